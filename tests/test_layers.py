@@ -23,7 +23,7 @@ LAYERS = (
     {"scheme", "emit/support"},
     {"emit"},
     {"verify/core"},
-    {"verify/equation", "verify/integrability"},
+    {"verify/equation", "verify/integrability", "verify/from_data"},
     {"verify/infinity"},
     {"verify/stationarity"},
     {"verify/recover"},

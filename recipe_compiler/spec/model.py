@@ -4,11 +4,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from recipe_compiler.errors import CompilerError, Place
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import Compare, Formula, Role, Symbol
 from recipe_compiler.spec.words import Pair, Word, rotated
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +307,17 @@ class DataFile:
         return self.memory_map or bool(self.arrays) or self.file.suffix.lower() == ".parquet"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Observed:
+    """The data themselves, for verdicts that rest on them: as many as are looked at before a run begins."""
+
+    file: str
+    rows: int
+    fields: "tuple[tuple[str, NDArray[np.floating[Any]]], ...]"
+    """Field of the target to its numbers, the first axis counting the data."""
+    digest: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """How the step size falls along a chain, from `step_size` at its start (`run/schedule.py`)."""
@@ -381,6 +397,8 @@ class Build:
     """By what part of it a posterior sd may be off, of `step_size: auto`."""
     accept: float = 0.8
     """The mean probability that moves shall be accepted with, of `step_size: auto`."""
+    observed: Observed | str = field(default="", compare=False, repr=False)
+    """The data, or why they are not known yet."""
 
     @property
     def parts(self) -> Mapping[str, Dynamics | Target | Scheme]:

@@ -23,6 +23,7 @@ from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Applied, Atom, Component, Index, Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build, target_decided_in
+from recipe_compiler.verify.builds.of_data import decided_by_data
 from recipe_compiler.verify.builds.target import of_code
 from recipe_compiler.verify.core.build_values import known_sizes, settled, sharpened
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
@@ -176,6 +177,8 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
         own = of_dynamics.decision
         return replace(of_dynamics, decision=replace(own, given=(*own.given, of_code(build.target.gradient))))
     posterior = target_decided_in(normalisable_target, build)
+    if not isinstance(posterior.decision, Proved):
+        posterior = decided_by_data(build, posterior)
     match posterior.decision:
         case Proved(by, given, data):
             own = of_dynamics.decision

@@ -1,0 +1,65 @@
+"""The data of a build, read before its verdicts where they are few enough: verdicts may rest on facts of them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from recipe_compiler.errors import DataError
+from recipe_compiler.run.data import Data, load_data
+from recipe_compiler.run.table import open_array
+from recipe_compiler.spec.model import Build, DataFile, Document, Observed
+from recipe_compiler.spec.npy import MANY
+
+LARGEST = 8 * 2**20
+"""Bytes of a table beyond which it is left to the run."""
+
+
+def observed(document: Document, data: Data | None = None) -> Document:
+    """Return a build with its data, or with why they are not known before a run; any other document as it is.
+
+    Args:
+        document: what is to be decided.
+        data: the fields of the target, where they are given; else they are read from the files that the build names.
+    """
+    if not isinstance(document, Build) or not document.target.declarations.data or document.target.gradient is not None:
+        return document
+    if data is not None:
+        return replace(document, observed=_of(data, "the data given"))
+    if document.data is None:
+        return replace(document, observed="its data are given when a run begins")
+    late = _left_to_the_run(document.data)
+    if late:
+        return replace(document, observed=late)
+    try:
+        read = load_data(document.data, document.target)
+    except (DataError, OSError, MemoryError) as error:
+        return replace(document, observed=f"its data cannot be read: {str(error).splitlines()[0]}")
+    return replace(document, observed=_of(read, document.data.file.name))
+
+
+def _of(data: Data, file: str) -> Observed | str:
+    numbers = sum(field.values.size for field in data.fields)
+    if numbers > MANY:
+        return f"{numbers:,} numbers of its data are known when a run begins: {MANY:,} are looked at before"
+    fields = tuple((field.name, np.asarray(field.values)) for field in data.fields)
+    return Observed(file, data.rows, fields)
+
+
+def _left_to_the_run(file: DataFile) -> str:
+    """Return why data are not read yet: they are large, or are converted and mapped; empty where they are read."""
+    if file.memory_map or file.file.suffix.lower() == ".parquet":
+        return f"{file.file.name} is mapped when a run begins"
+    for path in [path for _, path in file.arrays] or [file.file]:
+        if _is_large(path):
+            return f"{path.name} is large, and known when a run begins"
+    return ""
+
+
+def _is_large(path: Path) -> bool:
+    try:
+        if path.suffix.lower() == ".npy":
+            return open_array(path).size > MANY
+        return path.stat().st_size > LARGEST
+    except (DataError, OSError):
+        return False

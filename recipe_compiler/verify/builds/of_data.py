@@ -1,0 +1,121 @@
+"""Has the posterior a finite integral at the data of a build? Where it is open for all data as declared.
+
+The formulas of the target, of the blocks as they are declared, are read at exact data: the doubles that run.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from flint import fmpq
+
+from recipe_compiler.spec.model import Build, Observed, Target
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.build_values import known_sizes
+from recipe_compiler.verify.from_data.decide import Fact, Infinite, Open, Shown, decide
+from recipe_compiler.verify.from_data.reading import Known, read, read_matrix
+from recipe_compiler.verify.from_data.terms import energy_of
+from recipe_compiler.verify.from_data.values import Column, NotReadError, Value, scaled
+from recipe_compiler.verify.integrability.bounded import bounded_above
+
+METHOD = "power counting with exact ranks of the data"
+Entries = tuple[tuple[Column, ...], ...]
+
+
+def decided_by_data(build: Build, general: Answer) -> Answer:
+    """Return what the data decide; the answer for all data, with what was tried, where they do not."""
+    if not build.target.declarations.data or build.target.gradient is not None:
+        return general
+    if not isinstance(build.observed, Observed):
+        return _more(general, (build.observed,) if build.observed else ())
+    target = build.target.declared or build.target
+    reasons: list[str] = []
+    try:
+        known = _known(build, target, build.observed)
+        for parts in _ways(target, known, build.observed.rows):
+            found = decide(energy_of(parts, known))
+            match found:
+                case Shown(facts):
+                    said = ", ".join(fact.words for fact in facts)
+                    given = (f"the {build.observed.rows} data of {build.observed.file}: {said}",)
+                    return Answer(Proved(METHOD, given, tuple(_certificates(facts))), "all", (), general.where)
+                case Infinite(by, witness) if not target.declarations.assume:
+                    return Answer(Refuted(by, witness), "all", (), general.where)
+                case Infinite(by, witness):
+                    reasons += [f"{by}: {', '.join(f'{k} {v}' for k, v in witness)}"]
+                case Open(why):
+                    reasons += why
+    except NotReadError as error:
+        reasons.append(f"at its data: {error}")
+    return _more(general, tuple(dict.fromkeys(reasons)))
+
+
+def _more(general: Answer, reasons: tuple[str, ...]) -> Answer:
+    """Return an answer that is open, with more of what was tried."""
+    if not isinstance(general.decision, Undecided):
+        return general
+    return replace(general, decision=replace(general.decision, tried=(*general.decision.tried, *reasons)))
+
+
+def _certificates(facts: tuple[Fact, ...]) -> Iterator[tuple[str, str]]:
+    for fact in facts:
+        yield fact.words, f"{fact.method}: {fact.certificate}" if fact.certificate else fact.method
+
+
+def _ways(target: Target, known: Known, rows: int) -> Iterator[list[tuple[Value, int]]]:
+    """Yield the energy, then that of the prior alone where the likelihood is bounded above: it only helps then.
+
+    Raises:
+        NotReadError: neither is read.
+    """
+    prior = [(_energy(target, entry, known), 1) for entry in ("potential", "log_prior") if getattr(target, entry)]
+    likelihood = target.log_likelihood
+    unread: NotReadError | None = None
+    if likelihood is not None:
+        try:
+            yield [*prior, (_energy(target, "log_likelihood", known), rows)]
+        except NotReadError as error:
+            unread = error
+        if not bounded_above(likelihood, target.declarations):
+            if unread is not None:
+                raise unread
+            return
+    yield prior
+
+
+def _energy(target: Target, entry: str, known: Known) -> Value:
+    value = read(getattr(target, entry), known)
+    return value if entry == "potential" else scaled(value, fmpq(-1))
+
+
+def _known(build: Build, target: Target, observed: Observed) -> Known:
+    """Return the sizes, values and data of a build as exact numbers."""
+    sizes = known_sizes(build, target)
+    arrays = dict(observed.fields)
+    for datum in target.declarations.data:
+        shape = arrays[datum.name].shape
+        for size, length in zip((datum.size, *datum.shape.sizes), shape, strict=True):
+            if isinstance(size, str):
+                sizes[size] = length
+    data = {name: _columns(array.reshape(observed.rows, -1).T.tolist()) for name, array in arrays.items()}
+    known = Known(target.declarations, sizes, {}, data)
+    numbers = {name: value.numbers for name, value in build.values if value.numbers is not None}
+    parameters = {
+        name: tuple(tuple(fmpq(x.numerator, x.denominator) for x in row) for row in rows)
+        for name, rows in numbers.items()
+    }
+    for parameter in target.declarations.parameters:
+        if parameter.name not in parameters and parameter.default is not None:
+            matrix = [[x.number for x in row] for row in read_matrix(parameter.default, known)]
+            exact = tuple(tuple(x for x in row if isinstance(x, fmpq)) for row in matrix)
+            if all(len(x) == len(y) for x, y in zip(exact, matrix, strict=True)):
+                parameters[parameter.name] = exact
+    return replace(known, parameters=parameters)
+
+
+def _columns(columns: list[list[float]]) -> Entries:
+    """Return the entries of one datum, a row, each as its number for every datum."""
+    return (tuple(tuple(_exact(x) for x in column) for column in columns),)
+
+
+def _exact(x: float) -> fmpq:
+    return fmpq(*x.as_integer_ratio())

@@ -1,0 +1,190 @@
+"""Which forms a sum of convex functions confines: a linear programme proposes weights, exact numbers prove them.
+
+U_0 = sum_i f_i(l_i) + L with f_i convex, of slopes a_i at -oo and b_i at oo. Where weights a_i <= s_i <= b_i have
+sum_i s_i l_i + L constant, U_0 = sum_i (f_i(l_i) - s_i l_i) + a constant, each summand bounded below, and at least
+c |l_i| - C where a_i < s_i < b_i. So U_0 >= c sum |l_i| - C over those i. For labels y_i and f_i = log(1 + exp(l_i))
+they are probabilities s_i with X.T s = X.T y: classes are then not separable (Albert, Anderson 1984; Silvapulle 1981).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+from scipy.optimize import linprog
+from scipy.sparse import coo_matrix, csr_matrix
+
+from recipe_compiler.verify.from_data.energy import Form, Piece
+from recipe_compiler.verify.from_data.ranks import rank_of
+
+LEAST = 1e-6
+"""The least distance from the ends at which the programme's weights are taken for inside."""
+
+BITS = 30
+"""Binary digits that proposed weights are rounded to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """Forms that are confined, of which pieces, and the weights of every form that show it."""
+
+    forms: tuple[Form, ...]
+    inside: frozenset[int]
+    weights: tuple[fmpq, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """The weight of a form: of which piece, and the open interval it may lie in."""
+
+    piece: int
+    form: Form
+    low: fmpq | None
+    high: fmpq | None
+
+
+def balance(pieces: Sequence[Piece], linear: Form) -> Balance | None:
+    """Return which forms are confined; None where the sum is not shown to be bounded below.
+
+    Args:
+        pieces: convex functions of forms.
+        linear: the linear form beside them.
+    """
+    slots = [_slot(k, piece, form) for k, piece in enumerate(pieces) for form in piece.forms]
+    width = len(linear) - 1
+    if not slots:
+        return Balance((), frozenset(), ()) if not any(linear[:-1]) else None
+    proposed = _proposed(slots, pieces, linear, width)
+    if proposed is None:
+        return None
+    weights, inside = proposed
+    exact = _corrected(slots, weights, inside, linear, width)
+    if exact is None:
+        return None
+    for k, piece in enumerate(pieces):
+        own = [s for s, slot in zip(exact, slots, strict=True) if slot.piece == k]
+        if not _allowed(piece, own, open_=k in inside):
+            return None
+    return Balance(tuple(form for k in sorted(inside) for form in pieces[k].forms), inside, tuple(exact))
+
+
+def _slot(k: int, piece: Piece, form: Form) -> _Slot:
+    match piece.kind:
+        case "square":
+            return _Slot(k, form, None, None)
+        case "exp":
+            return _Slot(k, form, fmpq(0), None)
+        case "abs":
+            return _Slot(k, form, -piece.weight, piece.weight)
+        case _:
+            return _Slot(k, form, fmpq(0), piece.weight)
+
+
+def _allowed(piece: Piece, weights: Sequence[fmpq], *, open_: bool) -> bool:
+    """Whether weights lie in the range of the slopes of a piece, inside it where that is asked."""
+    match piece.kind:
+        case "square":
+            return True
+        case "exp":
+            slack = [weights[0]]
+        case "abs":
+            slack = [weights[0] + piece.weight, piece.weight - weights[0]]
+        case _:
+            slack = [*weights, piece.weight - sum(weights, fmpq(0))]
+    return all(x > 0 if open_ else x >= 0 for x in slack)
+
+
+def _proposed(
+    slots: Sequence[_Slot], pieces: Sequence[Piece], linear: Form, width: int
+) -> tuple[list[fmpq], frozenset[int]] | None:
+    """Return weights close to allowed ones, with the pieces in whose range they lie inside, as many as may be.
+
+    maximise sum_k e_k over 0 <= e_k <= 1, weights at least e_k w_k from the ends of their ranges, sum s_i l_i + L = 0.
+    """
+    n, m = len(slots), len(pieces)
+    A = np.array([[float(x) for x in slot.form[:-1]] for slot in slots])
+    scale = np.maximum(np.abs(A).max(axis=0, initial=0.0), 1e-300)
+    size = np.array([1.0 if p.kind in ("square", "exp") else float(p.weight) for p in pieces])
+    members = _members(slots)
+    entries: list[tuple[int, int, float]] = []
+    bounds: list[float] = []
+
+    def at_least(columns: list[tuple[int, float]], least: float, piece: int) -> None:
+        row, share = len(bounds), size[piece] / (2.0 * max(1, len(pieces[piece].forms)))
+        entries.extend((row, column, -by) for column, by in columns)
+        entries.append((row, n + piece, share))
+        bounds.append(-least)
+
+    for k, slot in enumerate(slots):
+        if slot.low is not None:
+            at_least([(k, 1.0)], float(slot.low), slot.piece)
+        if slot.high is not None and pieces[slot.piece].kind == "abs":
+            at_least([(k, -1.0)], -float(slot.high), slot.piece)
+    for piece, own in enumerate(pieces):
+        if own.kind == "log":
+            at_least(members[piece], -float(own.weight), piece)
+    rows, columns, values = zip(*entries, strict=True) if entries else ((), (), ())
+    upper = coo_matrix((values, (rows, columns)), shape=(len(bounds), n + m)) if bounds else None
+    equal = np.hstack([(A / scale).T, np.zeros((width, m))])
+    target = -np.array([float(x) for x in linear[:-1]]) / scale
+    found = linprog(
+        np.concatenate([np.zeros(n), -np.ones(m)]), A_ub=None if upper is None else csr_matrix(upper),
+        b_ub=bounds or None, A_eq=csr_matrix(equal) if width else None, b_eq=target if width else None,
+        bounds=[(None, None)] * n + [(0.0, 1.0)] * m, method="highs",
+    )  # fmt: skip
+    if found.x is None or not found.success:
+        return None
+    inside = frozenset(k for k in range(m) if found.x[n + k] > LEAST)
+    return [_rounded(x, slot, slot.piece in inside) for x, slot in zip(found.x[:n], slots, strict=True)], inside
+
+
+def _members(slots: Sequence[_Slot]) -> dict[int, list[tuple[int, float]]]:
+    found: dict[int, list[tuple[int, float]]] = {}
+    for k, slot in enumerate(slots):
+        found.setdefault(slot.piece, []).append((k, -1.0))
+    return found
+
+
+def _rounded(x: float, slot: _Slot, inside: bool) -> fmpq:
+    """Return a proposed weight as a short number; the nearest end of its range, where it is not inside."""
+    exact = Fraction(round(x * 2**BITS), 2**BITS) if abs(x) < 2**60 else Fraction(x)
+    near = fmpq(exact.numerator, exact.denominator)
+    if inside:
+        return near
+    ends = [end for end in (slot.low, slot.high) if end is not None]
+    return min(ends, key=lambda end: abs(near - end)) if ends else near
+
+
+def _slack(slot: _Slot, weight: fmpq) -> float:
+    """Return how far a weight is from the ends of its range."""
+    return min((abs(float(weight - end)) for end in (slot.low, slot.high) if end is not None), default=float("inf"))
+
+
+def _corrected(
+    slots: Sequence[_Slot], weights: list[fmpq], inside: frozenset[int], linear: Form, width: int
+) -> list[fmpq] | None:
+    """Return weights with sum_i s_i l_i + L = 0 exactly, those of independent forms inside being changed; else None."""
+    left = [
+        linear[j] + sum((s * slot.form[j] for s, slot in zip(weights, slots, strict=True)), fmpq(0))
+        for j in range(width)
+    ]
+    if not any(left):
+        return weights
+    movable = [k for k, slot in enumerate(slots) if slot.piece in inside]
+    movable.sort(key=lambda k: _slack(slots[k], weights[k]), reverse=True)
+    chosen = rank_of([slots[k].form for k in movable], width)
+    own = [movable[k] for k in chosen.attained]
+    # sum_k d_k l_k = -left: len(own) unknowns, width equations, the rows of which that are independent are solved
+    columns = [[slots[k].form[j] for k in own] for j in range(width)]
+    equations = rank_of(columns, len(own)).attained
+    matrix = fmpq_mat(len(own), len(own), [x for j in equations for x in columns[j]])
+    right = fmpq_mat(len(own), 1, [-left[j] for j in equations])
+    change = [row[0] for row in matrix.solve(right).tolist()] if own else []
+    for j in range(width):
+        if sum((d * x for d, x in zip(change, columns[j], strict=True)), left[j]) != 0:
+            return None
+    moved = list(weights)
+    for k, d in zip(own, change, strict=True):
+        moved[k] += d
+    return moved

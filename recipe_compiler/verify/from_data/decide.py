@@ -1,0 +1,151 @@
+"""Has a posterior a finite integral, at the data of a build?"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from recipe_compiler.verify.from_data.balance import Balance, balance
+from recipe_compiler.verify.from_data.direction import flat_direction
+from recipe_compiler.verify.from_data.energy import Energy, Form
+from recipe_compiler.verify.from_data.ranks import rank_of
+from recipe_compiler.verify.from_data.scales import Counted, Way, counted, diverges, unshown
+from recipe_compiler.verify.from_data.values import Coordinate
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What the data show, in words, how it was decided, and numbers that show it again."""
+
+    words: str
+    method: str
+    certificate: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The integral is finite, by facts of the data."""
+
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Infinite:
+    """The integral is infinite, at the data."""
+
+    by: str
+    witness: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Why neither is shown."""
+
+    reasons: tuple[str, ...]
+
+
+def decide(energy: Energy) -> Shown | Infinite | Open:
+    """Decide int exp(-U) dz < oo of an energy that is read.
+
+    Raises:
+        NotReadError: there is more of it than is looked at.
+    """
+    width = len(energy.theta)
+    forms = [form for group in energy.groups for form in group.forms]
+    rank = rank_of([*forms, *(form for piece in energy.pieces for form in piece.forms)], width)
+    if rank.rank < width:
+        return _flat(energy, rank.kernel[0])
+    confined = balance(energy.pieces, energy.linear)
+    if confined is None:
+        return _falls(energy)
+    kept = rank_of([*forms, *confined.forms], width)
+    if kept.rank < width:
+        return _falls(energy, confined)
+    found = counted(energy, _spanning(confined.forms, width))
+    ways = list(unshown(energy, found))
+    if not ways:
+        return Shown(tuple(_facts(energy, confined, found)))
+    if len(confined.inside) == len(energy.pieces):
+        infinite = diverges(energy, found)
+        if infinite is not None:
+            ((v, sign),) = infinite.signs
+            return Infinite("power counting", (("towards", _end(energy, v, sign)),))
+    return Open(tuple(dict.fromkeys(f"not shown to decay towards {_towards(energy, way)}" for way in ways)))
+
+
+def _spanning(forms: tuple[Form, ...], width: int) -> tuple[Form, ...]:
+    return tuple(forms[k] for k in rank_of(forms, width).attained)
+
+
+def name(z: Coordinate, energy: Energy) -> str:
+    """Return a coordinate as formulas name it; a block of one by its name."""
+    alone = sum(other[0] == z[0] for other in (*energy.theta, *energy.scales)) == 1
+    return z[0] if alone else f"{z[0]}[{z[1]}]"
+
+
+def _direction(energy: Energy, d: Iterable[fmpq]) -> str:
+    return ", ".join(f"{name(z, energy)} = {x}" for z, x in zip(energy.theta, d, strict=True) if x != 0)
+
+
+def _flat(energy: Energy, d: tuple[fmpq, ...]) -> Infinite | Open:
+    along = _direction(energy, d)
+    if energy.exact:
+        return Infinite("a direction that nothing depends on", (("direction", along),))
+    return Open((f"nothing is known to confine the direction {along}",))
+
+
+def _falls(energy: Energy, confined: Balance | None = None) -> Infinite | Open:
+    """Return what is known where convex functions do not confine theta."""
+    d = flat_direction(energy.pieces, energy.linear)
+    if d is not None and energy.exact and not energy.groups:
+        return Infinite(
+            "a direction along which a convex energy does not grow", (("direction", _direction(energy, d)),)
+        )
+    if d is None:
+        return Open(("no exact weights were found that show what confines the state",))
+    return Open((f"nothing is shown to grow along {_direction(energy, d)}",))
+
+
+def _end(energy: Energy, v: Coordinate, sign: int) -> str:
+    low = "0" if v in energy.half_lines else "-oo"
+    return f"{name(v, energy)} -> {'oo' if sign > 0 else low}"
+
+
+def _towards(energy: Energy, way: Way) -> str:
+    return ", ".join(_end(energy, v, sign) for v, sign in way.signs)
+
+
+def _facts(energy: Energy, confined: Balance, found: Counted) -> Iterator[Fact]:
+    """Yield the facts that were used."""
+    width, blocks = len(energy.theta), _blocks(energy)
+    if width:
+        yield Fact(f"forms of {blocks} of full rank {width}", "a minor that is not zero modulo a prime")
+    kinds = {energy.pieces[k].kind for k in confined.inside}
+    firm = [form for k, piece in enumerate(energy.pieces) if piece.kind in FIRM for form in piece.forms]
+    if kinds - FIRM and rank_of([*firm, *(form for g in energy.groups for form in g.forms)], width).rank < width:
+        words = f"classes that no direction of {blocks} separates" if "log" in kinds else f"counts that bound {blocks}"
+        yield Fact(words, "weights inside the slopes, exact: sum_i s_i l_i + L = 0", _shares(confined))
+    for chosen in found.never_zero:
+        scales = " and ".join(_scale(energy, found, k) for k in sorted(chosen))
+        yield Fact(f"residuals of scale {scales} that no {blocks} makes zero", "the rank of [A c] is that of A and 1")
+    for group, packs in zip(found.groups, found.packs, strict=True):
+        if packs:
+            yield Fact(f"{packs} sets of data of which no {blocks} fits one", f"ranks; tails of power {group.tail}")
+
+
+FIRM = frozenset({"square", "abs"})
+"""Pieces that confine their forms whatever stands beside them, but for what `abs` does."""
+
+
+def _shares(confined: Balance) -> str:
+    """Return how many weights there are, and the least and largest of them."""
+    low, high = min(confined.weights), max(confined.weights)
+    return f"{len(confined.weights)} weights from {float(low):.3g} to {float(high):.3g}"
+
+
+def _scale(energy: Energy, found: Counted, k: int) -> str:
+    return ", ".join(name(z, energy) for z, _ in found.groups[k].weights)
+
+
+def _blocks(energy: Energy) -> str:
+    return ", ".join(dict.fromkeys(z[0] for z in energy.theta))

@@ -1,0 +1,72 @@
+"""An energy as a sum over affine forms of the state: what is read off it, at exact data.
+
+U = sum_i c_i (mu_i l_i**2)**(q_i/2) + sum_i p_i log(1 + c_i mu_i l_i**2)    forms l_i(theta), scales mu_i = exp(w_i.t)
+    + convex functions of forms + a linear form                              of theta alone
+    + sum_v own_v(t_v)                                                       of one scale each
+
+t_v = log v of a positive coordinate v that multiplies forms, or v itself where exp(v) does; theta is all the rest.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import fmpq
+
+from recipe_compiler.verify.from_data.values import Coordinate
+
+Form = tuple[fmpq, ...]
+"""a_1 ... a_m, c of the form c + sum_j a_j theta_j."""
+
+Weights = tuple[tuple[Coordinate, Fraction], ...]
+"""w of a scale mu = exp(w . t), by its scales; empty where it is known: mu = 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Forms of one scale: factors of exp(-U) fall exponentially in u = sqrt(mu) l, or as (1 + u**2)**-tail."""
+
+    weights: Weights
+    tail: fmpq | None
+    forms: tuple[Form, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A convex function of forms: an even power or `abs` of one, `exp` of one, weight log(1 + sum_k exp(l_k))."""
+
+    kind: str
+    weight: fmpq
+    forms: tuple[Form, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What an energy has of one scale: coefficients of exp(c t) t**j by (c, j).
+
+    Besides n log(sum_k a_k exp(c_k t)), all a_k > 0, by n and the c_k.
+    """
+
+    terms: Mapping[tuple[Fraction, int], fmpq]
+    logs: tuple[tuple[fmpq, frozenset[Fraction]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Energy:
+    """What is read of U: all of it but for what is at least a constant."""
+
+    theta: tuple[Coordinate, ...]
+    scales: tuple[Coordinate, ...]
+    half_lines: frozenset[Coordinate]
+    """The scales that are positive coordinates: v = exp(t)."""
+    groups: tuple[Group, ...]
+    pieces: tuple[Piece, ...]
+    linear: Form
+    own: Mapping[Coordinate, Own]
+    exact: bool
+    """Whether what is left out stays bounded, and no domain is narrower than what is integrated over."""
+
+
+def unit(theta: Iterable[Coordinate], z: Coordinate) -> Form:
+    """Return the form that is one coordinate of theta."""
+    return (*(fmpq(int(other == z)) for other in theta), fmpq(0))

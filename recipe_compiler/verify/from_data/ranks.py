@@ -1,0 +1,106 @@
+"""Ranks of exact forms: a minor that is not zero modulo a prime shows one from below, exact null vectors from above."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from flint import fmpq, fmpq_mat, nmod_mat
+
+from recipe_compiler.verify.from_data.energy import Form
+from recipe_compiler.verify.from_data.values import NotReadError
+
+PRIMES = (2**61 - 1, 2**31 - 1, 2**62 - 57)
+"""A rank modulo a prime is at most the rank; where it is less, the next prime is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """The rank of the linear parts of forms, with forms that attain it, and a basis of what all of them map to 0."""
+
+    rank: int
+    attained: tuple[int, ...]
+    kernel: tuple[tuple[fmpq, ...], ...]
+
+
+def rank_of(forms: Sequence[Sequence[fmpq]], width: int) -> Rank:
+    """Return the exact rank of rows of numbers.
+
+    Args:
+        forms: the rows; of each the first `width` numbers count.
+        width: the length of a row.
+
+    Raises:
+        NotReadError: no prime shows it.
+    """
+    rows = [tuple(form[:width]) for form in forms]
+    for prime in PRIMES:
+        attained = _independent(rows, width, prime)
+        if attained is None:
+            continue
+        kernel = tuple(_kernel([rows[k] for k in attained], width))
+        if all(_dot(row, v) == 0 for v in kernel for row in rows):
+            return Rank(len(attained), attained, kernel)
+    raise NotReadError("no prime shows the rank of the forms")
+
+
+def is_consistent(forms: Sequence[Form], width: int) -> bool:
+    """Whether all forms vanish together at some theta: [A c] has the rank of A."""
+    return rank_of(forms, width).rank == rank_of(forms, width + 1).rank
+
+
+def _independent(rows: Sequence[tuple[fmpq, ...]], width: int, prime: int) -> tuple[int, ...] | None:
+    """Return rows that are independent modulo a prime, as many as there are; None where it divides a denominator."""
+    if not rows or not width:
+        return ()
+    entries: list[int] = []
+    for row in rows:
+        for x in row:
+            low = int(x.q) % prime
+            if low == 0:
+                return None
+            entries.append(int(x.p) % prime * (1 if low == 1 else pow(low, -1, prime)) % prime)
+    columns = nmod_mat(len(rows), width, entries, prime).transpose()
+    reduced, rank = columns.rref()
+    return tuple(_pivots(reduced, rank, len(rows)))
+
+
+def _pivots(reduced: nmod_mat, rank: int, length: int) -> Iterator[int]:
+    k = 0
+    for row in range(rank):
+        while k < length and int(reduced[row, k]) == 0:
+            k += 1
+        yield k
+        k += 1
+
+
+def _kernel(rows: Sequence[Sequence[fmpq]], width: int) -> Iterator[tuple[fmpq, ...]]:
+    """Yield a basis of the vectors that independent rows map to zero."""
+    if len(rows) == width:
+        return
+    if not rows:
+        yield from (tuple(fmpq(int(i == k)) for i in range(width)) for k in range(width))
+        return
+    reduced, rank = fmpq_mat(len(rows), width, [x for row in rows for x in row]).rref()
+    pivots = [next(k for k in range(width) if reduced[row, k] != 0) for row in range(rank)]
+    for free in (k for k in range(width) if k not in pivots):
+        v = [fmpq(0)] * width
+        v[free] = fmpq(1)
+        for row, k in enumerate(pivots):
+            v[k] = -reduced[row, free]
+        yield tuple(v)
+
+
+def _dot(row: Sequence[fmpq], v: Sequence[fmpq]) -> fmpq:
+    return sum((x * y for x, y in zip(row, v, strict=False) if y != 0 and x != 0), fmpq(0))
+
+
+def inconsistent_sets(groups: Sequence[Sequence[Form]], width: int) -> list[frozenset[int]]:
+    """Return the smallest sets of groups whose forms do not all vanish together anywhere."""
+    found: list[frozenset[int]] = []
+    for size in range(1, len(groups) + 1):
+        for chosen in combinations(range(len(groups)), size):
+            if any(smaller <= frozenset(chosen) for smaller in found):
+                continue
+            if not is_consistent([form for k in chosen for form in groups[k]], width):
+                found.append(frozenset(chosen))
+    return found
