@@ -13,6 +13,7 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.build_values import known_sizes
 from recipe_compiler.verify.from_data.decide import Fact, Infinite, Open, Shown, decide
 from recipe_compiler.verify.from_data.reading import Known, read, read_matrix
+from recipe_compiler.verify.from_data.recentre import jacobian, multiplied
 from recipe_compiler.verify.from_data.terms import energy_of
 from recipe_compiler.verify.from_data.values import Column, NotReadError, Value, scaled
 from recipe_compiler.verify.integrability.bounded import bounded_above
@@ -32,7 +33,11 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
     try:
         known = _known(build, target, build.observed)
         for parts in _ways(target, known, build.observed.rows):
-            found = decide(energy_of(parts, known))
+            try:
+                found = decide(energy_of(parts, known))
+            except NotReadError as error:
+                reasons.append(f"at its data: {error}")
+                continue
             match found:
                 case Shown(facts):
                     said = ", ".join(fact.words for fact in facts)
@@ -62,29 +67,28 @@ def _certificates(facts: tuple[Fact, ...]) -> Iterator[tuple[str, str]]:
 
 
 def _ways(target: Target, known: Known, rows: int) -> Iterator[list[tuple[Value, int]]]:
-    """Yield the energy, then that of the prior alone where the likelihood is bounded above: it only helps then.
+    """Yield the energy; with products in it as coordinates; that of the prior alone where the likelihood only helps.
 
     Raises:
-        NotReadError: neither is read.
+        NotReadError: a formula is not read.
     """
-    prior = [(_energy(target, entry, known), 1) for entry in ("potential", "log_prior") if getattr(target, entry)]
-    likelihood = target.log_likelihood
-    unread: NotReadError | None = None
-    if likelihood is not None:
-        try:
-            yield [*prior, (_energy(target, "log_likelihood", known), rows)]
-        except NotReadError as error:
-            unread = error
-        if not bounded_above(likelihood, target.declarations):
-            if unread is not None:
-                raise unread
-            return
-    yield prior
+    whole = list(_energies(target, known, rows))
+    yield whole
+    centred = multiplied((value for value, _ in whole), known)
+    if centred:
+        yield [*_energies(target, replace(known, divided=centred), rows), (jacobian(centred), 1)]
+    if target.log_likelihood is not None and bounded_above(target.log_likelihood, target.declarations):
+        yield [(value, 1) for value, _ in _energies(replace(target, log_likelihood=None), known, 1)]
 
 
-def _energy(target: Target, entry: str, known: Known) -> Value:
-    value = read(getattr(target, entry), known)
-    return value if entry == "potential" else scaled(value, fmpq(-1))
+def _energies(target: Target, known: Known, rows: int) -> Iterator[tuple[Value, int]]:
+    """Yield the energies of the formulas of a target, each with the number of data that it is summed over."""
+    if target.potential is not None:
+        yield read(target.potential, known), 1
+    if target.log_prior is not None:
+        yield scaled(read(target.log_prior, known), fmpq(-1)), 1
+    if target.log_likelihood is not None:
+        yield scaled(read(target.log_likelihood, known), fmpq(-1)), rows
 
 
 def _known(build: Build, target: Target, observed: Observed) -> Known:

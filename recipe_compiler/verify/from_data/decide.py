@@ -128,9 +128,9 @@ def _facts(energy: Energy, confined: Balance, found: Counted) -> Iterator[Fact]:
     for chosen in found.never_zero:
         scales = " and ".join(_scale(energy, found, k) for k in sorted(chosen))
         yield Fact(f"residuals of scale {scales} that no {blocks} makes zero", "the rank of [A c] is that of A and 1")
-    for group, packs in zip(found.groups, found.packs, strict=True):
-        if packs:
-            yield Fact(f"{packs} sets of data of which no {blocks} fits one", f"ranks; tails of power {group.tail}")
+    for missed in found.left_over:
+        if missed:
+            yield Fact(f"{missed} residuals at least that no {blocks} makes zero", "hyperplanes modulo a prime")
 
 
 FIRM = frozenset({"square", "abs"})

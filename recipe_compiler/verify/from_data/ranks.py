@@ -52,16 +52,26 @@ def _independent(rows: Sequence[tuple[fmpq, ...]], width: int, prime: int) -> tu
     """Return rows that are independent modulo a prime, as many as there are; None where it divides a denominator."""
     if not rows or not width:
         return ()
-    entries: list[int] = []
+    found = residues(rows, width, prime)
+    if found is None:
+        return None
+    columns = nmod_mat(len(rows), width, [x for row in found for x in row], prime).transpose()
+    reduced, rank = columns.rref()
+    return tuple(_pivots(reduced, rank, len(rows)))
+
+
+def residues(rows: Sequence[Sequence[fmpq]], width: int, prime: int) -> list[tuple[int, ...]] | None:
+    """Return the first numbers of rows modulo a prime; None where it divides a denominator."""
+    found: list[tuple[int, ...]] = []
     for row in rows:
-        for x in row:
+        own: list[int] = []
+        for x in row[:width]:
             low = int(x.q) % prime
             if low == 0:
                 return None
-            entries.append(int(x.p) % prime * (1 if low == 1 else pow(low, -1, prime)) % prime)
-    columns = nmod_mat(len(rows), width, entries, prime).transpose()
-    reduced, rank = columns.rref()
-    return tuple(_pivots(reduced, rank, len(rows)))
+            own.append(int(x.p) % prime * (1 if low == 1 else pow(low, -1, prime)) % prime)
+        found.append(tuple(own))
+    return found
 
 
 def _pivots(reduced: nmod_mat, rank: int, length: int) -> Iterator[int]:

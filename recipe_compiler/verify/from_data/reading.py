@@ -1,7 +1,7 @@
 """A formula of a target read at its data: every symbol a coordinate or an exact number."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
@@ -59,6 +59,15 @@ class Known:
     sizes: Mapping[str, int]
     parameters: Mapping[str, tuple[tuple[fmpq, ...], ...]]
     data: Mapping[str, tuple[tuple[Column, ...], ...]]
+    divided: Mapping[Coordinate, Coordinate] = field(default_factory=dict)
+    """Coordinates that are read as others over a positive one."""
+
+    def coordinate(self, z: Coordinate) -> Value:
+        """Return a coordinate as it is read."""
+        if z not in self.divided:
+            return coordinate(z)
+        over = powered(coordinate(self.divided[z]), Fraction(-1), self.positive)
+        return product(coordinate(z), over)
 
     def length(self, size: Size | None) -> int:
         """Return a size as a number, 1 where there is no axis."""
@@ -73,6 +82,10 @@ class Known:
     def positive(self, z: Coordinate) -> bool:
         """Whether a coordinate lives on the positive half line."""
         return any(b.name == z[0] and b.domain.name in HALF_LINE for b in self.declarations.blocks)
+
+    def on_line(self, z: Coordinate) -> bool:
+        """Whether a coordinate runs over the whole line."""
+        return any(b.name == z[0] and b.domain.name is DomainName.REAL for b in self.declarations.blocks)
 
     def coordinates(self, block: str) -> Iterator[Coordinate]:
         """Yield the coordinates of a block."""
@@ -146,7 +159,9 @@ class _Reading:
                 return ((number(fmpq(self.known.length(symbol.name))),),)
             case Role.BLOCK:
                 rows, cols = self._rows(symbol.shape), self.known.length(symbol.shape.cols)
-                return tuple(tuple(coordinate((symbol.name, i * cols + j)) for j in range(cols)) for i in range(rows))
+                return tuple(
+                    tuple(self.known.coordinate((symbol.name, i * cols + j)) for j in range(cols)) for i in range(rows)
+                )
             case Role.PARAMETER if symbol.name in self.known.parameters:
                 return tuple(tuple(number(x) for x in row) for row in self.known.parameters[symbol.name])
             case Role.DATUM if symbol.name in self.known.data:

@@ -22,25 +22,23 @@ from flint import fmpq
 from scipy.optimize import linprog
 
 from recipe_compiler.verify.from_data.energy import Energy, Form, Group, Own
+from recipe_compiler.verify.from_data.fitted import most_left_over
 from recipe_compiler.verify.from_data.ranks import inconsistent_sets, is_consistent, rank_of
 from recipe_compiler.verify.from_data.values import Coordinate, NotReadError
 
 MOST_GROUPS = 6
 MOST_SCALES = 6
 MOST_CELLS = 64
-PACKED = 2000
-"""Heavy forms of which packs are made."""
-
 ZERO = fmpq(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Groups with what is known of their ranks: the vertices of P, packs of heavy forms, sets that never vanish."""
+    """Groups with what is known of their ranks: the vertices of P, left_over of heavy forms, sets that never vanish."""
 
     groups: tuple[Group, ...]
     vertices: tuple[tuple[int, ...], ...]
-    packs: tuple[int, ...]
+    left_over: tuple[int, ...]
     never_zero: tuple[frozenset[int], ...]
 
 
@@ -62,7 +60,7 @@ def counted(energy: Energy, confined: Sequence[Form]) -> Counted:
     groups = (*known, *energy.groups)
     if len(groups) > MOST_GROUPS:
         raise NotReadError(f"forms of {len(groups)} scales are not looked at, {MOST_GROUPS} are at most")
-    bases, packs = zip(*(_reserved(group, width) for group in groups), strict=True) if groups else ((), ())
+    bases, left_over = zip(*(_reserved(group, width) for group in groups), strict=True) if groups else ((), ())
     ranks: dict[frozenset[int], int] = {frozenset(): 0}
 
     def rank(chosen: frozenset[int]) -> int:
@@ -78,28 +76,17 @@ def counted(energy: Energy, confined: Sequence[Form]) -> Counted:
             before |= {k}
         vertices[tuple(x)] = None
     light = [k for k, group in enumerate(groups) if group.tail is None and group.weights]
-    return Counted(groups, tuple(vertices), packs, tuple(_never_zero(groups, light, width)))
+    return Counted(groups, tuple(vertices), left_over, tuple(_never_zero(groups, light, width)))
 
 
 def _reserved(group: Group, width: int) -> tuple[tuple[Form, ...], int]:
-    """Return forms of a group that span all of them; of a heavy one also how many packs the others make."""
+    """Return forms of a group that span all of them; of a heavy one also how many left_over the others make."""
     basis = rank_of(group.forms, width)
     own = tuple(group.forms[k] for k in basis.attained)
     if group.tail is None or not group.weights:
         return own, 0
     others = [form for k, form in enumerate(group.forms) if k not in set(basis.attained)]
-    return own, _packs(others[:PACKED], width)
-
-
-def _packs(forms: Sequence[Form], width: int) -> int:
-    """Return how many disjoint sets of forms are found that never vanish together."""
-    count = 0
-    pack: list[Form] = []
-    for form in forms:
-        pack.append(form)
-        if not is_consistent(pack, width):
-            count, pack = count + 1, []
-    return count
+    return own, most_left_over(others, width)
 
 
 def _never_zero(groups: Sequence[Group], light: Sequence[int], width: int) -> Iterator[frozenset[int]]:
@@ -163,9 +150,9 @@ def _grows(
     columns = [_halves(vertex, weights, asked) for vertex in found.vertices]
     tops: list[fmpq | None] = [None] * len(columns)
     for k, group in enumerate(found.groups):
-        if found.packs[k] and group.tail is not None:
+        if found.left_over[k] and group.tail is not None:
             columns.append({v: weights[k].get(v, ZERO) for v in asked})
-            tops.append(group.tail * found.packs[k])
+            tops.append(group.tail * found.left_over[k])
     for k in cell:
         columns.append({v: weights[k].get(v, ZERO) for v in asked})
         tops.append(None)

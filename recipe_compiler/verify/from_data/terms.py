@@ -108,7 +108,7 @@ def _roles(terms: list[Product | Affine], known: Known) -> tuple[tuple[Coordinat
             raise NotReadError(f"{name} lives on a {domain.value}, which is not read")
     added: set[Coordinate] = set()
     rates: set[Coordinate] = set()
-    for own in (inner for term in terms for inner in _within(term)):
+    for own in (inner for term in terms for inner in within(term)):
         added.update(*(f.coordinates for f, _ in own.factors if isinstance(f, Affine) and len(f.slopes) > 1))
         if own.factors or own.powers:
             rates |= own.exponent.coordinates
@@ -119,7 +119,7 @@ def _roles(terms: list[Product | Affine], known: Known) -> tuple[tuple[Coordinat
     return tuple(z for z in every if z not in scales), tuple(z for z in every if z in scales)
 
 
-def _within(term: Product | Affine) -> Iterator[Product]:
+def within(term: Product | Affine) -> Iterator[Product]:
     """Yield a product, and all that stand in its factors; an affine form among them as a factor."""
     if isinstance(term, Affine):
         return
@@ -129,7 +129,7 @@ def _within(term: Product | Affine) -> Iterator[Product]:
         if isinstance(value, Value):
             yield Product(factors=((value.affine, Fraction(1)),))
             for own in value.products:
-                yield from _within(own)
+                yield from within(own)
 
 
 def _take(read: Gathered, term: Product | Affine) -> None:

@@ -19,7 +19,7 @@ Coordinate = tuple[str, int]
 
 ZERO, ONE = fmpq(0), fmpq(1)
 
-LARGEST_PRODUCT = 64
+LARGEST_SUM = 10_000
 """Terms up to which a sum is multiplied out."""
 
 
@@ -175,9 +175,8 @@ def product(left: Value, right: Value) -> Value:
         if a.number is not None:
             return scaled(b, a.number)
     for a, b in ((left, right), (right, left)):
-        if a.products and len(_terms(a)) * len(_terms(b)) <= LARGEST_PRODUCT and _single(b) is not None:
-            one = _single(b)
-            assert one is not None
+        one = _single(b)
+        if a.products and one is not None and len(_terms(a)) <= LARGEST_SUM:
             return total(_as_value(_joined(_as_product(term), one)) for term in _terms(a))
     return _as_value(_joined(_whole(left), _whole(right)))
 
@@ -198,7 +197,7 @@ def powered(value: Value, exponent: Fraction, positive: Callable[[Coordinate], b
     if value.number is not None and exponent.denominator == 1:
         return number(_integer_power(value.number, int(exponent)))
     if own is None:
-        own = Product(factors=((value.affine if not value.products else value, Fraction(1)),))
+        own = factored(value)
     if exponent.denominator != 1 and not _is_positive(own, positive):
         return Value(products=(Product(factors=((Call(f"power {exponent}", value), Fraction(1)),)),))
     factors = tuple((f, k * exponent) for f, k in own.factors)
@@ -209,6 +208,24 @@ def powered(value: Value, exponent: Fraction, positive: Callable[[Coordinate], b
     powers = tuple((z, k * exponent) for z, k in own.powers)
     raised = Product(coefficient, powers, scaled_affine(own.exponent, fmpq(exponent.numerator, exponent.denominator)))
     return _as_value(_joined(raised, Product(factors=factors)))
+
+
+def factored(value: Value) -> Product:
+    """Return a sum as the product of what multiplies all its terms, powers and an exponential, and of the rest."""
+    terms = [_as_product(term) for term in _terms(value)]
+    shared = set(terms[0].powers).intersection(*(term.powers for term in terms)) if terms else set()
+    alike = len({term.exponent for term in terms}) == 1
+    kept = [
+        Product(
+            term.coefficient,
+            tuple(power for power in term.powers if power not in shared),
+            NUMBER_ZERO if alike else term.exponent,
+            term.factors,
+        )
+        for term in terms
+    ]
+    common = Product(powers=tuple(sorted(shared)), exponent=terms[0].exponent if alike else NUMBER_ZERO)
+    return _joined(common, _whole(total(_as_value(term) for term in kept)))
 
 
 def exponential(value: Value) -> Value:

@@ -1,0 +1,174 @@
+"""Posteriors without a finite integral, at data of a file: never proved; and right ones of the same kinds, proved."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from loaders import load_build
+
+from recipe_compiler.run.observed import observed
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.verdict import Verdict
+from recipe_compiler.verify.builds.normalisable import normalisable_build
+
+HERE = Path(__file__).parent
+DYNAMICS = HERE.parents[2] / "specs" / "dynamics" / "sghmc.yaml"
+
+SCALE = "{domain: positive, transform: log}"
+BETA = "beta: {shape: p}"
+ROW = "x: {shape: [N, p]}, y: {shape: N}"
+LABELS = "x: {shape: [N, p]}, y: {shape: N, in: [0, 1]}"
+GROUPS = "z: {shape: [N, J], in: [0, 1]}, y: {shape: N}"
+
+NORMAL = "-log(sigma) - ((y - x @ beta)/sigma)**2/2"
+KNOWN = "-(y - x @ beta)**2/2"
+PRECISION = "log(tau)/2 - tau*(y - x @ beta)**2/2"
+LOGISTIC = "y*(x @ beta) - softplus(x @ beta)"
+POISSON = "y*(x @ beta) - exp(x @ beta)"
+NEGATIVE_BINOMIAL = "y*(x @ beta) - (y + 3)*log(exp(x @ beta) + 3)"
+STUDENT = "-log(sigma) - 5/2*log(1 + ((y - x @ beta)/sigma)**2/4)"
+CAUCHY = "-log(sigma) - log1p(((y - x @ beta)/sigma)**2)"
+LAPLACE = "-log(sigma) - abs(y - x @ beta)/sigma"
+SOFTMAX = "y @ (W @ x.T) - logsumexp(W @ x.T)"
+SURVIVAL = "x @ beta - y*exp(x @ beta)"
+IN_GROUPS = "-log(sigma) - ((y - z @ theta)/sigma)**2/2"
+OF_GROUPS = "-J*log(tau) - norm2((theta - mu*ones)/tau)/2"
+MIXTURE = "logsumexp(a - (y*ones - m)**2/2) - logsumexp(a)"
+
+XY = "x: [one, k1, k2], y: "
+
+
+@dataclass(frozen=True)
+class Model:
+    """A target at columns of a file."""
+
+    state: str
+    data: str
+    prior: str
+    likelihood: str
+    columns: str
+    sizes: str = ""
+    file: str = "data.csv"
+
+
+def regression(likelihood: str, columns: str, prior: str = "0", scale: str = "sigma", **more: str) -> Model:
+    state = BETA + (f", {scale}: {SCALE}" if scale else "")
+    return Model(state, LABELS if likelihood == LOGISTIC else ROW, prior, likelihood, columns, **more)
+
+
+def hierarchy(prior: str, groups: str, count: int, **more: str) -> Model:
+    state = f"theta: {{shape: J}}, mu: {{}}, tau: {SCALE}, sigma: {SCALE}"
+    columns = f"z: {groups}, y: y, indicator: [z]"
+    return Model(state, GROUPS, prior, IN_GROUPS, columns, f"J: {count}", **more)
+
+
+def softmax(prior: str) -> Model:
+    data = "x: {shape: [N, p]}, y: {shape: [N, K], in: [0, 1]}"
+    return Model("W: {shape: [K, p]}", data, prior, SOFTMAX, "x: [one, k1, k2], y: k, indicator: [y]", "K: 3")
+
+
+def mixture(prior: str) -> Model:
+    return Model("m: {shape: K}, a: {shape: K}", "y: {shape: N}", prior, MIXTURE, "y: y", "K: 2")
+
+
+IMPROPER = {
+    "fewer data than coefficients": regression(KNOWN, "x: [one, k1, k2, k3], y: y", scale="", file="three.csv"),
+    "collinear columns": regression(KNOWN, "x: [one, k1, k2, k3], y: y", scale=""),
+    "collinear columns, unknown scale": regression(NORMAL, "x: [one, k1, k2, k3], y: y"),
+    "a scale and one datum too few": regression(NORMAL, "x: [one, k1], y: y", file="three.csv"),
+    "a scale and no residual": regression(NORMAL, "x: [one, k1, k2], y: fit"),
+    "a scale with half-Cauchy prior and no residual": regression(NORMAL, XY + "fit", prior="-log(1 + sigma**2)"),
+    "sigma**-2 before as many data as coefficients": regression(
+        NORMAL, "x: [one, k1, k2], y: y", "-2*log(sigma)", file="three.csv"
+    ),
+    "a precision and no residual": regression(PRECISION, XY + "fit", prior="-log(tau)", scale="tau"),
+    "a flat precision": regression(PRECISION, "x: [one, k1], y: y", "-2*log(tau)", scale="tau", file="three.csv"),
+    "Laplace errors and no residual": regression(LAPLACE, XY + "fit"),
+    "Student errors and one datum too few": regression(STUDENT, "x: [one, k1], y: y", file="three.csv"),
+    "Cauchy errors, most data the same": regression(CAUCHY, "x: [one], y: tied"),
+    "separable classes": regression(LOGISTIC, XY + "split", scale=""),
+    "classes separable but for ties": regression(LOGISTIC, XY + "quasi", scale=""),
+    "one class": regression(LOGISTIC, "x: [one], y: all", scale=""),
+    "no counts": regression(POISSON, "x: [one], y: none", scale=""),
+    "no counts, negative binomial": regression(NEGATIVE_BINOMIAL, XY + "none", scale=""),
+    "a group without counts": Model(
+        "beta: {shape: J}", GROUPS, "0", "y*(z @ beta) - exp(z @ beta)", "z: g8, y: part, indicator: [z]", "J: 8"
+    ),
+    "no survival": regression(SURVIVAL, XY + "none", scale=""),
+    "softmax without a class of reference": softmax("0"),
+    "softmax with some weights flat": softmax("-W[0, 0]**2 - W[1, 1]**2"),
+    "a flat tau of two groups": hierarchy(OF_GROUPS, "g2", 2),
+    "tau**-1": hierarchy(f"{OF_GROUPS} - log(tau)", "g8", 8),
+    "tau**-2": hierarchy(f"{OF_GROUPS} - 2*log(tau)", "g8", 8),
+    "three groups of one": hierarchy(OF_GROUPS, "g", 3, file="three.csv"),
+    "a mixture of flat means": mixture("-norm2(a)/2"),
+    "a mixture of flat weights": mixture("-norm2(m)/2"),
+    "an autoregression on a constant": regression(NORMAL, "x: [one, all], y: y"),
+}
+
+PROPER = {
+    "known scale": regression(KNOWN, XY + "y", scale=""),
+    "flat scale": regression(NORMAL, XY + "y"),
+    "half-Cauchy scale": regression(NORMAL, XY + "y", "-log(1 + (sigma/5)**2)"),
+    "half-Cauchy scale and one datum more": regression(
+        NORMAL, "x: [one, k1], y: y", "-log(1 + sigma**2)", file="three.csv"
+    ),
+    "lognormal scale": regression(NORMAL, XY + "y", "-log(sigma) - (log(sigma) - 1)**2/2"),
+    "logarithm of the scale": Model(
+        f"{BETA}, s: {{}}", ROW, "0", "-s - (y - x @ beta)**2*exp(-2*s)/2", XY + "y"
+    ),
+    "Jeffreys' precision": regression(PRECISION, XY + "y", "-log(tau)", scale="tau"),
+    "Laplace errors": regression(LAPLACE, XY + "y"),
+    "Student errors": regression(STUDENT, XY + "y"),
+    "Cauchy errors": regression(CAUCHY, XY + "y"),
+    "logistic": regression(LOGISTIC, XY + "label", scale=""),
+    "Poisson": regression(POISSON, XY + "count", scale=""),
+    "negative binomial": regression(NEGATIVE_BINOMIAL, XY + "count", scale=""),
+    "survival": regression(SURVIVAL, XY + "count", scale=""),
+    "softmax with a class of reference": softmax("-1000*(W[0, 0]**2 + W[0, 1]**2 + W[0, 2]**2)"),
+    "flat tau of eight groups": hierarchy(OF_GROUPS, "g8", 8),
+    "half-Cauchy tau of two groups": hierarchy(f"{OF_GROUPS} - log(1 + tau**2) - mu**2/200", "g2", 2),
+    "non-centred, flat tau": Model(
+        f"eta: {{shape: J}}, mu: {{}}, tau: {SCALE}, sigma: {SCALE}", GROUPS, "-norm2(eta)/2",
+        "-log(sigma) - ((y - mu - tau*(z @ eta))/sigma)**2/2", "z: g8, y: y, indicator: [z]", "J: 8",
+    ),
+    "logistic in groups, flat tau": Model(
+        f"theta: {{shape: J}}, mu: {{}}, tau: {SCALE}", "z: {shape: [N, J], in: [0, 1]}, y: {shape: N, in: [0, 1]}",
+        OF_GROUPS, "y*(z @ theta) - softplus(z @ theta)", "z: g8, y: label, indicator: [z]", "J: 8",
+    ),
+    "autoregression": Model(
+        f'c: {{}}, rho: {{domain: "interval(-1, 1)", transform: logit}}, sigma: {SCALE}',
+        "lag: {shape: N}, y: {shape: N}", "0", "-log(sigma) - ((y - c - rho*lag)/sigma)**2/2", "lag: k1, y: y",
+    ),
+}  # fmt: skip
+
+
+def written(model: Model, folder: Path) -> Path:
+    """Write a model as a target and a build, and return where the build is."""
+    (folder / "target.yaml").write_text(
+        f"format: 1\nname: model\nstate: {{{model.state}}}\ndata: {{{model.data}}}\n"
+        f'log_prior: "{model.prior}"\nlog_likelihood: "{model.likelihood}"\n'
+    )
+    build = folder / "build.yaml"
+    build.write_text(
+        f"format: 1\nname: model_build\ndynamics: {DYNAMICS}\ntarget: target.yaml\nscheme: {{name: baoab}}\n"
+        f"variant: full\nsizes: {{{model.sizes}}}\ndata: {{file: {HERE / model.file}, {model.columns}}}\n"
+        "run: {step_size: auto}\n"
+    )
+    return build
+
+
+def verdict(model: Model, folder: Path) -> Verdict:
+    """Return whether the integral is shown to be finite."""
+    build = load_build(written(model, folder))
+    return normalisable_build(observed(build), bind(build)).decision.verdict
+
+
+@pytest.mark.parametrize("name", IMPROPER)
+def test_an_improper_posterior_is_never_proved(name: str, tmp_path: Path) -> None:
+    assert verdict(IMPROPER[name], tmp_path) is not Verdict.PROVED
+
+
+@pytest.mark.parametrize("name", PROPER)
+def test_a_proper_posterior_of_the_same_kind_is_proved(name: str, tmp_path: Path) -> None:
+    assert verdict(PROPER[name], tmp_path) is Verdict.PROVED
