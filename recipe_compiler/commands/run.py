@@ -132,7 +132,7 @@ def _run(
     run = prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache)
     run = replace(run, planned=planned.says, measured=planned.measured, doubted=planned.doubts)
     if not as_json:
-        say(f"compiled and read back; {_length(settings)}")
+        say(f"compiled and read back; {_length(run.build, settings)}")
     if run.may_use_lanes and not as_json:
         say(f"hint: --lanes (`lanes: true` under run) advances {LANES} chains side by side: faster, with other draws")
     ready = make_ready(run)
@@ -183,10 +183,13 @@ def _settings(build: Build, options: RunOptions) -> RunSettings:
     return settings_of(build, asdict(options), lambda name: f"--{name.replace('_', '-')}")
 
 
-def _length(settings: RunSettings) -> str:
+def _length(build: Build, settings: RunSettings) -> str:
+    """Return how long a run is; draws alone, by conditional laws, have a step size and do not use it."""
     draws = f"{settings.warmup} draws of warmup and {settings.draws} kept"
     lanes = " as lanes" if settings.lanes else ""
-    return f"{settings.chains} chains{lanes}, {draws}, {settings.thin} steps a draw, step size {shown(settings)}"
+    steps = f"{settings.thin} step{'s' if settings.thin > 1 else ''} a draw"
+    sized = f", step size {shown(settings)}" if build.scheme.split or not build.scheme.cycle else ""
+    return f"{settings.chains} chains{lanes}, {draws}, {steps}{sized}"
 
 
 def _conclude(ready: Ready, draws: Draws, results: Results, *, as_json: bool) -> Summary:

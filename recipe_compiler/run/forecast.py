@@ -133,7 +133,7 @@ class Forecast:
             return ""
         if self.measured is not None:
             return f"pilot chains (sds off by {self.measured.off} at most)" if self.measured.is_known else ""
-        return f"sds by the forecast within {100.0 * (self.width.off - 1.0):.1f} %"
+        return f"sds by the forecast within {100.0 * (self.width.off - 1.0):.1f} % of the Gaussian at the mode"
 
     @property
     def attributes(self) -> dict[str, str | float]:

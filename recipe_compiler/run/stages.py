@@ -37,7 +37,7 @@ from recipe_compiler.run.store import add_forecast, sampled_names, to_datatree
 from recipe_compiler.run.summary import Diagnostics
 from recipe_compiler.spec.build_checks import no_lanes
 from recipe_compiler.spec.model import Build, RunSettings
-from recipe_compiler.verdict import Report
+from recipe_compiler.verdict import Report, Verdict
 
 COPIES = 3
 """How often draws lie in memory at once: as drawn, in the groups of the data tree, and while they are written."""
@@ -201,7 +201,11 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     run = ready.run
     means = infinitesimal_means(run.module, ready.inputs, draws)
     diagnostics = Diagnostics(
-        ready.forecast, departures(run.module, run.build, ready.inputs, draws, ready.names), means, run.doubted
+        ready.forecast,
+        departures(run.module, run.build, ready.inputs, draws, ready.names),
+        means,
+        run.doubted,
+        _kernel(run.report),
     )
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
     tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts)
@@ -211,6 +215,14 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     for one in (diagnostics.forecast, diagnostics.departures, diagnostics.generator):
         tree.attrs.update({} if one is None else one.attributes)
     return tree, diagnostics
+
+
+def _kernel(report: Report) -> str:
+    """Return what is proved of the law that a step keeps at every step size: that it is exp(-H), and the only one."""
+    proved = {finding.id for finding in report.findings if finding.verdict is Verdict.PROVED}
+    if "exact" not in proved:
+        return ""
+    return "a step proved to keep exp(-H)" + (" and no other law" if "irreducible" in proved else "")
 
 
 def _starts(run: Run, inputs: Inputs) -> tuple[Start, ...]:

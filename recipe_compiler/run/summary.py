@@ -34,6 +34,8 @@ class Diagnostics:
     """What a finite step makes of the auxiliary blocks."""
     doubted: tuple[str, ...] = ()
     """Why the plan of the run says that it is not to be believed."""
+    kernel: str = ""
+    """What is proved of the law that a step keeps, whatever its size; empty where nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Summary:
         if not self.rows:
             return "trust: no, there are no numbers"
         told = (self.diagnostics.forecast, self.diagnostics.departures)
-        by = [one.trust for one in told if one is not None and one.trust]
+        by = [*(one.trust for one in told if one is not None and one.trust), *filter(None, [self.diagnostics.kernel])]
         rough = "; the numbers are rough, as warned" if self.warnings else ""
         chains = f"chains that agree (R-hat at most {max(row.value('r_hat') for row in self.rows):.3f})"
         if not by:
