@@ -9,7 +9,7 @@ from recipe_compiler.emit.citations import citation
 from recipe_compiler.emit.module import FORMAT
 from recipe_compiler.emit.print_chain import accepts_by
 from recipe_compiler.emit.sampler import Given, Piece, Sampler, shape_text
-from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower_cycle import ACCEPTANCE
 from recipe_compiler.program.lower_draw import OF_NORMALS
@@ -131,6 +131,11 @@ def _line(words: str) -> str:
     return plain.replace("\\", "\\\\").replace('"', "'")
 
 
+def _last(size: Size | None) -> str:
+    """Return the last position along an axis."""
+    return str(size - 1) if isinstance(size, int) else f"{size} - 1"
+
+
 def _data(sampler: Sampler) -> Iterator[str]:
     """Yield the shapes of the data, what they may hold, and what the build takes for them."""
     build, program = sampler.build, sampler.program
@@ -142,7 +147,10 @@ def _data(sampler: Sampler) -> Iterator[str]:
     for datum in program.data:
         said = ", ".join(kind.value for kind in datum.kinds if kind is not Kind.REAL) or "finite"
         values = f"each one of {', '.join(map(str, datum.values))}" if datum.values else f"{said} numbers"
-        yield f"{datum.name}: {shape_text((datum.size, *datum.shape.sizes))}, {values}, kept as {kind}"
+        own = f"{values}, kept as {kind}"
+        if datum.is_index:
+            own = f"positions from 0 to {_last(datum.shape.cols)}, kept as int64"
+        yield f"{datum.name}: {shape_text(datum.axes)}, {own}"
     if not program.data or build.data is None:
         return
     columns = dict(build.data.columns)

@@ -35,6 +35,7 @@ from recipe_compiler.program.loops import (
     Unpack,
     Variate,
     View,
+    takes_of,
 )
 from recipe_compiler.program.traverse import refs
 
@@ -66,14 +67,11 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield from print_body(body, indent + 4)
         case Inside(target, position, count):
             yield f"{pad}{target} = np.float64({position} < np.uint64({count}))"
-        case Take(target, source, places, count):
-            place = " + ".join(f"np.uint64({one})" if isinstance(one, int) else one for one in places if one != 0)
-            place = place or "0"
-            place = place if count is None else f"min({place}, np.uint64({count} - 1))"
-            yield f"{pad}{target} = " + (place if source is None else f"{source}[{place}]")
+        case Take():
+            yield f"{pad}{statement.target} = {_taken(statement)}"
         case ForBatch(index, position, body, beyond):
             yield f"{pad}for {position} in range({_iterations('batch_size', beyond)}):"
-            if any(index in ref.at for ref in refs(body)):
+            if any(index in ref.at for ref in refs(body)) or any(index in take.places for take in takes_of(body)):
                 yield f"{pad}    {index} = batch[{position}]"
             yield from print_body(body, indent + 4)
         case Pack(array, position, values):
@@ -102,6 +100,14 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield from _print_factors(statement, indent)
         case Invoke(procedure, arguments, targets):
             yield from call(f"{pad}{', '.join(targets)}{' = ' if targets else ''}{procedure}", arguments, indent)
+
+
+def _taken(take: Take) -> str:
+    """Return what is taken: an element, or the place of one."""
+    place = " + ".join(f"np.uint64({one})" if isinstance(one, int) else one for one in take.places if one != 0) or "0"
+    place = place if take.count is None else f"min({place}, np.uint64({take.count} - 1))"
+    element = place if take.source is None else f"{take.source}[{place}]"
+    return f"np.uint64({element})" if take.signed else element
 
 
 def _random(statement: Variate | Stream, indent: int) -> Iterator[str]:

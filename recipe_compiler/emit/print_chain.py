@@ -227,6 +227,7 @@ def print_run(program: Program, kernel: Kernel) -> Iterator[str]:
 def _contract(program: Program) -> str:
     """Return what `run` takes on trust: jitted code looks at neither lengths nor places."""
     data = ", the data of float64 or float32" if program.data else ""
+    data += ", positions of int64" if any(datum.is_index for datum in program.data) else ""
     said = f"`sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64{data};"
     said += " a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for"
     said += " each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns."
@@ -297,7 +298,7 @@ def _rooms(program: Program, arrays: Iterable[Array]) -> Iterator[str]:
     sources = (
         *(Array(block.name, block.shape.sizes or (1,)) for block in program.blocks),
         *(Array(parameter.name, parameter.shape.sizes) for parameter in program.parameters),
-        *(Array(datum.name, (datum.size, *datum.shape.sizes)) for datum in program.data),
+        *(Array(datum.name, datum.axes) for datum in program.data),
     )
     yield from size_lines(sources, wanted)
     for array in work:

@@ -26,7 +26,7 @@ def _given(program: Program, kernel: Kernel) -> tuple[Array, ...]:
         *(Array(block.name, block.shape.sizes or (1,)) for block in program.blocks),
         *(Array(parameter.name, parameter.shape.sizes) for parameter in program.parameters),
         *kernel.prepare.outputs,
-        *(Array(datum.name, (datum.size, *datum.shape.sizes)) for datum in program.data),
+        *(Array(datum.name, datum.axes) for datum in program.data),
         Array("batch", ("batch_size",)),
         *kernel.noises,
         Array("eps"),

@@ -36,7 +36,7 @@ def _says(own: Sampler) -> Iterator[str]:
     """Yield the lines of what `help` says of it."""
     yield "Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain."
     yield ""
-    taken = [f"{datum.name} {shape_text((datum.size, *datum.shape.sizes))}" for datum in own.program.data]
+    taken = [f"{datum.name} {shape_text(datum.axes)}" for datum in own.program.data]
     taken += [f"{one.parameter.name} {shape_text(one.parameter.shape.sizes)}" for one in own.given]
     said = f"{', '.join(taken)}. " if taken else ""
     blocks = " or ".join(own.blocks)
@@ -65,11 +65,17 @@ def _checks(own: Sampler) -> Iterator[str]:
     for datum in program.data:
         values = f"values={list(datum.values)}" if datum.values else ""
         narrow = 'dtype="float32"' if program.narrow else ""
-        yield from _array(datum.name, (datum.size, *datum.shape.sizes), values, narrow)
+        if datum.is_index:
+            continue
+        yield from _array(datum.name, datum.axes, values, narrow)
         if said := [kind.value for kind in datum.kinds if kind is not Kind.REAL]:
             yield f'_check_numbers("{datum.name}", {datum.name}, {dumps(said)})'
         if datum.name in own.kernel.column_major:
             yield f"{datum.name} = np.asfortranarray({datum.name})  # as the loop over its rows reads it fastest"
+    for datum in program.data:
+        if datum.is_index and datum.shape.cols is not None:
+            said = f'"{datum.name}", {datum.name}, "{datum.size}", {_size(datum.shape.cols)}, sizes'
+            yield f"{datum.name} = _checked_positions({said})"
     for one in own.given:
         if not one.by_formula:
             yield from _parameter(one)

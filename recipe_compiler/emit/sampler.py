@@ -152,7 +152,7 @@ def shape_text(sizes: Iterable[Size]) -> str:
 def _told(given: Iterable[Given], program: Program) -> set[str]:
     """Return the sizes that arrays tell: the data, and parameters that no formula makes."""
     arrays = [one.parameter.shape.sizes for one in given if not one.by_formula]
-    arrays += [(datum.size, *datum.shape.sizes) for datum in program.data]
+    arrays += [datum.axes for datum in program.data]
     return {size for sizes in arrays for size in sizes if isinstance(size, str)}
 
 

@@ -67,12 +67,21 @@ class Datum:
     kinds: tuple[Kind, ...] = (Kind.REAL,)
     """What every number of it is, which is looked at before anything runs."""
 
+    is_index: bool = False
+    """Whether a datum is a position, counted from 0, along axes as long as its row: formulas then mean by it the row
+    that has a one at this position and zeros elsewhere, and arrays hold the position alone."""
+
     @property
     def known(self) -> tuple[Kind, ...]:
         """The kinds that are declared, and those that the values allowed are of."""
         least = min(self.values, default=-1)
         shown = (Kind.POSITIVE,) if least > 0 else (Kind.NONNEGATIVE,) if least == 0 else ()
         return (*self.kinds, *shown) if self.values else self.kinds
+
+    @property
+    def axes(self) -> tuple[Size, ...]:
+        """The sizes of the array that holds all data of the field."""
+        return (self.size,) if self.is_index else (self.size, *self.shape.sizes)
 
 
 @dataclass(frozen=True, slots=True)

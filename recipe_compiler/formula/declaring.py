@@ -92,7 +92,9 @@ def matrix(
     return _named(_declared(name, shape, is_, domain, default, transform))
 
 
-def data(name: str, *sizes: Size, values: Sequence[int] = (), is_: Kinds = "real") -> Expression:
+def data(
+    name: str, *sizes: Size, values: Sequence[int] = (), is_: Kinds = "real", index_of: Size | None = None
+) -> Expression:
     """Declare a field of the data of a target.
 
     Parameters
@@ -105,6 +107,8 @@ def data(name: str, *sizes: Size, values: Sequence[int] = (), is_: Kinds = "real
         The only values allowed, such as `[0, 1]`.
     is_ : str or sequence of str, optional
         What every number is: `"positive"`, `"nonnegative"`, `"nonzero"`, `"integer"`.
+    index_of : str or int, optional
+        The length of an axis along which each datum is a position, counted from 0: `eta[g]` is an entry, `F[g]` a row.
 
     Returns
     -------
@@ -122,11 +126,15 @@ def data(name: str, *sizes: Size, values: Sequence[int] = (), is_: Kinds = "real
     >>> theta = vector("theta", "d")
     >>> y * (x @ theta)
     y*(x @ theta)
+    >>> g, eta = data("g", "N", index_of="J"), vector("eta", "J")
+    >>> y - eta[g]
+    y - eta[g]
     """
     if not 1 <= len(sizes) <= 2:
         raise refusal(f"found {len(sizes)} sizes of {name}, expected the number of data, then the length of one")
+    along = None if index_of is None else checked_size(index_of)
     shape = Shape(*(checked_size(size) for size in sizes))
-    return _named(Declared(name, shape, _kinds(is_, OF_DATA), values=tuple(values)))
+    return _named(Declared(name, shape, _kinds(is_, OF_DATA), values=tuple(values), index_of=along))
 
 
 def function(

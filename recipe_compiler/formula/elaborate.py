@@ -12,6 +12,7 @@ from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.densities import Density
 from recipe_compiler.formula.density_terms import OF_TARGETS, density_called, fits, log_density
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.indexing import entry_by_data
 from recipe_compiler.formula.names import (
     LANGUAGE,
     NO_UNIT,
@@ -197,7 +198,9 @@ def _subscript(part: tree.Subscript, context: Context) -> Formula | None:
     if arg is None:
         return None
     shape = context.shape(arg)
-    positions = _along_axes(part.positions, shape)
+    if any(isinstance(position, str) for position in part.positions):
+        return entry_by_data(part, arg, context)
+    positions = _along_axes(tuple(position for position in part.positions if isinstance(position, int)), shape)
     if shape == SCALAR and not any(positions) and len(positions) < 3 and _is_matrix_product(part.arg):
         return arg  # 1 x 1 for NumPy and SymPy
     if len(shape.sizes) != len(positions):

@@ -2,8 +2,8 @@
 
 A formula is an immutable tree. Every node knows its `shape`; every size in it is resolved (a symbolic size or an
 integer, never an unknown). Numbers are exact. Nothing here simplifies: nodes say what the author wrote, except that
-`a - b` is `a + (-1)*b`, `a / b` is `a * b**(-1)`, `dot` and `norm2` are matrix products, and `logsumexp(v)` is
-`log(sum(exp(v)))`.
+`a - b` is `a + (-1)*b`, `a / b` is `a * b**(-1)`, `dot` and `norm2` are matrix products, `logsumexp(v)` is
+`log(sum(exp(v)))`, and `eta[g]` with an index field g of the data is `g @ eta`, g a row with a single one.
 """
 
 from dataclasses import dataclass
@@ -21,6 +21,8 @@ class Role(StrEnum):
     PARAMETER = "parameter"
     DATUM = "datum"
     """A field of ONE datum (a row of `x`, an entry of `y`), in a target's log likelihood."""
+    INDEX = "index"
+    """An index field of one datum: the row that has a one at the position that the datum is, zeros elsewhere."""
     SIZE = "size"
     """A size used as a number: `d`."""
     STEP = "step"

@@ -42,6 +42,10 @@ def resolve_name(part: tree.Name, context: Context) -> Formula | None:
             return ex.Symbol(name, shape, Role.BLOCK)
         case Parameter(shape=shape):
             return ex.Symbol(name, shape, Role.PARAMETER)
+        case Datum(is_index=True):
+            problem = f"found {name}, an index field of the data, outside of brackets"
+            context.fault(part, problem, f"write eta[{name}] for an entry, F[{name}] for a row")
+            return None
         case Datum(shape=shape):
             return ex.Symbol(name, shape, Role.DATUM)
         case Function(of=of, shape=shape):

@@ -75,6 +75,8 @@ class Declared:
     """The unbounded variable that a block of a target is sampled in: `log` or `logit`."""
     values: tuple[int, ...] = ()
     """The values that a field of the data may have; empty for any number."""
+    index_of: Size | None = None
+    """The length of the axes along which a field of the data is a position; None for what is none."""
 
 
 def refusal(problem: str, hint: str = "", entry: str = "formula") -> SpecError:

@@ -53,6 +53,10 @@ def _written(formula: Formula) -> tuple[str, int]:
             return _sum(terms), _SUM
         case ex.Multiply():
             return _product(formula), _PRODUCT
+        case ex.MatMul(ex.Symbol(name, _, ex.Role.INDEX), arg) | ex.MatMul(
+            arg, ex.Transpose(ex.Symbol(name, _, ex.Role.INDEX))
+        ):
+            return f"{_write(arg, _ATOM)}[{name}]", _ATOM
         case ex.MatMul(left, right):
             return f"{_write(left, _PRODUCT)} @ {_write(right, _POWER)}", _PRODUCT
         case ex.Power(base, exponent):

@@ -123,11 +123,20 @@ class Expression:
     def __bool__(self) -> bool:
         raise TypeError("a formula has no truth value; conditions stand in where() and in assumptions")
 
-    def __getitem__(self, at: int | tuple[int, ...]) -> "Expression":
-        positions = at if isinstance(at, tuple) else (at,)
-        if any(type(k) is not int or k < 0 for k in positions):  # no slices, and True is no position
-            raise refusal(f"found the position {at!r}, expected 0, 1, 2, ...")
-        return Expression(tree.Subscript(self.tree, positions), self.names)
+    def __getitem__(self, at: "int | Expression | tuple[int | Expression, ...]") -> "Expression":
+        """Return an entry or a row at positions that are numbers or index fields of the data."""
+        positions: list[tree.Position] = []
+        names = self.names
+        for one in at if isinstance(at, tuple) else (at,):
+            match one:
+                case int(k) if type(k) is int and k >= 0:  # no slices, and True is no position
+                    positions.append(k)
+                case Expression(tree=tree.Name(name)):
+                    positions.append(name)
+                    names = merged(names, one.names)
+                case _:
+                    raise refusal(f"found the position {one!r}, expected 0, 1, 2, ..., or an index field of the data")
+        return Expression(tree.Subscript(self.tree, tuple(positions)), names)
 
     def __call__(self, *blocks: object) -> "Expression":
         """Return a declared function at its blocks."""

@@ -33,9 +33,6 @@ ATTRIBUTES = {
     "transpose": "write A.T",
 }
 """What objects of NumPy and SymPy have, and what formulas write for it."""
-NO_LETTERS = (
-    "positions are numbers; over all of them write sum(v), u.T @ v, trace(A): sum(theta**2) for Sum(theta[i]**2, ...)"
-)
 
 _COMPARISONS = frozenset({">", ">=", "<", "<=", "=="})
 _FUNCTIONS = ELEMENTWISE | ELEMENTWISE_PAIRS | MATRIX_FUNCTIONS | CALCULUS | {"where"}
@@ -204,16 +201,19 @@ class _Reader:
             formula = tree.Transposed(formula, self.at(start))
         return formula
 
-    def positions(self) -> tuple[int, ...]:
-        found: list[int] = []
+    def positions(self) -> tuple[tree.Position, ...]:
+        found: list[tree.Position] = []
         while True:
-            token = self.take() if self.token.mark is Mark.NUMBER else self.token
-            if not token.text.isdigit():
-                hint = "write theta[0]" if token.mark is not Mark.NAME else NO_LETTERS
-                raise self.error(token, f"found {_shown(token)}, expected a position 0, 1, 2, ...", hint)
-            if len(token.text) > MAX_POSITION_DIGITS:
+            token = self.take() if self.token.mark in {Mark.NUMBER, Mark.NAME} else self.token
+            if token.mark is Mark.NAME:
+                found.append(token.text)
+            elif not token.text.isdigit():
+                problem = f"found {_shown(token)}, expected a position 0, 1, 2, ..., or an index field of the data"
+                raise self.error(token, problem, "write theta[0]")
+            elif len(token.text) > MAX_POSITION_DIGITS:
                 raise self.error(token, f"a position of more than {MAX_POSITION_DIGITS} digits")
-            found.append(int(token.text))
+            else:
+                found.append(int(token.text))
             if not self.sees(","):
                 break
             self.take()

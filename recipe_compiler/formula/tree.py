@@ -103,10 +103,10 @@ class Transposed:
 
 @dataclass(frozen=True, slots=True)
 class Subscript:
-    """`arg[0]`, `arg[0, 1]`."""
+    """`arg[0]`, `arg[0, 1]`, and `arg[g]`, g a field of the data."""
 
     arg: "Tree"
-    positions: tuple[int, ...]
+    positions: tuple["Position", ...]
     at: At = None
 
 
@@ -145,6 +145,9 @@ class Sized:
     cols: Size | None
     at: At = None
 
+
+Position = int | str
+"""A place counted from 0, or the name of what says it."""
 
 Tree = (
     Literal

@@ -25,14 +25,12 @@ from recipe_compiler.program.loops import (
     Invert,
     Invoke,
     Iterate,
-    Kronecker,
     Loop,
     Pack,
     Progress,
     Propagate,
     Ref,
     Repeat,
-    Scalar,
     Scale,
     Statement,
     Stream,
@@ -41,9 +39,9 @@ from recipe_compiler.program.loops import (
     Unpack,
     Variate,
     View,
-    parts_of,
     refs_of,
 )
+from recipe_compiler.program.traverse import kroneckers
 
 NOTHING: Mapping[str, Procedure] = MappingProxyType({})
 
@@ -265,7 +263,7 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
     """Return what a statement that is no loop and no view reads and writes."""
     match statement:
         case Assign(target, value):
-            return _Touched(tuple(refs_of(value)), (target,), tuple(_kroneckers(value)))
+            return _Touched(tuple(refs_of(value)), (target,), tuple(kroneckers(value)))
         case Uniform(target, _, _, normals):
             return _Touched(normals, (Ref(target),))
         case Accept(flag, probability, log_ratio, normals):
@@ -275,7 +273,7 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
         case Choose(target, flag, taken, refused):
             return _Touched((Ref(flag), *refs_of(taken), *refs_of(refused)), (target,))
         case Increment(target, value):
-            return _Touched((target, *refs_of(value)), (target,), tuple(_kroneckers(value)))
+            return _Touched((target, *refs_of(value)), (target,), tuple(kroneckers(value)))
         case Progress(start, value, following):
             return _Touched((start, value, following))
         case Take(target, source, at):
@@ -309,10 +307,3 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
 
 def _refs(names: Iterable[str]) -> tuple[Ref, ...]:
     return tuple(Ref(name) for name in names)
-
-
-def _kroneckers(value: Scalar) -> Iterator[str | int]:
-    if isinstance(value, Kronecker):
-        yield from (value.left, value.right)
-    for part in parts_of(value):
-        yield from _kroneckers(part)

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from recipe_compiler.program.atoms import indices, matrix_name
 from recipe_compiler.program.combine import nested, plus, times, unsupported
-from recipe_compiler.program.definition import DATUM, ROW, Definition, Definitions, Rows, each
+from recipe_compiler.program.definition import ROW, Definition, Definitions, Rows, each, of_row
 from recipe_compiler.program.loops import (
     Array,
     Assign,
@@ -129,7 +129,7 @@ def _share(defined: Definitions, group: Factors, bound: Index) -> tuple[Componen
     """Return the component of the intermediate that sums `group` over `bound`, a new one or one known."""
     group = tuple((_oriented(defined, atom, bound), exponent) for atom, exponent in group)
     everything = tuple(index for index in _all_indices(group) if index != bound)
-    over = tuple(index for index in everything if index.label != DATUM)
+    over = tuple(index for index in everything if not of_row(index))
     places: dict[Index, Slot] = {index: Index(index.size, f"%{k}") for k, index in enumerate(over)}
     places[bound] = Index(bound.size, "%")
     meant = tuple(sorted(repr((moved(atom, places), exponent)) for atom, exponent in group))
@@ -137,15 +137,16 @@ def _share(defined: Definitions, group: Factors, bound: Index) -> tuple[Componen
     if name is None:
         name, defined = defined.naming(_called(group))
         defined = _define(defined, name, group, bound, everything).meaning(meant, name)
-    return Component(name, (*(index for index in everything if index.label == DATUM), *over)), defined
+    row = (defined.rows.index,) if defined.rows and len(over) < len(everything) else ()
+    return Component(name, (*row, *over)), defined
 
 
 def _define(
     defined: Definitions, name: str, group: Factors, bound: Index, everything: tuple[Index, ...]
 ) -> Definitions:
-    over = tuple(index for index in everything if index.label != DATUM)
+    over = tuple(index for index in everything if not of_row(index))
     constant = all(defined.is_constant(atom) for atom, _ in group)
-    variables = defined.variables((*over, bound, *(index for index in everything if index.label == DATUM)))
+    variables = defined.variables((*over, bound, *(index for index in everything if of_row(index))))
     datum = defined.rows if len(over) < len(everything) else None
     target = Ref(name, (*((datum.position,) if datum else ()), *(variables[index] for index in over)))
     value, defined = _product(defined, ONE, group, (*everything, bound), variables)
@@ -168,7 +169,7 @@ def _before(defined: Definitions, atom: Applied, rows: Rows) -> tuple[Ref, Defin
     at = (rows.position,) if scope else ()
     name = defined.name_of(atom)
     if name is None:
-        value, defined = _call(defined, atom, scope, dict.fromkeys(scope, ROW))
+        value, defined = _call(defined, atom, scope, defined.variables(scope))
         inner = value.args[0].name if isinstance(value.args[0], Ref) else "of_datum" if scope else "of_state"
         name, defined = defined.naming(f"{atom.fn}_{inner}")
         assign = Assign(Ref(name, at), value)
@@ -209,7 +210,7 @@ def _oriented(defined: Definitions, atom: Atom, bound: Index) -> Atom:
 
 def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables) -> tuple[Scalar, Definitions]:
     match atom:
-        case Applied() if defined.rows and {index.label for index in indices(atom)} <= {DATUM}:
+        case Applied() if defined.rows and all(of_row(index) for index in indices(atom)):
             return _before(defined, atom, defined.rows)
         case Applied() if defined.is_constant(atom) and (defined.ahead or not indices(atom)):
             return _ahead(defined, atom, variables, "of_constants", constant=True)
@@ -254,7 +255,7 @@ def _leaf(defined: Definitions, atom: Atom, variables: Variables) -> Scalar:
 def _rank(factors: Factors, index: Index) -> int:
     """Return how many indices would stay if `index` were summed away (a row of the data is fixed, so it is none)."""
     others = {other for atom, _ in factors for other in indices(atom) if index in indices(atom)} - {index}
-    return len([other for other in others if other.label != DATUM])
+    return len([other for other in others if not of_row(other)])
 
 
 def _all_indices(factors: Factors) -> tuple[Index, ...]:

@@ -6,7 +6,8 @@ from typing import TypeVar
 
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import Loops, first_free
-from recipe_compiler.program.loops import Array, For, ForBatch, Statement
+from recipe_compiler.program.loops import Array, For, ForBatch, Statement, Take
+from recipe_compiler.program.traverse import compared, refs
 from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
@@ -28,6 +29,9 @@ DATUM = "n"
 ROW = "row"
 """The loop variable that is the number of a row of the data."""
 
+POSITION = f"[{DATUM}]"
+"""How the label of a position ends that an index field of the datum says: `g[n]`."""
+
 LETTERS = ("i", "j", "k", "l", "m", "n", "p", "q")
 """Loop variables, outermost first."""
 
@@ -47,6 +51,11 @@ class Definition:
     """Whether it has an entry for every row of the data that a step reads."""
 
 
+def of_row(index: Index) -> bool:
+    """Whether an index is fixed by the row of the data: the row's number, or a position that it says."""
+    return index.label == DATUM or index.label.endswith(POSITION)
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """The rows of the data that a step reads: all of them, or those of a minibatch."""
@@ -55,9 +64,15 @@ class Rows:
     position: str
     """The variable that counts them; in a minibatch it is not the number of the row."""
     minibatch: bool
+    index: Index
+    """The number of a row in index notation."""
+    places: tuple[tuple[Index, str, str], ...] = ()
+    """Positions that index fields say, with their variables, and the fields."""
 
     def loop(self, body: tuple[Statement, ...]) -> Statement:
-        """Return the loop over them; `ROW` is the number of the row."""
+        """Return the loop over them; `ROW` is the number of the row, the positions used are read first."""
+        used = {place for ref in refs(body) for place in ref.at} | set(compared(body))
+        body = (*(Take(v, field, (ROW,), signed=True) for _, v, field in self.places if v in used), *body)
         if self.minibatch:
             return ForBatch(ROW, self.position, body)
         return For(ROW, self.count, body)
@@ -88,6 +103,8 @@ class Definitions:
     """Whether a function of numbers of the state is computed ahead of the loop that it stands in."""
     meanings: tuple[tuple[object, str], ...] = ()
     """What names stand for, so that what is alike is computed once."""
+    fields: frozenset[str] = frozenset()
+    """Index fields of the data."""
 
     def having(self, definition: Definition) -> "Definitions":
         """Return these with one more; what it needs was added before."""
@@ -119,11 +136,11 @@ class Definitions:
         return replace(self, changing=self.changing[:kept], meanings=meanings)
 
     def variables(self, indices: tuple[Index, ...]) -> dict[Index, str]:
-        """Return loop variables for nested indices; the row of the data is always `DATUM`'s."""
+        """Return loop variables for nested indices; the row of the data and positions in it have their own."""
         letters = [letter for letter in LETTERS if letter not in self.taken]
-        nested = [index for index in indices if index.label != DATUM]
-        names = dict(zip(nested, letters, strict=False))
-        return names | {index: ROW for index in indices if index.label == DATUM}
+        nested = [index for index in indices if not of_row(index)]
+        places = {} if self.rows is None else {index: variable for index, variable, _ in self.rows.places}
+        return dict(zip(nested, letters, strict=False)) | {i: places.get(i, ROW) for i in indices if of_row(i)}
 
     def loops(self, sizes: tuple[Size, ...]) -> Loops:
         """Return the loop over the entries of a block: its free index `i`, or none for a scalar."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from recipe_compiler.program.definition import ROW
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Assign, For, ForBatch, Ref, Statement
+from recipe_compiler.program.loops import Array, Assign, For, ForBatch, Ref, Statement, Take
 from recipe_compiler.program.traverse import refs, targets, with_refs
 
 RowLoop = For | ForBatch
@@ -41,13 +41,18 @@ def fuse(procedure: Procedure) -> Fused | None:
                 open_ = None
             body.append(statement)
         elif open_ is not None and _same_rows(open_, rows) and _row_by_row(open_, rows):
-            open_ = replace(open_, body=(*open_.body, *rows.body))
+            open_ = replace(open_, body=_joined(open_.body, rows.body))
         else:
             body += [open_] if open_ is not None else []
             open_ = rows
     body += [open_] if open_ is not None else []
     loops = [(place, loop) for place, statement in enumerate(body) if (loop := _over_rows(statement)) is not None]
     return _localised(procedure, tuple(body), *loops[0]) if len(loops) == 1 else None
+
+
+def _joined(first: tuple[Statement, ...], second: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Return two bodies one after the other; what both take of a row is taken once."""
+    return (*first, *(s for s in second if not (isinstance(s, Take) and s in first)))
 
 
 def _over_rows(statement: Statement) -> RowLoop | None:

@@ -159,13 +159,15 @@ class Progress:
 class Take:
     """`target` is the element of `source` at the sum of unsigned `places`, or that sum where there is no source.
 
-    With `count`, the last of so many elements is taken for those beyond it.
+    With `count`, the last of so many elements is taken for those beyond it. With `signed`, the element is a signed
+    integer that is not negative, and `target` the unsigned one.
     """
 
     target: str
     source: str | None
     places: tuple[str | int, ...]
     count: Size | None = None
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +383,11 @@ def refs_of(value: Scalar) -> Iterator[Ref]:
 def names_in(body: Iterable[Statement]) -> frozenset[str]:
     """Return every name that statements read, write or pass on; loop counts are sizes and not among them."""
     return frozenset(name for statement in body for name in _names(statement))
+
+
+def takes_of(body: Iterable[Statement]) -> Iterator[Take]:
+    """Yield the statements of a body, its inner loops left out, that read where others read or write."""
+    yield from (statement for statement in body if isinstance(statement, Take))
 
 
 def _names_of_random(statement: Move | Random) -> Iterator[str]:

@@ -181,14 +181,15 @@ def started(program: Program) -> Definitions:
     taken |= {part.block.name for part in gradient.parts} if gradient else set()
     values = {gradient.name, *(e.new for e in program.evaluations)} if gradient else set[str]()
     single = frozenset(values) if gradient and not gradient.block.shape.sizes else frozenset[str]()
-    return Definitions(constants | {EPS}, symmetric, frozenset(taken | values), singletons=single)
+    fields = frozenset(datum.name for datum in program.data if datum.is_index)
+    return Definitions(constants | {EPS}, symmetric, frozenset(taken | values), singletons=single, fields=fields)
 
 
 def _readable(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ...]:
     """Return all that the procedures of a step may read, in the order of the module's arguments."""
     blocks = tuple(block_array(block.name, block.shape) for block in program.blocks)
     parameters = tuple(Array(p.name, p.shape.sizes) for p in program.parameters)
-    data = tuple(Array(d.name, (d.size, *d.shape.sizes)) for d in program.data)
+    data = tuple(Array(d.name, d.axes) for d in program.data)
     batch = (Array("batch", ("batch_size",)),) if program.variant == "minibatch" else ()
     return (*blocks, *parameters, *constants, *data, *batch)
 

@@ -14,7 +14,8 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import Loops, nested, plus, times
 from recipe_compiler.program.contraction import Factors, eliminate, product_of, scalar
-from recipe_compiler.program.definition import ROW, Definitions, Rows, each
+from recipe_compiler.program.definition import DATUM, POSITION, ROW, Definitions, Rows, each
+from recipe_compiler.program.gathers import gathered, positions_in, scattered
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
     Array,
@@ -30,7 +31,7 @@ from recipe_compiler.program.loops import (
 )
 from recipe_compiler.program.program import Gradient, Part, Potential
 from recipe_compiler.tensor.show import text
-from recipe_compiler.tensor.terms import Atom, Tensor
+from recipe_compiler.tensor.terms import Atom, Index, Tensor, Term
 
 
 def lower_gradient(
@@ -61,7 +62,9 @@ def _lowered(defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]
     outs = [_Out.of(part, gradient, defined) for part in gradient.parts]
     body, defined = _summed(defined, outs, gradient.count, minibatch=gradient.minibatch)
     work = tuple(d.array for d in defined.changing if d.array.sizes)
-    return Procedure("gradient", _says(gradient), outputs, inputs, work, (*views, *body)), replace(defined, rows=None)
+    return Procedure("gradient", _says(gradient, outs), outputs, inputs, work, (*views, *body)), replace(
+        defined, rows=None
+    )
 
 
 def lower_potential(defined: Definitions, potential: Potential) -> tuple[Procedure, Definitions]:
@@ -73,14 +76,15 @@ def lower_potential(defined: Definitions, potential: Potential) -> tuple[Procedu
     sizes = ((block, start, _fixed(block)) for block, start in potential.places if potential.stacked)
     views = tuple(View(block.name, potential.block.name, start, own) for block, start, own in sizes)
     name, defined = defined.naming(f"{potential.name}_value")
-    out = _Out(potential.prior, potential.datum, Ref(name), ())
+    datum = None if potential.datum is None else gathered(potential.datum, defined.fields)
+    out = _Out(potential.prior, datum, Ref(name), ())
     try:
         body, defined = _summed(defined, [out], potential.count, minibatch=False)
     except ModelError as error:
         raise ModelError(replace(fault, entry="target") for fault in error.faults) from None
     work = tuple(d.array for d in defined.changing if d.array.sizes)
     says = [f"{potential.name} = {text(potential.prior)}"]
-    says += [] if potential.datum is None else [f"+ sum over the data of {text(potential.datum)}"]
+    says += [] if datum is None else [f"+ sum over the data of {text(datum)}"]
     procedure = Procedure("potential", (*says[:-1], f"{says[-1]}."), (Array(name),), (), work, (*views, *body))
     return procedure, replace(defined, rows=None)
 
@@ -92,12 +96,25 @@ def _summed(
     over_data: tuple[Statement, ...] = ()
     if count is not None:
         position, defined = defined.naming("b") if minibatch else (ROW, defined)
-        rows = Rows("batch_size" if minibatch else count, position, minibatch)
+        rows, defined = _rows(defined, outs, "batch_size" if minibatch else count, position, Index(count, DATUM))
         sums, defined = each(lambda known, out: _over_data(known, out, rows), replace(defined, rows=rows), outs)
         over_data = tuple(statement for statements in sums for statement in statements)
-    ends, defined = each(lambda known, out: _end(known, out, count, minibatch=minibatch), defined, outs)
+    summed = None if all(out.datum is None or out.datum.is_zero for out in outs) else count
+    ends, defined = each(lambda known, out: _end(known, out, summed, minibatch=minibatch), defined, outs)
     before = tuple(s for d in defined.changing for s in d.body)
     return (*before, *over_data, *(statement for end in ends for statement in end)), defined
+
+
+def _rows(
+    defined: Definitions, outs: list["_Out"], count: Size, position: str, index: Index
+) -> tuple[Rows, Definitions]:
+    """Return the rows that are read, with a variable for every position that an index field says in them."""
+    places: list[tuple[Index, str, str]] = []
+    for place in dict.fromkeys(p for out in outs if out.datum is not None for p in positions_in(out.datum)):
+        field = place.label.removesuffix(POSITION)
+        variable, defined = defined.naming(f"{field}_{ROW}")
+        places.append((place, variable, field))
+    return Rows(count, position, position != ROW, index, tuple(places)), defined
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +130,8 @@ class _Out:
     def of(cls, part: Part, gradient: Gradient, defined: Definitions) -> "_Out":
         loops = defined.loops(part.block.shape.sizes)
         ref = Ref(_output(part, gradient), tuple(variable for _, variable in loops) or (0,))
-        return cls(part.stated_prior, part.stated_datum, ref, loops)
+        datum = None if part.stated_datum is None else gathered(part.stated_datum, defined.fields)
+        return cls(part.stated_prior, datum, ref, loops)
 
 
 def _output(part: Part, gradient: Gradient) -> str:
@@ -154,17 +172,38 @@ def _end(
 
 
 def _over_data(defined: Definitions, out: _Out, rows: Rows) -> tuple[tuple[Statement, ...], Definitions]:
-    """Return the loop over the data that adds `weight * vector` to 0; a matrix has weights for each of its rows."""
+    """Return the loop over the data that adds `weight * vector` to 0; a matrix has weights for each of its rows.
+
+    What belongs to one place of an axis, which an index field says, is added there.
+    """
     datum, loops = out.datum, out.loops
     start = nested(loops, (Assign(out.ref, Constant(Fraction(0))),))
     if datum is None or datum.is_zero:
         return start, defined
-    n = next(index for index in datum.free if index.label == "n")
-    scope = (n, *(index for index, _ in loops))
-    variables = {n: ROW} | dict(loops)
+    by_places: dict[tuple[tuple[Index, Index], ...], list[Term]] = {}
+    for term in datum.terms:
+        own = scattered(term, tuple(index for index, _ in loops))
+        by_places.setdefault(own.places, []).append(own.term)
+    body: list[Statement] = []
+    variables = {rows.index: ROW} | {place: variable for place, variable, _ in rows.places}
+    for places, terms in by_places.items():
+        at = {dict(loops)[index]: variables[place] for index, place in places}
+        left = tuple((index, variable) for index, variable in loops if variable not in at)
+        ref = Ref(out.ref.name, tuple(at.get(one, one) if isinstance(one, str) else one for one in out.ref.at))
+        added, defined = _added(defined, terms, ref, left, variables)
+        body += added
+    return (*start, rows.loop(tuple(body))), defined
+
+
+def _added(
+    defined: Definitions, terms: list[Term], ref: Ref, loops: Loops, row: dict[Index, str]
+) -> tuple[tuple[Statement, ...], Definitions]:
+    """Return what adds terms of one row at a place, or along loops; `row` names what the row fixes."""
+    scope = (*row, *(index for index, _ in loops))
+    variables = row | dict(loops)
     inner = loops[-1:]
     groups: dict[Factors, list[Scalar]] = {}
-    for term in datum.terms:
+    for term in terms:
         factors, defined = eliminate(defined, term, scope)
         vector = tuple(factor for factor in factors if _carries(factor[0], inner))
         others = tuple(factor for factor in factors if factor not in vector)
@@ -172,28 +211,28 @@ def _over_data(defined: Definitions, out: _Out, rows: Rows) -> tuple[tuple[State
         groups.setdefault(vector, []).append(times(term.coefficient, rest))
     weights: list[Statement] = []
     sums: list[Statement] = []
-    for vector, terms in groups.items():
+    for vector, weighed in groups.items():
         name, defined = defined.naming("weight")
-        weights.append(Assign(Ref(name), plus(tuple(terms))))
+        weights.append(Assign(Ref(name), plus(tuple(weighed))))
         carried, defined = product_of(defined, vector, scope, variables)
-        sums.append(Increment(out.ref, times(Fraction(1), (Ref(name), *carried))))
-    return (*start, rows.loop(nested(loops[:-1], (*weights, *nested(inner, tuple(sums)))))), defined
+        sums.append(Increment(ref, times(Fraction(1), (Ref(name), *carried))))
+    return nested(loops[:-1], (*weights, *nested(inner, tuple(sums)))), defined
 
 
 def _carries(atom: Atom, loops: Loops) -> bool:
     return any(index in indices(atom) for index, _ in loops)
 
 
-def _says(gradient: Gradient) -> tuple[str, ...]:
-    lines = [line for part in gradient.parts for line in _says_part(part, gradient)]
+def _says(gradient: Gradient, outs: list[_Out]) -> tuple[str, ...]:
+    lines = [line for part, out in zip(gradient.parts, outs, strict=True) for line in _says_part(part, gradient, out)]
     return (*lines[:-1], f"{lines[-1]}.")
 
 
-def _says_part(part: Part, gradient: Gradient) -> tuple[str, ...]:
+def _says_part(part: Part, gradient: Gradient, out: _Out) -> tuple[str, ...]:
     axes = len(part.block.shape.sizes)
     place = f"[{','.join('ij'[:axes])}]" if axes else ""
     written = f"{_output(part, gradient)}{place} = {text(part.stated_prior)}"
-    if part.stated_datum is None:
+    if out.datum is None:
         return (written,)
     rows = f"({gradient.count}/batch_size) * sum over the batch" if gradient.minibatch else "sum over the data"
-    return (written, f"+ {rows} of {text(part.stated_datum)}")
+    return (written, f"+ {rows} of {text(out.datum)}")

@@ -9,6 +9,7 @@ from recipe_compiler.program.common_subexpressions import share
 from recipe_compiler.program.flat_rows import flat_rows
 from recipe_compiler.program.flatten_views import flat, without_views
 from recipe_compiler.program.fuse import fuse
+from recipe_compiler.program.gather_rows import gather_rows, gathers
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import Invoke, Iterate, Repeat, Statement
 from recipe_compiler.program.lower import GRADIENT
@@ -91,6 +92,10 @@ def _by_rows(program: Program, kernel: Kernel) -> Kernel:
 
 def _rows_of(program: Program, kernel: Kernel, procedure: Procedure) -> Kernel:
     """Return the kernel with a procedure in one loop over the rows of the data, where that is known how."""
+    if gathers(procedure):
+        joined = gather_rows(procedure)
+        says = "Rows that say positions: one loop over the rows of the data, which reads and adds where they say."
+        return kernel if joined is None else _with(kernel, procedure, _shared(joined), says)
     gradient = flat(procedure)
     fused = fuse(gradient)
     if fused is None:

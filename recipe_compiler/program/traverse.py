@@ -77,6 +77,26 @@ def refs(body: Iterable[Statement]) -> Iterator[Ref]:
                 pass
 
 
+def compared(body: Iterable[Statement]) -> Iterator[str | int]:
+    """Yield the positions that are compared with others in what is assigned."""
+    for statement in body:
+        match statement:
+            case Assign(_, value) | Increment(_, value):
+                yield from kroneckers(value)
+            case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
+                yield from compared(statement.body)
+            case _:
+                pass
+
+
+def kroneckers(value: Scalar) -> Iterator[str | int]:
+    """Yield the positions that are compared in an expression."""
+    if isinstance(value, Kronecker):
+        yield from (value.left, value.right)
+    for part in parts_of(value):
+        yield from kroneckers(part)
+
+
 def targets(body: Iterable[Statement]) -> Iterator[Ref]:
     """Yield every scalar and element that statements write one by one."""
     for statement in body:

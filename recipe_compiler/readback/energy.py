@@ -10,7 +10,7 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.program import Potential
-from recipe_compiler.readback.gradient import read_gradient, read_sum, stated_value
+from recipe_compiler.readback.gradient import read_gradient, read_sum, stated_value, turns
 from recipe_compiler.readback.names import Names, relabelled
 from recipe_compiler.readback.point import equal
 from recipe_compiler.tensor.scalars import Scalar
@@ -25,12 +25,12 @@ def check_potential(module: Module, here: Names) -> None:
     potential = module.program.cycle.potential if module.program.cycle else None
     if potential is None or module.kernel.potential is None:
         return
-    (read,) = read_sum(module, here, module.kernel.potential, ())
-    equal(read, _stated(potential, here), "U", here)
-    if not here.at_point:
-        slopes = read_gradient(module, here, ())
-        for k, (z, slope) in enumerate(zip(here.block(potential.block), slopes, strict=True)):
-            equal(sp.diff(read, z), slope, f"the slope of U by entry {k}", here)
+    for turned in turns(here):
+        (read,) = read_sum(module, turned, module.kernel.potential, ())
+        equal(read, _stated(potential, turned), "U", turned)
+        slopes = () if here.at_point else read_gradient(module, turned, ())
+        for k, (z, slope) in enumerate(zip(here.block(potential.block), slopes, strict=False)):
+            equal(sp.diff(read, z), slope, f"the slope of U by entry {k}", turned)
 
 
 def _stated(potential: Potential, here: Names) -> Scalar:

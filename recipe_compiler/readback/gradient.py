@@ -1,6 +1,7 @@
 """The emitted gradient at small sizes: batch by batch against its Program, and averaged over all batches."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -23,6 +24,8 @@ BATCH = 2
 """Rows of the minibatches that are read; the data then have one row more."""
 BEYOND = 5
 """Rows read beyond a whole block: more than the four that are summed at once."""
+TURNS = 2
+"""How many positions of index fields are read in every row."""
 STRIDE = 5
 """The rows of the batch that is read in blocks are this far apart, so that no row has the number of its place."""
 
@@ -97,6 +100,16 @@ def stated_value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int, su
 
 def same_gradient(module: Module, here: Names) -> None:
     """Compare the gradient with its Program, every batch of it, and the mean over all batches with the full one."""
+    for turned in turns(here):
+        _same_gradient(module, turned)
+
+
+def turns(here: Names) -> tuple[Names, ...]:
+    """Return the names with positions of index fields, others in turn; themselves where there are no such fields."""
+    return tuple(replace(here, turn=turn) for turn in range(TURNS)) if here.positions else (here,)
+
+
+def _same_gradient(module: Module, here: Names) -> None:
     gradient = module.program.gradient
     if gradient is None or gradient.code:
         return

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from typing import Any
 
@@ -33,6 +33,11 @@ LARGEST_SYMBOLIC = 4
 """Rows of a matrix that is inverted as symbols."""
 TABLES, ENTRIES = 64, 2**16
 """Coordinates, gradients and inverses that are kept, and entries of parameters: a sum asks for every one many times."""
+
+
+def _position(row: int, length: int, turn: int) -> int:
+    """Return the position that a row has: 1, 1, 2, 2, 3, ..., turned, along an axis of some length."""
+    return (1 + row // 2 + turn) % length
 
 
 def exact_inverse(matrix: np.ndarray) -> np.ndarray:
@@ -67,6 +72,8 @@ class Names:
     program: Program
     sizes: Sizes
     at_point: bool = False
+    turn: int = 0
+    """How far the positions of index fields are turned: what is read of some is then read of others."""
 
     @property
     def declarations(self) -> Declarations:
@@ -130,12 +137,28 @@ class Names:
         """The fields of the data."""
         return frozenset(datum.name for datum in self.program.data)
 
+    @property
+    def positions(self) -> Mapping[str, Callable[[int], int]]:
+        """By index field, the positions of its data: some rows have the same one, others have not."""
+        fields = [datum for datum in self.program.data if datum.is_index]
+        lengths = {datum.name: length(datum.shape.cols or 1, self.sizes) for datum in fields}
+        return {
+            datum.name: partial(_position, length=lengths[datum.name], turn=self.turn + k)
+            for k, datum in enumerate(fields)
+        }
+
     def datum(self, name: str, row: int, at: tuple[int, ...]) -> Scalar:
-        """Return one entry of a field of the data."""
+        """Return one entry of a field of the data; of an index field 1 at its position, else 0."""
+        place = self.positions.get(name)
+        if place is not None:
+            return sp.Integer(at == (place(row),))
         return self.valued(sp.Symbol(label(name, (row, *at)), real=True))
 
     def data(self, datum: Datum) -> np.ndarray:
-        """Return a field of the data as an array of symbols."""
+        """Return a field of the data as an array of symbols; positions are numbers."""
+        if datum.is_index:
+            place = self.positions[datum.name]
+            return np.array([place(row) for row in range(length(datum.size, self.sizes))], object)
         shape = (length(datum.size, self.sizes), *(length(size, self.sizes) for size in datum.shape.sizes))
         array = np.full(shape, None, object)
         for row in range(shape[0]):

@@ -265,7 +265,7 @@ def _given(module: Module, sizes: Sizes) -> dict[str, Value]:
     shapes: dict[str, tuple[int | str, ...]] = {block.name: block.shape.sizes or (1,) for block in program.blocks}
     shapes |= {parameter.name: parameter.shape.sizes for parameter in program.parameters}
     shapes |= {array.name: array.sizes for array in kernel.prepare.outputs}
-    shapes |= {datum.name: (BATCH + 1, *datum.shape.sizes) for datum in program.data}
+    shapes |= {datum.name: (BATCH + 1, *datum.axes[1:]) for datum in program.data}
     shapes |= {array.name: array.sizes for array in carried(program)}
     shapes |= {f"{block.name}_draws": (1, *(block.shape.sizes or (1,))) for block in program.blocks}
     shapes |= {f"{ACCEPTANCE}_draws": (1, 1)}

@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Datum
-from recipe_compiler.run.allowed import places_of_others, says
+from recipe_compiler.run.allowed import places_of_others, positions, says
 from recipe_compiler.run.table import Table
 from recipe_compiler.spec.model import DataFile, Target
 
 Floats = NDArray[np.floating[Any]]
 """float64 or float32; arithmetic is done in float64."""
+
+Integers = NDArray[np.int64]
+"""Positions, of index fields."""
 
 Scales = Mapping[str, tuple[float, float]]
 """Column to its mean and standard deviation."""
@@ -27,10 +30,13 @@ MAX_INDICATOR_BYTES = 8 * 2**30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """One field of the data: `[N]` for a scalar datum, `[N, k]` for a vector, contiguous, float64 or float32."""
+    """One field of the data: `[N]` for a scalar datum, `[N, k]` for a vector, contiguous, float64 or float32.
+
+    Positions of an index field are int64.
+    """
 
     name: str
-    values: Floats
+    values: Floats | Integers
     columns: tuple[str, ...]
 
 
@@ -53,7 +59,7 @@ def fields_of(table: Table, target: Target, file: DataFile, scales: Scales) -> t
     """
     declared = target.declarations.data
     indicators = dict(file.indicators)
-    vectors = [datum.name for datum in declared if datum.shape.sizes and datum.name not in indicators]
+    vectors = [datum.name for datum in declared if datum.axes[1:] and datum.name not in indicators]
     if file.intercept and len(vectors) != 1:
         raise DataError([f"{file.file}: `intercept` needs one field of vectors, found {len(vectors)}"])
     return tuple(_stored(_field(datum, table, file, scales), table, file) for datum in declared)
@@ -64,7 +70,7 @@ def labels(datum: Datum, file: DataFile) -> tuple[str, ...]:
     names, width = dict(file.columns)[datum.name], dict(file.indicators).get(datum.name)
     if width is not None:
         return tuple(f"{names[0]}_{k}" for k in range(width))
-    return (INTERCEPT, *names) if file.intercept and datum.shape.sizes else names
+    return (INTERCEPT, *names) if file.intercept and datum.axes[1:] else names
 
 
 def scales_of(pieces: Iterable[Table], file: DataFile) -> Scales:
@@ -95,7 +101,7 @@ def scales_of(pieces: Iterable[Table], file: DataFile) -> Scales:
 
 def _stored(field: Field, table: Table, file: DataFile) -> Field:
     """Return a field in the type that it is kept in."""
-    if file.dtype == "float64":
+    if file.dtype == "float64" or field.values.dtype.kind == "i":
         return field
     with np.errstate(over="ignore"):
         values = field.values.astype(file.dtype)
@@ -113,6 +119,8 @@ def _field(datum: Datum, table: Table, file: DataFile, scales: Scales) -> Field:
         raise DataError([f"{table.file}: `{datum.name}` has a matrix for every datum; columns can fill only a vector"])
     values = np.stack([table.column(name) for name in names], axis=1)
     _check_finite(values, names, table)
+    if datum.is_index:
+        return Field(datum.name, _positions(datum, values[:, 0], names[0], table, file), names)
     if datum.name in dict(file.indicators):
         return Field(datum.name, _indicator(datum, values[:, 0], names[0], table, file), labels(datum, file))
     if datum.values:
@@ -133,6 +141,17 @@ def _field(datum: Datum, table: Table, file: DataFile, scales: Scales) -> Field:
     if len(names) != 1:
         raise DataError([f"{table.file}: found {len(names)} columns for `{datum.name}`, expected 1: it is a scalar"])
     return Field(datum.name, np.ascontiguousarray(values[:, 0]), names)
+
+
+def _positions(datum: Datum, column: NDArray[np.float64], name: str, table: Table, file: DataFile) -> Integers:
+    """Return the positions that a column counts, from 0 or from 1, counted from 0. Raises DataError."""
+    first = int(datum.name in file.from_one)
+    bad = places_of_others(datum, column - first)
+    if bad.size:
+        row = int(bad[0][0])
+        where, found = table.where(row, name), column[row]
+        raise DataError([f"{where}: found {found:g}, expected {positions(datum, first)} for `{datum.name}`"])
+    return column.astype(np.int64) - first
 
 
 def _indicator(datum: Datum, column: NDArray[np.float64], name: str, table: Table, file: DataFile) -> Floats:

@@ -54,12 +54,14 @@ def data_of(arrays: Mapping[str, object], target: Target, dtype: str = "float64"
 
 
 def _field(datum: Datum, given: object, dtype: str, faults: list[str]) -> Field | None:
-    """Return one field as floats; None where a fault was added."""
-    array = _numbers(given, dtype)
+    """Return one field as floats, or as positions; None where a fault was added."""
+    array = _numbers(given, "float64" if datum.is_index else dtype)
     problem = "found what is no array of real numbers" if array is None else _problem(datum, array)
     if array is None or problem:
         faults.append(f"data: {problem} for `{datum.name}`, expected {_wanted(datum)}")
         return None
+    if datum.is_index:
+        return Field(datum.name, array.astype(np.int64), (datum.name,))
     if array.ndim == 2:
         numbered = tuple(f"{datum.name}_{k}" for k in range(array.shape[1]))
         return Field(datum.name, array, _labels(given) or numbered)
@@ -89,7 +91,7 @@ def _numbers(given: object, dtype: str) -> Floats | None:
 
 def _problem(datum: Datum, array: Floats) -> str:
     """Return what is wrong with the numbers of a field, the empty string if nothing is."""
-    sizes = datum.shape.sizes
+    sizes = datum.axes[1:]
     if array.ndim != 1 + len(sizes) or not array.shape[0]:
         return f"found an array of shape {array.shape}"
     if any(isinstance(size, int) and have != size for size, have in zip(sizes, array.shape[1:], strict=True)):
@@ -109,8 +111,8 @@ def _rows(fields: list[Field], declared: Mapping[str, Datum]) -> Iterator[str]:
 
 
 def _wanted(datum: Datum) -> str:
-    sizes = ", ".join(str(size) for size in (datum.size, *datum.shape.sizes))
-    values = f" of {', '.join(map(str, datum.values))}" if datum.values else f" of {says(datum)}"
+    sizes = ", ".join(str(size) for size in datum.axes)
+    values = f" of {', '.join(map(str, datum.values))}" if datum.values and not datum.is_index else f" of {says(datum)}"
     return f"an array [{sizes}]{values}"
 
 
@@ -206,7 +208,8 @@ def _mapped_arrays(file: DataFile, target: Target) -> Data:
 def _mapped_array(datum: Datum, path: Path, dtype: str) -> Field:
     if path.suffix.lower() != ".npy" or not path.is_file():
         raise DataError([f"{path}: found no .npy file, expected one for `{datum.name}`"])
-    array, sizes = open_array(path), datum.shape.sizes
+    array, sizes = open_array(path), datum.axes[1:]
+    dtype = "int64" if datum.is_index else dtype
     if array.dtype.kind not in "buif" or array.ndim != 1 + len(sizes):
         found = f"found {array.dtype} numbers of {array.ndim} dimensions"
         raise DataError([f"{path}: {found}, expected real ones of {1 + len(sizes)} for `{datum.name}`"])
@@ -232,11 +235,12 @@ def _checked(datum: Datum, path: Path, dtype: str) -> Iterator[NDArray[Any]]:
     shape = open_array(path).shape
     step = max(PIECE // max(int(np.prod(shape[1:])), 1), 1)
     for first in range(0, shape[0], step):
+        stored = open_array(path)[first : first + step]
         with np.errstate(over="ignore"):
-            part = open_array(path)[first : first + step].astype(dtype)
+            part = stored if datum.is_index else stored.astype(dtype)
         bad = places_of_others(datum, part)
         if bad.size:
             expected = says(datum, f"a number that {dtype} holds")
             row, found = first + int(bad[0][0]) + 1, part[tuple(bad[0])]
             raise DataError([f"{path}, row {row}: found {found:g}, expected {expected} for `{datum.name}`"])
-        yield part
+        yield part.astype(dtype, copy=False)

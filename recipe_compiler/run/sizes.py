@@ -143,6 +143,7 @@ def resolve_sizes(build: Build, data: Data) -> dict[str, int]:
             sizes[name], said[name] = number, where
         elif sizes[name] != number:
             faults.append(f"size {name}: found {sizes[name]} by {said[name]}, but {number} by {where}")
+    faults += _positions(build, data, sizes, said)
     faults += _match_target(build, sizes)
     faults += _too_small(build, sizes, said)
     if faults:
@@ -165,7 +166,7 @@ def _sources(build: Build, data: Data) -> Iterator[Source]:
     for name, number in build.sizes:
         yield name, number, "`sizes`"
     for datum, field in zip(build.target.declarations.data, data.fields, strict=True):
-        for size, number in zip((datum.size, *datum.shape.sizes), field.values.shape, strict=True):
+        for size, number in zip(datum.axes, field.values.shape, strict=True):
             if isinstance(size, str):
                 yield size, number, f"the data of `{field.name}`"
     arrays = given_arrays(build)
@@ -174,6 +175,24 @@ def _sources(build: Build, data: Data) -> Iterator[Source]:
             for size, number in zip(parameter.shape.sizes, arrays[parameter.name].shape, strict=False):
                 if isinstance(size, str):
                     yield size, number, f"the value of `{parameter.name}`"
+
+
+def _positions(build: Build, data: Data, sizes: dict[str, int], said: Mapping[str, str]) -> Iterator[str]:
+    """Let positions fix the length of an axis that nothing else fixes; yield a fault for each field beyond its axis."""
+    fields = [(d, f) for d, f in zip(build.target.declarations.data, data.fields, strict=True) if d.is_index]
+    least: dict[str, int] = {}
+    for datum, field in fields:
+        size = str(datum.shape.cols)
+        least[size] = max(least.get(size, 1), int(field.values.max()) + 1)
+    for datum, field in fields:
+        size = str(datum.shape.cols)
+        number = int(size) if size.isdigit() else sizes.setdefault(size, least[size])
+        beyond = np.flatnonzero(field.values >= number)
+        if beyond.size:
+            row = int(beyond[0])
+            where = f", as {size} is by {said[size]}" if size in said else ""
+            problem = f"found position {field.values[row]} in row {row + 1}, expected 0 to {number - 1}{where}"
+            yield f"data: {problem}, for `{datum.name}`; positions count from 0 (`from_one` where a file counts from 1)"
 
 
 def _too_small(build: Build, sizes: Mapping[str, int], said: Mapping[str, str]) -> Iterator[str]:

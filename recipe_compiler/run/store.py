@@ -87,7 +87,7 @@ def labels(
     """
     columns: dict[str, list[tuple[str, ...]]] = {}
     for datum, field in zip(build.target.declarations.data, data.fields, strict=True):
-        for size in datum.shape.sizes:
+        for size in datum.axes[1:]:
             if isinstance(size, str):
                 columns.setdefault(size, []).append(field.columns)
     found = {

@@ -71,7 +71,8 @@ def with_sizes_of_columns(document: BuildDocument, dynamics: Dynamics, target: T
     found: dict[str, int] = {}
     for datum in target.declarations.data:
         width, names = datum.shape.cols, columns.get(datum.name)
-        if isinstance(width, str) and isinstance(names, list) and datum.name not in document.data.indicator:
+        made = datum.is_index or datum.name in document.data.indicator
+        if isinstance(width, str) and isinstance(names, list) and not made:
             found.setdefault(width, len(names) + extra)
     return document.model_copy(update={"sizes": found | sizes})
 

@@ -13,7 +13,7 @@ from recipe_compiler.spec.schema import BuildDocument, DataEntry
 from recipe_compiler.spec.yaml_nodes import Node, Scalar, Sequence, plain
 
 _OWN_KEYS = frozenset(DataEntry.model_fields)
-_OF_A_TABLE = ("names", "standardise", "indicator", "intercept")
+_OF_A_TABLE = ("names", "standardise", "indicator", "from_one", "intercept")
 """Keys that say how columns become fields."""
 
 
@@ -33,11 +33,14 @@ def read_data(page: Page, document: BuildDocument, target: Target, folder: Path)
             known = (*fields, *sorted(_OWN_KEYS))
             problem = f"found `{name}`, expected a field of the target ({', '.join(fields)})"
             page.fault(("data", name), f"data.{name}", problem, nearest(name, known))
-    for key, names in (("standardise", document.data.standardise), ("indicator", document.data.indicator)):
-        for name in names:
+    for key in ("standardise", "indicator", "from_one"):
+        for name in getattr(document.data, key):
             if name not in fields:
                 problem = f"found `{name}`, expected a field of the target ({', '.join(fields)})"
                 page.fault(("data", key), f"data.{key}", problem, nearest(name, tuple(fields)))
+            elif fields[name].is_index != (key == "from_one"):
+                what = "an index field: its column counts positions" if fields[name].is_index else "no index field"
+                page.fault(("data", key), f"data.{key}", f"found `{name}`, which is {what}")
             elif key == "indicator" and fields[name].shape.cols is None:
                 problem = f"found the indicator `{name}`, a number for each datum; expected a vector"
                 page.fault(
@@ -60,6 +63,7 @@ def read_data(page: Page, document: BuildDocument, target: Target, folder: Path)
         tuple(document.data.standardise),
         document.data.intercept,
         tuple((name, width) for name, width in widths if isinstance(width, int)),
+        tuple(document.data.from_one),
         tuple(document.data.names),
         **stored,
     )
@@ -102,7 +106,7 @@ def _columns(page: Page, datum: Datum, document: BuildDocument) -> tuple[str, ..
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
         page.fault(path, label, f"found the column `{twice[0]}` twice, expected each once")
-    width, wanted = datum.shape.cols, _width(datum, document)
+    width, wanted = (None, None) if datum.is_index else (datum.shape.cols, _width(datum, document))
     if document.data is not None and datum.name in document.data.indicator:
         if len(columns) > 1:
             page.fault(path, label, f"found {len(columns)} columns for the indicator `{datum.name}`, expected one")

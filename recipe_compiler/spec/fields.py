@@ -465,6 +465,8 @@ def _left_out(value: Raw) -> Raw:
 
 
 SizeNumber = Annotated[int, *_between(1, MAX_SIZE)]
+SizeField = Annotated[Size, BeforeValidator(_size), WithJsonSchema(_SIZE_SCHEMA)]
+"""A size: a name such as J, or a number."""
 
 
 ShapeField = Annotated[

@@ -64,6 +64,7 @@ def dependence(formula: Formula) -> Dependence:
             case _:
                 pass
         stack += reversed(parts(node))
+    symbols[Role.DATUM] |= symbols[Role.INDEX]
     blocks, parameters, data = (tuple(symbols[role]) for role in (Role.BLOCK, Role.PARAMETER, Role.DATUM))
     return Dependence(
         blocks, tuple(functions), parameters, data, draws or bool(symbols[Role.NOISE]), bool(symbols[Role.STEP])

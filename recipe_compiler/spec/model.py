@@ -288,6 +288,8 @@ class DataFile:
     intercept: bool = False
     indicators: tuple[tuple[str, int], ...] = ()
     """Fields that hold a one at the place that their one column counts, and how many places they have."""
+    from_one: tuple[str, ...] = ()
+    """Index fields whose columns count positions from 1."""
     names: tuple[str, ...] = ()
     """Names of the columns of a plain array, in order."""
     memory_map: bool = False

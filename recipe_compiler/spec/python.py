@@ -174,7 +174,8 @@ def state_target(
 
 
 def _field(s: Statement, field: Declared) -> Node:
-    return s.mapping(shape=field.shape, in_=list(field.values) or None, is_=kinds_of(field))
+    kinds, values = kinds_of(field), list(field.values) or None
+    return s.mapping(shape=field.shape, in_=values, is_=kinds, index_of=field.index_of)
 
 
 def state_dynamics(

@@ -6,7 +6,7 @@ from pathlib import Path
 from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.spec.declarations import (
     Page,
     block_declarations,
@@ -72,7 +72,14 @@ def _data(page: Page, entries: dict[str, DatumEntry]) -> tuple[Datum, ...]:
         if fields and count != fields[0].size:
             problem = f"found {count} data, expected {fields[0].size} as in `{fields[0].name}`"
             page.fault(("data", name, "shape"), f"data.{name}.shape", problem, "all fields belong to the same data")
-        fields.append(Datum(name, count, Shape(None, entry.shape.cols), tuple(entry.in_ or ()), entry.is_))
+        if entry.index_of is None:
+            fields.append(Datum(name, count, Shape(None, entry.shape.cols), tuple(entry.in_ or ()), entry.is_))
+            continue
+        if entry.shape.cols is not None or entry.in_ is not None or entry.is_ != (Kind.REAL,):
+            problem = "found an index field with a length, `in` or `is` of its own, expected one position a datum"
+            hint = f"write {name}: {{shape: {count}, index_of: {entry.index_of}}}"
+            page.fault(("data", name), f"data.{name}", problem, hint)
+        fields.append(Datum(name, count, Shape(None, entry.index_of), (0, 1), is_index=True))
     return tuple(fields)
 
 

@@ -37,6 +37,7 @@ from recipe_compiler.spec.fields import (
     SchemeName,
     Seed,
     ShapeField,
+    SizeField,
     SizeNumber,
     StepsField,
     StepSize,
@@ -105,6 +106,9 @@ class DatumEntry(Part):
     shape: ShapeField
     in_: Annotated[list[WholeNumber] | None, Field(alias="in")] = None
     is_: Annotated[DataKinds, Field(alias="is")] = (Kind.REAL,)
+    index_of: Annotated[
+        SizeField | None, Field(description="the length of an axis along which each datum is a position, from 0")
+    ] = None
 
 
 class NoiseEntry(Part):
@@ -312,6 +316,12 @@ class DataEntry(BaseModel):
         Pairs,
         WithJsonSchema({"type": ["string", "array"]}),
         Field(description="fields of one column of whole numbers k = 0, 1, ...: a one at place k, else zeros"),
+    ] = []
+    from_one: Annotated[
+        list[Name],
+        OneOrMore,
+        WithJsonSchema({"type": ["string", "array"]}),
+        Field(description="index fields whose columns count positions 1, 2, ... in place of 0, 1, ..."),
     ] = []
     intercept: Truth = False
 

@@ -148,9 +148,9 @@ class _Conversion:
                 return self.c.component(symbol.name, *at)
             case Role.SIZE:
                 return self.c.size(symbol.name)
-            case Role.DATUM if self.datum is not None:
+            case Role.DATUM | Role.INDEX if self.datum is not None:
                 return self.c.component(symbol.name, self.datum, *at)
-            case Role.DATUM:
+            case Role.DATUM | Role.INDEX:
                 raise meaningless(f"found the data field {symbol.name} where no datum is meant")
             case Role.STEP | Role.NOISE:
                 raise meaningless(f"found {symbol.name}, which only a claimed update may hold")

@@ -253,6 +253,9 @@ def _constants(item: Parameter | Datum, sizes: Mapping[str, int], style: int, ra
     height, width = extent(item.shape, sizes)
     if isinstance(item, Parameter) and item.value is not None:
         return tuple(tuple(rational(x) for x in row) for row in item.value.rows)
+    if isinstance(item, Datum) and item.is_index:
+        places = [random.randrange(width) for _ in range(height)]
+        return tuple(tuple(sympy.Integer(k == place) for k in range(width)) for place in places)
     if isinstance(item, Datum) and item.values:
         values = item.values
         return tuple(tuple(sympy.Integer(random.choice(values)) for _ in range(width)) for _ in range(height))

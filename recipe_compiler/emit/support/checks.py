@@ -43,6 +43,19 @@ def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
     return made
 
 
+def _checked_positions(name, array, count, length, sizes):
+    """Return whole numbers from 0 to `length` - 1, one for each of the `count` data, as int64.
+
+    Raises TypeError, ValueError: what was found, what was expected.
+    """
+    made = _checked_array(name, array, (count,), sizes)
+    bad = np.flatnonzero((made != np.floor(made)) | (made < 0) | (made >= length))
+    if bad.size:
+        found, row = made[bad[0]], bad[0]
+        raise ValueError(f"{name}: found {found:g} at [{row}], expected a whole number from 0 to {length - 1}")
+    return made.astype(np.int64)
+
+
 def _fits(found, known):
     """Whether an array's shape is one that is known; sizes that are names stand for any number from 1 on."""
     pairs = zip(found, known, strict=False)

@@ -125,6 +125,9 @@ def _of_its_kinds(item: Parameter | Datum | Block | Function, values: Rows) -> b
     flat = [x for row in values for x in row if isinstance(x, sympy.Rational)]
     if len(flat) < len(values) * len(values[0]):
         return True
+    if isinstance(item, Datum) and item.values:
+        allowed = all(x in item.values for x in flat)
+        return allowed and (not item.is_index or all(sum(row) == 1 for row in values))
     exact = tuple(tuple(fraction(x) for x in row if isinstance(x, sympy.Rational)) for row in values)
     diagonal = Kind.DIAGONAL in kinds and len(item.shape.sizes) == 2
     own = tuple((row[k],) for k, row in enumerate(exact)) if diagonal else exact

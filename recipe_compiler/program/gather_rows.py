@@ -1,0 +1,100 @@
+"""Pass: a gradient that reads and adds at positions which the data say is one loop over the rows, each read once.
+
+What is read of the state, or summed, at the same places in every row stands in scalars meanwhile: a store to an entry
+that the data say would else have to be taken for a change of them all.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from math import prod
+
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program.definition import ROW
+from recipe_compiler.program.fuse import fuse
+from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.loops import Array, Assign, For, ForBatch, Ref, Statement, Take, View
+from recipe_compiler.program.scalar_replacement import locally, positions
+from recipe_compiler.program.traverse import refs, targets
+from recipe_compiler.program.unroll import unroll
+from recipe_compiler.program.unroll_rows import SUMS
+
+
+def gathers(procedure: Procedure) -> bool:
+    """Whether a procedure reads or adds, in loops over the rows, at positions that the data say."""
+    loops = (one for one in procedure.body if isinstance(one, For | ForBatch) and _is_of_rows(one))
+    return any(isinstance(inner, Take) for loop in loops for inner in loop.body)
+
+
+def _is_of_rows(loop: For | ForBatch) -> bool:
+    return loop.index == ROW
+
+
+def gather_rows(procedure: Procedure) -> Procedure | None:
+    """Return a procedure with its loops over the rows in one, None where they cannot be one."""
+    rows = (
+        unroll((one,))[0] if isinstance(one, For | ForBatch) and _is_of_rows(one) else one for one in procedure.body
+    )
+    fused = fuse(replace(procedure, body=tuple(rows)))
+    if fused is None:
+        return None
+    moving = _moving(fused.loop.body)
+    before, after = (tuple(_straight(part, moving)) for part in (fused.before, fused.after))
+    straight = (*before, *unroll((fused.loop,)), *after)
+    views = tuple(statement for statement in straight if isinstance(statement, View))
+    steps = tuple(statement for statement in straight if not isinstance(statement, View))
+    fixed = _fixed(steps)
+    small = tuple(array for array in _arrays(procedure, views) if array.name in fixed and _is_small(array))
+    own = tuple(array for array in fused.local if array.sizes and array.name in fixed and _is_small(array))
+    written = {ref.name for ref in targets(steps)}
+    stores = tuple(_moves(array for array in small if array.name in written))
+    loads = tuple(_moves(array for array in small if array.name not in written))
+    taken = {*procedure.names, *(ref.name for ref in refs(steps)), *(str(at) for ref in refs(steps) for at in ref.at)}
+    body = locally((*loads, *steps, *stores), (*small, *own), taken)
+    first, last = body[: len(loads)], body[len(body) - len(stores) :]
+    first = tuple(Assign(made.target, load.value) for made, load in _pairs(first, loads))
+    last = tuple(Assign(store.target, made.value) for made, store in _pairs(last, stores))
+    kept = tuple(array for array in fused.local if array.sizes and array not in own)
+    body = (*views, *first, *body[len(loads) : len(body) - len(stores)], *last)
+    return replace(procedure, body=body, work=(*fused.work, *kept))
+
+
+def _moving(body: Iterable[Statement]) -> frozenset[str]:
+    """Return the arrays that are read or written at other places than numbers."""
+    return frozenset(ref.name for ref in refs(body) if not all(isinstance(at, int) for at in ref.at))
+
+
+def _straight(body: Iterable[Statement], moving: frozenset[str]) -> Iterator[Statement]:
+    """Yield statements, their loops written out but for those over an array that moves: it stays an array."""
+    for statement in body:
+        own = {ref.name for ref in targets((statement,))}
+        yield from (statement,) if own & moving else unroll((statement,))
+
+
+def _fixed(body: Iterable[Statement]) -> frozenset[str]:
+    """Return the arrays that are read and written at numbers alone."""
+    return frozenset(ref.name for ref in refs(body) if ref.at) - _moving(body)
+
+
+def _arrays(procedure: Procedure, views: tuple[View, ...]) -> Iterator[Array]:
+    """Yield the state and the outputs of a procedure as its body names them: the parts that it cuts, or the wholes."""
+    cut = {view.source for view in views}
+    yield from (Array(view.name, view.sizes or (1,)) for view in views)
+    yield from (array for array in procedure.outputs if array.name not in cut and array.sizes)
+
+
+def _is_small(array: Array) -> bool:
+    known: list[Size] = list(array.sizes)
+    return (
+        all(isinstance(size, int) for size in known) and prod(size for size in known if isinstance(size, int)) <= SUMS
+    )
+
+
+def _moves(arrays: Iterable[Array]) -> Iterator[Assign]:
+    """Yield statements that leave all entries of arrays as they are."""
+    for array in arrays:
+        yield from (Assign(Ref(array.name, at), Ref(array.name, at)) for at in positions(array))
+
+
+def _pairs(made: tuple[Statement, ...], moves: tuple[Assign, ...]) -> Iterator[tuple[Assign, Assign]]:
+    """Yield moves with what became of them."""
+    yield from ((one, move) for one, move in zip(made, moves, strict=True) if isinstance(one, Assign))
