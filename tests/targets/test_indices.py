@@ -257,7 +257,7 @@ def test_the_length_of_an_axis_follows_from_positions(tmp_path: Path) -> None:
         ("alpha[g]", "g @ alpha", "outside of brackets"),
         ("alpha[g]", "alpha[g, g]", "found 2 positions"),
         ("norm2(alpha)", "norm2(alpha)*alpha[g]", "found the data `g` in log_prior"),
-        ("{shape: N, index_of: J}", "{shape: [N, 2], index_of: J}", "a length of its own"),
+        ("{shape: N, index_of: J}", "{shape: [N, 2], index_of: J}", "of its own, expected one position"),
     ],
 )
 def test_a_wrong_index_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
