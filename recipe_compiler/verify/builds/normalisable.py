@@ -24,6 +24,7 @@ from recipe_compiler.tensor.terms import Applied, Atom, Component, Index, Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build, target_decided_in
 from recipe_compiler.verify.builds.of_data import decided_by_data
+from recipe_compiler.verify.builds.proper_prior import by_proper_prior
 from recipe_compiler.verify.builds.target import of_code
 from recipe_compiler.verify.core.build_values import known_sizes, settled, sharpened
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
@@ -60,7 +61,7 @@ def normalisable_target(target: Target) -> Answer:
 
     Of blocks that are transformed it is decided as they are declared: with its Jacobian the integral is the same.
     """
-    target = target.declared or target
+    sampled, target = target, target.declared or target
     if target.gradient is not None:
         reason = Undecided((f"U is known by its gradient alone, which is code: {target.gradient}",))
         return Answer(reason, where=target.source.place("gradient"))
@@ -77,6 +78,10 @@ def normalisable_target(target: Target) -> Answer:
             found, kept = Finite((), (*without.data, helping)), [*parts, *(part for part in fewer if part not in parts)]
             break
     sizes = _sizes(target)
+    by_prior = by_proper_prior(sampled) if found.reasons else None
+    if by_prior is not None:
+        answer = agreed(target, parts)
+        return replace(answer, decision=by_prior, where=where) if isinstance(answer.decision, Proved) else answer
     if found.reasons:
         for at in () if restricts(declarations) else sizes:
             refuted = fails(declarations, found.needed, at)

@@ -32,7 +32,7 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
     reasons: list[str] = []
     try:
         known = _known(build, target, build.observed)
-        for parts in _ways(target, known, build.observed.rows):
+        for parts, is_all in _ways(target, known, build.observed.rows):
             try:
                 found = decide(energy_of(parts, known))
             except NotReadError as error:
@@ -40,10 +40,12 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
                 continue
             match found:
                 case Shown(facts):
-                    said = ", ".join(fact.words for fact in facts)
-                    given = (f"the {build.observed.rows} data of {build.observed.file}: {said}",)
-                    return Answer(Proved(METHOD, given, tuple(_certificates(facts))), "all", (), general.where)
-                case Infinite(by, witness) if not target.declarations.assume:
+                    said = f"the {build.observed.rows} data of {build.observed.file}: " + ", ".join(
+                        f.words for f in facts
+                    )
+                    proof = Proved(METHOD, (said,) if is_all else (), tuple(_certificates(facts)))
+                    return Answer(proof, "all", (), general.where)
+                case Infinite(by, witness) if is_all and not target.declarations.assume:
                     return Answer(Refuted(by, witness), "all", (), general.where)
                 case Infinite(by, witness):
                     reasons += [f"{by}: {', '.join(f'{k} {v}' for k, v in witness)}"]
@@ -66,19 +68,21 @@ def _certificates(facts: tuple[Fact, ...]) -> Iterator[tuple[str, str]]:
         yield fact.words, f"{fact.method}: {fact.certificate}" if fact.certificate else fact.method
 
 
-def _ways(target: Target, known: Known, rows: int) -> Iterator[list[tuple[Value, int]]]:
+def _ways(target: Target, known: Known, rows: int) -> Iterator[tuple[list[tuple[Value, int]], bool]]:
     """Yield the energy; with products in it as coordinates; that of the prior alone where the likelihood only helps.
+
+    Each with whether it is all of the energy: what is infinite without a part of it need not be so.
 
     Raises:
         NotReadError: a formula is not read.
     """
     whole = list(_energies(target, known, rows))
-    yield whole
+    yield whole, True
     centred = multiplied((value for value, _ in whole), known)
     if centred:
-        yield [*_energies(target, replace(known, divided=centred), rows), (jacobian(centred), 1)]
+        yield [*_energies(target, replace(known, divided=centred), rows), (jacobian(centred), 1)], True
     if target.log_likelihood is not None and bounded_above(target.log_likelihood, target.declarations):
-        yield [(value, 1) for value, _ in _energies(replace(target, log_likelihood=None), known, 1)]
+        yield list(_energies(replace(target, log_likelihood=None), known, 1)), False
 
 
 def _energies(target: Target, known: Known, rows: int) -> Iterator[tuple[Value, int]]:

@@ -110,7 +110,7 @@ def _roles(terms: list[Product | Affine], known: Known) -> tuple[tuple[Coordinat
     rates: set[Coordinate] = set()
     for own in (inner for term in terms for inner in within(term)):
         added.update(*(f.coordinates for f, _ in own.factors if isinstance(f, Affine) and len(f.slopes) > 1))
-        if own.factors or own.powers:
+        if own.powers or any(factor.coordinates for factor, _ in own.factors):
             rates |= own.exponent.coordinates
         elif len(own.exponent.slopes) > 1:
             added |= own.exponent.coordinates
@@ -304,7 +304,7 @@ def _split(read: Gathered, term: Product) -> _Split | None:
 
 def _is_positive_number(factor: Factor) -> bool:
     match factor:
-        case Call("pi", _):
+        case Call("pi" | "exp", _):
             return True
         case Affine(constant, ()):
             return all(x > 0 for x in entries(constant))

@@ -230,9 +230,11 @@ def factored(value: Value) -> Product:
 
 def exponential(value: Value) -> Value:
     """Return exp(value)."""
-    if value.products:
+    fixed = tuple(own for own in value.products if not own.coordinates)
+    if len(fixed) < len(value.products):
         return called("exp", value)
-    return Value(products=(Product(exponent=value.affine),))
+    constant = ((Call("exp", Value(products=fixed)), Fraction(1)),) if fixed else ()
+    return Value(products=(Product(exponent=value.affine, factors=constant),))
 
 
 def logarithm(value: Value, positive: Callable[[Coordinate], bool]) -> Value:

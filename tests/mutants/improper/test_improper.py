@@ -103,6 +103,15 @@ IMPROPER = {
     "three groups of one": hierarchy(OF_GROUPS, "g", 3, file="three.csv"),
     "a mixture of flat means": mixture("-norm2(a)/2"),
     "a mixture of flat weights": mixture("-norm2(m)/2"),
+    "normal laws of each other": Model(
+        "a: {}, b: {}", "y: {shape: N}", "normal(a, b, 1) + normal(b, a, 1)", "normal(y, 0, 2)", "y: y"
+    ),
+    "a uniform law on the whole line": Model(
+        "a: {}, b: {}", "y: {shape: N}", "normal(a, 0, 1) + uniform(b, 0, 1)", "normal(y, a, 2)", "y: y"
+    ),
+    "a half-normal law of a scale, and no residual": regression(
+        "normal(y, x @ beta, sigma)", XY + "fit", "normal(beta, 0, 10) + half_normal(sigma, 1)"
+    ),
     "an autoregression on a constant": regression(NORMAL, "x: [one, all], y: y"),
 }
 
@@ -124,6 +133,18 @@ PROPER = {
     "logistic": regression(LOGISTIC, XY + "label", scale=""),
     "Poisson": regression(POISSON, XY + "count", scale=""),
     "negative binomial": regression(NEGATIVE_BINOMIAL, XY + "count", scale=""),
+    "negative binomial by name": regression("neg_binomial_2_log(y, x @ beta, 3)", XY + "count", scale=""),
+    "negative binomial, unknown phi": regression(
+        "neg_binomial_2_log(y, x @ beta, phi)", XY + "count", "normal(beta, 0, 5) + gamma(phi, 2, 1/10)", "phi"
+    ),
+    "Student errors by name": regression(
+        "student_t(y, 4, x @ beta, sigma)", XY + "y", "half_cauchy(sigma, 5) + normal(beta, 0, 10)"
+    ),
+    "logistic in groups by name": Model(
+        f"theta: {{shape: J}}, mu: {{}}, tau: {SCALE}", GROUPS,
+        "normal(theta, mu, tau) + normal(mu, 0, 5) + gamma(tau, 2, 1)",
+        "bernoulli_logit(y, z @ theta)", "z: g8, y: label, indicator: [z]", "J: 8",
+    ),
     "survival": regression(SURVIVAL, XY + "count", scale=""),
     "softmax with a class of reference": softmax("-1000*(W[0, 0]**2 + W[0, 1]**2 + W[0, 2]**2)"),
     "flat tau of eight groups": hierarchy(OF_GROUPS, "g8", 8),
@@ -167,6 +188,11 @@ def verdict(model: Model, folder: Path) -> Verdict:
 @pytest.mark.parametrize("name", IMPROPER)
 def test_an_improper_posterior_is_never_proved(name: str, tmp_path: Path) -> None:
     assert verdict(IMPROPER[name], tmp_path) is not Verdict.PROVED
+
+
+def test_a_likelihood_that_is_not_read_does_not_make_a_flat_prior_infinite(tmp_path: Path) -> None:
+    model = Model("m: {}", "y: {shape: N}", "0", "-sqrt(1 + (y - m)**2)", "y: y")
+    assert verdict(model, tmp_path) is not Verdict.REFUTED
 
 
 @pytest.mark.parametrize("name", PROPER)
