@@ -20,6 +20,7 @@ from typing import Any
 
 from recipe_compiler.errors import Place
 from recipe_compiler.run.write import write_whole
+from recipe_compiler.spec.catalogue import SCHEMES
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, Document
 from recipe_compiler.spec.places import compiled_digest, digest
@@ -126,7 +127,8 @@ def compiler() -> str:
     """Return a text that is another one for every other compiler, library or Python."""
     package = Path(__file__).parent
     found = sha256()
-    for path in sorted((*package.rglob("*.py"), *package.rglob("*.yaml"))):
+    named_schemes = SCHEMES.glob("*.yaml")  # behind a link, which rglob does not follow everywhere
+    for path in sorted({*package.rglob("*.py"), *package.rglob("*.yaml"), *named_schemes}):
         content = path.read_bytes()
         found.update(f"{path.relative_to(package).as_posix()} {len(content)}\n".encode())
         found.update(content)

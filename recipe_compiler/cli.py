@@ -15,6 +15,7 @@ import typer
 
 import recipe_compiler
 from recipe_compiler.commands.exit_code import ExitCode
+from recipe_compiler.commands.given import Given
 from recipe_compiler.commands.leaving import code_of, guard_streams, leaving
 from recipe_compiler.commands.run_options import RunOptions
 from recipe_compiler.display import complain, say
@@ -59,6 +60,16 @@ class Kind(StrEnum):
     BUILD = "build"
 
 
+class Shipped(StrEnum):
+    """What ships under a name."""
+
+    DYNAMICS = "dynamics"
+    TARGET = "target"
+    SCHEME = "scheme"
+    BUILD = "build"
+    DATA = "data"
+
+
 def _between(low: int, high: int) -> Callable[[int | None], int | None]:
     """Return a check of a whole number that names the range, as faults of documents do."""
 
@@ -82,10 +93,25 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit()
 
 
-Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Documents (YAML), or my_spec.py:name.")]
-OneFile = Annotated[str, typer.Argument(metavar="FILE", help="A document (YAML), or my_spec.py:name.")]
-Builds = Annotated[list[str], typer.Argument(metavar="BUILD...", help="Builds: specs/builds/*.yaml.")]
-OneBuild = Annotated[str, typer.Argument(metavar="BUILD", help="A build: specs/builds/NAME.yaml.")]
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE...", help="Documents (YAML), my_spec.py:name, or names of `recipe list`.")
+]
+OneFile = Annotated[
+    str, typer.Argument(metavar="FILE", help="A document (YAML), my_spec.py:name, or a name of `recipe list`.")
+]
+Builds = Annotated[list[str], typer.Argument(metavar="BUILD...", help="Builds; or dynamics, then a target.")]
+OneBuild = Annotated[str, typer.Argument(metavar="BUILD", help="A build; or dynamics, with a target after it.")]
+TheTarget = Annotated[str | None, typer.Argument(metavar="[TARGET]", help="With dynamics: the target.")]
+TheData = Annotated[
+    str | None, typer.Option("--data", metavar="FILE", help="Of dynamics and a target: the table of data.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Of dynamics and a target: A=2, data.x=[a, b], scheme=baoab."),
+]
+Save = Annotated[
+    Path | None, typer.Option("--save", metavar="F", help="Write the build that dynamics and a target make.")
+]
 AllowUndecided = Annotated[bool, typer.Option("--allow-undecided", help="Accept what is neither proved nor refuted.")]
 UseCache = Annotated[
     bool, typer.Option("--cache/--no-cache", help="Use verdicts of earlier commands about the same documents.")
@@ -96,6 +122,17 @@ Version = Annotated[
 ]
 FROM_ONE, FROM_ZERO = _between(1, 10**9), _between(0, 10**9)
 FEW, SEEDS = _between(1, 10_000), _between(0, 2**63 - 1)
+
+
+def _given(data: str | None, settings: list[str] | None, save: Path | None, files: Sequence[str]) -> Given | None:
+    """Return what is said of a build of dynamics and a target; None where nothing is."""
+    given = Given(data, tuple(settings or ()), save)
+    if given.is_empty:
+        return None
+    if len(files) != 2:
+        problem = f"found {len(files)} document{'s' * (len(files) != 1)} with --data, --set or --save, expected two"
+        raise typer.BadParameter(f"{problem}: dynamics and a target, which are made a build")
+    return given
 
 
 @app.callback()
@@ -113,16 +150,24 @@ def check(
     certificate: Annotated[
         Path | None, typer.Option("--certificate", metavar="F", help="Write what recheck.py needs to re-check it.")
     ] = None,
+    data: TheData = None,
+    settings: Settings = None,
+    save: Save = None,
     use_cache: UseCache = True,
 ) -> ExitCode:
-    """Decide whether documents are right, for every size."""
+    """Decide whether documents are right, for every size.
+
+    With --data, --set or --save: the build that two of them make, dynamics and a target.
+    """
     from recipe_compiler.commands.check import check_files
 
-    if certificate is not None and len(files) != 1:
+    given = _given(data, settings, save, files)
+    if certificate is not None and len(files) != 1 and given is None:
         raise typer.BadParameter(f"found {len(files)} documents, expected one: a certificate is about one document")
     return check_files(
-        tuple(files), as_json=json, allow_undecided=allow_undecided, certificate=certificate, use_cache=use_cache
-    )
+        tuple(files), as_json=json, allow_undecided=allow_undecided, certificate=certificate, use_cache=use_cache,
+        given=given,
+    )  # fmt: skip
 
 
 @app.command()
@@ -141,18 +186,31 @@ def compile_(
     folder: Annotated[Path, typer.Option("--output-dir", "-o", help="Where the modules go.")] = Path("generated"),
     compare: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a module there differs.")] = False,
     allow_undecided: AllowUndecided = False,
+    data: TheData = None,
+    settings: Settings = None,
+    save: Save = None,
     use_cache: UseCache = True,
 ) -> ExitCode:
-    """Verify builds, emit and read back their modules."""
+    """Verify builds, emit and read back their modules.
+
+    With --data, --set or --save: the build that two documents make, dynamics and a target.
+    """
     from recipe_compiler.commands.compile import compile_files
 
-    return compile_files(tuple(builds), folder, compare=compare, allow_undecided=allow_undecided, use_cache=use_cache)
+    return compile_files(
+        tuple(builds), folder, compare=compare, allow_undecided=allow_undecided, use_cache=use_cache,
+        given=_given(data, settings, save, builds),
+    )  # fmt: skip
 
 
 @app.command()
 @leaving
 def run(
     build: OneBuild,
+    target: TheTarget = None,
+    data: TheData = None,
+    settings: Settings = None,
+    save: Save = None,
     folder: Annotated[Path, typer.Option("--output-dir", "-o", help="Where the draws go.")] = Path("runs"),
     draws: Annotated[int | None, typer.Option(callback=FROM_ONE, help="Kept draws of a chain.")] = None,
     warmup: Annotated[int | None, typer.Option(callback=FROM_ZERO, help="Draws thrown away before them.")] = None,
@@ -193,8 +251,9 @@ def run(
     from recipe_compiler.commands.run import Results, run_build
 
     options = RunOptions(draws, warmup, chains, seed, step_size, batch_size, thin, lanes)
+    files = [build] if target is None else [build, target]
     return run_build(
-        build, Results(folder, plots, overwrite), options, cores,
+        files, Results(folder, plots, overwrite), options, cores, given=_given(data, settings, save, files),
         resume=resume, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code, use_cache=use_cache,
         only_plan=plan,
     )  # fmt: skip
@@ -243,12 +302,42 @@ def lint(
 @app.command()
 @leaving
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the dynamics; the file is NAME.yaml.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the document; the file is NAME.yaml.")],
+    dynamics: Annotated[bool, typer.Option("--dynamics", help="Of a sampler, which is the default.")] = False,
+    target: Annotated[bool, typer.Option("--target", help="Of a statistical model.")] = False,
+    build: Annotated[bool, typer.Option("--build", help="Of a sampler, a model and data together.")] = False,
+    origin: Annotated[
+        str | None, typer.Option("--from", metavar="NAME", help="A shipped document to copy: see `recipe list`.")
+    ] = None,
 ) -> ExitCode:
-    """Write NAME.yaml: a commented spec to start from."""
-    from recipe_compiler.commands.new import write_starting_spec
+    """Write NAME.yaml: a commented document to start from."""
+    from recipe_compiler.commands.new import write_new
 
-    return write_starting_spec(name)
+    kinds = [kind.value for kind, wanted in zip(Kind, (dynamics, target, build), strict=True) if wanted]
+    if len(kinds) > 1:
+        raise typer.BadParameter(f"found {' and '.join(f'--{kind}' for kind in kinds)}, expected one of them")
+    return write_new(name, kinds[0] if kinds else None, origin)
+
+
+@app.command("list")
+@leaving
+def list_(
+    kind: Annotated[Shipped | None, typer.Argument(help="Which of them; by default all.")] = None,
+    json: AsJson = False,
+) -> ExitCode:
+    """Print what ships: dynamics, targets, schemes, builds and data, with what each needs."""
+    from recipe_compiler.commands.catalogue import list_catalogue
+
+    return list_catalogue(None if kind is None else kind.value, as_json=json)
+
+
+@app.command()
+@leaving
+def show(name: Annotated[str, typer.Argument(metavar="NAME", help="A name of `recipe list`.")]) -> ExitCode:
+    """Print a shipped document."""
+    from recipe_compiler.commands.catalogue import show_document
+
+    return show_document(name)
 
 
 @app.command()

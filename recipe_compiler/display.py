@@ -116,6 +116,16 @@ def show_summary(summary: "Summary", columns: tuple[str, ...]) -> None:
     out.print(Text(plain(summary.trust), "bold"), soft_wrap=True)
 
 
+def show_rows(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
+    """Print a table of texts."""
+    from rich.text import Text
+
+    table = _table(headings)
+    for row in rows:
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    _console().print(table)
+
+
 SHOWN = 20
 """The most numbers of runs that are shown side by side: those that lie farthest apart."""
 

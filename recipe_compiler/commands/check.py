@@ -7,6 +7,7 @@ from pathlib import Path
 from recipe_compiler.cache import check_once, open_cache
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
+from recipe_compiler.commands.given import Given
 from recipe_compiler.commands.leaving import of_verdict, worst
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import say, show_faults, show_report
@@ -14,24 +15,25 @@ from recipe_compiler.errors import DocumentError, Fault
 from recipe_compiler.report.as_json import to_json
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.files import files_of
-from recipe_compiler.spec.model import Document
+from recipe_compiler.spec.model import Build, Document
 from recipe_compiler.verdict import Report
 
 
 def check_files(
     files: Sequence[str], *, as_json: bool, allow_undecided: bool, certificate: Path | None = None,
-    use_cache: bool = True,
+    use_cache: bool = True, given: Given | None = None,
 ) -> ExitCode:  # fmt: skip
     """Decide documents one by one; a faulty one does not keep the others from their verdicts.
 
     `certificate` is where the certificate of the last document goes; where it cannot go there, nothing is decided.
+    With `given` the documents are dynamics and a target, and what is decided is the build that they make.
     """
     cache = open_cache(use=use_cache)
     reports: list[Report] = []
     faulty: list[tuple[str, tuple[Fault, ...]]] = []
-    for file in files:
+    for file in files if given is None else (" ".join(files),):
         try:
-            document = load_named(file)
+            document = load_named(file) if given is None else _made(files, given, quiet=as_json)
             if certificate is not None:
                 demand_file(certificate, "--certificate", files_of(document))
             report = check_once(document, cache)
@@ -49,6 +51,12 @@ def check_files(
         say(json.dumps(to_json(reports, faulty), allow_nan=False))
     codes = [of_verdict(report.verdict, allow_undecided=allow_undecided) for report in reports]
     return worst([*codes, *(ExitCode.FAULTY for _ in faulty)])
+
+
+def _made(files: Sequence[str], given: Given, *, quiet: bool) -> Build:
+    from recipe_compiler.commands.made_build import make_build  # brings NumPy, to look at the data
+
+    return make_build(files, given, quiet=quiet)
 
 
 def _certify(path: Path, document: Document, report: Report) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode
+from recipe_compiler.commands.given import Given
 from recipe_compiler.commands.leaving import of_verdict, worst
+from recipe_compiler.commands.made_build import make_build
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import complain, say, show_faults, show_report
 from recipe_compiler.emit.header import MADE_BY
@@ -26,15 +28,19 @@ HEAD = 1 << 16
 
 
 def compile_files(
-    builds: Sequence[str], folder: Path, *, compare: bool, allow_undecided: bool, use_cache: bool = True
-) -> ExitCode:
-    """Compile builds and write their modules, or compare them with those that are there."""
+    builds: Sequence[str], folder: Path, *, compare: bool, allow_undecided: bool, use_cache: bool = True,
+    given: Given | None = None,
+) -> ExitCode:  # fmt: skip
+    """Compile builds and write their modules, or compare them with those that are there.
+
+    With `given` the documents are dynamics and a target, and what is compiled is the build that they make.
+    """
     cache = open_cache(use=use_cache)
     codes: list[ExitCode] = []
     made: dict[Path, tuple[str, str]] = {}
-    for file in builds:
+    for file in builds if given is None else (" ".join(builds),):
         try:
-            build = load_build(file)
+            build = load_build(file) if given is None else make_build(builds, given)
             path, own = folder / f"{build.name}.py", digest(build)
             _demand_own(path, made, file, own)
             demand_file(path, "-o", files_of(build), make_folders=True)

@@ -1,7 +1,7 @@
 """`recipe run`."""
 
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, NoReturn
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode
+from recipe_compiler.commands.given import Given
 from recipe_compiler.commands.leaving import of_verdict
+from recipe_compiler.commands.made_build import make_build
 from recipe_compiler.commands.outputs import demand_file, demand_folder
 from recipe_compiler.commands.run_json import refusals_said, say_plan, say_run, say_verdict
 from recipe_compiler.commands.run_options import RunOptions
@@ -51,15 +53,22 @@ class Results:
 
 
 def run_build(
-    file: str, results: Results, options: RunOptions, cores: int | None, *, resume: bool, as_json: bool,
+    files: Sequence[str], results: Results, options: RunOptions, cores: int | None, *, resume: bool, as_json: bool,
     allow_undecided: bool, allow_code: bool = False, use_cache: bool = True, only_plan: bool = False,
+    given: Given | None = None,
 ) -> ExitCode:  # fmt: skip
     """Verify and compile a build, run it or go on with a run, store and summarise the draws.
 
+    Two files are dynamics and a target: what is run is the build that they make, with what is `given` of it.
     With `only_plan` nothing is run: the build is printed as it would be, everything chosen that it leaves open.
     """
-    with refusals_said(file, as_json=as_json):
-        build = load_build(file)
+    with refusals_said(" ".join(files), as_json=as_json):
+        if len(files) == 1:
+            build = load_build(files[0])
+        else:
+            quiet = as_json or only_plan
+            build = make_build(files, given or Given(), step_size=options.step_size, quiet=quiet)
+            options = replace(options, step_size=None)
         settings, cache = _settings(build, options), open_cache(use=use_cache)
         _demand_places(results, build)
         demand_no_code(build, "--allow-code", allowed=allow_code)

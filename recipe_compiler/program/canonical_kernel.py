@@ -13,6 +13,7 @@ from recipe_compiler.program.canonical import Broken
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import (
     Accept,
+    Array,
     Assign,
     Choose,
     Clip,
@@ -61,15 +62,25 @@ INVARIANTS = (
 def check_kernel(kernel: Kernel) -> tuple[Broken, ...]:
     """Return every invariant that a Kernel breaks, by its number; none of one in canonical form."""
     called = {procedure.name: procedure for procedure in kernel.procedures}
-    return tuple(one for p in (kernel.prepare, *kernel.procedures) for one in check_procedure(p, called))
+    of_chain = frozenset(size for procedure in kernel.procedures for size in _sizes(_given(procedure)))
+    broken = [*check_procedure(kernel.prepare, called, of_chain)]
+    return tuple(broken + [one for p in kernel.procedures for one in check_procedure(p, called)])
 
 
-def check_procedure(procedure: Procedure, called: Mapping[str, Procedure] = NOTHING) -> tuple[Broken, ...]:
-    """Return every invariant that a procedure breaks; `called` are those that it may call."""
-    given = (*procedure.outputs, *procedure.inputs, *procedure.work)
+def check_procedure(
+    procedure: Procedure, called: Mapping[str, Procedure] = NOTHING, told: frozenset[str] = frozenset()
+) -> tuple[Broken, ...]:
+    """Return every invariant that a procedure breaks.
+
+    Args:
+        procedure: what is checked.
+        called: those that it may call.
+        told: sizes that it is told, beside those of its arrays: what stays the same along a chain takes all of them.
+    """
+    given = _given(procedure)
     counted = Counter(array.name for array in given)
     twice = [Broken(1, f"{name} is the name of {count} arrays") for name, count in counted.items() if count > 1]
-    sizes = frozenset(part for array in given for size in array.sizes for part in str(size).split("+"))
+    sizes = _sizes(given) | told
     valued = frozenset(array.name for array in given if array.sizes or array in procedure.inputs)
     start = _Scope(
         arrays={array.name: array.sizes for array in given if array.sizes},
@@ -83,6 +94,14 @@ def check_procedure(procedure: Procedure, called: Mapping[str, Procedure] = NOTH
     missing = [Broken(4, f"{array.name} is not written") for array in procedure.outputs if array.name not in written]
     broken = dict.fromkeys((*twice, *found, *missing))
     return tuple(replace(one, says=f"{procedure.name}: {one.says}") for one in broken)
+
+
+def _given(procedure: Procedure) -> tuple[Array, ...]:
+    return (*procedure.outputs, *procedure.inputs, *procedure.work)
+
+
+def _sizes(arrays: Iterable[Array]) -> frozenset[str]:
+    return frozenset(part for array in arrays for size in array.sizes for part in str(size).split("+"))
 
 
 @dataclass(frozen=True, slots=True)

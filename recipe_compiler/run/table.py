@@ -123,6 +123,23 @@ def read_table(file: Path, wanted: tuple[str, ...], names: tuple[str, ...] = ())
     return table
 
 
+def columns_of(file: Path, names: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the names of the columns of a table, in order. Errors are those of `table_pieces`."""
+    try:
+        match file.suffix.lower():
+            case ".npy":
+                return tuple(_npy_header(file, names))
+            case ".parquet":
+                return tuple(parquet_columns(file))
+            case ".csv":
+                with file.open(encoding="utf-8-sig", newline="") as stream:
+                    return tuple(name.strip() for name in next(csv.reader(stream), ()))
+            case suffix:
+                raise DataError([f"{file}: found the ending `{suffix}`, expected .csv, .npy or .parquet"])
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError([f"{file}: cannot be read: {error}"]) from error
+
+
 def table_pieces(
     file: Path, wanted: tuple[str, ...], names: tuple[str, ...] = (), rows: int | None = None
 ) -> Iterator[Table]:

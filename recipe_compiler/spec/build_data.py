@@ -5,6 +5,7 @@ from typing import Any
 
 from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.formula.shapes import Size
+from recipe_compiler.spec.catalogue import shipped_data
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import found
@@ -58,7 +59,7 @@ def read_data(page: Page, document: BuildDocument, target: Target, folder: Path)
     columns = [(name, _columns(page, datum, document)) for name, datum in fields.items()]
     widths = ((name, _width(fields[name], document)) for name in document.data.indicator if name in fields)
     return DataFile(
-        folder / document.data.file,
+        shipped_data(document.data.file) or folder / document.data.file,
         tuple(columns),
         tuple(document.data.standardise),
         document.data.intercept,

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from recipe_compiler.spec.catalogue import names, shipped
 from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.model import Dynamics, Scheme, Target
 from recipe_compiler.spec.validate import entry_name
@@ -20,6 +22,7 @@ class Unread:
 Stated = Dynamics | Target | Scheme
 Part = Stated | Unread
 Wanted = TypeVar("Wanted", Dynamics, Target, Scheme)
+KINDS = {Dynamics: "dynamics", Target: "target", Scheme: "scheme"}
 _WORDS = {Dynamics: "dynamics", Target: "a target", Scheme: "a scheme", Unread: "a build"}
 
 
@@ -46,11 +49,12 @@ def part_of(page: Page, path: tuple[str | int, ...], wanted: type[Wanted], aroun
     if entry is None or not entry.scalar.text:
         return None
     name = entry.scalar.text
-    if not name.endswith((".yaml", ".yml")):
-        hint = "a Python specification is code; a build is data and runs nothing when it is read"
-        page.fault(path, label, f"found `{shown(name)}`, expected the name of a YAML file", hint)
+    file = shipped(name, (KINDS[wanted],)) or around.folder / name
+    if not file.name.endswith((".yaml", ".yml")):
+        what = f"expected a YAML file, or the name of {_WORDS[wanted]} that ships"
+        hint = nearest(name, names(KINDS[wanted])) or "a build is data: what stands in a Python file is not read by it"
+        page.fault(path, label, f"found `{shown(name)}`, {what}", hint)
         return None
-    file = around.folder / name
     if "\0" in name or not file.is_file():
         page.fault(
             path, label, f"found no file `{shown(name)}`, expected one", "names are relative to the build's own file"

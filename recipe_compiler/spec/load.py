@@ -8,7 +8,9 @@ from typing import TypeVar
 
 from recipe_compiler.errors import Fault, Place, SpecError
 from recipe_compiler.spec.build_parts import Around, Stated, Unread
-from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.catalogue import every_name, is_plain, shipped
+from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.files import no_file
 from recipe_compiler.spec.model import Build, Document
 from recipe_compiler.spec.python_file import load_python
@@ -27,15 +29,27 @@ def load(path: str | PathLike[str], name: str | None = None) -> Document:
     """Return the document in a file.
 
     Args:
-        path: A YAML file, or a Python file (a Python specification is code and runs as code).
+        path: A YAML file, a Python file (a Python specification is code and runs as code), or the name of a document
+            that ships with the package (`sghmc`), where no file has that name.
         name: The object to take from a Python file.
 
     Raises:
         SpecError: The document is malformed; holds every fault found, of the documents it names too.
         ModelError: It is well formed but means nothing.
     """
-    file = Path(path)
+    file = _named(Path(path))
     return load_python(file, name) if file.suffix == ".py" else _load_yaml(file, _read_build)
+
+
+def _named(path: Path) -> Path:
+    """Return the shipped document of a plain name, where no file has it; any other path as it is. Raises SpecError."""
+    name = str(path)
+    if not is_plain(name) or path.is_file():
+        return path
+    if (found := shipped(name)) is not None:
+        return found
+    problem = f"found no file `{shown(name)}`, and no document that ships under that name; expected one of them"
+    raise SpecError([Fault(Place(name), "document", problem, nearest(name, every_name()) or "`recipe list` has them")])
 
 
 def _load_yaml(path: Path, of_build: Callable[[Mapping, str, Faults], Found | None]) -> Stated | Found:

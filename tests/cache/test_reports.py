@@ -13,6 +13,7 @@ from recipe_compiler import pipeline
 from recipe_compiler.cache import NOTHING, Cache, check_once, from_text, open_cache, to_text
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.report import check as deciding
+from recipe_compiler.spec.catalogue import SCHEMES
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Finding, Report, Undecided, Verdict
@@ -231,3 +232,12 @@ def test_the_folder_is_that_of_the_user(home: str, tmp_path: Path, monkeypatch: 
     assert folder is not None
     assert folder.is_relative_to(tmp_path / ".cache" / "recipe_compiler")
     assert open_cache(use=False) is NOTHING
+
+
+def test_the_compiler_is_another_one_with_another_scheme_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `{name: baoab}` means is in no document of a build, so that no document tells that it has changed."""
+    read: list[Path] = []
+    own = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: (read.append(path), own(path))[1])
+    entries.compiler.__wrapped__()
+    assert SCHEMES / "baoab.yaml" in read

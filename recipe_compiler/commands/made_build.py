@@ -1,0 +1,272 @@
+"""A build that nobody wrote: dynamics, a target and options, as the document that says the same."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from recipe_compiler.commands.documents import load_named
+from recipe_compiler.commands.given import Given
+from recipe_compiler.commands.outputs import demand_file
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.display import say
+from recipe_compiler.errors import CompilerError, DataError, Fault, ModelError, Place, SpecError
+from recipe_compiler.formula.declaration import Declarations, Function, Parameter
+from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.run.table import columns_of
+from recipe_compiler.run.write import write_whole
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.build_checks import potential_blocks
+from recipe_compiler.spec.catalogue import is_plain, shipped_data
+from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.fields import shown
+from recipe_compiler.spec.files import files_of
+from recipe_compiler.spec.load import around
+from recipe_compiler.spec.model import Build, Document, Dynamics, Source, Target
+from recipe_compiler.spec.read_build import read_build
+from recipe_compiler.spec.read_scheme import named_scheme
+from recipe_compiler.spec.schema import BuildDocument
+from recipe_compiler.spec.to_yaml import text_of
+from recipe_compiler.spec.yaml_nodes import plain
+from recipe_compiler.spec.yaml_reader import read_yaml
+from recipe_compiler.splitting.split_by import split_by
+
+WORDS = ("baoab", "badodab")
+"""Words that are tried, one after another, before Euler's steps: of order 2, one gradient a step."""
+
+Entries = dict[str, Any]
+_SIGNED = {Kind.POSITIVE, Kind.NONNEGATIVE}
+_NUMBER = re.compile(r"[-+]?[0-9][0-9.eE+/-]*", re.ASCII)
+_OF_THE_BUILD = ("name", "title", "variant")
+
+
+def make_build(
+    files: Sequence[str], given: Given, *, step_size: float | None = None, quiet: bool = False
+) -> Build:  # fmt: skip
+    """Return the build of dynamics and a target, after its document is printed, and saved where that is asked for.
+
+    What is not said: `variant: full`, a word of order 2 where the dynamics have its pieces, `step_size: auto`, which
+    chooses masses, frictions and preconditioners; where the step size is stated, these are I. Metrics, and their roots,
+    are I.
+
+    Raises:
+        SpecError, ModelError: dynamics and target do not go together, or what is said means nothing.
+    """
+    dynamics, target = (load_named(file) for file in files)
+    if not isinstance(dynamics, Dynamics) or not isinstance(target, Target):
+        found = f"{type(dynamics).__name__.lower()} and {_with_article(target)}"
+        raise _fault(" ".join(files), "document", f"found {found}, expected dynamics and a target, in this order")
+    if given.save is not None:
+        demand_file(given.save, "--save", (*files_of(dynamics), *files_of(target)))
+        if given.save.exists():
+            raise _fault(str(given.save), "--save", "found a file of that name, expected a name that is free")
+    folder = Path() if given.save is None else given.save.parent
+    stated = _stated(files, dynamics, target, given, folder)
+    stated.setdefault("run", {}).setdefault("step_size", "auto" if step_size is None else repr(step_size))
+    _complete(stated, dynamics)
+    return _shown(stated, dynamics, folder, given, quiet=quiet)
+
+
+def _shown(stated: Entries, dynamics: Dynamics, folder: Path, given: Given, *, quiet: bool) -> Build:
+    """Return the build that entries state, its scheme chosen where none is stated; say what it is."""
+    if "scheme" in stated:
+        made = _read(stated, folder, given)
+    else:
+        _read(stated | {"scheme": _euler(dynamics)}, folder, given)  # whatever else is wrong is said first
+        made = _with_scheme(dynamics, lambda scheme: _read(stated | {"scheme": scheme}, folder, given))
+    if given.save is not None:
+        write_whole(given.save, text_of(made.source).encode())
+    if not quiet:
+        say(text_of(made.source))
+        if given.save is not None:
+            say(f"{given.save}: written")
+    return made
+
+
+def _stated(files: Sequence[str], dynamics: Dynamics, target: Target, given: Given, folder: Path) -> Entries:
+    """Return the document as far as the command states it."""
+    entries: Entries = {
+        "format": "1",
+        "name": f"{dynamics.name}_{target.name}",
+        "dynamics": _path(files[0], dynamics, folder),
+        "target": _path(files[1], target, folder),
+        "variant": "full",
+    }
+    for text in given.settings:
+        _settle(entries, dynamics.declarations, target.declarations, text)
+    if given.data is not None or "data" in entries:
+        entries["data"] = _data(target, given.data, entries.get("data", {}), folder)
+    return entries
+
+
+def _path(file: str, document: Document, folder: Path) -> str:
+    """Return the name of a document as the build says it: that it ships under, or its place from the build's own."""
+    if is_plain(file) and not Path(file).is_file():
+        return file
+    return os.path.relpath(document.source.file, folder)
+
+
+def _settle(entries: Entries, dynamics: Declarations, target: Declarations, text: str) -> None:
+    """Put `NAME=VALUE` where a build has it: a value, a binding, a size, or the entry that a dotted name leads to."""
+    name, equals, written = (part.strip() for part in text.partition("="))
+    if not equals or not name or not written:
+        raise _fault("--set", shown(text), f"found `{shown(text)}`, expected NAME=VALUE", "--set A=2")
+    root = read_yaml(f"value: {written}\n".encode(), f"--set {name}")
+    value = plain(next(node for _, node in root.entries))
+    path = name.split(".")
+    if len(path) == 1:
+        path, value = _place(name, value, dynamics, target)
+    inner = entries
+    for key in path[:-1]:
+        inner = inner.setdefault(key, {})
+        if not isinstance(inner, dict):
+            raise _fault("--set", name, f"found `{key}`, which is one value, expected a section")
+    inner[path[-1]] = value
+
+
+def _place(name: str, value: object, dynamics: Declarations, target: Declarations) -> tuple[list[str], object]:
+    """Return where the entry of a plain name stands, and what stands there."""
+    own, other = dynamics.find(name), target.find(name)
+    if name == "scheme" and isinstance(value, str):
+        return ["scheme", "name"], value
+    if isinstance(own, Function) or (isinstance(own, Parameter) and not _is_value(value, own)):
+        return ["bind", name], value
+    if isinstance(own, Parameter) or isinstance(other, Parameter):
+        return ["parameters", name, "value"], value
+    if name in (*dynamics.sizes, *target.sizes):
+        return ["sizes", name], value
+    if name in _OF_THE_BUILD:
+        return [name], value
+    functions = [f.name for f in dynamics.functions if f.role != "potential"]
+    known = [*(item.name for d in (dynamics, target) for item in d.parameters), *functions]
+    known += [*dynamics.sizes, *target.sizes, "scheme", *_OF_THE_BUILD]
+    hint = nearest(name, tuple(known)) or f"there are {', '.join(dict.fromkeys(known))}"
+    expected = "expected a parameter, a function, a size, or an entry of a build such as `run.draws`"
+    raise _fault("--set", name, f"found `{name}`, {expected}", hint)
+
+
+def _is_value(value: object, parameter: Parameter) -> bool:
+    """Whether what is given to a parameter is numbers, or a file of them: else it is a formula to be bound."""
+    if isinstance(value, str):
+        return value.endswith(".npy") or (parameter.shape == SCALAR and _NUMBER.fullmatch(value) is not None)
+    return isinstance(value, list)
+
+
+def _data(target: Target, file: str | None, given: object, folder: Path) -> Entries:
+    """Return the data section: fields by columns of their names, the one matrix that is left by those left over."""
+    if not isinstance(given, dict):
+        raise _fault("--set", "data", "found one value, expected a section", "--set data.x=[a, b]")
+    entries: Entries = dict(given)
+    if file is None:
+        return entries
+    path = shipped_data(file) or Path(file)
+    entries = {"file": file if shipped_data(file) else os.path.relpath(path, folder), **entries}
+    try:
+        columns = columns_of(path)
+    except DataError as error:
+        raise _fault(file, "--data", f"found no table that can be read, expected one: {error}") from None
+    fields = target.declarations.data
+    for datum in fields:
+        if datum.name in columns and datum.name not in entries:
+            entries[datum.name] = datum.name if datum.shape.cols is None else [datum.name]
+    taken = {name for value in entries.values() for name in (value if isinstance(value, list) else [value])}
+    left = [datum for datum in fields if datum.name not in entries]
+    over = [name for name in columns if name not in taken]
+    if len(left) == 1 and left[0].shape.cols is not None and over:
+        entries[left[0].name] = over
+    elif left:
+        problem = f"found no column `{left[0].name}` in {file} ({', '.join(columns)}), expected one for each field"
+        example = "NAME" if left[0].shape.cols is None else "[A, B]"
+        raise _fault(file, "--data", problem, f"--set data.{left[0].name}={example}")
+    return {"file": entries.pop("file"), **{datum.name: entries.pop(datum.name) for datum in fields}, **entries}
+
+
+def _complete(entries: Entries, dynamics: Dynamics) -> None:
+    """Bind what neither the command nor a plan chooses: metrics to I, and of a stated step size masses and the like."""
+    declared = dynamics.declarations
+    chosen = entries["run"]["step_size"] == "auto"
+    settled = {*entries.get("bind", {}), *entries.get("parameters", {}), dynamics.potential}
+    own = {block.shape.rows for block in potential_blocks(dynamics)}
+    for item in (*declared.functions, *(() if chosen else declared.parameters)):
+        if item.name in settled or (isinstance(item, Parameter) and item.default is not None):
+            continue
+        if item.shape.rows == item.shape.cols and item.shape.rows in own:
+            entries.setdefault("bind", {})[item.name] = _identity(item)
+        elif isinstance(item, Parameter) and item.shape == SCALAR and _SIGNED & set(item.kinds):
+            entries.setdefault("parameters", {})[item.name] = {"value": "1"}
+
+
+def _identity(item: Parameter | Function) -> str:
+    """Return I; of the noise that a minibatch adds, which no kind asks to be definite, 0."""
+    noise = isinstance(item, Function) and Kind.PSD in item.kinds and Kind.PD not in item.kinds
+    return "0" if noise else "I"
+
+
+def _with_scheme(dynamics: Dynamics, read: Callable[[object], Build]) -> Build:
+    """Return the build with the first scheme that its dynamics have the pieces and flows for."""
+    blocks, own = dynamics.declarations.blocks, {block.name for block in potential_blocks(dynamics)}
+    plainly = read(_euler(dynamics))
+    momenta = [block.name for block in blocks if block.name not in own]
+    derivation = derive(bind(plainly))
+    if all(entry.is_zero for row in derivation.D for entry in row):
+        return read(_moves(plainly, momenta, lambda word: _fits(plainly, word)))
+    words = (name for name in WORDS if momenta and _fits(plainly, name))
+    return next((read({"name": name}) for name in words), plainly)
+
+
+def _fits(build: Build, word: str) -> bool:
+    """Whether a word's letters are the pieces of a build's equation, each with an exact flow."""
+    try:
+        split_by(derive(bind(build)), named_scheme(word))
+    except ModelError:
+        return False
+    return True
+
+
+def _moves(build: Build, momenta: Sequence[str], fits: Callable[[str], bool]) -> Entries:
+    """Return the cycle of an equation without noise: trajectories that are accepted or refused, or exact draws."""
+    laws = (build.target.declared or build.target).laws
+    if not momenta and not laws:
+        problem = f"found no `laws` claimed by {build.target.name}, expected some: {build.dynamics.name} moves nothing"
+        hint = "`recipe derive` of the target shows the laws that it has; or take dynamics that move its blocks"
+        raise ModelError([Fault(build.source.place("target"), "target", problem, hint)])
+    if not momenta:
+        return {"cycle": [{"draw": block} for block, _ in laws]}
+    trajectory: Entries = {"split": ["B/2", "A", "B/2"]}
+    if not fits("leapfrog"):
+        trajectory = {"split": ["H"], "pieces": {"H": {"Q": "all", "H": "all"}}, "flows": {"H": "generalised"}}
+    trajectory |= {"steps": "uniform(1, 20)", "flip": {name: f"-{name}" for name in momenta}}
+    return {"cycle": [*({"refresh": name} for name in momenta), {"metropolis": trajectory}]}
+
+
+def _euler(dynamics: Dynamics) -> Entries:
+    """Return Euler's step, momenta before the potential's block."""
+    own = {block.name for block in potential_blocks(dynamics)}
+    names = [block.name for block in dynamics.declarations.blocks]
+    others = [name for name in names if name not in own]
+    order = [*others[:1], *(name for name in names if name in own), *others[1:]]
+    return {"name": "sequential_euler", "order": order} if len(names) > 1 else {"name": "euler"}
+
+
+def _read(entries: Mapping[str, Any], folder: Path, given: Given) -> Build:
+    """Return the build that entries state."""
+    file = str(given.save or folder / f"{entries['dynamics']} {entries['target']}".replace("/", " "))
+    ordered = {key: entries[key] for key in (*BuildDocument.model_fields, *entries) if key in entries}
+    text = text_of(Source(file, json.dumps(ordered)))
+    faults = Faults()
+    made = read_build(read_yaml(text.encode(), file), file, around(folder), faults)
+    faults.finish()
+    if made is None:
+        raise CompilerError("a build that was made of dynamics and a target is none")
+    return made
+
+
+def _with_article(document: Document) -> str:
+    kind = type(document).__name__.lower()
+    return kind if kind == "dynamics" else f"a {kind}"
+
+
+def _fault(where: str, entry: str, problem: str, hint: str = "") -> SpecError:
+    return SpecError([Fault(Place(where), entry, problem, hint)])

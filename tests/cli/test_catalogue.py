@@ -1,0 +1,199 @@
+"""`recipe list`, `show` and `new --from`, and builds that dynamics and a target make without a document."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import recipe_compiler
+from recipe_compiler.commands.given import Given
+from recipe_compiler.commands.made_build import make_build
+from recipe_compiler.errors import DocumentError
+from recipe_compiler.spec.catalogue import FOLDERS, names
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.places import digest
+from recipe_compiler.spec.words import word_text
+
+ROOT = Path(__file__).parents[2]
+DATA = "a,y\n" + "".join(f"{k / 10},{(k * 7) % 5}\n" for k in range(40))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_text(DATA)
+    return tmp_path
+
+
+def made(dynamics: str, target: str, *settings: str, data: str | None = None, step_size: float | None = None) -> Build:
+    return make_build((dynamics, target), Given(data, settings), step_size=step_size, quiet=True)
+
+
+def test_all_that_ships_is_listed_with_what_it_needs(recipe, here: Path) -> None:
+    outcome = recipe("list", "--json", folder=here)
+    rows = json.loads(outcome.out)
+    assert [(row["kind"], row["name"]) for row in rows] == [(k, n) for k in (*FOLDERS, "data") for n in names(k)]
+    needs = {row["name"]: row["needs"] for row in rows}
+    assert needs["sghmc"] == "a target (U), M [d, d] positive definite, C [d, d] positive semidefinite"
+    assert needs["banana"] == "nothing"
+    assert needs["gaussian"] == "mu [d], Sigma [d, d] positive definite"
+    assert needs["baoab"] == "pieces B, A, O: [B/2, A/2, O, A/2, B/2]"
+    table = recipe("list", "target", folder=here)
+    assert table.code == 0
+    assert "Neal's funnel" in table.out
+    assert "sghmc" not in table.out
+
+
+def test_a_shipped_document_is_shown_as_it_is(recipe, here: Path) -> None:
+    assert recipe("show", "sghmc", folder=here).out == (ROOT / "specs/dynamics/sghmc.yaml").read_text()
+    assert recipe("show", "breast_cancer", folder=here).out == (ROOT / "specs/data/breast_cancer.csv").read_text()
+    outcome = recipe("show", "../dynamics/sghmc", folder=here)
+    assert outcome.code == 2
+    assert "expected the name of something that ships" in outcome.err
+
+
+@pytest.mark.parametrize("kind", ["dynamics", "target", "build"])
+def test_a_copy_states_what_the_shipped_document_does(recipe, here: Path, kind: str) -> None:
+    for name in names(kind):
+        assert recipe("new", f"my_{name}", f"--{kind}", "--from", name, folder=here).code == 0
+        text = (here / f"my_{name}.yaml").read_text()
+        assert "../" not in text
+        (here / f"{name}.yaml").write_text(text.replace(f"name: my_{name}", f"name: {name}"))
+        copy, own = load(here / f"{name}.yaml"), load(ROOT / f"specs/{FOLDERS[kind]}/{name}.yaml")
+        if isinstance(copy, Build) and isinstance(own, Build):  # files are named otherwise: what they hold is the same
+            assert (copy.dynamics, copy.target, copy.values, copy.scheme) == (
+                own.dynamics,
+                own.target,
+                own.values,
+                own.scheme,
+            )
+        else:
+            assert digest(copy) == digest(own)
+        assert "#" in text
+
+
+@pytest.mark.parametrize("kind", ["dynamics", "target", "build"])
+def test_a_document_to_start_from_is_proved_as_it_stands(recipe, here: Path, kind: str) -> None:
+    assert recipe("new", "mine", f"--{kind}", folder=here).code == 0
+    outcome = recipe("check", "mine.yaml", folder=here)
+    assert outcome.code == 0, outcome.out
+
+
+def test_a_copy_of_nothing_writes_nothing(recipe, here: Path) -> None:
+    outcome = recipe("new", "mine", "--target", "--from", "sghmc", folder=here)
+    assert outcome.code == 2
+    assert "found `sghmc`, expected the name of a target that ships" in outcome.err
+    assert recipe("new", "mine", "--target", "--build", folder=here).code == 2
+    assert not (here / "mine.yaml").exists()
+
+
+def test_dynamics_a_target_and_data_are_run_without_a_build(recipe, here: Path, known_verdicts: None) -> None:
+    words = ("sgnht", "poisson_regression", "--data", "d.csv", "--set", "A=2", "--save", "b.yaml")
+    outcome = recipe("run", *words, "--plan", folder=here)
+    assert outcome.code == 0, outcome.err
+    assert "b.yaml: written" not in outcome.out, "a plan is a document and nothing else"
+    build = load(here / "b.yaml")
+    assert isinstance(build, Build)
+    assert build.name == "sgnht_poisson_regression"
+    assert dict(build.data.columns if build.data else ()) == {"x": ("a",), "y": ("y",)}
+    assert build.scheme.name == "badodab"
+    assert next(name for name, _ in build.values) == "A"
+    assert build.is_planned
+    again = recipe("check", *words, folder=here)
+    assert again.code == 2
+    assert "found a file of that name" in again.err
+
+
+def test_what_is_made_is_printed_as_the_document_that_is_made(recipe, here: Path, known_verdicts: None) -> None:
+    words = ("sghmc", "linear_regression", "--data", "d.csv", "--set", "run.step_size=0.01", "--set", "C=2*I")
+    outcome = recipe("compile", *words, folder=here)
+    assert outcome.code == 0, outcome.err
+    text = outcome.out.split("\n\n")[0]
+    (here / "again.yaml").write_text(text)
+    assert digest(load(here / "again.yaml")) == digest(made(*words[:2], *words[5::2], data="d.csv"))
+    assert (here / "generated/sghmc_linear_regression.py").exists()
+    assert json.loads(recipe("check", *words, "--json", folder=here).out)["documents"][0]["verdict"] == "proved"
+
+
+@pytest.mark.parametrize(
+    ("dynamics", "scheme"),
+    [
+        ("sghmc", "baoab"),
+        ("sgnht", "badodab"),
+        ("generalised_langevin", "baoab"),
+        ("gsgrhmc", "baoab"),  # with K = I
+        ("sgld", "euler"),
+        ("sgrld", "euler"),
+    ],
+)
+def test_a_scheme_is_chosen_that_the_dynamics_have_pieces_for(dynamics: str, scheme: str) -> None:
+    assert made(dynamics, "banana").scheme.name == scheme
+
+
+def test_an_equation_without_noise_is_moved_by_a_cycle() -> None:
+    for dynamics in ("hmc", "rhmc"):
+        scheme = made(dynamics, "banana").scheme
+        assert [type(move).__name__ for move in scheme.cycle] == ["Refresh", "Metropolis"]
+        assert word_text(scheme.split) == "[B/2, A, B/2]"
+    assert dict(made("rhmc", "banana", "G=(1 + norm2(theta))*I").scheme.flows) == {"H": "generalised"}
+    assert [move.block for move in made("still", "normal_mean_precision", data="normal_sample").scheme.cycle] == [
+        "mu",
+        "tau",
+    ]
+    with pytest.raises(DocumentError, match="found no `laws` claimed by banana"):
+        made("still", "banana")
+
+
+def test_a_stated_step_size_takes_the_identity_for_what_a_plan_would_choose() -> None:
+    auto, stated = made("sghmc", "banana"), made("sghmc", "banana", step_size=0.01)
+    assert not auto.bind
+    assert [name for name, _ in stated.bind] == ["M", "C"]
+    assert not stated.is_planned
+    assert dict(made("sgnht", "banana", step_size=0.01).values)["A"].numbers == ((1,),)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("sgnht", "banana", "--set", "B=2"), "found `B`, expected a parameter, a function, a size"),
+        (("sgnht", "banana", "--set", "spred=2"), "did you mean `spread`?"),
+        (("sgnht", "banana", "--set", "A"), "expected NAME=VALUE"),
+        (("sgnht", "banana", "--set", "A=[1"), "--set A"),
+        (("sgnht", "banana", "--set", "run=2"), "found `run`, expected a parameter"),
+        (("sgnht", "banana", "--set", "variant.x=2"), "found `variant`, which is one value"),
+        (("sgnht", "banana", "--set", "run.steps=2"), "steps"),
+        (("sgnht", "poisson_regression", "--data", "none.csv"), "found no table that can be read"),
+        (("sgnht", "eight_schools", "--data", "d.csv"), "found no column `w` in d.csv (a, y)"),
+        (("banana", "sgnht", "--set", "A=2"), "expected dynamics and a target, in this order"),
+        (("sgnht", "--set", "A=2"), "expected two"),
+        (("cir", "banana", "--set", "d=2"), "found no potential in the dynamics"),
+    ],
+)
+def test_what_does_not_fit_is_told(recipe, here: Path, words: tuple[str, ...], told: str) -> None:
+    outcome = recipe("check", *words, folder=here)
+    assert outcome.code == 2
+    assert told in " ".join(outcome.err.replace("│", " ").split())
+    assert not (here / "generated").exists()
+
+
+def test_the_package_alone_has_its_catalogue(tmp_path: Path) -> None:
+    """As a wheel installs it: a copy of the folder, and an empty one to work in."""
+    own, empty = tmp_path / "site", tmp_path / "empty"
+    empty.mkdir()
+    shutil.copytree(
+        Path(recipe_compiler.__file__).parent, own / "recipe_compiler", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-m", "recipe_compiler", *words], cwd=empty, env=os.environ | {"PYTHONPATH": str(own)},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for words in (("new", "mine", "--build"), ("check", "mine.yaml"))
+    ]  # fmt: skip
+    assert outputs[1].startswith("mine.yaml  mine: proved")
+    assert [path.name for path in empty.iterdir()] == ["mine.yaml"]
