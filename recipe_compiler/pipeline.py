@@ -42,6 +42,7 @@ from recipe_compiler.readback.child_process import Reading, read_all
 from recipe_compiler.readback.file import check_file
 from recipe_compiler.readback.readback import readings, shipped_readings
 from recipe_compiler.report.check import check
+from recipe_compiler.run.assumed_of_data import check_assumed
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.estimates import estimates, with_estimates, without_estimates
 from recipe_compiler.run.evaluate import Point, extent
@@ -182,7 +183,7 @@ def plan_run(
     """
     if not build.is_planned:
         return Plan(build, ()), report
-    data = load_data(build.data, build.target) if data is None else data
+    data = _held(build, data)
     sizes = resolve_sizes(build, data)
     width = sum(
         math.prod(extent(size, sizes) for size in block.shape.sizes) for block in build.target.declarations.blocks
@@ -225,7 +226,7 @@ def prepare_run(
         DataError: the data do not fit the target.
         RunError: settings that no run can have, or an estimate that is not found.
     """
-    data = load_data(build.data, build.target) if data is None else data
+    data = _held(build, data)
     module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache)
     emitted = load_text(module.name, module.text, build.target.gradient)
     check_settings(emitted, build, settings, data)
@@ -233,6 +234,13 @@ def prepare_run(
     build = estimate(build, report, settings, data, allow_undecided=allow_undecided, cache=cache)
     demand_room(build, emitted, settings, data)
     return Run(build, report, settings, data, module, emitted, facts)
+
+
+def _held(build: Build, data: Data | None) -> Data:
+    """Return the data of a run, of which what the target assumes of them is so."""
+    held = load_data(build.data, build.target) if data is None else data
+    check_assumed(build, held)
+    return held
 
 
 def write_module(module: Module, folder: str | PathLike[str]) -> Path:

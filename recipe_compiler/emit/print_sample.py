@@ -6,12 +6,16 @@ from textwrap import wrap
 
 from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled
 from recipe_compiler.emit.print_chain import accepts_by, carried, run_arguments
+from recipe_compiler.emit.print_numpy import NotInNumpyError, Spelling, print_numpy
+from recipe_compiler.emit.print_start import bare
 from recipe_compiler.emit.sampler import Given, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
+from recipe_compiler.formula.show import text
 from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.lower_cycle import ACCEPTANCE
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import symbolic_sizes
+from recipe_compiler.spec.formulas import is_of_data
 from recipe_compiler.spec.model import Build
 
 BOUNDS = {Kind.POSITIVE: "above=0", Kind.NONNEGATIVE: "least=0", Kind.NONZERO: "nonzero=True"}
@@ -76,6 +80,7 @@ def _checks(own: Sampler) -> Iterator[str]:
         if datum.is_index and datum.shape.cols is not None:
             said = f'"{datum.name}", {datum.name}, "{datum.size}", {_size(datum.shape.cols)}, sizes'
             yield f"{datum.name} = _checked_positions({said})"
+    yield from _assumed_of_data(own)
     for one in own.given:
         if not one.by_formula:
             yield from _parameter(one)
@@ -96,6 +101,22 @@ def _checks(own: Sampler) -> Iterator[str]:
         yield f'_checked_number("thin", thin, whole=True, most={run.schedule.period - 1})'
     yield "if threads is not None:"
     yield "    " + _number("threads", "threads", "whole=True", "least=1")
+
+
+def _assumed_of_data(own: Sampler) -> Iterator[str]:
+    """Yield lines that look at what is assumed of fields of numbers, row by row."""
+    target = own.build.target.declared or own.build.target
+    fields = zip(target.declarations.data, own.program.data, strict=True)
+    by = Spelling(_size, {declared.name: field.name for declared, field in fields if not declared.shape.sizes})
+    for condition in target.declarations.assume:
+        if not is_of_data(condition):
+            continue
+        try:
+            left, right = print_numpy(condition.left, by), print_numpy(condition.right, by)
+        except NotInNumpyError:  # of vectors, or with parameters: the top of the file lists it as given
+            continue
+        held = f"{bare(left)} {condition.op} {bare(right)}"
+        yield from call("_check_rows", (held, f'"{text(condition)}"'), 0)
 
 
 def _parameter(one: Given) -> Iterator[str]:

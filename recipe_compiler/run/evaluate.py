@@ -140,7 +140,7 @@ _TWO: Mapping[str, Callable[..., Any]] = {
     "minimum": np.minimum, "maximum": np.maximum, "outer": np.outer, "kron": np.kron,
 }  # fmt: skip
 
-_RELATIONS: Mapping[str, Callable[[Array, Array], NDArray[np.bool_]]] = {
+RELATIONS: Mapping[str, Callable[[Array, Array], NDArray[np.bool_]]] = {
     ">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal, "==": np.equal,
 }  # fmt: skip
 
@@ -152,7 +152,7 @@ def _apply(fn: str, args: tuple[Formula, ...], at: Point) -> Array:
         case (one, two) if fn in _TWO:
             return np.asarray(_TWO[fn](evaluate(one, at), evaluate(two, at)))
         case (Compare(op, left, right), yes, no) if fn == "where":
-            condition = _RELATIONS[op](evaluate(left, at), evaluate(right, at))
+            condition = RELATIONS[op](evaluate(left, at), evaluate(right, at))
             return np.where(condition, evaluate(yes, at), evaluate(no, at))
         case _:
             raise DataError([f"`{fn}` has no value here"])

@@ -71,6 +71,12 @@ def dependence(formula: Formula) -> Dependence:
     )
 
 
+def is_of_data(condition: Compare) -> bool:
+    """Whether a condition can be decided on the data: no block is in it, and a data field is."""
+    uses = [dependence(side) for side in (condition.left, condition.right)]
+    return any(use.data for use in uses) and not any(use.blocks or use.functions for use in uses)
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An entry of a document that holds a formula."""

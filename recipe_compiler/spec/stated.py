@@ -17,7 +17,7 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Compare, Entry, Filled, Formula, Multiply, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.formulas import is_of_data
 from recipe_compiler.spec.model import Stated, StatedDensity
 
 ENTRIES = ("log_prior", "log_likelihood", "potential")
@@ -74,19 +74,13 @@ def _conditions(densities: Iterable[StatedDensity]) -> Iterator[tuple[StatedDens
 def _needs(densities: Iterable[StatedDensity]) -> Iterator[Compare]:
     """Yield what is to be shown: conditions that are not about data alone."""
     for _, condition in _conditions(densities):
-        if not (_is_of_data(condition) or _is_of_numbers(condition)):
+        if not (is_of_data(condition) or _is_of_numbers(condition)):
             yield condition
 
 
 def _is_of_numbers(condition: Compare) -> bool:
     """Whether a condition compares two numbers."""
     return _number(condition.left) is not None and _number(condition.right) is not None
-
-
-def _is_of_data(condition: Compare) -> bool:
-    """Whether a condition can be decided on the data: no block is in it, and a data field is."""
-    uses = [dependence(side) for side in (condition.left, condition.right)]
-    return any(use.data for use in uses) and not any(use.blocks or use.functions for use in uses)
 
 
 def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Declarations:
@@ -105,7 +99,7 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
         of, number = _field(condition.left), _number(condition.right)
         if _is_of_numbers(condition):
             _check_number(page, one, condition)
-        if not _is_of_data(condition):
+        if not is_of_data(condition):
             continue
         kind = {">": Kind.POSITIVE, ">=": Kind.NONNEGATIVE}.get(condition.op) if number == 0 else None
         if of is not None and number is not None and fields[of].values:

@@ -110,6 +110,13 @@ def _check_numbers(name, array, kinds):
             raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected {kind} numbers")
 
 
+def _check_rows(held, expected):
+    """Check that something holds of every row of the data. Raises ValueError."""
+    bad = np.flatnonzero(~held)
+    if bad.size:
+        raise ValueError(f"data: found otherwise in row {bad[0] + 1}, expected {expected}")
+
+
 def _check_across(name, matrix, kind):
     """Check that a matrix is symmetric or skew up to rounding, and definite where `kind` says so. Raises ValueError."""
     slack = matrix.shape[0] * np.finfo(float).eps * np.abs(matrix).max()

@@ -16,6 +16,7 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Add, Compare, Multiply, Number
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text
+from recipe_compiler.spec.formulas import is_of_data
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import with_values
@@ -32,16 +33,21 @@ def assumes(build: Build) -> bool:
 def assumptions(build: Build, bound: Dynamics) -> Answer:
     """Decide every assumption of dynamics and target at what the build binds and values.
 
-    One about parameters is decided exactly; one that speaks of the state, or of the potential, restricts where chains
+    One about parameters is decided exactly; one about data is looked at in every row before anything runs, and is given
+    here (`run/assumed_of_data.py`); one that speaks of the state, or of the potential, restricts where chains
     may go or what the target may be, which no emitted step keeps to: undecided.
     """
     tried = [f"the potential is declared {kind}, which the target is not shown to be" for kind in _kinds(build)]
+    given: set[str] = set()
     for condition, valued, declarations, sizes in _conditions(build, bound):
+        if is_of_data(condition):
+            given.add(text(condition))
+            continue
         outcome = _decided(text(condition), valued, declarations, sizes)
         if isinstance(outcome, Refuted):
             return Answer(outcome, where=build.source.place("parameters"))
         tried += [outcome] if outcome else []
-    decision: Decision = Undecided(tuple(tried)) if tried else Proved("exact values, structure")
+    decision: Decision = Undecided(tuple(tried)) if tried else Proved("exact values, structure", tuple(sorted(given)))
     return Answer(decision, where=build.source.place("dynamics"))
 
 

@@ -1,0 +1,96 @@
+"""Data are what their target says: kinds of fields, and what is assumed of rows, looked at before anything runs."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recipe_compiler.cache import NOTHING
+from recipe_compiler.errors import DataError
+from recipe_compiler.pipeline import check, compile_build, load
+from recipe_compiler.run.assumed_of_data import check_assumed
+from recipe_compiler.run.data import data_of, load_data
+from recipe_compiler.run.load_module import load_text
+from recipe_compiler.spec.model import Build
+
+SPECS = Path(__file__).parents[2] / "specs"
+TARGET = """
+name: trials
+state: {b: {shape: k}}
+data: {x: {shape: [N, k]}, y: {shape: N}, n: {shape: N, is: integer}, z: {shape: N, is: nonzero}}
+parameters: {most: {is: positive, default: 9}}
+assume: ["n <= most", "x[0] >= x[1]"]
+log_prior: normal(b, 0, 2)
+log_likelihood: binomial_logit(y, n, x @ b + 1/z)
+"""
+BUILD = f"""
+name: build
+dynamics: {SPECS}/dynamics/sgld.yaml
+target: target.yaml
+bind: {{D: I}}
+scheme: {{name: euler}}
+variant: full
+sizes: {{k: 2}}
+data: {{file: data.csv, x: [p, q], y: y, n: n, z: z}}
+run: {{step_size: 0.01, draws: 20, warmup: 10}}
+"""
+GOOD = {"x": [[1, 0.5], [1, -0.5], [2, 2]], "y": [1, 0, 4], "n": [3, 4, 4], "z": [-1, 0.5, 2]}
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    (tmp_path / "target.yaml").write_text(TARGET)
+    (tmp_path / "build.yaml").write_text(BUILD)
+    (tmp_path / "data.csv").write_text("p,q,y,n,z\n1,0.5,1,3,-1\n1,-0.5,0,4,0.5\n2,2,4,4,2\n")
+    loaded = load(tmp_path / "build.yaml")
+    assert isinstance(loaded, Build)
+    return loaded
+
+
+def test_what_is_declared_is_accepted(build: Build) -> None:
+    check_assumed(build, load_data(build.data, build.target))
+    check_assumed(build, data_of(GOOD, build.target))
+
+
+@pytest.mark.parametrize(
+    ("field", "values", "problem"),
+    [
+        ("y", [1, 0.5, 4], "found 0.5 in row 2 for `y`, expected an array [N] of integer, nonnegative numbers"),
+        ("y", [1, -1, 4], "found -1 in row 2"),
+        ("n", [3, 4.5, 5], "found 4.5 in row 2 for `n`"),
+        ("z", [1, 1, 0], "found 0 in row 3 for `z`, expected an array [N] of nonzero numbers"),
+        ("y", [1, 0, 5], "data, row 3: found y = 5., n = 4., expected y <= n, as trials assumes"),
+        ("n", [3, 10, 4], "data, row 2: found n = 10., expected n <= most"),
+        ("x", [[1, 2], [1, 0], [2, 2]], "data, row 1: found x = [1. 2.], expected x[0] >= x[1]"),
+    ],
+)
+def test_another_number_is_refused_with_its_row(build: Build, field: str, values: list[float], problem: str) -> None:
+    with pytest.raises(DataError) as caught:
+        check_assumed(build, data_of({**GOOD, field: values}, build.target))
+    assert problem in str(caught.value)
+
+
+def test_a_file_is_refused_with_row_and_column(build: Build) -> None:
+    assert build.data is not None
+    build.data.file.write_text("p,q,y,n,z\n1,0.5,1,3,-1\n1,-0.5,0.5,4,0.5\n")
+    with pytest.raises(DataError, match=r"row 2 \(line 3\), column `y`: found 0.5, expected integer, nonnegative num"):
+        load_data(build.data, build.target)
+
+
+def test_the_build_is_proved_and_says_what_is_looked_at(build: Build) -> None:
+    report = check(build)
+    (found,) = [finding for finding in report.findings if finding.id == "assumptions"]
+    assert found.decision.given == ("n <= most", "x[0] >= x[1]", "y <= n")
+    assert report.verdict.value == "proved"
+
+
+def test_the_emitted_file_looks_at_them_too(build: Build) -> None:
+    module = compile_build(build, check(build), cache=NOTHING)
+    sample = vars(sys.modules[load_text(module.name, module.file).run.py_func.__module__])["sample"]
+    given = {name: np.asarray(values, float) for name, values in GOOD.items()}
+    assert sample(*given.values(), draws=3, warmup=2, chains=1)["b"].shape == (1, 3, 2)
+    with pytest.raises(ValueError, match=r"y: found 0.5 at \[0\], expected integer numbers"):
+        sample(*{**given, "y": np.array([0.5, 0, 4])}.values())
+    with pytest.raises(ValueError, match="data: found otherwise in row 3, expected y <= n"):
+        sample(*{**given, "y": np.array([1.0, 0, 5])}.values())
