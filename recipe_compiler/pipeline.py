@@ -40,7 +40,7 @@ from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.child_process import Reading, read_all
 from recipe_compiler.readback.file import check_file
-from recipe_compiler.readback.readback import readings, shipped_readings
+from recipe_compiler.readback.readback import energy_readings, readings, shipped_readings
 from recipe_compiler.report.check import check
 from recipe_compiler.run.assumed_of_data import check_assumed
 from recipe_compiler.run.data import Data, load_data
@@ -108,10 +108,11 @@ def _compiled(build: Build, derivation: Derivation, report: Report, *, allow_und
         general = rename(discretise(build, stated, small), names)
         plain = lower(general)
         pinned = pinned_sizes(build, general)
-        for kernel in dict.fromkeys((plain, schedule(general, plain))):
+        for kernel in dict.fromkeys((plain, schedule(general, plain))):  # what tells of draws is the same in both
             module = emit_module(build.name, general, kernel, "Read back at small sizes.", identity)
             texts.append(module.text)
             to_read += readings(module, derivation, names, pinned)
+            to_read += energy_readings(module, derivation, names, pinned) if kernel is plain else []
     program = rename(program, names)
     sizes = {names.get(name, name): number for name, number in build.sizes}
     shipped = rename(program, sizes)

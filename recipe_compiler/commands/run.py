@@ -28,7 +28,15 @@ from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown
-from recipe_compiler.run.stages import Ready, conclude, demand_no_code, draw, make_ready, settings_of
+from recipe_compiler.run.stages import (
+    Ready,
+    conclude,
+    demand_log_likelihood,
+    demand_no_code,
+    draw,
+    make_ready,
+    settings_of,
+)
 from recipe_compiler.run.store import save, set_aside
 from recipe_compiler.run.summary import COLUMNS, Summary, summarise
 from recipe_compiler.spec.files import files_of
@@ -50,6 +58,8 @@ class Results:
     """Of pictures; None: none are made."""
     overwrite: bool = False
     """Whether draws of an earlier run are replaced: else they are moved aside."""
+    log_likelihood: bool | None = None
+    """Whether that of every datum at every draw is stored; None: where it is small."""
 
 
 def run_build(
@@ -139,7 +149,9 @@ def _run(
 ) -> ExitCode:  # fmt: skip
     """Run a build whose verdict allows it."""
     run = prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache)
-    run = replace(run, planned=planned.says, measured=planned.measured, doubted=planned.doubts)
+    run = replace(run, planned=planned.says, measured=planned.measured, doubted=planned.doubts,
+                  log_likelihood=results.log_likelihood)  # fmt: skip
+    demand_log_likelihood(run, "--log-likelihood")
     if not as_json:
         say(f"compiled and read back; {_length(run.build, settings)}")
     if run.may_use_lanes and not as_json:
@@ -213,6 +225,8 @@ def _conclude(ready: Ready, draws: Draws, results: Results, *, as_json: bool) ->
         say_run(ready.run, draws, summary, path)
     else:
         show_summary(summary, COLUMNS)
+        for line in str(tree.attrs.get("left_out", "")).splitlines():
+            say(line)
         if aside is not None:
             say(f"{aside}: the draws of an earlier run, moved out of the way; `recipe compare` puts both side by side")
         say(f'{path}: draws in {draws.seconds:.1f} s; open with xarray.open_datatree("{path}")')

@@ -34,6 +34,7 @@ from recipe_compiler.emit.print_streams import print_seed_streams
 from recipe_compiler.emit.sampler import Sampler
 from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel, Procedure
+from recipe_compiler.program.lower_energies import lower_energies
 from recipe_compiler.program.lower_infinitesimal_generator import lower_infinitesimal_generator
 from recipe_compiler.program.program import Program, symbolic_sizes
 
@@ -130,9 +131,14 @@ OWN = frozenset(
         "GRADIENT",
         "POTENTIAL_BLOCK",
         "MOMENTS",
+        "ENERGY_CONSTANTS",
         "generator",
         "prepare_generator",
         "full_gradient",
+        "full_potential",
+        "log_likelihood",
+        "auxiliary_energy",
+        "prepare_energies",
         "one_step",
         "forecast",
         "noise_kept",
@@ -181,7 +187,7 @@ def print_whole(procedure: Procedure) -> Iterator[str]:
     yield from docstring((f"Return {first}", *others))
     wanted = used_sizes(procedure) | frozenset(str(size) for array in arrays for size in array.sizes)
     yield from size_lines((array for array in procedure.inputs if array.sizes), wanted)
-    for array in arrays:
+    for array in (array for array in arrays if array.sizes):
         yield f"    {array.name} = np.empty({shape_text(array.sizes)})"
     yield from print_body(procedure.body, 4)
     yield from returned(tuple(array.name for array in procedure.outputs))
@@ -239,7 +245,7 @@ class Parts:
     lanes: bool
     """Chains side by side, where the step allows it."""
     diagnostics: bool
-    """The generator, the forecast and the gradient of all data for them."""
+    """The energies, the generator, the forecast and the gradient of all data for them."""
 
 
 EVERYTHING = Parts(lanes=True, diagnostics=True)
@@ -311,6 +317,9 @@ def _facts(program: Program, kernel: Kernel, digest: str, parts: Parts) -> Itera
         yield from _names("LANES_ARGUMENTS", lanes_arguments(program, kernel))
     if parts.diagnostics and program.infinitesimal_generator is not None:
         yield from _names("MOMENTS", tuple(moment.says for moment in program.infinitesimal_generator.moments))
+    lowered = lower_energies(program) if parts.diagnostics else None
+    if lowered is not None and lowered.prepare.outputs:
+        yield from _names("ENERGY_CONSTANTS", tuple(array.name for array in lowered.prepare.outputs))
     if program.gradient and program.gradient.code:
         yield f"GRADIENT = {_quoted(program.gradient.code)}"
     yield f"POTENTIAL_BLOCK = {_quoted(program.gradient.block.name if program.gradient else '')}"
@@ -369,7 +378,8 @@ def _functions(program: Program, kernel: Kernel, parts: Parts) -> Iterator[Itera
 
 
 def _diagnostics(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
-    """Yield what tells of a run: the generator, and the forecast of one with minibatches."""
+    """Yield what tells of a run: energies, the generator, and the forecast of one with minibatches."""
+    yield from _energies(program)
     lowered = lower_infinitesimal_generator(program)
     if lowered is None:
         return
@@ -381,3 +391,13 @@ def _diagnostics(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
     if has_forecast(program, kernel):
         yield print_one_step(program, kernel)
         yield print_forecast(program, kernel, lowered, sizes)
+
+
+def _energies(program: Program) -> Iterator[Iterator[str]]:
+    """Yield U of all data, the log likelihood of every datum and H - U."""
+    lowered = lower_energies(program)
+    if lowered is None:
+        return
+    if lowered.prepare.outputs:
+        yield print_prepare(lowered.prepare, symbolic_sizes(program))
+    yield from map(print_whole, lowered.procedures)

@@ -47,8 +47,9 @@ class RunVerdict:
 class Fit(DataTree):
     """The draws of a run: an `xarray.DataTree` as ArviZ reads it, with what is known of the run.
 
-    Groups `posterior`, `sample_stats`, `auxiliary`, `warmup_...` of both, and `forecast`: mean, sd, sd of the target
-    and autocorrelation of each coordinate by the step made linear at the mode, where it can be.
+    Groups `posterior` of the chains that stand, `diverged_posterior` of others, `sample_stats`, `auxiliary`,
+    `log_likelihood`, `log_prior`, `constant_data`, `warmup_...`, and `forecast`: mean, sd, sd of the target and
+    autocorrelation of each coordinate by the step made linear at the mode, where it can be.
     """
 
     __slots__ = ()

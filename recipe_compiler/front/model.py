@@ -32,7 +32,7 @@ from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, data_of
 from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.sample import Draws
-from recipe_compiler.run.stages import Ready, Run, demand_no_code, settings_of
+from recipe_compiler.run.stages import Ready, Run, demand_log_likelihood, demand_no_code, settings_of
 from recipe_compiler.run.summary import summarise
 from recipe_compiler.verdict import Report
 
@@ -94,6 +94,7 @@ class Model:
         chains: int | None = None, seed: int | None = None, step_size: float | None = None, thin: int | None = None,
         batch_size: int | None = None, lanes: bool | None = None, cores: int | None = None, progress: bool = True,
         checkpoint: str | PathLike[str] | None = None, resume: bool = False, allow_code: bool = False,
+        log_likelihood: bool | None = None,
     ) -> "Fit":  # fmt: skip
         """Run chains and return their draws as ArviZ reads them, with a verdict on the run.
 
@@ -115,13 +116,17 @@ class Model:
             Whether to go on from `checkpoint`: the same bits as of a run that never stopped.
         allow_code : bool
             Whether to run the Python file that a target names as its gradient.
+        log_likelihood : bool, optional
+            Whether to keep that of every datum at every draw, which `loo` and others take; left out, where it takes 64
+            MiB at most.
 
         Returns
         -------
         Fit
-            An `xarray.DataTree` with groups `posterior`, `sample_stats`, `auxiliary`, `warmup_...` of both and
-            `forecast`. Its attributes hold settings, verdicts, `trust` in one line and, line by line, `doubts`,
-            `warnings`, what is forecast, `forecast_lines`, and what was planned, `plan`. `.verdict` says whether to
+            An `xarray.DataTree` with groups `posterior`, `sample_stats`, `auxiliary`, `log_likelihood`, `log_prior`,
+            `constant_data`, `warmup_...` and `forecast`. Its attributes hold settings, verdicts, `trust` in one line
+            and, line by line, `doubts`, `warnings`, what is forecast, `forecast_lines`, what was planned, `plan`, and
+            what there is not, and why, `left_out`. `.verdict` says whether to
             believe it, `.plot()` shows it.
 
         Raises
@@ -140,7 +145,9 @@ class Model:
         }  # fmt: skip
         if cores is not None and (type(cores) is not int or cores < 1):
             raise RunError(f"cores: found {cores!r}, expected None or a whole number of 1 or more")
-        ready = make_ready(self._run(data, given, allow_code=allow_code))
+        run = replace(self._run(data, given, allow_code=allow_code), log_likelihood=log_likelihood)
+        demand_log_likelihood(run, "log_likelihood")
+        ready = make_ready(run)
         kept = None if checkpoint is None else Checkpoint(Path(checkpoint) / f"{self.name}.checkpoint", ready.run.facts)
         settings = ready.run.settings
         total = settings.warmup + settings.draws

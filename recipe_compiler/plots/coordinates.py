@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.numbers import LEAST_DRAWS, finite_draws
+from recipe_compiler.run.numbers import LEAST_DRAWS, whole_chains
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -45,20 +45,18 @@ def coordinates_of(tree: "DataTree") -> tuple[Coordinate, ...]:
     Raises:
         RunError: no chain has finite draws to its end.
     """
-    posterior = _flat(tree, "posterior")
-    shape = next(iter(posterior.values())).shape
-    whole = finite_draws(posterior.values(), shape).all(axis=1)
-    if not whole.any() or shape[1] < LEAST_DRAWS:
+    posterior, whole = cast("Any", tree["posterior"]), whole_chains(tree)
+    if not whole or posterior.sizes["draw"] < LEAST_DRAWS:
         kind = f"a chain whose draws are finite to its end, and {LEAST_DRAWS} of them or more"
         raise RunError(f"found none to make a picture of, expected {kind}")
-    warmup = _flat(tree, "warmup_posterior")
-    none = np.empty((shape[0], 0))
+    chains = posterior["chain"].to_numpy()
+    warmup = {key: values[chains] for key, values in _flat(tree, "warmup_posterior").items()}
+    none = np.empty((chains.size, 0))
     import arviz_stats
 
-    over = cast("Any", tree["posterior"]).to_dataset().isel(chain=np.flatnonzero(whole))
     with np.errstate(all="ignore"):
-        table = cast("Any", arviz_stats).summary(over, kind="all", round_to="none")
-    found = zip(posterior.items(), table.index, strict=True)
+        table = cast("Any", arviz_stats).summary(posterior.to_dataset().isel(chain=whole), kind="all", round_to="none")
+    found = zip(_flat(tree, "posterior").items(), table.index, strict=True)
     return tuple(_coordinate(str(name), warmup.get(key, none), draws, table.loc[name]) for (key, draws), name in found)
 
 

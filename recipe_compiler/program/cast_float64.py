@@ -29,13 +29,14 @@ def widen(program: Program, kernel: Kernel) -> Kernel:
 
     Else the product of two elements would be rounded to float32.
     """
+    return kernel.mapped(lambda procedure: widened(program, procedure)) if program.narrow else kernel
+
+
+def widened(program: Program, procedure: Procedure) -> Procedure:
+    """Return a procedure with every element of the data read as a double; the same one where they are doubles."""
     if not program.narrow:
-        return kernel
+        return procedure
     data = frozenset(datum.name for datum in program.data)
-    return kernel.mapped(lambda procedure: _procedure(procedure, data))
-
-
-def _procedure(procedure: Procedure, data: Collection[str]) -> Procedure:
     return replace(procedure, body=tuple(_statement(statement, data) for statement in procedure.body))
 
 

@@ -33,6 +33,9 @@ from recipe_compiler.program.program import Gradient, Part, Potential
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Atom, Index, Tensor, Term
 
+LOG_LIKELIHOOD = "log_likelihood"
+"""The procedure that writes that of every datum, and the array that it writes into."""
+
 
 def lower_gradient(
     defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]
@@ -73,8 +76,7 @@ def lower_potential(defined: Definitions, potential: Potential) -> tuple[Procedu
     Raises:
         ModelError: no emitted step can compute it; its entry is the build's `target`.
     """
-    sizes = ((block, start, _fixed(block)) for block, start in potential.places if potential.stacked)
-    views = tuple(View(block.name, potential.block.name, start, own) for block, start, own in sizes)
+    views = _places(potential)
     name, defined = defined.naming(f"{potential.name}_value")
     datum = None if potential.datum is None else gathered(potential.datum, defined.fields)
     out = _Out(potential.prior, datum, Ref(name), ())
@@ -87,6 +89,35 @@ def lower_potential(defined: Definitions, potential: Potential) -> tuple[Procedu
     says += [] if datum is None else [f"+ sum over the data of {text(datum)}"]
     procedure = Procedure("potential", (*says[:-1], f"{says[-1]}."), (Array(name),), (), work, (*views, *body))
     return procedure, replace(defined, rows=None)
+
+
+def lower_log_likelihood(defined: Definitions, potential: Potential) -> tuple[Procedure, Definitions]:
+    """Return the procedure that writes the log likelihood of every datum; its inputs are left out.
+
+    Raises:
+        ModelError: no emitted code can compute it.
+    """
+    count = potential.count
+    if potential.datum is None or count is None:
+        raise CompilerError(f"{potential.name} has no data")
+    datum = gathered(potential.datum, defined.fields)
+    ref = Ref(LOG_LIKELIHOOD, (ROW,))
+    rows, defined = _rows(defined, [_Out(potential.prior, datum, ref, ())], count, ROW, Index(count, DATUM))
+    variables = {rows.index: ROW} | {place: variable for place, variable, _ in rows.places}
+    value, defined = scalar(replace(defined, rows=rows), datum, tuple(variables), variables)
+    before = tuple(s for d in defined.changing for s in d.body)
+    work = tuple(d.array for d in defined.changing if d.array.sizes)
+    body = (*_places(potential), *before, rows.loop((Assign(ref, times(Fraction(-1), (value,))),)))
+    says = f"{LOG_LIKELIHOOD}[{ROW}] = -({text(datum)})."
+    return Procedure(LOG_LIKELIHOOD, (says,), (Array(LOG_LIKELIHOOD, (count,)),), (), work, body), replace(
+        defined, rows=None
+    )
+
+
+def _places(potential: Potential) -> tuple[View, ...]:
+    """Return the names of the target's blocks in the potential's block."""
+    own = ((block, start, _fixed(block)) for block, start in potential.places if potential.stacked)
+    return tuple(View(block.name, potential.block.name, start, sizes) for block, start, sizes in own)
 
 
 def _summed(

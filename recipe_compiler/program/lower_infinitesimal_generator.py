@@ -50,7 +50,7 @@ def lower_infinitesimal_generator(program: Program) -> LoweredInfinitesimalGener
         inputs=tuple(array for array in prepare.inputs if array.name != "eps"),
         says=("Return what `generator` and `full_gradient` take beside the state, parameters and data.",),
     )
-    given = _given(program, prepare.outputs)
+    given = given_at_state(program, prepare.outputs)
     gradient = replace(gradient, name="full_gradient", inputs=_used(given, read_by(gradient.body, program)))
     if any(gradient.outputs[0].name in names_of(moment.value) for moment in stated.moments):
         names = tuple(array.name for array in gradient.inputs)
@@ -65,8 +65,8 @@ def lower_infinitesimal_generator(program: Program) -> LoweredInfinitesimalGener
     return LoweredInfinitesimalGenerator(prepare, shorten(gradient), shorten(generator), block)
 
 
-def _given(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return what `generator` takes: the state, all parameters, their constants, all data."""
+def given_at_state(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Return what tells of a state may take: the state, all parameters, their constants, all data."""
     return (
         *(block_array(block.name, block.shape) for block in program.blocks),
         *(Array(p.name, p.shape.sizes) for p in program.parameters),

@@ -14,6 +14,7 @@ from recipe_compiler.program.program import (
     Grid,
     Heat,
     Noise,
+    Potential,
     Program,
     Propagator,
     Refresh,
@@ -50,6 +51,10 @@ def places(program: Program) -> Iterator[Place]:
         for moment in program.infinitesimal_generator.moments:
             yield Place(f"{moment.name}: phi", moment.phi, moment.phi.free, state)
             yield Place(moment.name, moment.value, moment.value.free, known)
+    if program.energies is not None:
+        yield from _of_potential(program.energies.potential, program)
+        if program.energies.rest is not None:
+            yield Place("H - U", program.energies.rest, (), state)
 
 
 def _of_statements(program: Program, state: Mapping[str, Axes]) -> Iterator[Place]:
@@ -121,12 +126,17 @@ def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iter
     if cycle.rest is not None:
         yield Place("H - U", cycle.rest, (), state)
     if cycle.potential is not None:
-        potential, fields = cycle.potential, {d.name: (d.size, *d.shape.sizes) for d in program.data}
-        constants = {p.name: p.shape.sizes for p in program.parameters}
-        own = {**constants, **{block.name: block.shape.sizes for block, _ in potential.places}}
-        yield Place("U: prior", potential.prior, (), own)
-        if potential.datum is not None and potential.count is not None:
-            yield Place("U: datum", potential.datum, (Index(potential.count, "n"),), own | fields)
+        yield from _of_potential(cycle.potential, program)
+
+
+def _of_potential(potential: Potential, program: Program) -> Iterator[Place]:
+    """Yield -log prior, and -log likelihood of a datum."""
+    fields = {d.name: (d.size, *d.shape.sizes) for d in program.data}
+    constants = {p.name: p.shape.sizes for p in program.parameters}
+    own = {**constants, **{block.name: block.shape.sizes for block, _ in potential.places}}
+    yield Place("U: prior", potential.prior, (), own)
+    if potential.datum is not None and potential.count is not None:
+        yield Place("U: datum", potential.datum, (Index(potential.count, "n"),), own | fields)
 
 
 def _of_draw(move: Draw, program: Program) -> Iterator[Place]:

@@ -372,6 +372,15 @@ class InfinitesimalGenerator:
 
 
 @dataclass(frozen=True, slots=True)
+class Energies:
+    """What tells of draws, at a state of blocks by their own names: U, the log likelihood of each datum, and H - U."""
+
+    potential: Potential
+    rest: Tensor | None
+    """H - U, without a free index; None where U is no summand of H."""
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """One step as statements, done in order; every value has a name of its own. Canonical form: docs/program.md."""
 
@@ -390,6 +399,8 @@ class Program:
     carried: bool = False
     """Whether a step begins with the gradient that the one before evaluated last, at the state it left behind."""
     infinitesimal_generator: InfinitesimalGenerator | None = None
+    energies: Energies | None = None
+    """None where the gradient is code, which tells no U."""
     contiguous: bool = False
     """Whether a minibatch is a block of consecutive rows."""
     narrow: bool = False

@@ -12,6 +12,7 @@ from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.program.program import (
     Cycle,
     Draw,
+    Energies,
     Evaluate,
     Gradient,
     Heat,
@@ -19,6 +20,7 @@ from recipe_compiler.program.program import (
     Move,
     Noise,
     Part,
+    Potential,
     Program,
     Propagator,
     Refresh,
@@ -66,6 +68,7 @@ def rename(program: Program, names: Names) -> Program:
         infinitesimal_generator=None
         if program.infinitesimal_generator is None
         else _infinitesimal_generator(program.infinitesimal_generator, names),
+        energies=None if program.energies is None else _energies(program.energies, names),
     )
 
 
@@ -124,13 +127,21 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
                                  shape=_shape(v.shape, names)) for v in values)  # fmt: skip
                 return replace(one, values=tuple(moved), flip=tuple(_name(name, names) for name in flip))
 
-    potential = cycle.potential
-    if potential is not None:
-        places = tuple((_block(block, names), start) for block, start in potential.places)
-        count = None if potential.count is None else _size(potential.count, names)
-        potential = replace(potential, block=_block(potential.block, names), places=places, count=count).mapped(rule)
+    potential = None if cycle.potential is None else _potential(cycle.potential, names)
     rest = None if cycle.rest is None else rule(cycle.rest)
     return Cycle(tuple(map(move, cycle.moves)), potential, rest)
+
+
+def _potential(potential: Potential, names: Names) -> Potential:
+    places = tuple((_block(block, names), start) for block, start in potential.places)
+    count = None if potential.count is None else _size(potential.count, names)
+    renamed = replace(potential, block=_block(potential.block, names), places=places, count=count)
+    return renamed.mapped(lambda tensor: rename_tensor(tensor, names))
+
+
+def _energies(energies: Energies, names: Names) -> Energies:
+    rest = None if energies.rest is None else rename_tensor(energies.rest, names)
+    return Energies(_potential(energies.potential, names), rest)
 
 
 def _part(part: Part, names: Names) -> Part:

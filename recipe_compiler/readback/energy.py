@@ -1,4 +1,7 @@
-"""The energies that a move is accepted by: U against its Program and against the emitted gradient, H - U against H."""
+"""The energies: U against its Program and against the emitted gradient, H - U against H.
+
+Those that a move is accepted by, and those that tell of draws.
+"""
 
 from collections.abc import Mapping
 
@@ -9,10 +12,12 @@ from recipe_compiler.algebra.scalars.symbols import component, length
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.lower_energies import lower_energies
 from recipe_compiler.program.program import Potential
 from recipe_compiler.readback.gradient import read_gradient, read_sum, stated_value, turns
 from recipe_compiler.readback.names import Names, relabelled
 from recipe_compiler.readback.point import equal
+from recipe_compiler.readback.stein_operator import read_at_state, read_full_gradient
 from recipe_compiler.tensor.scalars import Scalar
 
 
@@ -35,11 +40,14 @@ def check_potential(module: Module, here: Names) -> None:
 
 def _stated(potential: Potential, here: Names) -> Scalar:
     """Return prior + sum over all rows of datum."""
-    total = stated_value(potential.prior, here, (), 0, {})
+    return stated_value(potential.prior, here, (), 0, {}) + sp.Add(*_stated_data(potential, here))
+
+
+def _stated_data(potential: Potential, here: Names) -> list[Scalar]:
+    """Return -log likelihood of every datum."""
     if potential.datum is None or potential.count is None:
-        return total
-    rows = range(length(potential.count, here.sizes))
-    return total + sp.Add(*(stated_value(potential.datum, here, (), row, {}) for row in rows))
+        return []
+    return [stated_value(potential.datum, here, (), row, {}) for row in range(length(potential.count, here.sizes))]
 
 
 def check_rest(module: Module, here: Names) -> None:
@@ -61,16 +69,52 @@ def check_energy(module: Module, here: Names, derivation: Derivation, names: Map
     Raises:
         CompilerError: it is another.
     """
-    dynamics = derivation.dynamics
-    if module.kernel.rest is None or dynamics.D is None or dynamics.Q is None:
+    if module.kernel.rest is None:
         return
+    (read,) = read_sum(module, here, module.kernel.rest, ())
+    _same_energy(read, here, derivation, names)
+
+
+def _same_energy(read: Scalar, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
+    """Compare H - U with H of the second engine."""
+    dynamics = derivation.dynamics
     declarations = dynamics.declarations
     potential = next((f for f in declarations.functions if f.role == "potential"), None)
-    if potential is None:
-        raise CompilerError("a cycle accepts by H of dynamics without a potential")
-    (read,) = read_sum(module, here, module.kernel.rest, ())
+    if potential is None or dynamics.D is None or dynamics.Q is None:
+        raise CompilerError("H - U of dynamics without a potential, D or Q")
     H = system(declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes).H
     U = component(potential, (), declarations, here.sizes)
     value = sp.Integer(0) + read
     own = relabelled(value.xreplace(here.inverses_written_out([value])), {new: old for old, new in names.items()})
     equal(own, H - U, "H - U beside H", here)
+
+
+def check_energies(
+    module: Module, here: Names, derivation: Derivation | None = None, names: Mapping[str, str] | None = None
+) -> None:
+    """Check what tells of draws: U, the log likelihood of every datum and H - U are those of the Program.
+
+    Where names are symbols, the slopes of U are the gradient that is computed, and H - U that of the second engine.
+
+    Raises:
+        CompilerError: one is another; names it.
+    """
+    stated, lowered = module.program.energies, lower_energies(module.program)
+    if stated is None or lowered is None:
+        return
+    read = read_at_state(module, here, lowered.prepare, lowered.procedures)
+    U = read[lowered.potential.name][0]
+    equal(U, _stated(stated.potential, here), "U of all data", here)
+    if lowered.log_likelihood is not None:
+        own = read[lowered.log_likelihood.name]
+        for row, (value, datum) in enumerate(zip(own, _stated_data(stated.potential, here), strict=True)):
+            equal(value, -datum, f"the log likelihood of datum {row}", here)
+    if not here.at_point and module.program.infinitesimal_generator is not None:
+        slopes = zip(here.block(stated.potential.block), read_full_gradient(module, here), strict=True)
+        for k, (z, slope) in enumerate(slopes):
+            equal(sp.diff(U, z), slope, f"the slope of U of all data by entry {k}", here)
+    if lowered.rest is not None and stated.rest is not None:
+        (rest,) = read[lowered.rest.name]
+        equal(rest, stated_value(stated.rest, here, (), 0, {}), "H - U at a state", here)
+        if derivation is not None:
+            _same_energy(rest, here, derivation, names or {})

@@ -7,7 +7,10 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.readback.readback import check_names
 
-ROOTS = ("run", "run_lanes", "first_values", "prepare", "seed_streams", "generator", "full_gradient", "forecast")
+ROOTS = (
+    "run", "run_lanes", "first_values", "prepare", "seed_streams", "generator", "full_gradient", "forecast",
+    "prepare_energies", "full_potential", "log_likelihood", "auxiliary_energy",
+)  # fmt: skip
 """The functions that draw, and those that tell of draws; all that they call goes with them."""
 
 

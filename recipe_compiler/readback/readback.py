@@ -34,7 +34,7 @@ from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.chunks import read_sweep
 from recipe_compiler.readback.cycle import check_cycle
 from recipe_compiler.readback.draws import check_draws
-from recipe_compiler.readback.energy import check_energy, check_potential, check_rest
+from recipe_compiler.readback.energy import check_energies, check_energy, check_potential, check_rest
 from recipe_compiler.readback.first_order import at_start, first_order
 from recipe_compiler.readback.gradient import BATCH, compare_batch, same_blocks, same_gradient
 from recipe_compiler.readback.interpreter import Reader, parsed
@@ -148,7 +148,7 @@ def read_back(
         CompilerError: it does not; names what differs and where.
         ReadBackError: it was not shown that it does.
     """
-    for reading in readings(module, derivation, names, pinned):
+    for reading in (*readings(module, derivation, names, pinned), *energy_readings(module, derivation, names, pinned)):
         reading.job()
     return tuple(sizes_to_read(module.program))
 
@@ -157,11 +157,32 @@ def readings(
     module: Module, derivation: Derivation, names: Mapping[str, str], pinned: Mapping[str, int] | None = None
 ) -> list[Reading]:
     """Return what `read_back` does, one reading for all sizes at once."""
-    every = list(sizes_to_read(module.program))
-    at = [(sizes, {**sizes, **(pinned or {})}) for sizes in every]
+    at = _sizes_read(module.program, pinned)
     steps = [(f"the step{at_sizes(own)}", partial(_read_at, module, derivation, names, sizes)) for own, sizes in at]
     rows = ("the gradient of a whole block of rows", partial(same_blocks, module, at[-1][1]))
     return [Reading(says, job) for says, job in (*steps, rows)]
+
+
+def _sizes_read(program: Program, pinned: Mapping[str, int] | None) -> list[tuple[Sizes, Sizes]]:
+    """Return the sizes that a text is read at, each also with those of the dynamics that the target fixes."""
+    return [(sizes, {**sizes, **(pinned or {})}) for sizes in sizes_to_read(program)]
+
+
+def energy_readings(
+    module: Module, derivation: Derivation, names: Mapping[str, str], pinned: Mapping[str, int] | None = None
+) -> list[Reading]:
+    """Return what reads the energies that tell of draws, which every shape of the loops of a step has alike."""
+    if module.program.energies is None:
+        return []
+    return [
+        Reading(f"the energies{at_sizes(own)}", partial(_energies_at, module, derivation, names, sizes))
+        for own, sizes in _sizes_read(module.program, pinned)
+    ]
+
+
+def _energies_at(module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes) -> None:
+    module, derivation = _with_large_matrices_known(module, derivation, names, sizes)
+    check_energies(module, Names(module.program, sizes), derivation, names)
 
 
 def _read_at(module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes) -> None:
@@ -233,6 +254,8 @@ def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
                 "the generator", partial(_same_shipped_generator, module, module.program.infinitesimal_generator, here)
             )
         )
+    if module.program.energies is not None:
+        found.append(Reading("the energies at a point", partial(check_energies, module, here)))
     return found
 
 

@@ -1,6 +1,6 @@
 """The emitted generator at small sizes, and L phi by the second engine, from D, Q and H entry by entry."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import sympy as sp
@@ -56,13 +56,28 @@ def _prepared(module: Module, names: Names, reader: Reader) -> tuple[LoweredInfi
     lowered = lower_infinitesimal_generator(module.program)
     if lowered is None:
         raise CompilerError("the module has no generator to read")
+    return lowered, _at_state(module, names, reader, lowered.prepare)
+
+
+def read_at_state(
+    module: Module, names: Names, prepare: Procedure, procedures: Iterable[Procedure]
+) -> dict[str, list[Scalar]]:
+    """Return what procedures return of a state, entry by entry, by their names."""
+    reader = Reader(module.text, matrices=matrices_of(names))
+    values = _at_state(module, names, reader, prepare)
+    found = {own.name: _read(reader, own, values)[0] for own in procedures}
+    return {name: list(np.asarray(value, object).ravel()) for name, value in found.items()}
+
+
+def _at_state(module: Module, names: Names, reader: Reader, prepare: Procedure) -> dict[str, object]:
+    """Return the state, parameters, data, and constants as they are emitted."""
     values: dict[str, object] = {p.name: names.parameter(p.name) for p in module.program.parameters}
-    if lowered.prepare.outputs:
+    if prepare.outputs:
         sizes = {size: names.sizes[size] for size in symbolic_sizes(module.program)}
-        constants = reader.call(lowered.prepare.name, values | sizes)
-        values |= dict(zip((array.name for array in lowered.prepare.outputs), constants, strict=True))
+        constants = reader.call(prepare.name, values | sizes)
+        values |= dict(zip((array.name for array in prepare.outputs), constants, strict=True))
     values |= {block.name: np.array(names.block(block), object) for block in module.program.blocks}
-    return lowered, values | {datum.name: names.data(datum) for datum in module.program.data}
+    return values | {datum.name: names.data(datum) for datum in module.program.data}
 
 
 def _read(reader: Reader, procedure: Procedure, values: dict[str, object]) -> tuple[np.ndarray, ...]:

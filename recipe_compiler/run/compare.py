@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.numbers import LEAST_DRAWS, finite_draws
+from recipe_compiler.run.numbers import LEAST_DRAWS, whole_chains
 from recipe_compiler.run.store import stored
 
 if TYPE_CHECKING:
@@ -153,10 +153,8 @@ def stored_run(path: Path) -> StoredRun:
 def _stored(file: str, tree: "DataTree") -> StoredRun:
     attributes = tree.attrs
     posterior = cast("Any", tree["posterior"]).to_dataset()
-    shape = (posterior.sizes["chain"], posterior.sizes["draw"])
-    finite = finite_draws([array.to_numpy() for array in posterior.data_vars.values()], shape)
-    whole = [k for k, row in enumerate(finite) if row.all()]
-    if not whole or shape[1] < LEAST_DRAWS:
+    whole, length = whole_chains(tree), int(posterior.sizes["draw"])
+    if not whole or length < LEAST_DRAWS:
         raise RunError(
             f"{file}: found no chain whose draws are finite to its end, expected one of {LEAST_DRAWS} or more"
         )
@@ -167,7 +165,7 @@ def _stored(file: str, tree: "DataTree") -> StoredRun:
         step_size=float(attributes["step_size"]),
         thin=int(attributes.get("thin", 1)),
         chains=len(whole),
-        draws=shape[1],
+        draws=length,
         seconds=float(attributes["sampling_seconds"]),
         trust=str(attributes.get("trust", "")),
         rows=_rows(posterior.isel(chain=whole)),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recipe_compiler.run.forecast import Forecast
-from recipe_compiler.run.numbers import LEAST_DRAWS, Row, Standing, finite_draws
+from recipe_compiler.run.numbers import LEAST_DRAWS, Row, Standing, fallen_chains, finite_draws
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stays import STUCK, longest_stay
 from recipe_compiler.run.stein import Departures
@@ -106,10 +106,11 @@ def _state(draws: Draws, chain: int, draw: int) -> str:
 
 def _infinite(tree: "DataTree", draws: Draws) -> Iterator[str]:
     """Yield blocks with draws that are not finite though the state is: what is turned back from u may overflow."""
-    for name, array in cast("Any", tree["posterior"]).data_vars.items():
+    fallen = list(fallen_chains(tree))
+    for name, array in cast("Any", tree["diverged_posterior"]).data_vars.items() if fallen else ():
         values = array.transpose("chain", "draw", ...).to_numpy()
         bad = ~finite_draws([values], values.shape[:2])
-        bad &= np.arange(values.shape[1]) < np.array(draws.kept)[:, None] - draws.warmup
+        bad &= np.arange(values.shape[1]) < np.array(draws.kept)[fallen, None] - draws.warmup
         if bad.any():
             chains = int(np.any(bad, axis=1).sum())
             share = bad.sum() / max(1, sum(max(0, kept - draws.warmup) for kept in draws.kept))

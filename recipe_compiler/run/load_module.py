@@ -91,6 +91,15 @@ class Emitted:
     """grad U of all data, whatever the steps take."""
     prepare_generator: Callable[..., tuple[Any, ...]] | None = None
     """Returns what both take beside state, parameters and data; None where that is nothing."""
+    full_potential: Callable[..., Any] | None = None
+    """U of all data, likewise."""
+    log_likelihood: Callable[..., Any] | None = None
+    """That of every datum; None of a target without data."""
+    auxiliary_energy: Callable[..., Any] | None = None
+    """H - U; None where it is not known how it is computed."""
+    energy_constants: tuple[str, ...] = ()
+    prepare_energies: Callable[..., tuple[Any, ...]] | None = None
+    """Returns `energy_constants`; None where there are none."""
     step: Callable[..., Any] | None = None
     """One step, as `run` takes it; None where a module has none of that name."""
 
@@ -233,5 +242,10 @@ def _typed(name: str, module: ModuleType, path: Path) -> Emitted:
         generator=found.get("generator"),
         full_gradient=found.get("full_gradient"),
         prepare_generator=found.get("prepare_generator"),
+        full_potential=found.get("full_potential"),
+        log_likelihood=found.get("log_likelihood"),
+        auxiliary_energy=found.get("auxiliary_energy"),
+        energy_constants=found.get("ENERGY_CONSTANTS", ()),
+        prepare_energies=found.get("prepare_energies"),
         step=found.get("step"),
     )

@@ -43,19 +43,49 @@ class Standing:
     """Whether these chains came to their end; else none did, and they are summarised up to where the first ended."""
 
 
-def standing(tree: "DataTree", draws: Draws) -> Standing:
+def standing(finite: NDArray[np.bool_], draws: Draws) -> Standing:
     """Return the draws to summarise: of the chains all of whose draws are finite.
 
     Where there is none: up to the first draw of any chain that is not finite.
+
+    Args:
+        finite: which draws after warmup are, `[chain, draw]`.
+        draws: what was drawn.
     """
-    blocks = [array.to_numpy() for array in cast("Any", tree["posterior"]).data_vars.values()]
-    finite = finite_draws(blocks, (tree["posterior"].sizes["chain"], tree["posterior"].sizes["draw"]))
     reached = [int(np.argmin(row)) if not row.all() else row.size for row in finite]
     kept = [max(0, min(count - draws.warmup, n)) for count, n in zip(draws.kept, reached, strict=True)]
     ended = [count - draws.warmup for count in draws.kept]
     whole = [k for k, lost in enumerate(draws.diverging) if not lost and 0 < kept[k] == ended[k]]
     chosen = whole or [k for k, count in enumerate(kept) if count >= LEAST_DRAWS]
     return Standing(tuple(chosen), min((kept[k] for k in chosen), default=0), bool(whole))
+
+
+def stored_standing(tree: "DataTree") -> Standing:
+    """Return the same, as the groups of a run tell it: what `posterior` holds."""
+    posterior = cast("Any", tree["posterior"])
+    chains = tuple(int(chain) for chain in posterior["chain"].to_numpy())
+    fallen = fallen_chains(tree)
+    if not set(chains) <= set(fallen):
+        return Standing(chains, int(posterior.sizes["draw"]), whole=True)
+    blocks = [array.to_numpy() for array in posterior.data_vars.values()]
+    if finite_draws(blocks, (len(chains), posterior.sizes["draw"])).all():
+        return Standing(chains, int(posterior.sizes["draw"]), whole=False)
+    return Standing((), 0, whole=False)
+
+
+def whole_chains(tree: "DataTree") -> list[int]:
+    """Return the places in `posterior` of the chains that stand; files of before have others in it, with NaN."""
+    posterior, fallen = cast("Any", tree["posterior"]), fallen_chains(tree)
+    blocks = [array.transpose("chain", "draw", ...).to_numpy() for array in posterior.data_vars.values()]
+    finite = finite_draws(blocks, (posterior.sizes["chain"], posterior.sizes["draw"])).all(axis=1)
+    return [k for k, chain in enumerate(posterior["chain"].to_numpy()) if finite[k] and int(chain) not in fallen]
+
+
+def fallen_chains(tree: "DataTree") -> tuple[int, ...]:
+    """Return the chains that have draws that are not finite, or fewer than the others as they diverged."""
+    if "diverged_posterior" not in tree.children:
+        return ()
+    return tuple(int(chain) for chain in cast("Any", tree["diverged_posterior"])["chain"].to_numpy())
 
 
 def finite_draws(blocks: Iterable[NDArray[np.float64]], shape: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -76,7 +106,7 @@ def rows_of(tree: "DataTree", draws: Draws, over: Standing) -> Iterator[Row]:
     import arviz_stats
     from arviz_stats.base.array import array_stats
 
-    posterior = tree["posterior"].isel(chain=list(over.chains), draw=slice(0, over.length))
+    posterior = tree["posterior"]
     with np.errstate(all="ignore"):
         table = cast("Any", arviz_stats).summary(posterior, kind="all", round_to="none")  # "none": in full
         columns = np.concatenate([_columns(array) for array in cast("Any", posterior).data_vars.values()], axis=2)

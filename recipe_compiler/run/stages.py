@@ -22,6 +22,7 @@ from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.chains import Watch
 from recipe_compiler.run.checkpoint import Checkpoint, Facts
 from recipe_compiler.run.data import Data
+from recipe_compiler.run.energies import bytes_of, energies_of
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.forecast import Forecast, forecast
 from recipe_compiler.run.infinitesimal_means import infinitesimal_means
@@ -76,6 +77,8 @@ class Run:
     """What pilot chains of its plan made of the posterior, where no linear step tells it."""
     doubted: tuple[str, ...] = ()
     """Why no run of its plan is to be believed."""
+    log_likelihood: bool | None = None
+    """Whether that of every datum at every draw is kept; None: where it is small."""
 
     @property
     def may_use_lanes(self) -> bool:
@@ -166,6 +169,19 @@ def demand_room(build: Build, module: Emitted, settings: RunSettings, data: Data
         raise RunError(f"{found}, expected at most {most}: {why}; take more steps per draw (--thin) instead")
 
 
+def demand_log_likelihood(run: Run, spelled: str) -> None:
+    """Raise RunError where the log likelihood is asked for and there is none, or no room for it in memory."""
+    if not run.log_likelihood:
+        return
+    if run.module.log_likelihood is None:
+        found = f"{spelled}: found a target that does not state the log likelihood of a datum, {run.build.target.name}"
+        raise RunError(f"{found}, expected one with `log_likelihood`")
+    wanted, memory = COPIES * bytes_of(run.settings, run.data), machine_memory()
+    if memory is not None and wanted > memory:
+        found = f"{spelled}: found {run.settings.chains} chains of {run.settings.draws} draws, each of {run.data.rows}"
+        raise RunError(f"{found} data, which take {wanted / 1e9:.0f} GB, expected at most {memory / 1e9:.0f} GB")
+
+
 def make_ready(run: Run) -> Ready:
     """Return what the chains of a run are given, and the forecast of what they will sample.
 
@@ -208,9 +224,11 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
         _kernel(run.report),
     )
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
-    tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts)
+    known = energies_of(run.module, run.build, ready.inputs, run.data, draws, asked=run.log_likelihood)
+    tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts, known)
     add_forecast(tree, ready.forecast)
     tree.attrs.update({"plan": "\n".join(run.planned)} if run.planned else {})
+    tree.attrs.update({"left_out": "\n".join(known.left_out)} if known.left_out else {})
     tree.attrs["forecast_lines"] = "\n".join(ready.forecast.says)
     for one in (diagnostics.forecast, diagnostics.departures, diagnostics.generator):
         tree.attrs.update({} if one is None else one.attributes)

@@ -1,19 +1,16 @@
-"""Draws as an ArviZ data tree, and as a netCDF file.
-
-The target's blocks are on their own scales, in their declared shapes, with named coordinates.
-"""
+"""Draws as an ArviZ data tree, with named coordinates, and as a netCDF file."""
 
 import errno
 import math
 import os
 import platform
 import shutil
-from collections.abc import Collection, Mapping
-from dataclasses import asdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import chain, count, product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,61 +18,21 @@ from numpy.typing import NDArray
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.evaluate import Point, evaluate, extent
+from recipe_compiler.run.declared import declared_blocks
+from recipe_compiler.run.energies import LARGEST, Energies
+from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.forecast import Forecast
-from recipe_compiler.run.numbers import finite_draws
+from recipe_compiler.run.numbers import finite_draws, standing
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
-from recipe_compiler.run.sizes import (
-    declared_parameters,
-    entries,
-    found_columns,
-    parameter_values,
-    potential_block,
-)
+from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.write import written_whole
-from recipe_compiler.spec.model import Build, Transform
+from recipe_compiler.spec.model import Build
 from recipe_compiler.version import OWN, versions
 
 Attributes = Mapping[str, str | int | float]
 OVERHEAD = 1 << 20
 """Bytes of a netCDF file beside its arrays: names, attributes, HDF5's own."""
-
-
-def declared_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
-    """Cut the potential's block into the target's blocks; what was sampled in an unbounded variable is turned back.
-
-    Args:
-        array: draws of the potential's block, chains x draws x coordinates.
-        build: the build that was run.
-        sizes: symbolic sizes.
-    """
-    transforms = {one.inner: one for one in build.target.transforms}
-    found: dict[str, Array] = {}
-    start = 0
-    for block in build.target.declarations.blocks:
-        length = entries(block.shape, sizes) or 0
-        shape = tuple(sizes[size] if isinstance(size, str) else size for size in block.shape.sizes)
-        values = array[:, :, start : start + length].reshape(*array.shape[:2], *shape)
-        one = transforms.get(block.name)
-        if one is None:
-            found[block.name] = values
-        else:
-            with np.errstate(over="ignore"):  # a draw that is not finite is stored as it is, and told
-                found[one.block.name] = _turned_back(values, one, build, sizes)
-        start += length
-    return found
-
-
-def _turned_back(u: Array, one: Transform, build: Build, sizes: Mapping[str, int]) -> Array:
-    """Return theta = g(u) (`spec/transform.py`)."""
-    if one.via == "log":
-        return np.exp(u)
-    declared = {parameter.name: parameter for parameter in declared_parameters(build)}
-    names = tuple(p.name for p in build.target.declarations.parameters)
-    at = Point(found_columns(parameter_values(build, names, sizes), declared), sizes)
-    low, high = (float(evaluate(bound, at)) for bound in one.block.domain.bounds)
-    return low + (high - low) / (1.0 + np.exp(-u))
 
 
 def labels(
@@ -123,17 +80,27 @@ def sampled_names(build: Build, data: Data, sizes: Mapping[str, int]) -> tuple[s
 
 
 if TYPE_CHECKING:
-    from xarray import DataTree
+    from xarray import Dataset, DataTree
+
+Arrays = Mapping[str, Any]
+"""Arrays by the names of variables."""
 
 
-def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: str = "") -> "DataTree":
+def to_datatree(
+    draws: Draws, build: Build, data: Data, digest: str, verdicts: str = "", known: Energies | None = None
+) -> "DataTree":
     """Return draws in groups as ArviZ reads them.
 
     `posterior` holds the target's own blocks under their names and shapes, `auxiliary` the other blocks of the
-    dynamics, `warmup_posterior` the target's during warmup, `sample_stats` the flag `diverging` (during warmup:
-    `warmup_sample_stats`), the `acceptance_rate` of the moves of a draw where they are accepted or refused and, where
-    it falls along a chain, the `step_size` of every draw, which is its weight. Chains that ended early are filled up
-    with NaN and flagged there, and so are draws that are not finite.
+    dynamics, `log_likelihood` that of every datum, `log_prior` that of the blocks: each of the chains that stand, all
+    of whose draws are finite, under their own numbers. Where none does they hold the draws of each before the first was
+    lost. A chain that does not stand has its draws in `diverged_posterior`, NaN from its end on.
+
+    `sample_stats` is of all chains: `diverging` is true where a draw is not finite, and where there is none as the
+    chain has left the finite numbers; `step_size`, which is the weight of a draw where it falls along a chain;
+    `acceptance_rate` of the moves of a draw where they are accepted or refused; `lp`, `energy` and `temperature`
+    (`run/energies.py`). `warmup_posterior` and `warmup_sample_stats` are of all chains during warmup, `constant_data`
+    are the data.
 
     Args:
         draws: what a run drew.
@@ -141,10 +108,12 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
         data: its data, whose columns name the coordinates of a block of the same size.
         digest: SHA-256 of the documents.
         verdicts: what is known about the dynamics, as text.
+        known: what the target and H say of the draws after warmup.
     """
-    import arviz_base
+    from xarray import DataTree
 
-    potential = potential_block(build)
+    known = known or Energies()
+    potential, begin, every = potential_block(build), draws.warmup, range(len(draws.kept))
     posterior: dict[str, Array] = {}
     auxiliary: dict[str, Array] = {}
     for name, array in zip(draws.blocks, draws.arrays, strict=True):
@@ -153,28 +122,91 @@ def to_datatree(draws: Draws, build: Build, data: Data, digest: str, verdicts: s
         else:
             auxiliary[name] = array
     length = draws.arrays[0].shape[1]
+    finite = finite_draws(posterior.values(), (len(every), length))
     past = np.arange(length)[None, :] >= np.array(draws.kept)[:, None]
-    lost = (past & np.array(draws.diverging)[:, None]) | (~past & ~finite_draws(posterior.values(), past.shape))
-    groups: dict[str, Mapping[str, Array | NDArray[np.bool_]]] = {
-        "posterior": {name: values[:, draws.warmup :] for name, values in posterior.items()},
-        "sample_stats": {"diverging": lost[:, draws.warmup :]},
+    lost = (past & np.array(draws.diverging)[:, None]) | (~past & ~finite)
+    over = standing(finite[:, begin:], draws)
+    kept = {
+        "posterior": _after(posterior, begin),
+        "auxiliary": _after(auxiliary, begin),
+        "log_likelihood": _only("log_likelihood", known.log_likelihood),
+        "log_prior": _only("log_prior", known.log_prior),
     }
-    step_sizes = weights(draws.settings, length)
-    if step_sizes is not None:
-        each = np.broadcast_to(step_sizes[draws.warmup :], lost[:, draws.warmup :].shape)
-        groups["sample_stats"] = {**groups["sample_stats"], "step_size": each}
+    grouped = _Grouped.of(build, data, dict(draws.sizes), posterior)
+    fallen = [chain for chain in every if not over.whole or chain not in over.chains]
+    groups = grouped.of_chains(kept, over.chains or every, over.length or None)
+    groups |= grouped.of_chains({"diverged_posterior": kept["posterior"]}, fallen) if fallen else {}
+    groups |= grouped.of_chains({"sample_stats": _sample_stats(draws, known, lost)}, every)
+    if begin:
+        warmup = {name: values[:, :begin] for name, values in posterior.items()}
+        ahead = {"warmup_posterior": warmup, "warmup_sample_stats": {"diverging": lost[:, :begin]}}
+        groups |= grouped.of_chains(ahead, every)
+    groups |= grouped.of_data(data)
+    tree = DataTree.from_dict(groups)
+    tree.attrs.update(_attributes(draws, build, digest, verdicts))
+    return tree
+
+
+def _after(arrays: Arrays, begin: int) -> Arrays:
+    return {name: values[:, begin:] for name, values in arrays.items()}
+
+
+def _only(name: str, values: Array | None) -> Arrays:
+    return {} if values is None else {name: values}
+
+
+def _sample_stats(draws: Draws, known: Energies, lost: NDArray[np.bool_]) -> Arrays:
+    """Return what is known of every draw after warmup besides the state."""
+    diverging = lost[:, draws.warmup :]
+    found: dict[str, Any] = {"diverging": diverging}
+    step_sizes = weights(draws.settings, lost.shape[1])
+    each = draws.settings.eps if step_sizes is None else step_sizes[draws.warmup :]
+    found["step_size"] = np.broadcast_to(each, diverging.shape)
+    stated = {"lp": known.lp, "energy": known.energy, "temperature": known.temperature}
     if draws.acceptance is not None:
-        groups["sample_stats"] = {**groups["sample_stats"], "acceptance_rate": draws.acceptance[:, draws.warmup :]}
-    if auxiliary:
-        groups["auxiliary"] = {name: values[:, draws.warmup :] for name, values in auxiliary.items()}
-    if draws.warmup:
-        groups["warmup_sample_stats"] = {"diverging": lost[:, : draws.warmup]}
-        groups["warmup_posterior"] = {name: values[:, : draws.warmup] for name, values in posterior.items()}
-    dims, coords = labels(build, data, dict(draws.sizes), posterior)
-    attributes = _attributes(draws, build, digest, verdicts)
-    return arviz_base.from_dict(
-        groups, save_warmup=True, dims=dims, coords=coords, attrs={"/": attributes}, check_conventions=False
-    )
+        stated["acceptance_rate"] = draws.acceptance[:, draws.warmup :]
+    return found | {name: values for name, values in stated.items() if values is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class _Grouped:
+    """Arrays as data sets of xarray, with names of their axes."""
+
+    dims: Mapping[str, list[str]]
+    coords: Mapping[str, list[str]]
+
+    @classmethod
+    def of(cls, build: Build, data: Data, sizes: Mapping[str, int], posterior: Arrays) -> Self:
+        """Return the names of axes: those of blocks, of the fields of the data, and of the log likelihood."""
+        dims, coords = labels(build, data, sizes, posterior)
+        for datum, field in zip(build.target.declarations.data, data.fields, strict=True):
+            axes = (datum.size, *datum.shape.sizes)[: field.values.ndim]  # an index field has no axis of its positions
+            if len({*map(str, axes)} - {*posterior}) == len(axes) and not any(isinstance(axis, int) for axis in axes):
+                dims[datum.name] = [str(axis) for axis in axes]
+                dims["log_likelihood"] = dims[datum.name][:1]
+        return cls(dims, coords)
+
+    def of_chains(
+        self, groups: Mapping[str, Arrays], chains: Iterable[int], length: int | None = None
+    ) -> dict[str, "Dataset"]:
+        """Return groups of arrays `[chain, draw, ...]` cut to some chains, and to their first draws."""
+        import arviz_base
+
+        places = list(chains)
+        cut = {group: {n: v[places, :length] for n, v in own.items()} for group, own in groups.items() if own}
+        coords = {**self.coords, "chain": places}
+        tree = arviz_base.from_dict(cut, save_warmup=True, dims=self.dims, coords=coords, check_conventions=False)
+        return {group: tree[group].to_dataset() for group in cut}
+
+    def of_data(self, data: Data) -> dict[str, "Dataset"]:
+        """Return the fields of the data; nothing of those that are large."""
+        import arviz_base
+
+        small = {field.name: np.asarray(field.values) for field in data.fields if field.values.nbytes <= LARGEST}
+        if not small:
+            return {}
+        tree = arviz_base.from_dict({"constant_data": small}, dims=self.dims, coords=self.coords)
+        return {"constant_data": tree["constant_data"].to_dataset()}
 
 
 def add_forecast(tree: "DataTree", forecast: Forecast) -> None:

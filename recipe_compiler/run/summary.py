@@ -9,7 +9,7 @@ import numpy as np
 from recipe_compiler.run.doubts import doubts
 from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.infinitesimal_means import InfinitesimalMeans
-from recipe_compiler.run.numbers import COLUMNS, Row, rows_of, standing
+from recipe_compiler.run.numbers import COLUMNS, Row, rows_of, stored_standing
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.stein import Departures
@@ -98,7 +98,7 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
     Chains that diverged, or have draws that are not finite, are left out of the numbers; where no chain stands, they
     are over the draws before the first was lost.
     """
-    diagnostics, over = diagnostics or Diagnostics(), standing(tree, draws)
+    diagnostics, over = diagnostics or Diagnostics(), stored_standing(tree)
     rows = tuple(rows_of(tree, draws, over))
     doubted = (
         *diagnostics.doubted, *doubts(tree, draws, rows, over, diagnostics.forecast, diagnostics.departures)

@@ -61,7 +61,7 @@ def with_cycle(
         if block.domain.name not in WITHOUT_BOUNDARY:
             hint = f"state the target with `transform` for {block.name}, so that its coordinates are all real numbers"
             raise unsupported(f"acceptance by H of a state with a boundary ({block.name})", hint)
-    return _checked(program, Cycle(tuple(moves), potential, _rest(derivation)))
+    return _checked(program, Cycle(tuple(moves), potential, rest_of(derivation)))
 
 
 def _trajectory(move: Metropolis | Steps, values: tuple[Along, ...], *, anew: bool) -> Trajectory:
@@ -134,7 +134,7 @@ def _refresh(
     return Refresh(block, old, new, kept, noise)
 
 
-def _rest(derivation: Derivation) -> Tensor:
+def rest_of(derivation: Derivation) -> Tensor:
     """Return H - U. Raises ModelError where U is no summand of H."""
     potential = derivation.dynamics.potential
     H = derivation.H

@@ -11,10 +11,10 @@ from recipe_compiler.errors import CompilerError, Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
-from recipe_compiler.program.program import Gradient, Potential, Program
+from recipe_compiler.program.program import Energies, Gradient, Potential, Program
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.assemble import Setting, without_word
-from recipe_compiler.scheme.cycle import with_cycle
+from recipe_compiler.scheme.cycle import rest_of, with_cycle
 from recipe_compiler.scheme.euler import euler
 from recipe_compiler.scheme.moments import moments
 from recipe_compiler.scheme.posterior import is_stacked, length, stacked_sizes, target_gradient, target_potential
@@ -105,6 +105,7 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
         replace(
             program,
             infinitesimal_generator=generator,
+            energies=_energies(build, derivation, setting, known),
             narrow=_narrow(build),
             mapped=build.data is not None and build.data.is_mapped,
             bit_generator=build.bit_generator,
@@ -197,8 +198,21 @@ def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int]) -> 
 
 def _potential(build: Build, setting: Setting, sizes: Mapping[str, int]) -> Potential | None:
     """Return U of the target, where a move is accepted by it."""
-    if not is_accepted(build.scheme):
+    return _of_target(build, setting, sizes) if is_accepted(build.scheme) else None
+
+
+def _energies(build: Build, derivation: Derivation, setting: Setting, sizes: Mapping[str, int]) -> Energies | None:
+    """Return what tells of draws; None where the gradient is code, which tells no U."""
+    if setting.gradient.code:
         return None
+    try:
+        rest = rest_of(derivation)
+    except ModelError:  # U is no summand of H
+        rest = None
+    return Energies(_of_target(build, setting, sizes), rest)
+
+
+def _of_target(build: Build, setting: Setting, sizes: Mapping[str, int]) -> Potential:
     name = build.dynamics.potential or "U"
     return target_potential(build.target, name, setting.gradient.block, setting.declared, sizes)
 

@@ -15,9 +15,9 @@ from recipe_compiler.pipeline import compile_build, prepare_run
 from recipe_compiler.readback.file import check_file
 from recipe_compiler.report.check import check
 from recipe_compiler.run.data import load_data
+from recipe_compiler.run.declared import declared_blocks
 from recipe_compiler.run.sample import sample
 from recipe_compiler.run.schedule import weights
-from recipe_compiler.run.store import declared_blocks
 from recipe_compiler.spec.model import Build, RunSettings, Schedule
 
 SETTINGS: dict[str, Any] = {"draws": 7, "warmup": 3, "thin": 2, "chains": 3, "seed": 5}

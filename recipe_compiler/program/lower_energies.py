@@ -1,0 +1,86 @@
+"""Lowering of what tells of draws: U of all data, the log likelihood of every datum, and H - U, at one state."""
+
+from dataclasses import dataclass, replace
+
+from recipe_compiler.errors import ModelError
+from recipe_compiler.program.cast_float64 import widened
+from recipe_compiler.program.definition import Definitions
+from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.loops import names_in
+from recipe_compiler.program.lower import prepared, read_by, started
+from recipe_compiler.program.lower_cycle import lower_rest
+from recipe_compiler.program.lower_gradient import lower_log_likelihood, lower_potential
+from recipe_compiler.program.lower_infinitesimal_generator import given_at_state
+from recipe_compiler.program.program import EPS, Program
+from recipe_compiler.program.split_long_lines import shorten
+from recipe_compiler.tensor.terms import Tensor
+
+PREPARE, POTENTIAL, REST = "prepare_energies", "full_potential", "auxiliary_energy"
+"""The procedures by their names; the log likelihood has its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredEnergies:
+    """The energies as loops. Their procedures return their outputs, and hold their work arrays themselves."""
+
+    prepare: Procedure
+    """What stays the same along the chain; it has no outputs where there is nothing of the kind."""
+    potential: Procedure
+    """U of all data, whatever the steps take."""
+    log_likelihood: Procedure | None
+    """None of a target without data."""
+    rest: Procedure | None
+    """None where it is not known how it is computed."""
+
+    @property
+    def procedures(self) -> tuple[Procedure, ...]:
+        """What is called at a state, in order."""
+        every = (self.potential, self.log_likelihood, self.rest)
+        return tuple(procedure for procedure in every if procedure is not None)
+
+
+def lower_energies(program: Program) -> LoweredEnergies | None:
+    """Return the procedures of a program's energies; None where it has none, or U cannot be computed."""
+    stated = program.energies
+    if stated is None:
+        return None
+    start = started(program)
+    likelihood = rest = None
+    try:
+        potential, defined = lower_potential(start, stated.potential)
+        if stated.potential.datum is not None:
+            likelihood, defined = lower_log_likelihood(_again(start, defined), stated.potential)
+    except ModelError:
+        return None
+    if stated.rest is not None:
+        rest, defined = _lowered_rest(_again(start, defined), stated.rest)
+    used = frozenset(
+        name for own in (potential, likelihood, rest) if own is not None for name in names_in(own.body)
+    )  # fmt: skip
+    prepare = prepared(program, defined, used)
+    says = "Return what the energies take beside the state, parameters and data."
+    inputs = tuple(array for array in prepare.inputs if array.name != EPS)
+    prepare = replace(prepare, name=PREPARE, inputs=inputs, says=(says,))
+
+    def given(procedure: Procedure, name: str, read: frozenset[str]) -> Procedure:
+        own = tuple(array for array in given_at_state(program, prepare.outputs) if array.name in read)
+        return shorten(widened(program, replace(procedure, name=name, inputs=own)))
+
+    return LoweredEnergies(
+        prepare,
+        given(potential, POTENTIAL, read_by(potential.body, program)),
+        likelihood and given(likelihood, likelihood.name, read_by(likelihood.body, program)),
+        rest and given(rest, REST, names_in(rest.body)),
+    )
+
+
+def _again(start: Definitions, defined: Definitions) -> Definitions:
+    """Return what is known where the next procedure starts: constants, and their names alone beside those of all."""
+    return replace(defined.forgetting(), taken=start.taken | {constant.array.name for constant in defined.fixed})
+
+
+def _lowered_rest(defined: Definitions, rest: Tensor) -> tuple[Procedure | None, Definitions]:
+    try:
+        return lower_rest(defined, rest)
+    except ModelError:  # a determinant
+        return None, defined

@@ -1,0 +1,46 @@
+"""Draws of the potential's block as the target declares its blocks: on their own scales, in their shapes."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from recipe_compiler.run.chain import Array
+from recipe_compiler.run.evaluate import Point, evaluate
+from recipe_compiler.run.sizes import declared_parameters, entries, found_columns, parameter_values
+from recipe_compiler.spec.model import Build, Transform
+
+
+def declared_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
+    """Cut the potential's block into the target's blocks; what was sampled in an unbounded variable is turned back.
+
+    Args:
+        array: draws of the potential's block, chains x draws x coordinates.
+        build: the build that was run.
+        sizes: symbolic sizes.
+    """
+    transforms = {one.inner: one for one in build.target.transforms}
+    found: dict[str, Array] = {}
+    start = 0
+    for block in build.target.declarations.blocks:
+        length = entries(block.shape, sizes) or 0
+        shape = tuple(sizes[size] if isinstance(size, str) else size for size in block.shape.sizes)
+        values = array[:, :, start : start + length].reshape(*array.shape[:2], *shape)
+        one = transforms.get(block.name)
+        if one is None:
+            found[block.name] = values
+        else:
+            with np.errstate(over="ignore"):  # a draw that is not finite is stored as it is, and told
+                found[one.block.name] = _turned_back(values, one, build, sizes)
+        start += length
+    return found
+
+
+def _turned_back(u: Array, one: Transform, build: Build, sizes: Mapping[str, int]) -> Array:
+    """Return theta = g(u) (`spec/transform.py`)."""
+    if one.via == "log":
+        return np.exp(u)
+    declared = {parameter.name: parameter for parameter in declared_parameters(build)}
+    names = tuple(p.name for p in build.target.declarations.parameters)
+    at = Point(found_columns(parameter_values(build, names, sizes), declared), sizes)
+    low, high = (float(evaluate(bound, at)) for bound in one.block.domain.bounds)
+    return low + (high - low) / (1.0 + np.exp(-u))

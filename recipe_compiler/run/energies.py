@@ -1,0 +1,180 @@
+"""After a run: what the target and H say of every draw, by functions that were emitted and read back with its step.
+
+With U of all data, whatever the steps took, and as the documents state it, constants left out where they do,
+
+    lp              -U of what is sampled: log tau where tau has `transform: log`
+    energy          H
+    temperature     r . dH/dr / d of a momentum r ~ N(0, S) given the others: 1 on average
+    log_likelihood  log p(y_n | theta), datum by datum
+    log_prior       log p(theta) of the blocks as they are declared
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.data import Data
+from recipe_compiler.run.declared import declared_blocks
+from recipe_compiler.run.evaluate import Point, evaluate, extents
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.sample import Draws, known_values
+from recipe_compiler.run.sizes import potential_block
+from recipe_compiler.spec.model import Build, RunSettings
+
+LARGEST = 1 << 26
+"""Bytes of the log likelihood of all data at all draws, or of a field of them, up to which it is kept unasked."""
+
+WORK = 2e9
+"""Entries of the data up to which U is computed at all draws without being asked for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Energies:
+    """What is known of every draw after warmup, `[chain, draw]`; None where it is not, NaN where there is no draw."""
+
+    lp: Array | None = None
+    energy: Array | None = None
+    temperature: Array | None = None
+    log_likelihood: Array | None = None
+    """`[chain, draw, datum]`."""
+    log_prior: Array | None = None
+    left_out: tuple[str, ...] = ()
+    """What there is not, and why, in sentences."""
+
+
+def energies_of(
+    module: Emitted, build: Build, inputs: Inputs, data: Data, draws: Draws, *, asked: bool | None
+) -> Energies:
+    """Return what the target and H say of the draws after warmup.
+
+    Args:
+        module: emitted and imported.
+        build: that was run.
+        inputs: what its chains were given.
+        data: the fields of the target.
+        draws: what was drawn.
+        asked: whether the log likelihood is wanted whatever it takes; None: where it is small; False: not at all.
+    """
+    if module.full_potential is None:
+        why = "the gradient is code, which tells no U" if build.target.gradient else "no emitted code computes U"
+        return Energies(left_out=(f"lp and energy are left out: {why}.",))
+    read = draws.settings.chains * draws.settings.draws * inputs.rows * sum(a.shape[2] for a in draws.arrays)
+    if read > WORK and not asked:
+        why = f"U of all data at every draw would read {read:.0e} numbers"
+        return Energies(left_out=(f"lp, energy and log_likelihood are left out: {why}; --log-likelihood does it.",))
+    after = [array[:, draws.warmup :] for array in draws.arrays]
+    at = _AtDraws(module, inputs, tuple(kept - draws.warmup for kept in draws.kept))
+    lp = -at.each(module.full_potential, after)
+    rest = None if module.auxiliary_energy is None else at.each(module.auxiliary_energy, after)
+    likelihood, left_out = None, tuple[str, ...]()
+    if module.log_likelihood is not None and asked is not False:
+        if asked or bytes_of(draws.settings, data) <= LARGEST:
+            likelihood = at.each(module.log_likelihood, after, data.rows)
+        else:
+            why = f"it takes {bytes_of(draws.settings, data) / 1e6:.0f} MB"
+            left_out = (f"log_likelihood is left out: {why}; --log-likelihood keeps it.",)
+    return Energies(
+        lp,
+        None if rest is None else rest - lp,
+        None if rest is None else _temperature(at, build, after, rest),
+        likelihood,
+        None if likelihood is None else _log_prior(build, draws, lp - likelihood.sum(axis=2)),
+        left_out,
+    )
+
+
+def bytes_of(settings: RunSettings, data: Data) -> int:
+    """Return the bytes of the log likelihood of all data at all draws that are kept."""
+    return 8 * settings.chains * settings.draws * data.rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _AtDraws:
+    """Calls emitted functions at the draws that there are."""
+
+    module: Emitted
+    inputs: Inputs
+    kept: tuple[int, ...]
+    """Draws of each chain."""
+
+    def each(self, function: Callable[..., Any], states: Sequence[Array], length: int | None = None) -> Array:
+        """Return what a function of the state is at `[chain, draw]`: a number, or an array of a length."""
+        names = tuple(inspect.signature(cast("Any", function)).parameters)
+        blocks = [name for name, _ in self.module.blocks]
+        taken = [(blocks.index(name), place) for place, name in enumerate(names) if name in blocks]
+        known = self._beside_state()
+        arguments = [known.get(name) for name in names]
+        shape = states[0].shape[:2] if length is None else (*states[0].shape[:2], length)
+        found = np.full(shape, np.nan)
+        for chain, kept in enumerate(self.kept):
+            for draw in range(kept):
+                for block, place in taken:
+                    arguments[place] = states[block][chain, draw]
+                found[chain, draw] = function(*arguments)
+        return found
+
+    def _beside_state(self) -> dict[str, Any]:
+        """Return parameters, constants made of them, and data, by the names that the module has for them."""
+        module, inputs = self.module, self.inputs
+        made = () if module.prepare_energies is None else module.prepare_energies(*inputs.parameters, *inputs.numbers)
+        constants = (float(one) if np.ndim(one) == 0 else np.ascontiguousarray(one) for one in made)
+        return {
+            **dict(zip(module.parameters, inputs.parameters, strict=True)),
+            **dict(zip(module.energy_constants, constants, strict=True)),
+            **dict(zip(module.data, inputs.data, strict=True)),
+        }
+
+
+def _temperature(at: _AtDraws, build: Build, states: Sequence[Array], rest: Array) -> Array | None:
+    """Return r . dH/dr / d of the momentum, 2 (H - H where it is zero)/d; None where none is known."""
+    momentum = momentum_of(build)
+    if momentum is None or at.module.auxiliary_energy is None:
+        return None
+    place = [block.name for block in build.dynamics.declarations.blocks].index(momentum)
+    still = [np.zeros_like(state) if k == place else state for k, state in enumerate(states)]
+    return 2.0 * (rest - at.each(at.module.auxiliary_energy, still)) / states[place].shape[2]
+
+
+def momentum_of(build: Build) -> str | None:
+    """Return the block r ~ N(0, S) given all others that Q couples to the block that U is of; None where none is."""
+    # Imported here because they bring SymPy's engine, which reading draws does without.
+    from recipe_compiler.derive.recipe import derive
+    from recipe_compiler.derive.refresh import conditional_law
+    from recipe_compiler.spec.bind import bind
+
+    derivation = derive(bind(build))
+    blocks = derivation.dynamics.declarations.blocks
+    own = next((k for k, block in enumerate(blocks) if block.name == potential_block(build)), None)
+    if own is None:
+        return None
+    for block, coupling in zip(blocks, derivation.Q[own], strict=True):
+        like = block != blocks[own] and block.shape == blocks[own].shape
+        if like and not coupling.is_zero and conditional_law(derivation, block.name) is not None:
+            return block.name
+    return None
+
+
+def _log_prior(build: Build, draws: Draws, difference: Array) -> Array:
+    """Return the log prior at `[chain, draw]` of the blocks as they are declared: without the Jacobian of transforms.
+
+    Where there is no transform it is lp less the log likelihood of all data.
+    """
+    declared = build.target.declared
+    if declared is None:
+        return difference
+    if declared.log_prior is None:
+        return np.zeros_like(difference)
+    sizes = dict(draws.sizes)
+    known = known_values(build, sizes)
+    blocks = declared_blocks(draws.block(potential_block(build))[:, draws.warmup :], build, sizes)
+    shapes = {block.name: extents(block.shape, sizes) for block in declared.declarations.blocks}
+    found = np.full(difference.shape, np.nan)
+    for place in zip(*np.nonzero(np.isfinite(difference)), strict=True):
+        own = {name: blocks[name][place].reshape(shape) for name, shape in shapes.items()}
+        with np.errstate(all="ignore"):
+            found[place] = float(evaluate(declared.log_prior, Point({**known, **own}, sizes)))
+    return found
