@@ -16,6 +16,7 @@ from uuid import uuid4
 
 import numba
 import pytest
+from large_pages import LargePages
 from reports import FOLDER, decided, granted, read_back
 from warm import LIBRARIES, OWN, warm_python
 
@@ -105,6 +106,17 @@ def _unfrozen() -> Iterator[None]:
     """Let the process of the tests look for cycles again: a command that ends gives up doing so."""
     yield
     gc.unfreeze()
+
+
+@pytest.fixture(scope="session")
+def _pages() -> LargePages:
+    return LargePages()
+
+
+@pytest.fixture(autouse=True)
+def _large_pages(_pages: LargePages) -> None:
+    """Let forks of this process, most of which decide a document, cost the less the more it has grown."""
+    _pages.follow()
 
 
 def _canonical(make: Callable[..., T], check: Callable[[T], tuple[Broken, ...]]) -> Callable[..., T]:
