@@ -3,20 +3,26 @@
 The formulas of the target, of the blocks as they are declared, are read at exact data: the doubles that run.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from flint import fmpq
 
+from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.spec.model import Build, Observed, Target
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.build_values import known_sizes
 from recipe_compiler.verify.from_data.decide import Fact, Infinite, Open, Shown, decide
 from recipe_compiler.verify.from_data.reading import Known, read, read_matrix
 from recipe_compiler.verify.from_data.recentre import jacobian, multiplied
-from recipe_compiler.verify.from_data.terms import energy_of
+from recipe_compiler.verify.from_data.terms import MANY, energy_of
 from recipe_compiler.verify.from_data.values import Column, NotReadError, Value, scaled
 from recipe_compiler.verify.integrability.bounded import bounded_above
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 METHOD = "power counting with exact ranks of the data"
 Entries = tuple[tuple[Column, ...], ...]
@@ -101,10 +107,12 @@ def _known(build: Build, target: Target, observed: Observed) -> Known:
     arrays = dict(observed.fields)
     for datum in target.declarations.data:
         shape = arrays[datum.name].shape
-        for size, length in zip((datum.size, *datum.shape.sizes), shape, strict=True):
+        for size, length in zip(datum.axes, shape, strict=True):
             if isinstance(size, str):
                 sizes[size] = length
-    data = {name: _columns(array.reshape(observed.rows, -1).T.tolist()) for name, array in arrays.items()}
+    data = {
+        datum.name: _columns(_entries(datum, arrays[datum.name], sizes).tolist()) for datum in target.declarations.data
+    }
     known = Known(target.declarations, sizes, {}, data)
     numbers = {name: value.numbers for name, value in build.values if value.numbers is not None}
     parameters = {
@@ -118,6 +126,19 @@ def _known(build: Build, target: Target, observed: Observed) -> Known:
             if all(len(x) == len(y) for x, y in zip(exact, matrix, strict=True)):
                 parameters[parameter.name] = exact
     return replace(known, parameters=parameters)
+
+
+def _entries(datum: Datum, array: "NDArray[np.floating[Any]]", sizes: Mapping[str, int]) -> "NDArray[Any]":
+    """Return the numbers of a field, each entry of a datum a row; a position is a one at its place, zeros elsewhere."""
+    if not datum.is_index:
+        return array.reshape(len(array), -1).T
+    (axis,) = datum.shape.sizes
+    length = axis if isinstance(axis, int) else sizes.get(axis)
+    if length is None:
+        raise NotReadError(f"the size {axis}, which {datum.name} is a position along, is not known")
+    if length * len(array) > MANY:
+        raise NotReadError(f"positions along {length} of {len(array)} data are not looked at before a run begins")
+    return np.arange(length)[:, None] == array
 
 
 def _columns(columns: list[list[float]]) -> Entries:

@@ -164,7 +164,7 @@ class _Reading:
                 )
             case Role.PARAMETER if symbol.name in self.known.parameters:
                 return tuple(tuple(number(x) for x in row) for row in self.known.parameters[symbol.name])
-            case Role.DATUM if symbol.name in self.known.data:
+            case Role.DATUM | Role.INDEX if symbol.name in self.known.data:
                 return tuple(tuple(number(x) for x in row) for row in self.known.data[symbol.name])
             case _:
                 raise NotReadError(f"{symbol.name} is not known")

@@ -62,6 +62,12 @@ def hierarchy(prior: str, groups: str, count: int, **more: str) -> Model:
     return Model(state, GROUPS, prior, IN_GROUPS, columns, f"J: {count}", **more)
 
 
+def positions(prior: str, groups: str, count: int) -> Model:
+    state = f"theta: {{shape: J}}, mu: {{}}, tau: {SCALE}, sigma: {SCALE}"
+    data = "z: {shape: N, index_of: J}, y: {shape: N}"
+    return Model(state, data, prior, "normal(y, theta[z], sigma)", f"z: {groups}, y: y", f"J: {count}")
+
+
 def softmax(prior: str) -> Model:
     data = "x: {shape: [N, p]}, y: {shape: [N, K], in: [0, 1]}"
     return Model("W: {shape: [K, p]}", data, prior, SOFTMAX, "x: [one, k1, k2], y: k, indicator: [y]", "K: 3")
@@ -112,6 +118,7 @@ IMPROPER = {
     "a half-normal law of a scale, and no residual": regression(
         "normal(y, x @ beta, sigma)", XY + "fit", "normal(beta, 0, 10) + half_normal(sigma, 1)"
     ),
+    "positions in two groups, flat tau": positions("normal(theta, mu, tau)", "g2", 2),
     "an autoregression on a constant": regression(NORMAL, "x: [one, all], y: y"),
 }
 
@@ -149,6 +156,7 @@ PROPER = {
     "softmax with a class of reference": softmax("-1000*(W[0, 0]**2 + W[0, 1]**2 + W[0, 2]**2)"),
     "flat tau of eight groups": hierarchy(OF_GROUPS, "g8", 8),
     "half-Cauchy tau of two groups": hierarchy(f"{OF_GROUPS} - log(1 + tau**2) - mu**2/200", "g2", 2),
+    "positions in eight groups, flat tau": positions("normal(theta, mu, tau)", "g8", 8),
     "non-centred, flat tau": Model(
         f"eta: {{shape: J}}, mu: {{}}, tau: {SCALE}, sigma: {SCALE}", GROUPS, "-norm2(eta)/2",
         "-log(sigma) - ((y - mu - tau*(z @ eta))/sigma)**2/2", "z: g8, y: y, indicator: [z]", "J: 8",
