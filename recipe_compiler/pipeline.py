@@ -21,6 +21,7 @@ Draws     --conclude-->    DataTree                  as ArviZ reads it
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
@@ -40,7 +41,7 @@ from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.child_process import Reading, read_all
 from recipe_compiler.readback.file import check_file
-from recipe_compiler.readback.readback import energy_readings, readings, shipped_readings
+from recipe_compiler.readback.readback import energy_readings, readings, shipped_readings, with_heads
 from recipe_compiler.report.check import check
 from recipe_compiler.run.assumed_of_data import check_assumed
 from recipe_compiler.run.data import Data, load_data
@@ -55,7 +56,7 @@ from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.stages import Run, conclude, demand_room, draw, make_ready
 from recipe_compiler.run.store import sampled_names
 from recipe_compiler.run.write import write_whole
-from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
+from recipe_compiler.scheme.discretise import discretise, is_large, more_than_two, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, RunSettings
@@ -99,6 +100,52 @@ def compile_build(
 def _compiled(build: Build, derivation: Derivation, report: Report, *, allow_undecided: bool, cache: Cache) -> Module:
     """Return the module of a build whose verdicts allow it: computed as its formulas are stated, read as proved."""
     stated = derive(derivation.dynamics, stated=True)
+    made = (_for_every_size if is_large(build) else _for_its_sizes)(build, derivation, stated)
+    module, names = made.module, made.names
+    _read_once(made.to_read, made.texts, build, cache)
+    identity = compiled_digest(build)
+    fixed = {} if module.kernel.chunked else dict(build.sizes)
+    program = rename(module.program, dict(module.program.heads))
+    sampler = sampler_of(build, derivation, program, module.kernel, names, fixed)
+    top = header(sampler, derivation, report, identity, names, allow_undecided=allow_undecided)
+    module = emit_file(module, sampler, top, identity)
+    check_file(module)
+    return module
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A module, what its texts have to show when they are read back, and the user's names that were changed."""
+
+    module: Module
+    names: dict[str, str]
+    texts: tuple[str, ...]
+    to_read: tuple[Reading, ...]
+
+
+def _for_every_size(build: Build, derivation: Derivation, stated: Derivation) -> _Made:
+    """Return the module of a stacked target of many coordinates: one text, read at small sizes, whatever they are."""
+    program = discretise(build, stated, for_every_size=True)
+    names = renames(program)
+    program = rename(program, names)
+    identity = compiled_digest(build)
+    plain = lower(program)
+    every = (*small_sizes(build), more_than_two(build))
+    small = [{names.get(name, name): number for name, number in sizes.items()} for sizes in every]
+    modules = [
+        emit_module(build.name, program, kernel, f"{build.name}, as a run loads it.", identity)
+        for kernel in dict.fromkeys((plain, schedule(program, plain)))
+    ]
+    to_read = [
+        one for module in modules for sizes in small for one in readings(with_heads(module, sizes), derivation, names)
+    ]
+    to_read += [one for sizes in small for one in energy_readings(with_heads(modules[0], sizes), derivation, names)]
+    to_read += shipped_readings(with_heads(modules[-1], small[-1]), {})
+    return _Made(modules[-1], names, tuple(module.text for module in modules), tuple(to_read))
+
+
+def _for_its_sizes(build: Build, derivation: Derivation, stated: Derivation) -> _Made:
+    """Return the module of any other build, in the shape that the sizes it fixes allow."""
     program = discretise(build, stated)
     names = renames(program)
     identity = compiled_digest(build)
@@ -123,13 +170,7 @@ def _compiled(build: Build, derivation: Derivation, report: Report, *, allow_und
         shipped, kernel = program, schedule(program, lower(program))
     module = emit_module(build.name, shipped, kernel, f"{build.name}, as a run loads it.", identity)
     to_read += shipped_readings(module, sizes)
-    _read_once(to_read, (*texts, module.text), build, cache)
-    fixed = {} if kernel.chunked else dict(build.sizes)
-    sampler = sampler_of(build, derivation, shipped, kernel, names, fixed)
-    top = header(sampler, derivation, report, identity, names, allow_undecided=allow_undecided)
-    module = emit_file(module, sampler, top, identity)
-    check_file(module)
-    return module
+    return _Made(module, names, (*texts, module.text), tuple(to_read))
 
 
 def estimate(

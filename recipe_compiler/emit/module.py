@@ -324,6 +324,10 @@ def _facts(program: Program, kernel: Kernel, digest: str, parts: Parts) -> Itera
         yield f"GRADIENT = {_quoted(program.gradient.code)}"
     yield f"POTENTIAL_BLOCK = {_quoted(program.gradient.block.name if program.gradient else '')}"
     yield ""
+    if program.heads:
+        yield "# sizes of the target's blocks: what stands below is the same for all of them"
+        yield from (f"{size} = {number}" for size, number in program.heads)
+        yield ""
     yield '_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums'
     yield '_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise'
 

@@ -1,10 +1,10 @@
 """Statements as lines of Python, in the layout of the project's formatter."""
 
 from collections.abc import Iterable, Iterator
-from math import prod
 
 from recipe_compiler.emit.print_scalar import print_scalar, print_terms
-from recipe_compiler.formula.shapes import Size
+from recipe_compiler.formula.extents import after, extent, written
+from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.program.loops import (
     Accept,
     Assign,
@@ -80,7 +80,7 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield from (f"{pad}{one} = {array}[{place}]" for place, one in _columns(position, targets))
         case View(name, source, start, sizes):
             shape = f".reshape(({', '.join(map(str, sizes))}))" if len(sizes) > 1 else ""
-            part = f"[{start}:{start + prod(sizes)}]{shape}" if start is not None else f".reshape({source}.size)"
+            part = f"{_slice(start, sizes)}{shape}" if start is not None else f".reshape({source}.size)"
             yield f"{pad}{name} = {source}{part}"
         case Iterate():
             yield from _iteration(statement, indent)
@@ -100,6 +100,13 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield from _print_factors(statement, indent)
         case Invoke(procedure, arguments, targets):
             yield from call(f"{pad}{', '.join(targets)}{' = ' if targets else ''}{procedure}", arguments, indent)
+
+
+def _slice(start: Size, sizes: tuple[Size, ...]) -> str:
+    """Return the places that a part of an array has in it."""
+    end = after(start, extent(Shape(*sizes)))
+    known = isinstance(start, int) and isinstance(end, int)
+    return f"[{start}:{end}]" if known else f"[{written(start)} : {written(end)}]"
 
 
 def _taken(take: Take) -> str:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from math import prod
 
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.extents import after, extent
+from recipe_compiler.formula.shapes import DomainName, Size
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.lower_draw import COMPUTED
 from recipe_compiler.program.places import Axes, gradients, places
@@ -180,12 +181,13 @@ def _parts_cover(program: Program) -> Iterator[str]:
             if len(gradient.parts) != expected or any(part.start for part in gradient.parts):
                 yield f"{gradient.name} has {len(gradient.parts)} parts, expected {expected}"
             continue
-        end = 0
+        end: Size = 0
         for part in gradient.parts:
             if part.start != end:
                 yield f"{part.block.name} starts at {part.start}, expected {end}"
-            end = part.start + (_length(part.block) or 0)
-        if _length(gradient.block) not in (end, None) or None in map(_length, (p.block for p in gradient.parts)):
+            end = after(part.start, extent(part.block.shape))
+        open_ = not program.heads and None in map(_length, (p.block for p in gradient.parts))
+        if _length(gradient.block) not in (end, None) or open_:
             yield f"parts of {gradient.name} are {end} long, {gradient.block.name} is {gradient.block.shape}"
 
 
@@ -344,6 +346,7 @@ def _sizes(program: Program) -> list[str]:
     """Return the symbolic sizes of all axes, each once."""
     shapes = [item.shape for group in (program.blocks, program.parameters, program.data) for item in group]
     sizes = [*(size for shape in shapes for size in shape.sizes), *(datum.size for datum in program.data)]
+    sizes += [size for size, _ in program.heads]
     return list(dict.fromkeys(size for size in sizes if isinstance(size, str)))
 
 

@@ -236,11 +236,13 @@ def _view(view: View, scope: _Scope) -> _Checked:
     found = [] if view.source in scope.arrays else [Broken(2, f"{view.source} is read and not known")]
     sizes = view.sizes or (None if view.start is None else (1,))
     source = scope.views.get(view.source, view.source)
+    named = frozenset(size for size in view.sizes if isinstance(size, str))
     after = replace(
         scope,
         arrays={**scope.arrays, view.name: sizes},
         views={**scope.views, view.name: source},
-        assigned=scope.assigned | {view.name},
+        assigned=scope.assigned | {view.name} | named,
+        sizes=scope.sizes | named,
         inputs=scope.inputs | ({view.name} if source in scope.inputs else set()),
     )
     return found, after, set()

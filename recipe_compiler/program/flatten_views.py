@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import For, ForBatch, Ref, Statement, View
 from recipe_compiler.program.traverse import with_refs
@@ -17,6 +18,8 @@ def flat(procedure: Procedure) -> Procedure:
     """
     body = procedure.body
     short = all(count <= ITERATIONS for count in _counts(body) if isinstance(count, int))
+    if any(isinstance(one, View) and not _is_literal(one) for one in body):
+        return procedure
     if not short or not any(isinstance(statement, View) for statement in body):
         return procedure
     return replace(procedure, body=without_views(unroll(body)))
@@ -44,7 +47,11 @@ def _place(ref: Ref, views: Mapping[str, View]) -> Ref:
         return ref
     place = 0
     for size, at in zip(view.sizes or (1,), ref.at, strict=True):
-        if not isinstance(at, int) or at >= size:
+        if not isinstance(at, int) or not isinstance(size, int) or at >= size:
             raise CompilerError(f"{ref.name} is a part of {view.source} and has no position {ref.at}")
         place = place * size + at
-    return Ref(view.source, (view.start + place,))
+    return Ref(view.source, (valued(view.start, {}) + place,))
+
+
+def _is_literal(view: View) -> bool:
+    return all(isinstance(size, int) for size in (view.start or 0, *view.sizes))

@@ -203,8 +203,8 @@ class View:
 
     name: str
     source: str
-    start: int | None
-    sizes: tuple[int, ...]
+    start: Size | None
+    sizes: tuple[Size, ...]
     """None for a scalar, which is an array of length one; of all of an array none: it is flat."""
 
 

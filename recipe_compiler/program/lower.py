@@ -173,7 +173,7 @@ def started(program: Program) -> Definitions:
     named = {item.name for group in (program.parameters, program.data, program.blocks) for item in group}
     shapes = [item.shape for group in (program.parameters, program.data, program.blocks) for item in group]
     sizes = {size for shape in shapes for size in shape.sizes if isinstance(size, str)}
-    sizes |= {datum.size for datum in program.data if isinstance(datum.size, str)}
+    sizes |= {datum.size for datum in program.data if isinstance(datum.size, str)} | {size for size, _ in program.heads}
     taken = named | sizes | {shift.new for shift in program.shifts} | {EPS, "batch", "row", "clipped", "total"}
     gradient = program.gradient
     taken |= {name for propagator in program.propagators for name in propagator.arrays}

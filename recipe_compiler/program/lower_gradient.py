@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError, ModelError
-from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import Loops, nested, plus, times
@@ -116,7 +115,7 @@ def lower_log_likelihood(defined: Definitions, potential: Potential) -> tuple[Pr
 
 def _places(potential: Potential) -> tuple[View, ...]:
     """Return the names of the target's blocks in the potential's block."""
-    own = ((block, start, _fixed(block)) for block, start in potential.places if potential.stacked)
+    own = ((block, start, block.shape.sizes) for block, start in potential.places if potential.stacked)
     return tuple(View(block.name, potential.block.name, start, sizes) for block, start, sizes in own)
 
 
@@ -175,18 +174,10 @@ def _views(gradient: Gradient) -> tuple[View, ...]:
         return ()
     pairs: list[View] = []
     for part in gradient.parts:
-        sizes = _fixed(part.block)
+        sizes = part.block.shape.sizes
         pairs += [View(part.block.name, gradient.block.name, part.start, sizes)]
         pairs += [View(_output(part, gradient), gradient.name, part.start, sizes)]
     return tuple(pairs)
-
-
-def _fixed(block: Block) -> tuple[int, ...]:
-    """Return the sizes of a block of a stacked target, which are numbers."""
-    sizes = tuple(size for size in block.shape.sizes if isinstance(size, int))
-    if len(sizes) != len(block.shape.sizes):
-        raise CompilerError(f"the block {block.name} of a stacked target has no fixed size")
-    return sizes
 
 
 def _end(

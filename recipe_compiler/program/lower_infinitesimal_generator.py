@@ -71,7 +71,7 @@ def given_at_state(program: Program, constants: tuple[Array, ...]) -> tuple[Arra
         *(block_array(block.name, block.shape) for block in program.blocks),
         *(Array(p.name, p.shape.sizes) for p in program.parameters),
         *constants,
-        *(Array(d.name, (d.size, *d.shape.sizes)) for d in program.data),
+        *(Array(d.name, d.axes) for d in program.data),
     )
 
 

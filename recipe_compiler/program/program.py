@@ -29,7 +29,7 @@ class Part:
 
     block: Block
     """The target's block by the name its coordinates have in these tensors; the potential's own if it is the whole."""
-    start: int
+    start: Size
     """The place of its first entry in the potential's block; its entries follow row by row."""
     prior: Tensor
     """Free indices `i` and `j`, as many as the block has axes."""
@@ -86,7 +86,7 @@ class Potential:
     name: str
     block: Block
     """The block of the state that U depends on."""
-    places: tuple[tuple[Block, int], ...]
+    places: tuple[tuple[Block, Size], ...]
     """The blocks of the target with the place of their first entry in the potential's block."""
     prior: Tensor
     """No free index; as the target states it, as `datum` is."""
@@ -232,7 +232,7 @@ class Draw:
     """The potential's block, of whose entries those of b are some."""
     old: str
     new: str
-    places: tuple[tuple[Block, int], ...]
+    places: tuple[tuple[Block, Size], ...]
     """The blocks of the target with the place of their first entry in the potential's block, at the values before."""
     drawn: Block
     """b: one of them."""
@@ -409,6 +409,8 @@ class Program:
     """Whether the data are mapped from files, row by row, instead of loaded."""
     bit_generator: str = "xoshiro"
     """What the normals are drawn from: `xoshiro`, `philox` or `numpy`."""
+    heads: tuple[tuple[str, int], ...] = ()
+    """Sizes of a stacked target that its text has as numbers at its head: it is a text for all of them."""
 
     @property
     def propagators(self) -> tuple[Propagator, ...]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block, Datum, Parameter
+from recipe_compiler.formula.extents import resized
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.program.program import (
     Cycle,
@@ -59,6 +60,9 @@ def rename(program: Program, names: Names) -> Program:
         return program
     return replace(
         program,
+        heads=tuple(
+            (str(new), number) for size, number in program.heads if not isinstance(new := _size(size, names), int)
+        ),
         blocks=tuple(_block(block, names) for block in program.blocks),
         parameters=tuple(_parameter(parameter, names) for parameter in program.parameters),
         data=tuple(_datum(datum, names) for datum in program.data),
@@ -119,7 +123,7 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
                 own = replace(noise, blocks=tuple(_block(b, names) for b in noise.blocks)).mapped(rule)
                 return replace(one, block=_block(block, names), old=_name(old, names), noise=own)
             case Draw(block, old, _, places, drawn, _, _, parameters):
-                blocks = tuple((_block(own, names), start) for own, start in places)
+                blocks = tuple((_block(own, names), resized(start, names)) for own, start in places)
                 return replace(one, block=_block(block, names), old=_name(old, names), places=blocks,
                                drawn=_block(drawn, names), parameters=tuple(map(rule, parameters)))  # fmt: skip
             case Trajectory(values=values, flip=flip):
@@ -133,7 +137,7 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
 
 
 def _potential(potential: Potential, names: Names) -> Potential:
-    places = tuple((_block(block, names), start) for block, start in potential.places)
+    places = tuple((_block(block, names), resized(start, names)) for block, start in potential.places)
     count = None if potential.count is None else _size(potential.count, names)
     renamed = replace(potential, block=_block(potential.block, names), places=places, count=count)
     return renamed.mapped(lambda tensor: rename_tensor(tensor, names))
@@ -145,7 +149,8 @@ def _energies(energies: Energies, names: Names) -> Energies:
 
 
 def _part(part: Part, names: Names) -> Part:
-    return replace(part, block=_block(part.block, names)).mapped(lambda tensor: rename_tensor(tensor, names))
+    own = replace(part, block=_block(part.block, names), start=resized(part.start, names))
+    return own.mapped(lambda tensor: rename_tensor(tensor, names))
 
 
 def _infinitesimal_generator(generator: InfinitesimalGenerator, names: Names) -> InfinitesimalGenerator:

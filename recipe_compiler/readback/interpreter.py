@@ -42,6 +42,19 @@ def functions_of(text: str) -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in parsed(text).body if isinstance(node, ast.FunctionDef)}
 
 
+@lru_cache(maxsize=4)
+def numbers_of(text: str) -> dict[str, int]:
+    """Return the integers that a module's text gives names to, at its head; shared likewise."""
+    found: dict[str, int] = {}
+    for node in parsed(text).body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int(number))):
+                found[name] = number
+            case _:
+                pass
+    return found
+
+
 def _same(x: Scalar) -> Scalar:
     return x
 
@@ -123,7 +136,7 @@ class Reader:
         missing = [argument for argument in names if argument not in arguments]
         if missing:
             raise CompilerError(f"the emitted {name} takes {missing}, which its program does not have")
-        scope = {argument: arguments[argument] for argument in names}
+        scope = {**numbers_of(self.text), **{argument: arguments[argument] for argument in names}}
         return self.execute(function.body, scope)
 
     def execute(self, body: list[ast.stmt], scope: dict[str, Value]) -> Value:

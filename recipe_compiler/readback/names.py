@@ -20,6 +20,7 @@ from recipe_compiler.algebra.scalars.matrices import inverse
 from recipe_compiler.algebra.scalars.symbols import component, coordinate, coordinates, label, length, positions
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Entries, Parameter
+from recipe_compiler.formula.extents import valued
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.program.atoms import matrix_name
 from recipe_compiler.program.program import Program
@@ -225,7 +226,8 @@ class Names:
             if part.block.name == name:
                 whole = coordinates(gradient.block, self.sizes) if gradient else ()
                 places = positions(part.block.shape, self.sizes)
-                return dict(zip(places, whole[part.start : part.start + len(places)], strict=True))
+                start = valued(part.start, self.sizes)
+                return dict(zip(places, whole[start : start + len(places)], strict=True))
         block = next(block for block in self.program.blocks if block.name == name)
         return {at: coordinate(block, at) for at in positions(block.shape, self.sizes)}
 

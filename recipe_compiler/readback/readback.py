@@ -27,6 +27,7 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.emit.print_chain import carried
 from recipe_compiler.emit.print_lanes import LANES, has_lanes
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.extents import extent, valued
 from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.program import InfinitesimalGenerator, Program
 from recipe_compiler.program.rename import rename_tensor
@@ -232,7 +233,7 @@ def check_shipped(module: Module, sizes: Sizes) -> None:
 def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
     """Return what `check_shipped` does; `sizes` are those of the build, of which the text may fix some or none."""
     free = {name: max(2, smallest_sizes(module.program).get(name, 1)) for name in _symbolic(module.program)}
-    known = dict(sizes) | free | _count(module.program)
+    known = dict(sizes) | free | _fixed(module.program) | _count(module.program)
     here = Names(module.program, known, at_point=True)
     check_names(module.text)
     found: list[Reading] = []
@@ -286,11 +287,32 @@ def sizes_to_read(program: Program) -> Iterator[Sizes]:
 
     Where the program names a position (`theta[2]`), a size starts at the smallest that has it.
     """
-    names = _symbolic(program)
+    fixed = _fixed(program)
+    names = tuple(name for name in _symbolic(program) if name not in fixed)
     least = smallest_sizes(program)
     ranges = [range(least.get(name, 1), max(3, least.get(name, 1) + 1) + 1) for name in names]
     for numbers in product(*ranges):
-        yield dict(zip(names, numbers, strict=True)) | _count(program)
+        yield fixed | dict(zip(names, numbers, strict=True)) | _count(program)
+
+
+def with_heads(module: Module, sizes: Sizes) -> Module:
+    """Return a module with other numbers for the sizes at the head of its text: the same text at other sizes."""
+    head = "\n".join(f"{size} = {number}" for size, number in module.program.heads)
+    if module.text.count(f"\n{head}\n") != 1:
+        raise CompilerError("the emitted text does not have the sizes of the target's blocks at its head")
+    heads = tuple((size, sizes[size]) for size, _ in module.program.heads)
+    text = module.text.replace(f"\n{head}\n", "\n" + "\n".join(f"{size} = {number}" for size, number in heads) + "\n")
+    return replace(module, text=text, program=replace(module.program, heads=heads))
+
+
+def _fixed(program: Program) -> dict[str, int]:
+    """Return the sizes at the head of a text, and that of the potential's block, which they give."""
+    gradient, sizes = program.gradient, dict(program.heads)
+    if not sizes or gradient is None:
+        return sizes
+    last = gradient.parts[-1]
+    total = valued(last.start, sizes) + valued(extent(last.block.shape), sizes)
+    return sizes | {size: total for size in gradient.block.shape.sizes if isinstance(size, str)}
 
 
 def _symbolic(program: Program) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from recipe_compiler.derive.noise import gradient_covariance
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import CompilerError, Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Parameter
+from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Energies, Gradient, Potential, Program
@@ -21,7 +22,8 @@ from recipe_compiler.scheme.posterior import is_stacked, length, stacked_sizes, 
 from recipe_compiler.scheme.sequential_euler import sequential_euler
 from recipe_compiler.scheme.split import is_accepted, split
 from recipe_compiler.spec.catalogue import EULER
-from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.model import Build, Scheme
+from recipe_compiler.spec.model import Draw as DrawMove
 from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor, Term
 
@@ -75,20 +77,25 @@ def _difference(tensor: Tensor, block: str, mode: str) -> tuple[Term, ...]:
     return tuple(term for here, there in pairs for term in (here, Term(-there.coefficient, there.factors)))
 
 
-def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | None = None) -> Program:
+def discretise(
+    build: Build, derivation: Derivation, sizes: Mapping[str, int] | None = None, *, for_every_size: bool = False
+) -> Program:
     """Return one step of the build's scheme for the bound dynamics and its target.
 
-    A target that is stacked (several blocks, or a matrix) makes a program at fixed sizes.
+    A target that is stacked (several blocks, or a matrix) makes a program at fixed sizes, or, with `for_every_size`,
+    one that names them: their numbers stand at the head of its text.
 
     Args:
         build: what to discretise.
         derivation: of its bound dynamics, in the form that is to be computed: as they are stated.
         sizes: of a stacked target, in place of those of the build.
+        for_every_size: whether a stacked target leaves its sizes open (`is_large` says where that is done).
 
     Raises:
         ModelError: the build needs what no emitted step can do; names it.
     """
-    known = dict(build.sizes) if sizes is None else sizes
+    stated = dict(build.sizes) if sizes is None else sizes
+    known = None if for_every_size else stated
     setting = _setting(build, derivation, known)
     program = _program(build, derivation, setting)
     if build.scheme.cycle:
@@ -98,9 +105,8 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
     if not setting.gradient.code and program.statements:
         exact = _exact_gradient(build, setting.gradient.block, setting.declared, known)
         shipped = dict(build.sizes)  # at small sizes too the polynomials are those of the module that is shipped
-        generator = moments(
-            derivation, exact, setting.declared, {**_one_name_each(build, setting.gradient, shipped), **shipped}
-        )
+        numbers = {**_one_name_each(build, setting.gradient, shipped), **shipped}
+        generator = moments(derivation, exact, setting.declared, numbers)
     return rename(
         replace(
             program,
@@ -109,6 +115,9 @@ def discretise(build: Build, derivation: Derivation, sizes: Mapping[str, int] | 
             narrow=_narrow(build),
             mapped=build.data is not None and build.data.is_mapped,
             bit_generator=build.bit_generator,
+            heads=tuple((name, stated[name]) for name in stacked_sizes(build.target.declarations))
+            if for_every_size
+            else (),
         ),
         one_name,
     )
@@ -142,6 +151,31 @@ def pinned_sizes(build: Build, program: Program) -> dict[str, int]:
     return {old: new for old, new in found if isinstance(old, str) and isinstance(new, int)}
 
 
+LARGE = 64
+"""The most coordinates of a stacked target whose text is made for their number: loops over more are not written out."""
+
+
+def is_large(build: Build) -> bool:
+    """Whether a text is made for every size of a stacked target, its sizes at its head.
+
+    It is for many coordinates; not where a size has the name of one of the dynamics, or blocks are drawn by their laws.
+    """
+    block, sizes = _potential_block(build), dict(build.sizes)
+    if build.target.gradient is not None or not is_stacked(build.target, block):
+        return False
+    if any(isinstance(size, int) for size in block.shape.sizes) or _draws(build.scheme):
+        return False
+    declared = build.dynamics.declarations
+    mine = {*declared.sizes, *(item.name for group in (declared.blocks, declared.parameters) for item in group)}
+    if mine & {*stacked_sizes(build.target.declarations)}:
+        return False
+    return sum(valued(length(own, sizes, build.target), {}) for own in build.target.declarations.blocks) > LARGE
+
+
+def _draws(scheme: Scheme) -> bool:
+    return any(isinstance(move, DrawMove) for move in scheme.cycle or ())
+
+
 def small_sizes(build: Build) -> Iterator[dict[str, int]]:
     """Yield the sizes of a stacked target at which its step is emitted to be read back.
 
@@ -159,7 +193,13 @@ def small_sizes(build: Build) -> Iterator[dict[str, int]]:
         yield {name: 1 + k for k, name in enumerate(names)}
 
 
-def _one_name_each(build: Build, gradient: Gradient, sizes: Mapping[str, int]) -> dict[str, str | int]:
+def more_than_two(build: Build) -> dict[str, int]:
+    """Return sizes of a stacked target of which one is 3: it has positions that are neither first nor last."""
+    names = stacked_sizes(build.target.declarations)
+    return {name: 2 if k else 3 for k, name in enumerate(names)}
+
+
+def _one_name_each(build: Build, gradient: Gradient, sizes: Mapping[str, int] | None) -> dict[str, str | int]:
     """Return what sizes of dynamics and target become, so that the block of the potential has one size.
 
     A size that either document states as a number is that number; else the dynamics' name stands. A stacked target
@@ -167,7 +207,9 @@ def _one_name_each(build: Build, gradient: Gradient, sizes: Mapping[str, int]) -
     """
     target = build.target
     if is_stacked(target, gradient.block):
-        total = sum(length(block, sizes, target) for block in target.declarations.blocks)
+        if sizes is None:
+            return {}
+        total = sum(valued(length(block, sizes, target), {}) for block in target.declarations.blocks)
         fixed: dict[str, str | int] = {name: sizes[name] for name in stacked_sizes(target.declarations)}
         return fixed | {size: total for size in gradient.block.shape.sizes if isinstance(size, str)}
     found: dict[str, str | int] = {}
@@ -181,7 +223,7 @@ def _one_name_each(build: Build, gradient: Gradient, sizes: Mapping[str, int]) -
     return found
 
 
-def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int]) -> Setting:
+def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int] | None) -> Setting:
     block = _potential_block(build)
     parameters = _parameters(build, derivation)
     data = build.target.declarations.data
@@ -196,12 +238,14 @@ def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int]) -> 
     return Setting(gradient, V, build.variant, build.replacement, build.contiguous, parameters, data, declared)
 
 
-def _potential(build: Build, setting: Setting, sizes: Mapping[str, int]) -> Potential | None:
+def _potential(build: Build, setting: Setting, sizes: Mapping[str, int] | None) -> Potential | None:
     """Return U of the target, where a move is accepted by it."""
     return _of_target(build, setting, sizes) if is_accepted(build.scheme) else None
 
 
-def _energies(build: Build, derivation: Derivation, setting: Setting, sizes: Mapping[str, int]) -> Energies | None:
+def _energies(
+    build: Build, derivation: Derivation, setting: Setting, sizes: Mapping[str, int] | None
+) -> Energies | None:
     """Return what tells of draws; None where the gradient is code, which tells no U."""
     if setting.gradient.code:
         return None
@@ -217,7 +261,7 @@ def _of_target(build: Build, setting: Setting, sizes: Mapping[str, int]) -> Pote
     return target_potential(build.target, name, setting.gradient.block, setting.declared, sizes)
 
 
-def _exact_gradient(build: Build, block: Block, declared: frozenset[str], sizes: Mapping[str, int]) -> Gradient:
+def _exact_gradient(build: Build, block: Block, declared: frozenset[str], sizes: Mapping[str, int] | None) -> Gradient:
     """Return grad U of all data, whatever the steps take."""
     return target_gradient(build.target, build.dynamics.potential or "U", block, declared, sizes, minibatch=False)
 

@@ -7,6 +7,7 @@ from math import prod
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.extents import after, extent
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
@@ -25,14 +26,15 @@ def target_gradient(
     potential: str,
     block: Block,
     declared: frozenset[str],
-    sizes: Mapping[str, int],
+    sizes: Mapping[str, int] | None,
     *,
     minibatch: bool,
 ) -> Gradient:
     """Return grad U of a target in the dynamics' own names, block by block.
 
     U(theta) = -log_prior - sum_n log_likelihood_n; the minibatch estimate scales the sum by N/n and leaves the prior
-    alone (Ma, Chen, Fox 2015, Eq. 7). A target without data states U itself. `sizes` are those of a stacked target.
+    alone (Ma, Chen, Fox 2015, Eq. 7). A target without data states U itself. `sizes` are those of a stacked target,
+    None leaves them open.
 
     The batch has n of N data: grad U~ = -grad log_prior - (N/n) sum_batch grad log_likelihood_n, with E[grad U~] = grad
     U.
@@ -46,13 +48,13 @@ def target_gradient(
         return _by_code(target, target.gradient, name, block, minibatch=minibatch)
     parts: list[Part] = []
     stacked = is_stacked(target, block)
-    start = 0
+    start: Size = 0
     names: dict[str, str] = {}
     for own in target.declarations.blocks:
         names[own.name] = fresh(own.name, declared | {*computed}) if stacked else block.name
         slopes = (*_slopes(target, own, stated=False), *_slopes(target, own, stated=True))
         parts.append(Part(replace(own, name=names[own.name]), start, *slopes))
-        start += length(own, sizes, target) if stacked else 0
+        start = after(start, length(own, sizes, target) if stacked else 0)
     if not stacked:
         parts = [replace(parts[0], block=block)]
     renamed = tuple(part.mapped(lambda tensor: _renamed(tensor, names)) for part in parts)
@@ -61,7 +63,7 @@ def target_gradient(
 
 
 def target_potential(
-    target: Target, potential: str, block: Block, declared: frozenset[str], sizes: Mapping[str, int]
+    target: Target, potential: str, block: Block, declared: frozenset[str], sizes: Mapping[str, int] | None
 ) -> Potential:
     """Return U of a target in the dynamics' own names, at the block that U depends on, as the target states it.
 
@@ -73,12 +75,13 @@ def target_potential(
     if target.gradient is not None:
         hint = "state the log posterior by formulas, or leave out `metropolis`"
         raise unsupported("acceptance by H of a target whose gradient is code, which tells no U", hint)
-    stacked, start = is_stacked(target, block), 0
-    places: list[tuple[Block, int]] = []
+    stacked = is_stacked(target, block)
+    start: Size = 0
+    places: list[tuple[Block, Size]] = []
     for own in target.declarations.blocks:
         name = fresh(own.name, declared) if stacked else block.name
         places.append((replace(own, name=name), start))
-        start += length(own, sizes, target) if stacked else 0
+        start = after(start, length(own, sizes, target) if stacked else 0)
     names = {own.name: item.name for own, (item, _) in zip(target.declarations.blocks, places, strict=True)}
     found = Potential(
         fresh(potential, declared), block, tuple(places) if stacked else ((block, 0),), *_energies(target)
@@ -128,8 +131,14 @@ def stacked_sizes(declarations: Declarations) -> tuple[str, ...]:
     return tuple(dict.fromkeys(size for size in sizes if isinstance(size, str)))
 
 
-def length(block: Block, sizes: Mapping[str, int], target: Target) -> int:
-    """Return the number of coordinates of a block. Raises ModelError where a size of it is not known."""
+def length(block: Block, sizes: Mapping[str, int] | None, target: Target) -> Size:
+    """Return the number of coordinates of a block; of no sizes, by the names of its own.
+
+    Raises:
+        ModelError: a size of it is not known.
+    """
+    if sizes is None:
+        return extent(block.shape)
     for size in block.shape.sizes:
         if isinstance(size, str) and size not in sizes:
             problem = f"found no number for the size {size} of the target's block {block.name}, expected one"
