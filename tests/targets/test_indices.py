@@ -20,9 +20,9 @@ from recipe_compiler.errors import CompilerError, RecipeError
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.schedule import schedule
-from recipe_compiler.readback.readback import read_back
+from recipe_compiler.readback.readback import read_back, with_heads
 from recipe_compiler.run.load_module import load_text
-from recipe_compiler.scheme.discretise import discretise, pinned_sizes
+from recipe_compiler.scheme.discretise import discretise, is_large, more_than_two, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 
@@ -276,3 +276,82 @@ def test_the_file_looks_at_positions(tmp_path: Path) -> None:
     file = file_of(build, tmp_path)
     with pytest.raises(ValueError, match=r"winner: found 5 at \[1\], expected a whole number from 0 to 2"):
         file.sample([0, 5], [1, 1], d=3)
+
+
+LARGE = """
+name: large
+state: {mu: {shape: scalar}, eta: {shape: J}, F: {shape: [J, k]}}
+data: {g: {shape: N, index_of: J}, x: {shape: [N, k]}, y: {shape: N}}
+log_prior: -mu**2/2 - J*norm2(eta)/200 - trace(F @ F.T)/2
+log_likelihood: -(y - mu - eta[g] - F[g] @ x.T)**2/2
+"""
+
+
+@cache
+def large(variant: str = "full") -> tuple[Build, Emitted]:
+    from recipe_compiler.pipeline import _for_every_size
+
+    folder = Path(mkdtemp())
+    written("varying", folder, variant)
+    (folder / "target.yaml").write_text(LARGE)
+    text = (folder / "build.yaml").read_text().replace("{J: 3, p: 2}", "{J: 200, k: 2}")
+    (folder / "build.yaml").write_text(text)
+    build = load_build(folder / "build.yaml")
+    derivation = derive(bind(build))
+    made = _for_every_size(build, derivation, derive(bind(build), stated=True))
+    return build, Emitted(made.module, derivation, {})
+
+
+@pytest.mark.parametrize("variant", ["full", "minibatch"])
+@pytest.mark.usefixtures("without_jit")
+def test_many_coordinates_are_one_text_for_every_size(variant: str) -> None:
+    build, own = large(variant)
+    assert is_large(build)
+    assert "\nJ = 200\nk = 2\n" in own.module.text
+    gradient = own.module.kernel.gradient
+    assert gradient is not None
+    theta, batch = np.linspace(-1, 1, 601), np.array([6, 2, 0], np.uint64)
+    rows = batch.astype(int) if variant == "minibatch" else np.arange(7)
+    mu, eta, F = theta[0], theta[1:201], theta[201:].reshape(200, 2)
+    part = len(G) / len(rows) * (mu + eta[G] + (F[G] * X).sum(axis=1) - Y)[rows]
+    parts = ([mu + part.sum()], 2 * eta + added(200, G[rows], part))
+    of_F = F + added((200, 2), G[rows], part[:, None] * X[rows])
+    found = np.full(601, np.nan)
+    values = {**DATA, "theta": theta, "batch": batch, gradient.outputs[0].name: found}
+    given = [values[array.name] for array in (*gradient.outputs, *gradient.inputs)]
+    load_text("large", own.module.text).gradient(*given)
+    np.testing.assert_allclose(found, np.concatenate([*parts, of_F.ravel()]), rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("eta = theta[1 : 1 + J]", "eta = theta[0 : 0 + J]"),
+        ("theta[1 + J : 1 + J + J * k]", "theta[1 + k : 1 + k + J * k]"),
+        ("grad_U_eta[g_row] += ", "grad_U_eta[g_row] = "),
+        ("reshape((J, k))", "reshape((k, J))"),
+        ("range(J)", "range(1)"),
+        ("\nJ = 200\n", "\nJ = 100\n"),
+    ],
+)
+def test_a_fault_of_the_text_for_every_size_is_found(old: str, new: str) -> None:
+    build, own = large()
+    assert old in own.module.text
+    module = replace(own.module, text=own.module.text.replace(old, new))
+
+    def read() -> None:
+        for sizes in (*small_sizes(build), more_than_two(build)):
+            read_back(with_heads(module, sizes), own.derivation, {})
+
+    with pytest.raises(CompilerError):
+        read()
+
+
+def test_many_coordinates_compile_in_time_that_does_not_grow_with_them(tmp_path: Path) -> None:
+    build, _ = large()
+    text = compile_build(build, allow_undecided=True).file
+    more = compile_build(replace(build, sizes=(("J", 10_000), ("k", 2))), allow_undecided=True).file
+    assert (
+        text.replace("J = 200", "J = 10000").partition("SPEC_DIGEST")[2].partition("def sample")[0]
+        == (more.partition("SPEC_DIGEST")[2].partition("def sample")[0])
+    )
