@@ -51,6 +51,8 @@ class Build(Document):
         Left out, the data are given with each run.
     init : mapping, optional
         Blocks to where they start: formulas of parameters and draws `N(0, cov)`.
+    derived : mapping, optional
+        As of `Target`, of the target's blocks, and of parameters of all three documents.
     gradient_noise : formula, "estimate" or mapping, optional
         V, the covariance of the minibatch gradient.
     minibatch : mapping, optional
@@ -98,6 +100,7 @@ class Build(Document):
         sizes: Mapping[str, int] | None = None,
         data: Mapping[str, object] | None = None,
         init: Mapping[object, object] | None = None,
+        derived: Mapping[object, object] | None = None,
         gradient_noise: object = None,
         minibatch: Mapping[str, object] | None = None,
         noise: str | None = None,
@@ -122,8 +125,9 @@ class Build(Document):
             name=name, dynamics=dynamics.document if isinstance(dynamics, Document) else str(dynamics),
             target=target.document if isinstance(target, Document) else str(target),
             scheme=scheme.document if isinstance(scheme, Scheme) else scheme, order=order, variant=variant, bind=bind,
-            parameters=parameters, sizes=sizes, data=data, init=init, gradient_noise=gradient_noise,
-            minibatch=minibatch, noise=noise, run=run, title=title, references=references,
+            parameters=parameters, sizes=sizes, data=data, init=init, derived=derived,
+            gradient_noise=gradient_noise, minibatch=minibatch, noise=noise, run=run, title=title,
+            references=references,
         )  # fmt: skip
         object.__setattr__(self, "document", made)
 

@@ -34,6 +34,9 @@ class Target(Document):
         What parameters satisfy.
     laws : mapping, optional
         Block to its law given all others, as text: `{tau: "Gamma(a + N/2, b + norm2(y - mu*ones)/2)"}`. It is decided.
+    derived : mapping, optional
+        Name to what is computed from every draw, a formula of blocks, parameters and sizes: `{"theta": mu + tau*eta}`.
+        It stands beside the blocks in the draws and their summary.
     title, references : str, sequence of str
         As of `Dynamics`.
 
@@ -66,12 +69,14 @@ class Target(Document):
         parameters: Sequence[object] = (),
         assume: Sequence[object] = (),
         laws: Mapping[Any, str] | None = None,
+        derived: Mapping[Any, object] | None = None,
         title: str = "",
         references: Sequence[str] = (),
     ) -> None:
         made = state_target(
             name=name, state=state, potential=potential, log_prior=log_prior, log_likelihood=log_likelihood, data=data,
-            gradient=gradient, parameters=parameters, assume=assume, laws=laws, title=title, references=references,
+            gradient=gradient, parameters=parameters, assume=assume, laws=laws, derived=derived, title=title,
+            references=references,
         )  # fmt: skip
         object.__setattr__(self, "document", made)
 

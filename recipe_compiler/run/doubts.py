@@ -194,8 +194,9 @@ def _heavy(tree: "DataTree", draws: Draws, rows: tuple[Row, ...], over: Standing
     from arviz_stats.base.array import array_stats
 
     own = _sampled(tree, draws)
-    if own is None or draws.block(own).shape[2] != len(rows):
+    if own is None or draws.block(own).shape[2] > len(rows):
         return
+    rows = rows[: draws.block(own).shape[2]]  # those of what is sampled stand before those of what is derived
     kept = draws.block(own)[list(over.chains), draws.warmup : draws.warmup + over.length]
     enough = [k for k, row in enumerate(rows) if row.value("ess_bulk") >= TELLING and row.value("r_hat") <= MAX_R_HAT]
     shapes = [float(cast("Any", array_stats).pareto_khat(kept[:, :, k], chain_axis=0, draw_axis=1)) for k in enough]

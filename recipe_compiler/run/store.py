@@ -19,6 +19,7 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.declared import declared_blocks
+from recipe_compiler.run.derived import derived_draws, derived_formulas
 from recipe_compiler.run.energies import LARGEST, Energies
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.forecast import Forecast
@@ -91,10 +92,11 @@ def to_datatree(
 ) -> "DataTree":
     """Return draws in groups as ArviZ reads them.
 
-    `posterior` holds the target's own blocks under their names and shapes, `auxiliary` the other blocks of the
-    dynamics, `log_likelihood` that of every datum, `log_prior` that of the blocks: each of the chains that stand, all
-    of whose draws are finite, under their own numbers. Where none does they hold the draws of each before the first was
-    lost. A chain that does not stand has its draws in `diverged_posterior`, NaN from its end on.
+    `posterior` holds the target's own blocks under their names and shapes and what is derived of them, `auxiliary` the
+    other blocks of the dynamics, `log_likelihood` that of every datum, `log_prior` that of the blocks: each of the
+    chains that stand, all of whose draws are finite, under their own numbers. Where none does they hold the draws of
+    each before the first was lost. A chain that does not stand has its draws in `diverged_posterior`, NaN from its end
+    on.
 
     `sample_stats` is of all chains: `diverging` is true where a draw is not finite, and where there is none as the
     chain has left the finite numbers; `step_size`, which is the weight of a draw where it falls along a chain;
@@ -121,18 +123,19 @@ def to_datatree(
             posterior = declared_blocks(array, build, dict(draws.sizes))
         else:
             auxiliary[name] = array
+    derived = derived_draws(build, _after(posterior, begin), dict(draws.sizes))
     length = draws.arrays[0].shape[1]
     finite = finite_draws(posterior.values(), (len(every), length))
     past = np.arange(length)[None, :] >= np.array(draws.kept)[:, None]
     lost = (past & np.array(draws.diverging)[:, None]) | (~past & ~finite)
     over = standing(finite[:, begin:], draws)
     kept = {
-        "posterior": _after(posterior, begin),
+        "posterior": _after(posterior, begin) | derived,
         "auxiliary": _after(auxiliary, begin),
         "log_likelihood": _only("log_likelihood", known.log_likelihood),
         "log_prior": _only("log_prior", known.log_prior),
     }
-    grouped = _Grouped.of(build, data, dict(draws.sizes), posterior)
+    grouped = _Grouped.of(build, data, dict(draws.sizes), posterior | derived)
     fallen = [chain for chain in every if not over.whole or chain not in over.chains]
     groups = grouped.of_chains(kept, over.chains or every, over.length or None)
     groups |= grouped.of_chains({"diverged_posterior": kept["posterior"]}, fallen) if fallen else {}
@@ -147,7 +150,7 @@ def to_datatree(
     return tree
 
 
-def _after(arrays: Arrays, begin: int) -> Arrays:
+def _after(arrays: Arrays, begin: int) -> dict[str, Any]:
     return {name: values[:, begin:] for name, values in arrays.items()}
 
 
@@ -179,6 +182,10 @@ class _Grouped:
     def of(cls, build: Build, data: Data, sizes: Mapping[str, int], posterior: Arrays) -> Self:
         """Return the names of axes: those of blocks, of the fields of the data, and of the log likelihood."""
         dims, coords = labels(build, data, sizes, posterior)
+        for name, formula in derived_formulas(build).items():
+            axes = formula.shape.sizes
+            if axes and len(set(axes)) == len(axes) and all(size in coords for size in axes):
+                dims[name] = [str(size) for size in axes]
         for datum, field in zip(build.target.declarations.data, data.fields, strict=True):
             axes = (datum.size, *datum.shape.sizes)[: field.values.ndim]  # an index field has no axis of its positions
             if len({*map(str, axes)} - {*posterior}) == len(axes) and not any(isinstance(axis, int) for axis in axes):

@@ -266,6 +266,8 @@ class Target:
     """The target before these transforms; None without any."""
     stated: Stated = Stated()
     """The named densities in it."""
+    derived: tuple[tuple[str, Formula], ...] = ()
+    """Name to what is computed from every draw, of the blocks as declared (`spec/derived.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,6 +395,8 @@ class Build:
     """eps as the document writes it; a run takes the double nearest to it, `run.step_size`."""
     bit_generator: str = "xoshiro"
     """What the noise is drawn from: `xoshiro`, `philox` or `numpy` (`emit/print_streams.py`)."""
+    derived: tuple[tuple[str, Formula], ...] = ()
+    """As of the target, which may have more."""
     diagnostics: bool = False
     """Whether the emitted file holds what tells of a run: `recipe run` has it whatever this says."""
     share: float = 0.02

@@ -38,6 +38,7 @@ def stated_formulas(document: Dynamics | Target) -> Iterator[Formula]:
     stated = (document.potential, document.log_prior, document.log_likelihood)
     yield from (formula for formula in stated if formula is not None)
     yield from (argument for _, law in document.laws for argument in law.arguments)
+    yield from (formula for _, formula in document.derived)
 
 
 def declared_formulas(declarations: Declarations) -> Iterator[Formula]:

@@ -36,6 +36,7 @@ def state_build(
     sizes: Mapping[str, int] | None,
     data: Mapping[str, object] | None,
     init: Mapping[object, object] | None,
+    derived: Mapping[object, object] | None,
     gradient_noise: object,
     minibatch: Mapping[str, object] | None,
     noise: str | None,
@@ -51,7 +52,7 @@ def state_build(
     files = {key: f"{FOLDERS[key]}/{part.name}.yaml" for key, part in parts.items()}
     noise_of_gradient = gradient_noise if isinstance(gradient_noise, Mapping) else {"V": gradient_noise}
     declared = {item.name for part in models.values() for item in part.declarations.parameters}
-    used = s.declared(parameters or {}, bind or {}, init or {}, noise_of_gradient)
+    used = s.declared(parameters or {}, bind or {}, init or {}, derived or {}, noise_of_gradient)
     new = {item.name: item for item in used if item.name not in declared}
     root = s.mapping(
         format=1,
@@ -69,6 +70,7 @@ def state_build(
         sizes=sizes or None,
         data=data,
         init=init or None,
+        derived=derived or None,
         run=s.mapping(**run),
     )
     made = read_build(root, s.file, around(s.folder, parts, in_memory=data is None), s.faults)
@@ -139,6 +141,7 @@ def state_target(
     parameters: Sequence[object] = (),
     assume: Sequence[object] = (),
     laws: Mapping[object, object] | None = None,
+    derived: Mapping[object, object] | None = None,
     title: str = "",
     references: Sequence[str] = (),
 ) -> model.Target:
@@ -147,7 +150,8 @@ def state_target(
     assume, state = s.assumptions(assume), s.blocks(state)
     blocks, fields = s.state(state), s.declared(*data)
     stated_laws = s.keys("laws", laws, 'laws={tau: "Gamma(a, b)"}')
-    used = s.declared(*parameters, *state, potential, log_prior, log_likelihood, *assume)
+    formulas = s.keys("derived", derived, 'derived={"theta": mu + tau*eta}')
+    used = s.declared(*parameters, *state, potential, log_prior, log_likelihood, *assume, *formulas.values())
     own = {item.name for item in (*blocks, *fields)} | {
         size for item in (*blocks, *fields) for size in item.shape.sizes
     }
@@ -165,6 +169,7 @@ def state_target(
         log_likelihood=log_likelihood,
         gradient=gradient,
         laws=stated_laws or None,
+        derived=formulas or None,
     )
     made = read_target(root, s.file, s.faults)
     s.raise_faults()

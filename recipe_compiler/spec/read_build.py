@@ -32,6 +32,7 @@ from recipe_compiler.spec.build_minibatch import (
 )
 from recipe_compiler.spec.build_parts import Around, part_of
 from recipe_compiler.spec.declarations import Page, check_kinds
+from recipe_compiler.spec.derived import read_derived
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, Target, Value
@@ -78,6 +79,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     stated = [formula for _, formula in (*bind, *init)] + ([] if V is None else [V])
     stated += [*stated_formulas(dynamics), *stated_formulas(target)]
     check_positions(page, fixed_sizes(document, dynamics, target, valued), stated)
+    derived = _derived(page, document, dynamics, target, parameters)
     data = None if around.in_memory else read_data(page, document, target, around.folder)
     check_run(page, document, target, scheme)
     check_minibatch(page, document)
@@ -106,6 +108,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
         control=(control[0].name, control[1].name) if control else None,
         estimated=None if noise is None else noise[1].name,
         bit_generator=document.noise.generator,
+        derived=derived,
         diagnostics=document.run.diagnostics,
     )
     chosen = {"share": document.run.share, "accept": document.run.accept}
@@ -207,6 +210,17 @@ def _initial(
             page.fault(path, label, f"found `{used}` in a start, expected numbers, parameters and N(0, cov)")
         found.append((name, formula))
     return tuple(found)
+
+
+def _derived(
+    page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, parameters: tuple[Parameter, ...]
+) -> tuple[tuple[str, Formula], ...]:
+    """Return what is computed from every draw: of blocks of the target, and of parameters that are not bound."""
+    declared = (target.declared or target).declarations
+    own = tuple(p for p in (*dynamics.declarations.parameters, *parameters) if p.name not in document.bind)
+    scope = Declarations(declared.blocks, (*declared.parameters, *own), (), declared.data)
+    taken = (*(name for name, _ in target.derived), *(block.name for block in dynamics.declarations.blocks))
+    return read_derived(page, document.derived, scope, taken)
 
 
 def _values(

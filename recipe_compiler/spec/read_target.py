@@ -16,6 +16,7 @@ from recipe_compiler.spec.declarations import (
     with_defaults,
     with_domains,
 )
+from recipe_compiler.spec.derived import read_derived
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import dependence
@@ -52,12 +53,13 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     stated = read_stated(page, declarations) if len(faults.found) == before else Stated()
     declarations = with_data_of(page, declarations, stated)
     laws = read_laws(page, tuple(document.laws), declarations)
+    derived = read_derived(page, document.derived, declarations)
     if len(faults.found) > before:
         return None
     titles = document.title, tuple(document.references)
     source = source_of(root, file)
     formulas = potential, log_prior, log_likelihood
-    target = Target(document.name, declarations, *formulas, code, *titles, source, laws, stated=stated)
+    target = Target(document.name, declarations, *formulas, code, *titles, source, laws, stated=stated, derived=derived)
     return faults.catch(lambda: unbounded(target, transforms))
 
 

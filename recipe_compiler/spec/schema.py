@@ -162,6 +162,12 @@ Laws = Annotated[
 ]
 
 
+Derived = Annotated[
+    dict[Name, FormulaText],
+    Field(description="name to what is computed from every draw: a formula of the target's blocks, parameters, sizes"),
+]
+
+
 class TargetDocument(Document):
     """A statistical model: log_prior and log_likelihood of one datum, or a potential alone."""
 
@@ -174,6 +180,7 @@ class TargetDocument(Document):
     log_likelihood: FormulaText | None = None
     gradient: Annotated[Text | None, Field(description="my_gradient.py:grad_U, code that is not proved")] = None
     laws: Laws = {}
+    derived: Derived = {}
 
 
 class BuildParameterEntry(Part):
@@ -372,4 +379,5 @@ class BuildDocument(Document):
     sizes: dict[Name, SizeNumber] = {}
     data: DataEntry | None = None
     init: dict[Name, FormulaText] = {}
+    derived: Derived = {}
     run: RunEntry

@@ -30,6 +30,7 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "log_prior": ("prior", "logprior", "logp_prior"),
     "log_likelihood": ("likelihood", "loglik", "log_lik", "loglikelihood"),
     "laws": ("conditionals", "full_conditionals", "law", "gibbs"),
+    "derived": ("generated_quantities", "generated", "transformed_parameters", "deterministic", "deterministics"),
     "potential": ("U", "energy", "neg_log_density", "log_density"),
     "is": ("kind", "type", "kinds", "constraint"),
     "domain": ("support", "range", "constraint"),
