@@ -228,7 +228,8 @@ def plan_run(
     data = _held(build, data)
     sizes = resolve_sizes(build, data)
     width = sum(
-        math.prod(extent(size, sizes) for size in block.shape.sizes) for block in build.target.declarations.blocks
+        math.prod(extent(size, sizes) for size in block.sampled.shape.sizes)
+        for block in build.target.declarations.blocks
     )
     tried = trial(build, width, data.rows)
     module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache)

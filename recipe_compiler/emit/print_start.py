@@ -123,7 +123,12 @@ def bounds(domain: Domain, by: Spelling) -> tuple[str, ...]:
     """Return the bounds of an interval, or of a circle, as numbers."""
     if domain.name is DomainName.CIRCLE and not domain.bounds:
         return "0.0", "2.0 * np.pi"
-    return tuple(f"float({print_numpy(bound, by)})" for bound in domain.bounds)
+    return tuple(bound_text(bound, by) for bound in domain.bounds)
+
+
+def bound_text(bound: Formula, by: Spelling) -> str:
+    """Return a bound as a number."""
+    return f"float({print_numpy(bound, by)})"
 
 
 def _law(derivation: Derivation, block: Block, name: str, by: Spelling) -> Iterator[str]:

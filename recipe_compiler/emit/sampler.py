@@ -8,12 +8,14 @@ from math import prod
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.print_body import WIDTH
 from recipe_compiler.emit.print_numpy import NotInNumpyError, Spelling
-from recipe_compiler.emit.print_start import Start, bounds, formula_text, print_start, spelling
-from recipe_compiler.formula.declaration import Parameter
+from recipe_compiler.emit.print_start import Start, bound_text, bounds, formula_text, print_start, spelling
+from recipe_compiler.formula.constraints import VECTORS
+from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.expression import Number
 from recipe_compiler.formula.shapes import DomainName, Size
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.program import Program, symbolic_sizes
+from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.model import Build, Value
 
 MOST = 64
@@ -166,7 +168,9 @@ def _domains(derivation: Derivation, program: Program, by: Spelling) -> Iterator
 
 def _of_transforms(build: Build, by: Spelling) -> Iterator[str]:
     """Yield the parameters that stand in the bounds of what is sampled in an unbounded variable."""
-    text = " ".join(part for one in build.target.transforms for part in bounds(one.block.domain, by))
+    one_sided = [bound_text(one.bound, by) for one in build.target.transforms if one.bound is not None]
+    two_sided = [part for one in build.target.transforms for part in bounds(one.block.domain, by)]
+    text = " ".join((*one_sided, *two_sided))
     yield from (value.split(".")[0] for value in by.values.values() if value in text)
 
 
@@ -178,7 +182,7 @@ def total_of(build: Build, by: Spelling, told: Set[str]) -> str:
     """Return how many coordinates the target's blocks have together, by sizes that are told; empty without one."""
     fixed, parts = 0, list[str]()
     for block in build.target.declarations.blocks:
-        sizes = [by.size(size) for size in block.shape.sizes]
+        sizes = [by.size(size) for size in block.sampled.shape.sizes]
         if not all(size.isdigit() or size in told for size in sizes):
             return ""
         if all(size.isdigit() for size in sizes):
@@ -196,14 +200,18 @@ def pieces_of(build: Build, program: Program, by: Spelling, inner: Spelling) -> 
     blocks = {block.name: block for block in program.blocks}
     own = program.gradient.block.name if program.gradient else ""
     transforms = {one.inner: one for one in build.target.transforms}
-    declared = build.target.declarations.blocks
+    declared, moved = build.target.declarations.blocks, sampled_blocks(build.target)
     taken = [transforms[b.name].block.name if b.name in transforms else b.name for b in declared] if own else []
     if own:
-        places = _places([[by.size(size) for size in block.shape.sizes] for block in declared])
+        places = _places([[by.size(size) for size in block.shape.sizes] for block in moved])
         whole = len(declared) == 1 and len(declared[0].shape.sizes) == 1
         for block, name, (place, text) in zip(declared, taken, places, strict=True):
             sizes = tuple(by.size(size) for size in block.shape.sizes)
             cut = f'drawn["{own}"]' if whole else f'drawn["{own}"][:, :, {place}]'
+            if block.constraint is not None:
+                said = own if whole else f"{own}[{text}]"
+                yield Piece(name, sizes, turned_text(block, cut, by), f"{block.constraint} of {said}", exponential=True)
+                continue
             if len(sizes) > 1:
                 cut += f".reshape(chains, draws, {', '.join(_of_sizes(size) for size in sizes)})"
             says = own if whole and not transforms else f"{own}[{text}]"
@@ -212,6 +220,10 @@ def pieces_of(build: Build, program: Program, by: Spelling, inner: Spelling) -> 
                 yield Piece(name, sizes, cut, "" if says == name else says)
             elif one.via == "log":
                 yield Piece(name, sizes, f"np.exp({cut})", f"exp({says})", exponential=True)
+            elif one.bound is not None:
+                sign, bound = "+" if one.via == "lower" else "-", bound_text(one.bound, inner)
+                words = f"its {one.via} bound {sign} exp({says})"
+                yield Piece(name, sizes, f"{bound} {sign} np.exp({cut})", words, exponential=True)
             else:
                 low, high = bounds(one.block.domain, inner)
                 turned = f"{low} + ({high} - {low}) / (1.0 + np.exp(-{cut}))"
@@ -225,6 +237,12 @@ def pieces_of(build: Build, program: Program, by: Spelling, inner: Spelling) -> 
             last = "" if block.shape.sizes else "[:, :, 0]"
             sizes = tuple(map(str, block.shape.sizes))
             yield Piece(free, sizes, f'drawn["{name}"]{last}', "" if free == name else name)
+
+
+def turned_text(block: Block, u: str, by: Spelling, *, back: bool = False) -> str:
+    """Return the call that makes a block which lies in a set of its variables, or its variables of it."""
+    rows = () if block.constraint in VECTORS or back else (by.size(block.shape.sizes[0]),)
+    return f"_{'from_' if back else ''}{block.constraint}({', '.join((u, *rows))})"
 
 
 def _of_sizes(size: str) -> str:

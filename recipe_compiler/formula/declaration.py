@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from recipe_compiler.formula.constraints import Constraint, sampled_shape
 from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape, Size
 
@@ -22,6 +23,16 @@ class Block:
     name: str
     shape: Shape = SCALAR
     domain: Domain = Domain()
+    """Where every entry of it lies, also of one that lies in a set as a whole."""
+    constraint: Constraint | None = None
+    """The set that a block of a target lies in as a whole; it is sampled in other variables then."""
+
+    @property
+    def sampled(self) -> "Block":
+        """What a chain moves: the block itself, or the unconstrained variables of one that lies in a set."""
+        if self.constraint is None:
+            return self
+        return Block(f"{self.constraint}_{self.name}", sampled_shape(self.constraint, self.shape))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

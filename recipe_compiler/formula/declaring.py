@@ -26,8 +26,9 @@ ROLES = ("", "potential")
 
 
 def scalar(
-    name: str, *, is_: Kinds = "real", domain: str = "real", default: object = None, transform: str = ""
-) -> Expression:
+    name: str, *, is_: Kinds = "real", domain: str = "real", default: object = None, transform: str = "",
+    constraint: str = "",
+) -> Expression:  # fmt: skip
     """Declare a number.
 
     Parameters
@@ -42,6 +43,9 @@ def scalar(
         What a parameter is where nobody gives it a value.
     transform : {"log", "logit"}, optional
         The unbounded variable that a block of a target is sampled in.
+    constraint : str, optional
+        The set that a block of a target lies in, and is sampled in by unconstrained variables: `lower(2)`, of columns
+        `simplex`, `ordered`, of matrices `cholesky_factor_corr`, ...
 
     Returns
     -------
@@ -59,12 +63,13 @@ def scalar(
     >>> (A + 1) ** 2
     (A + 1)**2
     """
-    return _named(_declared(name, SCALAR, is_, domain, default, transform))
+    return _named(_declared(name, SCALAR, is_, domain, default, transform, constraint))
 
 
 def vector(
-    name: str, size: Size, *, is_: Kinds = "real", domain: str = "real", default: object = None, transform: str = ""
-) -> Expression:
+    name: str, size: Size, *, is_: Kinds = "real", domain: str = "real", default: object = None, transform: str = "",
+    constraint: str = "",
+) -> Expression:  # fmt: skip
     """Declare a column of a symbolic (`"d"`) or fixed size; the rest is as of `scalar`.
 
     Examples
@@ -73,12 +78,12 @@ def vector(
     >>> theta.T @ theta / 2
     theta.T @ theta / 2
     """
-    return _named(_declared(name, Shape(checked_size(size)), is_, domain, default, transform))
+    return _named(_declared(name, Shape(checked_size(size)), is_, domain, default, transform, constraint))
 
 
 def matrix(
     name: str, rows: Size, cols: Size, *, is_: Kinds = "real", domain: str = "real", default: object = None,
-    transform: str = "",
+    transform: str = "", constraint: str = "",
 ) -> Expression:  # fmt: skip
     """Declare a matrix of symbolic or fixed sizes; the rest is as of `scalar`.
 
@@ -89,7 +94,7 @@ def matrix(
     >>> M = matrix("M", "d", "d", is_="positive definite")
     """
     shape = Shape(checked_size(rows), checked_size(cols))
-    return _named(_declared(name, shape, is_, domain, default, transform))
+    return _named(_declared(name, shape, is_, domain, default, transform, constraint))
 
 
 def data(
@@ -195,9 +200,12 @@ def function(
     return Expression(tree.Name(checked_name(name)), used)
 
 
-def _declared(name: str, shape: Shape, is_: Kinds, domain: str, default: object, transform: str) -> Declared:
+def _declared(
+    name: str, shape: Shape, is_: Kinds, domain: str, default: object, transform: str, constraint: str
+) -> Declared:
     given = None if default is None else tree_of(default, f"parameters.{name}.default")
-    return Declared(name, shape, _kinds(is_), _domain(domain), default=given, transform=transform)
+    kinds, where = _kinds(is_), _domain(domain)
+    return Declared(name, shape, kinds, where, default=given, transform=transform, constraint=constraint)
 
 
 def _named(declared: Declared) -> Expression:

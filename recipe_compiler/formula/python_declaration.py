@@ -73,6 +73,8 @@ class Declared:
     """What a parameter is where nobody gives it a value."""
     transform: str = ""
     """The unbounded variable that a block of a target is sampled in: `log` or `logit`."""
+    constraint: str = ""
+    """The set that a block of a target lies in: `lower(2)`, `simplex`."""
     values: tuple[int, ...] = ()
     """The values that a field of the data may have; empty for any number."""
     index_of: Size | None = None

@@ -185,8 +185,8 @@ def _parts_cover(program: Program) -> Iterator[str]:
         for part in gradient.parts:
             if part.start != end:
                 yield f"{part.block.name} starts at {part.start}, expected {end}"
-            end = after(part.start, extent(part.block.shape))
-        open_ = not program.heads and None in map(_length, (p.block for p in gradient.parts))
+            end = after(part.start, extent(part.block.sampled.shape))
+        open_ = not program.heads and None in map(_length, (p.block.sampled for p in gradient.parts))
         if _length(gradient.block) not in (end, None) or open_:
             yield f"parts of {gradient.name} are {end} long, {gradient.block.name} is {gradient.block.shape}"
 

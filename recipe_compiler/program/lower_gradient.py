@@ -28,6 +28,7 @@ from recipe_compiler.program.loops import (
     Times,
     View,
 )
+from recipe_compiler.program.lower_constraint import Around, around
 from recipe_compiler.program.program import Gradient, Part, Potential
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Atom, Index, Tensor, Term
@@ -61,12 +62,18 @@ def _lowered(defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]
         return Procedure("gradient", (), outputs, inputs, (), ()), defined
     views = _views(gradient)
     defined = replace(defined, taken=defined.taken | {view.name for view in views if view.source == gradient.name})
+    name, whole = gradient.name, gradient.block.name
+    sets = [part for part in gradient.parts if part.block.constraint is not None]
+    chains, defined = each(
+        lambda known, part: around(known, part.block, whole, part.start, (_output(part, gradient), name)), defined, sets
+    )
     outs = [_Out.of(part, gradient, defined) for part in gradient.parts]
     body, defined = _summed(defined, outs, gradient.count, minibatch=gradient.minibatch)
-    work = tuple(d.array for d in defined.changing if d.array.sizes)
-    return Procedure("gradient", _says(gradient, outs), outputs, inputs, work, (*views, *body)), replace(
-        defined, rows=None
-    )
+    work = (*(a for c in chains for a in c.arrays), *(d.array for d in defined.changing if d.array.sizes))
+    views += tuple(view for chain in chains for view in chain.views)
+    before, after = (tuple(s for c in chains for s in getattr(c, side)) for side in ("before", "after"))
+    body = (*views, *before, *body, *after)
+    return Procedure("gradient", _says(gradient, outs), outputs, inputs, work, body), replace(defined, rows=None)
 
 
 def lower_potential(defined: Definitions, potential: Potential) -> tuple[Procedure, Definitions]:
@@ -75,7 +82,7 @@ def lower_potential(defined: Definitions, potential: Potential) -> tuple[Procedu
     Raises:
         ModelError: no emitted step can compute it; its entry is the build's `target`.
     """
-    views = _places(potential)
+    views, chains, defined = _places(defined, potential)
     name, defined = defined.naming(f"{potential.name}_value")
     datum = None if potential.datum is None else gathered(potential.datum, defined.fields)
     out = _Out(potential.prior, datum, Ref(name), ())
@@ -83,7 +90,10 @@ def lower_potential(defined: Definitions, potential: Potential) -> tuple[Procedu
         body, defined = _summed(defined, [out], potential.count, minibatch=False)
     except ModelError as error:
         raise ModelError(replace(fault, entry="target") for fault in error.faults) from None
-    work = tuple(d.array for d in defined.changing if d.array.sizes)
+    work = (*(a for c in chains for a in c.arrays), *(d.array for d in defined.changing if d.array.sizes))
+    before = tuple(statement for chain in chains for statement in chain.before)
+    after = tuple(Assign(out.ref, plus((out.ref, times(Fraction(-1), (c.log_jacobian,))))) for c in chains)
+    body = (*before, *body, *after)
     says = [f"{potential.name} = {text(potential.prior)}"]
     says += [] if datum is None else [f"+ sum over the data of {text(datum)}"]
     procedure = Procedure("potential", (*says[:-1], f"{says[-1]}."), (Array(name),), (), work, (*views, *body))
@@ -99,6 +109,7 @@ def lower_log_likelihood(defined: Definitions, potential: Potential) -> tuple[Pr
     count = potential.count
     if potential.datum is None or count is None:
         raise CompilerError(f"{potential.name} has no data")
+    views, chains, defined = _places(defined, potential)
     datum = gathered(potential.datum, defined.fields)
     ref = Ref(LOG_LIKELIHOOD, (ROW,))
     rows, defined = _rows(defined, [_Out(potential.prior, datum, ref, ())], count, ROW, Index(count, DATUM))
@@ -106,17 +117,22 @@ def lower_log_likelihood(defined: Definitions, potential: Potential) -> tuple[Pr
     value, defined = scalar(replace(defined, rows=rows), datum, tuple(variables), variables)
     before = tuple(s for d in defined.changing for s in d.body)
     work = tuple(d.array for d in defined.changing if d.array.sizes)
-    body = (*_places(potential), *before, rows.loop((Assign(ref, times(Fraction(-1), (value,))),)))
+    before = (*(s for chain in chains for s in chain.before), *before)
+    work = (*(a for chain in chains for a in chain.arrays), *work)
+    body = (*views, *before, rows.loop((Assign(ref, times(Fraction(-1), (value,))),)))
     says = f"{LOG_LIKELIHOOD}[{ROW}] = -({text(datum)})."
     return Procedure(LOG_LIKELIHOOD, (says,), (Array(LOG_LIKELIHOOD, (count,)),), (), work, body), replace(
         defined, rows=None
     )
 
 
-def _places(potential: Potential) -> tuple[View, ...]:
-    """Return the names of the target's blocks in the potential's block."""
-    own = ((block, start, block.shape.sizes) for block, start in potential.places if potential.stacked)
-    return tuple(View(block.name, potential.block.name, start, sizes) for block, start, sizes in own)
+def _places(defined: Definitions, potential: Potential) -> tuple[tuple[View, ...], tuple[Around, ...], Definitions]:
+    """Return the names of the target's blocks in the potential's block, and what makes those that lie in sets."""
+    plain = [(block, start) for block, start in potential.places if potential.stacked and block.constraint is None]
+    views = tuple(View(block.name, potential.block.name, start, block.shape.sizes) for block, start in plain)
+    sets = [(block, start) for block, start in potential.places if block.constraint is not None]
+    chains, defined = each(lambda known, place: around(known, place[0], potential.block.name, place[1]), defined, sets)
+    return (*views, *(view for chain in chains for view in chain.views)), chains, defined
 
 
 def _summed(
@@ -174,6 +190,8 @@ def _views(gradient: Gradient) -> tuple[View, ...]:
         return ()
     pairs: list[View] = []
     for part in gradient.parts:
+        if part.block.constraint is not None:
+            continue
         sizes = part.block.shape.sizes
         pairs += [View(part.block.name, gradient.block.name, part.start, sizes)]
         pairs += [View(_output(part, gradient), gradient.name, part.start, sizes)]

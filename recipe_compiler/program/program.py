@@ -30,7 +30,11 @@ class Part:
     block: Block
     """The target's block by the name its coordinates have in these tensors; the potential's own if it is the whole."""
     start: Size
-    """The place of its first entry in the potential's block; its entries follow row by row."""
+    """The place of its first entry in the potential's block; its entries follow row by row.
+
+    Of a block that lies in a set, its variables stand there, and the tensors are about the block itself: U is what they
+    say of it less the log Jacobian (`formula/constraints.py`).
+    """
     prior: Tensor
     """Free indices `i` and `j`, as many as the block has axes."""
     datum: Tensor | None

@@ -90,7 +90,7 @@ def _shape(shape: Shape, names: Names) -> Shape:
 
 
 def _block(block: Block, names: Names) -> Block:
-    return Block(_name(block.name, names), _shape(block.shape, names), block.domain)
+    return replace(block, name=_name(block.name, names), shape=_shape(block.shape, names))
 
 
 def _parameter(parameter: Parameter, names: Names) -> Parameter:

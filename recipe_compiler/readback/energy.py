@@ -3,15 +3,17 @@
 Those that a move is accepted by, and those that tell of draws.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import sympy as sp
 
 from recipe_compiler.algebra.dynamics.system import system
-from recipe_compiler.algebra.scalars.symbols import component, length
+from recipe_compiler.algebra.scalars.constraints import log_jacobian
+from recipe_compiler.algebra.scalars.symbols import component, coordinates, length, positions
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.lower_energies import lower_energies
 from recipe_compiler.program.program import Potential
 from recipe_compiler.readback.gradient import read_gradient, read_sum, stated_value, turns
@@ -30,17 +32,18 @@ def check_potential(module: Module, here: Names) -> None:
     potential = module.program.cycle.potential if module.program.cycle else None
     if potential is None or module.kernel.potential is None:
         return
-    for turned in turns(here):
+    for turned in turns(here.for_gradients):
         (read,) = read_sum(module, turned, module.kernel.potential, ())
         equal(read, _stated(potential, turned), "U", turned)
-        slopes = () if here.at_point else read_gradient(module, turned, ())
+        slopes = () if turned.at_point else read_gradient(module, turned, ())
         for k, (z, slope) in enumerate(zip(here.block(potential.block), slopes, strict=False)):
             equal(sp.diff(read, z), slope, f"the slope of U by entry {k}", turned)
 
 
 def _stated(potential: Potential, here: Names) -> Scalar:
     """Return prior + sum over all rows of datum."""
-    return stated_value(potential.prior, here, (), 0, {}) + sp.Add(*_stated_data(potential, here))
+    prior = stated_value(potential.prior, here, (), 0, {}) - sp.Add(*_log_jacobians(potential, here))
+    return prior + sp.Add(*_stated_data(potential, here))
 
 
 def _stated_data(potential: Potential, here: Names) -> list[Scalar]:
@@ -48,6 +51,16 @@ def _stated_data(potential: Potential, here: Names) -> list[Scalar]:
     if potential.datum is None or potential.count is None:
         return []
     return [stated_value(potential.datum, here, (), row, {}) for row in range(length(potential.count, here.sizes))]
+
+
+def _log_jacobians(potential: Potential, here: Names) -> Iterator[Scalar]:
+    """Yield the log Jacobian of each block that lies in a set."""
+    whole = coordinates(potential.block, here.sizes)
+    for block, start in potential.places:
+        if block.constraint is not None:
+            first = valued(start, here.sizes)
+            u = whole[first : first + len(positions(block.sampled.shape, here.sizes))]
+            yield here.valued(log_jacobian(block.constraint, u, length(block.shape.sizes[0], here.sizes)))
 
 
 def check_rest(module: Module, here: Names) -> None:
@@ -102,19 +115,21 @@ def check_energies(
     stated, lowered = module.program.energies, lower_energies(module.program)
     if stated is None or lowered is None:
         return
-    read = read_at_state(module, here, lowered.prepare, lowered.procedures)
+    at = here.for_gradients
+    of_target = [own for own in lowered.procedures if own != lowered.rest]
+    read = read_at_state(module, at, lowered.prepare, of_target)
     U = read[lowered.potential.name][0]
-    equal(U, _stated(stated.potential, here), "U of all data", here)
+    equal(U, _stated(stated.potential, at), "U of all data", at)
     if lowered.log_likelihood is not None:
         own = read[lowered.log_likelihood.name]
-        for row, (value, datum) in enumerate(zip(own, _stated_data(stated.potential, here), strict=True)):
-            equal(value, -datum, f"the log likelihood of datum {row}", here)
-    if not here.at_point and module.program.infinitesimal_generator is not None:
+        for row, (value, datum) in enumerate(zip(own, _stated_data(stated.potential, at), strict=True)):
+            equal(value, -datum, f"the log likelihood of datum {row}", at)
+    if not at.at_point and module.program.infinitesimal_generator is not None:
         slopes = zip(here.block(stated.potential.block), read_full_gradient(module, here), strict=True)
         for k, (z, slope) in enumerate(slopes):
             equal(sp.diff(U, z), slope, f"the slope of U of all data by entry {k}", here)
     if lowered.rest is not None and stated.rest is not None:
-        (rest,) = read[lowered.rest.name]
+        (rest,) = read_at_state(module, here, lowered.prepare, [lowered.rest])[lowered.rest.name]
         equal(rest, stated_value(stated.rest, here, (), 0, {}), "H - U at a state", here)
         if derivation is not None:
             _same_energy(rest, here, derivation, names or {})

@@ -1,17 +1,19 @@
 """The emitted gradient at small sizes: batch by batch against its Program, and averaged over all batches."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
 import sympy as sp
 
-from recipe_compiler.algebra.scalars.symbols import length, positions
+from recipe_compiler.algebra.scalars.constraints import log_jacobian, value
+from recipe_compiler.algebra.scalars.symbols import coordinates, length, positions
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.program import Gradient, Program
+from recipe_compiler.program.program import Gradient, Part, Program
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes
 from recipe_compiler.readback.point import equal
@@ -68,18 +70,40 @@ def stated_gradient(
 ) -> list[Scalar]:
     """Return prior + scale * sum over rows of the gradient of one datum, as the Program states it.
 
-    All entries of it, or those asked for.
+    All entries of it, or those asked for; by the variables of a block that lies in a set, as the chain rule has it.
     """
     rows = tuple(rows)
-    places = [(part, at) for part in gradient.parts for at in positions(part.block.shape, names.sizes)]
-    found: list[Scalar] = []
     sums: Sums = {}
-    for part, at in places if entries is None else [places[k] for k in entries]:
+
+    def slope(part: Part, at: tuple[int, ...]) -> Scalar:
         total = stated_value(part.prior, names, at, 0, sums)
         if part.datum is not None:
             total += scale * sp.Add(*(stated_value(part.datum, names, at, row, sums) for row in rows))
-        found.append(total)
-    return found
+        return total
+
+    places = [(part, at) for part in gradient.parts for at in positions(part.block.sampled.shape, names.sizes)]
+    asked = places if entries is None else [places[k] for k in entries]
+    chained = {part.start: _chained(part, gradient, names, slope) for part, _ in asked if part.block.constraint}
+    return [chained[part.start][at[0]] if part.block.constraint else slope(part, at) for part, at in asked]
+
+
+def _chained(
+    part: Part, gradient: Gradient, names: Names, slope: Callable[[Part, tuple[int, ...]], Scalar]
+) -> list[Scalar]:
+    """Return sum_i dV/db_i dg_i/du_k - dJ/du_k of a block b = g(u) that lies in a set."""
+    if part.block.constraint is None:
+        return []
+    set_, rows = part.block.constraint, length(part.block.shape.sizes[0], names.sizes)
+    count = len(positions(part.block.sampled.shape, names.sizes))
+    start = valued(part.start, names.sizes)
+    u = coordinates(gradient.block, names.sizes)[start : start + count]
+    J = log_jacobian(set_, u, rows)
+    entries = [(slope(part, at), g) for at, g in value(set_, u, rows).items()]
+    slopes = [[(dV, sp.diff(g, x)) for dV, g in entries] for x in u]
+    return [
+        sp.Add(*(dV * names.valued(dg) for dV, dg in own if dg != 0)) - names.valued(sp.diff(J, x))
+        for own, x in zip(slopes, u, strict=True)
+    ]
 
 
 def stated_value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int, sums: Sums) -> Scalar:
@@ -132,7 +156,7 @@ def same_blocks(module: Module, sizes: Sizes) -> None:
         return
     rows = module.kernel.block + BEYOND
     many = {str(datum.size): rows + 1 for datum in module.program.data if isinstance(datum.size, str)}
-    here = Names(module.program, {**sizes, **many, "batch_size": rows}, at_point=True)
+    here = Names(module.program, {**sizes, **many, "batch_size": rows}, at_point=True).for_gradients
     batch = tuple((STRIDE * k + 2) % (rows + 1) for k in range(rows))
     taken = batch if gradient.minibatch else tuple(range(rows + 1))
     read = read_gradient(module, here, batch)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from recipe_compiler.algebra.scalars.constraints import value
 from recipe_compiler.algebra.scalars.matrices import inverse
 from recipe_compiler.algebra.scalars.symbols import component, coordinate, coordinates, label, length, positions
 from recipe_compiler.errors import CompilerError
@@ -30,6 +31,8 @@ from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Inv
 Value = Any
 Sizes = Mapping[str, int]
 EPS = sp.Symbol("eps", positive=True)
+PRECISION = 80
+"""Digits of numbers at a point where they are not exact: more than the 60 in which they are compared."""
 LARGEST_SYMBOLIC = 4
 """Rows of a matrix that is inverted as symbols."""
 TABLES, ENTRIES = 64, 2**16
@@ -75,6 +78,8 @@ class Names:
     at_point: bool = False
     turn: int = 0
     """How far the positions of index fields are turned: what is read of some is then read of others."""
+    digits: int = 0
+    """Of the numbers at a point; 0: they are exact."""
 
     @property
     def declarations(self) -> Declarations:
@@ -104,11 +109,21 @@ class Names:
         """Return an entry of a parameter."""
         return _component(self, name, at)
 
+    @property
+    def for_gradients(self) -> "Names":
+        """The same at a point, in digits, where a block lies in a set: of its variables it has no normal form."""
+        gradient = self.program.gradient
+        sets = gradient is not None and any(part.block.constraint is not None for part in gradient.parts)
+        return replace(self, at_point=True, digits=PRECISION) if sets else self
+
     def valued(self, value: Scalar) -> Scalar:
         """Return a symbol, or at a point a rational number in (0, 2) that its name alone determines."""
         if not self.at_point:
             return value
-        return value.xreplace({symbol: rational_of(symbol.name) for symbol in value.free_symbols})
+        numbers = {symbol: rational_of(symbol.name) for symbol in value.free_symbols}
+        return value.xreplace(
+            {x: sp.Float(number, self.digits) if self.digits else number for x, number in numbers.items()}
+        )
 
     def parameter(self, name: str) -> Scalar | np.ndarray:
         """Return a parameter: a number, or an array of them."""
@@ -219,15 +234,20 @@ class Names:
             case _:
                 return None
 
-    def symbols(self, name: str) -> dict[tuple[int, ...], sp.Symbol]:
-        """Return the symbols of a block by position; a target's block that is a part of the potential's is cut."""
+    def symbols(self, name: str) -> dict[tuple[int, ...], Scalar]:
+        """Return the symbols of a block by position; a target's block that is a part of the potential's is cut.
+
+        Entries of one that lies in a set are what its variables make them.
+        """
         gradient = self.program.gradient
         for part in gradient.parts if gradient is not None and gradient.stacked else ():
             if part.block.name == name:
                 whole = coordinates(gradient.block, self.sizes) if gradient else ()
-                places = positions(part.block.shape, self.sizes)
                 start = valued(part.start, self.sizes)
-                return dict(zip(places, whole[start : start + len(places)], strict=True))
+                held = whole[start : start + len(positions(part.block.sampled.shape, self.sizes))]
+                if part.block.constraint is not None:
+                    return dict(value(part.block.constraint, held, length(part.block.shape.sizes[0], self.sizes)))
+                return dict(zip(positions(part.block.shape, self.sizes), held, strict=True))
         block = next(block for block in self.program.blocks if block.name == name)
         return {at: coordinate(block, at) for at in positions(block.shape, self.sizes)}
 

@@ -196,7 +196,7 @@ def _read_at(module: Module, derivation: Derivation, names: Mapping[str, str], s
         else:
             read = read_step(module, here)
             _same_step(read, here)
-            same_gradient(module, here)
+            same_gradient(module, here.for_gradients)
         _first_order(read, here, derivation, names)
     check_draws(module, here)
     check_potential(module, here)
@@ -264,7 +264,7 @@ def _same_shipped_generator(module: Module, generator: InfinitesimalGenerator, h
     read = read_moments(module, here)
     for place, value in stated_moments(generator, here).items():
         equal(read[place], value, f"entry {place} of the generator at a point", here)
-    same_full_gradient(module, generator.gradient, here)
+    same_full_gradient(module, generator.gradient, here.for_gradients)
 
 
 def _same_moves(module: Module, here: Names) -> None:
@@ -278,7 +278,7 @@ def _same_at_point(module: Module, here: Names, known: Sizes) -> None:
     for a, (read, stated) in enumerate(zip(*changes_at_point(module, here), strict=True)):
         equal(read, stated, f"the change of z_{a} at a point", here)
     if module.program.gradient is not None and not module.program.gradient.code:
-        compare_batch(module, module.program.gradient, here, tuple(range(BATCH, 0, -1)))
+        compare_batch(module, module.program.gradient, here.for_gradients, tuple(range(BATCH, 0, -1)))
         same_blocks(module, known)
 
 
@@ -433,7 +433,7 @@ def _same_generator(module: Module, here: Names, derivation: Derivation, names: 
     for place, value in derived_moments(derivation, phis, here.sizes).items():
         own = relabelled(found[place].xreplace(known), back).xreplace(abstract)
         equal(own, value, f"L({phis[place]})", here)
-    same_full_gradient(module, generator.gradient, here)
+    same_full_gradient(module, generator.gradient, here.for_gradients)
 
 
 def _potential_gradient(derivation: Derivation, here: Names) -> dict[Scalar, Scalar]:

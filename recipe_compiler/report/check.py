@@ -188,7 +188,8 @@ def _leaving(build: Build, bound: Dynamics) -> dict[str, bool] | None:
 
 def target_caveats(target: Target) -> tuple[str, ...]:
     """Return what no claim about a target asks."""
-    domains = [b.name for b in target.declarations.blocks if b.domain.name not in WITHOUT_BOUNDARY]
+    moved = [block for block in target.declarations.blocks if block.constraint is None]
+    domains = [b.name for b in moved if b.domain.name not in WITHOUT_BOUNDARY]
     domains += [name for name in _assumed(target.declarations) if name not in domains]
     return (f"boundary: {', '.join(domains)} has a boundary; not decided by this version",) if domains else ()
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from recipe_compiler.run.chain import Array
+from recipe_compiler.run.constrained import of_variables
 from recipe_compiler.run.evaluate import Point, evaluate
 from recipe_compiler.run.sizes import declared_parameters, entries, found_columns, parameter_values
 from recipe_compiler.spec.model import Build, Transform
@@ -22,11 +23,15 @@ def declared_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dic
     found: dict[str, Array] = {}
     start = 0
     for block in build.target.declarations.blocks:
-        length = entries(block.shape, sizes) or 0
-        shape = tuple(sizes[size] if isinstance(size, str) else size for size in block.shape.sizes)
+        moved = block.sampled
+        length = entries(moved.shape, sizes) or 0
+        shape = tuple(sizes[size] if isinstance(size, str) else size for size in moved.shape.sizes)
         values = array[:, :, start : start + length].reshape(*array.shape[:2], *shape)
         one = transforms.get(block.name)
-        if one is None:
+        if block.constraint is not None:
+            with np.errstate(all="ignore"):
+                found[block.name] = of_variables(block, values)
+        elif one is None:
             found[block.name] = values
         else:
             with np.errstate(over="ignore"):  # a draw that is not finite is stored as it is, and told
@@ -42,5 +47,8 @@ def _turned_back(u: Array, one: Transform, build: Build, sizes: Mapping[str, int
     declared = {parameter.name: parameter for parameter in declared_parameters(build)}
     names = tuple(p.name for p in build.target.declarations.parameters)
     at = Point(found_columns(parameter_values(build, names, sizes), declared), sizes)
+    if one.bound is not None:
+        bound = float(evaluate(one.bound, at))
+        return bound + np.exp(u) if one.via == "lower" else bound - np.exp(u)
     low, high = (float(evaluate(bound, at)) for bound in one.block.domain.bounds)
     return low + (high - low) / (1.0 + np.exp(-u))

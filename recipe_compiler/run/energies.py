@@ -23,6 +23,7 @@ from recipe_compiler.run.evaluate import Point, evaluate, extents
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, known_values
 from recipe_compiler.run.sizes import potential_block
+from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, RunSettings
 
 LARGEST = 1 << 26
@@ -163,7 +164,7 @@ def _log_prior(build: Build, draws: Draws, difference: Array) -> Array:
 
     Where there is no transform it is lp less the log likelihood of all data.
     """
-    declared = build.target.declared
+    declared = build.target.declared or (build.target if constrained(build.target) else None)
     if declared is None:
         return difference
     if declared.log_prior is None:

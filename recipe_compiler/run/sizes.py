@@ -211,7 +211,7 @@ def _match_target(build: Build, sizes: dict[str, int]) -> Iterator[str]:
     potential = next((f for f in build.dynamics.declarations.functions if f.role == "potential"), None)
     if potential is None:
         return
-    counts = [entries(block.shape, sizes) for block in build.target.declarations.blocks]
+    counts = [entries(block.sampled.shape, sizes) for block in build.target.declarations.blocks]
     block = next((b for b in build.dynamics.declarations.blocks if b.name == potential.of[0]), None)
     if block is None or not block.shape.sizes or None in counts:
         return

@@ -28,6 +28,7 @@ from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.write import written_whole
+from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.model import Build
 from recipe_compiler.version import OWN, versions
 
@@ -70,8 +71,8 @@ def sampled_names(build: Build, data: Data, sizes: Mapping[str, int]) -> tuple[s
     declared = (build.target.declared or build.target).declarations.blocks
     dims, named = labels(build, data, sizes, [block.name for block in declared])
     names: list[str] = []
-    for block, own in zip(build.target.declarations.blocks, declared, strict=True):
-        of = dims.get(own.name)
+    for block, own in zip(sampled_blocks(build.target), declared, strict=True):
+        of = dims.get(own.name) if block.shape == own.shape else None
         places = [
             named[of[k]] if of is not None else [str(place) for place in range(extent(size, sizes))]
             for k, size in enumerate(block.shape.sizes)

@@ -22,6 +22,7 @@ from recipe_compiler.scheme.posterior import is_stacked, length, stacked_sizes, 
 from recipe_compiler.scheme.sequential_euler import sequential_euler
 from recipe_compiler.scheme.split import is_accepted, split
 from recipe_compiler.spec.catalogue import EULER
+from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Scheme
 from recipe_compiler.spec.model import Draw as DrawMove
 from recipe_compiler.spec.places import placed
@@ -158,12 +159,13 @@ LARGE = 64
 def is_large(build: Build) -> bool:
     """Whether a text is made for every size of a stacked target, its sizes at its head.
 
-    It is for many coordinates; not where a size has the name of one of the dynamics, or blocks are drawn by their laws.
+    It is for many coordinates; not where a size has the name of one of the dynamics, blocks are drawn by their laws, or
+    lie in sets as a whole.
     """
     block, sizes = _potential_block(build), dict(build.sizes)
     if build.target.gradient is not None or not is_stacked(build.target, block):
         return False
-    if any(isinstance(size, int) for size in block.shape.sizes) or _draws(build.scheme):
+    if any(isinstance(size, int) for size in block.shape.sizes) or _draws(build.scheme) or constrained(build.target):
         return False
     declared = build.dynamics.declarations
     mine = {*declared.sizes, *(item.name for group in (declared.blocks, declared.parameters) for item in group)}
@@ -209,7 +211,7 @@ def _one_name_each(build: Build, gradient: Gradient, sizes: Mapping[str, int] | 
     if is_stacked(target, gradient.block):
         if sizes is None:
             return {}
-        total = sum(valued(length(block, sizes, target), {}) for block in target.declarations.blocks)
+        total = sum(valued(length(block.sampled, sizes, target), {}) for block in target.declarations.blocks)
         fixed: dict[str, str | int] = {name: sizes[name] for name in stacked_sizes(target.declarations)}
         return fixed | {size: total for size in gradient.block.shape.sizes if isinstance(size, str)}
     found: dict[str, str | int] = {}

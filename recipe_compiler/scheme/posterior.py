@@ -54,7 +54,7 @@ def target_gradient(
         names[own.name] = fresh(own.name, declared | {*computed}) if stacked else block.name
         slopes = (*_slopes(target, own, stated=False), *_slopes(target, own, stated=True))
         parts.append(Part(replace(own, name=names[own.name]), start, *slopes))
-        start = after(start, length(own, sizes, target) if stacked else 0)
+        start = after(start, length(own.sampled, sizes, target) if stacked else 0)
     if not stacked:
         parts = [replace(parts[0], block=block)]
     renamed = tuple(part.mapped(lambda tensor: _renamed(tensor, names)) for part in parts)
@@ -81,7 +81,7 @@ def target_potential(
     for own in target.declarations.blocks:
         name = fresh(own.name, declared) if stacked else block.name
         places.append((replace(own, name=name), start))
-        start = after(start, length(own, sizes, target) if stacked else 0)
+        start = after(start, length(own.sampled, sizes, target) if stacked else 0)
     names = {own.name: item.name for own, (item, _) in zip(target.declarations.blocks, places, strict=True)}
     found = Potential(
         fresh(potential, declared), block, tuple(places) if stacked else ((block, 0),), *_energies(target)
@@ -119,10 +119,13 @@ def _by_code(target: Target, code: Code, name: str, block: Block, *, minibatch: 
 
 
 def is_stacked(target: Target, block: Block) -> bool:
-    """Whether the blocks of a target are parts of the potential's block: several, a matrix, a scalar in a column."""
+    """Whether the blocks of a target are parts of the potential's block: several, a matrix, a scalar in a column.
+
+    So is one that lies in a set as a whole: it is not the potential's block itself.
+    """
     blocks = target.declarations.blocks
     axes = len(blocks[0].shape.sizes)
-    return len(blocks) != 1 or axes > 1 or axes != len(block.shape.sizes)
+    return len(blocks) != 1 or axes > 1 or axes != len(block.shape.sizes) or blocks[0].constraint is not None
 
 
 def stacked_sizes(declarations: Declarations) -> tuple[str, ...]:

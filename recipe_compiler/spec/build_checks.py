@@ -8,6 +8,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Dynamics, Metropolis, Scheme, Target
 from recipe_compiler.spec.positions import smallest_sizes
@@ -65,7 +66,7 @@ def with_sizes_of_columns(document: BuildDocument, dynamics: Dynamics, target: T
     """
     sizes = known_sizes(document)
     wanted = [_fixed(block.shape.rows or 1, sizes) for block in potential_blocks(dynamics)]
-    if document.data is None or wanted == [_total(target.declarations.blocks, sizes)]:
+    if document.data is None or wanted == [_total(sampled_blocks(target), sizes)]:
         return document
     columns, extra = document.data.model_extra or {}, int(document.data.intercept)
     found: dict[str, int] = {}
@@ -86,7 +87,7 @@ def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, t
         page.fault(("dynamics",), "dynamics", f"found {found} in the dynamics, expected one of one block", hint)
         return
     sizes = known_sizes(document)
-    wanted, found = _fixed(blocks[0].shape.rows or 1, sizes), _total(target.declarations.blocks, sizes)
+    wanted, found = _fixed(blocks[0].shape.rows or 1, sizes), _total(sampled_blocks(target), sizes)
     if wanted != found and not (isinstance(wanted, str) and isinstance(found, int)):
         names = ", ".join(block.name for block in target.declarations.blocks)
         problem = f"found a target of {found} coordinates ({names}), expected {wanted}: the block {blocks[0].name}"
@@ -102,7 +103,7 @@ def check_domains(page: Page, dynamics: Dynamics, target: Target, bind: Mapping[
     for wanted in potential_blocks(dynamics)[:1]:
         bounds = tuple(substitute(bound, bind) if bind else bound for bound in wanted.domain.bounds)
         domain = Domain(wanted.domain.name, bounds)
-        for block in target.declarations.blocks:
+        for block in sampled_blocks(target):
             if block.domain != domain:
                 problem = f"found the domain {domain_text(block.domain)} of the target's `{block.name}`"
                 expected = f"expected {domain_text(domain)} as {wanted.name} has in the dynamics"
@@ -154,7 +155,7 @@ def fixed_sizes(
             if isinstance(size, str):
                 found[size] = (number, ("parameters", parameter.name, "value"))
     known = known_sizes(document)
-    total = _total(target.declarations.blocks, known)
+    total = _total(sampled_blocks(target), known)
     for block in potential_blocks(dynamics)[:1]:
         if isinstance(block.shape.rows, str) and isinstance(total, int):
             found[block.shape.rows] = (total, ("target",))
@@ -194,7 +195,7 @@ def check_run(page: Page, document: BuildDocument, target: Target, scheme: Schem
         if isinstance(count, int) and run.batch_size is not None and run.batch_size > count:
             problem = f"found a batch of {run.batch_size} from {count} data, expected at most {count}"
             page.fault(("run", "batch_size"), "run.batch_size", problem)
-    total = _total(target.declarations.blocks, sizes)
+    total = _total(sampled_blocks(target), sizes)
     needed = 8 * run.chains * run.draws * (total if isinstance(total, int) else 1)
     if needed > MAX_DRAW_BYTES:
         problem = (

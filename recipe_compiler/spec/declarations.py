@@ -136,12 +136,13 @@ def domain_of(page: Page, entry: Entry, parsed: tree.Tree, declarations: Declara
             problem = f"found `{written}`, expected real, positive, nonnegative, interval(a, b), circle, circle(a, b)"
             page.faults.meaningless_at(entry.scalar.place, entry.name, f"{problem} or simplex", nearest(written, known))
             return Domain()
-    bounds = tuple(_bound(page, entry, part, Scope(declarations)) for part in texts)
+    bounds = tuple(bound_of(page, entry, part, declarations) for part in texts)
     return Domain(DomainName(name), tuple(bound for bound in bounds if bound is not None))
 
 
-def _bound(page: Page, entry: Entry, part: tree.Tree, scope: Scope) -> Formula | None:
-    bound = page.faults.catch(lambda: entry.elaborated(part, scope, SCALAR))
+def bound_of(page: Page, entry: Entry, part: tree.Tree, declarations: Declarations) -> Formula | None:
+    """Return a bound of a domain, which is a number made of numbers and parameters; None where a fault was added."""
+    bound = page.faults.catch(lambda: entry.elaborated(part, Scope(declarations), SCALAR))
     blocks = () if bound is None else dependence(bound).blocks
     if blocks:
         problem = f"found the block `{blocks[0]}` in a bound, expected numbers and parameters"

@@ -181,9 +181,11 @@ class Transform:
     block: Block
     """As declared: draws are of it."""
     via: str
-    """`log` or `logit`."""
+    """`log` or `logit`; `lower` or `upper` where it has one bound."""
     inner: str
     """The name of the unbounded block that stands in its place."""
+    bound: Formula | None = None
+    """The one bound; None where the domain of the block tells its bounds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,7 +168,9 @@ class Statement:
                 problem = f"found a block that is {', '.join(block.kinds)}, expected a domain"
                 hint = 'a block has a domain: scalar("x", domain="interval(0, 1)")'
                 self.fault(f"state.{block.name}", problem, hint)
-        return self.mapping(shape=block.shape, domain=domain, transform=block.transform or None)
+        return self.mapping(
+            shape=block.shape, domain=domain, transform=block.transform or None, constraint=block.constraint or None
+        )
 
     def parameter(self, item: Declared, **more: object) -> Node:
         """Return what a document declares of a parameter."""

@@ -7,6 +7,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.build_checks import domain_text, potential_blocks
 from recipe_compiler.spec.build_parts import Around
+from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import A_CYCLE
@@ -111,6 +112,9 @@ def _check_draw(page: Page, path: Path, name: str, dynamics: Dynamics, target: T
         page.fault(
             path, entry_name(path), problem, "`recipe derive` lists the laws that it finds; or move it by a word"
         )
+    if constrained(target):
+        problem = f"found a draw of {name} beside {constrained(target)[0].name}, which lies in a set as a whole"
+        page.fault(path, entry_name(path), problem, "move the blocks by a word")
     if variant == "minibatch":
         problem = (
             f"found a draw of {name} with variant: minibatch, expected variant: full: the law given all others takes "

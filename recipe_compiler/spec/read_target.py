@@ -7,6 +7,7 @@ from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.spec.constraint import Constrained, read_constraints
 from recipe_compiler.spec.declarations import (
     Page,
     block_declarations,
@@ -43,10 +44,19 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     declarations = Declarations(blocks, parameter_declarations(page, document.parameters), (), data)
     check_unique(page, declarations)
     declarations = with_defaults(page, with_domains(page, declarations))
+    sets = read_constraints(page, document.state, declarations)
+    declared = tuple(sets[block.name].block if block.name in sets else block for block in declarations.blocks)
+    declarations = replace(declarations, blocks=declared)
     declarations = replace(declarations, assume=read_assumptions(page, declarations))
     _check_parts(page, document)
     code = _code(page, document, file)
+    if code is not None and any(block.constraint is not None for block in declared):
+        hint = "code is a gradient by what is sampled: declare real blocks, and add the Jacobian in the code"
+        page.fault(
+            ("gradient",), "gradient", "found a gradient that is code, expected formulas: a block has a set", hint
+        )
     transforms = read_transforms(page, {n: b.transform for n, b in document.state.items()}, declarations)
+    transforms |= {name: (one.via, one.bound) for name, one in sets.items() if one.via}
     potential = _energy(page, declarations, "potential")
     log_prior = _energy(page, declarations, "log_prior")
     log_likelihood = _energy(page, declarations, "log_likelihood", with_data=True)
@@ -54,6 +64,7 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     declarations = with_data_of(page, declarations, stated)
     laws = read_laws(page, tuple(document.laws), declarations)
     derived = read_derived(page, document.derived, declarations)
+    _refuse_laws(page, document, sets)
     if len(faults.found) > before:
         return None
     titles = document.title, tuple(document.references)
@@ -61,6 +72,14 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     formulas = potential, log_prior, log_likelihood
     target = Target(document.name, declarations, *formulas, code, *titles, source, laws, stated=stated, derived=derived)
     return faults.catch(lambda: unbounded(target, transforms))
+
+
+def _refuse_laws(page: Page, document: TargetDocument, sets: dict[str, Constrained]) -> None:
+    """Add a fault for each law of a block whose set is that of no family of laws."""
+    for name in document.laws:
+        if name in sets and (sets[name].bound is not None or sets[name].block.constraint is not None):
+            problem = f"found a law of {name}, which has a constraint that no law of `laws` has"
+            page.fault(("laws", name), f"laws.{name}", problem, "leave it out; it is moved by a word")
 
 
 def _data(page: Page, entries: dict[str, DatumEntry]) -> tuple[Datum, ...]:

@@ -81,6 +81,13 @@ class TargetBlockEntry(BlockEntry):
     """A block of a target's state."""
 
     transform: Literal["log", "logit", "stick_breaking"] | None = None
+    constraint: Annotated[
+        FormulaText | None,
+        Field(
+            description="positive, lower(a), upper(b), interval(a, b), ordered, positive_ordered, simplex, "
+            "unit_vector, cholesky_factor_corr, corr_matrix, cholesky_factor_cov, cov_matrix"
+        ),
+    ] = None
 
 
 class ParameterEntry(Part):

@@ -1,12 +1,14 @@
-"""Bounded blocks of a target in an unbounded variable: `transform: log | logit`, the Jacobian included.
+"""Bounded blocks of a target in an unbounded variable, coordinate by coordinate, the Jacobian included.
 
 With theta = g(u) coordinate by coordinate, exp(-U(theta)) dtheta = exp(-U(g(u)) + sum_i log g'(u_i)) du:
 
     log      theta = exp(u)                        on (0, oo)     log g'(u) = u
     logit    theta = a + (b - a) sigmoid(u)        on (a, b)      log g'(u) = u - 2 softplus(u) + log(b - a)
+    lower    theta = a + exp(u)                    on (a, oo)     log g'(u) = u
+    upper    theta = b - exp(u)                    on (-oo, b)    log |g'(u)| = u
 
 The constant log(b - a) is left out. From here on the target is one of u: claims, gradient and chain know of no bound;
-only the draws are turned back.
+only the draws are turned back. `lower` and `upper` are those of `constraint:` (`spec/constraint.py`).
 """
 
 from collections.abc import Mapping
@@ -14,7 +16,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.formula import build
-from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.declaration import Block, Declarations, Domain
 from recipe_compiler.formula.expression import Apply, Compare, Filled, Formula, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.formula.substitute import substitute
@@ -27,10 +29,15 @@ DOMAINS = {
 }
 """The domains of the blocks that a transform is for."""
 
+POSITIVE = Domain(DomainName.POSITIVE)
 
-def read_transforms(page: Page, wanted: Mapping[str, str | None], declarations: Declarations) -> dict[str, str]:
+Via = tuple[str, Formula | None]
+"""A transform, and its bound where it has one."""
+
+
+def read_transforms(page: Page, wanted: Mapping[str, str | None], declarations: Declarations) -> dict[str, Via]:
     """Return the transform of each block that states one, a fault added for one that does not fit its domain."""
-    found: dict[str, str] = {}
+    found: dict[str, Via] = {}
     for block in declarations.blocks:
         via = wanted.get(block.name)
         if via is None:
@@ -38,18 +45,18 @@ def read_transforms(page: Page, wanted: Mapping[str, str | None], declarations: 
         path = ("state", block.name, "transform")
         domain = block.domain.name
         if via not in DOMAINS:
-            hint = "write the target in unbounded variables, its Jacobian included, or use dynamics on the simplex"
+            hint = "K shares that sum to 1 are `constraint: simplex`"
             page.fault(path, ".".join(path), f"found the transform `{via}`, which this version does not have", hint)
         elif domain not in DOMAINS[via]:
             expected = "interval(a, b)" if via == "logit" else "positive"
             problem = f"found the transform `{via}` of a block that is {domain.value}, expected the domain {expected}"
             page.fault(path, ".".join(path), problem)
         else:
-            found[block.name] = via
+            found[block.name] = via, None
     return found
 
 
-def unbounded(target: Target, transforms: Mapping[str, str]) -> Target:
+def unbounded(target: Target, transforms: Mapping[str, Via]) -> Target:
     """Return the target in the unbounded variables u: theta = g(u) put in, the log Jacobian added.
 
     Raises:
@@ -84,19 +91,19 @@ def unbounded(target: Target, transforms: Mapping[str, str]) -> Target:
     )
 
 
-def _transforms(declared: Declarations, transforms: Mapping[str, str]) -> list[Transform]:
+def _transforms(declared: Declarations, transforms: Mapping[str, Via]) -> list[Transform]:
     """Return the transforms of a target, the names of the unbounded blocks (`log_tau`) unlike all declared ones."""
     taken = {*declared.sizes, *(i.name for g in (declared.blocks, declared.parameters, declared.data) for i in g)}
     made: list[Transform] = []
     for block in declared.blocks:
-        via = transforms.get(block.name)
-        if via is None:
+        if block.name not in transforms:
             continue
+        via, bound = transforms[block.name]
         name = f"{via}_{block.name}"
         while name in taken:
             name += "_"
         taken.add(name)
-        made.append(Transform(block, via, name))
+        made.append(Transform(block, via, name, bound))
     return made
 
 
@@ -109,17 +116,53 @@ def value(one: Transform) -> Formula:
     u, shape = _variable(one), one.block.shape
     if one.via == "log":
         return Apply("exp", (u,), shape)
+    if one.bound is not None:
+        return beside(one, Apply("exp", (u,), shape))
     low, high = one.block.domain.bounds
     width = build.add([high, build.negate(low)], SCALAR)
     share = build.multiply(width, Apply("sigmoid", (u,), shape), shape)
-    start = low if shape == SCALAR else build.multiply(low, Filled(1, shape), shape)
-    return build.add([start, share], shape)
+    return build.add([_filled(low, shape), share], shape)
+
+
+def beside(one: Transform, distance: Formula) -> Formula:
+    """Return what lies at a distance from the one bound of a block, on its side."""
+    away = distance if one.via == "lower" else build.negate(distance)
+    bound = Number(Fraction(0)) if one.bound is None else one.bound
+    return build.add([_filled(bound, distance.shape), away], distance.shape)
+
+
+def _filled(number: Formula, shape: Shape) -> Formula:
+    return number if shape == SCALAR else build.multiply(number, Filled(1, shape), shape)
+
+
+def standard(target: Target) -> Target:
+    """Return a target as declared, what has one bound as its distance to it: a positive block, the same measure."""
+    own = target.declared or target
+    moved = {one.block.name: one for one in target.transforms if one.bound is not None}
+    if not moved:
+        return own
+    blocks = {name: Block(f"distance_{name}", one.block.shape, POSITIVE) for name, one in moved.items()}
+    put_in = {name: beside(one, Symbol(blocks[name].name, one.block.shape, Role.BLOCK)) for name, one in moved.items()}
+
+    def put(formula: Formula | None) -> Formula | None:
+        return None if formula is None else substitute(formula, put_in)
+
+    assume = tuple(c for c in (put(condition) for condition in own.declarations.assume) if isinstance(c, Compare))
+    declared = tuple(blocks.get(block.name, block) for block in own.declarations.blocks)
+    return replace(
+        own,
+        declarations=replace(own.declarations, blocks=declared, assume=assume),
+        potential=put(own.potential),
+        log_prior=put(own.log_prior),
+        log_likelihood=put(own.log_likelihood),
+        laws=tuple((name, law.of(lambda formula: substitute(formula, put_in))) for name, law in own.laws),
+    )
 
 
 def _log_jacobian(one: Transform) -> tuple[Formula, ...]:
     """Return the terms of sum_i log g'(u_i), constants left out."""
     u, shape = _variable(one), one.block.shape
-    if one.via == "log":
+    if one.via != "logit":
         return (_total(u, shape),)
     softplus = _total(Apply("softplus", (u,), shape), shape)
     return (_total(u, shape), build.multiply(Number(Fraction(-2)), softplus, SCALAR))

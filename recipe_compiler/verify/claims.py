@@ -15,6 +15,7 @@ from recipe_compiler.verdict import Answer, Finding, Topic, Verdict
 from recipe_compiler.verify.builds.assumptions import assumes, assumptions
 from recipe_compiler.verify.builds.bindings import bindings, gradient_noise
 from recipe_compiler.verify.builds.boundary import boundary_in
+from recipe_compiler.verify.builds.constrained import has_constraints, keeps_law
 from recipe_compiler.verify.builds.explosion import explosion_in
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.builds.laws import laws
@@ -360,6 +361,7 @@ TARGETS: tuple[Claim[Target, Target], ...] = (
         lambda target: _on_circles(target) and _is_stated(target),
     ),
     Claim("laws", "each claimed law is that of its block given all others", laws, lambda target: bool(target.laws)),
+    Claim("constraints", "what is sampled has the law of the blocks as declared", keeps_law, has_constraints),
     Claim("normalisable", "the posterior has a finite integral", normalisable_target, _always, alone=True),
 )
 

@@ -18,6 +18,7 @@ from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.transposes import chain, kinds_of, mirrored, plain, scaled
 from recipe_compiler.algebra.structure.dominance import Judge, outweighed
 from recipe_compiler.algebra.structure.ranges import range_of
+from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     Add,
@@ -225,6 +226,10 @@ def _sign_by_rules(formula: Formula, declarations: Declarations) -> Sign:
             return _matmul_sign(formula, declarations)
         case Transpose(arg):
             return _sign(arg, declarations)
+        case Entry(Symbol(name), (i, j)) if i == j and _has_positive_diagonal(name, declarations):
+            return sign_of(PLUS, given=f"the diagonal of {name} is positive")
+        case Apply("diag", (Symbol(name, shape),)) if shape.cols and _has_positive_diagonal(name, declarations):
+            return sign_of(PLUS, given=f"the diagonal of {name} is positive")
         case Entry(arg, at):
             diagonal = _definite(arg, declarations) if len(at) == 2 and at[0] == at[1] else None
             return _sign(arg, declarations) if diagonal is None else _sign_of_definite(diagonal)
@@ -232,6 +237,12 @@ def _sign_by_rules(formula: Formula, declarations: Declarations) -> Sign:
             return _applied_sign(fn, args, declarations)
         case _:
             return UNKNOWN
+
+
+def _has_positive_diagonal(name: str, declarations: Declarations) -> bool:
+    """Whether a block is a matrix with a positive diagonal: a factor, a covariance."""
+    block = declarations.find(name)
+    return isinstance(block, Block) and block.constraint is not None and block.constraint not in VECTORS
 
 
 def _named_sign(formula: Symbol | FunctionAt, declarations: Declarations) -> Sign:

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from recipe_compiler.algebra.positivity.sign_sets import MINUS, PLUS, UNKNOWN, ZERO, Sign
 from recipe_compiler.formula.declaration import Block, Declarations
-from recipe_compiler.formula.expression import Add, Filled, Formula, Multiply, Number, Symbol
+from recipe_compiler.formula.expression import Add, Entry, Filled, Formula, Multiply, Number, Symbol
 from recipe_compiler.formula.shapes import DomainName
 
 NOTHING: frozenset[str] = frozenset()
@@ -42,6 +42,8 @@ def range_of(formula: Formula, declarations: Declarations) -> Range | None:
             return Range(value, value)
         case Filled(value):
             return Range(Fraction(value), Fraction(value))
+        case Entry(arg):
+            return range_of(arg, declarations)
         case Symbol(name):
             item = declarations.find(name)
             return _of_block(item) if isinstance(item, Block) else None

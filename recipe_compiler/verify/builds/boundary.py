@@ -50,7 +50,7 @@ def with_potential(build: Build, bound: Dynamics) -> Build | None:
     block = next((b for b in bound.declarations.blocks if (b.name,) == of), None)
     if name is None or block is None or target.potential is None or target.declarations.data:
         return None
-    if len(blocks) != 1 or blocks[0].shape != block.shape:
+    if len(blocks) != 1 or blocks[0].shape != block.shape or blocks[0].constraint is not None:
         return None
     own: dict[str, Formula] = {blocks[0].name: Symbol(block.name, block.shape, Role.BLOCK)}
     potential = substitute(target.potential, own) if blocks[0].name != block.name else target.potential

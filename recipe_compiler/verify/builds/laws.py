@@ -30,6 +30,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data, rows_of
 from recipe_compiler.spec.model import Law, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
+from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
@@ -42,7 +43,7 @@ def laws(target: Target) -> Answer:
 
     exp(-U) with U = -log_prior - sum_n log_likelihood_n, or the potential, of the blocks as they are declared.
     """
-    target = target.declared or target
+    target = standard(target)
     answers = {block: law_of(target, block) for block, _ in target.laws}
     wrong = next((answer for answer in answers.values() if isinstance(answer.decision, Refuted)), None)
     if wrong is not None:
@@ -64,7 +65,7 @@ def laws(target: Target) -> Answer:
 
 def law_of(target: Target, name: str) -> Answer:
     """Decide that the claimed law of one block is its law given all others, and all data."""
-    target = target.declared or target
+    target = standard(target)
     return _law(target, _named(target, name), dict(target.laws)[name])
 
 
@@ -88,8 +89,9 @@ def _law(target: Target, block: Block, law: Law) -> Answer:
     reads = (*_without_data(target), energy(law, block), *law.arguments)
     question = Question(identities, drawn_data(target.declarations), sizes_of(target), needed, "", reads=reads)
     found = decide(question)
-    if isinstance(found.decision, Refuted) and undefined.open:
-        tried = tuple(f"not shown: {what}" for what in undefined.open)
+    sets = tuple(f"{b.name} is {b.constraint}" for b in target.declarations.blocks if b.constraint is not None)
+    if isinstance(found.decision, Refuted) and (undefined.open or sets):  # a point beside the sets says nothing
+        tried = tuple(f"not shown: {what}" for what in (*undefined.open, *sets))
         found = Answer(Undecided(tried, found.decision.residual, found.decision.given))
     return replace(found, where=where)
 

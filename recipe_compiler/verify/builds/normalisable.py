@@ -15,8 +15,10 @@ from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
+from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.scalars import Leaf
@@ -24,6 +26,7 @@ from recipe_compiler.tensor.terms import Applied, Atom, Component, Index, Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build, target_decided_in
 from recipe_compiler.verify.builds.of_data import decided_by_data
+from recipe_compiler.verify.builds.on_sets import without_sets
 from recipe_compiler.verify.builds.proper_prior import by_proper_prior
 from recipe_compiler.verify.builds.target import of_code
 from recipe_compiler.verify.core.build_values import known_sizes, settled, sharpened
@@ -61,10 +64,38 @@ def normalisable_target(target: Target) -> Answer:
 
     Of blocks that are transformed it is decided as they are declared: with its Jacobian the integral is the same.
     """
-    sampled, target = target, target.declared or target
+    sampled, target = target, standard(target)
     if target.gradient is not None:
         reason = Undecided((f"U is known by its gradient alone, which is code: {target.gradient}",))
         return Answer(reason, where=target.source.place("gradient"))
+    return _on_sets(target) if constrained(target) else _unconstrained(target, sampled)
+
+
+def _on_sets(target: Target) -> Answer:
+    """Decide it of a target with blocks that lie in sets: bounded ones are taken out first.
+
+    Increasing columns are a part of all columns, of as many dimensions: an integral over all is at least as large.
+    """
+    fewer = without_sets(target)
+    where = target.source.place("state")
+    if fewer.reasons:
+        return Answer(Undecided(fewer.reasons), where=where)
+    if fewer.target is None:
+        return Answer(Proved("a bounded density on a set of finite measure", (), fewer.data), where=where)
+    found = _unconstrained(fewer.target, fewer.target)
+    match found.decision:
+        case Proved(by, given, data):
+            return replace(found, decision=Proved(by, given, (*fewer.data, *data)))
+        case Refuted(witness=witness):
+            at = ", ".join(f"{name} = {value}" for name, value in witness)
+            reason = f"infinite where nothing is asked of {', '.join(b.name for b in constrained(target))}: {at}"
+            return replace(found, decision=Undecided((reason,)), for_d="all", checked_at=())
+        case Undecided():
+            return found
+
+
+def _unconstrained(target: Target, stated: Target) -> Answer:
+    """Decide it of a target as declared; `stated` has its named densities."""
     declarations = target.declarations
     if target.potential is not None and not declarations.data:
         return _of_potential(target, target.potential)
@@ -78,7 +109,7 @@ def normalisable_target(target: Target) -> Answer:
             found, kept = Finite((), (*without.data, helping)), [*parts, *(part for part in fewer if part not in parts)]
             break
     sizes = _sizes(target)
-    by_prior = by_proper_prior(sampled) if found.reasons else None
+    by_prior = by_proper_prior(stated) if found.reasons else None
     if by_prior is not None:
         answer = agreed(target, parts)
         return replace(answer, decision=by_prior, where=where) if isinstance(answer.decision, Proved) else answer

@@ -11,7 +11,9 @@ import numpy as np
 from flint import fmpq
 
 from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Observed, Target
+from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.build_values import known_sizes
 from recipe_compiler.verify.from_data.decide import Fact, Infinite, Open, Shown, decide
@@ -34,7 +36,9 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
         return general
     if not isinstance(build.observed, Observed):
         return _more(general, (build.observed,) if build.observed else ())
-    target = build.target.declared or build.target
+    target = standard(build.target)
+    if constrained(target):
+        return general
     reasons: list[str] = []
     try:
         known = _known(build, target, build.observed)

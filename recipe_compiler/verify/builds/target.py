@@ -12,8 +12,10 @@ from dataclasses import replace
 from recipe_compiler.algebra.structure.definedness import CALCULUS
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.expression import Apply, Compare, Formula
 from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.model import Build, Code, Dynamics, Target
 from recipe_compiler.spec.transform import value
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
@@ -74,7 +76,14 @@ def gradient(target: Target) -> Answer:
         return Answer(Proved("assumption", (of_code(target.gradient),)), where=_place(target))
     premises = gradients(_formulas(target), target.declarations)
     left = tuple(f"not shown: {what}" for what in premises.open)
-    return Answer(_decision(left, premises.given), where=_place(target))
+    return Answer(_decision(left, premises.given | frozenset(_off_centre(target))), where=_place(target))
+
+
+def _off_centre(target: Target) -> Iterator[str]:
+    """Yield what is assumed of variables of a direction: they have none at 0, in more than one dimension never met."""
+    for block, moved in zip(target.declarations.blocks, sampled_blocks(target), strict=True):
+        if block.constraint is Constraint.UNIT_VECTOR:
+            yield f"{moved.name} is never 0, where it has no direction"
 
 
 def bends(target: Target) -> bool:

@@ -4,10 +4,12 @@ What is bounded above in a log posterior only helps: without it the integral mus
 """
 
 from recipe_compiler.algebra.structure.psd import sign
+from recipe_compiler.algebra.structure.ranges import range_of
 from recipe_compiler.formula.build import negate
-from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.constraints import Constraint
+from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elementwise import BOUNDED, named
-from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply
+from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply, Role, Symbol
 from recipe_compiler.verify.core.premises import depends_on_state
 
 _KEPT_BELOW = named(lambda row: row.increasing and not row.bounded) | {"sum"}
@@ -21,11 +23,15 @@ def bounded_above(formula: Formula, declarations: Declarations) -> bool:
     """
     if not depends_on_state(formula) or sign(negate(formula), declarations).nonnegative:
         return True
+    if range_of(formula, declarations) is not None:
+        return True
     match formula:
         case Add(terms):
             return all(bounded_above(term, declarations) for term in terms)
         case Multiply(left, right):
             return _multiple(left, right, declarations, above=True)
+        case Apply("logdet", (Symbol(name, _, Role.BLOCK),)):
+            return _is_correlation(name, declarations)
         case Apply(fn, (arg,)) if fn in _KEPT_BELOW:
             return bounded_above(arg, declarations)
         case Apply(fn, _):
@@ -40,6 +46,8 @@ def bounded_below(formula: Formula, declarations: Declarations) -> bool:
     False may mean that it was not shown. x**2 and log(1 + x**2) are.
     """
     if not depends_on_state(formula) or sign(formula, declarations).nonnegative:
+        return True
+    if range_of(formula, declarations) is not None:
         return True
     match formula:
         case Add(terms):
@@ -56,6 +64,12 @@ def bounded_below(formula: Formula, declarations: Declarations) -> bool:
             return fn in BOUNDED
         case _:
             return False
+
+
+def _is_correlation(name: str, declarations: Declarations) -> bool:
+    """Whether a block is a correlation matrix, or a factor of one: its determinant is at most 1."""
+    block = declarations.find(name)
+    return isinstance(block, Block) and block.constraint in {Constraint.CORR, Constraint.CHOLESKY_CORR}
 
 
 def _multiple(left: Formula, right: Formula, declarations: Declarations, *, above: bool) -> bool:

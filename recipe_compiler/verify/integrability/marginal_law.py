@@ -135,9 +135,10 @@ def law_of(subject: Subject, keep: frozenset[str], stated: Formula, where: Place
 
 
 def restricts(declarations: Declarations) -> tuple[str, ...]:
-    """Return the blocks that an assumption restricts."""
+    """Return the blocks that an assumption restricts, or that lie in a set as a whole."""
     parts = (part for a in declarations.assume for side in (a.left, a.right) for part in nodes(side))
-    return tuple(dict.fromkeys(p.name for p in parts if isinstance(p, Symbol) and p.role is Role.BLOCK))
+    named = [part.name for part in parts if isinstance(part, Symbol) and part.role is Role.BLOCK]
+    return tuple(dict.fromkeys((*named, *(b.name for b in declarations.blocks if b.constraint is not None))))
 
 
 def _decided(c: Calculus, law: Law, slopes: list[Tensor], where: Place, given: frozenset[str] = frozenset()) -> Answer:

@@ -122,7 +122,8 @@ def potential_of(build: Build, bound: Dynamics, sizes: Sizes) -> tuple[str, tupl
     """Return the potential that a target states, at exact values; None for one of data, or at a size not known."""
     target, name = build.target, bound.potential
     own = target.declarations
-    if name is None or target.potential is None or own.data or not all(size in sizes for size in own.sizes):
+    held = any(block.constraint is not None for block in own.blocks)
+    if name is None or target.potential is None or own.data or held or not all(size in sizes for size in own.sizes):
         return None
     values = entry_values(build, Dynamics(target.name, own, target.potential, None, None), sizes)
     try:

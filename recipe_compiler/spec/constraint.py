@@ -1,0 +1,134 @@
+"""`constraint:` of a target's block: the set that it lies in, which is sampled in unconstrained variables.
+
+Sets in which every entry has an interval of its own are domains with a transform (`spec/transform.py`), or have one
+bound; those in which a block lies as a whole are in `formula/constraints.py`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from recipe_compiler.formula import tree
+from recipe_compiler.formula.constraints import OF_MATRICES_IN_CONES, VECTORS, Constraint
+from recipe_compiler.formula.declaration import Block, Declarations, Domain
+from recipe_compiler.formula.expression import Formula, Number
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.spec.declarations import Page, bound_of
+from recipe_compiler.spec.faults import nearest
+from recipe_compiler.spec.fields import shown
+from recipe_compiler.spec.model import Target
+from recipe_compiler.spec.schema import TargetBlockEntry
+
+BOUNDED = {"lower": 1, "upper": 1, "interval": 2}
+"""Constraints with bounds, and how many."""
+
+MOST = 32
+"""Rows of a matrix that lies in a set: what is emitted has a line for each entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constrained:
+    """What `constraint:` says of one block."""
+
+    block: Block
+    """With its domain, or its constraint."""
+    via: str = ""
+    """The transform; empty of a block that lies in a set as a whole."""
+    bound: Formula | None = None
+    """Of `lower(a)` and `upper(b)`."""
+
+
+def read_constraints(
+    page: Page, entries: Mapping[str, TargetBlockEntry], declarations: Declarations
+) -> dict[str, Constrained]:
+    """Return what is stated of each block with a constraint, a fault added for each that does not fit."""
+    found: dict[str, Constrained] = {}
+    for block in declarations.blocks:
+        stated = _read(page, entries[block.name], block, declarations)
+        if stated is not None:
+            found[block.name] = stated
+    return found
+
+
+def _read(page: Page, given: TargetBlockEntry, block: Block, declarations: Declarations) -> Constrained | None:
+    path = ("state", block.name, "constraint")
+    label = ".".join(path)
+    entry = page.entry(label, *path)
+    parsed = None if entry is None else page.faults.catch(entry.tree)
+    if entry is None or parsed is None:
+        return None
+    for key, other in (("domain", given.domain if given.domain != "real" else None), ("transform", given.transform)):
+        if other is not None:
+            hint = "a constraint says where a block lies, and that it is sampled in unconstrained variables"
+            page.fault((*path[:2], key), f"state.{block.name}.{key}", f"found `{key}` beside `constraint`", hint)
+            return None
+    match parsed:
+        case tree.Name("positive"):
+            return Constrained(replace(block, domain=Domain(DomainName.POSITIVE)), "log")
+        case tree.Name(name) if name in frozenset(Constraint):
+            return _of_set(page, path, block, Constraint(name))
+        case tree.Call(name, arguments) if BOUNDED.get(name) == len(arguments):
+            read = (bound_of(page, entry, part, declarations) for part in arguments)
+            bounds = tuple(bound for bound in read if bound is not None)
+            if len(bounds) != len(arguments):
+                return None
+            if name != "interval":
+                return Constrained(block, name, bounds[0])
+            return Constrained(replace(block, domain=Domain(DomainName.INTERVAL, bounds)), "logit")
+        case _:
+            known = ("positive", "lower(a)", "upper(b)", "interval(a, b)", *Constraint)
+            written = shown(entry.scalar.text) or "a formula"
+            page.fault(path, label, f"found `{written}`, expected one of {', '.join(known)}", nearest(written, known))
+            return None
+
+
+def _of_set(page: Page, path: tuple[str, ...], block: Block, constraint: Constraint) -> Constrained | None:
+    """Return a block in a set that is one of its shape: columns, or square matrices of a number of rows."""
+    rows, cols = block.shape.rows, block.shape.cols
+    if constraint in VECTORS:
+        fits, expected = rows is not None and cols is None, "a column: `shape: K`"
+    else:
+        fits = isinstance(rows, int) and rows == cols and 2 <= rows <= MOST
+        expected = f"a square matrix of 2 to {MOST} rows, in numbers: `shape: [3, 3]`"
+    if not fits:
+        page.fault(path, ".".join(path), f"found {constraint} of a {block.shape}, expected {expected}")
+        return None
+    return Constrained(replace(block, domain=_hull(constraint, block), constraint=constraint))
+
+
+def _hull(constraint: Constraint, block: Block) -> Domain:
+    """Return an open interval that every entry lies in: of a share, of a cosine."""
+    if constraint is Constraint.POSITIVE_ORDERED:
+        return Domain(DomainName.POSITIVE)
+    if constraint is Constraint.ORDERED or constraint in OF_MATRICES_IN_CONES:
+        return Domain()
+    several = isinstance(block.shape.rows, int) and block.shape.rows > 1
+    low, high = (0, 1 if several else 2) if constraint is Constraint.SIMPLEX else (-2, 2)
+    return Domain(DomainName.INTERVAL, (Number(Fraction(low)), Number(Fraction(high))))
+
+
+def constrained(target: Target) -> tuple[Block, ...]:
+    """Return the blocks of a target that lie in sets as a whole."""
+    return tuple(block for block in target.declarations.blocks if block.constraint is not None)
+
+
+def sampled_blocks(target: Target) -> tuple[Block, ...]:
+    """Return the blocks that a chain moves: the variables of a constrained block in its place, `simplex_w` of `w`."""
+    declared = target.declarations
+    groups = (declared.blocks, declared.parameters, declared.data)
+    taken = {*declared.sizes, *(item.name for group in groups for item in group)}
+    found: list[Block] = []
+    for block in declared.blocks:
+        moved, name = block.sampled, block.sampled.name
+        while moved != block and name in taken:
+            name += "_"
+        taken.add(name)
+        found.append(replace(moved, name=name))
+    return tuple(found)
+
+
+def drawn_names(target: Target) -> dict[str, str]:
+    """Return the names of what a chain moves with those of the blocks as declared, where they are others."""
+    own = {one.inner: one.block.name for one in target.transforms}
+    pairs = zip(sampled_blocks(target), target.declarations.blocks, strict=True)
+    return own | {moved.name: block.name for moved, block in pairs if moved.name != block.name}

@@ -1,0 +1,196 @@
+"""Is what is sampled of blocks that lie in sets the law of the blocks as they are declared? For all data.
+
+With b = g(u), exp(-V(b)) db = exp(-U(u)) du iff J = V(g(u)) - U(u) is the logarithm of what volume g makes of du, up to
+a constant. V stands in both, so it is decided of g and J alone, of every block by itself:
+
+- an increasing column is the running sum, of determinant 1, of what is moved entry by entry: g_k' dJ/du_k = g_k'';
+- shares are y/sum(y) with y = exp(u), and dy = s**(K - 1) ds db with s = sum(y): J is sum log b but for a function of
+  t = sum(u)/sqrt(K), which is N(0, 1) and independent of b;
+- directions are u/|u|, and du = r**(K - 1) dr dsigma(b): J is a function of r = |u|;
+- matrices have triangular Jacobians, row by row: what their diagonal is multiplied to is exp(J), at the size declared.
+
+The second engine has the whole Jacobian at fixed sizes. Matrices have no form in index notation: no word is said of
+other sizes than the declared one.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import sympy
+from sympy import Add, Expr, Matrix, Symbol
+
+from recipe_compiler.algebra.scalars.constraints import log_jacobian, value
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.symbols import coordinates, length
+from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.formula.constraints import OF_MATRICES_IN_CONES, VECTORS, Constraint
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.spec.constraint import constrained
+from recipe_compiler.spec.model import Target
+from recipe_compiler.tensor.calculus import Calculus, calculus
+from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.transformed import law_is_kept
+from recipe_compiler.verify.core.identities import Identity, Question, decide
+from recipe_compiler.verify.core.sizes import Sizes
+
+LARGEST_DETERMINANT = 4
+"""Sizes up to which the determinant of a column's Jacobian is written out."""
+
+
+def has_constraints(target: Target) -> bool:
+    """Whether a block has a constraint that no domain is."""
+    return bool(constrained(target)) or any(one.bound is not None for one in target.transforms)
+
+
+def keeps_law(target: Target) -> Answer:
+    """Decide that exp(-U) of the variables that are sampled is the law of the blocks as declared."""
+    where = target.source.place("state")
+    answers = [_of_block(target, block) for block in constrained(target)]
+    if target.transforms and target.gradient is None:
+        answers.append(law_is_kept(target))
+    for wanted in (Refuted, Undecided):
+        first = next((one for one in answers if isinstance(one.decision, wanted)), None)
+        if first is not None:
+            return replace(first, where=where)
+    proofs = [one.decision for one in answers if isinstance(one.decision, Proved)]
+    given = tuple(sorted({fact for proof in proofs for fact in proof.given}))
+    checked = dict.fromkeys(at for one in answers for at in one.checked_at if at)
+    by = "; ".join(dict.fromkeys(part for proof in proofs for part in proof.by.split("; ")))
+    return Answer(Proved(by, given), "all", tuple(checked), where)
+
+
+def _of_block(target: Target, block: Block) -> Answer:
+    """Decide it of one block, in its own variables u: of a column at every size, of a matrix at its own."""
+    if block.constraint in VECTORS:
+        block = replace(block, shape=Shape("K"))
+    u = replace(block.sampled, name="u")
+    declared = Declarations((u,))
+    identities = tuple(_identities(target, block, u, declared))
+    sizes: tuple[Sizes, ...] = tuple({"K": n} for n in (1, 2, 3)) if block.constraint in VECTORS else ({},)
+    found = decide(Question(identities, declared, sizes, Obligations(), ""))
+    if isinstance(found.decision, Refuted):
+        about = f"{block.name} is {block.constraint}: {found.decision.residual}"
+        return replace(found, decision=replace(found.decision, residual=about))
+    return found
+
+
+def _identities(target: Target, block: Block, u: Block, declared: Declarations) -> Iterator[Identity]:
+    place = target.source.place(f"state.{block.name}.constraint")
+
+    def entries(sizes: Sizes) -> Sequence[Expr]:
+        return list(_entries(block, u, sizes))
+
+    for says, everywhere in _everywhere(block, declared):
+        yield Identity(says, place, everywhere, entries, f"the log Jacobian of {block.constraint} is another")
+
+
+def _everywhere(block: Block, declared: Declarations) -> Iterator[tuple[str, Tensor]]:
+    """Yield what vanishes in index notation; of matrices 1, which does not: they have no form there."""
+    c = calculus(declared)
+    match block.constraint:
+        case Constraint.ORDERED | Constraint.POSITIVE_ORDERED:
+            yield "g' dJ/du - g''", _of_increasing(c, block)
+        case Constraint.SIMPLEX:
+            yield "J + t**2/2 - sum log b", _of_shares(c, block)
+        case Constraint.UNIT_VECTOR:
+            yield from _of_directions(c, block)
+        case _:
+            yield f"the log Jacobian of {block.constraint}", c.constant(1)
+
+
+def _of_increasing(c: Calculus, block: Block) -> Tensor:
+    """Return g_i' dJ/du_i - g_i'' of what is added up: y_0 = u_0, or exp(u_0), and y_i = exp(u_i)."""
+    i, j = (Index(block.shape.sizes[0], label) for label in "ij")
+    J = c.total(c.coordinate("u", j), j)
+    first = c.applied("exp", c.coordinate("u", i))
+    second = first
+    if block.constraint is Constraint.ORDERED:
+        J = c.subtract(J, c.coordinate("u", 0))
+        plain = c.delta(i, 0)
+        second = c.subtract(first, c.multiply(plain, first))
+        first = c.add(second, plain)
+    return c.settled(c.subtract(c.multiply(first, c.diff(J, Coordinate("u", (i,)))), second))
+
+
+def _of_shares(c: Calculus, block: Block) -> Tensor:
+    """Return J + t**2/2 - sum_i log b_i, where J + t**2/2 = sum(u) - K log sum(exp(u))."""
+    size = block.shape.sizes[0]
+    i, j, k = (Index(size, label) for label in "ijk")
+    total = c.total(c.coordinate("u", i), i)
+    sum_ = c.total(c.applied("exp", c.coordinate("u", j)), j)
+    inverse = c.power(sum_, -1)
+    stated = c.add(total, c.multiply(c.size(size), c.applied("log", inverse)))
+    share = c.multiply(c.applied("exp", c.coordinate("u", k)), inverse)
+    return c.settled(c.subtract(stated, c.total(c.applied("log", share), k)))
+
+
+def _of_directions(c: Calculus, block: Block) -> Iterator[tuple[str, Tensor]]:
+    """Yield |b|**2 - 1, and the slopes of J = -|u|**2/2 across u: u_i dJ/du_j - u_j dJ/du_i."""
+    i, j, k = (Index(block.shape.sizes[0], label) for label in "ijk")
+    square = c.total(c.power(c.coordinate("u", k), 2), k)
+    b = c.multiply(c.coordinate("u", i), c.power(square, Fraction(-1, 2)))
+    yield "|b|**2 - 1", c.settled(c.subtract(c.total(c.power(b, 2), i), c.constant(1)))
+    J = c.scale(square, Fraction(-1, 2))
+    by_i, by_j = (c.diff(J, Coordinate("u", (slot,))) for slot in (i, j))
+    across = c.subtract(c.multiply(c.coordinate("u", i), by_j), c.multiply(c.coordinate("u", j), by_i))
+    yield "u_i dJ/du_j - u_j dJ/du_i", c.settled(across)
+
+
+# The second engine: Jacobians at fixed sizes.
+
+
+def _entries(block: Block, u: Block, sizes: Sizes) -> Iterator[Expr]:
+    """Yield what vanishes where J is the log Jacobian of g."""
+    if block.constraint is None:
+        return
+    rows = length(block.shape.sizes[0], sizes)
+    at = coordinates(u, sizes)
+    J, b = log_jacobian(block.constraint, at, rows), value(block.constraint, at, rows)
+    if block.constraint is Constraint.SIMPLEX:
+        yield from _of_thin(J, [b[k,] for k in range(rows - 1)], Add(*at) / sympy.sqrt(rows), at)
+    elif block.constraint is Constraint.UNIT_VECTOR:
+        yield from _of_surface(J, [b[k,] for k in range(rows)], at)
+    else:
+        yield from _of_triangular(J, [b[place] for place in _free(block.constraint, rows)], at)
+
+
+def _free(constraint: Constraint, rows: int) -> list[tuple[int, ...]]:
+    """Return the free entries of a block, in the order of their variables."""
+    if constraint in VECTORS:
+        return [(k,) for k in range(rows)]
+    more = constraint in OF_MATRICES_IN_CONES
+    return [(i, j) for i in range(rows) for j in range(i + more)]
+
+
+def _of_triangular(J: Expr, b: Sequence[Expr], u: Sequence[Symbol]) -> Iterator[Expr]:
+    """Yield the entries above the diagonal of db/du, and the slopes of sum log db_k/du_k - J, times that diagonal."""
+    for k, entry in enumerate(b):
+        yield from (slope(entry, x) for x in u[k + 1 :])
+    diagonal = [slope(entry, x) for entry, x in zip(b, u, strict=True)]
+    for x in u:
+        yield Add(*(slope(d, x) / d for d in diagonal)) - slope(J, x)
+
+
+def _of_thin(J: Expr, b: Sequence[Expr], t: Expr, u: Sequence[Symbol]) -> Iterator[Expr]:
+    """Yield the slopes of log det d(b, t)/du - t**2/2 - J, times the determinant."""
+    if len(u) > LARGEST_DETERMINANT:
+        raise TooLargeError(f"the determinant of {len(u)} variables")
+    volume = Matrix([[slope(entry, x) for x in u] for entry in (*b, t)]).det(method="berkowitz")
+    for x in u:
+        yield slope(volume, x) - volume * (t * slope(t, x) + slope(J, x))
+
+
+def _of_surface(J: Expr, b: Sequence[Expr], u: Sequence[Symbol]) -> Iterator[Expr]:
+    """Yield what J changes by across u, and (det d(b, r)/du)**2 r**(2 K - 2) - b_last**2: du = r**(K - 1) dr dsigma."""
+    yield from (x * slope(J, y) - y * slope(J, x) for x, y in pairwise(u))
+    if len(u) > LARGEST_DETERMINANT:
+        raise TooLargeError(f"the determinant of {len(u)} variables")
+    square = Add(*(x**2 for x in u))
+    r = sympy.sqrt(square)
+    volume = Matrix([[slope(entry, x) for x in u] for entry in (*b[:-1], r)]).det(method="berkowitz")
+    yield volume**2 * square ** (len(u) - 1) - b[-1] ** 2

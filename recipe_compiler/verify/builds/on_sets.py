@@ -1,0 +1,148 @@
+"""Blocks that lie in bounded sets, taken out of an integral: what holds them is bounded, or a Dirichlet's.
+
+The measure of a simplex, of directions and of correlations is finite. Where every summand of a log posterior that holds
+such a block b is at most a constant, for all values of the other blocks,
+
+    int exp(-U) <= C int exp(-rest), over the other blocks alone,
+
+and so it is beside one summand sum_i c_i log b_i of a simplex with all c_i > -1, whose own integral is Dirichlet's.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from recipe_compiler.algebra.structure.psd import sign
+from recipe_compiler.formula.build import add
+from recipe_compiler.formula.constraints import OF_MATRICES_IN_CONES, THIN, Constraint
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Entry,
+    Filled,
+    Formula,
+    MatMul,
+    Multiply,
+    Number,
+    Symbol,
+    Transpose,
+)
+from recipe_compiler.formula.orders import terms_of
+from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.model import Stated, Target
+from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
+
+ENTRIES = ("potential", "log_prior", "log_likelihood")
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """A target without the blocks whose integral is bounded, for all values of the others."""
+
+    target: Target | None
+    """None where no block is left."""
+    data: tuple[tuple[str, str], ...]
+    """What was left out, by entry."""
+    reasons: tuple[str, ...]
+    """Why it is not known; then nothing else counts."""
+
+
+def without_sets(target: Target) -> Reduced:
+    """Return a target, as declared, without its blocks in bounded sets."""
+    declared = target.declarations
+    sets = {b.name: b for b in declared.blocks if b.constraint in THIN or b.constraint in OF_MATRICES_IN_CONES}
+    reasons = [f"{b.name} is a {b.constraint}, an unbounded set" for b in sets.values() if b.constraint not in THIN]
+    kept: dict[str, Formula | None] = {}
+    data: list[tuple[str, str]] = []
+    dirichlet: set[str] = set()
+    for entry in ENTRIES:
+        formula: Formula | None = getattr(target, entry)
+        left: list[Formula] = []
+        for term in () if formula is None else terms_of(formula):
+            held = sets.keys() & set(dependence(term).blocks)
+            of = _of_dirichlet(term, declared) if entry != "potential" else None
+            if not held:
+                left.append(term)
+            elif (bounded_below if entry == "potential" else bounded_above)(term, declared):
+                data.append((entry, f"{text(term)} is bounded: it only helps"))
+            elif of is not None and of.name not in dirichlet and of.name in sets:
+                dirichlet.add(of.name)
+                data.append((entry, f"{text(term)} is a Dirichlet's"))
+            else:
+                reasons.append(f"{text(term)} is not seen to be bounded where {', '.join(sorted(held))} is")
+        kept[entry] = add(left, SCALAR) if left else None
+    blocks = tuple(block for block in declared.blocks if block.name not in sets)
+    if reasons or not blocks:
+        return Reduced(None, tuple(data), tuple(reasons))
+    if kept["potential"] is None and kept["log_prior"] is None and kept["log_likelihood"] is None:
+        return Reduced(None, tuple(data), (f"nothing confines {', '.join(block.name for block in blocks)}",))
+    fewer = replace(declared, blocks=blocks, data=declared.data if kept["log_likelihood"] is not None else ())
+    stated = _without(target.stated, frozenset(sets), frozenset(entry for entry in ENTRIES if kept[entry] is None))
+    return Reduced(replace(target, declarations=fewer, laws=(), stated=stated, **kept), tuple(data), ())
+
+
+def _without(stated: Stated, sets: frozenset[str], dropped: frozenset[str]) -> Stated:
+    """Return the named densities, and other summands, of the entries that are left, in which no block of sets is."""
+    densities = tuple(
+        one for one in stated.densities
+        if one.entry not in dropped and not any(sets & set(dependence(arg).blocks) for arg in one.arguments)
+    )  # fmt: skip
+    others: list[tuple[str, Formula]] = []
+    for entry, formula in stated.others:
+        left = [term for term in terms_of(formula) if not sets & set(dependence(term).blocks)]
+        others += [(entry, add(left, SCALAR))] if left and entry not in dropped else []
+    return replace(stated, densities=densities, others=tuple(others))
+
+
+def _of_dirichlet(term: Formula, declared: Declarations) -> Block | None:
+    """Return the simplex b of a summand sum_i c_i log b_i with all c_i > -1."""
+    for c, logs in _products(term):
+        match logs:
+            case Apply("log", (Symbol(name) | Entry(Symbol(name)),)):
+                block = declared.find(name)
+                if isinstance(block, Block) and block.constraint is Constraint.SIMPLEX and _above(c, declared):
+                    return block
+            case _:
+                pass
+    return None
+
+
+def _products(term: Formula) -> Iterator[tuple[Formula, Formula]]:
+    """Yield c and log b of a summand that is c times log b, summed over entries."""
+    one = Number(Fraction(1))
+    match term:
+        case Apply("sum", (arg,)):
+            yield from _products(arg)
+        case MatMul(Transpose(left), right):
+            yield from ((left, right), (right, left))
+        case Multiply(left, Apply("sum", (right,))) | Multiply(Apply("sum", (right,)), left):
+            yield left, right
+        case Multiply(left, right):
+            yield from ((left, right), (right, left))
+        case Apply("log"):
+            yield one, term
+        case _:
+            return
+
+
+def _above(c: Formula, declared: Declarations) -> bool:
+    """Whether every entry of a constant is above -1."""
+    if dependence(c).blocks:
+        return False
+    if sign(c, declared).nonnegative:
+        return True
+    number, rest = Fraction(0), list[Formula]()
+    for term in c.terms if isinstance(c, Add) else (c,):
+        match term:
+            case Number(value) | Multiply(Number(value), Filled(1)) | Multiply(Filled(1), Number(value)):
+                number += value
+            case Filled(value):
+                number += value
+            case _:
+                rest.append(term)
+    signs = [sign(term, declared) for term in rest]
+    nonnegative = all(one.nonnegative for one in signs)
+    return nonnegative and (number > -1 or (number == -1 and any(one.positive for one in signs)))
