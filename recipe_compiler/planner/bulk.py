@@ -56,6 +56,9 @@ LOOKED_AT = 512
 HALVINGS = 8
 """How often a step size is halved at which chains leave the finite numbers."""
 
+LOST = 1e3
+"""Sds of the window before beyond which a chain has run off."""
+
 LEAST = 40
 """Draws of a chain in a window at least."""
 
@@ -131,7 +134,10 @@ def learnt(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], guess: Bul
     rng, bulk = np.random.default_rng(0), guess
     spread = np.linalg.cholesky(guess.covariance) / 4.0
     theta = guess.theta + rng.standard_normal(guess.theta.shape) @ spread.T
-    bulk = _measured(slope, open_ones, guess, theta[:, None], walker.entries)
+    begun = _measured(slope, open_ones, guess, theta[:, None], walker.entries)
+    if begun is None:
+        raise RunError("where pilot chains begin U has a curvature that is not finite, from which no step follows")
+    bulk = begun
     for number, wanted in enumerate(WINDOWS):
         draws = int(min(wanted, max(LEAST, READ / (len(WINDOWS) * CHAINS * bulk.thin * walker.entries))))
         bulk = _window(slope, walker, open_ones, bulk, draws, number)
@@ -148,14 +154,23 @@ def _window(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], bulk: Bul
     eps, thin = bulk.eps, bulk.thin
     for _ in range(HALVINGS):
         found = walker.walked(bulk.theta, settings_of(open_ones, bulk, eps, thin), draws, number)
-        if np.isfinite(found).all():
-            return _measured(slope, open_ones, bulk, found[:, draws // 4 :], walker.entries)
+        if not _ran_off(found, bulk):
+            measured = _measured(slope, open_ones, bulk, found[:, draws // 4 :], walker.entries)
+            if measured is not None:
+                return measured
         eps, thin = eps / 2.0, 2 * thin
-    raise RunError(f"pilot chains leave the finite numbers at every step size, at last {2.0 * eps:.2g}")
+    raise RunError(f"pilot chains run off at every step size, at last {2.0 * eps:.2g}")
 
 
-def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Array, entries: float) -> Bulk:
-    """Return the bulk by the draws of a window."""
+def _ran_off(found: Array, before: Bulk) -> bool:
+    """Whether a chain left the finite numbers, or is on its way there."""
+    with np.errstate(all="ignore"):
+        near = np.abs(found - before.mean) <= LOST * np.sqrt(np.diag(before.covariance))
+    return not near.all()
+
+
+def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Array, entries: float) -> Bulk | None:
+    """Return the bulk by the draws of a window; None where the curvature of U is not finite at one of them."""
     flat = draws.reshape(-1, draws.shape[2])
     covariance = before.covariance
     if len(flat) > CHAINS:
@@ -165,9 +180,7 @@ def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Ar
     bent = curvatures(slope, vectors * np.sqrt(values), flat, entries)
     steepest = float(max(bent))
     if not (np.isfinite(bent).all() and steepest > 0.0):
-        raise RunError(
-            f"among the draws of pilot chains U has a curvature of {steepest:.2g}, from which no step follows"
-        )
+        return None
     eps = rounded(1.0 / (math.sqrt(steepest) if by_root else steepest))
     thin = min(MOST_STEPS, max(1, math.ceil(time / eps)))
     return Bulk(flat.mean(axis=0), covariance, steepest, float(np.median(bent)), eps, thin, draws[:, -1])
