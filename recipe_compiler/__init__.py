@@ -18,8 +18,9 @@ _NAMES = {
     "errors": "CompilerError DataError ModelError RecipeError RunError SpecError VerificationError",
     "formula.declaring": "I data eps function matrix ones pi scalar vector",
     "formula.functions": (
-        "N det diag div dot grad grad_tilde hessian inv kron logdet logsumexp maximum minimum next_ norm2 outer sum_ "
-        "trace where " + " ".join(dict.fromkeys((*(row.python_name for row in FUNCTIONS.values()), *DENSITIES)))
+        "N det diag div dot grad grad_tilde hessian inv kron logdet logsumexp maximum minimum mixture next_ norm2 "
+        "outer softmax sum_ trace where "
+        + " ".join(dict.fromkeys((*(row.python_name for row in FUNCTIONS.values()), *DENSITIES)))
     ),
     "front.build": "Build",
     "front.derivation": "Derivation",

@@ -27,6 +27,7 @@ from recipe_compiler.formula.functions import cosh as cosh
 from recipe_compiler.formula.functions import det as det
 from recipe_compiler.formula.functions import diag as diag
 from recipe_compiler.formula.functions import digamma as digamma
+from recipe_compiler.formula.functions import dirichlet as dirichlet
 from recipe_compiler.formula.functions import div as div
 from recipe_compiler.formula.functions import dot as dot
 from recipe_compiler.formula.functions import erf as erf
@@ -53,6 +54,9 @@ from recipe_compiler.formula.functions import lognormal as lognormal
 from recipe_compiler.formula.functions import logsumexp as logsumexp
 from recipe_compiler.formula.functions import maximum as maximum
 from recipe_compiler.formula.functions import minimum as minimum
+from recipe_compiler.formula.functions import mixture as mixture
+from recipe_compiler.formula.functions import multi_normal as multi_normal
+from recipe_compiler.formula.functions import multi_normal_cholesky as multi_normal_cholesky
 from recipe_compiler.formula.functions import neg_binomial_2_log as neg_binomial_2_log
 from recipe_compiler.formula.functions import next_ as next_
 from recipe_compiler.formula.functions import norm2 as norm2
@@ -64,6 +68,7 @@ from recipe_compiler.formula.functions import sigmoid as sigmoid
 from recipe_compiler.formula.functions import sign as sign
 from recipe_compiler.formula.functions import sin as sin
 from recipe_compiler.formula.functions import sinh as sinh
+from recipe_compiler.formula.functions import softmax as softmax
 from recipe_compiler.formula.functions import softplus as softplus
 from recipe_compiler.formula.functions import sqrt as sqrt
 from recipe_compiler.formula.functions import sqrtcoth as sqrtcoth

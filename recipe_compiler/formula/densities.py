@@ -64,10 +64,6 @@ class Density:
         return f"{self.name}({', '.join(self.arguments)})"
 
 
-def _multi_normal(rng: Any, size: Any, mu: Any, Sigma: Any) -> Any:
-    return rng.multivariate_normal(mu, Sigma, size, method="cholesky")
-
-
 _ROWS = (
     Density(
         name="normal", arguments=("x", "mu", "sigma"), words="the normal law of mean mu and standard deviation sigma",
@@ -198,6 +194,27 @@ _ROWS = (
         support=("y >= 0",), needs=("phi > 0",), discrete=True,
         bounds=(Bound(over=("y", "eta", "phi"), at_most="0"),),
         draw=lambda rng, size, eta, phi: rng.negative_binomial(phi, 1 / (1 + _exp(eta) / phi), size),
+    ),
+    Density(
+        name="multi_normal", arguments=("x", "mu", "Sigma"), words="the normal law of mean mu and covariance Sigma",
+        value="-(x - mu).T @ inv(Sigma) @ (x - mu)/2 - logdet(Sigma)/2 - d*log(2*pi)/2",
+        of_entry=False, matrices=("Sigma",),
+        bounds=(Bound(over=("x", "mu"), at_most="-logdet(Sigma)/2 - d*log(2*pi)/2"),),
+        draw=lambda rng, size, mu, Sigma: rng.multivariate_normal(mu, Sigma, size, method="cholesky"),
+    ),
+    Density(
+        name="multi_normal_cholesky", arguments=("x", "mu", "L"),
+        words="the normal law of mean mu and covariance L @ L.T",
+        value="-(inv(L) @ (x - mu)).T @ (inv(L) @ (x - mu))/2 - log(abs(det(L))) - d*log(2*pi)/2",
+        of_entry=False, matrices=("L",),
+        bounds=(Bound(over=("x", "mu"), at_most="-log(abs(det(L))) - d*log(2*pi)/2"),),
+        draw=lambda rng, size, mu, L: mu + rng.standard_normal((size, len(mu))) @ L.T,
+    ),
+    Density(
+        name="dirichlet", arguments=("x", "alpha"), words="the law of shares x, all of them, that add up to 1",
+        value="sum((alpha - 1)*log(x)) + loggamma(sum(alpha)) - sum(loggamma(alpha))", support=("x > 0",),
+        needs=("alpha > 0",), of_entry=False, proper=False,  # over all x: that they add up to 1 is not looked at
+        draw=lambda rng, size, alpha: rng.dirichlet(alpha, size),
     ),
 )  # fmt: skip
 

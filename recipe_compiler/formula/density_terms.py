@@ -22,6 +22,7 @@ from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.formula.syntax import parse
 
 _NOWHERE = Place("")
+MIXTURE = "mixture"
 OF_TARGETS = "densities stand in log_prior, log_likelihood and potential of a target"
 
 
@@ -32,28 +33,48 @@ def density_called(part: tree.Call) -> Density | None:
     return None if other else row
 
 
-def fits(row: Density, part: tree.Call, args: Sequence[Formula], context: Context) -> bool:
-    """Whether the arguments of a density have shapes that go together; a fault is noted where not."""
-    shapes = [context.shape(arg) for arg in args]
-    vectors = [shape for shape in shapes if not is_scalar(shape)]
+def fitted(row: Density, part: tree.Call, args: Sequence[Formula], context: Context) -> list[Formula] | None:
+    """Return the arguments of a density, rows as columns; None where a fault was noted: shapes do not go together."""
+    args = [
+        arg if name in row.matrices else _upright(arg, context) for name, arg in zip(row.arguments, args, strict=True)
+    ]
+    vectors = [
+        shape
+        for name, arg in zip(row.arguments, args, strict=True)
+        if name not in row.matrices and not is_scalar(shape := context.shape(arg))
+    ]
     if not vectors:
-        return True
-    shape = next((s for s in vectors if not is_open(s.rows) and not is_open(s.cols)), vectors[0])
-    if shape.rows is not None and shape.cols is not None:
+        return args if row.of_entry else _refused(part, f"found scalars in {row.call}, expected columns", context)
+    shape = next((shape for shape in vectors if not is_open(shape.rows)), vectors[0])
+    if shape.rows is not None and shape.cols is not None and not is_open(shape.cols):
         return _refused(part, f"found a {shape} in {row.call}, expected scalars or vectors", context)
     for name, arg, at in zip(row.arguments, args, part.args, strict=True):
-        scalar = is_scalar(context.shape(arg))
         wanted = Shape(shape.rows, shape.rows) if name in row.matrices else shape
-        if (not row.of_entry or not scalar) and context.fit(arg, wanted, at) is None:
-            return False
-    if is_open(context.unknowns.shape(shape).rows) or is_open(context.unknowns.shape(shape).cols):
+        if not is_scalar(context.shape(arg)) and context.fit(arg, wanted, at) is None:
+            return None
+    if is_open(context.unknowns.axis(shape.rows)):
         return _refused(part, f"nothing determines the size of the vectors in {row.name}()", context)
-    return True
+    return [_whole(row, name, arg, shape, context) for name, arg in zip(row.arguments, args, strict=True)]
 
 
-def _refused(part: tree.Call, problem: str, context: Context) -> bool:
+def _upright(arg: Formula, context: Context) -> Formula:
+    """Return a row as the column of its entries; in densities they are the same."""
+    shape = context.shape(arg)
+    return ex.Transpose(arg, shape.transposed) if shape.rows is None and shape.cols is not None else arg
+
+
+def _whole(row: Density, name: str, arg: Formula, vector: Shape, context: Context) -> Formula:
+    """Return an argument of a law of whole vectors as one: a number is that of every entry, of a matrix c*I."""
+    if row.of_entry or not is_scalar(context.shape(arg)):
+        return arg
+    size = context.unknowns.axis(vector.rows)
+    if name in row.matrices and size is not None:
+        return build.multiply(arg, ex.Identity(size), Shape(size, size))
+    return build.multiply(arg, ex.Filled(1, vector), vector)
+
+
+def _refused(part: tree.Call, problem: str, context: Context) -> None:
     context.fault(part, problem)
-    return False
 
 
 def log_density(row: Density, args: Sequence[Formula], *, entries: bool = False) -> Formula:
@@ -76,6 +97,22 @@ def comparisons(row: Density, args: Sequence[Formula]) -> tuple[ex.Compare, ...]
         left, right = (substitute(side, _given(row, args)) for side in _alike(sides))
         found.append(ex.Compare(written.op, left, right, left.shape))
     return tuple(found)
+
+
+def mixed(weights: Formula, terms: Formula | Sequence[Formula]) -> Formula:
+    """Return log(sum_k w_k exp(f_k)), of a column of weights and one of terms, or of scalars."""
+    if not isinstance(terms, Sequence):
+        return _log_sum_exp(build.add([ex.Apply("log", (weights,), weights.shape), terms], terms.shape))
+    if weights.shape == SCALAR:
+        shares = [ex.Apply("log", (weights,), SCALAR), ex.Apply("log1p", (build.negate(weights),), SCALAR)]
+    else:
+        shares = [ex.Apply("log", (ex.Entry(weights, (k,)),), SCALAR) for k in range(len(terms))]
+    rows = tuple((build.add([share, term], SCALAR),) for share, term in zip(shares, terms, strict=True))
+    return _log_sum_exp(ex.Explicit(rows, Shape(len(rows))))
+
+
+def _log_sum_exp(column: Formula) -> Formula:
+    return ex.Apply("log", (ex.Apply("sum", (ex.Apply("exp", (column,), column.shape),), SCALAR),), SCALAR)
 
 
 def _given(row: Density, args: Sequence[Formula]) -> Mapping[str, Formula]:
@@ -163,7 +200,10 @@ def _typed(part: tree.Tree, names: _Names) -> Formula:
             return build.power(typed, _typed(exponent, names), typed.shape)
         case tree.Transposed(arg):
             return build.transpose(_typed(arg, names))
-        case tree.Call(name, (arg,)) if name in ex.ELEMENTWISE or name == "inv":
+        case tree.Call("inv", (arg,)):
+            typed = _typed(arg, names)
+            return build.apply("inv", (typed,), typed.shape)
+        case tree.Call(name, (arg,)) if name in ex.ELEMENTWISE:
             typed = _typed(arg, names)
             return build.apply(name, (typed,), typed.shape)
         case tree.Call(name, (arg,)):

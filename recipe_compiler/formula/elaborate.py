@@ -10,7 +10,7 @@ from recipe_compiler.formula.bounds import check_bounds
 from recipe_compiler.formula.context import Context, Scope, is_matrix, is_open, is_scalar
 from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.densities import Density
-from recipe_compiler.formula.density_terms import OF_TARGETS, density_called, fits, log_density
+from recipe_compiler.formula.density_terms import MIXTURE, OF_TARGETS, density_called, fitted, log_density, mixed
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.indexing import entry_by_data
 from recipe_compiler.formula.names import (
@@ -277,6 +277,8 @@ def _call(part: tree.Call, context: Context) -> Formula | None:
     shadowed = not part.language and any(block.name == name for block in scope.noise)
     if declared is not None or shadowed or not known:
         return no_function(part, context)
+    if name == MIXTURE:
+        return _mixture(part, context)
     density = density_called(part)
     if density is not None:
         args = density_arguments(part, density, context)
@@ -313,9 +315,34 @@ def density_arguments(part: tree.Call, density: Density, context: Context) -> tu
     named = zip(density.arguments, part.args, strict=True)
     args = [_infer(arg, context) if name in density.matrices else _value(arg, context) for name, arg in named]
     typed = tuple(arg for arg in args if arg is not None)
-    if len(typed) < len(args) or not fits(density, part, typed, context):
+    made = None if len(typed) < len(args) else fitted(density, part, typed, context)
+    return None if made is None else tuple(_resolved(arg, context) for arg in made)
+
+
+def _mixture(part: tree.Call, context: Context) -> Formula | None:
+    """Return log(sum_k w_k exp(f_k)) of weights w and log densities f: several scalars, or one density of K entries.
+
+    A weight that is a scalar is that of the first of two.
+    """
+    weights, *given = part.args
+    typed = _value(weights, context)
+    if typed is None:
         return None
-    return tuple(_resolved(arg, context) for arg in typed)
+    shape = context.shape(typed)
+    density = density_called(given[0]) if len(given) == 1 and isinstance(given[0], tree.Call) else None
+    if density is not None and density.of_entry and isinstance(given[0], tree.Call):
+        args = density_arguments(given[0], density, context)
+        entries = None if args is None else log_density(density, args, entries=True)
+        if entries is None or context.fit(typed, entries.shape, weights) is None:
+            return None
+        return mixed(_resolved(typed, context), entries)
+    found = [_infer(one, context, SCALAR) for one in given]
+    known = [_resolved(one, context) for one in found if one is not None]
+    count = 2 if is_scalar(shape) else shape.rows
+    if len(known) == len(found) and len(found) != count:
+        expected = "expected a density for each weight, or one of columns, an entry for each"
+        context.fault(part, f"found {len(found)} densities and weights that are a {context.shown(typed)}, {expected}")
+    return mixed(_resolved(typed, context), known) if len(known) == len(found) == count else None
 
 
 def elaborate_density(part: tree.Call, scope: Scope, entry: str, where: Place) -> tuple[Density, tuple[Formula, ...]]:

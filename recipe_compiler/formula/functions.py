@@ -123,6 +123,16 @@ def logsumexp(v: object) -> Expression:
     return _call("logsumexp", v)
 
 
+def softmax(v: object) -> Expression:
+    """Return exp(v - logsumexp(v)*ones) of a column or a row: positive numbers whose sum is 1."""
+    return _call("softmax", v)
+
+
+def mixture(weights: object, *densities: object) -> Expression:
+    """Return log(sum_k w_k exp(f_k)), in targets: of a density for each weight, or one of columns."""
+    return _call("mixture", weights, *densities)
+
+
 def outer(u: object, v: object) -> Expression:
     """Return u @ v.T."""
     return _call("outer", u, v)

@@ -13,7 +13,9 @@ from recipe_compiler.formula.shapes import SCALAR, Shape
 
 CONSTANTS = ("I", "ones", "pi")
 NO_UNIT = "I is the identity matrix; the imaginary unit is not of the language, whose numbers are real"
-LANGUAGE = ex.ELEMENTWISE | ex.ELEMENTWISE_PAIRS | ex.MATRIX_FUNCTIONS | ex.CALCULUS | {"where"} | set(DENSITIES)
+LANGUAGE = (
+    ex.ELEMENTWISE | ex.ELEMENTWISE_PAIRS | ex.MATRIX_FUNCTIONS | ex.CALCULUS | {"where", "mixture"} | set(DENSITIES)
+)
 """Functions of the language that every formula may use."""
 WRITE_INSTEAD = {
     "real_root": "write sign(x)*abs(x)**(1/3); cbrt(x) and root(x, n) are of x >= 0",
@@ -138,7 +140,8 @@ def bare_identities(part: tree.Tree, *, square: bool) -> Iterator[tree.Tree]:
             for k, factor in enumerate(factors):
                 yield from bare_identities(factor, square=square or "@" in around[k : k + 2])
         case tree.Call(name):
-            inner = name in ex.MATRIX_FUNCTIONS or name in ex.UPDATE_FUNCTIONS
+            of_density = name in DENSITIES and bool(DENSITIES[name].matrices)
+            inner = name in ex.MATRIX_FUNCTIONS or name in ex.UPDATE_FUNCTIONS or of_density
             for arg in part.args:
                 yield from bare_identities(arg, square=inner)
         case _:

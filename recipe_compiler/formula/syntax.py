@@ -233,7 +233,25 @@ class _Reader:
             formula = self.sum(depth)
             self.close(")")
             return formula
+        if self.sees("["):
+            return self.vector(depth)
         raise self.no_operand(token)
+
+    def vector(self, depth: int) -> tree.Explicit:
+        """`[a, b]`, a column entry by entry; `[[a, b], [c, d]]`, a matrix row by row."""
+        start, depth = self.take(), self.deeper(depth)
+        rows: list[tuple[tree.Tree, ...]] = []
+        while True:
+            entry = self.sum(depth)
+            nested = isinstance(entry, tree.Explicit) and len(entry.rows[0]) == 1
+            rows.append(tuple(inner for (inner,) in entry.rows) if nested else (entry,))
+            if not self.sees(","):
+                break
+            self.take()
+        self.close("]")
+        if len({len(row) for row in rows}) > 1:
+            raise self.error(start, "found rows of different lengths in a list", "rows have as many entries each")
+        return tree.Explicit(tuple(rows), self.at(start))
 
     def number(self, token: Token) -> Fraction:
         digits, _, exponent = token.text.lower().partition("e")
@@ -293,8 +311,8 @@ class _Reader:
     def no_operand(self, token: Token) -> SpecError:
         if token.mark is Mark.REFUSED:
             return self.error(token, *why_refused(token.text))
-        hints = {"[": "lists are not in the grammar of formulas", "+": "leave the sign + out"}
-        return self.error(token, f"found {_shown(token)}, expected a number, a name or '('", hints.get(token.text, ""))
+        hint = "leave the sign + out" if token.text == "+" else ""
+        return self.error(token, f"found {_shown(token)}, expected a number, a name or '('", hint)
 
     def stray(self, token: Token, expected: str) -> SpecError:
         """Say why the formula cannot go on with `token`."""

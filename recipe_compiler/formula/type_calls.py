@@ -3,8 +3,8 @@
 Claimed updates have forms of their own: `N(0, cov)`, `next(b)`, `grad_tilde(U, b)`.
 """
 
+from recipe_compiler.formula import build, tree
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula import tree
 from recipe_compiler.formula.context import Context, is_open, is_scalar, may_be_square, product_size
 from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.expression import Formula
@@ -14,7 +14,7 @@ from recipe_compiler.formula.shapes import SCALAR, Shape
 ARITY = {
     **dict.fromkeys(ex.ELEMENTWISE, 1),
     **dict.fromkeys(ex.ELEMENTWISE_PAIRS, 2),
-    **dict.fromkeys(("inv", "det", "logdet", "trace", "diag", "sum", "norm2", "logsumexp"), 1),
+    **dict.fromkeys(("inv", "det", "logdet", "trace", "diag", "sum", "norm2", "logsumexp", "softmax"), 1),
     **dict.fromkeys(("dot", "outer", "kron", "grad", "div", "hessian", "N", "grad_tilde"), 2),
     "next": 1,
     "where": 3,
@@ -80,6 +80,8 @@ def apply_function(part: tree.Call, args: tuple[Formula, ...], context: Context)
             return ex.Apply("sum", args, SCALAR)
         case "logsumexp":
             return _logsumexp(part, args[0], context)
+        case "softmax":
+            return _softmax(part, args[0], context)
         case "dot" | "norm2":
             return _inner(part, args[0], args[-1], context)
         case "outer":
@@ -181,6 +183,16 @@ def _logsumexp(part: tree.Call, arg: Formula, context: Context) -> Formula | Non
         return _expected(part, 0, (arg,), "a vector", context)
     exponentials = ex.Apply("exp", (column,), context.shape(column))
     return ex.Apply("log", (ex.Apply("sum", (exponentials,), SCALAR),), SCALAR)
+
+
+def _softmax(part: tree.Call, arg: Formula, context: Context) -> Formula | None:
+    """softmax(v) = exp(v - logsumexp(v)*ones) of a column or a row."""
+    total = _logsumexp(part, arg, context)
+    if total is None:
+        return None
+    shape = context.shape(arg)
+    of_each = build.negate(build.multiply(total, ex.Filled(1, shape), shape))
+    return ex.Apply("exp", (build.add([arg, of_each], shape),), shape)
 
 
 def _outer(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:

@@ -172,7 +172,7 @@ def test_long_honest_formulas_are_read(text: str):
         ("y + sin x", 12, "sin(x)"),
         ("(a)(b)", 7, "*"),
         ("a b", 6, "a*b"),
-        ("[1, 2]", 4, "lists"),
+        ("[1, [2, 3]]", 4, "as many entries"),
         ("x = 1", 6, "=="),
         ("(a > b) + c", 7, "where"),
         ("+x", 4, "sign"),

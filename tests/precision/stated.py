@@ -19,6 +19,7 @@ from recipe_compiler.formula.expression import (
     Apply,
     Compare,
     Entry,
+    Explicit,
     Filled,
     Formula,
     FunctionAt,
@@ -117,6 +118,8 @@ class Stated:
             case Entry(arg, at):
                 found = self.value(arg)
                 return _array([[found.reshape(found.shape if len(at) == 2 else -1)[at]]])
+            case Explicit(rows, _):
+                return _array([[self.value(entry)[0, 0] for entry in row] for row in rows])
             case Apply("where", (Compare(op, left, right, _), yes, no), _):
                 a, b = self.value(left)[0, 0], self.value(right)[0, 0]
                 holds = {">": a > b, ">=": a >= b, "<": a < b, "<=": a <= b, "==": a == b}[op]

@@ -171,6 +171,23 @@ VARIANTS = {
     "far_tails": Variant("m: {shape: scalar}", "y: {shape: N}", "-m**2/1e20",
                          "log(sigmoid(20*(y - m))) - tanh(9*(y - m))**2 - expm1((y - m)/1e6)**2 - (cos(y - m) - 1)**2",
                          lambda rng: (measured(rng, m=1e9)[0], {"y": 1e9 + rng.standard_normal(N)}, {})),
+    **{
+        f"named_{law}": Variant(LINE, XY, "normal([b1, b2, s], 0, 1e10)", f"{law}(y, {before}b1 + b2*x, exp(s))",
+                                lambda rng: scattered(rng, b1=1e9, b2=2.0, s=0.3))
+        for law, before in (("normal", ""), ("cauchy", ""), ("laplace", ""), ("logistic", ""), ("student_t", "4, "))
+    },
+    "named_lognormal": Variant("m: {shape: scalar}, s: {shape: scalar}", XY, "normal(m, 0, 1) + normal(s, 0, 1)",
+                               "lognormal(y, m, exp(s)) + gamma(x, exp(s), 2) + weibull(y/1e9, exp(s), 1 + m**2)",
+                               lambda rng: measured(rng, m=20.7, s=-2.0)),
+    "named_mixture": Variant("m: {shape: scalar}, s: {shape: scalar}, a: {shape: scalar}", "y: {shape: N}",
+                             "normal(m, 0, 1e10) + normal(s, 0, 1) + normal(a, 0, 1)",
+                             "mixture(sigmoid(a), normal(y, m, exp(s)), student_t(y, 3, m + 1, 2))",
+                             lambda rng: (measured(rng, m=1e9, s=0.4, a=0.2)[0],
+                                          {"y": 1e9 + rng.standard_normal(N)}, {})),
+    "named_counts": Variant("a: {shape: scalar}, b: {shape: scalar}, t: {shape: scalar}", XY,
+                            "normal(a, 0, 1) + normal(b, 0, 1) + normal(t, 0, 1)",
+                            "neg_binomial_2_log(y, a + b*x, exp(t)) + poisson_log(y, a - b*x)",
+                            lambda rng: small(rng, a=0.3, b=0.2, t=0.1)),
     "negative_binomial": Variant("a: {shape: scalar}, b: {shape: scalar}, t: {shape: scalar}", XY, "-a**2 - b**2 - t",
                                  "loggamma(y + exp(t)) - loggamma(exp(t)) + exp(t)*t + y*(a + b*x)"
                                  " - (y + exp(t))*log(exp(t) + exp(a + b*x))",

@@ -1,5 +1,6 @@
 """Named densities: values are SciPy's, derivatives those of 50 digits, bounds and draws what their rows say."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,12 +11,13 @@ from mpmath import mpf
 from scipy import stats
 
 from recipe_compiler.errors import DocumentError, Place
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Parameter
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.formula.syntax import parse
+from recipe_compiler.run.evaluate import Point, evaluate
 from recipe_compiler.tensor.atoms import Coordinate
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
@@ -237,17 +239,84 @@ def test_columns_are_summed_and_scalars_are_those_of_every_entry() -> None:
     [
         ("normal(x, mu)", "found 2 arguments of normal(), expected 3: normal(x, mu, sigma)"),
         ("gamma(x, 1)", "found 2 arguments of gamma(), expected 3: gamma(x, shape, rate)"),
-        ("normal(x, row, 1)", "found a row [3], expected a column [3]"),
+        ("normal(x, two, 1)", "found a column [2], expected a column [3]"),
+        ("multi_normal(s, 0, 1)", "found scalars in multi_normal(x, mu, Sigma), expected columns"),
+        ("mixture(s)", "found 0 densities and weights that are a scalar, expected a density for each weight"),
+        (
+            "mixture([1/2, 1/4, 1/4], normal(s, 0, 1), normal(s, 1, 1))",
+            "found 2 densities and weights that are a column",
+        ),
         ("normal(W, 0, 1)", "found a matrix [3, 3] in normal(x, mu, sigma), expected scalars or vectors"),
         ("norml(s, 0, 1)", "'norml' is neither declared nor a function of the language"),
     ],
 )
 def test_what_does_not_fit_is_said(text: str, problem: str) -> None:
-    blocks = (Block("x", Shape(3)), Block("mu", Shape(3)), Block("s"), Block("W", Shape(3, 3)))
+    blocks = (Block("x", Shape(3)), Block("two", Shape(2)), Block("mu", Shape(3)), Block("s"), Block("W", Shape(3, 3)))
     declarations = Declarations(blocks, data=(Datum("row", "N", Shape(None, 3)),))
     with pytest.raises(DocumentError) as raised:
         typed(text, declarations)
     assert problem in str(raised.value)
+
+
+X, MU, S, W = np.array([0.3, -1.2]), np.array([1.0, 0.5]), 0.7, 0.4
+SIGMA = np.array([[2.0, 0.3], [0.3, 1.0]])
+JOINT = (
+    ("multi_normal(x, mu, Sigma)", stats.multivariate_normal(MU, SIGMA).logpdf(X)),
+    ("multi_normal(row, mu, Sigma)", stats.multivariate_normal(MU, SIGMA).logpdf(X)),
+    ("multi_normal(x, 0, 2*I)", stats.multivariate_normal([0, 0], 2 * np.eye(2)).logpdf(X)),
+    ("multi_normal_cholesky(x, mu, L)", stats.multivariate_normal(MU, SIGMA).logpdf(X)),
+    ("dirichlet([w, 1 - w], [2, 3])", stats.dirichlet([2, 3]).logpdf([W, 1 - W])),
+    ("normal(row, mu, 2)", stats.norm.logpdf(X, MU, 2).sum()),
+    (
+        "mixture(w, normal(s, 0, 1), cauchy(s, 1, 2))",
+        np.log(W * stats.norm.pdf(S, 0, 1) + (1 - W) * stats.cauchy.pdf(S, 1, 2)),
+    ),
+    (
+        "mixture([w, (1 - w)/2, (1 - w)/2], normal(s, 0, 1), cauchy(s, 1, 2), 2*s - 1)",
+        np.log(W * stats.norm.pdf(S) + 0.3 * stats.cauchy.pdf(S, 1, 2) + 0.3 * np.exp(2 * S - 1)),
+    ),
+    (
+        "mixture([w, 1 - w], normal(s, mu, 2))",
+        np.log(W * stats.norm.pdf(S, MU[0], 2) + (1 - W) * stats.norm.pdf(S, MU[1], 2)),
+    ),
+    ("sum(softmax(mu)*x)", (np.exp(MU) / np.exp(MU).sum() * X).sum()),
+)
+
+
+@pytest.mark.parametrize(("text", "wanted"), JOINT)
+def test_laws_of_vectors_and_mixtures(text: str, wanted: float) -> None:
+    blocks = (Block("x", Shape(2)), Block("mu", Shape(2)), Block("s"), Block("w", SCALAR, Domain(DomainName.POSITIVE)))
+    matrices = (Parameter("Sigma", Shape(2, 2), (Kind.PD,)), Parameter("L", Shape(2, 2)))
+    declarations = Declarations(blocks, matrices, data=(Datum("row", "N", Shape(None, 2)),))
+    formula = typed(text, declarations)
+    values = {"x": X, "mu": MU, "s": S, "w": W, "Sigma": SIGMA, "L": np.linalg.cholesky(SIGMA), "row": X}
+    columns = {
+        name: np.asarray(v, float).reshape(-1, 1) if np.ndim(v) == 1 else np.asarray(v) for name, v in values.items()
+    }
+    assert float(evaluate(formula, Point({**columns, "row": X.reshape(1, -1)}, {}))) == pytest.approx(wanted, rel=1e-12)
+    if "row" in text:
+        return
+    leaf = leaf_of(declarations, {})
+    (written,) = written_out(convert(formula, declarations), {}, leaf)
+    known = {s: float(_entry(values, str(s))) for s in written.free_symbols}
+    assert float(written.subs(known)) == pytest.approx(wanted, rel=1e-12)
+
+
+def _entry(values: dict[str, Any], symbol: str) -> float:
+    name, *at = re.findall(r"[A-Za-z]+|\d+", symbol)
+    return values[name][tuple(map(int, at))] if at else values[name]
+
+
+def test_lists_are_columns_and_matrices() -> None:
+    declarations = Declarations((Block("a"), Block("b")))
+    for text, other in (("sum([a, b, 2])", "a + b + 2"), ("[1, 2].T @ [[a, 0], [1, b]] @ [3, 4]", "3*a + 6 + 8*b")):
+        found, wanted = (
+            evaluate(typed(t, declarations), Point({"a": np.asarray(1.5), "b": np.asarray(-2.0)}, {}))
+            for t in (text, other)
+        )
+        assert float(found) == float(wanted)
+    with pytest.raises(DocumentError, match="found rows of different lengths in a list"):
+        typed("sum([[1, 2], [3]])", declarations)
 
 
 def test_gamma_and_beta_are_functions_too() -> None:
