@@ -281,6 +281,8 @@ def _draws_fit(program: Program) -> Iterator[str]:
             yield f"a draw of {move.drawn.name}, which is no part of {move.block.name}"
         if (move.law, move.via) not in COMPUTED:
             yield f"a draw from {move.law}{f' by {move.via}' if move.via else ''}, which no step computes"
+        if (move.datum is None) != (move.count is None) or (move.datum is not None and program.variant != "minibatch"):
+            yield f"{move.new} takes of a datum what is not summed over a minibatch"
     trajectory = program.cycle.trajectory
     if trajectory is not None:
         kept = {value.name for value in trajectory.values if value.end} - {block.name for block in program.blocks}

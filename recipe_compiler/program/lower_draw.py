@@ -11,6 +11,8 @@ from fractions import Fraction
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block, Datum
 from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program import program as program_
+from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
@@ -31,6 +33,7 @@ from recipe_compiler.program.loops import (
     View,
     names_in,
 )
+from recipe_compiler.program.lower_gradient import Out, sums_of
 from recipe_compiler.program.program import Draw
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Index, Tensor
@@ -41,6 +44,7 @@ STREAM = Array("noise_state", (4,))
 Scalars = tuple[Scalar, ...]
 
 ONE, MINUS = Constant(Fraction(1)), Constant(Fraction(-1))
+EPS = Ref(program_.EPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,8 @@ def _normal(p: Scalars, normal: Scalars) -> Scalar:
 
 
 _SHAPE_RATE, _SHAPE_SCALE = ("shape", "rate"), ("shape", "scale")
+_MOVED = (*_SHAPE_RATE, "scale", "factor", "mean")
+"""Beside the law's own: scale = (1 - exp(-rate eps))/rate, factor = exp(-rate eps)/scale and mean = b factor."""
 _GAMMA, _LOG_GAMMA = (("G", "_next_gamma", (0,)),), (("log_G", "_next_log_gamma", (0,)),)
 _LOG_GAMMAS = (("log_G", "_next_log_gamma", (0,)), ("log_F", "_next_log_gamma", (1,)))
 _EXPONENTIAL, _UNIFORM = (("E", "_next_exponential", ()),), (("u", "_next_uniform", ()),)
@@ -90,6 +96,10 @@ COMPUTED: Mapping[tuple[str, str], Computed] = {
     ("Beta", ""): Computed(("a", "b"), (("X", "_next_beta", (0, 1)),), lambda _, v: v[0]),
     ("Uniform", "logit"): Computed(("low", "high"), _UNIFORM, lambda _, v: _less(_log(v[0]), _log(_less(ONE, v[0])))),
     ("Uniform", ""): Computed(("low", "high"), _UNIFORM, lambda p, v: plus((p[0], Times((_less(p[1], p[0]), v[0]))))),
+    ("CIR", ""): Computed(_MOVED, (("G", "_next_gamma_of_count", (0, 4)),), lambda p, v: Times((p[2], *v))),
+    ("CIR", "log"): Computed(
+        _MOVED, (("log_G", "_next_log_gamma_of_count", (0, 4)),), lambda p, v: plus((*v, _log(p[2])))
+    ),
 }
 """How the laws are drawn entry by entry, of blocks as they are and in an unbounded variable."""
 
@@ -124,7 +134,7 @@ def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tup
     views = [View(block.name, theta.name, start, _fixed(block)) for block, start in move.places if move.stacked]
     views += [View(out, move.new, move.start, _fixed(drawn))] if move.stacked else []
     defined = defined.forgetting()
-    lowered = _vector if move.law == "N" and drawn.shape.sizes else _entries
+    lowered = _vector if move.law == "N" and drawn.shape.sizes else _moved if move.law == "CIR" else _entries
     (names, body, normals, work), defined = lowered(defined, move, out)
     of_data = _of_data(defined, data)
     changing = tuple(definition for definition in defined.changing if definition not in of_data)
@@ -134,7 +144,8 @@ def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tup
     at = tuple(variable for _, variable in loops) or (0,)
     kept = nested(loops, (Assign(Ref(move.new, at), Ref(theta.name, at)),)) if move.stacked else ()
     stream = (STREAM,) if any(isinstance(statement, Stream) for statement in body) else ()
-    name, defined = defined.naming(f"draw_{move.name}")
+    stream += (Array(EPS.name),) if move.law == "CIR" else ()
+    name, defined = defined.naming(f"{'flow' if move.law == 'CIR' else 'draw'}_{move.name}")
     procedure = Procedure(
         name,
         _says(move, names),
@@ -160,13 +171,32 @@ def _of_data(defined: Definitions, data: tuple[Datum, ...]) -> tuple[Definition,
 
 def _says(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
     """Return what a draw computes, in words; `names` are those of the parameters in its body."""
+    if move.law == "CIR":
+        return _says_flow(move, names)
     law = f"N(inv({names[1]}) {names[0]}, inv({names[1]}))" if move.by_precision else f"{move.law}({', '.join(names)})"
-    part = f"{move.new}, which is {move.block.name} but for {move.name}" if move.stacked else f"{move.new}"
-    via = f" (here its {move.via})" if move.via else ""
-    says = f"{part}: {move.name}{via} is drawn from {law}, its law given all else."
+    says = f"{_part(move)} is drawn from {law}, its law given all else."
     at = [("", "[i]", "[i,j]")[len(parameter.free)] for parameter in move.parameters]
     parameters = zip(names, at, move.parameters, strict=True)
     return (says, *(f"{name}{place} = {text(parameter)}." for name, place, parameter in parameters))
+
+
+def _part(move: Draw) -> str:
+    part = f"{move.new}, which is {move.block.name} but for {move.name}" if move.stacked else f"{move.new}"
+    via = f" (here its {move.via})" if move.via else ""
+    return f"{part}: {move.name}{via}"
+
+
+def _says_flow(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return how a block is moved on, in words."""
+    b, (shape, rate) = move.name, names
+    i = "[i]" if move.drawn.shape.sizes else ""
+    by_batch = f" + (N/n) sum over the batch of {text(move.datum)}" if move.datum is not None else ""
+    return (
+        f"{_part(move)} moves along d {b} = ({shape} - {rate} {b}) dt + sqrt(2 {b}) dW for the time eps, exactly:",
+        f"scale Gamma({shape} + K, 1), K ~ Poisson({b} exp(-{rate} eps)/scale), scale = (1 - exp(-{rate} eps))/{rate}.",
+        f"{shape}{i} = {text(move.parameters[0])}{by_batch}.",
+        f"{rate}{i} = {text(move.parameters[1])}.",
+    )
 
 
 def _fixed(block: Block) -> tuple[int, ...]:
@@ -203,6 +233,50 @@ def _entries(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Defini
     store = Assign(Ref(out, at), how.value(parameters, (Ref(normal, at),)))
     body = nested(loops, (*assigned, store))
     return (names[: len(values)], body, (Array(normal, drawn.shape.sizes or (1,)),), ()), defined
+
+
+def _moved(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+    """Return the loop over the entries of a block, each moved by the flow that keeps its law Gamma(shape, rate).
+
+    A shape that is estimated is summed over the minibatch before it; what is alike for all entries is computed once.
+    """
+    how, drawn = COMPUTED[move.law, move.via], move.drawn
+    loops = defined.loops(drawn.shape.sizes)
+    scope, at = tuple(index for index, _ in loops), tuple(variable for _, variable in loops) or (0,)
+    wanted = (f"{name}_{move.name}" for name in (*how.parameters, how.variates[0][0]))
+    names, defined = each(lambda known, name: known.naming(name), defined, wanted)
+    shape, rate, scale, factor, mean, made = (Ref(name) for name in names)
+    stated, defined = scalar(defined, move.parameters[1], scope, dict(loops))
+    decay = Call("exp", (Times((MINUS, rate, EPS)),))
+    flow = (
+        Assign(rate, stated),
+        Assign(scale, Times((EPS, Call("exprel", (Times((MINUS, rate, EPS)),))))),
+        Assign(factor, _quotient(decay, scale)),
+    )
+    once = not any(
+        index in scope for term in move.parameters[1].terms for atom, _ in term.factors for index in indices(atom)
+    )
+    summed: tuple[Statement, ...] = ()
+    if move.datum is None:
+        value, defined = scalar(defined, move.parameters[0], scope, dict(loops))
+        own: tuple[Statement, ...] = (Assign(shape, value),)
+    else:
+        own, shape = (), Ref(shape.name, at)
+        out_of = Out(move.parameters[0], move.datum, shape, loops)
+        (over_data, ends), defined = sums_of(defined, [out_of], move.count, minibatch=True)
+        summed, defined = (*over_data, *ends), replace(defined, rows=None)
+    b = Ref(drawn.name, at)
+    value = how.value((shape, rate, scale), (made,))
+    body = (
+        *own,
+        *(() if once else flow),
+        Assign(mean, Times((Call("exp", (b,)) if move.via else b, factor))),
+        Variate(made, how.variates[0][1], (shape, mean)),
+        Assign(Ref(out, at), value),
+    )
+    work = (Array(shape.name, drawn.shape.sizes or (1,)),) if summed else ()
+    moves = (*summed, *(flow if once else ()), Stream(STREAM.name, nested(loops, body)))
+    return (names[:2], moves, (), work), defined
 
 
 def _vector(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:

@@ -67,7 +67,7 @@ def _lowered(defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]
     chains, defined = each(
         lambda known, part: around(known, part.block, whole, part.start, (_output(part, gradient), name)), defined, sets
     )
-    outs = [_Out.of(part, gradient, defined) for part in gradient.parts]
+    outs = [Out.of(part, gradient, defined) for part in gradient.parts]
     body, defined = _summed(defined, outs, gradient.count, minibatch=gradient.minibatch)
     work = (*(a for c in chains for a in c.arrays), *(d.array for d in defined.changing if d.array.sizes))
     views += tuple(view for chain in chains for view in chain.views)
@@ -85,7 +85,7 @@ def lower_potential(defined: Definitions, potential: Potential) -> tuple[Procedu
     views, chains, defined = _places(defined, potential)
     name, defined = defined.naming(f"{potential.name}_value")
     datum = None if potential.datum is None else gathered(potential.datum, defined.fields)
-    out = _Out(potential.prior, datum, Ref(name), ())
+    out = Out(potential.prior, datum, Ref(name), ())
     try:
         body, defined = _summed(defined, [out], potential.count, minibatch=False)
     except ModelError as error:
@@ -112,7 +112,7 @@ def lower_log_likelihood(defined: Definitions, potential: Potential) -> tuple[Pr
     views, chains, defined = _places(defined, potential)
     datum = gathered(potential.datum, defined.fields)
     ref = Ref(LOG_LIKELIHOOD, (ROW,))
-    rows, defined = _rows(defined, [_Out(potential.prior, datum, ref, ())], count, ROW, Index(count, DATUM))
+    rows, defined = _rows(defined, [Out(potential.prior, datum, ref, ())], count, ROW, Index(count, DATUM))
     variables = {rows.index: ROW} | {place: variable for place, variable, _ in rows.places}
     value, defined = scalar(replace(defined, rows=rows), datum, tuple(variables), variables)
     before = tuple(s for d in defined.changing for s in d.body)
@@ -136,9 +136,18 @@ def _places(defined: Definitions, potential: Potential) -> tuple[tuple[View, ...
 
 
 def _summed(
-    defined: Definitions, outs: list["_Out"], count: Size | None, *, minibatch: bool
+    defined: Definitions, outs: list["Out"], count: Size | None, *, minibatch: bool
 ) -> tuple[tuple[Statement, ...], Definitions]:
     """Return the statements that write `prior + sum_n datum` of every part, and what they need before."""
+    (over_data, ends), defined = sums_of(defined, outs, count, minibatch=minibatch)
+    before = tuple(s for d in defined.changing for s in d.body)
+    return (*before, *over_data, *ends), defined
+
+
+def sums_of(
+    defined: Definitions, outs: list["Out"], count: Size | None, *, minibatch: bool
+) -> tuple[tuple[tuple[Statement, ...], tuple[Statement, ...]], Definitions]:
+    """Return the loops over the data, and those after them that write `prior + sum_n datum` of every part."""
     over_data: tuple[Statement, ...] = ()
     if count is not None:
         position, defined = defined.naming("b") if minibatch else (ROW, defined)
@@ -147,12 +156,11 @@ def _summed(
         over_data = tuple(statement for statements in sums for statement in statements)
     summed = None if all(out.datum is None or out.datum.is_zero for out in outs) else count
     ends, defined = each(lambda known, out: _end(known, out, summed, minibatch=minibatch), defined, outs)
-    before = tuple(s for d in defined.changing for s in d.body)
-    return (*before, *over_data, *(statement for end in ends for statement in end)), defined
+    return (over_data, tuple(statement for end in ends for statement in end)), defined
 
 
 def _rows(
-    defined: Definitions, outs: list["_Out"], count: Size, position: str, index: Index
+    defined: Definitions, outs: list["Out"], count: Size, position: str, index: Index
 ) -> tuple[Rows, Definitions]:
     """Return the rows that are read, with a variable for every position that an index field says in them."""
     places: list[tuple[Index, str, str]] = []
@@ -164,7 +172,7 @@ def _rows(
 
 
 @dataclass(frozen=True, slots=True)
-class _Out:
+class Out:
     """What is summed, as it is stated, and the element it is written to inside its loops."""
 
     prior: Tensor
@@ -173,7 +181,8 @@ class _Out:
     loops: Loops
 
     @classmethod
-    def of(cls, part: Part, gradient: Gradient, defined: Definitions) -> "_Out":
+    def of(cls, part: Part, gradient: Gradient, defined: Definitions) -> "Out":
+        """Return that of a part of the gradient."""
         loops = defined.loops(part.block.shape.sizes)
         ref = Ref(_output(part, gradient), tuple(variable for _, variable in loops) or (0,))
         datum = None if part.stated_datum is None else gathered(part.stated_datum, defined.fields)
@@ -199,7 +208,7 @@ def _views(gradient: Gradient) -> tuple[View, ...]:
 
 
 def _end(
-    defined: Definitions, out: _Out, count: Size | None, *, minibatch: bool
+    defined: Definitions, out: Out, count: Size | None, *, minibatch: bool
 ) -> tuple[tuple[Statement, ...], Definitions]:
     """Return the loop that adds the prior to the sum over the data, scaled where it is one over a minibatch."""
     total: Scalar = Constant(Fraction(0)) if count is None else out.ref
@@ -211,7 +220,7 @@ def _end(
     return () if value == out.ref else nested(out.loops, (Assign(out.ref, value),)), defined
 
 
-def _over_data(defined: Definitions, out: _Out, rows: Rows) -> tuple[tuple[Statement, ...], Definitions]:
+def _over_data(defined: Definitions, out: Out, rows: Rows) -> tuple[tuple[Statement, ...], Definitions]:
     """Return the loop over the data that adds `weight * vector` to 0; a matrix has weights for each of its rows.
 
     What belongs to one place of an axis, which an index field says, is added there.
@@ -263,12 +272,12 @@ def _carries(atom: Atom, loops: Loops) -> bool:
     return any(index in indices(atom) for index, _ in loops)
 
 
-def _says(gradient: Gradient, outs: list[_Out]) -> tuple[str, ...]:
+def _says(gradient: Gradient, outs: list[Out]) -> tuple[str, ...]:
     lines = [line for part, out in zip(gradient.parts, outs, strict=True) for line in _says_part(part, gradient, out)]
     return (*lines[:-1], f"{lines[-1]}.")
 
 
-def _says_part(part: Part, gradient: Gradient, out: _Out) -> tuple[str, ...]:
+def _says_part(part: Part, gradient: Gradient, out: Out) -> tuple[str, ...]:
     axes = len(part.block.shape.sizes)
     place = f"[{','.join('ij'[:axes])}]" if axes else ""
     written = f"{_output(part, gradient)}{place} = {text(part.stated_prior)}"

@@ -150,6 +150,9 @@ def _of_draw(move: Draw, program: Program) -> Iterator[Place]:
         free = tuple(Index(size, label) for size in move.drawn.shape.sizes for label in labels)
         whole = () if move.law == "Uniform" else free
         yield Place(f"parameter {k} of the law of {move.drawn.name}", parameter, whole, known)
+    if move.datum is not None and move.count is not None:
+        free = (*_free(move.drawn, "i"), Index(move.count, "n"))
+        yield Place(f"what a datum adds to parameter 0 of the law of {move.drawn.name}", move.datum, free, known)
 
 
 def gradients(program: Program) -> tuple[Gradient, ...]:

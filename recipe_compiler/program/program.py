@@ -230,7 +230,11 @@ class Refresh:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A block b of the target is drawn anew given all others: `new` is `old` but for the entries of b."""
+    """A block b of the target is drawn anew given all others: `new` is `old` but for the entries of b.
+
+    Of `CIR` b moves on for the time eps, db = (shape - rate b) dt + sqrt(2 b) dW, entry by entry: with e = exp(-rate
+    eps) and c = (1 - e)/rate it becomes c G, G ~ Gamma(shape + K, 1), K ~ Poisson(b e/c) (Cox, Ingersoll, Ross 1985).
+    """
 
     block: Block
     """The potential's block, of whose entries those of b are some."""
@@ -243,13 +247,20 @@ class Draw:
     name: str
     """Of b, as the target declares it."""
     law: str
-    """The name of the law: `N`, `Gamma`."""
+    """The name of the law: `N`, `Gamma`; `CIR` of the flow that keeps `Gamma`, from the value of b before."""
     parameters: tuple[Tensor, ...]
     """Those of the law, free of b; a data field in them is all of its rows."""
     by_precision: bool = False
     """Whether they are u and P = inv(cov), P m = u, in the place of m and cov."""
     via: str = ""
     """`log` or `logit` where the entries are those of b in an unbounded variable."""
+    datum: Tensor | None = None
+    """What a datum adds to the first parameter, with the free index `n`, where a minibatch estimates it.
+
+    parameters[0] + (N/n) sum over the batch; None where `parameters` is all of it.
+    """
+    count: Size | None = None
+    """The number of data N, likewise."""
 
     @property
     def start(self) -> int:

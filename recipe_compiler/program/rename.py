@@ -125,7 +125,9 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
             case Draw(block, old, _, places, drawn, _, _, parameters):
                 blocks = tuple((_block(own, names), resized(start, names)) for own, start in places)
                 return replace(one, block=_block(block, names), old=_name(old, names), places=blocks,
-                               drawn=_block(drawn, names), parameters=tuple(map(rule, parameters)))  # fmt: skip
+                               drawn=_block(drawn, names), parameters=tuple(map(rule, parameters)),
+                               datum=one.datum and rule(one.datum),
+                               count=one.count and _size(one.count, names))  # fmt: skip
             case Trajectory(values=values, flip=flip):
                 moved = (replace(v, name=_name(v.name, names), start=_name(v.start, names),
                                  shape=_shape(v.shape, names)) for v in values)  # fmt: skip

@@ -18,6 +18,7 @@ from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower_cycle import ACCEPTANCE, HEAT
 from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.program import Cycle, Draw, Refresh, Trajectory
+from recipe_compiler.readback.gradient import BATCH
 from recipe_compiler.readback.interpreter import CHOOSE, Reader
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.noise import noise_of, without_noise
@@ -143,11 +144,13 @@ class _Boxes:
 
     @property
     def _constants(self) -> frozenset[str]:
-        """The names of what stays the same along a chain: parameters, what `prepare` computes, data, eps."""
+        """The names of what stays the same in a step: parameters, what `prepare` computes, data, eps, the minibatch."""
         program, kernel = self.module.program, self.module.kernel
         items = (*program.parameters, *program.data)
         sums = kernel.sums.outputs if kernel.sums else ()
-        return frozenset((*(i.name for i in items), *(a.name for a in (*kernel.prepare.outputs, *sums)), "eps"))
+        return frozenset(
+            (*(i.name for i in items), *(a.name for a in (*kernel.prepare.outputs, *sums)), "eps", "batch")
+        )
 
     def _state(self, named: Mapping[str, Value], names: Iterable[str]) -> dict[str, Entries]:
         """Return the entries of every value of the state among some arguments, as they are now."""
@@ -209,6 +212,8 @@ def _given(module: Module, here: Names, reader: Reader) -> dict[str, Value]:
         given[program.cycle.potential.name] = np.array([sp.Symbol(program.cycle.potential.name)], object)
     for datum in program.data:
         given[datum.name] = here.data(datum)
+    if program.variant == "minibatch":
+        given["batch"] = np.array([sp.Symbol(f"batch[{k}]") for k in range(BATCH)], object)
     for array in kernel.noises:
         (count,) = joined_shape(array.sizes, here.sizes)
         given[array.name] = np.array([_normal(array.name, k) for k in range(count)], object)

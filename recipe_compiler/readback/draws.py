@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from recipe_compiler.algebra.scalars.symbols import positions
+from recipe_compiler.algebra.scalars.symbols import length, positions
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.program import Draw
-from recipe_compiler.readback.gradient import stated_value
+from recipe_compiler.readback.gradient import BATCH, batches, stated_value
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, rational_of
 from recipe_compiler.readback.noise import noise_of, without_noise
@@ -41,6 +41,8 @@ VARIATES: Mapping[str, tuple[str, Callable[[Scalar], Scalar]]] = {
     "_next_beta": ("Beta", _itself),
     "_next_exponential": ("Exponential", _itself),
     "_next_uniform": ("Uniform", _itself),
+    "_next_gamma_of_count": ("Gamma of count", _itself),
+    "_next_log_gamma_of_count": ("Gamma of count", sp.log),
 }
 """The laws that support functions draw from, of rate 1 or on (0, 1), and what they return of the draw."""
 
@@ -52,12 +54,15 @@ class _Meaning:
     variates: tuple[tuple[str, tuple[int, ...]], ...]
     """Law and the places of its parameters; none where it is of one normal."""
     value: Callable[[Scalars, Scalars], Scalar]
+    moves: bool = False
+    """Whether it is a flow, with b before it, e = exp(-rate eps), c = (1 - e)/rate and b e/c behind the parameters."""
 
 
 def _log_odds(u: Scalar) -> Scalar:
     return sp.log(u) - sp.log(1 - u)
 
 
+_COUNTED = (("Gamma of count", (0, 5)),)
 _GAMMA, _OF_ONE, _OF_UNIT = (("Gamma", (0,)),), (("Exponential", ()),), (("Uniform", ()),)
 MEANINGS: Mapping[tuple[str, str], _Meaning] = {
     ("N", ""): _Meaning((), lambda p, n: p[0] + sp.sqrt(p[1]) * n[0]),
@@ -73,6 +78,8 @@ MEANINGS: Mapping[tuple[str, str], _Meaning] = {
     ("Beta", "logit"): _Meaning((("Gamma", (0,)), ("Gamma", (1,))), lambda _, v: sp.log(v[0]) - sp.log(v[1])),
     ("Uniform", ""): _Meaning(_OF_UNIT, lambda p, v: p[0] + (p[1] - p[0]) * v[0]),
     ("Uniform", "logit"): _Meaning(_OF_UNIT, lambda _, v: _log_odds(v[0])),
+    ("CIR", ""): _Meaning(_COUNTED, lambda p, v: p[4] * v[0], moves=True),
+    ("CIR", "log"): _Meaning(_COUNTED, lambda p, v: sp.log(v[0]) + sp.log(p[4]), moves=True),
 }
 """What an entry of every law is: X of Beta(a, b) is G/(G + F), so that its logit is log G - log F."""
 
@@ -111,11 +118,27 @@ def check_draws(module: Module, here: Names) -> None:
     if cycle is None:
         return
     for move, procedure in zip(cycle.draws, kernel.draws, strict=True):
-        _Reading.of(module, here, procedure, move).check()
+        if move.datum is None:
+            _Reading.of(module, here, procedure, move, ()).check()
+        else:
+            _check_batches(module, here, procedure, move)
     names = {name for move in cycle.draws if (name := solver_of(move))}
     for name in sorted(names):
         for size in (1, 2, 3):
             _check_solver(module, name, size)
+
+
+def _check_batches(module: Module, here: Names, procedure: Procedure, move: Draw) -> None:
+    """Check a draw batch by batch, its first parameter to be that of all data on average; at a point one batch."""
+    count = length(move.count or 0, here.sizes)
+    every = [tuple(range(BATCH, 0, -1))] if here.at_point else batches(module.program, count, BATCH)
+    read = [_Reading.of(module, here, procedure, move, batch) for batch in every]
+    for reading in read:
+        reading.check()
+    for k in range(0 if here.at_point else len(read[0].words.drawn)):
+        mean = sp.Add(*(own.words.drawn[k][1][0] for own in read)) / len(every)
+        whole = read[0].shape(k, tuple(range(count)), sp.Integer(1))
+        equal(mean, whole, f"the mean over all {len(every)} batches of parameter 1 of the law of {move.name}", here)
 
 
 def solver_of(move: Draw) -> str:
@@ -148,14 +171,17 @@ class _Reading:
     new: list[Scalar]
     stream: list[Scalar]
     """The words that it left."""
+    batch: tuple[int, ...]
+    """The rows of the minibatch that it was given."""
 
     @classmethod
-    def of(cls, module: Module, here: Names, procedure: Procedure, move: Draw) -> "_Reading":
+    def of(cls, module: Module, here: Names, procedure: Procedure, move: Draw, batch: tuple[int, ...]) -> "_Reading":
         reader = Reader(module.text, matrices=matrices_of(here))
         given: dict[str, Any] = prepared(module, here, reader)
         given |= {block.name: np.array(here.block(block), object) for block in module.program.blocks}
         given |= {datum.name: here.data(datum) for datum in module.program.data}
         given |= read_sums(module, here, reader, given)
+        given["batch"] = np.array(batch, object)
         own = [a for a in procedure.inputs if a in module.kernel.noises]
         normals: list[Scalar] = []
         for array in own:
@@ -177,7 +203,7 @@ class _Reading:
         for array in procedure.inputs:
             if array.sizes and array != STREAM and not np.array_equal(before[array.name], given[array.name]):
                 raise CompilerError(f"the emitted {procedure.name} was read back and changes {array.name}")
-        return cls(move, here, normals, words, vectors, list(given[procedure.outputs[0].name]), list(stream))
+        return cls(move, here, normals, words, vectors, list(given[procedure.outputs[0].name]), list(stream), batch)
 
     def check(self) -> None:
         """Check what stays, what is drawn, and the words that are left."""
@@ -194,8 +220,26 @@ class _Reading:
         (self._check_vector if solver_of(move) else self._check_entries)(entries)
 
     def _parameter(self, place: int, *at: int) -> Scalar:
+        if place == 0 and self.move.datum is not None:
+            return self.shape(
+                at[0], self.batch, sp.Rational(length(self.move.count or 0, self.here.sizes), len(self.batch))
+            )
         tensor = self.move.parameters[place]
         return stated_value(tensor, self.here, at[: len(tensor.free)] if tensor.free else (), 0, {})
+
+    def shape(self, k: int, rows: Sequence[int], scale: Scalar) -> Scalar:
+        """Return the first parameter of entry k: what holds no data, and `scale` times what some rows add."""
+        tensor, datum = self.move.parameters[0], self.move.datum
+        at = (k,) if tensor.free else ()
+        added = [] if datum is None else [stated_value(datum, self.here, at, row, {}) for row in rows]
+        return stated_value(tensor, self.here, at, 0, {}) + scale * sp.Add(*added)
+
+    def _moved(self, k: int, rate: Scalar) -> Scalars:
+        """Return b of entry k before a flow, exp(-rate eps), (1 - exp(-rate eps))/rate, and the mean of its count."""
+        own = self.here.block(self.move.block)[self.move.start + k]
+        b, decay = sp.exp(own) if self.move.via else own, sp.exp(-rate * self.here.eps)
+        scale = (1 - decay) / rate
+        return (b, decay, scale, b * decay / scale)
 
     def _check_entries(self, entries: Scalars) -> None:
         """Check the entries one by one: the variates of each with their parameters, and what is made of them."""
@@ -208,12 +252,14 @@ class _Reading:
         for k, entry in enumerate(entries):
             where = f"{says}[{k}]" if move.drawn.shape.sizes else says
             parameters = [self._parameter(p, k) for p in range(len(move.parameters))]
+            parameters += self._moved(k, parameters[1]) if meaning.moves else ()
             made: list[Scalar] = []
             for law, places in meaning.variates:
                 read, given, variate = drawn.pop(0)
                 self._demand(read == law, f"draws from {read} for {where}, expected {law}")
-                for place, value in zip(places, given, strict=True):
-                    what = f"parameter {place + 1} of the law {move.law} of {where}"
+                for n, (place, value) in enumerate(zip(places, given, strict=True), 1):
+                    own = (n, f"variate {law}") if meaning.moves else (place + 1, f"law {move.law}")
+                    what = f"parameter {own[0]} of the {own[1]} of {where}"
                     equal(sp.Integer(0) + value, parameters[place], what, self.here)
                 made.append(variate)
             normal = [self.normals[k]] if not meaning.variates else []

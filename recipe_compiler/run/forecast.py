@@ -15,6 +15,7 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.flow_widths import FlowWidth
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
@@ -54,6 +55,8 @@ class Forecast:
     """What it says, where pilot chains of a plan found it."""
     bends: bool = False
     """Whether U is far from quadratic one sd away from the mode, so that its curvature there does not tell sds."""
+    flows: tuple[FlowWidth, ...] = ()
+    """What flows by minibatches leave of the blocks that they move."""
     autocorrelations: Array | None = None
     """Of theta, between kept draws k = 0, 1, ... apart: `[k, coordinate]`."""
 
@@ -86,6 +89,8 @@ class Forecast:
             f"  {_setting(cure)}: {_wide(cure.width.factors[cure.width.worst])} at most; {cure.cost}"
             for cure in self.cures
         )
+        if self.width is None and self.flows:
+            return tuple(line for flow in self.flows for line in flow.says)
         if self.width is None:
             return (f"forecast: none: {self.why_not}", *cures)
         width = self.width
@@ -116,6 +121,8 @@ class Forecast:
             return (f"{NO_NOISE}. Add friction with its noise: a D that is not 0, as in SGHMC by `baoab`.",)
         if self.width is None:
             too_large = TOO_LARGE in self.why_not
+            if self.flows:
+                return tuple(flow.doubt for flow in self.flows if flow.doubt)
             return (f"by the forecast no chain stays at the posterior: {self.why_not}; {cures}",) if too_large else ()
         found: list[str] = []
         if not self.width.widest <= WIDE:

@@ -24,6 +24,7 @@ from recipe_compiler.run.checkpoint import Checkpoint, Facts
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.energies import bytes_of, energies_of
 from recipe_compiler.run.evaluate import extent
+from recipe_compiler.run.flow_widths import flow_widths
 from recipe_compiler.run.forecast import Forecast, forecast
 from recipe_compiler.run.infinitesimal_means import infinitesimal_means
 from recipe_compiler.run.initial import starts_of
@@ -198,7 +199,10 @@ def make_ready(run: Run) -> Ready:
             names,
             Forecast.of(run.measured, potential_block(run.build), run.module.variant, names, run.settings.thin),
         )
-    return Ready(run, inputs, names, forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs)))
+    told = forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs))
+    sizes = resolve_sizes(run.build, run.data)
+    flows = flow_widths(run.build, run.module, inputs, known_values(run.build, sizes), sizes)
+    return Ready(run, inputs, names, replace(told, flows=tuple(flows)))
 
 
 def draw(

@@ -13,7 +13,7 @@ from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Along, Cycle, Draw, Move, Noise, Potential, Program, Refresh, Trajectory
 from recipe_compiler.scheme.draw import draw
 from recipe_compiler.scheme.update import fresh
-from recipe_compiler.spec.model import Build, Metropolis, Steps
+from recipe_compiler.spec.model import Build, ByLaw, Cir, Metropolis, Steps
 from recipe_compiler.spec.model import Draw as StatedDraw
 from recipe_compiler.spec.model import Refresh as StatedRefresh
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
@@ -37,14 +37,14 @@ def with_cycle(
     """
     newest = {block.name: block.name for block in program.blocks}
     moves: list[Move] = []
-    anew = any(isinstance(move, StatedDraw) for move in build.scheme.cycle)
+    anew = any(isinstance(move, ByLaw) for move in build.scheme.cycle)
     for move in build.scheme.cycle:
         match move:
-            case StatedDraw(name):
+            case StatedDraw(name) | Cir(name):
                 if program.gradient is None:
                     raise CompilerError(f"a draw of {name} without the places of the target's blocks")
                 taken = declared | {own.new for own in moves if isinstance(own, Draw)}
-                drawn = draw(build.target, name, program.gradient, newest, taken, build.bit_generator)
+                drawn = draw(build.target, move, program.gradient, newest, taken, build.bit_generator)
                 newest[drawn.block.name] = drawn.new
                 moves.append(drawn)
             case StatedRefresh(name, kept):

@@ -8,14 +8,15 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Apply, Formula
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.substitute import substitute
-from recipe_compiler.program.atoms import replace_atoms
+from recipe_compiler.program.atoms import names_of, replace_atoms
+from recipe_compiler.program.by_datum import ByDatum, by_datum
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.lower_draw import COMPUTED, OF_NORMALS
 from recipe_compiler.program.program import Draw, Gradient
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.update import fresh
 from recipe_compiler.spec.laws import of_all_data
-from recipe_compiler.spec.model import Law, Target
+from recipe_compiler.spec.model import ByLaw, Cir, Law, Target
 from recipe_compiler.spec.places import placed
 from recipe_compiler.spec.transform import value
 from recipe_compiler.tensor.calculus import calculus
@@ -24,13 +25,15 @@ from recipe_compiler.tensor.terms import Atom, Coordinate, Index, Tensor
 
 
 def draw(
-    target: Target, name: str, gradient: Gradient, newest: Mapping[str, str], declared: frozenset[str], generator: str
+    target: Target, move: ByLaw, gradient: Gradient, newest: Mapping[str, str], declared: frozenset[str], generator: str
 ) -> Draw:
     """Return the draw of a block of the target by its claimed law, at the newest value of the potential's block.
 
+    Or the flow that keeps that law; where the gradient is that of a minibatch its shape is estimated by one.
+
     Args:
         target: in unbounded variables where it has a transform.
-        name: of the block, as the target declares it.
+        move: of the block, as the target declares it.
         gradient: of the target at the potential's block: it says where the blocks of the target stand.
         newest: block to its newest value.
         declared: every name of the user's.
@@ -39,14 +42,15 @@ def draw(
     Raises:
         ModelError: a law that no emitted step draws from, or by other bits.
     """
-    laws = dict((target.declared or target).laws)
+    name, laws = move.block, dict((target.declared or target).laws)
     via = {one.block.name: one.via for one in target.transforms}.get(name, "")
     law = laws[name]
-    if (law.name, via) not in COMPUTED:
+    own_name = "CIR" if isinstance(move, Cir) else law.name
+    if (own_name, via) not in COMPUTED:
         how = f" of a block in the variable {via}" if via else ""
         raise unsupported(f"a draw from {law.name}{how}", "move the block by a word")
-    if law.name not in OF_NORMALS and generator != "xoshiro":
-        problem = f"a draw from {law.name} by the generator {generator}"
+    if own_name not in OF_NORMALS and generator != "xoshiro":
+        problem = f"a draw from {own_name} by the generator {generator}"
         raise unsupported(
             problem, "take the generator xoshiro: how many of its words a draw takes depends on the state"
         )
@@ -55,11 +59,14 @@ def draw(
     names = {block.name: place.name for block, (place, _) in zip(target.declarations.blocks, places, strict=True)}
     with placed(target.source, f"laws.{name}"):
         parameters, by_precision = _parameters(target, law, (target.declared or target).declarations.blocks[own])
+        estimated = _estimated(target, move, parameters[0]) if gradient.minibatch else None
 
     def rule(atom: Atom) -> Atom:
         return Coordinate(names[atom.block], atom.at) if isinstance(atom, Coordinate) else atom
 
     old = newest[theta.name]
+    if estimated is not None:
+        parameters = (estimated.fixed, *parameters[1:])
     return Draw(
         theta,
         old,
@@ -67,11 +74,28 @@ def draw(
         places,
         places[own][0],
         name,
-        law.name,
+        own_name,
         tuple(replace_atoms(parameter, rule) for parameter in parameters),
         by_precision,
         via,
+        None if estimated is None else replace_atoms(estimated.datum, rule),
+        None if estimated is None else target.declarations.data[0].size,
     )
+
+
+def _estimated(target: Target, move: ByLaw, shape: Tensor) -> ByDatum | None:
+    """Return the shape of a Gamma law by datum, None where it holds no data.
+
+    Raises ModelError where it is no sum over the data.
+    """
+    fields = frozenset(field.name for field in target.declarations.data)
+    if not fields & names_of(shape):
+        return None
+    found = by_datum(shape, fields) if isinstance(move, Cir) else None
+    if found is None:
+        problem = f"a shape of {move.block} that is no sum over the data, from a minibatch"
+        raise unsupported(problem, "state it as one, as `a*ones + z.T @ ones`, or take `variant: full`")
+    return found
 
 
 def _parameters(target: Target, law: Law, block: Block) -> tuple[tuple[Tensor, ...], bool]:

@@ -121,6 +121,14 @@ def _drawn(value: Raw) -> str:
     return _name(value)
 
 
+def _diffusing(value: Raw) -> str:
+    if not isinstance(value, str):
+        refuse(
+            value, "a block of the target", "how far it moves says the step size; several blocks are one move for each"
+        )
+    return _name(value)
+
+
 def _flip(value: Raw) -> tuple[str, ...]:
     if not isinstance(value, dict) or not value:
         refuse(value, "the blocks whose sign is turned where the move is refused", "{r: -r}")
@@ -170,7 +178,7 @@ MOST_STEPS = 1000
 _UNIFORM = re.compile(r"\s*uniform\(\s*(?P<least>\d{1,9})\s*,\s*(?P<most>\d{1,9})\s*\)\s*", re.ASCII)
 A_CYCLE = "[{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}}]"
 """What is shown where something else was written."""
-_OFFERED = "`refresh`, `draw`, `metropolis`, or a word (`split`, `name`, `use`) with `steps`"
+_OFFERED = "`refresh`, `draw`, `cir`, `metropolis`, or a word (`split`, `name`, `use`) with `steps`"
 _LOOKS_AT_THE_STATE = ("when", "if", "unless", "while", "until")
 _NOT_OFFERED: Mapping[str, str] = {
     "involution": "an involution of one's own",
@@ -511,6 +519,8 @@ RefreshField = Annotated[
 """A block that is drawn anew, alone or with the share of it that is kept."""
 DrawField = Annotated[str | None, BeforeValidator(_drawn), WithJsonSchema(_NAME_SCHEMA)]
 """A block of the target that is drawn from its law given all others."""
+CirField = Annotated[str | None, BeforeValidator(_diffusing), WithJsonSchema(_NAME_SCHEMA)]
+"""A block of the target that is moved by the flow which keeps its law given all others."""
 FlipField = Annotated[
     tuple[str, ...],
     BeforeValidator(_flip),

@@ -137,7 +137,21 @@ class Draw:
     """As the target declares it, also where it is sampled in an unbounded variable."""
 
 
-Move = Refresh | Metropolis | Steps | Draw
+@dataclass(frozen=True, slots=True)
+class Cir:
+    """A positive block g of the target moves along d g = (shape - rate g) dt + sqrt(2 g) dW for the time eps, exactly.
+
+    Of its law given all others, Gamma(shape, rate) as `laws:` of the target claims it. That is the process of Cox,
+    Ingersoll and Ross (1985); with the shape of a minibatch, stochastic CIR (Baker, Fearnhead, Fox, Nemeth 2018).
+    """
+
+    block: str
+    """As the target declares it, also where it is sampled in an unbounded variable."""
+
+
+ByLaw = Draw | Cir
+"""The moves of a block of the target by its claimed law."""
+Move = Refresh | Metropolis | Steps | ByLaw
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Moves of a cycle as documents state them."""
 
-from recipe_compiler.spec.model import Draw, Metropolis, Move, Refresh, Scheme, Steps
+from recipe_compiler.spec.model import Cir, Draw, Metropolis, Move, Refresh, Scheme, Steps
 from recipe_compiler.spec.words import word_text
 
 
@@ -18,6 +18,8 @@ def move_text(scheme: Scheme, move: Move) -> str:
             return f"refresh: {{{block}: {kept}}}" if kept else f"refresh: {block}"
         case Draw(block):
             return f"draw: {block}"
+        case Cir(block):
+            return f"cir: {block}"
         case Metropolis(steps, flip):
             turned = ", ".join(f"{block}: -{block}" for block in flip)
             flipped = f", flip: {{{turned}}}" if flip else ""

@@ -11,7 +11,8 @@ from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import A_CYCLE
-from recipe_compiler.spec.model import Draw, Dynamics, Metropolis, Move, Refresh, Scheme, Steps, Target
+from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.model import ByLaw, Cir, Draw, Dynamics, Metropolis, Move, Refresh, Scheme, Steps, Target
 from recipe_compiler.spec.read_word import Path, read_word
 from recipe_compiler.spec.schema import MoveEntry, WordEntry
 from recipe_compiler.spec.validate import entry_name
@@ -33,6 +34,8 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Sche
             moves.append(entry.refresh)
         elif entry.draw is not None:
             moves.append(Draw(entry.draw))
+        elif entry.cir is not None:
+            moves.append(Cir(entry.cir))
         elif entry.metropolis is not None:
             moves.append(Metropolis(entry.metropolis.steps, entry.metropolis.flip))
             words.append(((*path, "metropolis"), entry.metropolis))
@@ -40,7 +43,7 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Sche
             moves.append(Steps(entry.steps))
             words.append((path, entry))
     if not words:
-        if len(page.faults.found) == before and not any(isinstance(move, Draw) for move in moves):
+        if len(page.faults.found) == before and not any(isinstance(move, ByLaw) for move in moves):
             why = "refreshes alone leave the potential's block as it is"
             page.fault(_AT, entry_name(_AT), f"found no move with a word, and no draw, expected one: {why}", A_CYCLE)
         return Scheme(CYCLE, cycle=tuple(moves))
@@ -57,7 +60,7 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Sche
 
 def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
     """Add a fault for whatever stands beside the key that says which move it is."""
-    kinds = [key for key in ("refresh", "draw", "metropolis") if getattr(entry, key) is not None]
+    kinds = [key for key in ("refresh", "draw", "cir", "metropolis") if getattr(entry, key) is not None]
     for kind in kinds[:1]:
         for key in sorted(entry.model_fields_set - {kind}):
             problem = f"found `{key}` beside `{kind}`, expected `{kind}` alone in its move"
@@ -72,8 +75,10 @@ def check_cycle(page: Page, scheme: Scheme, dynamics: Dynamics, target: Target, 
         match move:
             case Refresh(block):
                 _check_refresh(page, (*path, "refresh"), block, dynamics)
-            case Draw(block):
-                _check_draw(page, (*path, "draw"), block, dynamics, target, variant)
+            case Draw():
+                _check_by_law(page, (*path, "draw"), move, dynamics, target, variant)
+            case Cir():
+                _check_by_law(page, (*path, "cir"), move, dynamics, target, variant)
             case Metropolis(_, flip):
                 for block in flip:
                     _check_flip(page, (*path, "metropolis", "flip"), block, dynamics, scheme)
@@ -95,32 +100,57 @@ def _check_refresh(page: Page, path: Path, name: str, dynamics: Dynamics) -> Non
         page.fault(path, entry_name(path), problem, "a refresh draws from a normal law")
 
 
-def _check_draw(page: Page, path: Path, name: str, dynamics: Dynamics, target: Target, variant: str) -> None:
-    """Add a fault where the target claims no law of a block, or where a draw cannot take what the law is made of."""
-    stated = target.declared or target
-    blocks, laws = tuple(block.name for block in stated.declarations.blocks), tuple(name for name, _ in stated.laws)
+def _check_by_law(page: Page, path: Path, move: ByLaw, dynamics: Dynamics, target: Target, variant: str) -> None:
+    """Add a fault where the target claims no law of a block, or where a move cannot take what the law is made of."""
+    stated, name = target.declared or target, move.block
+    what = f"a draw of {name}" if isinstance(move, Draw) else f"cir of {name}"
+    blocks, laws = tuple(block.name for block in stated.declarations.blocks), dict(stated.laws)
     if name not in blocks:
-        problem = f"found a draw of `{name}`, expected a block of the target {target.name} ({', '.join(blocks)})"
+        what = f"a draw of `{name}`" if isinstance(move, Draw) else f"cir of `{name}`"
+        problem = f"found {what}, expected a block of the target {target.name} ({', '.join(blocks)})"
         page.fault(path, entry_name(path), problem, _meant(name, blocks, dynamics, target))
         return
     if target.gradient is not None:
-        problem = f"found a draw of {name} with a gradient that is code, expected formulas: no law is shown of it"
+        problem = f"found {what} with a gradient that is code, expected formulas: no law is shown of it"
         page.fault(path, entry_name(path), problem, "state U in the target, or move it by a word")
     elif name not in laws:
         known = f"it claims those of {', '.join(laws)}" if laws else "it claims none"
-        problem = f"found a draw of {name}, expected its law under `laws` of the target {target.name}: {known}"
+        problem = f"found {what}, expected its law under `laws` of the target {target.name}: {known}"
         page.fault(
             path, entry_name(path), problem, "`recipe derive` lists the laws that it finds; or move it by a word"
         )
-    if constrained(target):
-        problem = f"found a draw of {name} beside {constrained(target)[0].name}, which lies in a set as a whole"
+    elif constrained(target):
+        problem = f"found {what} beside {constrained(target)[0].name}, which lies in a set as a whole"
         page.fault(path, entry_name(path), problem, "move the blocks by a word")
-    if variant == "minibatch":
+    elif isinstance(move, Cir) and laws[name].name != "Gamma":
+        problem = f"found cir of {name}, whose law is {laws[name].name}, expected Gamma(shape, rate): it keeps no other"
+        hint = "draw the block (`draw`), or move it by a word"
+        hint = "Exponential(rate) is Gamma(1, rate)" if laws[name].name == "Exponential" else hint
+        page.fault(path, entry_name(path), problem, hint)
+    elif variant == "minibatch":
+        _check_batch(page, path, move, stated)
+
+
+def _check_batch(page: Page, path: Path, move: ByLaw, target: Target) -> None:
+    """Add a fault where a move would take for all data what a minibatch has of it."""
+    fields = {field.name for field in target.declarations.data}
+    arguments = dict(target.laws)[move.block].arguments
+    of_data = [bool(fields & {*dependence(argument).names}) for argument in arguments]
+    if isinstance(move, Draw) and any(of_data):
         problem = (
-            f"found a draw of {name} with variant: minibatch, expected variant: full: the law given all others takes "
-            "all data; that of a batch is another one"
+            f"found a draw of {move.block} with variant: minibatch, expected variant: full: the law given all others "
+            "takes all data; that of a batch is another one"
         )
-        page.fault(path, entry_name(path), problem, "use `variant: full`, or move the block by a word")
+        hint = "use `variant: full`, or move the block by a word"
+        if dict(target.laws)[move.block].name == "Gamma":
+            hint += f"; `cir: {move.block}` takes the sum in a Gamma law's shape from a minibatch, with a known bias"
+        page.fault(path, entry_name(path), problem, hint)
+    elif isinstance(move, Cir) and of_data[1]:
+        problem = (
+            f"found cir of {move.block} with variant: minibatch, expected a rate without data: with one of a minibatch "
+            "the mean that it keeps is another one"
+        )
+        page.fault(path, entry_name(path), problem, "use `variant: full`")
 
 
 def _meant(name: str, blocks: tuple[str, ...], dynamics: Dynamics, target: Target) -> str:

@@ -11,6 +11,7 @@ from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.spec.fields import (
     MOST_MOVES,
     Chains,
+    CirField,
     Count,
     CountOrZero,
     DataKinds,
@@ -235,13 +236,17 @@ class MetropolisEntry(WordEntry):
 
 
 class MoveEntry(WordEntry):
-    """One move of a cycle: a refresh, an exact draw, a Metropolis move, or a word as it comes, `steps` times."""
+    """One move of a cycle: a refresh, a draw or flow by a law, a Metropolis move, or a word as it comes."""
 
     refresh: Annotated[
         RefreshField, Field(description="a block drawn given all others; {r: 0.9} keeps that share of it")
     ] = None
     draw: Annotated[
         DrawField, Field(description="a block of the target drawn from its law given all others, one of its `laws`")
+    ] = None
+    cir: Annotated[
+        CirField,
+        Field(description="a block of the target moved by the exact flow that keeps its Gamma law, one of its `laws`"),
     ] = None
     metropolis: Annotated[
         MetropolisEntry | None, MoveField, LeftOut, Field(description="a word that is accepted, or refused, as a whole")

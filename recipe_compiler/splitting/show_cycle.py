@@ -7,7 +7,7 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.formula.latex import latex
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.model import Draw, Law, Metropolis, Refresh, Scheme, Steps
+from recipe_compiler.spec.model import Cir, Draw, Law, Metropolis, Refresh, Scheme, Steps
 from recipe_compiler.spec.moves import move_text
 from recipe_compiler.spec.words import word_text
 from recipe_compiler.splitting.pieces import Piece
@@ -37,6 +37,10 @@ def cycle_lines(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Pie
             case Draw(block):
                 law = dict(laws)[block]
                 yield f"  {block}' ~ {law.name}({', '.join(map(text, law.arguments))}), given all others and all data"
+            case Cir(block):
+                shape, rate = map(text, dict(laws)[block].arguments)
+                yield f"  d {block} = (shape - rate*{block}) dt + sqrt(2*{block}) dW for the time eps, exactly"
+                yield f"  shape = {shape}, rate = {rate}, those of its Gamma law given all others"
             case Metropolis((least, most), flip):
                 turned = " with " + ", ".join(f"{block} -> -{block}" for block in flip) if flip else ""
                 drawn = "" if least == most else f"; L uniform in {least}, ..., {most}"
@@ -67,6 +71,10 @@ def cycle_rows(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piec
                 law, block = dict(laws)[name], LATEX.symbol(name)
                 head = r"\mathcal{N}" if law.name == "N" else rf"\mathrm{{{law.name}}}"
                 yield rf"{block}' &\sim {head}\left({', '.join(map(latex, law.arguments))}\right)"
+            case Cir(name):
+                block, (shape, rate) = LATEX.symbol(name), map(latex, dict(laws)[name].arguments)
+                drift = rf"\left({shape} - \left({rate}\right) {block}\right) dt"
+                yield rf"d {block} &= {drift} + \sqrt{{2 {block}}} \, dW \quad \text{{for the time }} \epsilon"
             case Metropolis((least, most), flip):
                 led = rf"\Psi{'^L' if least < most else _power(most, *_LATEX)}(z)"
                 back = ", ".join(["z", *(rf"\; {LATEX.symbol(b)} \to -{LATEX.symbol(b)}" for b in flip)])

@@ -38,9 +38,18 @@ from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.equation.units import declares_units, units
 from recipe_compiler.verify.integrability.marginal import claimed_marginal, claims_marginal, has_auxiliaries, marginal
 from recipe_compiler.verify.integrability.normalisable import normalisable
+from recipe_compiler.verify.moves.cir import cir
 from recipe_compiler.verify.moves.cycle import cycle, exact
 from recipe_compiler.verify.moves.draw import draw
-from recipe_compiler.verify.moves.in_build import accepts, draws, integrates, of_cycle, refreshes, steps_by_cycle
+from recipe_compiler.verify.moves.in_build import (
+    accepts,
+    diffuses,
+    draws,
+    integrates,
+    of_cycle,
+    refreshes,
+    steps_by_cycle,
+)
 from recipe_compiler.verify.moves.irreducible import irreducible
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.refresh import refresh
@@ -441,6 +450,7 @@ BUILDS: tuple[Claim[Bound, Build], ...] = (
     ),
     Claim("refresh", "blocks are drawn anew from their laws given the others", _moves(refresh), refreshes),
     Claim("draw", "blocks of the target are drawn from their laws given the others", _moves(draw), draws),
+    Claim("cir", "flows keep the laws of blocks of the target given the others", _moves(cir), diffuses),
     Claim("metropolis", "what is accepted or refused keeps exp(-H)", _moves(metropolis), accepts),
     Claim("cycle", "every move keeps exp(-H), and every block is moved", _moves(cycle), steps_by_cycle),
     Claim("exact", "the chain keeps exp(-H) at every step size", _moves(exact), steps_by_cycle, required=False),

@@ -48,7 +48,27 @@ def ratings(rng: np.random.Generator) -> Columns:
     return {"user": user, "item": item, "y": (F[user] * G[item]).sum(axis=1) + 0.5 * rng.standard_normal(400)}
 
 
-MADE = (linear_regression, poisson_regression, normal_sample, three_classes, two_groups, ratings)
+def sparse_categories(rng: np.random.Generator) -> Columns:
+    """1000 data in three of ten categories: 800, 100 and 100."""
+    return {"z": rng.permutation(np.repeat(np.arange(3), (800, 100, 100)))}
+
+
+def dense_categories(rng: np.random.Generator) -> Columns:
+    """1000 data in ten categories, about 100 in each."""
+    counts = (112, 119, 92, 98, 95, 96, 102, 92, 91, 103)
+    return {"z": rng.permutation(np.repeat(np.arange(10), counts))}
+
+
+MADE = (
+    linear_regression,
+    poisson_regression,
+    normal_sample,
+    three_classes,
+    two_groups,
+    ratings,
+    sparse_categories,
+    dense_categories,
+)
 
 
 def files() -> Iterator[tuple[str, str]]:

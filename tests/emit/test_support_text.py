@@ -20,7 +20,7 @@ ENTRIES = (
     "_fill_normals_numpy", "_next_normal_numpy", "_fill_indices",
     "_shuffle_indices", "_sigmoid", "_softplus", "_is_finite", "_seed_words", "_seed_counters", "_seed_generators",
     "_next_exponential", "_next_integer", "_next_categorical", "_next_beta", "_fill_dirichlet", "_next_binomial",
-    "_next_noncentral_chi_square", "_next_cir",
+    "_next_noncentral_chi_square", "_next_cir", "_next_log_gamma_of_count",
 )  # fmt: skip
 
 

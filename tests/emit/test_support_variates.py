@@ -170,6 +170,7 @@ OUTSIDE: dict[str, Sequence[tuple[object, ...]]] = {
         for logits in ([], [-INF, -INF], [0.0, NAN], [INF, 0.0], [INF, INF], [NAN])
     ],
     "_next_noncentral_chi_square": [(-1.0, 1.0), (1.0, -1.0), (NAN, 1.0), (1.0, NAN), (INF, 1.0)],
+    "_next_log_gamma_of_count": [(0.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (NAN, 1.0), (1.0, NAN), (INF, 1.0)],
     "_next_cir": [
         (theta, a, *FLOWN) for theta, a in ((-0.1, 1.0), (1.0, -0.1), (NAN, 1.0), (1.0, NAN), (INF, 1.0))
     ] + [(1.0, 1.0, 1.0, 0.0)],
@@ -225,6 +226,15 @@ def test_noncentral_chi_square_and_cir_at_zero() -> None:
     assert set(drawing("_next_cir")(100, (0.0, 0.0, *FLOWN))[0].tolist()) == {0.0}
     assert np.isfinite(drawing("_next_cir")(1000, (0.0, 1e-300, *FLOWN))[0]).all()
     assert np.isfinite(drawing("_next_cir")(1000, (1e-300, 1e-4, *FLOWN))[0]).all()
+
+
+def test_the_logarithm_of_a_gamma_of_a_count_is_that_of_its_draw_and_finite_where_that_is_0() -> None:
+    for a, mean in ((0.3, 0.7), (2.5, 30.0), (0.8, 0.0)):
+        plain = drawing("_next_gamma_of_count")(500, (a, mean))[0]
+        np.testing.assert_allclose(drawing("_next_log_gamma_of_count")(500, (a, mean))[0], np.log(plain), rtol=1e-12)
+    tiny = drawing("_next_log_gamma_of_count")(1000, (1e-4, 1e-4))[0]
+    assert np.isfinite(tiny).all()
+    assert tiny.min() < -1000.0
 
 
 @njit(error_model="numpy", fastmath={"contract", "nsz", "arcp"})

@@ -282,6 +282,22 @@ def categories() -> rc.Target:
     )
 
 
+def gamma_categories() -> rc.Target:
+    theta = rc.vector("theta", "d", domain="positive", transform="log")
+    z, alpha = rc.data("z", "N", "d", values=[0, 1]), rc.vector("alpha", "d", is_="positive")
+    return rc.Target(
+        name="gamma_categories",
+        title="Categories as gamma variables",
+        references=["baker2018"],
+        state=[theta],
+        data=[z],
+        parameters=[alpha],
+        log_prior=rc.sum_((alpha - ones) * log(theta)) - rc.sum_(theta),
+        log_likelihood=z @ log(theta),
+        laws={theta: "Gamma(alpha + z.T @ ones, 1)"},
+    )
+
+
 def correlated_plane() -> rc.Target:
     theta = rc.vector("theta", 2)
     return rc.Target(
@@ -536,6 +552,15 @@ def scalar_sghmc(name: str, title: str, target: rc.Target, friction: int, **more
 LEAPFROG = ["B/2", "A", "B/2"]
 
 
+def of_categories(name: str, title: str, kind: str, **others: object) -> rc.Build:
+    """State flows towards gamma laws of categories."""
+    return rc.Build(
+        name=name, title=title, dynamics=still(), target=gamma_categories(), parameters={"alpha": ["0.1"] * 10},
+        scheme={"cycle": [{"cir": "theta"}]}, sizes={"d": 10}, draws=2000, warmup=100,
+        data={"file": f"../data/{kind}_categories.csv", "z": "z", "indicator": ["z"]}, **{**FOUR, **others},
+    )  # fmt: skip
+
+
 def moves(name: str, title: str, target: rc.Target, *cycle: dict[str, object], **more: object) -> rc.Build:
     """State HMC with a scalar mass by its moves."""
     m = rc.scalar("m", is_="positive")
@@ -597,6 +622,17 @@ def builds() -> list[rc.Build]:
             "ghmc_double_well", "Generalised HMC, full gradient, a double well on the line", double_well(),
             {"refresh": {r: "0.9"}}, {"metropolis": {"split": LEAPFROG, "flip": {r: -r}}},
             sizes={"d": 1}, step_size="0.35", thin=10,
+        ),
+        of_categories(
+            "cir_categories", "Square-root diffusions, ten categories with 1000 data in three of them", "sparse",
+            references=["cox1985cir", "baker2018"], variant="full", step_size=1, thin=4,
+        ),
+        *(
+            of_categories(
+                f"scir_{kind}", f"Stochastic CIR, ten categories with {says}", kind, references=["baker2018"],
+                variant="minibatch", step_size="0.02", batch_size=100, thin=100,
+            )
+            for kind, says in (("sparse", "1000 data in three of them"), ("dense", "about 100 data in each"))
         ),
         rc.Build(
             name="gibbs_normal", title="Gibbs sampling, mean and precision of a normal sample",

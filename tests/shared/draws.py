@@ -16,8 +16,8 @@ dynamics: {dynamics}
 target: {target}
 {values}
 scheme: {{cycle: {cycle}}}
-variant: full
-{rest}run: {{step_size: 1/8, draws: 400, warmup: 10, chains: 2, seed: 1}}
+variant: {variant}
+{rest}run: {{step_size: 1/8, draws: 400, warmup: 10, chains: 2, seed: 1{batch}}}
 """
 FAMILIES = """
 format: 1
@@ -44,8 +44,25 @@ laws:
   n: N(a, C)
 """
 """A law of every family, each block in the variable that it is sampled in."""
+GAMMAS = """
+format: 1
+name: gammas
+state:
+  s: {shape: scalar, domain: positive, transform: log}
+  g: {shape: 3, domain: positive, transform: log}
+data: {z: {shape: [N, 3], in: [0, 1]}}
+parameters: {a: {shape: 3, is: positive}}
+log_prior: sum((a - ones)*log(g)) - s*sum(g) + 2*log(s) - 2*s
+log_likelihood: 2*z @ log(g)
+laws:
+  s: Gamma(3, 2 + sum(g))
+  g: Gamma(a + 2*z.T @ ones, s)
+"""
+"""Gamma laws whose rate is another block, and whose shape takes data."""
 DATA = {
     "families": "parameters: {a: {value: [1/2, 2]}, C: {value: [[2, 1], [1, 3]]}}",
+    "gammas": "parameters: {a: {value: [1/2, 2, 1]}}\n"
+    f"data: {{file: {ROOT}/specs/data/sparse_categories.csv, z: z, indicator: [z]}}",
     "regression_precision": f"sizes: {{p: 2}}\n"
     f"data: {{file: {ROOT}/specs/data/linear_regression.csv, x: [a, b], y: y}}",
     "normal_mean_precision": f"data: {{file: {ROOT}/specs/data/normal_sample.csv, y: y}}",
@@ -59,6 +76,9 @@ GIBBS = {
     "hmc_first": ("regression_precision", f"[{WORD}, {{draw: tau}}]"),
     "hmc_between": ("regression_precision", f"[{{draw: beta}}, {WORD}, {{draw: tau}}]"),
     "families": (FAMILIES, "[draw: g, draw: h, draw: e, draw: l, draw: b, draw: w, draw: n]"),
+    "cir": (GAMMAS, "[draw: s, cir: g]"),
+    "cir_of_a_scalar": ("regression_precision", "[draw: beta, cir: tau]"),
+    "cir_minibatch": (GAMMAS, "[cir: g, draw: s]"),
     "steps": ("normal_mean_precision", "[{draw: tau}, {split: [B/2, A, B/2], steps: 2}, {refresh: r}]"),
 }
 """Target and cycle of every build."""
@@ -67,8 +87,9 @@ GIBBS = {
 def draws_build(name: str, target: str = "", cycle: str = "", values: str = "", rest: str = "") -> Build:
     """Return a build of `GIBBS`, or one of another target, whose document `target` is, by its cycle."""
     known, moves = GIBBS.get(name, ("", cycle))
-    own = known if known == FAMILIES else f"{ROOT}/specs/targets/{known}.yaml"
-    return _build(name, target or own, moves, values or DATA.get(known, DATA.get(name, "")), rest)
+    own = known if known in (FAMILIES, GAMMAS) else f"{ROOT}/specs/targets/{known}.yaml"
+    stated = values or DATA.get("gammas" if known == GAMMAS else known, DATA.get(name, ""))
+    return _build(name, target or own, moves, stated, rest)
 
 
 @cache
@@ -81,7 +102,9 @@ def _build(name: str, target: str, cycle: str, values: str, rest: str) -> Build:
         moves = "split" in cycle
         dynamics = f"{ROOT}/specs/dynamics/{'hmc' if moves else 'still'}.yaml"
         text = DOCUMENT.format(
-            name=name, dynamics=dynamics, target=target, values=(MASS if moves else "") + values, cycle=cycle, rest=rest
-        )
+            name=name, dynamics=dynamics, target=target, values=(MASS if moves else "") + values, cycle=cycle,
+            rest=rest, variant="minibatch" if name.endswith("minibatch") else "full",
+            batch=", batch_size: 50" if name.endswith("minibatch") else "",
+        )  # fmt: skip
         (path / "build.yaml").write_text(text, encoding="utf-8")
         return load_build(path / "build.yaml")

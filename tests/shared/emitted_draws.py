@@ -39,6 +39,8 @@ LOOPS = {
     "_next_integer": (VALUES, "out[0, k]", "a, b"),
     "_next_binomial": (VALUES, "out[0, k]", "n, p"),
     "_next_noncentral_chi_square": (VALUES, "out[0, k]", "nu, noncentrality"),
+    "_next_gamma_of_count": (VALUES, "out[0, k]", "a, mean"),
+    "_next_log_gamma_of_count": (VALUES, "out[0, k]", "a, mean"),
     "_next_cir": (VALUES, "out[0, k]", "theta, a, decay, grown"),
     "_fill_dirichlet": (ROWS, "", "alpha"),
     "_fill_log_dirichlet": (ROWS, "", "alpha"),

@@ -9,7 +9,7 @@ import pytest
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build, Draw, Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.model import Build, Cir, Draw, Metropolis, Move, Refresh, Steps
 from recipe_compiler.spec.places import compiled_digest, digest, documents
 from recipe_compiler.spec.restate import restated
 from recipe_compiler.spec.to_yaml import to_yaml
@@ -173,7 +173,9 @@ def test_pieces_that_a_build_states_for_a_word_of_a_document_are_written_back(tm
 
 # what is refused
 
-OFFERED = "which is not offered yet, expected `refresh`, `draw`, `metropolis`, or a word (`split`, `name`, `use`)"
+OFFERED = (
+    "which is not offered yet, expected `refresh`, `draw`, `cir`, `metropolis`, or a word (`split`, `name`, `use`)"
+)
 AT_THE_STATE = "a scan order that looks at the state does not keep the law"
 
 
@@ -184,7 +186,7 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
         ("cycle: {refresh: r}", "scheme.cycle", "found keys with values, expected a list of moves"),
         ("cycle: r", "scheme.cycle", "found `r`, expected a list of moves"),
         ("cycle: ", "scheme", "found no `name`, no `use` and no word"),
-        ("cycle: [r]", "scheme.cycle[0]", "found `r`, expected `refresh`, `draw`, `metropolis`"),
+        ("cycle: [r]", "scheme.cycle[0]", "found `r`, expected `refresh`, `draw`, `cir`, `metropolis`"),
         ("cycle: [[[[r]]]]", "scheme.cycle[0]", "found a list of 1, expected `refresh`"),
         ("cycle: [{}]", "scheme.cycle[0]", "found no `name`, no `use` and no word"),
         ("cycle: [refresh: r]", "scheme.cycle", "found no move with a word, and no draw, expected one"),
@@ -294,6 +296,7 @@ REGRESSION = (
         ("draw: beta, draw: tau", (Draw("beta"), Draw("tau"))),
         ("draw: tau, refresh: r, MOVE", (Draw("tau"), Refresh("r"), Metropolis((10, 10), ("r",)))),
         ("draw: beta, {LEAP, steps: 4}, draw: beta", (Draw("beta"), Steps(4), Draw("beta"))),
+        ("draw: beta, cir: tau", (Draw("beta"), Cir("tau"))),
     ],
 )
 def test_blocks_of_the_target_are_drawn_with_a_word_and_without_one(
@@ -318,6 +321,10 @@ def test_blocks_of_the_target_are_drawn_with_a_word_and_without_one(
         ("[draw: {tau: 0.9}]", "[0].draw", "expected a block of the target (a draw keeps nothing of its block"),
         ("[{draw: beta, steps: 2}]", "[0].steps", "found `steps` beside `draw`, expected `draw` alone in its move"),
         ("[{draw: beta, refresh: r}]", "[0].draw", "found `draw` beside `refresh`"),
+        ("[cir: theta]", "[0].cir", "found cir of `theta`, expected a block of the target regression_precision"),
+        ("[cir: beta]", "[0].cir", "found cir of beta, whose law is N, expected Gamma(shape, rate): it keeps no other"),
+        ("[cir: {tau: 0.9}]", "[0].cir", "expected a block of the target (how far it moves says the step size"),
+        ("[{cir: tau, steps: 2}]", "[0].steps", "found `steps` beside `cir`, expected `cir` alone in its move"),
         ("[refresh: r]", "", "found no move with a word, and no draw, expected one: refreshes alone leave the"),
     ],
 )
@@ -341,6 +348,9 @@ def test_a_draw_takes_all_data_and_formulas(tmp_path: Path) -> None:
     minibatch = (*REGRESSION, *MINIBATCH[-2:])
     (found,) = faults_of(tmp_path, "cycle: [draw: tau]", *minibatch)
     assert "found a draw of tau with variant: minibatch, expected variant: full: the law given all others" in found
+    assert "`cir: tau` takes the sum in a Gamma law's shape from a minibatch" in found
+    (found,) = faults_of(tmp_path, "cycle: [cir: tau]", *minibatch)
+    assert "found cir of tau with variant: minibatch, expected a rate without data: with one of a minibatch" in found
     (tmp_path / "code.yaml").write_text(
         "{format: 1, name: code, state: {theta: {shape: d}}, gradient: 'my_gradient.py:grad_U'}", encoding="utf-8"
     )

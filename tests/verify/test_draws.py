@@ -4,15 +4,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sympy
 from loaders import load_build, load_dynamics, load_target
 
 from recipe_compiler.pipeline import check
-from recipe_compiler.spec.model import Build, Draw, Metropolis, Move, Refresh, Scheme, Steps, Target
+from recipe_compiler.program.by_datum import by_datum
+from recipe_compiler.spec.laws import of_all_data
+from recipe_compiler.spec.model import Build, Cir, Draw, Metropolis, Move, Refresh, Scheme, Steps, Target
 from recipe_compiler.spec.words import Letter, Word, read_letter
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.show import text as tensor_text
+from recipe_compiler.tensor.terms import Index
 from recipe_compiler.verdict import Answer, Finding, Proved, Refuted, Report, Undecided, Verdict
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.builds.transformed import law_is_kept
 from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.moves import cir as cir_module
+from recipe_compiler.verify.moves.cir import cir, flow_keeps, residuals
 from recipe_compiler.verify.moves.cycle import cycle
 from recipe_compiler.verify.moves.draw import draw, drawn_from_law
 from recipe_compiler.verify.moves.irreducible import draws_all, irreducible
@@ -277,3 +285,131 @@ laws: {a: Exponential(b), b: Exponential(a)}
     assert isinstance(decision, Undecided)
     assert "without which it is no law" in decision.tried[0]
     assert found.verdict is not Verdict.PROVED
+
+
+# flows that keep a Gamma law
+
+
+COUNTED = """
+format: 1
+name: counted
+state: {g: {shape: 2, domain: positive, transform: log}}
+data: {z: {shape: [N, 2], in: [0, 1]}, y: {shape: N, in: [0, 1, 2]}}
+parameters: {a: {shape: 2, is: positive}}
+log_prior: sum((a - ones)*log(g)) - 2*sum(g)
+log_likelihood: LIKELIHOOD
+laws: {g: "Gamma(SHAPE, 2)"}
+"""
+COUNTED_BUILD = f"""
+format: 1
+name: counted
+dynamics: {ROOT}/specs/dynamics/still.yaml
+target: counted.yaml
+parameters: {{a: {{value: [1/2, 2]}}}}
+scheme: {{cycle: [cir: g]}}
+variant: VARIANT
+sizes: {{d: 2}}
+data: {{file: {ROOT}/tests/verify/counted.csv, z: [u, v], y: y}}
+run: {{step_size: 1/8, draws: 100, warmup: 10, chains: 2, seed: 1BATCH}}
+"""
+BATCH = ", batch_size: 5"
+
+
+def counted(folder: Path, shape: str, likelihood: str, variant: str = "minibatch") -> Build:
+    (folder / "counted.yaml").write_text(COUNTED.replace("SHAPE", shape).replace("LIKELIHOOD", likelihood), "utf-8")
+    text = COUNTED_BUILD.replace("VARIANT", variant).replace("BATCH", BATCH if variant == "minibatch" else "")
+    (folder / "build.yaml").write_text(text, "utf-8")
+    return load_build(folder / "build.yaml")
+
+
+def open_of(build: Build, claim: str) -> str:
+    return tried(Answer(finding(check(build), claim).decision))
+
+
+@pytest.mark.parametrize(("model", "moves"), [(NORMAL, "draw: mu, cir: tau"), (REGRESSION, "cir: tau, draw: beta")])
+def test_a_flow_is_exact_with_all_data_at_every_step_size(tmp_path: Path, model: tuple[str, str], moves: str) -> None:
+    """The rate is a sum over the data, at a state that other moves change."""
+    known = verdicts(check(load_build(write(tmp_path, *model, moves))))
+    assert {known[claim] for claim in ("cir", "draw", "cycle", "exact", "irreducible")} == {Verdict.PROVED}
+
+
+def test_a_flow_by_minibatches_keeps_the_mean_and_its_excess_is_named(tmp_path: Path) -> None:
+    found = check(counted(tmp_path, "a + 3*z.T @ y", "3*y*(z @ log(g))"))
+    known = verdicts(found)
+    assert found.verdict is Verdict.PROVED
+    assert (known["cir"], known["cycle"]) == (Verdict.PROVED, Verdict.PROVED)
+    assert "move 1, cir of g, as eps goes to 0" in str(finding(found, "cycle").decision)
+    assert (known["exact"], known["irreducible"]) == (Verdict.UNDECIDED, Verdict.UNDECIDED)
+    bias = "the mean of g is exact at every step size, its variance too large by tanh(rate eps/2) Var[shape]/rate**2"
+    assert bias in str(finding(found, "cir").decision)
+    assert bias in tried(Answer(finding(found, "exact").decision))
+    full = verdicts(check(counted(tmp_path, "a + 3*z.T @ y", "3*y*(z @ log(g))", "full")))
+    assert (full["cir"], full["exact"]) == (Verdict.PROVED, Verdict.PROVED)
+
+
+def test_a_shape_without_data_is_exact_beside_minibatches(tmp_path: Path) -> None:
+    known = verdicts(check(counted(tmp_path, "a", "0*y")))
+    assert (known["cir"], known["exact"]) == (Verdict.PROVED, Verdict.PROVED)
+
+
+def test_a_flow_towards_another_law_is_not_proved(tmp_path: Path) -> None:
+    """With values, and data that are known when a run begins, what is off elsewhere refutes nothing."""
+    found = check(counted(tmp_path, "a + z.T @ y", "3*y*(z @ log(g))"))
+    known = verdicts(found)
+    assert (known["laws"], known["cir"], known["cycle"]) == (Verdict.UNDECIDED,) * 3
+    assert "wrong at N = 1, a = [1/2, 2], z = [[1, 1]], y = [2]" in tried(Answer(finding(found, "laws").decision))
+
+
+@pytest.mark.parametrize(
+    ("shape", "likelihood", "why"),
+    [
+        ("a + N*ones", "sum(log(g))", ""),
+        ("a + N*ones + z.T @ ones", "sum(log(g)) + z @ log(g)", "N stands in it beside the sum"),
+    ],
+)
+def test_a_shape_with_the_number_of_data_beside_a_sum_is_left_open(
+    tmp_path: Path, shape: str, likelihood: str, why: str
+) -> None:
+    """That of all data is positive for every N, that of a batch with N of all data is not shown to be."""
+    build = counted(tmp_path, shape, likelihood)
+    if why:
+        assert why in open_of(build, "cir")
+    else:
+        assert verdicts(check(build))["cir"] is Verdict.PROVED
+
+
+def test_sums_over_data_are_told_from_functions_of_them(tmp_path: Path) -> None:
+    def split(shape: str) -> tuple[str, str] | None:
+        build = counted(tmp_path, shape, "0*y")
+        target = build.target.declared or build.target
+        tensor = convert(dict(target.laws)["g"].arguments[0], of_all_data(target.declarations), Index(2, "i"))
+        found = by_datum(tensor, frozenset({"z", "y"}))
+        return None if found is None else (tensor_text(found.fixed), tensor_text(found.datum))
+
+    assert split("a + z.T @ y") == ("a[i]", "y[n] z[n,i]")
+    assert split("a + sum(y**2)*ones + z.T @ exp(y)") == ("a[i]", "y[n]**2 + z[n,i] exp(y[n])")
+    assert split("2*a") == ("2 a[i]", "0")
+    assert split("a + sum(y)**2*ones") is None
+    assert split("a + sum(y)*(z.T @ ones)") is None
+    assert split("a + log(ones + z.T @ ones)") is None
+    assert split("a + z.T @ (z @ a)") == ("a[i]", "sum_j z[n,j] a[j] z[n,i]")
+
+
+def test_the_two_identities_hold_and_a_wrong_flow_fails_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [name for name, left in residuals() if left != 0] == []
+    real = sympy.log
+    for wrong, fails in (
+        (lambda x: 2 * real(x), {"du/dt = L u"}),  # twice the degrees of freedom
+        (lambda x: real(x) / 2, {"du/dt = L u"}),
+    ):
+        monkeypatch.setattr(cir_module.sympy, "log", wrong)
+        assert {name for name, left in residuals() if left != 0} >= fails
+        monkeypatch.setattr(cir_module.sympy, "log", real)
+
+
+def test_a_metric_leaves_a_flow_open(tmp_path: Path) -> None:
+    normal = load_build(write(tmp_path, *NORMAL, "draw: mu, cir: tau"))
+    split = of("rhmc", "", Refresh("r"), Draw("mu"), Cir("tau"))
+    found = flow_keeps(split, Cir("tau"), stages(normal, split))
+    assert not isinstance(found.decision, Proved | Refuted)
+    assert "is free of theta" in tried(cir(split, stages(normal, split)))

@@ -10,7 +10,7 @@ from numba import njit
 
 from recipe_compiler.emit.support.flags import _FASTMATH
 from recipe_compiler.emit.support.variates_count import _next_poisson
-from recipe_compiler.emit.support.variates_gamma import _next_gamma
+from recipe_compiler.emit.support.variates_gamma import _next_gamma, _next_log_gamma
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -22,6 +22,18 @@ def _next_gamma_of_count(a, mean, s0, s1, s2, s3):
     if a + K == 0.0:
         return 0.0, s0, s1, s2, s3
     return _next_gamma(a + K, s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_log_gamma_of_count(a, mean, s0, s1, s2, s3):
+    """Return the logarithm of a Gamma(a + K, 1) draw, K Poisson; it is finite where the draw itself would be 0.
+
+    a > 0, as `_next_log_gamma` has it, else NaN.
+    """
+    if not a > 0.0:
+        return math.nan, s0, s1, s2, s3
+    K, s0, s1, s2, s3 = _next_poisson(mean, s0, s1, s2, s3)
+    return _next_log_gamma(a + K, s0, s1, s2, s3)
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from recipe_compiler.spec.build_checks import potential_blocks
-from recipe_compiler.spec.model import Build, Draw, Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.model import Build, ByLaw, Cir, Draw, Metropolis, Move, Refresh, Steps
 from recipe_compiler.spec.words import letters
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.moves.cir import bias, flow_keeps, is_estimated
 from recipe_compiler.verify.moves.combine import Obligation, is_shown, left_open, shown
 from recipe_compiler.verify.moves.draw import drawn_blocks, drawn_from_law
 from recipe_compiler.verify.moves.metropolis import metropolis
@@ -54,7 +55,7 @@ def _all(found: list[Obligation]) -> Answer:
 
 def _moved(split: Split, move: Move, build: Build) -> Iterator[str]:
     match move:
-        case Refresh(block) | Draw(block):
+        case Refresh(block) | Draw(block) | Cir(block):
             yield block
         case Metropolis() | Steps():
             done = {letter.piece for letter in letters(split.scheme.split)}
@@ -65,7 +66,7 @@ def _moved(split: Split, move: Move, build: Build) -> Iterator[str]:
 def _parts(split: Split, block: str, build: Build) -> tuple[str, ...]:
     """Return the blocks of the target that a block of the dynamics holds: those of the potential's; else itself."""
     theta = potential_blocks(split.subject.dynamics)
-    if [one.name for one in theta] != [block] or not any(isinstance(move, Draw) for move in split.scheme.cycle):
+    if [one.name for one in theta] != [block] or not any(isinstance(move, ByLaw) for move in split.scheme.cycle):
         return (block,)
     return tuple(one.name for one in drawn_blocks(build.target))
 
@@ -78,6 +79,10 @@ def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obli
                 yield f"move {place}, refresh of {block}", _told(law_given_others(split, block), "refresh")
             case Draw(block):
                 yield f"move {place}, draw of {block}", _told(drawn_from_law(split, block, stages), "draw")
+            case Cir(block):
+                limit = is_estimated(stages.build, move) and not at_every_step
+                says = f"move {place}, cir of {block}{', as eps goes to 0' if limit else ''}"
+                yield says, _of_flow(split, move, stages, at_every_step=at_every_step)
             case Metropolis():
                 yield f"move {place}, Metropolis", _told(metropolis(split, stages), "metropolis")
             case Steps() if at_every_step:
@@ -89,6 +94,14 @@ def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obli
 def _told(found: Answer, claim: str) -> Answer:
     """Return an answer that leaves it to a claim of its own to say what is open."""
     return replace(found, decision=Undecided((f"see {claim}",))) if isinstance(found.decision, Undecided) else found
+
+
+def _of_flow(split: Split, move: Cir, stages: Stages, *, at_every_step: bool) -> Answer:
+    """Decide that a flow keeps exp(-H); with the shape of a minibatch it does so as eps goes to 0 alone."""
+    found = _told(flow_keeps(split, move, stages), "cir")
+    if not (at_every_step and is_estimated(stages.build, move) and isinstance(found.decision, Proved)):
+        return found
+    return Answer(Undecided((f"its shape is that of a minibatch: {bias(move)}",)))
 
 
 def _of_equation(split: Split) -> Answer:

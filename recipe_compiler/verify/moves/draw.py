@@ -28,6 +28,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula, FunctionAt
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.build_checks import potential_blocks
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Draw, Target
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate
@@ -71,12 +72,24 @@ def drawn_blocks(target: Target) -> tuple[Block, ...]:
 
 @lru_cache(maxsize=KEPT)
 def drawn_from_law(split: Split, block: str, stages: Stages) -> Answer:
+    """Decide that a block is drawn from its law under exp(-H) given all others, and all data."""
+    return law_under_H(split, block, stages)
+
+
+@lru_cache(maxsize=KEPT)
+def law_under_H(split: Split, block: str, stages: Stages, *, of_a_batch: bool = False) -> Answer:
     """Decide that the law a target claims of a block is its law under exp(-H) given all others, and all data.
 
     Refuted by an exact point at which U has another law, or K depends on the coordinates that are drawn.
+
+    Args:
+        split: the dynamics.
+        block: of the target.
+        stages: the build.
+        of_a_batch: whether it is asked too where steps take a minibatch of the data.
     """
     build = stages.build
-    refused = _not_asked(split, block, build)
+    refused = _not_asked(split, block, build, of_a_batch=of_a_batch)
     if refused:
         return Answer(Undecided((refused,)))
     of_target = target_decided_in(partial(law_of, name=block), build)
@@ -109,18 +122,24 @@ def _of_transforms(build: Build) -> Iterator[Obligation]:
         yield f"exp(-U) is the same law in {names}", target_decided_in(law_is_kept, build)
 
 
-def _not_asked(split: Split, block: str, build: Build) -> str:
+def _not_asked(split: Split, block: str, build: Build, *, of_a_batch: bool) -> str:
     """Return why it is not looked at which law a block is drawn from; empty where it is."""
     target = build.target.declared or build.target
-    if build.variant != "full":
-        return OF_A_BATCH
     if block not in dict(target.laws):
         return f"the target {target.name} claims no law of {block}"
+    if build.variant != "full" and not of_a_batch and _takes_data(target, block):
+        return OF_A_BATCH
     if len(potential_blocks(split.subject.dynamics)) != 1:
         return "the dynamics have no potential of one block: what the target's blocks are in them is not known"
     if restricts_state(split.subject.dynamics.declarations):
         return "an assumption restricts the state: what is left of a law there is another one"
     return ""
+
+
+def _takes_data(target: Target, block: str) -> bool:
+    """Whether the claimed law of a block has data in its parameters."""
+    fields = {field.name for field in target.declarations.data}
+    return any(fields & {*dependence(argument).names} for argument in dict(target.laws)[block].arguments)
 
 
 def _theta(split: Split) -> Block:

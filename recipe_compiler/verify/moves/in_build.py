@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from recipe_compiler.spec.model import Build, Draw, Metropolis, Refresh, Steps
+from recipe_compiler.spec.model import Build, Cir, Draw, Metropolis, Refresh, Steps
 from recipe_compiler.verdict import Answer
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.core.subject import find
@@ -23,6 +23,11 @@ def refreshes(build: Build) -> bool:
 def draws(build: Build) -> bool:
     """Whether a move of a cycle draws a block of the target from its law."""
     return any(isinstance(move, Draw) for move in build.scheme.cycle)
+
+
+def diffuses(build: Build) -> bool:
+    """Whether a move of a cycle is the flow that keeps the law of a block of the target."""
+    return any(isinstance(move, Cir) for move in build.scheme.cycle)
 
 
 def integrates(build: Build) -> bool:

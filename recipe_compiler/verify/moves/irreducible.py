@@ -12,10 +12,11 @@ they keep exp(-U) and do not read r, so that a density of theta that is positive
 
 Where every block is drawn, those of the target from the laws that it claims, the word has nothing to reach. One after
 the other the draws lead from every state to a density that is positive on the whole domain: it is a mean of products of
-conditional densities, each positive there (Roberts, Smith 1994). At most one word stands between them, K that keeps the
-law pi: it takes what is positive where pi is to another such, since of a set A with K(z, A) = 0 for almost all z also
-pi(A) = int pi K(., A) = 0. Hence two cycles reach every set to which exp(-H) gives anything, from wherever. That there
-is a law is shown apart: conditional laws there may be where exp(-H) has no finite integral (Hobert, Casella 1996).
+conditional densities, each positive there (Roberts, Smith 1994). So is that of a flow (`cir`) from everywhere. At most
+one word stands between them, K that keeps the law pi: it takes what is positive where pi is to another such, since of a
+set A with K(z, A) = 0 for almost all z also pi(A) = int pi K(., A) = 0. Hence two cycles reach every set to which
+exp(-H) gives anything, from wherever. That there is a law is shown apart: conditional laws there may be where exp(-H)
+has no finite integral (Hobert, Casella 1996).
 """
 
 from collections.abc import Iterator
@@ -30,7 +31,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.build_checks import potential_blocks
-from recipe_compiler.spec.model import Build, Draw, Metropolis, Refresh
+from recipe_compiler.spec.model import Build, ByLaw, Metropolis, Refresh
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
@@ -81,7 +82,7 @@ def irreducible(split: Split, stages: Stages) -> Answer:
 def draws_all(split: Split, build: Build) -> bool:
     """Whether moves of a cycle draw every block of the target, and every other block of the dynamics."""
     cycle_, held = split.scheme.cycle, {block.name for block in potential_blocks(split.subject.dynamics)}
-    drawn = {move.block for move in cycle_ if isinstance(move, Draw)}
+    drawn = {move.block for move in cycle_ if isinstance(move, ByLaw)}
     refreshed = {move.block for move in cycle_ if isinstance(move, Refresh)}
     others = {name for name in split.subject.names if name not in held}
     return bool(held) and {block.name for block in drawn_blocks(build.target)} <= drawn and others <= refreshed

@@ -24,7 +24,7 @@ from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.build_checks import potential_blocks
-from recipe_compiler.spec.model import Draw, Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.model import ByLaw, Cir, Draw, Metropolis, Move, Refresh, Steps
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.pieces import Piece
@@ -97,7 +97,7 @@ def _drawn_wholly(move: Move) -> tuple[str, ...]:
             return () if kept else (block,)
         case Draw(block):
             return (block,)
-        case Metropolis() | Steps():
+        case Metropolis() | Steps() | Cir():
             return ()
 
 
@@ -208,7 +208,7 @@ def _read_before_drawn(split: Split, blocks: frozenset[str]) -> str:
     place = next(n for n, move in enumerate(cycle) if isinstance(move, Metropolis))
     left = set(blocks)
     for move in (*cycle[place + 1 :], *cycle[:place]):
-        if isinstance(move, Draw) and not left & {block.name for block in potential_blocks(split.subject.dynamics)}:
+        if isinstance(move, ByLaw) and not left & {block.name for block in potential_blocks(split.subject.dynamics)}:
             continue
         if not isinstance(move, Refresh):
             break

@@ -30,6 +30,8 @@ REFUTED = {
     "half_a_kick": ("pieces", "share of B in the step = 1/2", ""),
     "nothing_moves_the_position": ("cycle", "moved = r", "no move moves theta"),
     "shape_of_all_data": ("draw", "N = 1, y = [0], mu = -1, tau = 1, d(U - E)/dtau", ""),
+    "cir_of_all_data": ("cir", "N = 1, y = [0], mu = -1, tau = 1, d(U - E)/dtau", ""),
+    "cir_without_a_rest": ("cycle", "moved = tau", "no move moves mu"),
     "rate_of_whole_squares": ("draw", "d(U - E)/dtau", ""),
     "law_of_the_unbounded_variable": ("draw", "d(U - E)/dtau", ""),
     "law_of_another_block": ("draw", "d(U - E)/da for N(b/3, 1/2) = 1/3", ""),

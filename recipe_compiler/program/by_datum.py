@@ -1,0 +1,66 @@
+"""A sum over the data as a number plus what each datum adds: what a minibatch has an unbiased estimate of.
+
+Of A + sum_n g_n the estimate by a minibatch is A + (N/n) sum_batch g_n. Of a function of such sums, or of a product of
+them, there is none of this form.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recipe_compiler.program.definition import DATUM
+from recipe_compiler.tensor.atoms import ONE, everywhere, moved, slots
+from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor, Term
+
+
+@dataclass(frozen=True, slots=True)
+class ByDatum:
+    """A + sum_n g_n."""
+
+    fixed: Tensor
+    """A: what holds no data."""
+    datum: Tensor
+    """g_n, with the free index `n`."""
+
+
+def by_datum(tensor: Tensor, fields: frozenset[str]) -> ByDatum | None:
+    """Return a tensor as what holds no data and what each datum adds; None where it is no such sum.
+
+    Args:
+        tensor: data stand in it as components `x_nj` of all rows.
+        fields: the names of the data.
+    """
+    fixed = tuple(term for term in tensor.terms if not any(map(is_of(fields), _all(term))))
+    data: list[Term] = []
+    index: Index | None = None
+    for term in (term for term in tensor.terms if term not in fixed):
+        n = _row(term, tensor, fields)
+        if n is None:
+            return None
+        index = Index(n.size, DATUM)
+        factors = tuple((moved(atom, {n: index}), exponent) for atom, exponent in term.factors)
+        data.append(Term(term.coefficient, factors))
+    free = tensor.free if index is None else (*tensor.free, index)
+    return ByDatum(Tensor(tensor.free, fixed), Tensor(free, tuple(data)))
+
+
+def is_of(fields: frozenset[str]) -> Callable[[Atom], bool]:
+    """Return whether an atom is a component of a data field."""
+    return lambda atom: isinstance(atom, Component) and atom.name in fields
+
+
+def _all(term: Term) -> tuple[Atom, ...]:
+    return tuple(everywhere(Tensor((), (term,))))
+
+
+def _row(term: Term, tensor: Tensor, fields: frozenset[str]) -> Index | None:
+    """Return the one index over data that a term is summed over; None of several, and of one within a function."""
+    rows: set[Index] = set()
+    for atom, _ in term.factors:
+        own = {of.at[0] for of in _all(Term(term.coefficient, ((atom, ONE),))) if is_of(fields)(of)}
+        if not own <= {*slots(atom)}:
+            return None
+        rows |= {row for row in own if isinstance(row, Index)}
+        if any(isinstance(row, int) for row in own):
+            return None
+    (n, *others) = rows
+    return None if others or n in tensor.free else n
