@@ -28,7 +28,7 @@ _NAMES = {
     "front.fit": "Fit",
     "front.lint": "Lint lint",
     "front.load": "load",
-    "front.model": "DoubtWarning Model SampleWarning compile",
+    "front.model": "DoubtWarning Model SampleWarning compile rerun",
     "front.scheme": "Scheme",
     "front.target": "Target",
     "verdict": "Report Verdict",

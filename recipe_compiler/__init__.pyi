@@ -92,6 +92,7 @@ from recipe_compiler.front.model import DoubtWarning as DoubtWarning
 from recipe_compiler.front.model import Model as Model
 from recipe_compiler.front.model import SampleWarning as SampleWarning
 from recipe_compiler.front.model import compile as compile
+from recipe_compiler.front.model import rerun as rerun
 from recipe_compiler.front.scheme import Scheme as Scheme
 from recipe_compiler.front.target import Target as Target
 from recipe_compiler.verdict import Report as Report

@@ -268,6 +268,35 @@ def run(
 
 @app.command()
 @leaving
+def rerun(
+    file: Annotated[str, typer.Argument(metavar="RUN.nc", help="A file that `recipe run` wrote.")],
+    folder: Annotated[Path, typer.Option("--output-dir", "-o", help="Where the draws go.")] = Path("runs/again"),
+    root: Annotated[
+        Path | None,
+        typer.Option("--root", metavar="DIR", help="What files in the build are relative to; else where it was."),
+    ] = None,
+    cores: Annotated[int | None, typer.Option(callback=FEW, help="Threads; by default, all cores.")] = None,
+    json: AsJson = False,
+    allow_undecided: AllowUndecided = False,
+    allow_code: Annotated[
+        bool, typer.Option("--allow-code", help="Run the Python file that a target names as its gradient.")
+    ] = False,
+    use_cache: UseCache = True,
+) -> ExitCode:
+    """Make a stored run again, bit for bit, from the documents and settings in its file, and from its data.
+
+    It is refused, with the reason, where the data, or what this version emits, are not those of the run.
+    """
+    from recipe_compiler.commands.run import Results, rerun_file
+
+    return rerun_file(
+        file, Results(folder), root, cores,
+        as_json=json, allow_undecided=allow_undecided, allow_code=allow_code, use_cache=use_cache,
+    )  # fmt: skip
+
+
+@app.command()
+@leaving
 def compare(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Files that `recipe run` wrote: runs/*.nc.")],
     json: AsJson = False,

@@ -1,7 +1,7 @@
 """`recipe run`."""
 
 import signal
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from recipe_compiler.pipeline import plan_run, prepare_run
 from recipe_compiler.planner.plan import Plan
 from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.pictures import pictures_of
+from recipe_compiler.run.again import build_of, demand_same, same_draws
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.progress import progress_bars
@@ -30,6 +31,7 @@ from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.stages import (
     Ready,
+    Run,
     conclude,
     demand_log_likelihood,
     demand_no_code,
@@ -37,7 +39,7 @@ from recipe_compiler.run.stages import (
     make_ready,
     settings_of,
 )
-from recipe_compiler.run.store import save, set_aside
+from recipe_compiler.run.store import save, set_aside, stored
 from recipe_compiler.run.summary import COLUMNS, Summary, summarise
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, RunSettings
@@ -143,15 +145,48 @@ def _say_plan(planned: Plan) -> None:
     say(to_yaml(planned.build).rstrip())
 
 
+def rerun_file(
+    file: str, results: Results, folder: Path | None, cores: int | None, *, as_json: bool, allow_undecided: bool,
+    allow_code: bool = False, use_cache: bool = True,
+) -> ExitCode:  # fmt: skip
+    """Make a stored run again from the documents and settings in its file, and compare the draws bit by bit."""
+    with refusals_said(file, as_json=as_json):
+        before, cache = stored(Path(file)), open_cache(use=use_cache)
+        build, settings = build_of(before, file, folder)
+        if build.data is None:
+            raise RunError(f"{file}: the data were given in Python: `rc.rerun(file, data)` takes them again")
+        _demand_places(results, build)
+        path = _stored(results, build)
+        if path.exists() and path.samefile(file):
+            raise RunError(f"{path}: found the run that is to be made again, expected another folder for the result")
+        demand_no_code(build, "--allow-code", allowed=allow_code)
+        report = check_once(build, cache)
+        if (code := of_verdict(report.verdict, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
+            complain(f"{report.name} is {report.verdict.value}: it is not run, for {_why(report)}")
+            return code
+        code = _run(Plan(build, ()), report, settings, results, cores, cache, resume=False, as_json=as_json,
+                    allow_undecided=allow_undecided,
+                    begin=lambda run: demand_same(before, run.facts, file))  # fmt: skip
+        if code not in (ExitCode.PROVED, ExitCode.DOUBTFUL):
+            return code
+        if not same_draws(before, stored(path)):
+            complain(f"{path}: its draws are not those of {file}, though all that is known of both runs is the same")
+            return ExitCode.DOUBTFUL
+        if not as_json:
+            say(f"the draws of {file} again, bit for bit")
+        return code
+
+
 def _run(
     planned: Plan, report: Report, settings: RunSettings, results: Results, cores: int | None, cache: Cache, *,
-    resume: bool, as_json: bool, allow_undecided: bool,
+    resume: bool, as_json: bool, allow_undecided: bool, begin: Callable[[Run], None] = lambda _: None,
 ) -> ExitCode:  # fmt: skip
-    """Run a build whose verdict allows it."""
+    """Run a build whose verdict allows it, and `begin` too."""
     run = prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache)
     run = replace(run, planned=planned.says, measured=planned.measured, doubted=planned.doubts,
                   log_likelihood=results.log_likelihood)  # fmt: skip
     demand_log_likelihood(run, "--log-likelihood")
+    begin(run)
     if not as_json:
         say(f"compiled and read back; {_length(run.build, settings)}")
     if run.may_use_lanes and not as_json:

@@ -6,7 +6,7 @@ Doubts about draws are warnings of two categories: to filter, or to turn into er
 import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from recipe_compiler.pipeline import (
     write_module,
 )
 from recipe_compiler.planner.plan import Plan
+from recipe_compiler.run.again import build_of, demand_same
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, data_of
 from recipe_compiler.run.progress import progress_bars
@@ -147,6 +148,13 @@ class Model:
             raise RunError(f"cores: found {cores!r}, expected None or a whole number of 1 or more")
         run = replace(self._run(data, given, allow_code=allow_code), log_likelihood=log_likelihood)
         demand_log_likelihood(run, "log_likelihood")
+        return self._drawn(run, cores, progress=progress, checkpoint=checkpoint, resume=resume)
+
+    def _drawn(
+        self, run: Run, cores: int | None, *, progress: bool, checkpoint: str | PathLike[str] | None = None,
+        resume: bool = False,
+    ) -> "Fit":  # fmt: skip
+        """Return the draws of a run that is prepared."""
         ready = make_ready(run)
         kept = None if checkpoint is None else Checkpoint(Path(checkpoint) / f"{self.name}.checkpoint", ready.run.facts)
         settings = ready.run.settings
@@ -202,6 +210,50 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<Model {self.name}, {self.report.verdict.value}>"
+
+
+def rerun(
+    draws: "Fit | str | PathLike[str]", data: Mapping[str, object] | None = None, *,
+    folder: str | PathLike[str] | None = None, cores: int | None = None, progress: bool = True,
+    allow_code: bool = False, allow_undecided: bool = False,
+) -> "Fit":  # fmt: skip
+    """Make a run again, bit for bit, from the documents and settings that its draws hold, and from its data.
+
+    Parameters
+    ----------
+    draws : Fit, or the name of a file of one
+        What `Model.sample` returned, or `recipe run` wrote.
+    data : mapping, optional
+        Field of the target to its array, where they were given so.
+    folder : path-like, optional
+        What the names of files in the build are relative to; by default the folder that it was in.
+    cores, progress, allow_code
+        As of `Model.sample`.
+    allow_undecided : bool
+        As of `compile`.
+
+    Returns
+    -------
+    Fit
+        With the same draws.
+
+    Raises
+    ------
+    RunError
+        The data, or what this version emits, are not those of the run; says which.
+    """
+    from recipe_compiler.front.fit import Fit
+
+    fit = Fit.read(draws) if isinstance(draws, (str, PathLike)) else draws
+    said = str(draws) if isinstance(draws, (str, PathLike)) else "these draws"
+    build, settings = build_of(fit, said, None if folder is None else Path(folder))
+    if data is None and build.data is None:
+        raise RunError("found no data, expected those of the run: they were given in Python, and stand in no file")
+    model = compile(Build.of(build), allow_undecided=allow_undecided)
+    given = {name: value for name, value in asdict(settings).items() if name != "schedule"}
+    run = model._run(data, given, allow_code=allow_code)
+    demand_same(fit, run.facts, said)
+    return model._drawn(replace(run, log_likelihood="log_likelihood" in fit.children), cores, progress=progress)
 
 
 def _concluded(ready: Ready, drawn: Draws, kept: Checkpoint | None) -> "Fit":

@@ -18,6 +18,7 @@ import numpy as np
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import Fault, RunError, SpecError
+from recipe_compiler.run.again import kept_for_again
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.chains import Watch
 from recipe_compiler.run.checkpoint import Checkpoint, Facts
@@ -231,6 +232,7 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     known = energies_of(run.module, run.build, ready.inputs, run.data, draws, asked=run.log_likelihood)
     tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts, known)
     add_forecast(tree, ready.forecast)
+    tree.attrs.update(kept_for_again(run.build, run.settings, run.facts))
     tree.attrs.update({"plan": "\n".join(run.planned)} if run.planned else {})
     tree.attrs.update({"left_out": "\n".join(known.left_out)} if known.left_out else {})
     tree.attrs["forecast_lines"] = "\n".join(ready.forecast.says)

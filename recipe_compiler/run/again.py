@@ -1,0 +1,94 @@
+"""A run made again from its file: the same documents, settings and data, and then the same draws bit for bit.
+
+The file holds the documents as written, the settings, and digests of all that the draws depend on (`run/facts.py`).
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from recipe_compiler.errors import RunError
+from recipe_compiler.run.checkpoint import Facts
+from recipe_compiler.spec.archive import archived, from_archive
+from recipe_compiler.spec.model import Build, RunSettings, Schedule
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+GROUPS = ("posterior", "auxiliary", "warmup_posterior", "diverged_posterior")
+"""The groups that hold draws."""
+
+
+def kept_for_again(build: Build, settings: RunSettings, facts: Facts) -> Mapping[str, str]:
+    """Return the attributes of a file from which its run can be made again."""
+    digests = {name: _digest(value) for name, value in facts.items()}
+    return {
+        "documents": archived(build),
+        "run_settings": json.dumps(asdict(settings)),
+        "facts": json.dumps(digests),
+    }
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def build_of(tree: "DataTree", file: str, folder: Path | None = None) -> tuple[Build, RunSettings]:
+    """Return the build of a stored run and its settings.
+
+    Args:
+        tree: as it was read.
+        file: what it was read from, for the faults.
+        folder: what names of files in the build are relative to; None: the folder that it was in.
+
+    Raises:
+        RunError: the file tells of no run.
+        SpecError, ModelError: its documents mean nothing without the files that they name.
+    """
+    missing = [name for name in ("documents", "run_settings", "facts") if name not in tree.attrs]
+    if missing:
+        raise RunError(f"{file}: found no documents in it, expected a file that `recipe run` of this version wrote")
+    settings: dict[str, Any] = json.loads(str(tree.attrs["run_settings"]))
+    schedule = Schedule(**settings.pop("schedule"))
+    return from_archive(str(tree.attrs["documents"]), folder), RunSettings(**settings, schedule=schedule)
+
+
+def demand_same(tree: "DataTree", facts: Facts, file: str) -> None:
+    """Raise RunError where draws would be others than those of a stored run, with what differs."""
+    before: dict[str, str] = json.loads(str(tree.attrs["facts"]))
+    now = {name: _digest(value) for name, value in facts.items() if name != "draws"}
+    differ = [name for name in dict.fromkeys((*before, *now)) if name != "draws" and before.get(name) != now.get(name)]
+    if not differ:
+        return
+    data = [name.removeprefix("data ") for name in differ if name.startswith("data ")]
+    others = [name for name in differ if not name.startswith("data ")]
+    said = [f"the data of {', '.join(data)} are not those of the run"] if data else []
+    said += ["the emitted code is not that of the run: this version steps otherwise"] if "code" in others else []
+    said += [f"found other values of {', '.join(rest)}"] if (rest := [n for n in others if n != "code"]) else []
+    raise RunError(f"{file}: cannot be made again: {'; '.join(said)}")
+
+
+def same_draws(tree: "DataTree", again: "DataTree") -> bool:
+    """Whether two runs drew the same bits, as far as both went."""
+    return all(_same(tree, again, group) for group in GROUPS)
+
+
+def _same(tree: "DataTree", again: "DataTree", group: str) -> bool:
+    if (group in tree.children) != (group in again.children):
+        return False
+    if group not in tree.children:
+        return True
+    one, other = (cast("Any", own[group]).to_dataset() for own in (tree, again))
+    length = min(one.sizes["draw"], other.sizes["draw"])
+    one, other = (own.isel(draw=slice(0, length)) for own in (one, other))
+    names = list(one.data_vars)
+    return names == list(other.data_vars) and all(
+        one[name].shape == other[name].shape
+        and np.array_equal(one[name].to_numpy(), other[name].to_numpy(), equal_nan=True)
+        for name in names
+    )
