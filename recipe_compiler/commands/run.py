@@ -153,7 +153,7 @@ def rerun_file(
     with refusals_said(file, as_json=as_json):
         before, cache = stored(Path(file)), open_cache(use=use_cache)
         build, settings = build_of(before, file, folder)
-        if build.data is None:
+        if build.data is None and build.target.declarations.data:
             raise RunError(f"{file}: the data were given in Python: `rc.rerun(file, data)` takes them again")
         _demand_places(results, build)
         path = _stored(results, build)

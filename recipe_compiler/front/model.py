@@ -247,7 +247,7 @@ def rerun(
     fit = Fit.read(draws) if isinstance(draws, (str, PathLike)) else draws
     said = str(draws) if isinstance(draws, (str, PathLike)) else "these draws"
     build, settings = build_of(fit, said, None if folder is None else Path(folder))
-    if data is None and build.data is None:
+    if data is None and build.data is None and build.target.declarations.data:
         raise RunError("found no data, expected those of the run: they were given in Python, and stand in no file")
     model = compile(Build.of(build), allow_undecided=allow_undecided)
     given = {name: value for name, value in asdict(settings).items() if name != "schedule"}

@@ -90,5 +90,5 @@ def test_a_folder_takes_the_place_of_the_one_that_it_was_in(tmp_path: Path) -> N
         for path in (tmp_path / "first").iterdir():
             path.unlink()
         assert same_draws(fit, rc.rerun(fit, folder=tmp_path / "moved", progress=False))
-        with pytest.raises((RunError, rc.DataError, rc.SpecError, rc.ModelError), match="x.csv"):
+        with pytest.raises((RunError, rc.DataError, rc.SpecError, rc.ModelError), match=r"x\.csv"):
             rc.rerun(fit, progress=False)
