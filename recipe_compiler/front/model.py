@@ -249,7 +249,7 @@ def rerun(
     build, settings = build_of(fit, said, None if folder is None else Path(folder))
     if data is None and build.data is None and build.target.declarations.data:
         raise RunError("found no data, expected those of the run: they were given in Python, and stand in no file")
-    model = compile(Build.of(build), allow_undecided=allow_undecided)
+    model = _compiled(Build.of(build), allow_undecided=allow_undecided)
     given = {name: value for name, value in asdict(settings).items() if name != "schedule"}
     run = model._run(data, given, allow_code=allow_code)
     demand_same(fit, run.facts, said)
@@ -320,7 +320,10 @@ def compile(
     >>> compile(sgld, normal, sizes={"d": 2}, step_size=0.05)
     <Model sgld_normal, proved>
     """
-    build = _build(dynamics, target, name, stated)
+    return _compiled(_build(dynamics, target, name, stated), allow_undecided=allow_undecided, cache=cache)
+
+
+def _compiled(build: Build, *, allow_undecided: bool, cache: bool = True) -> Model:
     kept = open_cache(use=cache)
     report = check_once(build.document, kept)
     module = compile_build(build.document, report, allow_undecided=allow_undecided, cache=kept)
