@@ -6,9 +6,10 @@ c |l_i| - C where a_i < s_i < b_i. So U_0 >= c sum |l_i| - C over those i. For l
 they are probabilities s_i with X.T s = X.T y: classes are then not separable (Albert, Anderson 1984; Silvapulle 1981).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -18,10 +19,13 @@ from scipy.sparse import coo_matrix, csr_matrix
 from recipe_compiler.verify.from_data.energy import Form, Piece
 from recipe_compiler.verify.from_data.ranks import rank_of
 
-LEAST = 1e-6
-"""The least distance from the ends at which the programme's weights are taken for inside."""
+LEAST = 1e-3
+"""The least e_k at which a piece is taken for inside."""
 
-BITS = 30
+LONGEST = 1e4
+"""The largest tau: what can be inside only by less than 1/tau is not found."""
+
+BITS = 40
 """Binary digits that proposed weights are rounded to."""
 
 
@@ -98,52 +102,45 @@ def _allowed(piece: Piece, weights: Sequence[fmpq], *, open_: bool) -> bool:
 def _proposed(
     slots: Sequence[_Slot], pieces: Sequence[Piece], linear: Form, width: int
 ) -> tuple[list[fmpq], frozenset[int]] | None:
-    """Return weights close to allowed ones, with the pieces in whose range they lie inside, as many as may be.
+    """Return weights close to allowed ones, with the pieces in whose range they lie inside: as many as there can be.
 
-    maximise sum_k e_k over 0 <= e_k <= 1, weights at least e_k w_k from the ends of their ranges, sum s_i l_i + L = 0.
+    maximise sum_k e_k over 0 <= e_k <= 1 and 1 <= tau: r_i/tau in the range of i, by e_k/tau away from its ends, and
+    sum_i r_i l_i + tau L = 0. With tau large every piece that can be inside has e_k = 1. The weights are r_i/tau.
     """
     n, m = len(slots), len(pieces)
     A = np.array([[float(x) for x in slot.form[:-1]] for slot in slots])
     scale = np.maximum(np.abs(A).max(axis=0, initial=0.0), 1e-300)
-    size = np.array([1.0 if p.kind in ("square", "exp") else float(p.weight) for p in pieces])
-    members = _members(slots)
-    entries: list[tuple[int, int, float]] = []
-    bounds: list[float] = []
-
-    def at_least(columns: list[tuple[int, float]], least: float, piece: int) -> None:
-        row, share = len(bounds), size[piece] / (2.0 * max(1, len(pieces[piece].forms)))
-        entries.extend((row, column, -by) for column, by in columns)
-        entries.append((row, n + piece, share))
-        bounds.append(-least)
-
-    for k, slot in enumerate(slots):
-        if slot.low is not None:
-            at_least([(k, 1.0)], float(slot.low), slot.piece)
-        if slot.high is not None and pieces[slot.piece].kind == "abs":
-            at_least([(k, -1.0)], -float(slot.high), slot.piece)
-    for piece, own in enumerate(pieces):
-        if own.kind == "log":
-            at_least(members[piece], -float(own.weight), piece)
-    rows, columns, values = zip(*entries, strict=True) if entries else ((), (), ())
-    upper = coo_matrix((values, (rows, columns)), shape=(len(bounds), n + m)) if bounds else None
-    equal = np.hstack([(A / scale).T, np.zeros((width, m))])
-    target = -np.array([float(x) for x in linear[:-1]]) / scale
+    upper = coo_matrix(tuple(_ranges(slots, pieces)), shape=(2 * n + m, n + m + 1))
+    right = np.array([float(x) for x in linear[:-1]]) / scale
+    equal = np.hstack([(A / scale).T, np.zeros((width, m)), right[:, None]])
     found = linprog(
-        np.concatenate([np.zeros(n), -np.ones(m)]), A_ub=None if upper is None else csr_matrix(upper),
-        b_ub=bounds or None, A_eq=csr_matrix(equal) if width else None, b_eq=target if width else None,
-        bounds=[(None, None)] * n + [(0.0, 1.0)] * m, method="highs",
+        np.concatenate([np.zeros(n), -np.ones(m), [0.0]]), A_ub=csr_matrix(upper), b_ub=np.zeros(2 * n + m),
+        A_eq=csr_matrix(equal), b_eq=np.zeros(width),
+        bounds=[(None, None)] * n + [(0.0, 1.0)] * m + [(1.0, LONGEST)], method="highs",
     )  # fmt: skip
     if found.x is None or not found.success:
         return None
     inside = frozenset(k for k in range(m) if found.x[n + k] > LEAST)
-    return [_rounded(x, slot, slot.piece in inside) for x, slot in zip(found.x[:n], slots, strict=True)], inside
+    weights = found.x[:n] / found.x[-1]
+    return [_rounded(x, slot, slot.piece in inside) for x, slot in zip(weights, slots, strict=True)], inside
 
 
-def _members(slots: Sequence[_Slot]) -> dict[int, list[tuple[int, float]]]:
-    found: dict[int, list[tuple[int, float]]] = {}
+def _ranges(slots: Sequence[_Slot], pieces: Sequence[Piece]) -> Iterator[Any]:
+    """Yield the numbers of the conditions that weights are in their ranges, and their rows and columns."""
+    n, m = len(slots), len(pieces)
+    entries: list[tuple[float, int, int]] = []
     for k, slot in enumerate(slots):
-        found.setdefault(slot.piece, []).append((k, -1.0))
-    return found
+        if slot.low is not None:
+            entries += [(-1.0, k, k), (1.0, k, n + slot.piece), (float(slot.low), k, n + m)]
+        if slot.high is not None and pieces[slot.piece].kind == "abs":
+            entries += [(1.0, n + k, k), (1.0, n + k, n + slot.piece), (-float(slot.high), n + k, n + m)]
+        if pieces[slot.piece].kind == "log":
+            entries.append((1.0, 2 * n + slot.piece, k))
+    for k, piece in enumerate(pieces):
+        if piece.kind == "log":
+            entries += [(1.0, 2 * n + k, n + k), (-float(piece.weight), 2 * n + k, n + m)]
+    yield [value for value, _, _ in entries]
+    yield [row for _, row, _ in entries], [column for _, _, column in entries]
 
 
 def _rounded(x: float, slot: _Slot, inside: bool) -> fmpq:

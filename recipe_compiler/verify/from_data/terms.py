@@ -37,7 +37,7 @@ MANY = 250_000
 LARGEST_POWER = 8
 """The power up to which a sum in one scale is multiplied out."""
 
-_POSITIVE = frozenset({"exp", "cosh", "sigmoid", "gamma", "pi", "sqrt", "abs"})
+_POSITIVE = frozenset({"exp", "cosh", "sigmoid", "pi", "abs"})
 """Functions that are never negative where they are defined and finite."""
 
 Exponentials = dict[tuple[Fraction, int], Column]
@@ -321,8 +321,9 @@ def _of_forms(read: Gathered, term: Product) -> bool:
     even = _even(split)
     if even is not None:
         form, k = even
-        if not split.weights and read.rows == 1 and k == 2 and split.rational:
-            return _quadratic(read, term.coefficient, [form, form])
+        alone = not split.weights and k == 2 and split.rational
+        if alone and _quadratic(read, term.coefficient, [form, form]):
+            return True
         return _power(read, term.coefficient, split.weights, form, k)
     linear = [*(_of_coordinate(z) for z, k in split.powers if k == 1), *(f for f, k in split.factors if k == 1)]
     if len(linear) == len(split.powers) + len(split.factors) == 2 and not split.weights and split.rational:
