@@ -150,11 +150,22 @@ def bound_of(page: Page, entry: Entry, part: tree.Tree, declarations: Declaratio
     return bound
 
 
-def read_assumptions(page: Page, declarations: Declarations) -> tuple[Compare, ...]:
-    """Return the comparisons under `assume`."""
+NORMALISABLE = "normalisable"
+"""What a target or a build may assume besides comparisons: that exp(-U) has a finite integral."""
+
+
+def assumes_integral(page: Page) -> bool:
+    """Return whether a finite integral is among what is assumed."""
+    listed = getattr(page.node("assume"), "items", ())
+    return any(isinstance(item, Scalar) and item.text.strip() == NORMALISABLE for item in listed)
+
+
+def read_assumptions(page: Page, declarations: Declarations, besides: str = "") -> tuple[Compare, ...]:
+    """Return the comparisons under `assume`; `besides` is the word that may stand among them."""
     scope, node = Scope(declarations), page.node("assume")
     entries = [page.entry(f"assume[{number}]", "assume", number) for number in range(len(getattr(node, "items", ())))]
-    read = [page.faults.catch(lambda entry=entry: entry.condition(scope)) for entry in entries if entry is not None]
+    conditions = [entry for entry in entries if entry is not None and entry.scalar.text.strip() != (besides or None)]
+    read = [page.faults.catch(lambda entry=entry: entry.condition(scope)) for entry in conditions]
     return tuple(condition for condition in read if condition is not None)
 
 

@@ -284,6 +284,8 @@ class Target:
     """The named densities in it."""
     derived: tuple[tuple[str, Formula], ...] = ()
     """Name to what is computed from every draw, of the blocks as declared (`spec/derived.py`)."""
+    assumes_integral: bool = False
+    """Whether its author states that exp(-U) has a finite integral: it is then given, never proved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,6 +421,8 @@ class Build:
     """By what part of it a posterior sd may be off, of `step_size: auto`."""
     accept: float = 0.8
     """The mean probability that moves shall be accepted with, of `step_size: auto`."""
+    assumes_integral: bool = False
+    """Whether its author states that exp(-U) has a finite integral, as of a target."""
     observed: Observed | str = field(default="", compare=False, repr=False)
     """The data, or why they are not known yet."""
 

@@ -110,6 +110,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
         bit_generator=document.noise.generator,
         derived=derived,
         diagnostics=document.run.diagnostics,
+        assumes_integral=bool(document.assume),
     )
     chosen = {"share": document.run.share, "accept": document.run.accept}
     return replace(made, **{name: float(value) for name, value in chosen.items() if value is not None})

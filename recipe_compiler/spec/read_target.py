@@ -9,7 +9,9 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.spec.constraint import Constrained, read_constraints
 from recipe_compiler.spec.declarations import (
+    NORMALISABLE,
     Page,
+    assumes_integral,
     block_declarations,
     check_unique,
     parameter_declarations,
@@ -47,7 +49,7 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     sets = read_constraints(page, document.state, declarations)
     declared = tuple(sets[block.name].block if block.name in sets else block for block in declarations.blocks)
     declarations = replace(declarations, blocks=declared)
-    declarations = replace(declarations, assume=read_assumptions(page, declarations))
+    declarations = replace(declarations, assume=read_assumptions(page, declarations, NORMALISABLE))
     _check_parts(page, document)
     code = _code(page, document, file)
     if code is not None and any(block.constraint is not None for block in declared):
@@ -71,6 +73,7 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     source = source_of(root, file)
     formulas = potential, log_prior, log_likelihood
     target = Target(document.name, declarations, *formulas, code, *titles, source, laws, stated=stated, derived=derived)
+    target = replace(target, assumes_integral=assumes_integral(page))
     return faults.catch(lambda: unbounded(target, transforms))
 
 

@@ -389,6 +389,9 @@ class BuildDocument(Document):
     noise: StreamEntry = StreamEntry()
     minibatch: MinibatchEntry | None = None
     sizes: dict[Name, SizeNumber] = {}
+    assume: Annotated[
+        list[Literal["normalisable"]], Field(description="that exp(-U) has a finite integral: given, not proved")
+    ] = []
     data: DataEntry | None = None
     init: dict[Name, FormulaText] = {}
     derived: Derived = {}

@@ -25,7 +25,7 @@ from recipe_compiler.verify.builds.minibatch_independence import (
     independent_update,
 )
 from recipe_compiler.verify.builds.noise_budget import noise_budget
-from recipe_compiler.verify.builds.normalisable import normalisable_build, normalisable_target
+from recipe_compiler.verify.builds.normalisable import normalisable_alone, normalisable_build
 from recipe_compiler.verify.builds.target import defined, gradient
 from recipe_compiler.verify.builds.unique import unique_in
 from recipe_compiler.verify.core.build_values import at_values, known_sizes
@@ -371,7 +371,7 @@ TARGETS: tuple[Claim[Target, Target], ...] = (
     ),
     Claim("laws", "each claimed law is that of its block given all others", laws, lambda target: bool(target.laws)),
     Claim("constraints", "what is sampled has the law of the blocks as declared", keeps_law, has_constraints),
-    Claim("normalisable", "the posterior has a finite integral", normalisable_target, _always, alone=True),
+    Claim("normalisable", "the posterior has a finite integral", normalisable_alone, _always, alone=True),
 )
 
 SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (

@@ -25,7 +25,7 @@ from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Applied, Atom, Component, Index, Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build, target_decided_in
-from recipe_compiler.verify.builds.of_data import decided_by_data
+from recipe_compiler.verify.builds.of_data import asked_of_data, decided_by_data
 from recipe_compiler.verify.builds.on_sets import without_sets
 from recipe_compiler.verify.builds.proper_prior import by_proper_prior
 from recipe_compiler.verify.builds.target import of_code
@@ -45,6 +45,7 @@ from recipe_compiler.verify.integrability.normalisable import METHOD, normalisab
 _ENDS = {name: row.ends for name, row in FUNCTIONS.items() if row.ends is not None}
 
 FINITE = " has a finite integral"
+STATED = Proved("as its author states", (f"exp(-U){FINITE}, as the document states under `assume`",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,28 @@ def normalisable_build(build: Build, bound: Dynamics) -> Answer:
     return Answer(Undecided((reason,)), where=found.where)
 
 
+def _as_stated(build: Build, bound: Dynamics, posterior: Answer) -> Answer:
+    """Return an answer that is open, or wrong elsewhere, as given where the author of target or build states it."""
+    decision = posterior.decision
+    if not (build.assumes_integral or build.target.assumes_integral):
+        return posterior
+    here = isinstance(decision, Refuted) and _is_about(build, bound, posterior.for_d, decision)
+    return posterior if here or isinstance(decision, Proved) else replace(posterior, decision=STATED)
+
+
+def normalisable_alone(target: Target) -> Answer:
+    """Decide the finite integral of a target that stands by itself, for all data.
+
+    Where it is open: given, if its author states it, else with what data of a build would have to show.
+    """
+    found = normalisable_target(target)
+    if not isinstance(found.decision, Undecided):
+        return found
+    if target.assumes_integral:
+        return replace(found, decision=STATED)
+    return replace(found, decision=replace(found.decision, tried=(*found.decision.tried, *asked_of_data(target))))
+
+
 def _is_about(build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int], ...], refuted: Refuted) -> bool:
     """Whether a witness is about the sizes and values of a build, and takes no others, nor any data."""
     sizes = {**known_sizes(build, build.target), **known_sizes(build, bound)}
@@ -214,7 +237,7 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
         return replace(of_dynamics, decision=replace(own, given=(*own.given, of_code(build.target.gradient))))
     posterior = target_decided_in(normalisable_target, build)
     if not isinstance(posterior.decision, Proved):
-        posterior = decided_by_data(build, posterior)
+        posterior = _as_stated(build, bound, decided_by_data(build, posterior))
     match posterior.decision:
         case Proved(by, given, data):
             own = of_dynamics.decision

@@ -5,12 +5,14 @@ The formulas of the target, of the blocks as they are declared, are read at exac
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpq
 
 from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Observed, Target
 from recipe_compiler.spec.transform import standard
@@ -64,6 +66,57 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
     except NotReadError as error:
         reasons.append(f"at its data: {error}")
     return _more(general, tuple(dict.fromkeys(reasons)))
+
+
+SAMPLED, SIZE = 24, 2
+"""Rows of made-up data, and the sizes that are not their number."""
+
+
+def asked_of_data(target: Target) -> tuple[str, ...]:
+    """Return what data of a build are to show, found with made-up ones; empty where they would not decide either."""
+    own = standard(target)
+    fields = own.declarations.data
+    if not fields or target.gradient is not None or constrained(own):
+        return ()
+    rng = Random(0)
+    sizes = dict.fromkeys(own.declarations.sizes, SIZE) | {
+        datum.size: SAMPLED for datum in fields if isinstance(datum.size, str)
+    }
+    known = Known(own.declarations, sizes, {}, {})
+    data = {datum.name: _made_up(datum, known, rng) for datum in fields}
+    ones = {p.name: _one(p.shape, known) for p in own.declarations.parameters}
+    known = replace(known, data=data, parameters=ones)
+    for parts, is_all in _tried(own, known):
+        try:
+            found = decide(energy_of(parts, known))
+        except NotReadError:
+            continue
+        if isinstance(found, Shown) and is_all:
+            asked = ", ".join(dict.fromkeys(fact.asks for fact in found.facts))
+            return (f"the data of a build would decide it: {asked}",) if asked else ()
+    return ()
+
+
+def _tried(own: Target, known: Known) -> Iterator[tuple[list[tuple[Value, int]], bool]]:
+    try:
+        yield from _ways(own, known, SAMPLED)
+    except NotReadError:
+        return
+
+
+def _made_up(datum: Datum, known: Known, rng: Random) -> Entries:
+    """Return numbers that a field may hold, of no pattern."""
+    values = datum.values or ((1, 2, 3, 5, 8, 13) if datum.kinds != (Kind.REAL,) else (-7, -3, -1, 0, 2, 4, 9))
+    width = known.length(datum.shape.rows) * known.length(datum.shape.cols)
+    if datum.is_index:
+        return (tuple(tuple(fmpq(int(n % width == k)) for n in range(SAMPLED)) for k in range(width)),)
+    return (tuple(tuple(fmpq(rng.choice(values)) for _ in range(SAMPLED)) for _ in range(width)),)
+
+
+def _one(shape: Shape, known: Known) -> tuple[tuple[fmpq, ...], ...]:
+    """Return 1, a column of ones, or the identity."""
+    rows, cols = known.length(shape.rows), known.length(shape.cols)
+    return tuple(tuple(fmpq(int(cols == 1 or i == j)) for j in range(cols)) for i in range(rows))
 
 
 def _more(general: Answer, reasons: tuple[str, ...]) -> Answer:

@@ -20,6 +20,8 @@ class Fact:
     words: str
     method: str
     certificate: str = ""
+    asks: str = ""
+    """What it is a fact of, whatever the numbers are: what data are to show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +121,22 @@ def _facts(energy: Energy, confined: Balance, found: Counted) -> Iterator[Fact]:
     """Yield the facts that were used."""
     width, blocks = len(energy.theta), _blocks(energy)
     if width:
-        yield Fact(f"forms of {blocks} of full rank {width}", "a minor that is not zero modulo a prime")
+        asks = f"the full rank of the forms of {blocks}"
+        yield Fact(f"forms of {blocks} of full rank {width}", "a minor that is not zero modulo a prime", asks=asks)
     kinds = {energy.pieces[k].kind for k in confined.inside}
     firm = [form for k, piece in enumerate(energy.pieces) if piece.kind in FIRM for form in piece.forms]
     if kinds - FIRM and rank_of([*firm, *(form for g in energy.groups for form in g.forms)], width).rank < width:
         words = f"classes that no direction of {blocks} separates" if "log" in kinds else f"counts that bound {blocks}"
-        yield Fact(words, "weights inside the slopes, exact: sum_i s_i l_i + L = 0", _shares(confined))
+        asks = f"no direction of {blocks} along which the likelihood never falls"
+        yield Fact(words, "weights inside the slopes, exact: sum_i s_i l_i + L = 0", _shares(confined), asks)
     for chosen in found.never_zero:
         scales = " and ".join(_scale(energy, found, k) for k in sorted(chosen))
-        yield Fact(f"residuals of scale {scales} that no {blocks} makes zero", "the rank of [A c] is that of A and 1")
+        words = f"residuals of scale {scales} that no {blocks} makes zero"
+        yield Fact(words, "the rank of [A c] is that of A and 1", asks=words)
     for missed in found.left_over:
         if missed:
-            yield Fact(f"{missed} residuals at least that no {blocks} makes zero", "hyperplanes modulo a prime")
+            words = f"{missed} residuals at least that no {blocks} makes zero"
+            yield Fact(words, "hyperplanes modulo a prime", asks=f"residuals that no {blocks} makes zero, most of them")
 
 
 FIRM = frozenset({"square", "abs"})

@@ -2,6 +2,7 @@
 
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from flint import fmpq
@@ -25,7 +26,7 @@ def integrand(data: list[int], tail: Fraction, power: Fraction, t: int) -> mpf:
     def f(m: mpf) -> mpf:
         return mp.exp(-p * sum(mp.log1p(mu * (m - y) ** 2) for y in data))
 
-    total = sum(quad(f, [a, b], maxdegree=3) for a, b in zip(edges, edges[1:], strict=False))
+    total = sum(quad(f, [a, b], maxdegree=3) for a, b in pairwise(edges))
     return mp.log(total) - mpf(power.numerator) / power.denominator * t + t
 
 

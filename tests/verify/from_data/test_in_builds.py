@@ -1,0 +1,155 @@
+"""What is said of a finite integral that rests on data: the facts, what would decide it, what is taken as given."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from loaders import load_build, load_dynamics, load_target
+
+from recipe_compiler.cache import Cache, check_once
+from recipe_compiler.errors import ModelError
+from recipe_compiler.run.observed import observed
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build, Observed
+from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.normalisable import normalisable_alone, normalisable_build
+
+ROOT = Path(__file__).parents[3]
+SGHMC = ROOT / "specs" / "dynamics" / "sghmc.yaml"
+
+TARGET = """
+format: 1
+name: line
+state: {beta: {shape: p}, sigma: {domain: positive, transform: log}}
+data: {x: {shape: [N, p]}, y: {shape: N}}
+ASSUMElog_prior: 0
+log_likelihood: -log(sigma) - ((y - x @ beta)/sigma)**2/2
+"""
+BUILD = """
+format: 1
+name: line_build
+dynamics: DYNAMICS
+target: target.yaml
+scheme: {name: baoab}
+variant: full
+sizes: {p: 2}
+data: DATA
+ASSUMErun: {step_size: auto}
+"""
+TABLE = "{file: data.csv, x: a, y: y, intercept: true}"
+ROWS = ((0, 1), (1, 3), (2, 2), (3, 5), (4, 4))
+
+
+def build(folder: Path, rows: object = ROWS, data: str = TABLE, in_target: str = "", in_build: str = "") -> Build:
+    """Return a regression on a table of two columns."""
+    table = np.asarray(rows, dtype=float)
+    np.savetxt(folder / "data.csv", table, delimiter=",", header="a,y", comments="", fmt="%.17g")
+    (folder / "target.yaml").write_text(TARGET.replace("ASSUME", in_target))
+    text = BUILD.replace("DYNAMICS", str(SGHMC)).replace("DATA", data).replace("ASSUME", in_build)
+    (folder / "build.yaml").write_text(text)
+    return load_build(folder / "build.yaml")
+
+
+def decided(document: Build) -> Decision:
+    """Return what is decided of the integral, the data being read."""
+    own = observed(document)
+    assert isinstance(own, Build)
+    return normalisable_build(own, bind(own)).decision
+
+
+def test_facts_of_the_data_are_named_with_their_file(tmp_path: Path) -> None:
+    found = decided(build(tmp_path))
+    assert isinstance(found, Proved)
+    fact = "the 5 data of data.csv: forms of beta of full rank 2, residuals of scale sigma that no beta makes zero"
+    assert fact in found.given
+    assert dict(found.data)["target: forms of beta of full rank 2"] == "a minor that is not zero modulo a prime"
+
+
+def test_a_verdict_that_is_kept_is_not_that_of_other_data(tmp_path: Path) -> None:
+    def verdict(rows: object) -> Finding:
+        report = check_once(build(tmp_path, rows), Cache(tmp_path / "kept"), advisory=False)
+        return next(finding for finding in report.findings if finding.id == "normalisable")
+
+    assert isinstance(verdict(ROWS).decision, Proved)
+    assert isinstance(verdict([(0, 1), (1, 3), (2, 5), (3, 7)]).decision, Refuted)
+
+
+def test_doubles_are_taken_as_they_are(tmp_path: Path) -> None:
+    on_a_line = [(0, 0.0), (1, 0.1), (2, 0.2), (3, 0.3)]  # of the doubles nearest to them, 0.3 is not
+    assert isinstance(decided(build(tmp_path, on_a_line)), Proved)
+    assert isinstance(decided(build(tmp_path, [(a, a / 8) for a in range(4)])), Refuted)
+
+
+def test_one_more_row_makes_three_points_enough(tmp_path: Path) -> None:
+    assert isinstance(decided(build(tmp_path, ROWS[:3])), Refuted)
+    assert isinstance(decided(build(tmp_path, ROWS[:4])), Proved)
+
+
+def test_columns_that_differ_by_a_last_bit_have_full_rank(tmp_path: Path) -> None:
+    near = [(1, 1), (1, 3), (1, 2), (1 + 2**-52, 5), (1, 4)]
+    assert isinstance(decided(build(tmp_path, near)), Proved)
+    assert isinstance(decided(build(tmp_path, [(1, y) for _, y in near])), Refuted)
+
+
+def test_a_target_says_what_its_data_are_to_show(tmp_path: Path) -> None:
+    build(tmp_path)
+    found = normalisable_alone(load_target(tmp_path / "target.yaml")).decision
+    assert isinstance(found, Undecided)
+    asked = "the full rank of the forms of beta, residuals of scale sigma that no beta makes zero"
+    assert f"the data of a build would decide it: {asked}" in found.tried
+
+
+def test_large_arrays_are_left_to_the_run(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", rng.normal(size=(150_000, 2)))
+    np.save(tmp_path / "y.npy", rng.normal(size=150_000))
+    own = observed(build(tmp_path, data="{arrays: {x: x.npy, y: y.npy}}"))
+    assert isinstance(own, Build)
+    assert own.observed == "x.npy is large, and known when a run begins"
+    found = decided(own)
+    assert isinstance(found, Undecided)
+    assert own.observed in found.tried
+
+
+def test_a_file_that_cannot_be_read_leaves_the_integral_open(tmp_path: Path) -> None:
+    own = build(tmp_path)
+    (tmp_path / "data.csv").write_text("a,y\n1,no number\n")
+    found = decided(own)
+    assert isinstance(found, Undecided)
+    assert any("cannot be read" in reason and "no number" in reason for reason in found.tried)
+
+
+@pytest.mark.parametrize("where", ["in_target", "in_build"])
+def test_what_is_assumed_is_given_and_never_proved_alone(where: str, tmp_path: Path) -> None:
+    (tmp_path / "y.npy").write_bytes(b"")
+    own = build(tmp_path, **{where: "assume: [normalisable]\n"})
+    (tmp_path / "data.csv").unlink()
+    found = decided(own)
+    assert isinstance(found, Proved)
+    assert "exp(-U) has a finite integral, as the document states under `assume`" in found.given
+    assert found.by == "as its author states"
+
+
+def test_what_is_assumed_and_wrong_is_refuted(tmp_path: Path) -> None:
+    assert isinstance(decided(build(tmp_path, ROWS[:3], in_build="assume: [normalisable]\n")), Refuted)
+
+
+def test_what_is_assumed_and_shown_is_shown(tmp_path: Path) -> None:
+    found = decided(build(tmp_path, in_build="assume: [normalisable]\n"))
+    assert isinstance(found, Proved)
+    assert not any("as the document states" in fact for fact in found.given)
+
+
+def test_dynamics_cannot_assume_it(tmp_path: Path) -> None:
+    text = SGHMC.read_text(encoding="utf-8").replace("functions:", "assume: [normalisable]\nfunctions:", 1)
+    (tmp_path / "dynamics.yaml").write_text(text)
+    with pytest.raises(ModelError, match="not declared"):
+        load_dynamics(tmp_path / "dynamics.yaml")
+
+
+@pytest.mark.parametrize("name", ["earnings", "kidiq", "mesquite", "nes", "rats", "sblrc"])
+def test_published_posteriors_have_a_finite_integral(name: str) -> None:
+    own = observed(load_build(ROOT / "tests" / "posteriors" / "builds" / f"{name}.yaml"))
+    assert isinstance(own, Build)
+    assert isinstance(own.observed, Observed)
+    assert isinstance(decided(own), Proved)
