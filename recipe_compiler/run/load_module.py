@@ -21,7 +21,7 @@ from recipe_compiler.errors import CompilerError, RunError
 from recipe_compiler.program.lower_cycle import ACCEPTANCE
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.rng_state import Stream
-from recipe_compiler.run.support_functions import share_support
+from recipe_compiler.run.support_functions import MODULE, share_support
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.model import Code
 
@@ -128,7 +128,7 @@ def load_text(name: str, text: str, code: Code | None = None) -> Emitted:
     """
     _demand_jit()
     given = "" if code is None else _gradient_name(code)
-    digest = hashlib.sha256((text + given).encode()).hexdigest()[:24]
+    digest = hashlib.sha256((MODULE + text + given).encode()).hexdigest()[:24]  # compiled code names such modules
     path = cache_folder() / digest / f"{name}.py"
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,25 +3,30 @@
 Every module has its own copy of the support code it calls, and the jit compiles each copy: a third of what a module
 takes. A copy with the bytecode, the options and the meaning of all names of one that is there already gives way to it.
 Functions that are kept on disk stay a module's own: what is kept names its file.
+
+What is kept of a caller names the modules of what it calls, and another process looks them up. So what is shared stands
+in a module whose name is made of its content, which every process has that imports a copy of it.
 """
 
+import sys
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
+
+MODULE = "_recipe_support_"
+"""What the name of a module of a shared function begins with; its content follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Function:
     """A compiled function: two of the same meaning are equal, whichever module they stand in."""
 
-    code: Hashable
-    options: Hashable
-    names: Hashable
-    """What each global name in it stands for."""
+    module: str
     itself: Any = field(compare=False)
 
 
@@ -50,13 +55,18 @@ def _shared(name: str, space: dict[str, Any], found: dict[str, Any]) -> Any:
                 names = tuple((used, _meaning(used, space, found)) for used in _names(plain.__code__) if used in space)
             except _OwnError:
                 return None
-            found[name] = _first(_Function(_code(plain.__code__), options, names, space[name]))
+            content = sha256(repr((_code(plain.__code__), options, names)).encode()).hexdigest()
+            found[name] = _first(_Function(MODULE + content, space[name]))
     return found[name]
 
 
 @cache
 def _first(function: _Function) -> Any:
     """Return the function itself, the one of the first call for all that are equal."""
+    plain, _ = _parts(function.itself)
+    assert plain is not None
+    plain.__module__ = function.module
+    sys.modules[function.module] = ModuleType(function.module)
     return function.itself
 
 
@@ -68,9 +78,8 @@ def _parts(value: Any) -> tuple[FunctionType | None, Hashable]:
 
     match value:
         case Dispatcher() if isinstance(value._cache, NullCache):  # pyright: ignore[reportPrivateUsage]
-            options = sorted(value.targetoptions.items())
             plain = value.py_func
-            options = tuple((key, repr(sorted(one) if isinstance(one, set) else one)) for key, one in options)
+            options = tuple((key, _written(one)) for key, one in sorted(value.targetoptions.items()))
         case _Intrinsic():
             plain, options = value._defn, "intrinsic"  # pyright: ignore[reportPrivateUsage]
         case _:
@@ -86,7 +95,10 @@ def _meaning(name: str, space: dict[str, Any], found: dict[str, Any]) -> Hashabl
     if isinstance(value, type):
         return value.__module__, value.__qualname__
     function = _shared(name, space, found)
-    return _constant(value) if function is None else id(function)  # functions that are shared are never freed
+    if function is None:
+        return _constant(value)
+    plain, _ = _parts(function)
+    return plain and plain.__module__
 
 
 def _constant(value: Any) -> Hashable:
@@ -111,7 +123,13 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _code(code: CodeType) -> Hashable:
-    """Return what a function does, wherever it stands: its code without lines and files."""
-    constants = tuple(_code(one) if isinstance(one, CodeType) else (type(one), repr(one)) for one in code.co_consts)
+    """Return what a function does, wherever it stands and in any process: its code without lines and files."""
+    constants = tuple(_code(one) if isinstance(one, CodeType) else _written(one) for one in code.co_consts)
     variables = code.co_varnames, code.co_cellvars, code.co_freevars, code.co_argcount, code.co_kwonlyargcount
     return code.co_name, code.co_code, code.co_flags, code.co_exceptiontable, code.co_names, *variables, constants
+
+
+def _written(constant: object) -> tuple[str, str]:
+    """Return a constant with its type; sets in order, which hashes give them anew in every process."""
+    in_order = sorted(constant, key=repr) if isinstance(constant, set | frozenset) else constant
+    return type(constant).__name__, repr(in_order)

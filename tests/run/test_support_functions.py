@@ -1,5 +1,7 @@
 """Support functions that modules have in common are compiled once; whatever differs in any way stays a module's own."""
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -91,3 +93,54 @@ def test_shipped_modules_draw_normals_with_one_function() -> None:
     assert spaces[0]["run"] is not spaces[1]["run"]
     drawn = [space["sample"](draws=3, warmup=0, thin=1, chains=1, seed=2)["theta"] for space in spaces]
     assert all(np.isfinite(one).all() and one.std() > 0.0 for one in drawn)
+
+
+KEPT = """
+import sys
+from pathlib import Path
+from recipe_compiler.run.load_module import load_file
+
+modules = [load_file(Path({folder!r}) / f"{{name}}.py") for name in {names}]
+for module in modules:
+    space = vars(sys.modules[module.run.py_func.__module__])
+    drawn = space["sample"](draws=2, warmup=0, thin=1, chains=1, seed=2)["theta"]
+print(sum(space["run"].stats.cache_hits.values()), drawn.tobytes().hex())
+"""
+
+
+def test_what_is_kept_is_found_by_a_process_without_the_first_module(
+    warm_libraries: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What compiled code calls is of a module that the other process has not imported: its name must mean the same."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+
+    def ran(*names: str) -> list[str]:
+        text = KEPT.format(folder=str(GENERATED), names=names)
+        return subprocess.run([*warm_libraries, "-c", text], capture_output=True, text=True, check=True).stdout.split()
+
+    hits, drawn = ran("sgld_gaussian", "sghmc_gaussian_baoab")
+    assert hits == "0", "both were compiled"
+    assert ran("sghmc_gaussian_baoab") == ["1", drawn]
+
+
+def test_names_are_the_same_in_every_process() -> None:
+    """Sets are written in order: hashes of strings differ from process to process."""
+    text = TEXT.replace("return TABLE", "return (x in {'a', 'b', 'c'}) + TABLE")
+    text = text.replace('"numpy")', '"numpy", fastmath={"nsz", "arcp", "contract"})')
+    script = f"space = {{}}\nexec(compile({text!r}, 'a.py', 'exec'), space)\n" + (
+        "from recipe_compiler.run.support_functions import share_support\nshare_support(space)\n"
+        "print(space['inner'].py_func.__module__, space['outer'].py_func.__module__)"
+    )
+    script = script.replace("cache=True", "cache=False")
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in "12"
+    }
+    assert len(found) == 1
+    assert found.pop().count("_recipe_support_") == 2

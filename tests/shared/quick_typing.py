@@ -1,0 +1,45 @@
+"""What numba finds out of an operator on numbers, kept: it looks for it anew wherever the operator stands.
+
+Every `a*b` of two doubles goes through all that `*` may mean, of dates and strings too, which is a sixth of what it
+takes to compile a step. The answer depends on the operator and on the types, so code is compiled as it is without this.
+"""
+
+import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from numba.core import types
+from numba.core.types.functions import BaseFunction
+
+OPERATORS = frozenset(
+    (
+        operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.neg,
+        operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.lt, operator.le, operator.gt,
+        operator.ge, operator.eq, operator.ne, operator.and_, operator.or_, operator.xor, operator.lshift,
+        operator.rshift,
+    )
+)  # fmt: skip
+NUMBERS = (types.Float, types.Integer, types.Boolean, types.IntegerLiteral)
+
+
+@contextmanager
+def quick_typing() -> Iterator[None]:
+    """Keep what operators on numbers are, as long as no more meanings are added to them."""
+    look = BaseFunction.get_call_type
+    known: dict[tuple[object, ...], tuple[Any, Any]] = {}
+
+    def get_call_type(self: Any, context: Any, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        if kws or self.typing_key not in OPERATORS or not all(isinstance(one, NUMBERS) for one in args):
+            return look(self, context, args, kws)
+        key = (self.typing_key, self.templates, context, tuple(args))
+        if key not in known:
+            signature = look(self, context, args, kws)
+            known[key] = signature, self._impl_keys[signature.args]
+        signature, self._impl_keys[signature.args] = known[key]
+        return signature
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseFunction, "get_call_type", get_call_type)
+        yield
