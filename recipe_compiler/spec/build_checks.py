@@ -66,7 +66,7 @@ def with_sizes_of_columns(document: BuildDocument, dynamics: Dynamics, target: T
     """
     sizes = known_sizes(document)
     wanted = [_fixed(block.shape.rows or 1, sizes) for block in potential_blocks(dynamics)]
-    if document.data is None or wanted == [_total(sampled_blocks(target), sizes)]:
+    if document.data is None or wanted == [coordinates(sampled_blocks(target), sizes)]:
         return document
     columns, extra = document.data.model_extra or {}, int(document.data.intercept)
     found: dict[str, int] = {}
@@ -87,14 +87,11 @@ def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, t
         page.fault(("dynamics",), "dynamics", f"found {found} in the dynamics, expected one of one block", hint)
         return
     sizes = known_sizes(document)
-    wanted, found = _fixed(blocks[0].shape.rows or 1, sizes), _total(sampled_blocks(target), sizes)
+    wanted, found = _fixed(blocks[0].shape.rows or 1, sizes), coordinates(sampled_blocks(target), sizes)
     if wanted != found and not (isinstance(wanted, str) and isinstance(found, int)):
         names = ", ".join(block.name for block in target.declarations.blocks)
         problem = f"found a target of {found} coordinates ({names}), expected {wanted}: the block {blocks[0].name}"
-        hint = (
-            "state the sizes of both under `sizes`; a size of one name in both is one number, so where the target has "
-            "more coordinates than that, rename its own"
-        )
+        hint = "state the sizes of the target under `sizes`: its blocks are added up in numbers"
         page.fault(("target",), "target", problem, hint)
 
 
@@ -120,8 +117,8 @@ def _fixed(size: Size, sizes: dict[str, int]) -> Size:
     return sizes.get(size, size) if isinstance(size, str) else size
 
 
-def _total(blocks: tuple[Block, ...], sizes: dict[str, int]) -> Size:
-    """Return the coordinates of all blocks together, as a number or in words."""
+def coordinates(blocks: tuple[Block, ...], sizes: dict[str, int]) -> Size:
+    """Return how many coordinates all blocks together have, as a number or in words."""
     number, symbols = 0, list[str]()
     for block in blocks:
         factors = [_fixed(size, sizes) for size in block.shape.sizes]
@@ -155,7 +152,7 @@ def fixed_sizes(
             if isinstance(size, str):
                 found[size] = (number, ("parameters", parameter.name, "value"))
     known = known_sizes(document)
-    total = _total(sampled_blocks(target), known)
+    total = coordinates(sampled_blocks(target), known)
     for block in potential_blocks(dynamics)[:1]:
         if isinstance(block.shape.rows, str) and isinstance(total, int):
             found[block.shape.rows] = (total, ("target",))
@@ -195,7 +192,7 @@ def check_run(page: Page, document: BuildDocument, target: Target, scheme: Schem
         if isinstance(count, int) and run.batch_size is not None and run.batch_size > count:
             problem = f"found a batch of {run.batch_size} from {count} data, expected at most {count}"
             page.fault(("run", "batch_size"), "run.batch_size", problem)
-    total = _total(sampled_blocks(target), sizes)
+    total = coordinates(sampled_blocks(target), sizes)
     needed = 8 * run.chains * run.draws * (total if isinstance(total, int) else 1)
     if needed > MAX_DRAW_BYTES:
         problem = (

@@ -9,6 +9,7 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.spec.apart import other_names, renamed, with_keys
 from recipe_compiler.spec.bind import read_bindings, unbound
 from recipe_compiler.spec.build_checks import (
     Rows,
@@ -58,6 +59,12 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     target = part_of(page, ("target",), Target, around)
     if document is None or dynamics is None or target is None:
         return None
+    names = other_names(root, dynamics, target)
+    if names:
+        dynamics, page = renamed(dynamics, names), Page(with_keys(root, names, target), faults)
+        document = validate(page.root, BuildDocument, faults)
+        if document is None:
+            return None
     document = with_sizes_of_columns(document, dynamics, target)
     parameters = _new_parameters(page, document, dynamics, target)
     check_unique_names(page, dynamics, target, parameters)

@@ -171,10 +171,10 @@ def test_faults_of_all_three_documents_come_together(spoiled, tmp_path: Path, sp
 
 
 def test_one_name_may_not_mean_two_things(refused, tmp_path: Path, specs: Path) -> None:
-    target = (specs / "targets/gaussian.yaml").read_text().replace("Sigma", "C")
+    target = (specs / "targets/gaussian.yaml").read_text().replace("Sigma", "r")
     (tmp_path / "target.yaml").write_text(target)
     faults = refused(GAUSSIAN, (f"{specs}/targets/gaussian.yaml", "target.yaml"), ("Sigma:", "S:"))
-    assert any("found the name `C` of the target, which is declared in the dynamics" in f.problem for f in faults)
+    assert any("found the name `r` of the target, which is declared in the dynamics" in f.problem for f in faults)
 
 
 def test_the_target_has_the_coordinates_of_the_potentials_block(refused, tmp_path: Path, specs: Path) -> None:
@@ -182,16 +182,6 @@ def test_the_target_has_the_coordinates_of_the_potentials_block(refused, tmp_pat
     (tmp_path / "target.yaml").write_text(text)
     faults = refused(GAUSSIAN, (f"{specs}/targets/gaussian.yaml", "target.yaml"))
     assert any("a target of 2*p + 1 coordinates (W, b), expected 3" in fault.problem for fault in faults)
-
-
-def test_a_size_of_one_name_in_both_is_to_be_renamed_where_it_is_two_numbers(
-    refused, tmp_path: Path, specs: Path
-) -> None:
-    text = "name: t\nstate: {W: {shape: d}, b: {}}\npotential: W.T @ W + b**2"
-    (tmp_path / "target.yaml").write_text(text)
-    faults = refused(GAUSSIAN, (f"{specs}/targets/gaussian.yaml", "target.yaml"))
-    fits = [fault for fault in faults if "a target of 4 coordinates (W, b), expected 3" in fault.problem]
-    assert "rename its own" in (fits[0].hint or "")
 
 
 def test_several_target_blocks_fit_when_they_add_up(load_spoiled, tmp_path: Path, specs: Path) -> None:
