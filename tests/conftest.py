@@ -17,6 +17,7 @@ from uuid import uuid4
 import numba
 import pytest
 from large_pages import LargePages
+from quick_typing import quick_typing
 from reports import FOLDER, decided, granted, read_back
 from warm import LIBRARIES, OWN, warm_python
 
@@ -106,6 +107,12 @@ def _unfrozen() -> Iterator[None]:
     """Let the process of the tests look for cycles again: a command that ends gives up doing so."""
     yield
     gc.unfreeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_typing() -> Iterator[None]:
+    with quick_typing():
+        yield
 
 
 @pytest.fixture(scope="session")
