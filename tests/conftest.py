@@ -8,7 +8,8 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +18,7 @@ from uuid import uuid4
 import numba
 import pytest
 from large_pages import LargePages
+from processor_time import noted
 from quick_typing import quick_typing
 from reports import FOLDER, decided, granted, read_back
 from warm import LIBRARIES, OWN, warm_python
@@ -66,8 +68,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--update-golden`."""
+    """Add `--update-golden` and `--processor-time`."""
     parser.addoption("--update-golden", action="store_true", help="accept changes of golden texts, and show them")
+    parser.addoption("--processor-time", metavar="FILE", help="write what each test takes, one line a test")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Note what a test takes with its fixtures, where that is asked for."""
+    file = item.config.getoption("--processor-time")
+    with noted(file, item.nodeid) if file else nullcontext():
+        return (yield)
 
 
 @pytest.fixture(autouse=True)
