@@ -77,7 +77,7 @@ def _parts(value: Any) -> tuple[FunctionType | None, Hashable]:
     from numba.core.extending import _Intrinsic  # pyright: ignore[reportPrivateUsage]
 
     match value:
-        case Dispatcher() if isinstance(value._cache, NullCache):  # pyright: ignore[reportPrivateUsage]
+        case Dispatcher() if isinstance(getattr(value, "_cache", None), NullCache):
             plain = value.py_func
             options = tuple((key, _written(one)) for key, one in sorted(value.targetoptions.items()))
         case _Intrinsic():
