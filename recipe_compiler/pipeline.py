@@ -52,7 +52,7 @@ from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs
-from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.sizes import resolve_sizes, with_sizes
 from recipe_compiler.run.stages import Run, conclude, demand_room, draw, make_ready
 from recipe_compiler.run.store import sampled_names
 from recipe_compiler.run.write import write_whole
@@ -89,9 +89,11 @@ def compile_build(
         VerificationError: a required claim is refuted, or undecided where that is not allowed.
         ReadBackError: the emitted text was not shown to be what was verified, in the time this may take or at all.
         CompilerError: the emitted text is not what was verified.
+        DataError: sizes of the target's blocks are not stated, and the data of the build do not give them.
     """
     report = check_once(build, cache, advisory=False) if report is None else report
     _demand(report, allow_undecided=allow_undecided)
+    build = with_sizes(build)
     derivation = derive(bind(build))
     with placed(build.source, "dynamics"):
         return _compiled(build, derivation, report, allow_undecided=allow_undecided, cache=cache)
@@ -226,6 +228,7 @@ def plan_run(
     if not build.is_planned:
         return Plan(build, ()), report
     data = _held(build, data)
+    build = with_sizes(build, data)
     sizes = resolve_sizes(build, data)
     width = sum(
         math.prod(extent(size, sizes) for size in block.sampled.shape.sizes)
@@ -270,6 +273,7 @@ def prepare_run(
         RunError: settings that no run can have, or an estimate that is not found.
     """
     data = _held(build, data)
+    build = with_sizes(build, data)
     module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache)
     emitted = load_text(module.name, module.text, build.target.gradient)
     check_settings(emitted, build, settings, data)

@@ -88,11 +88,25 @@ def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, t
         return
     sizes = known_sizes(document)
     wanted, found = _fixed(blocks[0].shape.rows or 1, sizes), coordinates(sampled_blocks(target), sizes)
-    if wanted != found and not (isinstance(wanted, str) and isinstance(found, int)):
+    open_ = isinstance(wanted, str) and (isinstance(found, int) or _given_later(document, target, wanted))
+    if wanted != found and not open_:
         names = ", ".join(block.name for block in target.declarations.blocks)
         problem = f"found a target of {found} coordinates ({names}), expected {wanted}: the block {blocks[0].name}"
         hint = "state the sizes of the target under `sizes`: its blocks are added up in numbers"
         page.fault(("target",), "target", problem, hint)
+
+
+def _given_later(document: BuildDocument, target: Target, wanted: str) -> bool:
+    """Whether the data give all sizes of the target's blocks that are not known, none of them with the block's name."""
+    letters = {size for block in target.declarations.blocks for size in block.shape.sizes if isinstance(size, str)}
+    left = letters - known_sizes(document).keys()
+    return wanted not in letters and left <= given_by_data(target)
+
+
+def given_by_data(target: Target) -> set[str]:
+    """Return the sizes that data give: of axes of fields, and of axes along which index fields are positions."""
+    sizes = (size for datum in target.declarations.data for size in (datum.size, *datum.shape.sizes))
+    return {size for size in sizes if isinstance(size, str)}
 
 
 def check_domains(page: Page, dynamics: Dynamics, target: Target, bind: Mapping[str, Formula]) -> None:
