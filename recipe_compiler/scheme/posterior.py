@@ -145,7 +145,7 @@ def length(block: Block, sizes: Mapping[str, int] | None, target: Target) -> Siz
     for size in block.shape.sizes:
         if isinstance(size, str) and size not in sizes:
             problem = f"found no number for the size {size} of the target's block {block.name}, expected one"
-            hint = f"a target of several blocks, or of a matrix, is compiled at fixed sizes: `sizes: {{{size}: 3}}`"
+            hint = f"an axis of a field gives it, or positions along it; else state `sizes: {{{size}: 3}}`"
             raise ModelError([Fault(target.source.place("state"), "sizes", problem, hint)])
     return prod(sizes[size] if isinstance(size, str) else size for size in block.shape.sizes)
 

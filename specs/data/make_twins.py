@@ -59,6 +59,14 @@ def dense_categories(rng: np.random.Generator) -> Columns:
     return {"z": rng.permutation(np.repeat(np.arange(10), counts))}
 
 
+def groups(rng: np.random.Generator) -> Columns:
+    """300 rows of 12 groups, counted from 1, the first of them large: y = 1 + alpha_group + 0.75 x + N(0, 1/2)."""
+    alpha, odds = rng.standard_normal(12), 1.0 / np.arange(1, 13)
+    group, x = rng.choice(12, 300, p=odds / odds.sum()), rng.standard_normal(300)
+    y = 1 + alpha[group] + 0.75 * x + np.sqrt(0.5) * rng.standard_normal(300)
+    return {"group": group + 1, "x": x, "y": y}
+
+
 MADE = (
     linear_regression,
     poisson_regression,
@@ -68,6 +76,7 @@ MADE = (
     ratings,
     sparse_categories,
     dense_categories,
+    groups,
 )
 
 

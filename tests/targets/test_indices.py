@@ -17,6 +17,7 @@ from loaders import load_build
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError, RecipeError
+from recipe_compiler.formula.show import text
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.schedule import schedule
@@ -170,8 +171,8 @@ def test_every_text_is_read_back(name: str, variant: str, shaped: bool) -> None:
 
 
 def test_one_datum_touches_its_own_group_alone() -> None:
-    text = emitted("varying").module.text
-    loop = text[text.index("for row in range(N):") :].partition("\n    for ")[0]
+    whole = emitted("varying").module.text
+    loop = whole[whole.index("for row in range(N):") :].partition("\n    for ")[0]
     assert "grad_U_alpha[g_row] += " in loop
     assert "alpha[g_row]" in loop
     assert "for " not in loop[4:].partition("\n    grad_U")[0]
@@ -355,3 +356,39 @@ def test_many_coordinates_compile_in_time_that_does_not_grow_with_them(tmp_path:
         text.replace("J = 200", "J = 10000").partition("SPEC_DIGEST")[2].partition("def sample")[0]
         == (more.partition("SPEC_DIGEST")[2].partition("def sample")[0])
     )
+
+
+def test_sizes_that_the_data_give_need_not_be_stated(tmp_path: Path) -> None:
+    path = written("varying", tmp_path)
+    path.write_text(path.read_text().replace("sizes: {J: 3, p: 2}", ""))
+    build = load_build(path)
+    stated = load_build(written("varying", tmp_path))
+    assert (
+        compile_build(build, allow_undecided=True).text.partition("DIGEST")[2][80:]
+        == (compile_build(stated, allow_undecided=True).text.partition("DIGEST")[2][80:])
+    )
+
+
+def test_sizes_that_nothing_gives_are_asked_for(tmp_path: Path) -> None:
+    path = written("varying", tmp_path)
+    (tmp_path / "target.yaml").write_text((tmp_path / "target.yaml").read_text().replace("{shape: p}", "{shape: q}"))
+    path.write_text(path.read_text().replace("sizes: {J: 3, p: 2}", ""))
+    with pytest.raises(RecipeError, match="found"):
+        load_build(path)
+
+
+@pytest.mark.usefixtures("taken_for_granted")
+def test_a_model_in_python() -> None:
+    import recipe_compiler as rc
+
+    g, x, y = rc.data("g", "N", index_of="J"), rc.data("x", "N", "p"), rc.data("y", "N")
+    mu, alpha, beta = rc.scalar("mu"), rc.vector("alpha", "J"), rc.vector("beta", "p")
+    likelihood = -((y - mu - alpha[g] - x @ beta) ** 2) / 2 - rc.exp(alpha[g] / 4)
+    prior = -(mu**2) / 2 - rc.norm2(alpha) / 2 - rc.norm2(beta) / 2
+    target = rc.Target(
+        name="varying", state=[alpha, mu, beta], data=[g, x, y], log_prior=prior, log_likelihood=likelihood
+    )
+    of_python = target.document.log_likelihood
+    build = load_build(written("varying", Path(mkdtemp())))
+    assert text(of_python) == text(build.target.log_likelihood)
+    assert "alpha[g]" in text(of_python)
