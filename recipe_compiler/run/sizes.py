@@ -10,6 +10,7 @@ from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.evaluate import Array, Point, evaluate, extent
+from recipe_compiler.scheme.posterior import is_stacked
 from recipe_compiler.spec.build_checks import given_by_data
 from recipe_compiler.spec.model import Build, Value
 from recipe_compiler.spec.npy import mapped
@@ -169,6 +170,9 @@ def with_sizes(build: Build, data: Data | None = None) -> Build:
     given = dict(build.sizes)
     open_ = [size for block in build.target.declarations.blocks for size in block.shape.sizes if size not in given]
     wanted = [size for size in dict.fromkeys(open_) if isinstance(size, str) and size in given_by_data(build.target)]
+    block = next((b for b in build.dynamics.declarations.blocks if b.name == potential_block(build)), None)
+    if block is None or not is_stacked(build.target, block):
+        return build
     if not wanted or (data is None and build.data is None):
         return build
     found = resolve_sizes(build, load_data(build.data, build.target) if data is None else data)
