@@ -4,7 +4,7 @@ Sums and products are n-ary, so that a sum of thousands of terms is not thousand
 a sum with a negated term; a product keeps the operator before each factor but the first.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -219,6 +219,18 @@ def with_children(tree: Tree, new: Sequence[Tree]) -> Tree:
 def placed(tree: Tree, at: At) -> Tree:
     """Return a tree that is said to start elsewhere; its parts stay where they are."""
     return replace(tree, at=at)
+
+
+def put(tree: Tree, named: Mapping[str, Tree]) -> Tree:
+    """Return a tree with formulas in the place of names; each is one object, however often it stands there."""
+    if isinstance(tree, Name) and tree.name in named:
+        return placed(named[tree.name], tree.at)
+    return with_children(tree, [put(part, named) for part in children(tree)])
+
+
+def unplaced(tree: Tree) -> Tree:
+    """Return a tree that is part of no text."""
+    return placed(with_children(tree, [unplaced(part) for part in children(tree)]), None)
 
 
 def language_names(tree: Tree) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Blocks, parameters and functions as declared: their names are unique and their kinds fit their shapes."""
 
 from collections.abc import Mapping as Table
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.declaration import Block, Declarations, Domain, Function, Parameter
@@ -25,6 +25,8 @@ class Page:
 
     root: Mapping
     faults: Faults
+    let: Table[str, tree.Tree] = field(default_factory=dict[str, tree.Tree])
+    """Names that stand for formulas in every formula that is read."""
 
     def node(self, *path: str | int) -> Node | None:
         """Return the node at a path, None if there is none."""
@@ -40,7 +42,7 @@ class Page:
     def entry(self, name: str, *path: str | int) -> Entry | None:
         """Return the formula entry at a path, None if no scalar stands there."""
         node = self.node(*path)
-        return Entry(name, node) if isinstance(node, Scalar) else None
+        return Entry(name, node, self.let) if isinstance(node, Scalar) else None
 
     def formula(self, name: str, scope: Scope, expected: Shape | None, *path: str | int) -> Formula | None:
         """Return the formula at a path; None if there is none, or if a fault was added."""

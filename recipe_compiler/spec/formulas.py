@@ -3,17 +3,19 @@
 `dependence` lists what a formula depends on.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
 from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.bounds import check_bounds
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.densities import Density
 from recipe_compiler.formula.elaborate import Scope, elaborate, elaborate_condition, elaborate_density
 from recipe_compiler.formula.expression import Compare, Formula, Role
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.formula.tree import Call, Tree, language_names
+from recipe_compiler.formula.tree import Call, Tree, language_names, put
 from recipe_compiler.spec.yaml_nodes import Scalar
 
 _START = Place("", 1, 1)
@@ -83,9 +85,22 @@ class Entry:
 
     name: str
     scalar: Scalar
+    let: Mapping[str, Tree] = field(default_factory=dict[str, Tree])
+    """Names that stand for formulas (`spec/let.py`)."""
 
     def tree(self) -> Tree:
-        """Return the syntax tree. Raises SpecError."""
+        """Return the syntax tree, formulas in the place of names that stand for them. Raises SpecError."""
+        written = self._written()
+        if not self.let:
+            return written
+        found = put(written, self.let)
+        try:
+            check_bounds(found, self.name, _START)
+        except DocumentError as error:
+            raise SpecError([self.relocated(fault) for fault in error.faults]) from None
+        return found
+
+    def _written(self) -> Tree:
         if self.scalar.formula is not None:
             return self.scalar.formula
         comment = self.scalar.comment

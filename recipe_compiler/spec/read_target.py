@@ -24,6 +24,7 @@ from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import read_laws
+from recipe_compiler.spec.let import with_let
 from recipe_compiler.spec.model import Code, Stated, Target
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import DatumEntry, TargetDocument
@@ -36,7 +37,7 @@ from recipe_compiler.spec.yaml_nodes import Mapping
 def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     """Return the target a document states; every fault is added to `faults`, and None returned if there is one."""
     before = len(faults.found)
-    check_names(root, ("state", "data", "parameters"), faults)
+    check_names(root, ("state", "data", "parameters", "let"), faults)
     document = validate(root, TargetDocument, faults)
     if document is None:
         return None
@@ -59,6 +60,7 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
         )
     transforms = read_transforms(page, {n: b.transform for n, b in document.state.items()}, declarations)
     transforms |= {name: (one.via, one.bound) for name, one in sets.items() if one.via}
+    page = with_let(page, tuple(document.let), declarations)
     potential = _energy(page, declarations, "potential")
     log_prior = _energy(page, declarations, "log_prior")
     log_likelihood = _energy(page, declarations, "log_likelihood", with_data=True)

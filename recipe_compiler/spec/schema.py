@@ -52,7 +52,7 @@ from recipe_compiler.spec.fields import (
 
 BUILD = frozenset({"dynamics", "target", "bind", "scheme", "variant", "run", "sizes", "gradient_noise", "init"})
 DYNAMICS = frozenset({"H", "D", "Q", "claims", "functions"})
-TARGET = frozenset({"potential", "log_prior", "log_likelihood", "gradient", "data"})
+TARGET = frozenset({"let", "potential", "log_prior", "log_likelihood", "gradient", "data"})
 SCHEME = frozenset({"split", "pieces", "cycle"})
 
 KINDS = (("build", BUILD), ("scheme", SCHEME), ("dynamics", DYNAMICS), ("target", TARGET))
@@ -184,6 +184,7 @@ class TargetDocument(Document):
     parameters: dict[Name, Annotated[ParameterEntry, LeftOut]] = {}
     assume: list[FormulaText] = []
     potential: FormulaText | None = None
+    let: Annotated[dict[Name, FormulaText], Field(description="names for parts of the formulas below")] = {}
     log_prior: FormulaText | None = None
     log_likelihood: FormulaText | None = None
     gradient: Annotated[Text | None, Field(description="my_gradient.py:grad_U, code that is not proved")] = None

@@ -1,0 +1,73 @@
+"""Names for parts of a target's formulas: `let: {eta: x @ theta + alpha}`, then `bernoulli_logit(y, eta)`.
+
+A name is replaced by its formula where it is read, so that every later stage sees the formula alone. One that uses data
+is that of ONE datum, as in `log_likelihood`. Names may use each other, not themselves.
+"""
+
+from collections.abc import Iterator
+from collections.abc import Mapping as Table
+from dataclasses import replace
+
+from recipe_compiler.formula import tree
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.elaborate import Scope
+from recipe_compiler.formula.tree import Tree
+from recipe_compiler.spec.declarations import Page
+
+SECTION = "let"
+
+
+def with_let(page: Page, names: tuple[str, ...], declarations: Declarations) -> Page:
+    """Return the page whose formulas know the names under `let`, a fault added for each that means nothing."""
+    taken = {item.name for group in (declarations.blocks, declarations.parameters, declarations.data) for item in group}
+    found: dict[str, Tree] = {}
+    for name in names:
+        path, label = (SECTION, name), f"{SECTION}.{name}"
+        entry = page.entry(label, *path)
+        if name in taken or name in declarations.sizes:
+            page.fault(path, label, f"found the name `{name}`, which is declared already; expected another")
+        elif entry is not None and (parsed := page.faults.catch(entry.tree)) is not None:
+            found[name] = parsed
+    for name in found:
+        if circle := _circle(name, found):
+            problem = f"found `{name}` in its own formula: {' -> '.join(circle)}"
+            page.fault((SECTION, name), f"{SECTION}.{name}", problem)
+            return page
+    wide = page
+    for name in _in_order(found):
+        entry = wide.entry(f"{SECTION}.{name}", SECTION, name)
+        made = None if entry is None else page.faults.catch(entry.tree)
+        if entry is None or made is None:
+            return page
+        page.faults.catch(lambda entry=entry: entry.formula(Scope(declarations, densities=True), None))
+        wide = replace(wide, let={**wide.let, name: tree.unplaced(made)})
+    return wide
+
+
+def _in_order(formulas: Table[str, Tree]) -> Iterator[str]:
+    """Yield names, each after those that it uses."""
+    left = dict(formulas)
+    while left:
+        ready = [name for name, formula in left.items() if not _names(formula) & set(left)]
+        yield from ready
+        left = {name: formula for name, formula in left.items() if name not in ready}
+
+
+def _circle(start: str, formulas: Table[str, Tree]) -> tuple[str, ...]:
+    """Return the names by which a formula uses itself, its own first and last; empty where it does not."""
+    ways: list[tuple[str, ...]] = [(start,)]
+    seen: set[str] = set()
+    while ways:
+        way = ways.pop()
+        for name in _names(formulas[way[-1]]):
+            if name == start:
+                return (*way, name)
+            if name in formulas and name not in seen:
+                seen.add(name)
+                ways.append((*way, name))
+    return ()
+
+
+def _names(part: Tree) -> set[str]:
+    found = {part.name} if isinstance(part, tree.Name) else set[str]()
+    return found.union(*(_names(inner) for inner in tree.children(part)))
