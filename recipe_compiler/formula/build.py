@@ -106,6 +106,13 @@ def multiply(left: Formula, right: Formula, shape: Shape) -> Formula:
     return ex.Multiply(left, right, shape)
 
 
+def entry_of(rows: tuple[tuple[Formula, ...], ...], at: tuple[int, ...]) -> Formula:
+    """Return an entry of a matrix, or of a column or a row, that is written out."""
+    if len(at) > 1:
+        return rows[at[0]][at[1]]
+    return rows[at[0]][0] if len(rows[0]) == 1 else rows[0][at[0]]
+
+
 def negate(formula: Formula) -> Formula:
     """Return `-formula`."""
     return multiply(MINUS_ONE, formula, formula.shape)

@@ -30,7 +30,7 @@ def numbers(posterior: Mapping[str, Any], name: str) -> np.ndarray:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(REFERENCES))
 def test_a_planned_run_has_the_moments_of_the_reference(name: str) -> None:
-    model = rc.compile(HERE / "builds" / f"{name}.yaml", allow_undecided=True)
+    model = rc.compile(HERE / "builds" / f"{name}.yaml")
     tree = model.sample(progress=False)
     assert tree.attrs["trust"].startswith("trust: yes"), tree.attrs["trust"]
     far: list[str] = []

@@ -18,6 +18,7 @@ from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.transposes import chain, kinds_of, mirrored, plain, scaled
 from recipe_compiler.algebra.structure.dominance import Judge, outweighed
 from recipe_compiler.algebra.structure.ranges import range_of
+from recipe_compiler.formula.build import entry_of
 from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
@@ -230,6 +231,8 @@ def _sign_by_rules(formula: Formula, declarations: Declarations) -> Sign:
             return sign_of(PLUS, given=f"the diagonal of {name} is positive")
         case Apply("diag", (Symbol(name, shape),)) if shape.cols and _has_positive_diagonal(name, declarations):
             return sign_of(PLUS, given=f"the diagonal of {name} is positive")
+        case Entry(Explicit(rows), at):
+            return _sign(entry_of(rows, at), declarations)
         case Entry(arg, at):
             diagonal = _definite(arg, declarations) if len(at) == 2 and at[0] == at[1] else None
             return _sign(arg, declarations) if diagonal is None else _sign_of_definite(diagonal)

@@ -50,7 +50,7 @@ def _integrated_out(priors: list[StatedDensity], declared: Declarations) -> tupl
     of = {one.of: one for one in priors}
     if sorted(one.of for one in priors) != sorted(blocks):
         return None
-    if not all(one.is_term and DENSITIES[one.name].proper and isinstance(one.arguments[0], Symbol) for one in priors):
+    if not all(one.is_term and _is_proper(one) and isinstance(one.arguments[0], Symbol) for one in priors):
         return None
     needed = {name: {b for arg in one.arguments[1:] for b in dependence(arg).blocks} for name, one in of.items()}
     order: list[str] = []
@@ -62,14 +62,24 @@ def _integrated_out(priors: list[StatedDensity], declared: Declarations) -> tupl
     return tuple(order)
 
 
+def _is_proper(one: StatedDensity) -> bool:
+    """Whether a law has the integral 1, its arguments being shown to be those of one: of matrices they are not."""
+    row = DENSITIES[one.name]
+    return row.proper and not row.matrices
+
+
 def _others_only_help(stated: Stated, declared: Declarations) -> bool:
     """Whether what is no named density is bounded above."""
     return all(bounded_above(formula, declared) for _, formula in stated.others)
 
 
 def _is_bounded(stated: Stated) -> bool:
-    """Whether each density of the data is bounded for all values of what it has of the state."""
-    return all(one.is_term and any(_is_over(one)) for one in stated.densities if one.entry == "log_likelihood")
+    """Whether each density of the data is bounded for all values of what it has of the state.
+
+    One that is no summand is a part of the others.
+    """
+    own = (one for one in stated.densities if one.entry == "log_likelihood" and one.is_term)
+    return all(any(_is_over(one)) for one in own)
 
 
 def _is_over(one: StatedDensity) -> Iterator[bool]:

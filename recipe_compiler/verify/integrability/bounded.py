@@ -5,11 +5,11 @@ What is bounded above in a log posterior only helps: without it the integral mus
 
 from recipe_compiler.algebra.structure.psd import sign
 from recipe_compiler.algebra.structure.ranges import range_of
-from recipe_compiler.formula.build import negate
+from recipe_compiler.formula.build import entry_of, negate
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elementwise import BOUNDED, named
-from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply, Role, Symbol
+from recipe_compiler.formula.expression import Add, Apply, Entry, Explicit, Formula, Multiply, Role, Symbol
 from recipe_compiler.verify.core.premises import depends_on_state
 
 _KEPT_BELOW = named(lambda row: row.increasing and not row.bounded) | {"sum"}
@@ -28,6 +28,10 @@ def bounded_above(formula: Formula, declarations: Declarations) -> bool:
     match formula:
         case Add(terms):
             return all(bounded_above(term, declarations) for term in terms)
+        case Explicit(rows):
+            return all(bounded_above(entry, declarations) for row in rows for entry in row)
+        case Entry(Explicit(rows), at):
+            return bounded_above(entry_of(rows, at), declarations)
         case Multiply(left, right):
             return _multiple(left, right, declarations, above=True)
         case Apply("logdet", (Symbol(name, _, Role.BLOCK),)):

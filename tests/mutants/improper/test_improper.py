@@ -35,6 +35,9 @@ IN_GROUPS = "-log(sigma) - ((y - z @ theta)/sigma)**2/2"
 OF_GROUPS = "-J*log(tau) - norm2((theta - mu*ones)/tau)/2"
 MIXTURE = "logsumexp(a - (y*ones - m)**2/2) - logsumexp(a)"
 
+NAMED_MIXTURE = "mixture([w, 1 - w], normal(y, m, 1), normal(y, k, 1))"
+WEIGHT = 'w: {domain: "interval(0, 1)", transform: logit}'
+
 XY = "x: [one, k1, k2], y: "
 
 
@@ -119,6 +122,16 @@ IMPROPER = {
         "normal(y, x @ beta, sigma)", XY + "fit", "normal(beta, 0, 10) + half_normal(sigma, 1)"
     ),
     "positions in two groups, flat tau": positions("normal(theta, mu, tau)", "g2", 2),
+    "a mixture with a flat mean, by name": Model(
+        f"m: {{}}, k: {{}}, {WEIGHT}", "y: {shape: N}", "normal(m, 0, 5) + beta(w, 2, 2)", NAMED_MIXTURE, "y: y"
+    ),
+    "a mixture whose scale may vanish": Model(
+        f"m: {{}}, k: {{}}, sigma: {SCALE}, {WEIGHT}",
+        "y: {shape: N}",
+        "normal(m, 0, 5) + normal(k, 0, 5) + beta(w, 2, 2) + gamma(sigma, 1, 1) - 3*log(sigma)",
+        "mixture([w, 1 - w], normal(y, m, 1), normal(y, k, sigma))",
+        "y: y",
+    ),
     "an autoregression on a constant": regression(NORMAL, "x: [one, all], y: y"),
 }
 
@@ -151,6 +164,10 @@ PROPER = {
         f"theta: {{shape: J}}, mu: {{}}, tau: {SCALE}", GROUPS,
         "normal(theta, mu, tau) + normal(mu, 0, 5) + gamma(tau, 2, 1)",
         "bernoulli_logit(y, z @ theta)", "z: g8, y: label, indicator: [z]", "J: 8",
+    ),
+    "a mixture by name": Model(
+        f"m: {{}}, k: {{}}, {WEIGHT}", "y: {shape: N}", "normal(m, 0, 5) + normal(k, 0, 5) + beta(w, 2, 2)",
+        NAMED_MIXTURE, "y: y",
     ),
     "survival": regression(SURVIVAL, XY + "count", scale=""),
     "softmax with a class of reference": softmax("-1000*(W[0, 0]**2 + W[0, 1]**2 + W[0, 2]**2)"),
