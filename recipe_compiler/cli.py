@@ -237,6 +237,10 @@ def run(
             "--log-likelihood/--no-log-likelihood", help="Store that of every datum; by default, up to 64 MiB."
         ),
     ] = None,
+    predictive: Annotated[
+        bool | None,
+        typer.Option("--predictive/--no-predictive", help="Store data drawn by posterior and prior; by default, few."),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier run into DIR ended.")] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the draws of an earlier run, which else are moved aside.")
@@ -259,7 +263,7 @@ def run(
     options = RunOptions(draws, warmup, chains, seed, step_size, batch_size, thin, lanes)
     files = [build] if target is None else [build, target]
     return run_build(
-        files, Results(folder, plots, overwrite, log_likelihood), options, cores,
+        files, Results(folder, plots, overwrite, log_likelihood, predictive), options, cores,
         given=_given(data, settings, save, files),
         resume=resume, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code, use_cache=use_cache,
         only_plan=plan,

@@ -35,6 +35,7 @@ from recipe_compiler.run.stages import (
     conclude,
     demand_log_likelihood,
     demand_no_code,
+    demand_predictive,
     draw,
     make_ready,
     settings_of,
@@ -62,6 +63,8 @@ class Results:
     """Whether draws of an earlier run are replaced: else they are moved aside."""
     log_likelihood: bool | None = None
     """Whether that of every datum at every draw is stored; None: where it is small."""
+    predictive: bool | None = None
+    """Whether data are drawn by posterior and prior; None: where the target says of what, and they are few."""
 
 
 def run_build(
@@ -184,8 +187,9 @@ def _run(
     """Run a build whose verdict allows it, and `begin` too."""
     run = prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache)
     run = replace(run, planned=planned.says, measured=planned.measured, doubted=planned.doubts,
-                  log_likelihood=results.log_likelihood)  # fmt: skip
+                  log_likelihood=results.log_likelihood, predictive=results.predictive)  # fmt: skip
     demand_log_likelihood(run, "--log-likelihood")
+    demand_predictive(run, "--predictive")
     begin(run)
     if not as_json:
         say(f"compiled and read back; {_length(run.build, settings)}")

@@ -33,7 +33,7 @@ from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, data_of
 from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.sample import Draws
-from recipe_compiler.run.stages import Ready, Run, demand_log_likelihood, demand_no_code, settings_of
+from recipe_compiler.run.stages import Ready, Run, demand_log_likelihood, demand_no_code, demand_predictive, settings_of
 from recipe_compiler.run.summary import summarise
 from recipe_compiler.verdict import Report
 
@@ -95,7 +95,7 @@ class Model:
         chains: int | None = None, seed: int | None = None, step_size: float | None = None, thin: int | None = None,
         batch_size: int | None = None, lanes: bool | None = None, cores: int | None = None, progress: bool = True,
         checkpoint: str | PathLike[str] | None = None, resume: bool = False, allow_code: bool = False,
-        log_likelihood: bool | None = None,
+        log_likelihood: bool | None = None, predictive: bool | None = None,
     ) -> "Fit":  # fmt: skip
         """Run chains and return their draws as ArviZ reads them, with a verdict on the run.
 
@@ -120,6 +120,10 @@ class Model:
         log_likelihood : bool, optional
             Whether to keep that of every datum at every draw, which `loo` and others take; left out, where it takes 64
             MiB at most.
+
+        predictive : bool, optional
+            Whether to draw data by posterior and prior, from the densities that the target names; left out, where it
+            names them and they take 64 MiB at most.
 
         Returns
         -------
@@ -146,8 +150,10 @@ class Model:
         }  # fmt: skip
         if cores is not None and (type(cores) is not int or cores < 1):
             raise RunError(f"cores: found {cores!r}, expected None or a whole number of 1 or more")
-        run = replace(self._run(data, given, allow_code=allow_code), log_likelihood=log_likelihood)
+        run = self._run(data, given, allow_code=allow_code)
+        run = replace(run, log_likelihood=log_likelihood, predictive=predictive)
         demand_log_likelihood(run, "log_likelihood")
+        demand_predictive(run, "predictive")
         return self._drawn(run, cores, progress=progress, checkpoint=checkpoint, resume=resume)
 
     def _drawn(

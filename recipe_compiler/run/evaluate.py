@@ -100,6 +100,61 @@ def evaluate(formula: Formula, at: Point) -> Array:
             raise DataError(["a comparison, `next` or `grad_tilde` has no value outside of an update"])
 
 
+def evaluate_rows(formula: Formula, at: Point, rows: Mapping[str, Array]) -> Array:
+    """Return the values of a formula of ONE datum at every row of the data: `[row, ...]`, a scalar as 1 x 1.
+
+    Raises DataError where it has a function of whole matrices other than `sum`.
+
+    Args:
+        formula: of blocks, parameters and fields of the data.
+        at: blocks and parameters.
+        rows: fields of the data, `[row, 1, column]`.
+    """
+    names = {name: _first_axis(value) for name, value in at.names.items()}
+    found = _over_rows(formula, Point({**names, **rows}, at.sizes))
+    if found is None:
+        raise DataError(["found a function of whole vectors or matrices, expected those of entries, products and sums"])
+    return found
+
+
+def _over_rows(formula: Formula, at: Point) -> Array | None:
+    """Return values with a first axis for the rows, scalars 1 x 1; None for a function that is not one of entries."""
+
+    def values(*parts: Formula) -> list[Array] | None:
+        found = [_over_rows(part, at) for part in parts]
+        return None if any(value is None for value in found) else [value for value in found if value is not None]
+
+    match formula:
+        case Symbol(name, _, Role.BLOCK | Role.PARAMETER | Role.DATUM) if name in at.names:
+            return at.names[name]
+        case Add(terms) if (found := values(*terms)) is not None:
+            return sum(found[1:], found[0])
+        case Multiply(left, right) if (found := values(left, right)) is not None:
+            return found[0] * found[1]
+        case Power(base, exponent) if (found := values(base, exponent)) is not None:
+            return found[0] ** found[1]
+        case MatMul(left, right) if (found := values(left, right)) is not None:
+            return found[0] @ found[1]
+        case Transpose(arg) if (found := values(arg)) is not None:
+            return np.swapaxes(found[0], 1, 2)
+        case Entry(arg, place) if (found := values(arg)) is not None:
+            flat = found[0].reshape(len(found[0]), -1)
+            own = found[0][:, place[0], place[1]] if len(place) == 2 else flat[:, place[0]]
+            return own.reshape(-1, 1, 1)
+        case Apply(fn, (arg,)) if fn in FUNCTIONS and (found := values(arg)) is not None:
+            return np.asarray(_ONE[fn](found[0]))
+        case Apply("sum", (arg,)) if (found := values(arg)) is not None:
+            return found[0].sum(axis=(1, 2), keepdims=True)
+        case Number() | Pi() | Symbol(_, _, Role.SIZE) | Identity() | Filled():
+            return _first_axis(evaluate(formula, at))
+        case _:
+            return None
+
+
+def _first_axis(value: Array) -> Array:
+    return value.reshape((1, *value.shape) if value.ndim == 2 else (1, 1, 1))
+
+
 def extent(size: str | int, sizes: Mapping[str, int]) -> int:
     """Return a size as a number. Raises DataError for a symbolic size that nothing fixes."""
     if isinstance(size, str) and size not in sizes:

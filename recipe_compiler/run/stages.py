@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.errors import Fault, RunError, SpecError
+from recipe_compiler.errors import DataError, Fault, RunError, SpecError
 from recipe_compiler.run.again import kept_for_again
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.chains import Watch
 from recipe_compiler.run.checkpoint import Checkpoint, Facts
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.energies import bytes_of, energies_of
+from recipe_compiler.run.energies import LARGEST, bytes_of, energies_of
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.flow_widths import flow_widths
 from recipe_compiler.run.forecast import Forecast, forecast
@@ -33,6 +33,7 @@ from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Start
 from recipe_compiler.run.measured import Measured
+from recipe_compiler.run.predictive import add_predictive, predictive_of
 from recipe_compiler.run.sample import Draws, known_values, potential_width, prepare_inputs, sample, unwatched
 from recipe_compiler.run.sizes import potential_block, resolve_sizes
 from recipe_compiler.run.stein import departures
@@ -79,6 +80,8 @@ class Run:
     """What pilot chains of its plan made of the posterior, where no linear step tells it."""
     doubted: tuple[str, ...] = ()
     """Why no run of its plan is to be believed."""
+    predictive: bool | None = None
+    """Whether data are drawn by posterior and prior; None: where the target says of what, and they are few."""
     log_likelihood: bool | None = None
     """Whether that of every datum at every draw is kept; None: where it is small."""
 
@@ -171,6 +174,27 @@ def demand_room(build: Build, module: Emitted, settings: RunSettings, data: Data
         raise RunError(f"{found}, expected at most {most}: {why}; take more steps per draw (--thin) instead")
 
 
+def demand_predictive(run: Run, spelled: str) -> None:
+    """Raise RunError where data that the model would give are asked for and cannot be drawn, with the reason."""
+    if run.predictive:
+        try:
+            predictive_of(run.build.target)
+        except RunError as error:
+            raise RunError(f"{spelled}: {error}") from error
+
+
+def _predicted(run: Run, draws: Draws, tree: "DataTree") -> tuple[str, ...]:
+    """Add what the model would give as data, where it is wanted and can be drawn; return what there is not, and why."""
+    large = bytes_of(run.settings, run.data) > LARGEST
+    if run.predictive is False or not run.build.target.stated.densities or (large and not run.predictive):
+        return ()
+    try:
+        why = add_predictive(tree, run.build, run.data, run.settings, dict(draws.sizes))
+    except (RunError, DataError) as error:
+        return (f"posterior_predictive is left out: {error}.",)
+    return (f"prior is left out: {why}.",) if why else ()
+
+
 def demand_log_likelihood(run: Run, spelled: str) -> None:
     """Raise RunError where the log likelihood is asked for and there is none, or no room for it in memory."""
     if not run.log_likelihood:
@@ -232,9 +256,10 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     known = energies_of(run.module, run.build, ready.inputs, run.data, draws, asked=run.log_likelihood)
     tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts, known)
     add_forecast(tree, ready.forecast)
+    left_out = (*known.left_out, *_predicted(run, draws, tree))
     tree.attrs.update(kept_for_again(run.build, run.settings, run.facts))
     tree.attrs.update({"plan": "\n".join(run.planned)} if run.planned else {})
-    tree.attrs.update({"left_out": "\n".join(known.left_out)} if known.left_out else {})
+    tree.attrs.update({"left_out": "\n".join(left_out)} if left_out else {})
     tree.attrs["forecast_lines"] = "\n".join(ready.forecast.says)
     for one in (diagnostics.forecast, diagnostics.departures, diagnostics.generator):
         tree.attrs.update({} if one is None else one.attributes)

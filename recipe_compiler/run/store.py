@@ -133,7 +133,7 @@ def to_datatree(
     kept = {
         "posterior": _after(posterior, begin) | derived,
         "auxiliary": _after(auxiliary, begin),
-        "log_likelihood": _only("log_likelihood", known.log_likelihood),
+        "log_likelihood": _only(_of_likelihood(build), known.log_likelihood),
         "log_prior": _only("log_prior", known.log_prior),
     }
     grouped = _Grouped.of(build, data, dict(draws.sizes), posterior | derived)
@@ -153,6 +153,13 @@ def to_datatree(
 
 def _after(arrays: Arrays, begin: int) -> dict[str, Any]:
     return {name: values[:, begin:] for name, values in arrays.items()}
+
+
+def _of_likelihood(build: Build) -> str:
+    """Return the name of the log likelihood's variable: that of the one field that it is a density of, for ArviZ."""
+    stated = build.target.stated.densities
+    fields = {one.of for one in stated if one.entry == "log_likelihood"} - {""}
+    return fields.pop() if len(fields) == 1 else "log_likelihood"
 
 
 def _only(name: str, values: Array | None) -> Arrays:

@@ -1,0 +1,236 @@
+"""Data that a model would give: drawn from the densities that its target states, by draws of posterior and prior.
+
+    posterior_predictive   y~_n from the density of y_n in log_likelihood, at every draw of the posterior
+    prior                  blocks from the densities of log_prior, each after those that its arguments name
+    prior_predictive       y~_n at each of these
+
+Draws are NumPy's, from streams of the run's seed that no chain uses: the same seed, the same draws.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from recipe_compiler.errors import DataError, RunError
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.densities import DENSITIES
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import SCALAR, DomainName
+from recipe_compiler.run.chain import Array
+from recipe_compiler.run.data import Data
+from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extents
+from recipe_compiler.run.sample import known_values
+from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.model import Build, RunSettings, StatedDensity, Target
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+PRIOR_DRAWS = 500
+"""Draws of the prior."""
+
+POSTERIOR, PRIOR = 3, 4
+"""The streams of a chain besides noise, minibatches and start."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictive:
+    """What data are drawn from: each field with its density, and the blocks in the order they can be drawn in."""
+
+    fields: tuple[StatedDensity, ...]
+    blocks: tuple[StatedDensity, ...] = ()
+    why_no_prior: str = ""
+
+
+def predictive_of(target: Target) -> Predictive:
+    """Return what a target's data can be drawn from.
+
+    Raises:
+        RunError: it states no density of a field of the data; says what it would have to state.
+    """
+    of_data = {datum.name for datum in target.declarations.data}
+    stated = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.of in of_data]
+    fields = [one for one in stated if one.is_term]
+    named = [one.of for one in fields]
+    twice = [name for name in named if named.count(name) > 1]
+    if not fields or twice or len(stated) != len(fields):
+        found = "none" if not stated else f"{'two' if twice else 'a part of a formula'} of {stated[0].of}"
+        expected = "a summand of log_likelihood that is a named density of a field: `normal(y, x @ theta, sigma)`"
+        raise RunError(f"log_likelihood of {target.name}: found {found}, expected {expected}")
+    whole = [one for one in fields if not DENSITIES[one.name].of_entry]
+    if whole:
+        raise RunError(f"data of {whole[0].name}: found no way to draw it row by row, expected a law of one number")
+    try:
+        return Predictive(tuple(fields), tuple(_in_order(target)))
+    except RunError as error:
+        return Predictive(tuple(fields), why_no_prior=str(error))
+
+
+def _in_order(target: Target) -> Iterator[StatedDensity]:
+    """Yield the densities of the blocks, each after those that its arguments name. Raises RunError where none is."""
+    declared = (target.declared or target).declarations
+    own = [one for one in target.stated.densities if one.entry == "log_prior"]
+    if target.log_prior is None or "log_prior" in dict(target.stated.others) or not all(o.is_term for o in own):
+        raise RunError("log_prior is no sum of named densities alone")
+    blocks = {block.name: block for block in declared.blocks}
+    left = [one for one in own if one.of in blocks]
+    names = [one.of for one in left]
+    if len(left) != len(own) or sorted(names) != sorted(blocks):
+        raise RunError("log_prior does not state one density of each block")
+    for one in left:
+        row = DENSITIES[one.name]
+        if not row.proper or (blocks[one.of].domain.name is not DomainName.REAL and not row.support):
+            raise RunError(f"{one.name} of {one.of} is cut off by its domain, or has no finite integral")
+    drawn: set[str] = set()
+    while left:
+        ready = [one for one in left if all({*dependence(a).blocks} <= drawn for a in one.arguments[1:])]
+        if not ready:
+            raise RunError(f"the densities of {', '.join(one.of for one in left)} name each other")
+        yield ready[0]
+        drawn.add(ready[0].of)
+        left.remove(ready[0])
+
+
+def add_predictive(tree: "DataTree", build: Build, data: Data, settings: RunSettings, sizes: Mapping[str, int]) -> str:
+    """Add the groups of what is drawn; return why there is no prior among them, empty where there is.
+
+    Raises:
+        RunError: nothing can be drawn.
+    """
+    import xarray
+
+    found = predictive_of(build.target)
+    drawer = _Drawer(build, data, sizes, known_values(build, sizes))
+    posterior = cast("Any", tree["posterior"])
+    chains = [int(chain) for chain in posterior["chain"].to_numpy()]
+    streams = [_stream(settings.seed, chain, POSTERIOR) for chain in chains]
+    states = {block.name: posterior[block.name].to_numpy() for block in drawer.declared.blocks}
+    groups = {"posterior_predictive": drawer.data_at(states, found.fields, streams)}
+    why = found.why_no_prior
+    if not why:
+        try:
+            prior = drawer.prior(found.blocks, _stream(settings.seed, 0, PRIOR))
+        except (RunError, DataError, ValueError) as error:
+            why = str(error)
+        else:
+            predicted = drawer.data_at(prior, found.fields, [_stream(settings.seed, 1, PRIOR)])
+            groups |= {"prior": prior, "prior_predictive": predicted}
+    constant = cast("Any", tree["constant_data"]).to_dataset() if "constant_data" in tree.children else xarray.Dataset()
+    dims = {name: constant[name].dims for name in constant.data_vars}
+    dims |= {name: array.dims[2:] for name, array in posterior.data_vars.items()}
+    for group, arrays in groups.items():
+        coords = {"chain": chains if group == "posterior_predictive" else [0]}
+        variables = {name: (("chain", "draw", *dims.get(name, _axes(name, values))), values)
+                     for name, values in arrays.items()}  # fmt: skip
+        tree[group] = xarray.DataTree(xarray.Dataset(variables, coords=coords))
+    observed = [one.of for one in found.fields if one.of in constant]
+    if observed:
+        tree["observed_data"] = xarray.DataTree(constant[observed])
+        tree["constant_data"] = xarray.DataTree(constant.drop_vars(observed))
+    return why
+
+
+def _axes(name: str, values: Array) -> tuple[str, ...]:
+    return tuple(f"{name}_dim_{k}" for k in range(values.ndim - 2))
+
+
+def _stream(seed: int, chain: int, stream: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, stream)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drawer:
+    """Draws of one build with its data."""
+
+    build: Build
+    data: Data
+    sizes: Mapping[str, int]
+    known: Mapping[str, Array]
+
+    @property
+    def declared(self) -> Declarations:
+        """The target's declarations, as its author wrote them."""
+        return (self.build.target.declared or self.build.target).declarations
+
+    def data_at(
+        self, states: Mapping[str, Array], fields: Sequence[StatedDensity], streams: Sequence[np.random.Generator]
+    ) -> dict[str, Array]:
+        """Return data `[chain, draw, ...]` at states of the blocks; NaN where a state is not finite."""
+        chains, length = next(iter(states.values())).shape[:2]
+        observed = {field.name: field.values for field in self.data.fields}
+        made = {one.of: np.full((chains, length, *observed[one.of].shape), np.nan) for one in fields}
+        rows = self._rows()
+        for chain, draw in np.ndindex(chains, length):
+            at = self._point({name: values[chain, draw] for name, values in states.items()})
+            if not all(np.isfinite(at.names[block.name]).all() for block in self.declared.blocks):
+                continue
+            for one in fields:
+                made[one.of][chain, draw] = self._of_rows(one, at, rows, observed[one.of].shape, streams[chain])
+        return made
+
+    def _point(self, blocks: Mapping[str, Array]) -> Point:
+        shapes = {block.name: extents(block.shape, self.sizes) for block in self.declared.blocks}
+        own = {name: np.asarray(value).reshape(shapes[name]) for name, value in blocks.items()}
+        return Point({**self.known, **own}, self.sizes)
+
+    def _rows(self) -> dict[str, Array]:
+        """Return the fields of the data with their rows as formulas name them: `[datum, 1, ...]`."""
+        found: dict[str, Array] = {}
+        for datum, field in zip(self.declared.data, self.data.fields, strict=True):
+            values = np.asarray(field.values, dtype=np.float64)
+            if values.ndim == 1 and datum.shape != SCALAR:  # an index: a one at the place that it says
+                values = np.eye(extents(datum.shape, self.sizes)[-1])[values.astype(int)]
+            found[datum.name] = values.reshape(values.shape[0], 1, -1)
+        return found
+
+    def _of_rows(
+        self, one: StatedDensity, at: Point, rows: Mapping[str, Array], shape: tuple[int, ...],
+        rng: np.random.Generator,
+    ) -> Array:  # fmt: skip
+        with np.errstate(all="ignore"):
+            given = [evaluate_rows(argument, at, rows) for argument in one.arguments[1:]]
+        flat = [np.broadcast_to(v.reshape(v.shape[0], -1), (shape[0], max(1, *shape[1:], 1))).reshape(shape)
+                for v in given]  # fmt: skip
+        return np.asarray(_drawn(one, rng, shape, flat), dtype=np.float64)
+
+    def prior(self, blocks: Sequence[StatedDensity], rng: np.random.Generator) -> dict[str, Array]:
+        """Return draws of the prior, `[1, draw, ...]`. Raises RunError where one lies outside of its domain."""
+        declared = {block.name: block for block in self.declared.blocks}
+        axes = {name: tuple(extents(block.shape, self.sizes)[: len(block.shape.sizes)])
+                for name, block in declared.items()}  # fmt: skip
+        found = {name: np.empty((1, PRIOR_DRAWS, *axes[name])) for name in declared}
+        for draw in range(PRIOR_DRAWS):
+            so_far: dict[str, Array] = {}
+            for one in blocks:
+                at = self._point(so_far)
+                given = [_flat(argument, at) for argument in one.arguments[1:]]
+                size = axes[one.of] if DENSITIES[one.name].of_entry else 1
+                value = np.asarray(_drawn(one, rng, size, given), dtype=np.float64).reshape(axes[one.of])
+                _demand_inside(declared[one.of], value, at)
+                found[one.of][0, draw] = so_far[one.of] = value
+        return found
+
+
+def _flat(argument: Formula, at: Point) -> Array:
+    value = evaluate(argument, at)
+    return value.reshape(-1) if 1 in value.shape else value
+
+
+def _drawn(one: StatedDensity, rng: np.random.Generator, size: object, given: Sequence[Array]) -> Any:
+    """Return a draw. Raises RunError where the parameters of the law are none of it."""
+    try:
+        return cast("Any", DENSITIES[one.name].draw)(rng, size, *given)
+    except (ValueError, np.linalg.LinAlgError) as error:
+        raise RunError(f"{one.name} of {one.of} cannot be drawn: {error}") from error
+
+
+def _demand_inside(block: Block, value: Array, at: Point) -> None:
+    low, high = -np.inf, np.inf
+    if block.domain.name in (DomainName.POSITIVE, DomainName.NONNEGATIVE):
+        low = 0.0
+    elif block.domain.name is DomainName.INTERVAL:
+        low, high = (float(evaluate(bound, at)) for bound in block.domain.bounds)
+    if not ((value >= low) & (value <= high)).all():
+        raise RunError(f"the prior of {block.name} is cut off by its domain")

@@ -1,0 +1,129 @@
+"""Data drawn by posterior and prior, and the calls of ArviZ that take them, or the log likelihood and the energies."""
+
+import warnings
+from pathlib import Path
+
+import arviz_stats
+import numpy as np
+import pytest
+import xarray
+from reports import granted
+from scipy import stats
+
+import recipe_compiler as rc
+from recipe_compiler.errors import RunError
+
+theta, r = rc.vector("theta", "d"), rc.vector("r", "d")
+U = rc.function("U", of=theta, role="potential")
+UNDERDAMPED = rc.Dynamics(
+    name="underdamped", state=[theta, r], H=U + r.T @ r / 2, D=[[0, 0], [0, rc.I]], Q=[[0, -rc.I], [rc.I, 0]],
+)  # fmt: skip
+RNG = np.random.default_rng(2)
+X = RNG.normal(size=(30, 2))
+Y = X @ [1.0, -0.5] + 0.7 * RNG.normal(size=30)
+TARGET = """format: 1
+name: regression
+state:
+  beta: {shape: k}
+  sigma: {shape: scalar, domain: positive, transform: log}
+data:
+  x: {shape: [N, k]}
+  y: {shape: N}
+log_prior: normal(beta, 0, 2) + exponential(sigma, 3)
+log_likelihood: normal(y, x @ beta, sigma)
+"""
+
+
+def made(folder: Path, text: str = TARGET, **settings: object) -> rc.Model:
+    file = folder / "target.yaml"
+    file.write_text(text)
+    given: dict[str, object] = {"draws": 400, "warmup": 100, "thin": 30, "chains": 2, "seed": 4} | settings
+    with granted():
+        return rc.compile(UNDERDAMPED, rc.load(file), scheme="baoab", step_size=0.02, variant="full", name="regression",
+                          sizes={"k": 2, "d": 3}, **given)  # fmt: skip
+
+
+def drawn(model: rc.Model, **given: object) -> xarray.DataTree:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rc.SampleWarning)
+        return model.sample({"x": X, "y": Y}, progress=False, **given)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> rc.Model:
+    return made(tmp_path_factory.mktemp("regression"))
+
+
+@pytest.fixture(scope="module")
+def tree(model: rc.Model) -> xarray.DataTree:
+    return drawn(model)
+
+
+def test_posterior_data_have_the_law_that_is_stated(tree: xarray.DataTree) -> None:
+    """(y~ - x beta)/sigma is N(0, 1) and independent: 24,000 of them, by Kolmogorov's distance at 1e-6."""
+    beta, sigma = (tree["posterior"][name].to_numpy() for name in ("beta", "sigma"))
+    made = tree["posterior_predictive"]["y"].to_numpy()
+    assert made.shape == (2, 400, 30)
+    standard = (made - beta @ X.T) / sigma[..., None]
+    assert stats.kstest(standard.ravel(), "norm").pvalue > 1e-6
+    assert abs(np.corrcoef(standard.reshape(-1, 30)[:, :2].T)[0, 1]) < 5 / np.sqrt(800)
+
+
+def test_the_prior_is_drawn_from_what_is_stated(tree: xarray.DataTree) -> None:
+    prior = tree["prior"]
+    assert stats.kstest(prior["beta"].to_numpy().ravel() / 2, "norm").pvalue > 1e-6
+    assert stats.kstest(prior["sigma"].to_numpy().ravel() * 3, "expon").pvalue > 1e-6
+    residual = tree["prior_predictive"]["y"].to_numpy() - prior["beta"].to_numpy() @ X.T
+    assert stats.kstest((residual / prior["sigma"].to_numpy()[..., None]).ravel(), "norm").pvalue > 1e-6
+
+
+def test_the_same_seed_draws_the_same_data(model: rc.Model, tree: xarray.DataTree) -> None:
+    again = drawn(model, cores=1)
+    for group in ("posterior_predictive", "prior", "prior_predictive"):
+        xarray.testing.assert_equal(again[group].to_dataset(), tree[group].to_dataset())
+
+
+def test_what_is_observed_stands_apart(tree: xarray.DataTree) -> None:
+    np.testing.assert_array_equal(tree["observed_data"]["y"], Y)
+    np.testing.assert_array_equal(tree["constant_data"]["x"], X)
+    assert "y" not in tree["constant_data"]
+    beta, sigma = (tree["posterior"][name].to_numpy() for name in ("beta", "sigma"))
+    exact = stats.norm.logpdf(Y, beta @ X.T, sigma[..., None])
+    np.testing.assert_allclose(tree["log_likelihood"]["y"], exact, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("normal(y, x @ beta, sigma)", "-(y - x @ beta)**2/2", "found none, expected a summand of log_likelihood"),
+        ("normal(y, x @ beta, sigma)", "2*normal(y, x @ beta, sigma)", "found a part of a formula of y"),
+    ],
+)
+def test_data_that_cannot_be_drawn_are_refused_with_the_reason(tmp_path: Path, old: str, new: str, said: str) -> None:
+    with pytest.raises(RunError, match=f"predictive: log_likelihood of regression: {said}"):
+        drawn(made(tmp_path, TARGET.replace(old, new), draws=10, warmup=2), predictive=True)
+
+
+def test_a_prior_that_cannot_be_drawn_is_left_out_with_the_reason(tmp_path: Path) -> None:
+    other = TARGET.replace("exponential(sigma, 3)", "normal(sigma, 0, 1)")
+    tree = drawn(made(tmp_path, other, draws=10, warmup=2))
+    assert "posterior_predictive" in tree.children
+    assert {"prior", "prior_predictive"}.isdisjoint(tree.children)
+    assert "prior is left out: normal of sigma is cut off by its domain" in tree.attrs["left_out"]
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of pandas, in arviz_stats.compare
+def test_the_calls_of_arviz(tree: xarray.DataTree, tmp_path: Path) -> None:
+    file = rc.Fit.of(tree).save(tmp_path / "run.nc")
+    for found in (tree, rc.Fit.read(file)):
+        loo = arviz_stats.loo(found)
+        assert np.isfinite(loo.elpd)
+        assert loo.n_data_points == 30
+        assert set(arviz_stats.compare({"a": found, "b": found}).index) == {"a", "b"}
+        assert np.isfinite(arviz_stats.summary(found).to_numpy(dtype=float)).all()
+        assert np.isfinite(arviz_stats.bfmi(found)["energy"]).all()
+        assert len(arviz_stats.psense_summary(found)) == 3
+        assert np.isfinite(arviz_stats.loo_pit(found)["y"]).all()
+        for of in (arviz_stats.ess, arviz_stats.rhat, arviz_stats.mcse):
+            assert np.isfinite(of(found)["beta"]).all()
+        assert np.isfinite(arviz_stats.hdi(found)["beta"]).all()
