@@ -4,15 +4,17 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from json import dumps
+from math import prod
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.refresh import is_gaussian
 from recipe_compiler.emit.print_body import WIDTH, call
 from recipe_compiler.emit.print_numpy import NotInNumpyError, Spelling, print_numpy, shape_numbers
+from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.declaration import Block, Domain
 from recipe_compiler.formula.expression import Add, Formula, FunctionAt
 from recipe_compiler.formula.shapes import DomainName, Size
-from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.model import Build, Transform
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +74,14 @@ def print_start(build: Build, derivation: Derivation, names: Mapping[str, str], 
         by: how parameters and sizes are spelled.
     """
     blocks = build.dynamics.declarations.blocks
+    potential = next((f.of for f in build.dynamics.declarations.functions if f.role == "potential"), ())
     own = [names.get(block.name, block.name) for block in blocks]
     body: list[str] = []
     left: list[tuple[str, str]] = []
     for block, name in zip(blocks, own, strict=True):
         try:
             body += _of_block(build, derivation, block, name, by)
+            body += _of_target(build, name, by) if block.name in potential else ()
         except NotInNumpyError as error:
             left.append((name, str(error)))
             body.append(f"    {name} = np.full({_length(block, by)}, np.nan)")
@@ -113,6 +117,40 @@ def _of_block(build: Build, derivation: Derivation, block: Block, name: str, by:
         yield from _law(derivation, block, name, by)
     else:
         yield f"    {name} = np.zeros({length})"
+
+
+def _of_target(build: Build, name: str, by: Spelling) -> Iterator[str]:
+    """Yield the lines that put what is stated of the target's blocks, as declared, into the potential's block."""
+    init = dict(build.init)
+    own = {block.name for block in build.dynamics.declarations.blocks}
+    transforms = {one.inner: one for one in build.target.transforms}
+    place = 0
+    for block in build.target.declarations.blocks if any(stated not in own for stated in init) else ():
+        one, sizes = transforms.get(block.name), [by.size(size) for size in block.sampled.shape.sizes]
+        if not all(size.isdigit() for size in sizes):
+            raise NotInNumpyError(f"blocks of the target start at {place}, and the size of {block.name} is open")
+        end = place + prod(map(int, sizes))
+        declared = block.name if one is None else one.block.name
+        if declared in init and declared not in own:
+            text = _variables(block, one, print_numpy(init[declared], by), by)
+            yield '    with np.errstate(all="ignore"):'
+            yield unbroken(f"        {name}[{place}:{end}] = np.reshape({bare(text)}, -1)")
+        place = end
+
+
+def _variables(block: Block, one: Transform | None, x: str, by: Spelling) -> str:
+    """Return the variables of a value of a block."""
+    if block.constraint is not None:
+        return f"_from_{block.constraint}({f'np.reshape({bare(x)}, -1)' if block.constraint in VECTORS else bare(x)})"
+    if one is None:
+        return x
+    if one.via == "log":
+        return f"np.log({bare(x)})"
+    if one.bound is not None:
+        bound = bound_text(one.bound, by)
+        return f"np.log({x} - {bound})" if one.via == "lower" else f"np.log({bound} - {x})"
+    low, high = bounds(one.block.domain, by)
+    return f"np.log(({x} - {low}) / ({high} - {x}))"
 
 
 def _domain(domain: Domain, by: Spelling) -> tuple[str, ...]:

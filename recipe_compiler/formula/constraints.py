@@ -56,6 +56,19 @@ def sampled_shape(constraint: Constraint, shape: Shape) -> Shape:
     return Shape(strict_entries(shape.rows) + (shape.rows if constraint in OF_MATRICES_IN_CONES else 0))
 
 
+def is_fixed(constraint: Constraint, i: int, j: int) -> bool:
+    """Whether an entry of a matrix is the same in the whole set: a zero of a factor, the diagonal of a correlation."""
+    match constraint:
+        case Constraint.CHOLESKY_CORR:
+            return j > i or i == j == 0
+        case Constraint.CHOLESKY_COV:
+            return j > i
+        case Constraint.CORR:
+            return i == j
+        case _:
+            return False
+
+
 def strict_entries(K: int) -> int:
     """Return how many entries a K x K matrix has below its diagonal."""
     return K * (K - 1) // 2

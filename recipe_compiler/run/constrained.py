@@ -1,6 +1,7 @@
-"""Blocks that lie in sets, of their unconstrained variables and back, as emitted files have it."""
+"""Blocks of a target as they are declared, of the variables that are sampled and back, as emitted files have it."""
 
 from collections.abc import Callable, Mapping
+from math import prod
 
 import numpy as np
 
@@ -8,7 +9,10 @@ from recipe_compiler.emit.support import constraints
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.constraints import VECTORS, Constraint
 from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.run.chain import Array
+from recipe_compiler.run.evaluate import Point, evaluate, extents
+from recipe_compiler.spec.model import Build, Transform
 
 SLACK = 1e-8
 """How far from its set a start may be, relative to its entries: what decimals and a Cholesky factor round."""
@@ -24,6 +28,48 @@ def of_variables(block: Block, u: Array) -> Array:
     if block.constraint in VECTORS:
         return FORWARD[block.constraint](u)
     return FORWARD[block.constraint](u, block.shape.rows)
+
+
+def stated_blocks(build: Build) -> dict[str, Formula]:
+    """Return the starts that are stated of blocks of the target, as it declares them."""
+    own = {block.name for block in build.dynamics.declarations.blocks}
+    return {name: formula for name, formula in build.init if name not in own}
+
+
+def with_stated(start: Array, build: Build, at: Point) -> Array:
+    """Return the start of the potential's block with what is stated of blocks of the target in it.
+
+    Raises:
+        DataError: a value that is not finite, or outside of where its block lies.
+    """
+    stated, place = stated_blocks(build), 0
+    transforms = {one.inner: one for one in build.target.transforms}
+    start = start.copy()
+    for block in build.target.declarations.blocks if stated else ():
+        one = transforms.get(block.name)
+        name = block.name if one is None else one.block.name
+        count = prod(extents(block.sampled.shape, at.sizes))
+        if name in stated:
+            with np.errstate(all="ignore"):
+                value = evaluate(stated[name], at)
+                u = variables_of(block, value) if one is None else _back(one, value, at).reshape(-1)
+            if not np.isfinite(u).all():
+                inside = "finite numbers" if one is None else "numbers inside its bounds"
+                raise DataError([f"init of `{name}`: found {value.reshape(-1)[:5]}, expected {inside}"])
+            start[place : place + count] = u
+        place += count
+    return start
+
+
+def _back(one: Transform, x: Array, at: Point) -> Array:
+    """Return u with x = g(u), entry by entry (`spec/transform.py`)."""
+    if one.via == "log":
+        return np.log(x)
+    if one.bound is not None:
+        bound = float(evaluate(one.bound, at))
+        return np.log(x - bound) if one.via == "lower" else np.log(bound - x)
+    low, high = (float(evaluate(bound, at)) for bound in one.block.domain.bounds)
+    return np.log((x - low) / (high - x))
 
 
 def variables_of(block: Block, value: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recipe_compiler.run.forecast import Forecast
-from recipe_compiler.run.numbers import LEAST_DRAWS, Row, Standing, fallen_chains, finite_draws
+from recipe_compiler.run.numbers import CONSTRAINT, LEAST_DRAWS, Row, Standing, fallen_chains, finite_draws
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stays import STUCK, longest_stay
 from recipe_compiler.run.stein import Departures
@@ -194,7 +194,9 @@ def _heavy(tree: "DataTree", draws: Draws, rows: tuple[Row, ...], over: Standing
     from arviz_stats.base.array import array_stats
 
     own = _sampled(tree, draws)
-    if own is None or draws.block(own).shape[2] > len(rows):
+    blocks = cast("Any", tree["posterior"]).data_vars.values()
+    matrices = any(CONSTRAINT in block.attrs and block.ndim == 4 for block in blocks)  # entries are no variables
+    if own is None or matrices or draws.block(own).shape[2] > len(rows):
         return
     rows = rows[: draws.block(own).shape[2]]  # those of what is sampled stand before those of what is derived
     kept = draws.block(own)[list(over.chains), draws.warmup : draws.warmup + over.length]

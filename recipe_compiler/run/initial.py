@@ -16,6 +16,7 @@ from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.run.constrained import stated_blocks, with_stated
 from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, extents
 from recipe_compiler.run.map_estimate import Start
 from recipe_compiler.spec.formulas import dependence
@@ -41,6 +42,9 @@ def starts_of(build: Build, width: int, known: Mapping[str, Array], sizes: Mappi
     formula = dict(build.init).get(potential.of[0])
     rng = np.random.default_rng(0)
     first: tuple[Start, ...] = ()
+    if stated_blocks(build):
+        drawn = ", a draw of it" if any(dependence(f).draws for _, f in build.init) else ""
+        first = (Start(f"`init`{drawn}", with_stated(np.zeros(width), build, Point(known, sizes, rng))),)
     if formula is not None:
         drawn = ", a draw of it" if dependence(formula).draws else ""
         with np.errstate(all="ignore"):
@@ -56,7 +60,8 @@ def initial_state(
 ) -> tuple[Array, ...]:  # fmt: skip
     """Return where a chain starts: one array of one dimension per block of the dynamics, in their order.
 
-    A block of `init` takes the value of its formula, draws included. Of the others, the potential's block starts
+    A block of `init` takes the value of its formula, draws included; a block of the target, as it declares it, has its
+    part of the potential's block. Of the others, the potential's block starts
     overdispersed (uniform in [-2, 2] per coordinate), a block whose law under H is a Gaussian independent of the rest
     starts from that law, and all others start at zero or, where zero is outside their domain, spread out too.
 
@@ -82,7 +87,8 @@ def initial_state(
             start = _from_law(block, dynamics, Point(known, sizes), rng)
         else:
             start = np.zeros(_length(block, sizes))
-        starts.append(np.ascontiguousarray(start, dtype=np.float64).reshape(-1))
+        start = np.ascontiguousarray(start, dtype=np.float64).reshape(-1)
+        starts.append(with_stated(start, build, Point(known, sizes, rng)) if block.name in potential else start)
     return tuple(starts)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.formula.constraints import Constraint, is_fixed
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import weights
 
@@ -19,6 +20,10 @@ COLUMNS = ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean")
 
 LEAST_DRAWS = 4
 """R-hat splits every chain in two halves of two draws or more."""
+
+
+CONSTRAINT = "constraint"
+"""The attribute of a variable in files that says which set it lies in as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,8 @@ def finite_draws(blocks: Iterable[NDArray[np.float64]], shape: tuple[int, ...]) 
 def rows_of(tree: "DataTree", draws: Draws, over: Standing) -> Iterator[Row]:
     """Yield the numbers of every coordinate: rank-normalised ESS and R-hat (Vehtari and others 2021).
 
-    Of one chain alone R-hat compares its halves.
+    Entries that are the same in all of the set that their block lies in have none. Of one chain alone R-hat compares
+    its halves.
     """
     if over.length < LEAST_DRAWS:
         return
@@ -115,11 +121,22 @@ def rows_of(tree: "DataTree", draws: Draws, over: Standing) -> Iterator[Row]:
         if len(over.chains) == 1 and over.length >= 2 * LEAST_DRAWS:
             half = columns[:, : over.length // 2 * 2].reshape(2, over.length // 2, -1)
             halves = np.atleast_1d(cast("Any", array_stats).rhat(half, chain_axis=0, draw_axis=1))
+    varies = [moves for array in cast("Any", posterior).data_vars.values() for moves in _varies(array)]
     for k, name in enumerate(table.index):
+        if not varies[k]:
+            continue
         row = {column: float(table.loc[name, column]) for column in COLUMNS} | weighted[k]
         if halves is not None:
             row["r_hat"] = float(halves[k])
         yield Row(str(name), tuple(row.values()))
+
+
+def _varies(array: Any) -> Iterator[bool]:
+    """Yield of every coordinate of a variable whether the set that it lies in leaves it free."""
+    sizes = array.shape[2:]
+    constraint = Constraint(array.attrs[CONSTRAINT]) if CONSTRAINT in array.attrs and len(sizes) == 2 else None
+    for at in np.ndindex(*sizes):
+        yield constraint is None or not is_fixed(constraint, at[0], at[1])
 
 
 def _columns(array: Any) -> NDArray[np.float64]:

@@ -23,12 +23,12 @@ from recipe_compiler.run.derived import derived_draws, derived_formulas
 from recipe_compiler.run.energies import LARGEST, Energies
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.forecast import Forecast
-from recipe_compiler.run.numbers import finite_draws, standing
+from recipe_compiler.run.numbers import CONSTRAINT, finite_draws, standing
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.write import written_whole
-from recipe_compiler.spec.constraint import sampled_blocks
+from recipe_compiler.spec.constraint import constrained, sampled_blocks
 from recipe_compiler.spec.model import Build
 from recipe_compiler.version import OWN, versions
 
@@ -148,6 +148,8 @@ def to_datatree(
     groups |= grouped.of_data(data)
     tree = DataTree.from_dict(groups)
     tree.attrs.update(_attributes(draws, build, digest, verdicts))
+    for block in constrained(build.target):
+        tree["posterior"][block.name].attrs[CONSTRAINT] = str(block.constraint)
     return tree
 
 

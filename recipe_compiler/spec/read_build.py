@@ -197,8 +197,11 @@ def _gradient_noise(page: Page, document: BuildDocument, dynamics: Dynamics, sco
 def _initial(
     page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, scope: Scope
 ) -> tuple[tuple[str, Formula], ...]:
-    """Return where blocks start: formulas of parameters and draws."""
-    blocks = {block.name: block for block in dynamics.declarations.blocks}
+    """Return where blocks start: formulas of parameters and draws; of blocks of the target as it declares them, too."""
+    own = {block.name: block for block in dynamics.declarations.blocks}
+    declared = (target.declared or target).declarations.blocks if target.gradient is None else ()
+    blocks = {block.name: block for block in declared} | own
+    whole = [block.name for block in potential_blocks(dynamics)]
     visible = scope.declarations
     parameters = (*visible.parameters, *target.declarations.parameters)
     inner = Scope(Declarations(visible.blocks, parameters, visible.functions), update=True)
@@ -206,8 +209,12 @@ def _initial(
     for name in document.init:
         path, label = ("init", name), f"init.{name}"
         if name not in blocks:
-            problem = f"found `{name}`, expected a block of the dynamics ({', '.join(blocks)})"
+            problem = f"found `{name}`, expected a block of the dynamics or of the target ({', '.join(blocks)})"
             page.fault(path, label, problem, nearest(name, tuple(blocks)))
+            continue
+        if name not in own and any(block in document.init for block in whole):
+            problem = f"found a start of `{name}` beside one of {whole[0]}, which holds it; expected one of the two"
+            page.fault(path, label, problem)
             continue
         formula = page.formula(label, inner, blocks[name].shape, *path)
         if formula is None:

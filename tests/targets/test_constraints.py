@@ -1,16 +1,15 @@
 """Blocks that lie in sets: what is read, claimed and emitted of them, against 50 digits and closed forms."""
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import mpmath as mp
 import numpy as np
 import pytest
 from loaders import load_build
+from plain_module import Plain, plain
 
 from recipe_compiler.algebra.scalars import constraints as scalars
 from recipe_compiler.derive.recipe import derive
@@ -21,7 +20,6 @@ from recipe_compiler.formula.constraints import VECTORS, Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.program.lower import lower
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.readback import readings
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind
@@ -41,45 +39,9 @@ Columns = Callable[[list[Any]], Any]
 
 
 @pytest.fixture(scope="module")
-def module() -> SimpleNamespace:
+def module() -> Plain:
     """The functions of the module of a target with a block in every set, as plain Python."""
-    build = load_build(HERE / "builds" / "all_sets.yaml")
-    program = discretise(build, derive(bind(build), stated=True))
-    kernel = schedule(program, lower(program))
-    text = emit_module(build.name, program, kernel, "A test.", "0" * 64).text
-    return SimpleNamespace(text=text, kernel=kernel, functions=plain(text))
-
-
-def plain(text: str) -> Mapping[str, Callable[..., Any]]:
-    """Return the functions of a module that compute U and its gradient, without numba."""
-    kept = [f"def {name}(" for name in ("gradient", "potential")]
-    lines: list[str] = []
-    for block in text.split("\n\n\n"):
-        if any(head in block for head in kept):
-            lines += [line for line in block.split("\n") if not line.startswith("@")]
-    space: dict[str, Any] = {"math": math, "np": np, "_exp": exp, "_softplus": softplus}
-    exec(compile("\n".join(lines), "emitted", "exec"), space)
-    return space
-
-
-def exp(x: float) -> float:
-    return float(np.exp(x))
-
-
-def softplus(x: float) -> float:
-    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
-
-
-def called(module: SimpleNamespace, procedure: Any, theta: np.ndarray) -> np.ndarray | float:
-    """Return what an emitted procedure makes of a state."""
-    known: dict[str, Any] = {"theta": theta, "a": np.array(a), "A": np.array(A), "B": np.array(B)}
-    for array in (*(() if procedure.returns else procedure.outputs), *procedure.work):
-        known[array.name] = np.full([24 if size == "d" else int(size) for size in array.sizes], np.nan)
-    function = module.functions[procedure.name]
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    with np.errstate(over="ignore"):
-        returned = function(*(known[name] for name in names))
-    return returned if procedure.returns else known[procedure.outputs[0].name]
+    return plain(HERE / "builds" / "all_sets.yaml", 24, a=np.array(a), A=np.array(A), B=np.array(B))
 
 
 def increasing(u: list[Any], *, positive: bool) -> list[Any]:
@@ -189,7 +151,7 @@ POINTS = {
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_U_and_its_gradient_agree_with_50_digits(module: SimpleNamespace, point: str) -> None:
+def test_U_and_its_gradient_agree_with_50_digits(module: Plain, point: str) -> None:
     """Each block by itself, the others at the origin; U against U at another point, as constants do not matter."""
     u, base = POINTS[point], [0.2, 0.1, -0.3]
     with mp.workdps(160):
@@ -198,10 +160,10 @@ def test_U_and_its_gradient_agree_with_50_digits(module: SimpleNamespace, point:
                 continue  # exp(60) and its square: values that no model has, and whose U overflows all others
 
             theta = np.tile(np.array(base), 8)
-            before = called(module, module.kernel.potential, theta)
+            before = module.U(theta)
             theta[3 * n : 3 * n + 3] = u
-            read = called(module, module.kernel.gradient, theta)[3 * n : 3 * n + 3]
-            value = called(module, module.kernel.potential, theta) - before
+            read = module.gradient(theta)[3 * n : 3 * n + 3]
+            value = module.U(theta) - before
 
             def U(x: list[Any], block: str = block) -> Any:
                 return potential(block, x) - volume(block, x)

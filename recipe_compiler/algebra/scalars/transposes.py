@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from recipe_compiler.algebra.scalars.rational_matrices import SIGNS, kinds_shown
 from recipe_compiler.formula.build import add, apply, multiply, power
-from recipe_compiler.formula.declaration import Datum, Declarations, Function, Parameter
+from recipe_compiler.formula.constraints import Constraint
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     ELEMENTWISE,
     Add,
@@ -150,6 +151,8 @@ def kinds_of(formula: Formula, declarations: Declarations) -> tuple[Kind, ...]:
     item = declarations.find(formula.name)
     if isinstance(item, Datum):
         return item.known
+    if isinstance(item, Block) and item.constraint in {Constraint.CORR, Constraint.COV}:
+        return (Kind.SYMMETRIC, Kind.PD)
     return item.kinds if isinstance(item, (Parameter, Function)) else ()
 
 
