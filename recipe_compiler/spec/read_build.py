@@ -216,7 +216,9 @@ def _initial(
             problem = f"found a start of `{name}` beside one of {whole[0]}, which holds it; expected one of the two"
             page.fault(path, label, problem)
             continue
-        formula = page.formula(label, inner, blocks[name].shape, *path)
+        shape, sizes = blocks[name].shape, {} if name in own else known_sizes(document)
+        rows, cols = (sizes.get(size, size) if isinstance(size, str) else size for size in (shape.rows, shape.cols))
+        formula = page.formula(label, inner, Shape(rows, cols), *path)
         if formula is None:
             continue
         uses = dependence(formula)

@@ -379,6 +379,21 @@ def gaussian_mixture() -> rc.Target:
     )
 
 
+def ordered_mixture() -> rc.Target:
+    w, mu = rc.vector("w", "K", constraint="simplex"), rc.vector("mu", "K", constraint="ordered")
+    y, a = rc.data("y", "N"), positive("a", 2)
+    scale, sigma = positive("mean_scale", 5), positive("sigma", 1)
+    return rc.Target(
+        name="ordered_mixture",
+        title="Mixture of K normal laws with unknown weights, in the order of their means",
+        state=[w, mu],
+        data=[y],
+        parameters=[a, scale, sigma],
+        log_prior="(a - 1)*sum(log(w)) + normal(mu, 0, mean_scale)",
+        log_likelihood=rc.logsumexp(log(w) - (y * ones - mu) ** 2 / (2 * sigma**2)),
+    )
+
+
 def gaussian_mean() -> rc.Target:
     x, Sigma = rc.data("x", "N", "d"), rc.matrix("Sigma", "d", "d", is_="positive definite")
     variance = positive("prior_variance", 10)
@@ -751,6 +766,9 @@ def builds() -> list[rc.Build]:
                      sizes={"users": 8, "items": 6, "K": 2}, step_size=0.0005, batch_size=200, thin=200, draws=1000,
                      warmup=250, data={
                          "file": "../data/ratings.csv", "u": "user", "v": "item", "y": "y", "indicator": ["u", "v"]}),
+        scalar_sghmc("sghmc_ordered_mixture", "SGHMC by BAOAB, full gradient, a mixture with ordered means",
+                     ordered_mixture(), 100, parameters={m: 50}, scheme="baoab", order=(),
+                     sizes={"K": 2}, step_size=0.05, thin=10, data={"file": "../data/two_groups.csv", "y": "y"}),
         scalar_sghmc("sghmc_softmax_regression", "SGHMC, minibatch, Bayesian softmax regression of three classes",
                      softmax_regression(), 2, parameters={"prior_variance": 1}, variant="minibatch",
                      gradient_noise="estimate", sizes={"K": 3, "p": 3}, step_size=0.0025, batch_size=200, thin=400,

@@ -10,7 +10,7 @@ import pytest
 from plain_module import plain
 from scipy.special import iv
 
-from recipe_compiler import load
+import recipe_compiler as rc
 from recipe_compiler.emit.support import constraints as support
 
 BUILD = """
@@ -103,8 +103,7 @@ def test_chains_have_the_laws_of_their_blocks(tmp_path: Path) -> None:
     )
     # LKJ(2): exponents K - k + 2 eta - 2 of the diagonal, k from 1
     potential = "-log(w[0]) - 2*log(w[1]) - 3*log(w[2]) + norm2(x)/2 - 3*log(L[1, 1]) - 2*log(L[2, 2])"
-    build = load(written(tmp_path, state, potential, eps=0.25, draws=10_000))
-    tree = build.compile().sample().tree
+    tree = rc.compile(rc.load(written(tmp_path, state, potential, eps=0.25, draws=10_000))).sample(progress=False)
     import arviz_stats
 
     w, x, L = (tree["posterior"][name].to_numpy() for name in ("w", "x", "L"))

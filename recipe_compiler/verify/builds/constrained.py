@@ -59,9 +59,9 @@ def keeps_law(target: Target) -> Answer:
             return replace(first, where=where)
     proofs = [one.decision for one in answers if isinstance(one.decision, Proved)]
     given = tuple(sorted({fact for proof in proofs for fact in proof.given}))
-    checked = dict.fromkeys(at for one in answers for at in one.checked_at if at)
+    checked = next((one.checked_at for one in answers if one.checked_at), ())
     by = "; ".join(dict.fromkeys(part for proof in proofs for part in proof.by.split("; ")))
-    return Answer(Proved(by, given), "all", tuple(checked), where)
+    return Answer(Proved(by, given), "all", checked, where)
 
 
 def _of_block(target: Target, block: Block) -> Answer:

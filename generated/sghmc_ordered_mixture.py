@@ -1,0 +1,735 @@
+"""sghmc_ordered_mixture: Stochastic gradient Hamiltonian Monte Carlo, for ordered_mixture.
+
+To draw from it, in plain Python with numpy and numba alone:
+
+    import sghmc_ordered_mixture
+
+    draws = sghmc_ordered_mixture.sample(y)
+    draws["w"].mean(axis=(0, 1))  # of an array (chain, draw, 2)
+    help(sghmc_ordered_mixture.sample)  # settings, and what else it takes
+
+Data:
+    y: (N,), finite numbers, kept as float64
+    in the build, y is made of the column y of two_groups.csv
+
+Parameters:
+    m: a number, positive; 50.0 unless it is given
+    c: a number, nonnegative; 100.0 unless it is given
+    a: a number, positive; 2.0 unless it is given
+    mean_scale: a number, positive; 5.0 unless it is given
+    sigma: a number, positive; 1.0 unless it is given
+
+State:
+    theta: (4,), real
+    r: (4,), real
+
+Draws, each of shape (chain, draw, ...):
+    w: (2,), simplex of theta[0:2]
+    mu: (2,), ordered of theta[2:4]
+    r: (4,)
+
+The build:
+    step_size 0.05, draws 4000, warmup 1000, thin 10, chains 4, seed 1
+
+Energy:
+    H = U(theta) + m**-1*r.T @ r / 2
+    U = -log_prior - sum over the data of log_likelihood
+    log_likelihood of one datum = log(sum(exp(log(w) - (y*ones - mu)**2/(2*sigma**2))))
+    log_prior = (a - 1)*sum(log(w)) + (sum(-(mu/mean_scale)**2/2) + K*(-log(mean_scale)) + K*(-log(2*pi)/2))
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D[r,r] = c delta[i,j]
+    Q[theta,r] = -delta[i,j]
+    Q[r,theta] = delta[i,j]
+    Gamma = 0
+    f[theta] = r[i]/m
+    f[r] = -d_theta[i] U - c r[i]/m
+
+Bound to:
+    M = m*I
+    C = c*I
+
+Step:
+    baoab: [B/2, A/2, O, A/2, B/2], the exact flow of each piece, one after the other; weak order 2
+    grad U over all data; noise N(0, 2 eps D)
+
+Proved:
+    Q is skew; what is sampled has the law of the blocks as declared (index calculus for every size; second engine)
+    V is positive semidefinite (structure of V)
+    2D - eps B_hat is positive semidefinite (the gradient is exact)
+    D and Q do not reuse the gradient's minibatch (there is no minibatch)
+
+Proved, given that c is nonnegative:
+    D is symmetric (index calculus for every size; second engine)
+    D is positive semidefinite (structure of D)
+
+Proved, given that U is smooth; m is positive:
+    the target's blocks have the law exp(-U) once the others are integrated out; exp(-H) has the claimed marginal
+        (index calculus for every size; second engine)
+
+Proved, given that c is nonnegative; m is positive:
+    what is bound is of the kind declared (structure, exact values)
+
+Proved, given that U is smooth; c is nonnegative; m is positive:
+    exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary for the claimed equation; the
+        pieces of the word make the equation (index calculus for every size; second engine)
+    each piece is moved by its flow, exact or the one named (A, B: shift; O: Ornstein-Uhlenbeck, entry by entry;
+        second engine)
+
+Proved, given that U is smooth; m is positive; mean_scale is positive:
+    exp(-H) has a finite integral (growth at the ends of the domain; second engine)
+
+Proved, given that a is positive; mean_scale is positive; sigma is positive; w > 0 inside its domain:
+    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
+        definedness and smoothness)
+
+Not checked here:
+    pieces, flow, order and what pieces keep are about one step, other claims about the equation; how far the law
+        that steps of one size settle at is from exp(-H) is computed where U is quadratic only
+
+References:
+    Tianqi Chen, Emily B. Fox, Carlos Guestrin (2014): Stochastic Gradient Hamiltonian Monte Carlo. Proceedings of
+        the 31st International Conference on Machine Learning. arXiv:1402.4102
+    Yi-An Ma, Tianqi Chen, Emily B. Fox (2015): A Complete Recipe for Stochastic Gradient MCMC. Advances in Neural
+        Information Processing Systems 28. arXiv:1506.04696
+
+Origin:
+    Emitted by recipe_compiler (format 2) from sghmc and ordered_mixture, by version 0.1.0 of that Python package.
+    Spec digest (SHA-256): b873670777bffb2952ac8cd4818facdcc3e926e1f88d1be8e267883034d52a60
+    Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
+    their authors' own.
+"""
+
+import math
+import os
+import sys
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor, wait
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+FORMAT = 2
+SPEC_DIGEST = "b873670777bffb2952ac8cd4818facdcc3e926e1f88d1be8e267883034d52a60"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 4), ("r", 4))
+SIZES = ()
+PARAMETERS = ("m", "c", "a", "mean_scale", "sigma")
+CONSTANTS = ("step_factor", "step_factor_2", "scale_r", "step_factor_3")
+DATA = ("y",)
+ARGUMENTS = (
+    "theta", "r", "grad_U", "m", "c", "a", "mean_scale", "sigma", "step_factor", "step_factor_2", "scale_r",
+    "step_factor_3", "y", "eps", "thin", "noise_state", "theta_draws", "r_draws",
+)  # fmt: skip
+CARRIED = (("grad_U", 4),)
+FIRST_ARGUMENTS = (
+    "theta", "r", "grad_U", "m", "c", "a", "mean_scale", "sigma", "step_factor", "step_factor_2", "scale_r",
+    "step_factor_3", "y",
+)  # fmt: skip
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+def sample(
+    y, *, m=50.0, c=100.0, a=2.0, mean_scale=5.0, sigma=1.0, step_size=0.05, draws=4000, warmup=1000, thin=10, chains=4,
+    seed=1, init=None, progress=False, threads=None,
+):  # fmt: skip
+    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+
+    y (N,), m a number, c a number, a a number, mean_scale a number, sigma a number. The top of the file,
+    help(sghmc_ordered_mixture), says what they are, and what is returned. A draw is kept of every `thin` steps.
+    init: where chains start, a dict with any of theta or r, each (size,) for all chains or (chain, size). progress:
+    tell it on stderr. threads: None takes all cores; the same seed draws the same bits on any number of them.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    """
+    sizes = {}
+    y = _checked_array("y", y, ("N",), sizes)
+    m = _checked_number("m", m, above=0)
+    c = _checked_number("c", c, least=0)
+    a = _checked_number("a", a, above=0)
+    mean_scale = _checked_number("mean_scale", mean_scale, above=0)
+    sigma = _checked_number("sigma", sigma, above=0)
+    eps = _checked_number("step_size", step_size, above=0)
+    draws = _checked_number("draws", draws, whole=True, least=1)
+    warmup = _checked_number("warmup", warmup, whole=True, least=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
+    chains = _checked_number("chains", chains, whole=True, least=1)
+    seed = _checked_number("seed", seed, whole=True, least=0)
+    if threads is not None:
+        threads = _checked_number("threads", threads, whole=True, least=1)
+    given = {"m": m, "c": c, "a": a, "mean_scale": mean_scale, "sigma": sigma, "y": y, "eps": eps, "thin": thin}
+    given.update(_constants(CONSTANTS, prepare(m, c, a, mean_scale, sigma, eps)))
+    starts = [first_state(seed, chain, m) for chain in range(chains)]
+    starts = _checked_starts(starts, init)
+    drawn = _room(starts, warmup + draws)
+    noise, _ = seed_streams(seed, chains)
+    states = [{**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(4)} for chain in range(chains)]
+    for state in states:
+        own = {**given, **state}
+        first_values(*[own[name] for name in FIRST_ARGUMENTS])
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
+    drawn = _after_warmup(drawn, done, warmup)
+    with np.errstate(over="ignore"):  # a draw that is not finite stays so
+        return {"w": _simplex(drawn["theta"][:, :, 0:2]), "mu": _ordered(drawn["theta"][:, :, 2:4]), "r": drawn["r"]}
+
+
+def first_state(seed, chain, m):
+    """Return where a chain starts, by the blocks of the state."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    theta = rng.uniform(-2.0, 2.0, 4)
+
+    def energy(r):
+        r = r.reshape((4, 1))
+        return float((((np.asarray(m) ** np.asarray(-1.0)) * r.T) @ r).reshape(()) * 0.5)
+
+    r = _draw_law(rng, 4, energy)
+    return {"theta": theta, "r": r}
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def gradient(grad_U, theta, a, mean_scale, sigma, y, w, grad_U_w, mu, grad_U_mu):
+    """Write grad_U_w[i] = (-a + 1)/w[i]
+    + sum over the data of -exp(-(y[n] - mu[i])**2/(2 sigma**2))/(sum_j exp(-(y[n] - mu[j])**2/(2 sigma**2)) w[j])
+    grad_U_mu[i] = mu[i]/mean_scale**2
+    + sum over the data of -w[i] exp(-(y[n] - mu[i])**2/(2 sigma**2)) (y[n] - mu[i])/(sigma**2 (sum_j exp(-(y[n] -
+    mu[j])**2/(2 sigma**2)) w[j])).
+    """
+    N = y.shape[0]
+    w_largest = max(theta[0], theta[1])
+    w_part_0 = _exp(theta[0] - w_largest)
+    w_part_1 = _exp(theta[1] - w_largest)
+    w_total = w_part_0 + w_part_1
+    reciprocal = 1.0 / w_total
+    w[0] = w_part_0 * reciprocal
+    w[1] = w_part_1 * reciprocal
+    mu[0] = theta[2]
+    mu[1] = mu[0] + _exp(theta[3])
+    grad_U_w[0] = 0.0
+    grad_U_w[1] = 0.0
+    grad_U_mu[0] = 0.0
+    grad_U_mu[1] = 0.0
+    for row in range(N):
+        part = y[row] - mu[0]
+        reciprocal_2 = 1.0 / (sigma * sigma)
+        exp_part = _exp(-(part * part) * reciprocal_2 / 2.0)
+        part_2 = y[row] - mu[1]
+        exp_part_2 = _exp(-(part_2 * part_2) * reciprocal_2 / 2.0)
+        exp_w = w[0] * exp_part + w[1] * exp_part_2
+        reciprocal_3 = 1.0 / exp_w
+        weight = -reciprocal_3
+        grad_U_w[0] += exp_part * weight
+        grad_U_w[1] += exp_part_2 * weight
+        weight_2 = -reciprocal_2 * reciprocal_3
+        grad_U_mu[0] += w[0] * part * exp_part * weight_2
+        grad_U_mu[1] += w[1] * part_2 * exp_part_2 * weight_2
+    part_3 = 1.0 - a
+    grad_U_w[0] = grad_U_w[0] + part_3 / w[0]
+    grad_U_w[1] = part_3 / w[1] + grad_U_w[1]
+    reciprocal_4 = 1.0 / (mean_scale * mean_scale)
+    grad_U_mu[0] = grad_U_mu[0] + mu[0] * reciprocal_4
+    grad_U_mu[1] = mu[1] * reciprocal_4 + grad_U_mu[1]
+    w_slope = w[0] * grad_U_w[0] + w[1] * grad_U_w[1]
+    part_4 = (theta[0] + theta[1]) / 2.0
+    grad_U_0 = -1.0 + part_4 + w[0] * (2.0 + grad_U_w[0] - w_slope)
+    grad_U_1 = -1.0 + part_4 + w[1] * (2.0 + grad_U_w[1] - w_slope)
+    mu_slope_1 = grad_U_mu[1]
+    grad_U_3 = -1.0 + _exp(theta[3]) * mu_slope_1
+    mu_slope_0 = grad_U_mu[0] + mu_slope_1
+    grad_U_2 = mu_slope_0
+    grad_U[0] = grad_U_0
+    grad_U[1] = grad_U_1
+    grad_U[2] = grad_U_2
+    grad_U[3] = grad_U_3
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(
+    theta_new, r_new, grad_U_new, theta, r, grad_U, a, mean_scale, sigma, step_factor, step_factor_2, scale_r,
+    step_factor_3, y, noise_r, eps, r_v1, theta_v1, r_v2, w, grad_U_w, mu, grad_U_mu,
+):  # fmt: skip
+    """Write one step (baoab): theta_new, r_new, grad_U_new; draw nothing."""
+    # r_v1[i] = r[i] + eps*(-grad_U[i]/2)
+    for i in range(4):
+        r_v1[i] = r[i] + step_factor * grad_U[i]
+    # theta_v1[i] = theta[i] + eps*(r_v1[i]/(2 m))
+    for i in range(4):
+        theta_v1[i] = theta[i] + step_factor_2 * r_v1[i]
+    # r_v2[i] = r_v1[i] + eps*(-c exprel(-c eps/m) r_v1[i]/m) + noise
+    for i in range(4):
+        r_v2[i] = r_v1[i] + step_factor_3 * r_v1[i] + scale_r * noise_r[i]
+    # theta_new[i] = theta_v1[i] + eps*(r_v2[i]/(2 m))
+    for i in range(4):
+        theta_new[i] = theta_v1[i] + step_factor_2 * r_v2[i]
+    gradient(grad_U_new, theta_new, a, mean_scale, sigma, y, w, grad_U_w, mu, grad_U_mu)
+    # r_new[i] = r_v2[i] + eps*(-grad_U_new[i]/2)
+    for i in range(4):
+        r_new[i] = r_v2[i] + step_factor * grad_U_new[i]
+
+
+def prepare(m, c, a, mean_scale, sigma, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    step_factor = -eps / 2.0
+    step_factor_2 = eps / (2.0 * m)
+    exprel_of_constants = _exprel(-2.0 * c * eps / m)
+    scale_r = _noise_scale(2.0 * c * exprel_of_constants, 0.0, eps, "r")
+    exprel_of_constants_2 = _exprel(-c * eps / m)
+    step_factor_3 = -eps * c * exprel_of_constants_2 / m
+    return (step_factor, step_factor_2, scale_r, step_factor_3)
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def first_values(theta, r, grad_U, m, c, a, mean_scale, sigma, step_factor, step_factor_2, scale_r, step_factor_3, y):
+    """Write grad_U at the state: what the first step of a chain begins with."""
+    w = np.empty(2)
+    grad_U_w = np.empty(2)
+    mu = np.empty(2)
+    grad_U_mu = np.empty(2)
+    gradient(grad_U, theta, a, mean_scale, sigma, y, w, grad_U_w, mu, grad_U_mu)
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(
+    theta, r, grad_U, m, c, a, mean_scale, sigma, step_factor, step_factor_2, scale_r, step_factor_3, y, eps, thin,
+    noise_state, theta_draws, r_draws,
+):  # fmt: skip
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
+
+    `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64, the data of float64
+    or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for
+    each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns. grad_U begins
+    as `first_values` writes it; from call to call it is passed on.
+
+    Small rows: one loop over the rows of the data, their features in scalars.
+    """
+    _wide_vectors()
+    theta_new = np.empty(4)
+    r_new = np.empty(4)
+    grad_U_new = np.empty(4)
+    r_v1 = np.empty(4)
+    theta_v1 = np.empty(4)
+    r_v2 = np.empty(4)
+    w = np.empty(2)
+    grad_U_w = np.empty(2)
+    mu = np.empty(2)
+    grad_U_mu = np.empty(2)
+    noise_r = np.empty(4)
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            _fill_normals(noise_state, noise_r)
+            step(
+                theta_new, r_new, grad_U_new, theta, r, grad_U, a, mean_scale, sigma, step_factor, step_factor_2,
+                scale_r, step_factor_3, y, noise_r, eps, r_v1, theta_v1, r_v2, w, grad_U_w, mu, grad_U_mu,
+            )  # fmt: skip
+            for entry in range(4):
+                theta[entry] = theta_new[entry]
+                r[entry] = r_new[entry]
+            for entry in range(4):
+                grad_U[entry] = grad_U_new[entry]
+        finite = True
+        for entry in range(4):
+            theta_draws[kept, entry] = theta[entry]
+            finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
+            r_draws[kept, entry] = r[entry]
+            finite = finite and abs(r[entry]) <= 1.7976931348623157e308
+        if not finite:
+            return kept
+    return theta_draws.shape[0]
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+# Support: checks, random streams, stable functions, as far as what stands above calls them.
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _exp(x):
+    """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""
+    x = 710.0 if x > 710.0 else x
+    x = -746.0 if x < -746.0 else x
+    shifted = x * 1.4426950408889634 + 6755399441055744.0  # 1.5 * 2**52: rounds, and leaves k in the low bits
+    k = shifted - 6755399441055744.0
+    r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10
+    p = 2.5100472505694996e-08
+    p = p * r + 2.7620201591031547e-07
+    p = p * r + 2.7557268276905696e-06
+    p = p * r + 2.4801521057868204e-05
+    p = p * r + 0.00019841269863171557
+    p = p * r + 0.0013888888917367081
+    p = p * r + 0.008333333333330039
+    p = p * r + 0.041666666666623824
+    p = p * r + 0.16666666666666669
+    p = p * r + 0.5000000000000001
+    p = p * (r * r) + r + 1.0
+    bits = np.float64(shifted).view(np.uint64) - np.uint64(0x4337FFFFFFFFF800)  # k + 2048
+    half = bits >> 1
+    low = np.uint64((half - np.uint64(1)) << 52).view(np.float64)
+    high = np.uint64((bits - half - np.uint64(1)) << 52).view(np.float64)
+    return p * low * high
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cfunc_wrapper=True)
+def _exprel(x):
+    """Return (exp(x) - 1)/x, and 1 at 0: expm1 keeps the digits of small x."""
+    return 1.0 if x == 0.0 else math.expm1(x) / x
+
+
+@intrinsic
+def _wide_vectors(_):
+    """Let loops of the function that calls this use registers of 512 bits, where the processor has them.
+
+    LLVM takes half as wide ones for Intel's processors, as the first that had wide ones slowed down with them. The set
+    of attributes is written into LLVM's text as it is; its own `add` knows none that have a value.
+    """
+
+    def build(context, builder, signature, arguments):
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), build
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x.
+
+    Widths and bounds are there twice: 256 for positive draws, then 256, with a minus sign, for negative ones.
+    """
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
+    (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
+    while True:
+        layer = bits & np.uint64(511)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(511)
+    place = bits >> 12
+    if place < _BOUNDS[layer]:
+        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
+    return _next_normal_at_edge(bits, s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_normals(state, out):
+    """Fill `out` with independent N(0, 1) draws; `state` (uint64[4]) moves on."""
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    for k in range(np.uint64(out.size)):
+        out[k], s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+
+
+def _noise_scale(two_D, B_hat, eps, block):
+    """Return sqrt(eps (2D - eps B_hat)) of numbers; a negative variance is refused with the largest step allowed."""
+    variance = eps * (two_D - eps * B_hat)
+    if variance < 0.0:
+        raise ValueError(_too_long(eps, two_D / B_hat if two_D > 0.0 else 0.0, block))
+    return np.sqrt(variance)
+
+
+def _too_long(eps, eps_max, blocks):
+    """Return the message for a step whose gradient noise exceeds the noise the dynamics inject."""
+    cure = f"take eps <= eps_max = {float(eps_max)!r}" if eps_max > 0.0 else "no step size makes it so: D is too small"
+    return f"2D - eps B_hat of {blocks} is not positive semidefinite at eps = {float(eps)!r}: {cure}"
+
+
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
+    """
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states
+
+
+def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
+    """Return real numbers as a contiguous array; sizes that are names are positive and the same wherever they occur.
+
+    Lists, integers, other floats, other layouts and byte orders are converted. Refused is what would be lost by it or
+    has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold, other shapes, numbers
+    that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what was expected.
+    """
+    masked = isinstance(array, np.ma.MaskedArray)
+    try:
+        found = np.asarray(None if masked else array)
+    except ValueError:  # rows of different lengths
+        found = np.asarray(None)
+    if found.dtype.kind not in "buif" or found.dtype.itemsize > 8:
+        plain = isinstance(array, np.ndarray) and not masked
+        said = f"an array of {array.dtype}" if plain else type(array).__name__
+        raise TypeError(f"{name}: found {said}, expected an array of real numbers that float64 holds")
+    known = tuple(sizes.get(size, size) for size in shape)
+    if not _fits(found.shape, known):
+        hint = ": give its transpose" if _fits(found.T.shape, known) else ""
+        hint = ": give it flat, by .reshape(-1)" if _fits(tuple(n for n in found.shape if n != 1), known) else hint
+        raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
+    sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
+    if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):
+        raise ValueError(f"{name}: found integers beyond 2**53, expected numbers that float64 holds")
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and refused
+        made = np.ascontiguousarray(found, dtype=dtype)
+    bad = np.argwhere(~(np.isin(made, values) if len(values) else np.isfinite(made)))
+    if bad.size:
+        place, wanted = ", ".join(map(str, bad[0])), f"one of {list(values)}" if len(values) else "finite numbers"
+        raise ValueError(f"{name}: found {made[tuple(bad[0])]} at [{place}], expected {wanted}")
+    return made
+
+
+def _fits(found, known):
+    """Whether an array's shape is one that is known; sizes that are names stand for any number from 1 on."""
+    pairs = zip(found, known, strict=False)
+    return len(found) == len(known) and all(n == size if isinstance(size, int) else n > 0 for n, size in pairs)
+
+
+def _shape_text(shape):
+    """Return a shape as Python writes it, sizes that are not known by their names and at least 1."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def _checked_number(name, number, whole=False, least=None, above=None, most=None, nonzero=False):
+    """Return a number as jitted code takes it: a finite double or, where `whole`, an integer of 64 bits.
+
+    least, above, most: its bounds. Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    refused = (bool, np.bool_, np.ndarray, np.complexfloating)
+    if isinstance(number, refused) or not hasattr(number, "__index__" if whole else "__float__"):
+        raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    try:
+        value = int(number) if whole else float(number)
+    except OverflowError:
+        value = math.inf
+    limits = ((least, "at least"), (above, "above"), (most, "at most"))
+    said = [f"{words} {limit}" for limit, words in limits if limit is not None] + ["other than 0"] * nonzero
+    low = (least is None or value >= least) and (above is None or value > above)
+    fits = value.bit_length() < 64 if whole else math.isfinite(value)
+    if not (fits and low and (most is None or value <= most) and (value != 0 or not nonzero)):
+        found = f"an integer of {value.bit_length()} bits" if whole and not fits else value
+        expected = f"{'an integer of 64 bits' if whole else 'a finite number'} {' and '.join(said)}".rstrip()
+        raise ValueError(f"{name}: found {found}, expected {expected}")
+    return value
+
+
+def _constants(names, values):
+    """Return what `prepare` computes by name, as jitted code takes it: floats and contiguous arrays."""
+    return {
+        name: np.ascontiguousarray(value) if np.ndim(value) else float(value)
+        for name, value in zip(names, values, strict=True)
+    }
+
+
+def _ordered(u):
+    """Return b_0 = u_0, b_k = b_(k-1) + exp(u_k)."""
+    return np.cumsum(np.concatenate([u[..., :1], np.exp(u[..., 1:])], axis=-1), axis=-1)
+
+
+def _simplex(u):
+    """Return exp(u)/sum(exp(u))."""
+    shares = np.exp(u - u.max(axis=-1, keepdims=True))
+    return shares / shares.sum(axis=-1, keepdims=True)
+
+
+_LONGEST_LAW = 256  # of a longer block the law is not computed: it starts at zero
+
+
+def _draw_law(rng, length, energy):
+    """Return a draw of exp(-energy(r)), r in `length` coordinates; zero where there are many or it is no Gaussian.
+
+    energy(r) = (r - m)^T A (r - m)/2 + rest: unit second differences give A, first differences A m, both exactly up to
+    rounding.
+    """
+    if length > _LONGEST_LAW:
+        return np.zeros(length)
+    unit = np.eye(length)
+    with np.errstate(all="ignore"):
+        origin = energy(np.zeros(length))
+        ahead = np.array([energy(unit[k]) - origin for k in range(length)])
+        behind = np.array([energy(-unit[k]) - origin for k in range(length)])
+        A = np.diag(ahead + behind)
+        for k in range(length):
+            for j in range(k):
+                A[k, j] = A[j, k] = energy(unit[k] + unit[j]) - origin - ahead[k] - ahead[j]
+    if not np.isfinite(A).all() or np.linalg.eigvalsh(A)[0] <= 0.0:
+        return np.zeros(length)
+    mean = -np.linalg.solve(A, (ahead - behind) / 2.0)
+    return mean + np.linalg.solve(np.linalg.cholesky(A).T, rng.standard_normal(length))
+
+
+def _checked_starts(starts, init):
+    """Return where chains start, with what `init` says of a block in the place of its own start.
+
+    starts: per chain, its blocks by name. init: None, or by name an array (size,) for all chains or (chain, size).
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    names = list(starts[0])
+    if init is not None and not isinstance(init, dict):
+        raise TypeError(f"init: found {type(init).__name__}, expected None or a dict with any of {', '.join(names)}")
+    for name, value in (init or {}).items():
+        if name not in names:
+            raise ValueError(f"init: found {name!r}, expected any of {', '.join(names)}")
+        size = starts[0][name].size
+        array = np.asarray(value)
+        one = array.reshape(-1) if array.size == 1 == size else array
+        rows = ("chains", size) if one.ndim == 2 else (size,)
+        own = _checked_array(f"init of {name}", one, rows, {"chains": len(starts)})
+        for start, place in zip(starts, np.broadcast_to(own, (len(starts), size)), strict=True):
+            start[name] = place.copy()
+    for start in starts:
+        for name, value in start.items():
+            if not np.isfinite(value).all():
+                raise ValueError(f"start of {name}: found {value[:5]}, expected finite numbers: state them by init")
+    return starts
+
+
+def _room(starts, count):
+    """Return room for `count` draws of every chain, by block (chain, draw, size). Raises ValueError for too many."""
+    try:
+        return {name: np.empty((len(starts), count, block.size)) for name, block in starts[0].items()}
+    except (MemoryError, ValueError):
+        found = f"draws and warmup: found {count} in all for each of {len(starts)} chains"
+        raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
+
+
+def _advance(piece, chains, draws, threads, progress, most):
+    """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
+
+    piece(chain, first, last) makes some and returns how many were kept: fewer where the chain ends there. All chains
+    end with the piece that they are at where one raises, or the caller is interrupted.
+    """
+    done, stop = [0] * chains, threading.Event()
+
+    def work(chain):
+        asked = 1
+        while done[chain] < draws and not stop.is_set():
+            asked = min(asked, most, draws - done[chain])
+            begin = time.perf_counter()
+            kept = piece(chain, done[chain], done[chain] + asked)
+            done[chain] += kept
+            if kept < asked:
+                return
+            asked = max(1, min(10 * asked, int(0.1 * asked / (time.perf_counter() - begin + 1e-9))))
+
+    piece(0, 0, 0)  # compiles
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with ThreadPoolExecutor(threads or cores) as pool:
+        try:
+            left = {pool.submit(work, chain) for chain in range(chains)}
+            while left:
+                ended, left = wait(left, timeout=0.2)
+                if progress:
+                    line = f"\r{sum(done)} of {chains * draws} draws"
+                    print(line, end="" if left else "\n", file=sys.stderr, flush=True)
+                for one in ended:
+                    one.result()
+        finally:
+            stop.set()
+    return done
+
+
+def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=None):
+    """Fill `drawn` with the draws of chains, each by itself; return how many draws each has.
+
+    names: of the arguments of `run`. given: those of all chains. states: per chain, its own. of_draw(draw): what takes
+    the place of the given, where the step size falls along a chain.
+    """
+
+    def piece(chain, first, last):
+        rows = {f"{name}_draws": array[chain, first:last] for name, array in drawn.items()}
+        own = {**given, **states[chain], **rows, **(of_draw(first) if of_draw else {})}
+        return run(*[own[name] for name in names])
+
+    chains, draws, _ = next(iter(drawn.values())).shape
+    return _advance(piece, chains, draws, threads, progress, 1 if of_draw else draws)
+
+
+def _after_warmup(drawn, done, warmup):
+    """Return the draws after warmup; those that a chain does not have are NaN, and told by a RuntimeWarning."""
+    draws = next(iter(drawn.values())).shape[1]
+    ended = {chain: count for chain, count in enumerate(done) if count < draws}
+    for chain, count in ended.items():
+        for array in drawn.values():
+            array[chain, count:] = np.nan
+    if ended:
+        found = ", ".join(f"chain {chain} after {count} of {draws} draws" for chain, count in ended.items())
+        said = f"left the finite numbers: {found}, which are NaN from there on"
+        warnings.warn(f"{said}; take a smaller step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)
+    return {name: array[:, warmup:] for name, array in drawn.items()}
