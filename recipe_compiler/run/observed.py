@@ -7,6 +7,7 @@ import numpy as np
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.run.data import Data, load_data
+from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.table import open_array
 from recipe_compiler.spec.model import Build, DataFile, Document, Observed
 from recipe_compiler.spec.npy import MANY
@@ -25,7 +26,7 @@ def observed(document: Document, data: Data | None = None) -> Document:
     if not isinstance(document, Build) or not document.target.declarations.data or document.target.gradient is not None:
         return document
     if data is not None:
-        return replace(document, observed=_of(data, "the data given"))
+        return replace(document, observed=_of(document, data, "the data given"))
     if document.data is None:
         return replace(document, observed="its data are given when a run begins")
     late = _left_to_the_run(document.data)
@@ -35,15 +36,18 @@ def observed(document: Document, data: Data | None = None) -> Document:
         read = load_data(document.data, document.target)
     except (DataError, OSError, MemoryError) as error:
         return replace(document, observed=f"its data cannot be read: {str(error).splitlines()[0]}")
-    return replace(document, observed=_of(read, document.data.file.name))
+    return replace(document, observed=_of(document, read, document.data.file.name))
 
 
-def _of(data: Data, file: str) -> Observed | str:
+def _of(build: Build, data: Data, file: str) -> Observed | str:
     numbers = sum(field.values.size for field in data.fields)
     if numbers > MANY:
         return f"{numbers:,} numbers of its data are known when a run begins: {MANY:,} are looked at before"
-    fields = tuple((field.name, np.asarray(field.values)) for field in data.fields)
-    return Observed(file, data.rows, fields)
+    try:
+        sizes = tuple(resolve_sizes(build, data).items())
+    except DataError as error:
+        return f"its data do not fit: {str(error).splitlines()[0]}"
+    return Observed(file, data.rows, tuple((field.name, np.asarray(field.values)) for field in data.fields), sizes)
 
 
 def _left_to_the_run(file: DataFile) -> str:

@@ -337,7 +337,8 @@ class Observed:
     rows: int
     fields: "tuple[tuple[str, NDArray[np.floating[Any]]], ...]"
     """Field of the target to its numbers, the first axis counting the data."""
-    digest: str = ""
+    sizes: tuple[tuple[str, int], ...] = ()
+    """What the build and they fix."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,13 +160,7 @@ def _energies(target: Target, known: Known, rows: int) -> Iterator[tuple[Value, 
 
 def _known(build: Build, target: Target, observed: Observed) -> Known:
     """Return the sizes, values and data of a build as exact numbers."""
-    sizes = known_sizes(build, target)
-    arrays = dict(observed.fields)
-    for datum in target.declarations.data:
-        shape = arrays[datum.name].shape
-        for size, length in zip(datum.axes, shape, strict=True):
-            if isinstance(size, str):
-                sizes[size] = length
+    sizes, arrays = {**dict(observed.sizes), **known_sizes(build, target)}, dict(observed.fields)
     data = {
         datum.name: _columns(_entries(datum, arrays[datum.name], sizes).tolist()) for datum in target.declarations.data
     }
@@ -190,9 +184,7 @@ def _entries(datum: Datum, array: "NDArray[np.floating[Any]]", sizes: Mapping[st
     if not datum.is_index:
         return array.reshape(len(array), -1).T
     (axis,) = datum.shape.sizes
-    length = axis if isinstance(axis, int) else sizes.get(axis)
-    if length is None:
-        raise NotReadError(f"the size {axis}, which {datum.name} is a position along, is not known")
+    length = axis if isinstance(axis, int) else sizes[axis]
     if length * len(array) > MANY:
         raise NotReadError(f"positions along {length} of {len(array)} data are not looked at before a run begins")
     return np.arange(length)[:, None] == array
