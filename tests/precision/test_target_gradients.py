@@ -39,6 +39,13 @@ def point(build: Build, rng: np.random.Generator, length: int, scale: float) -> 
     return z
 
 
+def _number(field: Field, row: int, at: tuple[int, ...]) -> float:
+    """Return an entry of a datum; of a position, whether it is the one."""
+    if field.values.ndim == 1 and at:
+        return float(field.values[row] == at[0])
+    return float(field.values[(row, *at)])
+
+
 class Energy:
     """U of a target at 50 digits, from the second engine's reading of its formulas."""
 
@@ -56,7 +63,7 @@ class Energy:
         self.datum = None if target.log_likelihood is None else self._function(target.log_likelihood)
         shapes = {d.name: positions(d.shape, self.sizes) for d in target.declarations.data}
         self.rows = [
-            {label(f.name, at): float(f.values[(n, *at)]) for f in data.fields for at in shapes[f.name]}
+            {label(f.name, at): _number(f, n, at) for f in data.fields for at in shapes[f.name]}
             for n in range(data.rows)
         ]
 

@@ -1,0 +1,101 @@
+"""Every shipped dynamics with every shipped target: a build, or a fault that says why there is none."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.commands import made_build
+from recipe_compiler.commands.given import Given
+from recipe_compiler.errors import DocumentError
+from recipe_compiler.spec.build_checks import potential_blocks
+from recipe_compiler.spec.catalogue import names
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Dynamics, Target
+
+GIVEN = {
+    "gamma_categories": Given("three_classes", ("data.z=y", "data.indicator=[z]", "d=3", "alpha=[1, 1, 1]")),
+    "categories": Given(None, ("alpha=[1, 1]", "n=[2, 3]")),
+    "dirichlet": Given(None, ("a=[2, 2]", "b=2")),
+    "eight_schools": Given(
+        "eight_schools", ("data.y=effect", "data.w=weight", "data.z=school", "data.indicator=[z]", "J=8")
+    ),
+    "funnel": Given(None, ("k=2",)),
+    "gaussian": Given(None, ("mu=[0, 0]", "Sigma=[[2, 1], [1, 2]]")),
+    "gaussian_mean": Given("linear_regression", ("data.x=[a, b]", "Sigma=[[2, 1], [1, 2]]")),
+    "gaussian_mixture": Given("two_groups", ("K=2",)),
+    "inverse_gaussian": Given(None, ("b=[1, 1]", "c=[1, 1]", "k=1")),
+    "linear_regression": Given("linear_regression"),
+    "logistic_regression": Given("breast_cancer", ("data.y=diagnosis", "data.x=[mean_radius, mean_area]")),
+    "matrix_factorisation": Given(
+        "ratings", ("data.u=user", "data.v=item", "data.indicator=[u, v]", "users=8", "items=6", "K=2")
+    ),
+    "normal_mean_precision": Given("normal_sample"),
+    "poisson_regression": Given("poisson_regression"),
+    "regression_precision": Given("linear_regression"),
+    "ordered_mixture": Given("two_groups", ("K=2",)),
+    "varying_intercepts": Given("groups", ("data.g=group", "data.from_one=g", "J=12")),
+    "softmax_regression": Given("three_classes", ("data.x=[a, b]", "data.y=y", "data.indicator=[y]", "K=3")),
+}
+"""What targets need beside dynamics; nothing of those that are left out."""
+
+
+@cache
+def shipped(name: str) -> Dynamics | Target:
+    found = load(name)
+    assert isinstance(found, Dynamics | Target)
+    return found
+
+
+def expected(dynamics: Dynamics, target: Target) -> tuple[str, ...]:
+    """Return what may be said of a pair that makes no build, nothing where it has to make one."""
+    blocks = potential_blocks(dynamics)
+    if not blocks:
+        return ("found no potential in the dynamics", "expected different names")
+    said = []
+    if any(block.domain != blocks[0].domain for block in target.declarations.blocks):
+        said.append("found the domain")
+    fields = {datum.name for datum in target.declarations.data} | {block.name for block in target.declarations.blocks}
+    if {block.name for block in dynamics.declarations.blocks} - {block.name for block in blocks} & fields:
+        said.append("expected different names")  # all blocks of a run stand in one file of draws
+    if dynamics.name == "still" and not (target.declared or target).laws:
+        said.append("found no `laws` claimed")
+    return tuple(said)
+
+
+def decide(dynamics: str, target: str) -> None:
+    one, other = shipped(dynamics), shipped(target)
+    assert isinstance(one, Dynamics)
+    assert isinstance(other, Target)
+    said = expected(one, other)
+    try:
+        build = made_build.make_build((dynamics, target), GIVEN.get(target, Given()), quiet=True)
+    except DocumentError as error:
+        for fault in error.faults:
+            assert any(part in fault.problem for part in said), fault
+    else:
+        assert "found the domain" not in said
+        assert build.name == f"{dynamics}_{target}"
+
+
+@pytest.fixture(autouse=True)
+def _read_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(made_build, "load_named", shipped)
+
+
+@pytest.mark.parametrize("target", names("target"))
+def test_a_target_goes_with_sghmc(target: str) -> None:
+    decide("sghmc", target)
+
+
+@pytest.mark.parametrize("dynamics", names("dynamics"))
+def test_dynamics_go_with_a_target(dynamics: str) -> None:
+    decide(dynamics, "logistic_regression")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dynamics", names("dynamics"))
+def test_every_pair_is_a_build_or_says_why_not(dynamics: str) -> None:
+    for target in names("target"):
+        decide(dynamics, target)
