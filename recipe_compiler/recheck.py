@@ -624,7 +624,7 @@ class Documents:
         facts |= {"auxiliary": self.own and {*self.blocks} - {*self.own} and not other, "formula": not facts["code"]}
         domains, theirs = ({x["domain"] for x in declared(y, "state").values()} for y in (self.dynamics, self.target))
         facts |= {"circle": "circle" in domains, "circles": "circle" in theirs, "laws": self.target.get("laws")}
-        sets = [str(entry.get("constraint", "")) for entry in (self.target.get("state") or {}).values()]
+        sets = [str(entry.get("constraint", "")) for entry in declared(self.target, "state").values()]
         facts["sets"] = [one for one in sets if one and one != "positive" and not one.startswith("interval")]
         facts |= {"f": self.Q or claims.get("drift"), "estimate": "grad_tilde" in self.names(claims.get("update"))}
         lacking = self.D and facts["drift"] and not self.Q
