@@ -10,6 +10,9 @@ leaves out, nothing is built on.
 `density_terms` expands a call, and `docs/spec_reference.md` lists the rows.
 """
 
+# Draws are called with arrays of NumPy's, which is not imported here.
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

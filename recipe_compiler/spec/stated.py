@@ -31,15 +31,17 @@ def read_stated(page: Page, declarations: Declarations) -> Stated:
     others: list[tuple[str, Formula]] = []
     for name in ENTRIES:
         text = page.entry(name, name)
-        terms = () if text is None else tuple(_summands(text.tree()))
+        if text is None:
+            continue
+        terms = tuple(_summands(text.tree()))
         rest: list[tree.Tree] = []
         for term in terms:
             calls = list(_calls(term, declarations))
-            for part in calls if text is not None else ():
+            for part in calls:
                 row, arguments = text.density(part, scope)
                 densities.append(StatedDensity(row.name, arguments, name, part is term))
             rest += [] if term in calls else [term]
-        if rest and text is not None:
+        if rest:
             others.append((name, text.elaborated(_sum(rest), scope, SCALAR)))
     return Stated(tuple(densities), tuple(others), tuple(_needs(densities)))
 
@@ -58,11 +60,14 @@ def _sum(terms: list[tree.Tree]) -> tree.Tree:
 
 def _calls(part: tree.Tree, declarations: Declarations) -> Iterator[tree.Call]:
     """Yield the calls of named densities in a formula; a name that is declared is no density."""
-    named = isinstance(part, tree.Call) and (part.language or declarations.find(part.name) is None)
-    if named and density_called(part) is not None:
+    if isinstance(part, tree.Call) and _is_density(part, declarations):
         yield part
     for inner in tree.children(part):
         yield from _calls(inner, declarations)
+
+
+def _is_density(part: tree.Call, declarations: Declarations) -> bool:
+    return density_called(part) is not None and (part.language or declarations.find(part.name) is None)
 
 
 def _conditions(densities: Iterable[StatedDensity]) -> Iterator[tuple[StatedDensity, Compare]]:
