@@ -133,7 +133,9 @@ def _for_every_size(build: Build, derivation: Derivation, stated: Derivation) ->
     identity = compiled_digest(build)
     plain = lower(program)
     every = (*small_sizes(build), more_than_two(build))
-    small = [{names.get(name, name): number for name, number in sizes.items()} for sizes in every]
+    heads = [size for size, _ in program.heads]
+    named = [{names.get(name, name): number for name, number in sizes.items()} for sizes in every]
+    small = [dict(one) for one in dict.fromkeys(tuple((size, sizes[size]) for size in heads) for sizes in named)]
     modules = [
         emit_module(build.name, program, kernel, f"{build.name}, as a run loads it.", identity)
         for kernel in dict.fromkeys((plain, schedule(program, plain)))

@@ -116,7 +116,9 @@ def discretise(
             narrow=_narrow(build),
             mapped=build.data is not None and build.data.is_mapped,
             bit_generator=build.bit_generator,
-            heads=tuple((name, stated[name]) for name in stacked_sizes(build.target.declarations))
+            heads=tuple(
+                (name, stated[name]) for name in stacked_sizes(build.target.declarations) if name not in one_name
+            )
             if for_every_size
             else (),
         ),
@@ -154,6 +156,10 @@ def pinned_sizes(build: Build, program: Program) -> dict[str, int]:
 
 LARGE = 64
 """The most coordinates of a stacked target whose text is made for their number: loops over more are not written out."""
+
+
+FEW = 16
+"""The largest size that is a number in a text for every size of the others: loops over it are written out."""
 
 
 def is_large(build: Build) -> bool:
@@ -210,7 +216,11 @@ def _one_name_each(build: Build, gradient: Gradient, sizes: Mapping[str, int] | 
     target = build.target
     if is_stacked(target, gradient.block):
         if sizes is None:
-            return {}
+            return {
+                name: number
+                for name, number in build.sizes
+                if number <= FEW and name in stacked_sizes(target.declarations)
+            }
         total = sum(valued(length(block.sampled, sizes, target), {}) for block in target.declarations.blocks)
         fixed: dict[str, str | int] = {name: sizes[name] for name in stacked_sizes(target.declarations)}
         return fixed | {size: total for size in gradient.block.shape.sizes if isinstance(size, str)}

@@ -308,7 +308,7 @@ def large(variant: str = "full") -> tuple[Build, Emitted]:
 def test_many_coordinates_are_one_text_for_every_size(variant: str) -> None:
     build, own = large(variant)
     assert is_large(build)
-    assert "\nJ = 200\nk = 2\n" in own.module.text
+    assert "\nJ = 200\n" in own.module.text
     gradient = own.module.kernel.gradient
     assert gradient is not None
     theta, batch = np.linspace(-1, 1, 601), np.array([6, 2, 0], np.uint64)
@@ -328,9 +328,9 @@ def test_many_coordinates_are_one_text_for_every_size(variant: str) -> None:
     ("old", "new"),
     [
         ("eta = theta[1 : 1 + J]", "eta = theta[0 : 0 + J]"),
-        ("theta[1 + J : 1 + J + J * k]", "theta[1 + k : 1 + k + J * k]"),
+        ("theta[1 + J : 1 + J + 2 * J]", "theta[2 + J : 2 + J + 2 * J]"),
         ("grad_U_eta[g_row] += ", "grad_U_eta[g_row] = "),
-        ("reshape((J, k))", "reshape((k, J))"),
+        ("reshape((J, 2))", "reshape((2, J))"),
         ("range(J)", "range(1)"),
         ("\nJ = 200\n", "\nJ = 100\n"),
     ],
