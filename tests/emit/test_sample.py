@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from emitted_file import BUILDS, file_of
 from loaders import load_build
+from reports import decided
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.pipeline import compile_build, prepare_run
 from recipe_compiler.readback.file import check_file
-from recipe_compiler.report.check import check
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.declared import declared_blocks
 from recipe_compiler.run.sample import sample
@@ -25,7 +25,7 @@ SETTINGS: dict[str, Any] = {"draws": 7, "warmup": 3, "thin": 2, "chains": 3, "se
 
 def drawn_by_a_run(build: Build, settings: RunSettings) -> dict[str, Any]:
     """Return what `recipe run` draws, by the names of blocks."""
-    run = prepare_run(build, check(build, advisory=False), settings, allow_undecided=True)
+    run = prepare_run(build, decided(build, advisory=False), settings, allow_undecided=True)
     draws = sample(run.module, run.build, settings, run.data)
     found: dict[str, Any] = {}
     for name, array in zip(draws.blocks, draws.arrays, strict=True):

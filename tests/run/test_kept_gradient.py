@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loaders import load_build
+from reports import decided
 from stopping import stopping
 
-from recipe_compiler.pipeline import check, compile_build
+from recipe_compiler.pipeline import compile_build
 from recipe_compiler.run import chains as chains_module
 from recipe_compiler.run import checkpoint as checkpoint_module
 from recipe_compiler.run.chain import Chain, run_arguments, start_chain
@@ -86,7 +87,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
             text = text.replace("variant: minibatch\nminibatch: {all}", "variant: full").replace("batch_size: 10, ", "")
         path.write_text(text)
         build = load_build(path)
-        module = compile_build(build, check(build))
+        module = compile_build(build, decided(build, advisory=False))
         return load_text(module.name, module.text), build
 
     return make

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
 from loaders import load_build
+from reports import decided
 
-from recipe_compiler.pipeline import check, compile_build
+from recipe_compiler.pipeline import compile_build
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.forecast import forecast
 from recipe_compiler.run.load_module import load_text
@@ -61,7 +62,7 @@ def test_a_long_run_is_as_wide_and_as_slow_as_forecast(tmp_path: Path) -> None:
     step = round(0.9 * limit, 3)
     (tmp_path / "langevin.yaml").write_text(BUILD.replace("STEP", str(step)))
     build = load_build(tmp_path / "langevin.yaml")
-    compiled = compile_build(build, check(build))
+    compiled = compile_build(build, decided(build, advisory=False))
     module = load_text(compiled.name, compiled.text)
     inputs = prepare_inputs(module, build, build.run, Data(()), 0)
     names = tuple(f"theta[{k}]" for k in range(3))
@@ -92,7 +93,7 @@ def test_a_thermostat_is_as_wide_as_forecast(tmp_path: Path, scheme: str, narrow
     """Euler's step heats r, which xi answers by friction beyond A: theta comes out 5 % too narrow. BADODAB does not."""
     (tmp_path / "thermostat.yaml").write_text(THERMOSTAT.replace("SCHEME", scheme))
     build = load_build(tmp_path / "thermostat.yaml")
-    compiled = compile_build(build, check(build))
+    compiled = compile_build(build, decided(build, advisory=False))
     module = load_text(compiled.name, compiled.text)
     inputs = prepare_inputs(module, build, build.run, Data(()), 0)
     found = forecast(compiled, module, build, inputs, ("a", "b", "c"), [Start("zero", np.zeros(3))])
@@ -110,7 +111,7 @@ def test_a_thermostat_is_as_wide_as_forecast(tmp_path: Path, scheme: str, narrow
 def test_a_mode_that_tells_no_sds_is_said_to(build: str, bends: bool) -> None:
     """At the mode of the correlated plane U is flat but for its fourth power: its curvature there has an sd of 70."""
     document = load_build(SPECS / f"builds/{build}.yaml")
-    compiled = compile_build(document, check(document))
+    compiled = compile_build(document, decided(document, advisory=False))
     module = load_text(compiled.name, compiled.text)
     inputs = prepare_inputs(module, document, document.run, Data(()), 0)
     d = dict(document.sizes)["d"] if document.sizes else 3
