@@ -1,0 +1,87 @@
+"""Soundness of moves under fire: random cycles, right or wrong by chance, judged by maps and means that share nothing
+with the compiler.
+
+    python tests/properties/fire_moves.py [COUNT] [SEED]     on all cores; 10000 from seed 2015 on where left out
+
+Three quarters are cycles of refreshes, words, acceptances and draws (`random_cycles`: acceptance ratios, shares, flips,
+orders of moves, laws), a quarter draws and flows of gamma laws with data (`random_flows`: shapes, rates, Jacobians of
+log variables, sums over minibatches). No claim that the judge finds wrong may be proved, none that it does not may be
+refuted: a first one ends it, with its seed.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from random import Random
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from random_cycles import CLAIMS, Judge, random_cycle
+from random_flows import FLOW_CLAIMS, random_flow
+
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build
+from recipe_compiler.verdict import Verdict
+from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.claims import BUILDS, Bound, applicable_claims
+
+PART = 20
+"""Documents that a core judges before it says so."""
+
+Tally = Counter[tuple[bool, Verdict]]
+"""How many claims the judge finds wrong, or not, and what was decided of them."""
+
+
+def judged(seed: int) -> dict[tuple[str, bool], Verdict]:
+    """Return the verdicts on the random document of a seed, by claim and whether the judge finds it wrong."""
+    random = Random(seed)
+    flows = seed % 4 == 3
+    document = random_flow(random) if flows else random_cycle(random)
+    wrong = document.wrong_claims(seed) if flows else Judge(document).wrong_claims(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        build = load(document.write(Path(folder)))
+    assert isinstance(build, Build)
+    bound = Bound(Stages(build, bind(build)))
+    asked = [claim for claim in applicable_claims(BUILDS, build) if claim.id in (FLOW_CLAIMS if flows else CLAIMS)]
+    return {(claim.id, claim.id in wrong): claim.decide(bound).verdict for claim in asked}
+
+
+def fire(seeds: range) -> Tally:
+    """Return the verdicts on the documents of some seeds. Raises AssertionError for one that is wrong."""
+    tally = Tally()
+    for seed in seeds:
+        for (claim, wrong), verdict in judged(seed).items():
+            assert verdict is not (Verdict.PROVED if wrong else Verdict.REFUTED), (seed, claim, verdict)
+            tally[wrong, verdict] += 1
+    return tally
+
+
+def says(tally: Tally, documents: int) -> str:
+    """Return what was found."""
+    parts = [
+        f"{sum(n for (own, _), n in tally.items() if own is wrong)} claims {what}: "
+        + ", ".join(f"{tally[wrong, verdict]} {verdict.value}" for verdict in Verdict)
+        for wrong, what in ((True, "that are wrong"), (False, "that the judge does not find wrong"))
+    ]
+    return f"{documents} documents; {'; '.join(parts)}"
+
+
+def main(count: int, seed: int) -> None:
+    """Judge documents on all cores, and print what was found so far."""
+    starts = range(seed, seed + count, PART)
+    parts = [range(start, min(start + PART, seed + count)) for start in starts]
+    total, done, began = Tally(), 0, time.monotonic()
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for part, tally in zip(parts, pool.map(fire, parts), strict=True):
+            total, done = total + tally, done + len(part)
+            print(f"{says(total, done)}; {time.monotonic() - began:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    given = [int(text) for text in sys.argv[1:]]
+    main(*given, *(10000, 2015)[len(given) :])
