@@ -84,7 +84,7 @@ References:
 
 Origin:
     Emitted by recipe_compiler (format 2) from still and gamma_categories, by version 0.1.0 of that Python package.
-    Spec digest (SHA-256): 21be5a0eb2f5db68d8ff94787753091e10073ce7125b80da408af3bb80e8a5ba
+    Spec digest (SHA-256): fd6eac9f88132371876b76dea7f07327b6f4605d90925c058adf277aa098ebd9
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
 """
@@ -102,7 +102,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 2
-SPEC_DIGEST = "21be5a0eb2f5db68d8ff94787753091e10073ce7125b80da408af3bb80e8a5ba"
+SPEC_DIGEST = "fd6eac9f88132371876b76dea7f07327b6f4605d90925c058adf277aa098ebd9"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 10),)

@@ -85,7 +85,7 @@ References:
 
 Origin:
     Emitted by recipe_compiler (format 2) from still and gamma_categories, by version 0.1.0 of that Python package.
-    Spec digest (SHA-256): a8157b78e3eda08a7f6b5c3f58b122d2893dc5953f49ea54f9208b1e28d8ec7f
+    Spec digest (SHA-256): e44c7d593c42c137dbd070ac8b90a0556aa4b037d92c573d598900521d870d77
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
 """
@@ -103,7 +103,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 2
-SPEC_DIGEST = "a8157b78e3eda08a7f6b5c3f58b122d2893dc5953f49ea54f9208b1e28d8ec7f"
+SPEC_DIGEST = "e44c7d593c42c137dbd070ac8b90a0556aa4b037d92c573d598900521d870d77"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 10),)

@@ -85,7 +85,7 @@ References:
 
 Origin:
     Emitted by recipe_compiler (format 2) from still and gamma_categories, by version 0.1.0 of that Python package.
-    Spec digest (SHA-256): fd3f15b5123a26ecaef6fd3014f34a028e6c1589a132366b5c6547b3160c4777
+    Spec digest (SHA-256): f72cc22965d81175507badbe82812cdd9296f51ece556401dfa9bc6756634e2f
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
 """
@@ -103,7 +103,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 2
-SPEC_DIGEST = "fd3f15b5123a26ecaef6fd3014f34a028e6c1589a132366b5c6547b3160c4777"
+SPEC_DIGEST = "f72cc22965d81175507badbe82812cdd9296f51ece556401dfa9bc6756634e2f"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 10),)

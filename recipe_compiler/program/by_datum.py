@@ -4,7 +4,6 @@ Of A + sum_n g_n the estimate by a minibatch is A + (N/n) sum_batch g_n. Of a fu
 them, there is none of this form.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from recipe_compiler.program.definition import DATUM
@@ -29,7 +28,7 @@ def by_datum(tensor: Tensor, fields: frozenset[str]) -> ByDatum | None:
         tensor: data stand in it as components `x_nj` of all rows.
         fields: the names of the data.
     """
-    fixed = tuple(term for term in tensor.terms if not any(map(is_of(fields), _all(term))))
+    fixed = tuple(term for term in tensor.terms if not any(_is_of(atom, fields) for atom in _all(term)))
     data: list[Term] = []
     index: Index | None = None
     for term in (term for term in tensor.terms if term not in fixed):
@@ -43,9 +42,8 @@ def by_datum(tensor: Tensor, fields: frozenset[str]) -> ByDatum | None:
     return ByDatum(Tensor(tensor.free, fixed), Tensor(free, tuple(data)))
 
 
-def is_of(fields: frozenset[str]) -> Callable[[Atom], bool]:
-    """Return whether an atom is a component of a data field."""
-    return lambda atom: isinstance(atom, Component) and atom.name in fields
+def _is_of(atom: Atom, fields: frozenset[str]) -> bool:
+    return isinstance(atom, Component) and atom.name in fields
 
 
 def _all(term: Term) -> tuple[Atom, ...]:
@@ -56,7 +54,8 @@ def _row(term: Term, tensor: Tensor, fields: frozenset[str]) -> Index | None:
     """Return the one index over data that a term is summed over; None of several, and of one within a function."""
     rows: set[Index] = set()
     for atom, _ in term.factors:
-        own = {of.at[0] for of in _all(Term(term.coefficient, ((atom, ONE),))) if is_of(fields)(of)}
+        inner = _all(Term(term.coefficient, ((atom, ONE),)))
+        own = {of.at[0] for of in inner if isinstance(of, Component) and of.name in fields}
         if not own <= {*slots(atom)}:
             return None
         rows |= {row for row in own if isinstance(row, Index)}

@@ -9,8 +9,10 @@ are blocks of the data that is the mean over all orders of them.
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.expression import Formula
@@ -104,7 +106,7 @@ def flow_widths(
         yield FlowWidth(move.block, float(factors[worst]), worst, 2.0 * math.atanh(most) / float(b.reshape(-1)[worst]))
 
 
-def _rows(values: Array) -> Array:
+def _rows(values: NDArray[np.floating[Any]]) -> Array:
     """Return a data field as formulas of all its rows have it: N x d, or N x 1."""
     return np.asarray(values, dtype=np.float64).reshape(len(values), -1)
 

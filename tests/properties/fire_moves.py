@@ -39,10 +39,13 @@ Tally = Counter[tuple[bool, Verdict]]
 
 def judged(seed: int) -> dict[tuple[str, bool], Verdict]:
     """Return the verdicts on the random document of a seed, by claim and whether the judge finds it wrong."""
-    random = Random(seed)
     flows = seed % 4 == 3
-    document = random_flow(random) if flows else random_cycle(random)
-    wrong = document.wrong_claims(seed) if flows else Judge(document).wrong_claims(seed)
+    if flows:
+        document = random_flow(Random(seed))
+        wrong = document.wrong_claims(seed)
+    else:
+        document = random_cycle(Random(seed))
+        wrong = Judge(document).wrong_claims(seed)
     with tempfile.TemporaryDirectory() as folder:
         build = load(document.write(Path(folder)))
     assert isinstance(build, Build)
