@@ -294,6 +294,7 @@ def gamma_categories() -> rc.Target:
         parameters=[alpha],
         log_prior=rc.sum_((alpha - ones) * log(theta)) - rc.sum_(theta),
         log_likelihood=z @ log(theta),
+        derived={"omega": theta / rc.sum_(theta)},
         laws={theta: "Gamma(alpha + z.T @ ones, 1)"},
     )
 
