@@ -70,7 +70,7 @@ def _split(term: Scalar) -> tuple[Fraction, Powers]:
             case _:
                 pass
         powers[base] = powers.get(base, 0) + power
-    return coefficient, powers
+    return coefficient, {base: power for base, power in powers.items() if power}
 
 
 def _nested_sum(terms: list[tuple[Fraction, Powers]], depths: Mapping[str, int]) -> Scalar:
