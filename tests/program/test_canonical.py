@@ -11,7 +11,7 @@ from typing import TypeVar
 import pytest
 from cycles import ONE_OF_EACH, cycle_build
 from draws import GIBBS, draws_build
-from loaders import load_build
+from loaders import load_build, load_sized
 
 from recipe_compiler import pipeline
 from recipe_compiler.derive.recipe import derive
@@ -52,7 +52,7 @@ Moved = TypeVar("Moved", Draw, Refresh, Trajectory)
 def build_of(name: str) -> Build:
     if name in GIBBS:
         return draws_build(name)
-    return load_build(BUILDS[name]) if name in BUILDS else cycle_build(*ONE_OF_EACH[name])
+    return load_sized(BUILDS[name]) if name in BUILDS else cycle_build(*ONE_OF_EACH[name])
 
 
 @cache

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cycles import ONE_OF_EACH, cycle_build
-from loaders import load_build
+from loaders import load_sized
 
 from recipe_compiler import pipeline
 from recipe_compiler.derive.recipe import derive
@@ -42,7 +42,7 @@ FOLDERS = ("specs/builds", "tests/targets/builds", "benchmarks/builds")
 BUILDS = {path.stem: path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.yaml"))}
 GAUSSIAN, LOGISTIC, SCHOOLS = "sghmc_gaussian", "sghmc_logistic", "sghmc_eight_schools"
 OVER_KERNELS = ("widen", "chunks", "registers")
-OVER_PROCEDURES = ("flat", "small_rows", "packs", "flat_rows", "blocks", "shorten")
+OVER_PROCEDURES = ("flat", "small_rows", "packs", "flat_rows", "gather_rows", "blocks", "shorten")
 OVER_STATEMENTS = ("unroll", "share", "without_views")
 ZERO = Constant(Fraction(0))
 
@@ -50,7 +50,7 @@ ZERO = Constant(Fraction(0))
 @cache
 def programs(name: str) -> tuple[Program, Program]:
     """The program with its sizes as they are declared, and with those of the build."""
-    build = load_build(BUILDS[name]) if name in BUILDS else cycle_build(*ONE_OF_EACH[name])
+    build = load_sized(BUILDS[name]) if name in BUILDS else cycle_build(*ONE_OF_EACH[name])
     program = discretise(build, derive(bind(build), stated=True))
     names = renames(program)
     named = rename(program, names)
@@ -95,7 +95,7 @@ def test_every_pass_of_the_schedule_is_one_that_is_asked_after() -> None:
         for name in names.split(", ")
         if name.islower()
     }
-    assert imported - {"fuse", "has_small_rows"} == {*OVER_KERNELS, *OVER_PROCEDURES, *OVER_STATEMENTS}
+    assert imported - {"fuse", "has_small_rows", "gathers"} == {*OVER_KERNELS, *OVER_PROCEDURES, *OVER_STATEMENTS}
 
 
 def test_the_document_numbers_what_is_checked() -> None:

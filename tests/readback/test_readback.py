@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from loaders import load_build
+from loaders import load_sized
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
@@ -27,7 +27,7 @@ NAMES = sorted(path.stem for path in BUILDS.glob("*.yaml"))
 
 @cache
 def derived(name: str) -> tuple[Build, Derivation]:
-    build = load_build(BUILDS / f"{name}.yaml")
+    build = load_sized(BUILDS / f"{name}.yaml")
     return build, derive(bind(build))
 
 

@@ -3,6 +3,7 @@
 from os import PathLike
 from typing import TypeVar
 
+from recipe_compiler.run.sizes import with_sizes
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
 
@@ -22,6 +23,11 @@ def load_target(path: str | PathLike[str], name: str | None = None) -> Target:
 def load_build(path: str | PathLike[str], name: str | None = None) -> Build:
     """Return the build in a file; `name` is that of the object in a Python file."""
     return _load(Build, path, name)
+
+
+def load_sized(path: str | PathLike[str]) -> Build:
+    """Return the build in a file, with the sizes of the target's blocks that its data give."""
+    return with_sizes(load_build(path))
 
 
 def _load(kind: type[Kind], path: str | PathLike[str], name: str | None) -> Kind:
