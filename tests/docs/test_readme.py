@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -38,6 +39,18 @@ def test_the_main_job_runs(recipe_lines: list[str], command, tmp_path: Path) -> 
         assert "Traceback" not in command(line + shorter.get(line.split()[1], ""))
     assert (tmp_path / "sghmc_logistic.py").exists()
     assert (tmp_path / "sghmc_logistic.nc").exists()
+
+
+def test_the_model_that_is_written_out_is_proved_at_data(command, tmp_path: Path) -> None:
+    """Of four groups, two of which have one datum each."""
+    (model,) = re.findall(r"```yaml\n( *# y_n = .*?)```", README.read_text(encoding="utf-8"), re.S)
+    (tmp_path / "groups.yaml").write_text(dedent(model), encoding="utf-8")
+    rows = "\n".join(f"{g},{x},{y}" for g, x, y in zip("00112301", "01020311", "30214526", strict=True))
+    (tmp_path / "groups.csv").write_text(f"g,x,y\n{rows}\n", encoding="utf-8")
+    printed = command(f"recipe check hmc {tmp_path}/groups.yaml --data {tmp_path}/groups.csv")
+    assert re.search(r"exp\(-H\) has a finite integral +proved", printed)
+    assert "hmc_groups: proved" in printed
+    assert "the 8 data of groups.csv: " in printed
 
 
 @pytest.mark.slow
