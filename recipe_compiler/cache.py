@@ -158,9 +158,11 @@ def check_once(document: Document, cache: Cache, *, advisory: bool = True) -> Re
         if (text := cache.read(what, key)) is not None:
             return from_text(text)
     from recipe_compiler.report.check import check  # brings SymPy, which a verdict that is known does without
-    from recipe_compiler.run.observed import observed
 
-    document = observed(document)
+    if isinstance(document, Build):
+        from recipe_compiler.run.observed import observed  # brings NumPy
+
+        document = observed(document)
     of_builds = tuple(_key_of_findings(document)) if isinstance(document, Build) and key else ()
     text = cache.read(FINDINGS, of_builds) if of_builds and advisory else None
     report = check(document, advisory=advisory, findings=None if text is None else from_text(text).findings)

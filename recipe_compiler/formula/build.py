@@ -108,9 +108,10 @@ def multiply(left: Formula, right: Formula, shape: Shape) -> Formula:
 
 def entry_of(rows: tuple[tuple[Formula, ...], ...], at: tuple[int, ...]) -> Formula:
     """Return an entry of a matrix, or of a column or a row, that is written out."""
-    if len(at) > 1:
-        return rows[at[0]][at[1]]
-    return rows[at[0]][0] if len(rows[0]) == 1 else rows[0][at[0]]
+    first, *others = at
+    if others:
+        return rows[first][others[0]]
+    return rows[first][0] if len(rows[0]) == 1 else rows[0][first]
 
 
 def negate(formula: Formula) -> Formula:

@@ -243,8 +243,10 @@ class _Reader:
         rows: list[tuple[tree.Tree, ...]] = []
         while True:
             entry = self.sum(depth)
-            nested = isinstance(entry, tree.Explicit) and len(entry.rows[0]) == 1
-            rows.append(tuple(inner for (inner,) in entry.rows) if nested else (entry,))
+            if isinstance(entry, tree.Explicit) and len(entry.rows[0]) == 1:
+                rows.append(tuple(inner for (inner,) in entry.rows))
+            else:
+                rows.append((entry,))
             if not self.sees(","):
                 break
             self.take()

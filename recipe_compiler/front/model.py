@@ -150,24 +150,11 @@ class Model:
         }  # fmt: skip
         if cores is not None and (type(cores) is not int or cores < 1):
             raise RunError(f"cores: found {cores!r}, expected None or a whole number of 1 or more")
-        run = self._run(data, given, allow_code=allow_code)
+        run = _run(self, data, given, allow_code=allow_code)
         run = replace(run, log_likelihood=log_likelihood, predictive=predictive)
         demand_log_likelihood(run, "log_likelihood")
         demand_predictive(run, "predictive")
-        return self._drawn(run, cores, progress=progress, checkpoint=checkpoint, resume=resume)
-
-    def _drawn(
-        self, run: Run, cores: int | None, *, progress: bool, checkpoint: str | PathLike[str] | None = None,
-        resume: bool = False,
-    ) -> "Fit":  # fmt: skip
-        """Return the draws of a run that is prepared."""
-        ready = make_ready(run)
-        kept = None if checkpoint is None else Checkpoint(Path(checkpoint) / f"{self.name}.checkpoint", ready.run.facts)
-        settings = ready.run.settings
-        total = settings.warmup + settings.draws
-        with kept or nullcontext(), progress_bars(settings.chains, total, quiet=not progress) as watch:
-            drawn = draw(ready, watch, cores, kept, resume=resume)
-        return _concluded(ready, drawn, kept)
+        return _drawn(run, cores, progress=progress, checkpoint=checkpoint, resume=resume)
 
     def plan(self, data: Mapping[str, object] | None = None, *, allow_code: bool = False) -> Build:
         """Return the build with everything that `step_size="auto"` leaves to be chosen from the data.
@@ -193,29 +180,47 @@ class Model:
             Data that do not fit; no mode, or no step size that serves, and what does.
         """
         demand_no_code(self.build.document, "allow_code=True", allowed=allow_code)
-        planned, _, _ = self._planned(data)
+        planned, _, _ = _planned(self, data)
         return Build.of(planned.build)
-
-    def _run(self, data: Mapping[str, object] | None, given: Mapping[str, object], *, allow_code: bool) -> Run:
-        """Return the run that is asked for, with its data in memory or from the file of the build."""
-        build = self.build.document
-        demand_no_code(build, "allow_code=True", allowed=allow_code)
-        settings_of(build, given)
-        planned, report, held = self._planned(data)
-        settings, cache = settings_of(planned.build, given), open_cache(use=self.cache)
-        run = prepare_run(planned.build, report, settings, held, allow_undecided=self.allow_undecided, cache=cache)
-        return replace(run, planned=planned.says, measured=planned.measured, doubted=planned.doubts)
-
-    def _planned(self, data: Mapping[str, object] | None) -> tuple[Plan, Report, Data | None]:
-        """Return the build with everything chosen that it leaves open, the verdicts on it, and data that are given."""
-        build = self.build.document
-        dtype = "float64" if build.data is None else build.data.dtype
-        held = None if data is None else data_of(data, build.target, dtype)
-        cache = open_cache(use=self.cache)
-        return *plan_run(build, self.report, held, allow_undecided=self.allow_undecided, cache=cache), held
 
     def __repr__(self) -> str:
         return f"<Model {self.name}, {self.report.verdict.value}>"
+
+
+def _run(model: Model, data: Mapping[str, object] | None, given: Mapping[str, object], *, allow_code: bool) -> Run:
+    """Return the run that is asked for, with its data in memory or from the file of the build."""
+    build = model.build.document
+    demand_no_code(build, "allow_code=True", allowed=allow_code)
+    settings_of(build, given)
+    planned, report, held = _planned(model, data)
+    settings, cache = settings_of(planned.build, given), open_cache(use=model.cache)
+    run = prepare_run(planned.build, report, settings, held, allow_undecided=model.allow_undecided, cache=cache)
+    return replace(run, planned=planned.says, measured=planned.measured, doubted=planned.doubts)
+
+
+def _planned(model: Model, data: Mapping[str, object] | None) -> tuple[Plan, Report, Data | None]:
+    """Return the build with everything chosen that it leaves open, the verdicts on it, and data that are given."""
+    build = model.build.document
+    dtype = "float64" if build.data is None else build.data.dtype
+    held = None if data is None else data_of(data, build.target, dtype)
+    cache = open_cache(use=model.cache)
+    return *plan_run(build, model.report, held, allow_undecided=model.allow_undecided, cache=cache), held
+
+
+def _drawn(
+    run: Run, cores: int | None, *, progress: bool, checkpoint: str | PathLike[str] | None = None,
+    resume: bool = False,
+) -> "Fit":  # fmt: skip
+    """Return the draws of a run that is prepared."""
+    ready = make_ready(run)
+    kept = (
+        None if checkpoint is None else Checkpoint(Path(checkpoint) / f"{run.build.name}.checkpoint", ready.run.facts)
+    )
+    settings = ready.run.settings
+    total = settings.warmup + settings.draws
+    with kept or nullcontext(), progress_bars(settings.chains, total, quiet=not progress) as watch:
+        drawn = draw(ready, watch, cores, kept, resume=resume)
+    return _concluded(ready, drawn, kept)
 
 
 def rerun(
@@ -257,9 +262,9 @@ def rerun(
         raise RunError("found no data, expected those of the run: they were given in Python, and stand in no file")
     model = _compiled(Build.of(build), allow_undecided=allow_undecided)
     given = {name: value for name, value in asdict(settings).items() if name != "schedule"}
-    run = model._run(data, given, allow_code=allow_code)
+    run = _run(model, data, given, allow_code=allow_code)
     demand_same(fit, run.facts, said)
-    return model._drawn(replace(run, log_likelihood="log_likelihood" in fit.children), cores, progress=progress)
+    return _drawn(replace(run, log_likelihood="log_likelihood" in fit.children), cores, progress=progress)
 
 
 def _concluded(ready: Ready, drawn: Draws, kept: Checkpoint | None) -> "Fit":

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.formula.transforms import Transform
@@ -264,8 +265,11 @@ class Draw:
 
     @property
     def start(self) -> int:
-        """The place of the first entry of b."""
-        return dict(self.places)[self.drawn]
+        """The place of the first entry of b, of a target whose sizes are numbers."""
+        place = dict(self.places)[self.drawn]
+        if isinstance(place, str):
+            raise CompilerError(f"{self.drawn.name} stands at {place}, expected a number")
+        return place
 
     @property
     def stacked(self) -> bool:

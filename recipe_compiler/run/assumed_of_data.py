@@ -44,7 +44,7 @@ def _holds(condition: Compare, data: Data, at: Point) -> NDArray[np.bool_]:
         for node in nodes(side)
     )
     if not joined:
-        whole = {field.name: field.values.reshape(data.rows, -1) for field in data.fields}
+        whole = {field.name: field.values.reshape(data.rows, -1).astype(np.float64) for field in data.fields}
         held = _compared(condition, whole, at)
         return np.broadcast_to(held, (data.rows, *held.shape[1:])).reshape(data.rows, -1).all(axis=1)
     return np.fromiter((_compared(condition, row, at).all() for row in _rows(data)), bool, data.rows)
@@ -57,7 +57,9 @@ def _rows(data: Data) -> Iterator[dict[str, Array]]:
 
 def _compared(condition: Compare, fields: Mapping[str, Array], at: Point) -> NDArray[np.bool_]:
     here = Point({**at.names, **fields}, at.sizes)
-    return np.asarray(RELATIONS[condition.op](evaluate(condition.left, here), evaluate(condition.right, here)))
+    return np.asarray(
+        RELATIONS[condition.op](evaluate(condition.left, here), evaluate(condition.right, here)), np.bool_
+    )
 
 
 def _found(condition: Compare, data: Data, row: int) -> str:

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from recipe_compiler.errors import DataError
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.sizes import resolve_sizes
@@ -47,7 +45,7 @@ def _of(build: Build, data: Data, file: str) -> Observed | str:
         sizes = tuple(resolve_sizes(build, data).items())
     except DataError as error:
         return f"its data do not fit: {str(error).splitlines()[0]}"
-    return Observed(file, data.rows, tuple((field.name, np.asarray(field.values)) for field in data.fields), sizes)
+    return Observed(file, data.rows, tuple((field.name, field.values) for field in data.fields), sizes)
 
 
 def _left_to_the_run(file: DataFile) -> str:

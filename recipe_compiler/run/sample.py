@@ -15,7 +15,7 @@ from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
 from recipe_compiler.run.chains import Watch, run_chains
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.code_gradient import code_gradient
-from recipe_compiler.run.columns import Floats
+from recipe_compiler.run.columns import Floats, Integers
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.domain_check import Outside, outside
 from recipe_compiler.run.evaluate import Point, extent
@@ -265,7 +265,7 @@ def _argument(value: Array) -> float | Array:
     return float(value) if value.ndim == 0 else np.ascontiguousarray(value, dtype=np.float64)
 
 
-def _laid_out(module: Emitted, name: str, values: Floats) -> Floats:
+def _laid_out(module: Emitted, name: str, values: Floats | Integers) -> Floats | Integers:
     """Return a field of the data in the order that the module reads it in."""
     return np.asfortranarray(values) if name in module.column_major else values
 

@@ -268,7 +268,7 @@ def _energies(
     return Energies(_of_target(build, setting, sizes), rest)
 
 
-def _of_target(build: Build, setting: Setting, sizes: Mapping[str, int]) -> Potential:
+def _of_target(build: Build, setting: Setting, sizes: Mapping[str, int] | None) -> Potential:
     name = build.dynamics.potential or "U"
     return target_potential(build.target, name, setting.gradient.block, setting.declared, sizes)
 

@@ -335,7 +335,7 @@ class Observed:
 
     file: str
     rows: int
-    fields: "tuple[tuple[str, NDArray[np.floating[Any]]], ...]"
+    fields: "tuple[tuple[str, NDArray[np.floating[Any] | np.int64]], ...]"
     """Field of the target to its numbers, the first axis counting the data."""
     sizes: tuple[tuple[str, int], ...] = ()
     """What the build and they fix."""

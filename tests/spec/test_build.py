@@ -93,7 +93,7 @@ def test_a_start_may_be_a_draw(load_spoiled) -> None:
         ("d: 30", "D: 30", "sizes.D", "expected one of d, N"),
         ("V: 0", "V: -thta*I", "gradient_noise.V", "not declared"),
         ("run:", "init: {r: 0*theta}\nrun:", "init.r", "found `theta` in a start"),
-        ("run:", "init: {q: 0}\nrun:", "init.q", "a block of the dynamics (theta, r)"),
+        ("run:", "init: {q: 0}\nrun:", "init.q", "a block of the dynamics or of the target (theta, r)"),
         ("y: diagnosis", "z: diagnosis", "data.y", "no columns for `y`"),
         ("standardise: [x]", "standardise: [u]", "data.standardise", "a field of the target (x, y)"),
         ("intercept: false", "intercept: no", "data.intercept", "true or false"),

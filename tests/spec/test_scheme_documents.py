@@ -97,7 +97,7 @@ def test_a_scheme_is_written_as_yaml_that_means_it(tmp_path: Path) -> None:
         ("{use: oabao.yaml, split: [B, A, O]}", "scheme.split", "beside `use`"),
         ("{name: euler, split: [B, A, O]}", "scheme.split", "expected none: euler has no word"),
         ("{use: nothing.yaml}", "scheme.use", "found no file"),
-        ("{use: oabao.py}", "scheme.use", "name of a YAML file"),
+        ("{use: oabao.py}", "scheme.use", "a YAML file, or the name of a scheme that ships"),
         ("{use: build.yaml}", "scheme.use", "found a build in `build.yaml`, expected a scheme"),
         (f"{{use: {SPECS}/targets/banana.yaml}}", "scheme.use", "found a target"),
         ("{name: lie, order: [r, theta]}", "scheme.order", "expected none"),

@@ -106,14 +106,14 @@ def _everywhere(block: Block, declared: Declarations) -> Iterator[tuple[str, Ten
 def _of_increasing(c: Calculus, block: Block) -> Tensor:
     """Return g_i' dJ/du_i - g_i'' of what is added up: y_0 = u_0, or exp(u_0), and y_i = exp(u_i)."""
     i, j = (Index(block.shape.sizes[0], label) for label in "ij")
-    J = c.total(c.coordinate("u", j), j)
+    whole = c.total(c.coordinate("u", j), j)
     first = c.applied("exp", c.coordinate("u", i))
     second = first
     if block.constraint is Constraint.ORDERED:
-        J = c.subtract(J, c.coordinate("u", 0))
         plain = c.delta(i, 0)
         second = c.subtract(first, c.multiply(plain, first))
         first = c.add(second, plain)
+    J = c.subtract(whole, c.coordinate("u", 0)) if block.constraint is Constraint.ORDERED else whole
     return c.settled(c.subtract(c.multiply(first, c.diff(J, Coordinate("u", (i,)))), second))
 
 

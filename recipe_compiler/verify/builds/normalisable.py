@@ -25,7 +25,6 @@ from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Applied, Atom, Component, Index, Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build, target_decided_in
-from recipe_compiler.verify.builds.of_data import asked_of_data, decided_by_data
 from recipe_compiler.verify.builds.on_sets import without_sets
 from recipe_compiler.verify.builds.proper_prior import by_proper_prior
 from recipe_compiler.verify.builds.target import of_code
@@ -208,6 +207,8 @@ def normalisable_alone(target: Target) -> Answer:
         return found
     if target.assumes_integral:
         return replace(found, decision=STATED)
+    from recipe_compiler.verify.builds.of_data import asked_of_data  # brings SciPy
+
     return replace(found, decision=replace(found.decision, tried=(*found.decision.tried, *asked_of_data(target))))
 
 
@@ -237,6 +238,8 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
         return replace(of_dynamics, decision=replace(own, given=(*own.given, of_code(build.target.gradient))))
     posterior = target_decided_in(normalisable_target, build)
     if not isinstance(posterior.decision, Proved):
+        from recipe_compiler.verify.builds.of_data import decided_by_data  # brings SciPy
+
         posterior = _as_stated(build, bound, decided_by_data(build, posterior))
     match posterior.decision:
         case Proved(by, given, data):

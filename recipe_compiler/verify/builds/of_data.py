@@ -179,7 +179,7 @@ def _known(build: Build, target: Target, observed: Observed) -> Known:
     return replace(known, parameters=parameters)
 
 
-def _entries(datum: Datum, array: "NDArray[np.floating[Any]]", sizes: Mapping[str, int]) -> "NDArray[Any]":
+def _entries(datum: Datum, array: "NDArray[Any]", sizes: Mapping[str, int]) -> "NDArray[Any]":
     """Return the numbers of a field, each entry of a datum a row; a position is a one at its place, zeros elsewhere."""
     if not datum.is_index:
         return array.reshape(len(array), -1).T

@@ -39,6 +39,8 @@ def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool
             return _is_skew(plain(formula, declarations), declarations)
         case Kind.DIAGONAL:
             return _is_diagonal(plain(formula, declarations), declarations)
+        case Kind.INTEGER:  # of data alone, whose numbers are looked at
+            return False
 
 
 def counterexample(

@@ -124,7 +124,7 @@ def _facts(energy: Energy, confined: Balance, found: Counted) -> Iterator[Fact]:
         asks = f"the full rank of the forms of {blocks}"
         yield Fact(f"forms of {blocks} of full rank {width}", "a minor that is not zero modulo a prime", asks=asks)
     kinds = {energy.pieces[k].kind for k in confined.inside}
-    firm = [form for k, piece in enumerate(energy.pieces) if piece.kind in FIRM for form in piece.forms]
+    firm = [form for piece in energy.pieces if piece.kind in FIRM for form in piece.forms]
     if kinds - FIRM and rank_of([*firm, *(form for g in energy.groups for form in g.forms)], width).rank < width:
         words = f"classes that no direction of {blocks} separates" if "log" in kinds else f"counts that bound {blocks}"
         asks = f"no direction of {blocks} along which the likelihood never falls"
