@@ -132,7 +132,7 @@ _ROWS = (
     Density(
         name="exponential", arguments=("x", "rate"), words="the exponential law of a rate",
         value="log(rate) - rate*x", support=("x >= 0",), needs=("rate > 0",),
-        bounds=(Bound(over=("x",), at_most="log(rate)"), Bound(over=("rate",), at_most="-log(x) - 1")),
+        bounds=(Bound(over=("x",), at_most="log(rate)"),),  # at x = 0 there is none over the rate
         draw=lambda rng, size, rate: rng.exponential(1 / rate, size),
     ),
     Density(

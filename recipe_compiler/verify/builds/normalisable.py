@@ -27,7 +27,7 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build, target_decided_in
 from recipe_compiler.verify.builds.on_sets import without_sets
 from recipe_compiler.verify.builds.proper_prior import by_proper_prior
-from recipe_compiler.verify.builds.target import of_code
+from recipe_compiler.verify.builds.target import lies_in_supports, of_code
 from recipe_compiler.verify.core.build_values import known_sizes, settled, sharpened
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import smoothness
@@ -114,7 +114,7 @@ def _unconstrained(target: Target, stated: Target) -> Answer:
         answer = agreed(target, parts)
         return replace(answer, decision=by_prior, where=where) if isinstance(answer.decision, Proved) else answer
     if found.reasons:
-        for at in () if restricts(declarations) else sizes:
+        for at in () if restricts(declarations) or not lies_in_supports(stated) else sizes:
             refuted = fails(declarations, found.needed, at)
             if refuted is not None:
                 return Answer(refuted, tuple(at.items()) or "all", where=where)

@@ -17,6 +17,7 @@ from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Observed, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.target import lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes
 from recipe_compiler.verify.from_data.decide import Fact, Infinite, Open, Shown, decide
 from recipe_compiler.verify.from_data.reading import Known, read, read_matrix
@@ -41,6 +42,7 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
     target = standard(build.target)
     if constrained(target):
         return general
+    narrower = bool(target.declarations.assume) or not lies_in_supports(build.target)
     reasons: list[str] = []
     try:
         known = _known(build, target, build.observed)
@@ -57,7 +59,7 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
                     )
                     proof = Proved(METHOD, (said,) if is_all else (), tuple(_certificates(facts)))
                     return Answer(proof, "all", (), general.where)
-                case Infinite(by, witness) if is_all and not target.declarations.assume:
+                case Infinite(by, witness) if is_all and not narrower:
                     return Answer(Refuted(by, witness), "all", (), general.where)
                 case Infinite(by, witness):
                     reasons += [f"{by}: {', '.join(f'{k} {v}' for k, v in witness)}"]

@@ -63,7 +63,7 @@ def without_sets(target: Target) -> Reduced:
         left: list[Formula] = []
         for term in () if formula is None else terms_of(formula):
             held = sets.keys() & set(dependence(term).blocks)
-            of = _of_dirichlet(term, declared) if entry != "potential" else None
+            of = _of_dirichlet(term, declared) if entry == "log_prior" else None  # that of a datum stands N times
             if not held:
                 left.append(term)
             elif (bounded_below if entry == "potential" else bounded_above)(term, declared):

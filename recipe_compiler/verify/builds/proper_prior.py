@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.expression import Symbol
+from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Stated, StatedDensity, Target
 from recipe_compiler.verdict import Proved
@@ -63,9 +64,12 @@ def _integrated_out(priors: list[StatedDensity], declared: Declarations) -> tupl
 
 
 def _is_proper(one: StatedDensity) -> bool:
-    """Whether a law has the integral 1, its arguments being shown to be those of one: of matrices they are not."""
-    row = DENSITIES[one.name]
-    return row.proper and not row.matrices
+    """Whether a law has the integral 1, its arguments being shown to be those of one: of matrices they are not.
+
+    Of one number beside a column of arguments a density is a product of several of that number, which is no law.
+    """
+    row, (own, *others) = DENSITIES[one.name], [argument.shape for argument in one.arguments]
+    return row.proper and not row.matrices and all(shape in (SCALAR, own) for shape in others)
 
 
 def _others_only_help(stated: Stated, declared: Declarations) -> bool:

@@ -66,6 +66,11 @@ def defined(target: Target) -> Answer:
     return Answer(_decision(left, premises.given), where=_place(target))
 
 
+def lies_in_supports(target: Target) -> bool:
+    """Whether what is needed of named densities is shown: elsewhere their formulas are not the laws that they name."""
+    return not target.stated.needs or isinstance(defined(target).decision, Proved)
+
+
 def gradient(target: Target) -> Answer:
     """Decide that a target has a continuous gradient: nothing in it has a kink, a jump or a pole.
 

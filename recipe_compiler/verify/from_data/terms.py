@@ -332,8 +332,8 @@ def _of_forms(read: Gathered, term: Product) -> bool:
     match split:
         case _Split((), (), _, ((Call("log", argument), k),), True) if k == 1:
             return _logarithm(read, term.coefficient, argument)
-        case _Split(weights, (), _, ((Call("abs", argument), k),), _) if k == 1:
-            return _absolute(read, term.coefficient, weights, argument)
+        case _Split(_, (), _, ((Call("abs", argument), k),), _) if k == 1:
+            return _absolute(read, term.coefficient, split, argument)
         case _:
             return False
 
@@ -422,8 +422,8 @@ def _exponential(read: Gathered, term: Product, split: _Split) -> bool:
     return True
 
 
-def _absolute(read: Gathered, coefficient: Column, weights: Weights, argument: Value) -> bool:
-    """Take a positive multiple of |l| sqrt(mu)."""
+def _absolute(read: Gathered, coefficient: Column, around: _Split, argument: Value) -> bool:
+    """Take a positive multiple of |l| sqrt(mu); without a scale its slope has to be rational, within and around."""
     terms = list(products_of(argument))
     if len(terms) != 1 or not _signs(coefficient)[0]:
         return False
@@ -438,7 +438,7 @@ def _absolute(read: Gathered, coefficient: Column, weights: Weights, argument: V
             pass
         case _:
             return False
-    joined = dict(weights)
+    joined = dict(around.weights)
     for z, w in split.weights:
         joined[z] = joined.get(z, Fraction(0)) + w
     scaled = tuple((z, 2 * w) for z, w in sorted(joined.items()) if w != 0)
@@ -446,7 +446,7 @@ def _absolute(read: Gathered, coefficient: Column, weights: Weights, argument: V
     for row in _rows(read, size, form):
         if scaled:
             read.groups.setdefault(scaled, []).append(_form(read, form, row))
-        elif split.rational:
+        elif split.rational and around.rational:
             copies = read.rows if _is_shared(size, form) else 1
             read.pieces.append(Piece("abs", copies * abs(at_row(size, row)), (_form(read, form, row),)))
         else:

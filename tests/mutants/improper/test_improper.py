@@ -132,6 +132,30 @@ IMPROPER = {
         "mixture([w, 1 - w], normal(y, m, 1), normal(y, k, sigma))",
         "y: y",
     ),
+    "one number with a normal law of each of two scales": Model(
+        "mu: {}, s: {shape: 2, domain: positive, transform: log}",
+        "y: {shape: N}",
+        "normal(mu, 0, s) + gamma(s, 1/10, 1)",
+        "normal(y, 0, 1)",
+        "y: y",
+    ),
+    "one number with a gamma law of each of two shapes": Model(
+        f"tau: {SCALE}, a: {{shape: 2, domain: positive, transform: log}}",
+        "y: {shape: N}",
+        "gamma(tau, a, 1) + gamma(a, 1/10, 1)",
+        "normal(y, 0, 1)",
+        "y: y",
+    ),
+    "exponential times of length 0": Model(
+        f"rate: {SCALE}", "y: {shape: N}", "half_cauchy(rate, 1)", "exponential(y, rate)", "y: none"
+    ),
+    "a Dirichlet law for every datum": Model(
+        "w: {shape: 3, constraint: simplex}", "y: {shape: N}", "0", "dirichlet(w, 1/10) + normal(y, 0, 1)", "y: y"
+    ),
+    "slopes over pi": Model("m: {}", "y: {shape: N}", "0", "-abs(m - y)/pi + m/2", "y: y"),
+    "Laplace errors of scale 2, written as a root": Model(
+        "m: {}", "y: {shape: N}", "0", "laplace(y, m, sqrt(4)) + 3/4*m", "y: y"
+    ),
     "an autoregression on a constant": regression(NORMAL, "x: [one, all], y: y"),
 }
 
@@ -189,6 +213,16 @@ PROPER = {
 }  # fmt: skip
 
 
+OPEN = {
+    "a likelihood that is not read": Model("m: {}", "y: {shape: N}", "0", "-sqrt(1 + (y - m)**2)", "y: y"),
+    "slopes times pi": Model("m: {}", "y: {shape: N}", "0", "-pi*abs(m - y) + 2*m", "y: y"),
+    "a uniform law between scales": Model(
+        f"x: {{}}, tau: {SCALE}", "y: {shape: N}", "uniform(x, -tau, tau) + gamma(tau, 2, 1)", "normal(y, 0, 1)", "y: y"
+    ),
+}
+"""Proper, and shown to be where that is in reach."""
+
+
 def written(model: Model, folder: Path) -> Path:
     """Write a model as a target and a build, and return where the build is."""
     (folder / "target.yaml").write_text(
@@ -215,9 +249,9 @@ def test_an_improper_posterior_is_never_proved(name: str, tmp_path: Path) -> Non
     assert verdict(IMPROPER[name], tmp_path) is not Verdict.PROVED
 
 
-def test_a_likelihood_that_is_not_read_does_not_make_a_flat_prior_infinite(tmp_path: Path) -> None:
-    model = Model("m: {}", "y: {shape: N}", "0", "-sqrt(1 + (y - m)**2)", "y: y")
-    assert verdict(model, tmp_path) is not Verdict.REFUTED
+@pytest.mark.parametrize("name", OPEN)
+def test_a_proper_posterior_is_never_refuted(name: str, tmp_path: Path) -> None:
+    assert verdict(OPEN[name], tmp_path) is not Verdict.REFUTED
 
 
 @pytest.mark.parametrize("name", PROPER)
