@@ -11,10 +11,7 @@ from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.names import nearest
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
-
-NO_LETTERS = (
-    "positions are numbers; over all of them write sum(v), u.T @ v, trace(A): sum(theta**2) for Sum(theta[i]**2, ...)"
-)
+from recipe_compiler.formula.syntax import NO_LETTERS
 
 
 def entry_by_data(part: tree.Subscript, arg: Formula, context: Context) -> Formula | None:

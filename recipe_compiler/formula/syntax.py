@@ -41,6 +41,11 @@ _OF_GROUPS = frozenset({"Piecewise", "Derivative", "diff", "Matrix", "ImmutableM
 """Functions whose arguments may be groups: `(value, condition)`, `(x, 2)`, `[[a, b], [c, d]]`."""
 
 
+NO_LETTERS = (
+    "positions are numbers; over all of them write sum(v), u.T @ v, trace(A): sum(theta**2) for Sum(theta[i]**2, ...)"
+)
+
+
 def parse(text: str, entry: str, where: Place) -> tree.Tree:
     """Read a formula.
 
@@ -75,6 +80,8 @@ class _Reader:
     entry: str
     where: Place
     position: int = 0
+    has_letters: bool = False
+    """Whether a position was a name."""
 
     @property
     def token(self) -> Token:
@@ -85,6 +92,7 @@ class _Reader:
         return tree.Spot(line, token.offset - self.line_starts[line])
 
     def error(self, token: Token, problem: str, hint: str = "") -> SpecError:
+        hint = hint or (NO_LETTERS if self.has_letters else "")
         return SpecError([fault_at(self.where, self.at(token), self.entry, problem, hint)])
 
     def take(self) -> Token:
@@ -207,6 +215,7 @@ class _Reader:
             token = self.take() if self.token.mark in {Mark.NUMBER, Mark.NAME} else self.token
             if token.mark is Mark.NAME:
                 found.append(token.text)
+                self.has_letters = True
             elif not token.text.isdigit():
                 problem = f"found {_shown(token)}, expected a position 0, 1, 2, ..., or an index field of the data"
                 raise self.error(token, problem, "write theta[0]")

@@ -278,7 +278,7 @@ def _concluded(ready: Ready, drawn: Draws, kept: Checkpoint | None) -> "Fit":
     tree.attrs.update(summary.attributes | {"warnings": "\n".join(rough)})
     for category, sentences in ((DoubtWarning, summary.doubts), (SampleWarning, rough)):
         for sentence in sentences:
-            warnings.warn(sentence, category, stacklevel=3)
+            warnings.warn(sentence, category, stacklevel=4)
     return Fit.of(tree)
 
 

@@ -214,10 +214,14 @@ TABLES = {"formula/elementwise.py", "algebra/scalars/elementwise.py", "recheck.p
 NAMED_BESIDE = {
     "softplus": {
         "emit/support/special.py", "emit/support/variates_gamma.py", "formula/densities.py", "spec/transform.py",
+        "program/lower_constraint.py", "verify/from_data/reading.py",
     },
     "loggamma": {"formula/densities.py", "formula/spellings.py", "formula/spelled_numbers.py"},
     "erf": {"formula/names.py"},
-    "tanh": {"formula/spellings.py", "emit/support/special.py"},
+    "tanh": {
+        "formula/spellings.py", "emit/support/special.py", "emit/support/constraints.py",
+        "algebra/scalars/constraints.py", "program/lower_constraint.py", "run/flow_widths.py", "verify/moves/cir.py",
+    },
 }  # fmt: skip
 """Where a function is named outside the tables: by what computes it, and in formulas that are made of it."""
 

@@ -249,7 +249,8 @@ WRONG = [
     ("real_root(x, 3)", 1, "neither declared"),
     ("Sum(x, (x, 1, 10))", 10, "expected ')'"),
     ("M*theta", 3, "'*' or '/' between"),
-    ("beta", 1, "'beta' is not declared"),
+    ("beta", 1, "'beta' is a function of the language, expected its arguments"),
+    ("theta[x]", 1, "found x, expected a position 0, 1, 2, ..."),
 ]
 
 

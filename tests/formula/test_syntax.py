@@ -223,7 +223,6 @@ def test_a_name_of_sixty_three_characters_is_the_longest():
         ("p.dot(p)", "u.T @ v"),
         ("Sum(p[i]**2, (i, 0, d - 1))", "positions are numbers; over all of them write sum(v)"),
         ("sum(p[i]**2 for i in range(d))", "positions are numbers"),
-        ("p[x]", "positions are numbers"),
     ],
 )
 def test_what_numpy_and_sympy_write_is_answered_with_what_formulas_write(text: str, hint: str):

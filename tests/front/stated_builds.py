@@ -346,6 +346,19 @@ def eight_schools() -> rc.Target:
     )
 
 
+def varying_intercepts() -> rc.Target:
+    mu, alpha, beta = rc.scalar("mu"), rc.vector("alpha", "J"), rc.vector("beta", "p")
+    return rc.Target(
+        name="varying_intercepts",
+        title="Regression with varying intercepts",
+        state=[mu, alpha, beta],
+        data=[rc.data("g", "N", index_of="J"), rc.data("x", "N", "p"), rc.data("y", "N")],
+        parameters=[positive("prior_variance", 25), positive("group_variance", 1), positive("noise_variance", "1/2")],
+        log_prior="-mu**2/(2*prior_variance) - norm2(alpha)/(2*group_variance) - norm2(beta)/(2*prior_variance)",
+        log_likelihood="-(y - mu - alpha[g] - x @ beta)**2/(2*noise_variance)",
+    )
+
+
 def funnel() -> rc.Target:
     return rc.Target(
         name="funnel",
@@ -776,6 +789,10 @@ def builds() -> list[rc.Build]:
                      draws=1000, warmup=250, data={
                          "file": "../data/three_classes.csv", "x": ["a", "b"], "y": "y", "indicator": ["y"],
                          "intercept": True}),
+        scalar_sghmc("sghmc_varying_intercepts",
+                     "SGHMC by BAOAB, full gradient, regression with varying intercepts", varying_intercepts(), 2,
+                     scheme="baoab", order=(), step_size=0.05, thin=20, draws=2000, warmup=250, data={
+                         "file": "../data/groups.csv", "g": "group", "x": ["x"], "y": "y", "from_one": "g"}),
         rc.Build(
             name="sgld_gaussian", dynamics=sgld(), **dense, step_size=0.05, thin=10, warmup=1000,
             title="SGLD, full gradient, a Gaussian with dense covariance",
