@@ -41,7 +41,8 @@ def nested(loops: Loops, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
 
 
 def first_free(wanted: str, taken: Set[str]) -> str:
-    """Return `wanted`, or with the first free number behind it."""
+    """Return `wanted`, or with the first free number behind it; what is made of math.pi is called after pi."""
+    wanted = wanted.replace("math.", "")
     name, number = wanted, 2
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1

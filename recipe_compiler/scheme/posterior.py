@@ -42,7 +42,7 @@ def target_gradient(
     Raises:
         ModelError: a size of a stacked target is not known.
     """
-    computed = tuple(fresh(f"grad_{potential}{ending}", declared) for ending in ("", "_tilde"))
+    computed = _gradient_names(potential, declared)
     name = computed[minibatch]
     if target.gradient is not None:
         return _by_code(target, target.gradient, name, block, minibatch=minibatch)
@@ -62,6 +62,11 @@ def target_gradient(
     return Gradient(name, block, renamed, count, minibatch)
 
 
+def _gradient_names(potential: str, declared: frozenset[str]) -> tuple[str, str]:
+    """Return what grad U and its estimate are called: parts of the potential's block keep clear of both."""
+    return fresh(f"grad_{potential}", declared), fresh(f"grad_{potential}_tilde", declared)
+
+
 def target_potential(
     target: Target, potential: str, block: Block, declared: frozenset[str], sizes: Mapping[str, int] | None
 ) -> Potential:
@@ -79,7 +84,7 @@ def target_potential(
     start: Size = 0
     places: list[tuple[Block, Size]] = []
     for own in target.declarations.blocks:
-        name = fresh(own.name, declared) if stacked else block.name
+        name = fresh(own.name, declared | {*_gradient_names(potential, declared)}) if stacked else block.name
         places.append((replace(own, name=name), start))
         start = after(start, length(own.sampled, sizes, target) if stacked else 0)
     names = {own.name: item.name for own, (item, _) in zip(target.declarations.blocks, places, strict=True)}
