@@ -4,6 +4,7 @@ Densities assume of data what they need: `binomial_logit(y, n, eta)` that y <= n
 """
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,9 +58,8 @@ def _rows(data: Data) -> Iterator[dict[str, Array]]:
 
 def _compared(condition: Compare, fields: Mapping[str, Array], at: Point) -> NDArray[np.bool_]:
     here = Point({**at.names, **fields}, at.sizes)
-    return np.asarray(
-        RELATIONS[condition.op](evaluate(condition.left, here), evaluate(condition.right, here)), np.bool_
-    )
+    held = RELATIONS[condition.op](evaluate(condition.left, here), evaluate(condition.right, here))
+    return cast("NDArray[np.bool_]", np.asarray(held, dtype=np.bool_))
 
 
 def _found(condition: Compare, data: Data, row: int) -> str:

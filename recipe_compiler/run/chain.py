@@ -21,7 +21,7 @@ class Inputs:
 
     parameters: tuple[float | Array, ...]
     constants: tuple[float | Array, ...]
-    data: tuple[NDArray[np.floating[Any]], ...]
+    data: tuple[NDArray[np.floating[Any] | np.int64], ...]
     rows: int
     batch_size: int | None
     eps: float

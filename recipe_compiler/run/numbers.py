@@ -82,8 +82,9 @@ def whole_chains(tree: "DataTree") -> list[int]:
     """Return the places in `posterior` of the chains that stand; files of before have others in it, with NaN."""
     posterior, fallen = cast("Any", tree["posterior"]), fallen_chains(tree)
     blocks = [array.transpose("chain", "draw", ...).to_numpy() for array in posterior.data_vars.values()]
-    finite = finite_draws(blocks, (posterior.sizes["chain"], posterior.sizes["draw"])).all(axis=1)
-    return [k for k, chain in enumerate(posterior["chain"].to_numpy()) if finite[k] and int(chain) not in fallen]
+    finite = finite_draws(blocks, (posterior.sizes["chain"], posterior.sizes["draw"]))
+    chains = enumerate(posterior["chain"].to_numpy())
+    return [k for k, chain in chains if finite[k].all() and int(chain) not in fallen]
 
 
 def fallen_chains(tree: "DataTree") -> tuple[int, ...]:

@@ -6,8 +6,10 @@ import signal
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.shapes import DomainName
@@ -265,7 +267,7 @@ def _argument(value: Array) -> float | Array:
     return float(value) if value.ndim == 0 else np.ascontiguousarray(value, dtype=np.float64)
 
 
-def _laid_out(module: Emitted, name: str, values: Floats | Integers) -> Floats | Integers:
+def _laid_out(module: Emitted, name: str, values: Floats | Integers) -> NDArray[np.floating[Any] | np.int64]:
     """Return a field of the data in the order that the module reads it in."""
     return np.asfortranarray(values) if name in module.column_major else values
 

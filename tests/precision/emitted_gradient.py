@@ -40,7 +40,7 @@ class Emitted:
         """Return grad U of all rows as the step computes it, and as the generator does where there is one."""
         block = self.module.potential_block
         known = known | {block: z} | dict(zip(dict(self.kernel.registers).get(block, ()), z, strict=False))
-        found = {"gradient": self._own(known, z, rows)}
+        found = {"gradient": self._own(known, z, rows)} if "gradient" in self.space else {}
         if (whole := self.space.get("full_gradient")) is not None:
             found["full_gradient"] = np.ravel(whole(*(known[name] for name in _arguments(whole))))
         return found

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from typing import cast
 
 import sympy
 from sympy import Add, Expr, Matrix, Symbol
@@ -192,5 +193,6 @@ def _of_surface(J: Expr, b: Sequence[Expr], u: Sequence[Symbol]) -> Iterator[Exp
         raise TooLargeError(f"the determinant of {len(u)} variables")
     square = Add(*(x**2 for x in u))
     r = sympy.sqrt(square)
-    volume = Matrix([[slope(entry, x) for x in u] for entry in (*b[:-1], r)]).det(method="berkowitz")
+    jacobian = Matrix([[slope(entry, x) for x in u] for entry in (*b[:-1], r)])
+    volume = cast("Expr", jacobian.det(method="berkowitz"))
     yield volume**2 * square ** (len(u) - 1) - b[-1] ** 2
