@@ -4,7 +4,6 @@ Densities assume of data what they need: `binomial_logit(y, n, eta)` that y <= n
 """
 
 from collections.abc import Iterator, Mapping
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +46,8 @@ def _holds(condition: Compare, data: Data, at: Point) -> NDArray[np.bool_]:
     if not joined:
         whole = {field.name: field.values.reshape(data.rows, -1).astype(np.float64) for field in data.fields}
         held = _compared(condition, whole, at)
-        return np.broadcast_to(held, (data.rows, *held.shape[1:])).reshape(data.rows, -1).all(axis=1)
+        entries = np.broadcast_to(held, (data.rows, *held.shape[1:])).reshape(data.rows, -1)
+        return np.logical_and.reduce(entries, axis=1)
     return np.fromiter((_compared(condition, row, at).all() for row in _rows(data)), bool, data.rows)
 
 
@@ -59,7 +59,7 @@ def _rows(data: Data) -> Iterator[dict[str, Array]]:
 def _compared(condition: Compare, fields: Mapping[str, Array], at: Point) -> NDArray[np.bool_]:
     here = Point({**at.names, **fields}, at.sizes)
     held = RELATIONS[condition.op](evaluate(condition.left, here), evaluate(condition.right, here))
-    return cast("NDArray[np.bool_]", np.asarray(held, dtype=np.bool_))
+    return np.asarray(held, dtype=np.bool_)
 
 
 def _found(condition: Compare, data: Data, row: int) -> str:

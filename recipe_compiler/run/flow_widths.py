@@ -106,7 +106,7 @@ def flow_widths(
         yield FlowWidth(move.block, float(factors[worst]), worst, 2.0 * math.atanh(most) / float(b.reshape(-1)[worst]))
 
 
-def _rows(values: NDArray[np.floating[Any]]) -> Array:
+def _rows(values: NDArray[Any]) -> Array:
     """Return a data field as formulas of all its rows have it: N x d, or N x 1."""
     return np.asarray(values, dtype=np.float64).reshape(len(values), -1)
 
