@@ -56,6 +56,16 @@ def free_name(wanted: str, taken: set[str]) -> str:
     return name
 
 
+def double(number: Fraction) -> float:
+    """Return the double nearest to a number. Raises ModelError where the number is beyond them."""
+    try:
+        return float(number)
+    except OverflowError:
+        digits = len(str(abs(number.numerator) // number.denominator))
+        hint = "doubles end at 1.8e308: change the units"
+        raise unsupported(f"a number of {digits} digits", hint) from None
+
+
 def unsupported(what: str, hint: str) -> ModelError:
     """Return the error that names what cannot be emitted."""
     return ModelError([Fault(Place(""), "build", f"found {what}, which no emitted step can compute", hint)])

@@ -6,7 +6,7 @@ Invariant: every term of a sum, and every value that is no sum, fits on a line o
 from collections.abc import Iterator
 from dataclasses import replace
 
-from recipe_compiler.program.combine import free_name
+from recipe_compiler.program.combine import double, free_name
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
     Assign,
@@ -89,7 +89,7 @@ def _width(value: Scalar) -> int:
     """Return about how many characters an expression takes."""
     match value:
         case Constant(number):
-            return len(repr(float(number)))
+            return len(repr(double(number)))
         case Ref(name, at):
             return len(name) + sum(len(str(place)) + 2 for place in at)
         case Kronecker(left, right):

@@ -59,6 +59,10 @@ def test_a_textbook_model_is_compiled_and_read_back(name: str, tmp_path: Path) -
 
 
 REFUSED = {
+    "a number beyond doubles": (
+        ("m: {shape: scalar}", "-m**2/2", "-1e400*(m - y)**2"),
+        ("build.yaml", 4, "a number of 401 digits"),
+    ),
     "a derivative that the calculus does not know": (
         ("m: {shape: scalar}", "-m**2/2", "-trigamma(1 + m**2)*y"),
         ("model.yaml", 7, "the derivative of trigamma"),

@@ -277,7 +277,12 @@ def _power_sign(base: Formula, exponent: Formula, declarations: Declarations) ->
 
 
 def _matmul_sign(formula: MatMul, declarations: Declarations) -> Sign:
-    """Return the sign of a product: that of a quadratic form if it is one, else entry by entry."""
+    """Return the sign of a product: that of a quadratic form if it is one, else entry by entry.
+
+    The row of an index field has a single one: what it is multiplied by is one of the entries, or rows, there are.
+    """
+    if isinstance(formula.left, Symbol) and formula.left.role is Role.INDEX:
+        return _sign(formula.right, declarations)
     if not formula.shape.sizes:
         scalars, factors = scaled(formula)
         form = _congruence(factors, declarations)
