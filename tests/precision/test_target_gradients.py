@@ -30,7 +30,8 @@ MOVED_BY_LAWS = {"gamma_categories"}
 BY_TARGET = {
     build.target.name: with_sizes(build)
     for build in map(load, BUILDS)
-    if isinstance(build, Build) and not constrained(build.target.declared or build.target)
+    if isinstance(build, Build)
+    and not constrained(build.target.declared or build.target)
     and build.target.name not in MOVED_BY_LAWS
 }
 ROWS = 12
