@@ -96,10 +96,11 @@ def test_what_does_not_end_is_stopped_and_the_rest_goes_on() -> None:
 
 def test_a_claim_that_hangs_inside_one_call_of_sympy_ends_within_its_budget() -> None:
     mine = psutil.Process()
+    before = set(mine.children(recursive=True))  # what other tests keep warm
     start = of_children()
     assert outcomes(hung_in_one_call, seconds=2.0) == ["did not end in 2 s"]
     assert of_children() - start < 1.2 * 2.0
-    assert mine.children(recursive=True) == []
+    assert set(mine.children(recursive=True)) <= before
 
 
 def test_what_cannot_be_prepared_is_not_tried_again() -> None:
