@@ -23,10 +23,10 @@ from recipe_compiler.pipeline import plan_run, prepare_run
 from recipe_compiler.planner.plan import Plan
 from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.pictures import pictures_of
-from recipe_compiler.run.again import build_of, demand_same, same_draws
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.progress import progress_bars
+from recipe_compiler.run.rerun import build_of, demand_same, same_draws
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.stages import (

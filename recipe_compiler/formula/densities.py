@@ -56,6 +56,8 @@ class Density:
     """Whether `value` is of one entry; else the arguments are a column, and columns or matrices of its size."""
     matrices: tuple[str, ...] = ()
     """The arguments that are square matrices."""
+    of_shares: bool = False
+    """Whether the first argument has to be shares that add up to 1: a block is these by its constraint alone."""
     proper: bool = True
     """Whether it has the integral (sum) 1 over its support, for all admissible values of the others."""
     bounds: tuple[Bound, ...] = ()
@@ -216,7 +218,8 @@ _ROWS = (
     Density(
         name="dirichlet", arguments=("x", "alpha"), words="the law of shares x, all of them, that add up to 1",
         value="sum((alpha - 1)*log(x)) + loggamma(sum(alpha)) - sum(loggamma(alpha))", support=("x > 0",),
-        needs=("alpha > 0",), of_entry=False, proper=False,  # over all x: that they add up to 1 is not looked at
+        needs=("alpha > 0",), of_entry=False, of_shares=True,
+        proper=False,  # over all x: of what is no block it is not looked at that they add up to 1
         draw=lambda rng, size, alpha: rng.dirichlet(alpha, size),
     ),
 )  # fmt: skip

@@ -28,10 +28,10 @@ from recipe_compiler.pipeline import (
     write_module,
 )
 from recipe_compiler.planner.plan import Plan
-from recipe_compiler.run.again import build_of, demand_same
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, data_of
 from recipe_compiler.run.progress import progress_bars
+from recipe_compiler.run.rerun import build_of, demand_same
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stages import Ready, Run, demand_log_likelihood, demand_no_code, demand_predictive, settings_of
 from recipe_compiler.run.summary import summarise

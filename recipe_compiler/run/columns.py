@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Datum
-from recipe_compiler.run.allowed import places_of_others, positions, says
+from recipe_compiler.run.kinds_of_data import places_of_others, positions, says
 from recipe_compiler.run.table import Table
 from recipe_compiler.spec.model import DataFile, Target
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Datum
-from recipe_compiler.run.allowed import places_of_others, says
 from recipe_compiler.run.columns import Data, Field, Floats, fields_of, labels, scales_of
+from recipe_compiler.run.kinds_of_data import places_of_others, says
 from recipe_compiler.run.memmap_cache import Arrays, converted
 from recipe_compiler.run.table import Table, open_array, read_table, table_pieces
 from recipe_compiler.spec.faults import nearest

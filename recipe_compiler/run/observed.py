@@ -50,7 +50,7 @@ def _of(build: Build, data: Data, file: str) -> Observed | str:
 
 def _left_to_the_run(file: DataFile) -> str:
     """Return why data are not read yet: they are large, or are converted and mapped; empty where they are read."""
-    if file.memory_map or file.file.suffix.lower() == ".parquet":
+    if file.is_mapped and not file.arrays:
         return f"{file.file.name} is mapped when a run begins"
     for path in [path for _, path in file.arrays] or [file.file]:
         if _is_large(path):

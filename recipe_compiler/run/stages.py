@@ -18,7 +18,6 @@ import numpy as np
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import DataError, Fault, RunError, SpecError
-from recipe_compiler.run.again import kept_for_again
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.chains import Watch
 from recipe_compiler.run.checkpoint import Checkpoint, Facts
@@ -34,6 +33,7 @@ from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Start
 from recipe_compiler.run.measured import Measured
 from recipe_compiler.run.predictive import add_predictive, predictive_of
+from recipe_compiler.run.rerun import kept_for_rerun
 from recipe_compiler.run.sample import Draws, known_values, potential_width, prepare_inputs, sample, unwatched
 from recipe_compiler.run.sizes import potential_block, resolve_sizes
 from recipe_compiler.run.stein import departures
@@ -257,7 +257,7 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts, known)
     add_forecast(tree, ready.forecast)
     left_out = (*known.left_out, *_predicted(run, draws, tree))
-    tree.attrs.update(kept_for_again(run.build, run.settings, run.facts))
+    tree.attrs.update(kept_for_rerun(run.build, run.settings, run.facts))
     tree.attrs.update({"plan": "\n".join(run.planned)} if run.planned else {})
     tree.attrs.update({"left_out": "\n".join(left_out)} if left_out else {})
     tree.attrs["forecast_lines"] = "\n".join(ready.forecast.says)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.declared import declared_blocks
+from recipe_compiler.run.declared_scale import declared_blocks
 from recipe_compiler.run.derived import derived_draws, derived_formulas
 from recipe_compiler.run.energies import LARGEST, Energies
 from recipe_compiler.run.evaluate import extent

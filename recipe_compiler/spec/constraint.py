@@ -125,10 +125,3 @@ def sampled_blocks(target: Target) -> tuple[Block, ...]:
         taken.add(name)
         found.append(replace(moved, name=name))
     return tuple(found)
-
-
-def drawn_names(target: Target) -> dict[str, str]:
-    """Return the names of what a chain moves with those of the blocks as declared, where they are others."""
-    own = {one.inner: one.block.name for one in target.transforms}
-    pairs = zip(sampled_blocks(target), target.declarations.blocks, strict=True)
-    return own | {moved.name: block.name for moved, block in pairs if moved.name != block.name}

@@ -9,7 +9,6 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
-from recipe_compiler.spec.apart import other_names, renamed, with_keys
 from recipe_compiler.spec.bind import read_bindings, unbound
 from recipe_compiler.spec.build_checks import (
     Rows,
@@ -32,6 +31,7 @@ from recipe_compiler.spec.build_minibatch import (
     read_schedule,
 )
 from recipe_compiler.spec.build_parts import Around, part_of
+from recipe_compiler.spec.clashing_names import other_names, renamed, with_keys
 from recipe_compiler.spec.declarations import Page, check_kinds
 from recipe_compiler.spec.derived import read_derived
 from recipe_compiler.spec.faults import Faults, nearest

@@ -10,6 +10,7 @@ from fractions import Fraction
 from operator import ge, gt, le, lt
 
 from recipe_compiler.formula import tree
+from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.density_terms import comparisons, density_called
@@ -114,6 +115,20 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
         else:
             assume.append(condition)
     return replace(declarations, data=tuple(fields.values()), assume=tuple(dict.fromkeys(assume)))
+
+
+def demand_shares(page: Page, declarations: Declarations, stated: Stated) -> None:
+    """Add a fault for a law of shares of a block that does not hold all of them, so that they add up to 1."""
+    blocks = {block.name: block for block in declarations.blocks}
+    for one in stated.densities:
+        block = blocks.get(one.of)
+        if block is None or not DENSITIES[one.name].of_shares or block.constraint is Constraint.SIMPLEX:
+            continue
+        problem = f"found {one.name}() of `{block.name}`, expected shares that add up to 1"
+        hint = (
+            f"declare `{block.name}: {{constraint: simplex}}`, all of the shares; `domain: simplex` leaves the last out"
+        )
+        page.fault((one.entry,), one.entry, problem, hint)
 
 
 def _field(formula: Formula) -> str | None:

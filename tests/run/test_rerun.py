@@ -11,7 +11,7 @@ from reports import granted
 
 import recipe_compiler as rc
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.again import same_draws
+from recipe_compiler.run.rerun import same_draws
 
 theta = rc.vector("theta", "d")
 U = rc.function("U", of=theta, role="potential")

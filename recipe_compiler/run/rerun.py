@@ -24,7 +24,7 @@ GROUPS = ("posterior", "auxiliary", "warmup_posterior", "diverged_posterior")
 """The groups that hold draws."""
 
 
-def kept_for_again(build: Build, settings: RunSettings, facts: Facts) -> Mapping[str, str]:
+def kept_for_rerun(build: Build, settings: RunSettings, facts: Facts) -> Mapping[str, str]:
     """Return the attributes of a file from which its run can be made again."""
     digests = {name: _digest(value) for name, value in facts.items()}
     return {
