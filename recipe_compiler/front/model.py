@@ -28,14 +28,18 @@ from recipe_compiler.pipeline import (
     write_module,
 )
 from recipe_compiler.planner.plan import Plan
+from recipe_compiler.report.check import check
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, data_of
+from recipe_compiler.run.observed import observed
 from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.rerun import build_of, demand_same
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stages import Ready, Run, demand_log_likelihood, demand_no_code, demand_predictive, settings_of
 from recipe_compiler.run.summary import summarise
+from recipe_compiler.spec import model as spec
 from recipe_compiler.verdict import Report
+from recipe_compiler.verify.builds.of_data import rests_on_data
 
 
 class SampleWarning(UserWarning):
@@ -204,7 +208,16 @@ def _planned(model: Model, data: Mapping[str, object] | None) -> tuple[Plan, Rep
     dtype = "float64" if build.data is None else build.data.dtype
     held = None if data is None else data_of(data, build.target, dtype)
     cache = open_cache(use=model.cache)
-    return *plan_run(build, model.report, held, allow_undecided=model.allow_undecided, cache=cache), held
+    report = _at_data(build, model.report, held)
+    plan, report = plan_run(build, report, held, allow_undecided=model.allow_undecided, cache=cache)
+    return plan, _at_data(plan.build, report, held), held
+
+
+def _at_data(build: spec.Build, report: Report, held: Data | None) -> Report:
+    """Return the verdicts at data that are given, where they rest on facts of those that the build names."""
+    if held is None or not rests_on_data(report):
+        return report
+    return check(observed(build, held))
 
 
 def _drawn(

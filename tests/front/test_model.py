@@ -225,3 +225,32 @@ def test_the_gradient_that_is_code_runs_only_where_that_is_allowed(tmp_path: Pat
     model = rc.compile(SGLD, tmp_path / "t.yaml", sizes={"d": 2}, step_size=0.1, allow_undecided=True)
     with pytest.raises(rc.RunError, match="run only with allow_code=True"):
         model.sample(progress=False)
+
+
+REGRESSION = """
+format: 1
+name: flat_regression
+state: {beta: {shape: d}, sigma: {domain: positive, transform: log}}
+data: {x: {shape: [N, d]}, y: {shape: N}}
+log_prior: "0"
+log_likelihood: normal(y, x @ beta, sigma)
+"""
+
+
+def test_what_is_proved_by_the_file_is_decided_again_at_data_that_are_given(tmp_path: Path) -> None:
+    """A residual of the file keeps sigma from 0; data on a plane have none, and no posterior."""
+    x = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 4.0], [1.0, -1.0], [1.0, 3.0]])
+    y = np.array([0.5, 1.0, -1.0, 2.0, 0.0, 1.5])
+    (tmp_path / "target.yaml").write_text(REGRESSION)
+    rows = "\n".join(f"{a!r},{b!r},{c!r}" for (a, b), c in zip(x.tolist(), y.tolist(), strict=True))
+    (tmp_path / "data.csv").write_text(f"one,a,y\n{rows}\n")
+    (tmp_path / "build.yaml").write_text(
+        "name: flat\ndynamics: sghmc\ntarget: target.yaml\nbind: {M: I, C: I}\nscheme: {name: baoab}\nvariant: full\n"
+        "data: {file: data.csv, x: [one, a], y: y}\nrun: {step_size: 0.01, draws: 10, warmup: 0}\n"
+    )
+    model = rc.compile(rc.load(tmp_path / "build.yaml"))
+    (shown,) = (one for one in model.report.findings if one.id == "normalisable")
+    assert any("the 6 data of data.csv" in fact for fact in shown.decision.given)
+    assert drawn(model, {"x": x, "y": -2.0 * y}).posterior.beta.shape == (4, 10, 2)
+    with pytest.raises(rc.VerificationError, match="normalisable is refuted"):
+        model.sample({"x": x, "y": x @ np.array([1.0, 2.0])}, progress=False)

@@ -69,3 +69,14 @@ def test_what_is_no_density_is_a_fault(load_text, formula: str, problem: str) ->
     with pytest.raises(DocumentError) as caught:
         load_text(head + formula)
     assert any(problem in fault.problem for fault in caught.value.faults), caught.value.faults
+
+
+@pytest.mark.parametrize("block", ["shape: K, domain: simplex", "shape: K, domain: positive", "shape: K"])
+def test_a_law_of_shares_is_of_all_of_them(load_text, block: str) -> None:
+    """Of d free shares the density would leave out that of the last one, and be another law."""
+    shares = "name: t\nstate: {w: {BLOCK}}\npotential: -dirichlet(w, 2)\n"
+    with pytest.raises(DocumentError) as caught:
+        load_text(shares.replace("BLOCK", block))
+    assert caught.value.faults[0].problem == "found dirichlet() of `w`, expected shares that add up to 1"
+    (one,) = load_text(shares.replace("BLOCK", "shape: K, constraint: simplex")).stated.densities
+    assert one.of == "w"

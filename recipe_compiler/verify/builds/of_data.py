@@ -16,7 +16,7 @@ from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Observed, Target
 from recipe_compiler.spec.transform import standard
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Report, Undecided
 from recipe_compiler.verify.builds.target import lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes
 from recipe_compiler.verify.from_data.decide import Fact, Infinite, Open, Shown, decide
@@ -119,6 +119,11 @@ def _one(shape: Shape, known: Known) -> tuple[tuple[fmpq, ...], ...]:
     """Return 1, a column of ones, or the identity."""
     rows, cols = known.length(shape.rows), known.length(shape.cols)
     return tuple(tuple(fmpq(int(cols == 1 or i == j)) for j in range(cols)) for i in range(rows))
+
+
+def rests_on_data(report: Report) -> bool:
+    """Whether a claim of a report is proved by facts of the data that were read, and of no others."""
+    return any(isinstance(one.decision, Proved) and one.decision.by == METHOD for one in report.findings)
 
 
 def _more(general: Answer, reasons: tuple[str, ...]) -> Answer:
