@@ -158,6 +158,7 @@ def _data(sampler: Sampler) -> Iterator[str]:
         how = "standardised " if name in build.data.standardise else ""
         said = f"{how}column{'s' if len(taken) > 1 else ''} {', '.join(taken)}"
         yield f"in the build, {name} is made of the {said} of {build.data.file.name}"
+    yield from (f"column {made.name} = {text(made.formula)}" for made in build.data.made if not made.whole)
     yield from (f"in the build, {name} is {path.name}" for name, path in build.data.arrays)
     if build.data.intercept:
         yield "a column of ones stands before the columns of a matrix"

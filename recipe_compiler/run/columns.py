@@ -1,6 +1,5 @@
 """Fields of a target, made of the columns of a table: checked, standardised, with an intercept."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.run.kinds_of_data import places_of_others, positions, says
+from recipe_compiler.run.made_columns import Scales, check_finite
 from recipe_compiler.run.table import Table
 from recipe_compiler.spec.model import DataFile, Target
 
@@ -18,9 +18,6 @@ Floats = NDArray[np.floating[Any]]
 
 Integers = NDArray[np.int64]
 """Positions, of index fields."""
-
-Scales = Mapping[str, tuple[float, float]]
-"""Column to its mean and standard deviation."""
 
 INTERCEPT = "intercept"
 """The name of the column of ones."""
@@ -73,32 +70,6 @@ def labels(datum: Datum, file: DataFile) -> tuple[str, ...]:
     return (INTERCEPT, *names) if file.intercept and datum.axes[1:] else names
 
 
-def scales_of(pieces: Iterable[Table], file: DataFile) -> Scales:
-    """Return mean and standard deviation (divided by N) of the columns that are standardised, piece after piece.
-
-    Pieces are joined by the rule of Chan, Golub, LeVeque (1983), so that no sum of squares loses its digits.
-    Raises DataError for a column that is the same in every row.
-    """
-    names = [n for datum, own in file.columns for n in own if datum in file.standardise or n in file.standardise]
-    rows, means, squares = 0, dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
-    for table in pieces if names else ():
-        total = rows + table.rows
-        for name in means if table.rows else ():
-            column = table.column(name)
-            _check_finite(column[:, None], (name,), table)
-            mean = float(column.mean())
-            apart = mean - means[name]
-            squares[name] += table.rows * float(np.mean((column - mean) ** 2)) + apart**2 * rows * table.rows / total
-            means[name] = mean if rows == 0 else means[name] + apart * table.rows / total
-        rows = total
-    scales = {name: (means[name], float(np.sqrt(squares[name] / max(rows, 1)))) for name in means}
-    for name, (mean, sd) in scales.items():
-        if rows and not sd > 1e-12 * max(abs(mean), 1e-300):
-            found = f"every row is {mean:g}, so it cannot be standardised"
-            raise DataError([f"{file.file}, column `{name}`: {found}"])
-    return scales
-
-
 def _stored(field: Field, table: Table, file: DataFile) -> Field:
     """Return a field in the type that it is kept in."""
     if file.dtype == "float64" or field.values.dtype.kind == "i":
@@ -118,7 +89,7 @@ def _field(datum: Datum, table: Table, file: DataFile, scales: Scales) -> Field:
     if len(sizes) > 1:
         raise DataError([f"{table.file}: `{datum.name}` has a matrix for every datum; columns can fill only a vector"])
     values = np.stack([table.column(name) for name in names], axis=1)
-    _check_finite(values, names, table)
+    check_finite(values, names, table)
     if datum.is_index:
         return Field(datum.name, _positions(datum, values[:, 0], names[0], table, file), names)
     if datum.name in dict(file.indicators):
@@ -169,14 +140,6 @@ def _indicator(datum: Datum, column: NDArray[np.float64], name: str, table: Tabl
     values = np.zeros((column.size, width))
     values[np.arange(column.size), column.astype(np.int64)] = 1.0
     return values
-
-
-def _check_finite(values: NDArray[np.float64], names: tuple[str, ...], table: Table) -> None:
-    bad = np.argwhere(~np.isfinite(values))
-    if bad.size:
-        row, column = (int(k) for k in bad[0])
-        more = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
-        raise DataError([f"{table.where(row, names[column])}: found {values[row, column]}, expected a number{more}"])
 
 
 def _check_allowed(values: NDArray[np.float64], names: tuple[str, ...], datum: Datum, table: Table) -> None:

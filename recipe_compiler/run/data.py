@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Datum
-from recipe_compiler.run.columns import Data, Field, Floats, fields_of, labels, scales_of
+from recipe_compiler.run.columns import Data, Field, Floats, fields_of, labels
 from recipe_compiler.run.kinds_of_data import places_of_others, says
+from recipe_compiler.run.made_columns import scales_of, with_made
 from recipe_compiler.run.memmap_cache import Arrays, converted
-from recipe_compiler.run.table import Table, open_array, read_table, table_pieces
+from recipe_compiler.run.table import Table, columns_of, open_array, read_table, table_pieces
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import DataFile, Target
 
@@ -136,12 +137,25 @@ def load_data(file: DataFile | None, target: Target) -> Data:
     missing = [f"{file.file}: found no columns for `{d.name}`" for d in declared if not columns.get(d.name)]
     if missing:
         raise DataError(missing)
-    wanted = tuple(dict.fromkeys(name for datum in declared for name in columns[datum.name]))
+    if not file.read:
+        raise DataError([f"{file.file}: found no column that is read, expected one: it says how many rows there are"])
+    _refuse_made_twice(file)
     if file.is_mapped:
-        return _mapped_table(file, target, wanted)
-    table = read_table(file.file, wanted, file.names)
+        return _mapped_table(file, target)
+    table = read_table(file.file, file.read, file.names)
     _check_rows(table.rows, file.file, declared)
-    return _shuffled(Data(fields_of(table, target, file, scales_of((table,), file))), file)
+    scales = scales_of(lambda: (table,), file)
+    return _shuffled(Data(fields_of(with_made(table, file, scales), target, file, scales)), file)
+
+
+def _refuse_made_twice(file: DataFile) -> None:
+    """Raise DataError for columns that are made, and stand in the file too."""
+    if file.made and file.file.is_file():
+        own = set(columns_of(file.file, file.names))
+        twice = [column.name for column in file.made if column.name in own and not column.whole]
+        found = "expected names of made columns that the file does not have"
+        if twice:
+            raise DataError([f"{file.file}: found a column `{name}`, which the build makes: {found}" for name in twice])
 
 
 def _check_rows(rows: int, file: Path, declared: tuple[Datum, ...]) -> None:
@@ -170,22 +184,23 @@ def _refuse_shuffle(file: DataFile) -> None:
         raise DataError([f"{file.file}: found `shuffle` of data that are mapped, which this version cannot: {hint}"])
 
 
-def _mapped_table(file: DataFile, target: Target, wanted: tuple[str, ...]) -> Data:
+def _mapped_table(file: DataFile, target: Target) -> Data:
     """Return the fields of a table, converted now or before."""
-    declared, rows = target.declarations.data, max(PIECE // len(wanted), 1)
+    declared, rows = target.declarations.data, max(PIECE // max(len(file.read) + len(file.made), 1), 1)
 
     def pieces() -> Iterator[Table]:
-        return table_pieces(file.file, wanted, file.names, rows)
+        return table_pieces(file.file, file.read, file.names, rows)
 
     def parts() -> Iterator[Arrays]:
-        scales = scales_of(pieces(), file)
+        scales = scales_of(pieces, file)
         for table in pieces():
-            yield {field.name: field.values for field in fields_of(table, target, file, scales)}
+            whole = with_made(table, file, scales)
+            yield {field.name: field.values for field in fields_of(whole, target, file, scales)}
 
     _refuse_shuffle(file)
     if not file.file.is_file():
         raise DataError([f"{file.file}: found no such file"])
-    how = {**asdict(file), "file": "", "arrays": "", "fields": repr(declared)}
+    how = {**asdict(file), "file": "", "arrays": "", "fields": repr(declared), "made": repr(file.made)}
     arrays = converted(file.file, how, parts)
     _check_rows(next(iter(arrays.values())).shape[0], file.file, declared)
     return Data(tuple(Field(datum.name, arrays[datum.name], labels(datum, file)) for datum in declared))

@@ -74,7 +74,7 @@ def evaluate(formula: Formula, at: Point) -> Array:
         case Add(terms):
             return np.asarray(sum((evaluate(term, at) for term in terms[1:]), evaluate(terms[0], at)))
         case Multiply(left, right):
-            return np.asarray(evaluate(left, at) * evaluate(right, at))
+            return _product(left, right, at)
         case Power(base, exponent):
             return np.asarray(evaluate(base, at) ** evaluate(exponent, at))
         case MatMul(left, right, shape):
@@ -98,6 +98,17 @@ def evaluate(formula: Formula, at: Point) -> Array:
                 raise DataError([str(error)]) from error
         case Compare() | Next() | GradTilde():
             raise DataError(["a comparison, `next` or `grad_tilde` has no value outside of an update"])
+
+
+def _product(left: Formula, right: Formula, at: Point) -> Array:
+    """Return a product; a quotient is rounded once, as `x/10` is, where x times 1/10 is rounded twice."""
+    match left, right:
+        case _, Power(base, Number(value)) if value == -1:
+            return np.asarray(evaluate(left, at) / evaluate(base, at))
+        case (Number(value), arg) | (arg, Number(value)) if abs(value.numerator) == 1:
+            return np.asarray(evaluate(arg, at) / float(1 / value))
+        case _:
+            return np.asarray(evaluate(left, at) * evaluate(right, at))
 
 
 def evaluate_rows(formula: Formula, at: Point, rows: Mapping[str, Array]) -> Array:

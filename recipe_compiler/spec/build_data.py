@@ -9,12 +9,13 @@ from recipe_compiler.spec.catalogue import shipped_data
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import found
+from recipe_compiler.spec.made_columns import needed, read_made
 from recipe_compiler.spec.model import DataFile, Target
 from recipe_compiler.spec.schema import BuildDocument, DataEntry
 from recipe_compiler.spec.yaml_nodes import Node, Scalar, Sequence, plain
 
 _OWN_KEYS = frozenset(DataEntry.model_fields)
-_OF_A_TABLE = ("names", "standardise", "indicator", "from_one", "intercept")
+_OF_A_TABLE = ("names", "columns", "standardise", "indicator", "from_one", "intercept")
 """Keys that say how columns become fields."""
 
 
@@ -57,6 +58,7 @@ def read_data(page: Page, document: BuildDocument, target: Target, folder: Path)
         page.fault(("data",), "data.file", "found no `file`, expected one", "or `arrays`, a .npy file for each field")
         return None
     columns = [(name, _columns(page, datum, document)) for name, datum in fields.items()]
+    made = read_made(page, tuple(document.data.columns))
     widths = ((name, _width(fields[name], document)) for name in document.data.indicator if name in fields)
     return DataFile(
         shipped_data(document.data.file) or folder / document.data.file,
@@ -66,6 +68,7 @@ def read_data(page: Page, document: BuildDocument, target: Target, folder: Path)
         tuple((name, width) for name, width in widths if isinstance(width, int)),
         tuple(document.data.from_one),
         tuple(document.data.names),
+        made=needed(made, [name for _, taken in columns for name in taken]),
         **stored,
     )
 

@@ -29,12 +29,12 @@ def with_let(page: Page, names: tuple[str, ...], declarations: Declarations) -> 
         elif entry is not None and (parsed := page.faults.catch(entry.tree)) is not None:
             found[name] = parsed
     for name in found:
-        if circle := _circle(name, found):
+        if circle := circle_of(name, found):
             problem = f"found `{name}` in its own formula: {' -> '.join(circle)}"
             page.fault((SECTION, name), f"{SECTION}.{name}", problem)
             return page
     wide = page
-    for name in _in_order(found):
+    for name in in_order(found):
         entry = wide.entry(f"{SECTION}.{name}", SECTION, name)
         made = None if entry is None else page.faults.catch(entry.tree)
         if entry is None or made is None:
@@ -44,22 +44,22 @@ def with_let(page: Page, names: tuple[str, ...], declarations: Declarations) -> 
     return wide
 
 
-def _in_order(formulas: Table[str, Tree]) -> Iterator[str]:
+def in_order(formulas: Table[str, Tree]) -> Iterator[str]:
     """Yield names, each after those that it uses."""
     left = dict(formulas)
     while left:
-        ready = [name for name, formula in left.items() if not _names(formula) & set(left)]
+        ready = [name for name, formula in left.items() if not names_in(formula) & set(left)]
         yield from ready
         left = {name: formula for name, formula in left.items() if name not in ready}
 
 
-def _circle(start: str, formulas: Table[str, Tree]) -> tuple[str, ...]:
+def circle_of(start: str, formulas: Table[str, Tree]) -> tuple[str, ...]:
     """Return the names by which a formula uses itself, its own first and last; empty where it does not."""
     ways: list[tuple[str, ...]] = [(start,)]
     seen: set[str] = set()
     while ways:
         way = ways.pop()
-        for name in _names(formulas[way[-1]]):
+        for name in names_in(formulas[way[-1]]):
             if name == start:
                 return (*way, name)
             if name in formulas and name not in seen:
@@ -68,6 +68,7 @@ def _circle(start: str, formulas: Table[str, Tree]) -> tuple[str, ...]:
     return ()
 
 
-def _names(part: Tree) -> set[str]:
+def names_in(part: Tree) -> set[str]:
+    """Return the names in a formula, those of functions apart."""
     found = {part.name} if isinstance(part, tree.Name) else set[str]()
-    return found.union(*(_names(inner) for inner in tree.children(part)))
+    return found.union(*(names_in(inner) for inner in tree.children(part)))

@@ -298,6 +298,19 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class MadeColumn:
+    """A column that is made of others, row by row."""
+
+    name: str
+    formula: Formula
+    """Of ONE row: the columns in it are data that are numbers. A comparison is 1 where it holds, else 0."""
+    uses: tuple[str, ...]
+    """The columns in the formula, of the file or made before."""
+    whole: str = ""
+    """What is taken of the formula's values in all rows, `mean`, `sd`, `centre` or `standardise`; empty: the values."""
+
+
+@dataclass(frozen=True, slots=True)
 class DataFile:
     """Where the data come from and which columns make which field."""
 
@@ -322,6 +335,15 @@ class DataFile:
     """Whether the build says that the file's rows stand in random order."""
     arrays: tuple[tuple[str, Path], ...] = ()
     """Field of the target to the `.npy` file that is this field as a whole; `file` is then the first of them."""
+    made: tuple[MadeColumn, ...] = ()
+    """Columns that are made of those of the file, as far as fields need them, each after those that it uses."""
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The columns of the file that fields are made of, directly or by made columns, each once."""
+        used = [names for _, names in self.columns] + [column.uses for column in self.made]
+        made = {column.name for column in self.made}
+        return tuple(dict.fromkeys(name for names in used for name in names if name not in made))
 
     @property
     def is_mapped(self) -> bool:

@@ -325,6 +325,9 @@ class DataEntry(BaseModel):
         dict[Name, FilePath], Field(description="in place of `file`: field to the .npy file that is the whole field")
     ] = {}
     names: Annotated[list[Text], Field(description="of all columns of a plain .npy array, in order")] = []
+    columns: Annotated[
+        dict[Name, FormulaText], Field(description="made columns: name to a formula of a row: {logx: log(x)}")
+    ] = {}
     memory_map: Annotated[Truth, Field(description="map the data, converted once, instead of loading them")] = False
     dtype: Annotated[Literal["float64", "float32"], Field(description="storage; arithmetic is in float64")] = "float64"
     shuffle: Annotated[Seed | None, Field(description="seed of the random order that rows are put in")] = None
