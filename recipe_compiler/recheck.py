@@ -370,6 +370,8 @@ ln(x): log(_x); log(x, y): log(_x)/log(_y); log1p(x): log(_x + 1); expm1(x): exp
 sqrtcoth(x): where(_x == 0, 1, where(_x > 0, sqrt(abs(_x))/tanh(sqrt(abs(_x))), sqrt(abs(_x))/tan(sqrt(abs(_x)))))
 sigmoid(x): 1/(exp(-_x) + 1); softplus(x): log(exp(_x) + 1); logsumexp(x): log(sum(exp(_x))); reciprocal(x): 1/_x
 softmax(x): exp(_x)/sum(exp(_x))
+ndtr(x): (1 + erf(_x/sqrt(2)))/2; log_ndtr(x): log(ndtr(_x)); inverse_mills(x): exp(-_x**2/2)/(sqrt(2*pi)*ndtr(_x))
+erfc(x): 1 - erf(_x)
 cosh(x): (exp(_x) + exp(-_x))/2; sinh(x): (exp(_x) - exp(-_x))/2; tanh(x): 1 - 2/(exp(2*_x) + 1)
 sec(x): 1/cos(_x); csc(x): 1/sin(_x); cot(x): cos(_x)/sin(_x); acot(x): atan(1/_x)
 asin(x): 2*atan(_x/(1 + sqrt(1 - _x**2))); acos(x): pi/2 - 2*atan(_x/(1 + sqrt(1 - _x**2)))

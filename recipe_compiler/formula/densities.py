@@ -106,6 +106,19 @@ _ROWS = (
         draw=lambda rng, size, sigma: abs(sigma * rng.standard_cauchy(size)),
     ),
     Density(
+        name="half_student_t", arguments=("x", "nu", "sigma"), words="the law of |z| with z of student_t(nu, 0, sigma)",
+        value="loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 + log(2) - log(sigma)"
+        " - (nu + 1)/2*log1p((x/sigma)**2/nu)",
+        support=("x >= 0",), needs=("nu > 0", "sigma > 0"),
+        bounds=(
+            Bound(
+                over=("x",),
+                at_most="loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 + log(2) - log(sigma)",
+            ),
+        ),
+        draw=lambda rng, size, nu, sigma: abs(sigma * rng.standard_t(nu, size)),
+    ),
+    Density(
         name="gamma", arguments=("x", "shape", "rate"), words="the gamma law of a shape and a rate",
         value="(shape - 1)*log(x) - rate*x + shape*log(rate) - loggamma(shape)", support=("x > 0",),
         needs=("shape > 0", "rate > 0"),
@@ -173,10 +186,24 @@ _ROWS = (
         draw=lambda rng, size, a, b: rng.uniform(a, b, size),
     ),
     Density(
+        name="bernoulli", arguments=("y", "p"), words="the law of 0 and 1, 1 of probability p",
+        value="y*log(p) + (1 - y)*log1p(-p)", support=("y >= 0", "y <= 1"), values=(0, 1),
+        needs=("p > 0", "p < 1"), discrete=True,
+        bounds=(Bound(over=("y", "p"), at_most="0"),),
+        draw=lambda rng, size, p: rng.binomial(1, p, size),
+    ),
+    Density(
         name="bernoulli_logit", arguments=("y", "eta"), words="the law of 0 and 1, log odds eta",
         value="y*eta - softplus(eta)", support=("y >= 0", "y <= 1"), values=(0, 1), discrete=True,
         bounds=(Bound(over=("y", "eta"), at_most="0"),),
         draw=lambda rng, size, eta: rng.binomial(1, _sigmoid(eta), size),
+    ),
+    Density(
+        name="binomial", arguments=("y", "n", "p"), words="the law of successes in n trials, each of probability p",
+        value="y*log(p) + (n - y)*log1p(-p) + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1)",
+        support=("y >= 0", "y <= n"), needs=("n >= 0", "p > 0", "p < 1"), discrete=True,
+        bounds=(Bound(over=("y", "n", "p"), at_most="0"),),
+        draw=lambda rng, size, n, p: rng.binomial(n, p, size),
     ),
     Density(
         name="binomial_logit", arguments=("y", "n", "eta"), words="the law of successes in n trials, log odds eta",
@@ -186,10 +213,24 @@ _ROWS = (
         draw=lambda rng, size, n, eta: rng.binomial(n, _sigmoid(eta), size),
     ),
     Density(
+        name="poisson", arguments=("y", "mu"), words="the Poisson law of mean mu",
+        value="y*log(mu) - mu - loggamma(y + 1)", support=("y >= 0",), needs=("mu > 0",), discrete=True,
+        bounds=(Bound(over=("y", "mu"), at_most="0"),),
+        draw=lambda rng, size, mu: rng.poisson(mu, size),
+    ),
+    Density(
         name="poisson_log", arguments=("y", "eta"), words="the Poisson law of mean exp(eta)",
         value="y*eta - exp(eta) - loggamma(y + 1)", support=("y >= 0",), discrete=True,
         bounds=(Bound(over=("y", "eta"), at_most="0"),),
         draw=lambda rng, size, eta: rng.poisson(_exp(eta), size),
+    ),
+    Density(
+        name="neg_binomial_2", arguments=("y", "mu", "phi"),
+        words="the negative binomial law of mean mu and variance mu + mu**2/phi",
+        value="loggamma(y + phi) - loggamma(phi) - loggamma(y + 1) - phi*log1p(mu/phi) - y*log1p(phi/mu)",
+        support=("y >= 0",), needs=("mu > 0", "phi > 0"), discrete=True,
+        bounds=(Bound(over=("y", "mu", "phi"), at_most="0"),),
+        draw=lambda rng, size, mu, phi: rng.negative_binomial(phi, 1 / (1 + mu / phi), size),
     ),
     Density(
         name="neg_binomial_2_log", arguments=("y", "eta", "phi"),

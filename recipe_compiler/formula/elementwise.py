@@ -169,6 +169,27 @@ def _sigmoid(x: Any) -> Any:
     return 1 / (1 + sympy.exp(-x))
 
 
+def _ndtr(x: Any) -> Any:
+    """Return P(z <= x), z of N(0, 1), of a SymPy scalar."""
+    from recipe_compiler.formula.normal_law import ndtr
+
+    return ndtr(x)
+
+
+def _log_ndtr(x: Any) -> Any:
+    """Return log P(z <= x), z of N(0, 1), of a SymPy scalar."""
+    from recipe_compiler.formula.normal_law import log_ndtr
+
+    return log_ndtr(x)
+
+
+def _inverse_mills(x: Any) -> Any:
+    """Return phi(x)/Phi(x) of N(0, 1) of a SymPy scalar."""
+    from recipe_compiler.formula.normal_law import inverse_mills
+
+    return inverse_mills(x)
+
+
 def _exprel_of_array(x: "Array") -> "Array":
     """Return (exp(x) - 1)/x, and 1 at 0."""
     import numpy as np
@@ -205,6 +226,27 @@ def _sigmoid_of_array(x: "Array") -> "Array":
 
     e = np.exp(-np.abs(x))
     return np.where(x < 0.0, e, 1.0) / (1.0 + e)
+
+
+def _ndtr_of_array(x: "Array") -> "Array":
+    """Return P(z <= x), z of N(0, 1)."""
+    from scipy import special
+
+    return special.ndtr(x)
+
+
+def _log_ndtr_of_array(x: "Array") -> "Array":
+    """Return log P(z <= x), z of N(0, 1)."""
+    from scipy import special
+
+    return special.log_ndtr(x)
+
+
+def _inverse_mills_of_array(x: "Array") -> "Array":
+    """Return phi(x)/Phi(x) of N(0, 1), by exp(z**2) erfc(z): small probabilities kept."""
+    from scipy import special
+
+    return math.sqrt(2 / math.pi) / special.erfcx(-x / math.sqrt(2))
 
 
 def _digamma_of_array(x: "Array") -> "Array":
@@ -331,6 +373,21 @@ _ROWS = (
     Elementwise(
         name="erf", words="the error function", sympy="erf", slope="2*pi**(-1/2)*exp(-x**2)", corner=SMOOTH,
         size=POWER, emitted="math.erf", at_zero="0", parity=ODD, total=True, increasing=True, ends=(0, 0),
+    ),
+    Elementwise(
+        name="ndtr", words="P(z <= x), z of N(0, 1)", latex=r"\Phi", scalar=_ndtr,
+        slope="(2*pi)**(-1/2)*exp(-x**2/2)", corner=SMOOTH, size=POWER, emitted="_ndtr", array=_ndtr_of_array,
+        at_zero="1/2", total=True, positive=True, increasing=True, ends=(0, 0),
+    ),
+    Elementwise(
+        name="log_ndtr", words="log P(z <= x), z of N(0, 1)", latex=r"\log\Phi", scalar=_log_ndtr,
+        slope="inverse_mills(x)", corner=SMOOTH, size=POWER, emitted="_log_ndtr", array=_log_ndtr_of_array,
+        at_zero="-log(2)", total=True, increasing=True, logarithm_of="ndtr(x)",
+    ),
+    Elementwise(
+        name="inverse_mills", words="phi(x)/P(z <= x), z of N(0, 1) and phi its density", scalar=_inverse_mills,
+        slope="-x*inverse_mills(x) - inverse_mills(x)**2", corner=SMOOTH, size=POWER, emitted="_inverse_mills",
+        array=_inverse_mills_of_array, at_zero="2**(1/2)*pi**(-1/2)", total=True, positive=True, ends=(-1, 0),
     ),
     Elementwise(
         name="gamma", words="the gamma function", latex=r"\Gamma", sympy="gamma", slope="gamma(x)*digamma(x)",

@@ -28,7 +28,8 @@ WRITE_INSTEAD = {
     "ceiling": "it jumps at every integer",
     "Mod": "it jumps; sin and cos are periodic",
     "sinc": "write where(x == 0, 1, sin(x)/x)",
-    "erfc": "write 1 - erf(x)",
+    "Phi": "write ndtr(x), its logarithm log_ndtr(x)",
+    "norm_cdf": "write ndtr(x), its logarithm log_ndtr(x)",
     "atan2": "it jumps; write atan(y/x) where x is positive",
     "Symbol": "write the name alone; names are declared in the document",
 }
@@ -84,6 +85,9 @@ def no_function(part: tree.Call, context: Context) -> None:
     only_a_size = name not in [n for n in declared if n not in context.scope.declarations.sizes]
     if name in ex.UPDATE_FUNCTIONS and only_a_size:
         context.fault(part, f"{name}() is not a function here", "it belongs to claims.update")
+    elif name in DENSITIES and name in declared and context.scope.densities:
+        problem = f"found a call of '{name}', which is declared here and hides the density {DENSITIES[name].call}"
+        context.fault(part, problem, f"give what is declared another name, or write {name}*(...)")
     elif name in declared or name in CONSTANTS:
         context.fault(part, f"'{name}' is no function (is a * missing?)", f"write {name}*(...)")
     else:

@@ -15,6 +15,7 @@ from recipe_compiler.formula import spelled_matrices as matrices
 from recipe_compiler.formula import spelled_numbers as numbers
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.context import Context
+from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.names import LANGUAGE
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.formula.tree import Call, Tree
@@ -79,6 +80,7 @@ SPELLINGS = (
     Spelling("acoth(x)", "(log1p(1/x) - log1p(-1/x))/2"),
     Spelling("asech(x)", "log(1/x + sqrt(1/x - 1)*sqrt(1/x + 1))"),
     Spelling("beta(x, y)", "exp(loggamma(x) + loggamma(y) - loggamma(x + y))"),
+    Spelling("erfc(x)", "2*ndtr(-sqrt(2)*x)"),
     Spelling("factorial(n)", "gamma(n + 1)", numbers.factorial),
     Spelling("binomial(n, k)", "exp(loggamma(n + 1) - loggamma(k + 1) - loggamma(n - k + 1))", numbers.binomial),
     Spelling("polygamma(0, x)", "digamma(x)", numbers.polygamma),
@@ -139,6 +141,8 @@ def _read(part: _Named, context: Context) -> Tree | None:
     if not known:
         return part
     args = part.args if isinstance(part, Call) else ()
+    if part.name in DENSITIES and len(args) == len(DENSITIES[part.name].arguments):
+        return part  # binomial(y, n, p) is a law, binomial(n, k) a number
     for spelling in known:
         if spelling.read is not None and isinstance(part, Call):
             return spelling.read(part, context)

@@ -58,6 +58,7 @@ MEANINGS = [
      "where(x > 0, where(y > 0, where(x > y, x, 1), where(x > 1, where(x > y, x, 1), x)), x)", SCALAR),
     ("Piecewise(((x + 1)*y, (x + 1)*y > 0), (0, True))", "where((x + 1)*y > 0, (x + 1)*y, 0)", SCALAR),
     ("ln(a) + log(a, 10)", "log(a) + log(a)/log(10)", SCALAR),
+    ("erfc(x)", "2*ndtr(-sqrt(2)*x)", SCALAR),
     ("cbrt(a) + root(a, 5)", "a**(1/3) + a**(1/5)", SCALAR),
     ("sec(x)", "1/cos(x)", SCALAR),
     ("atanh(x)", "(log1p(x) - log1p(-x))/2", SCALAR),

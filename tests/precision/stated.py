@@ -45,7 +45,9 @@ SCALAR: dict[str, Any] = {
     "exp": mpmath.exp, "log": mpmath.log, "log1p": lambda x: mpmath.log(1 + x), "expm1": lambda x: mpmath.exp(x) - 1,
     "sqrt": mpmath.sqrt, "abs": abs, "sign": mpmath.sign, "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan,
     "tanh": mpmath.tanh, "atan": mpmath.atan, "cosh": mpmath.cosh, "sinh": mpmath.sinh, "erf": mpmath.erf,
-    "gamma": mpmath.gamma, "loggamma": mpmath.loggamma, "digamma": mpmath.digamma,
+    "ndtr": mpmath.ncdf, "log_ndtr": lambda x: mpmath.log(mpmath.ncdf(x)),
+    "inverse_mills": lambda x: mpmath.npdf(x) / mpmath.ncdf(x), "gamma": mpmath.gamma, "loggamma": mpmath.loggamma,
+    "digamma": mpmath.digamma,
     "trigamma": lambda x: mpmath.polygamma(1, x), "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),
     "softplus": lambda x: mpmath.log(1 + mpmath.exp(x)), "minimum": min, "maximum": max,
 }  # fmt: skip

@@ -32,7 +32,8 @@ RANGES = {
     "lognormal": (PLUS, REAL, PLUS), "laplace": (REAL, REAL, PLUS), "logistic": (REAL, REAL, PLUS),
     "weibull": (PLUS, PLUS, PLUS), "uniform": ((0.0, 1.0), (-2.0, -0.5), (1.5, 3.0)),
     "bernoulli_logit": ((0, 1), REAL), "binomial_logit": (COUNT, (6, 9), REAL), "poisson_log": (COUNT, REAL),
-    "neg_binomial_2_log": (COUNT, REAL, PLUS),
+    "neg_binomial_2_log": (COUNT, REAL, PLUS), "half_student_t": (PLUS, PLUS, PLUS), "bernoulli": ((0, 1), UNIT),
+    "binomial": (COUNT, (6, 9), UNIT), "poisson": (COUNT, PLUS), "neg_binomial_2": (COUNT, PLUS, PLUS),
 }  # fmt: skip
 """Where the arguments of each are tried; whole numbers where both ends are."""
 
@@ -47,6 +48,7 @@ SCIPY: dict[str, Callable[..., Any]] = {
     "cauchy": lambda x, m, s: stats.cauchy.logpdf(x, m, s),
     "half_normal": lambda x, s: stats.halfnorm.logpdf(x, 0, s),
     "half_cauchy": lambda x, s: stats.halfcauchy.logpdf(x, 0, s),
+    "half_student_t": lambda x, nu, s: stats.t.logpdf(x, nu, 0, s) + np.log(2),
     "gamma": lambda x, a, b: stats.gamma.logpdf(x, a, scale=1 / b),
     "inverse_gamma": lambda x, a, b: stats.invgamma.logpdf(x, a, scale=b),
     "beta": stats.beta.logpdf,
@@ -56,6 +58,10 @@ SCIPY: dict[str, Callable[..., Any]] = {
     "logistic": lambda x, m, s: stats.logistic.logpdf(x, m, s),
     "weibull": lambda x, a, s: stats.weibull_min.logpdf(x, a, scale=s),
     "uniform": lambda x, a, b: stats.uniform.logpdf(x, a, b - a),
+    "bernoulli": stats.bernoulli.logpmf,
+    "binomial": stats.binom.logpmf,
+    "poisson": stats.poisson.logpmf,
+    "neg_binomial_2": lambda y, mu, phi: stats.nbinom.logpmf(y, phi, phi / (phi + mu)),
     "bernoulli_logit": lambda y, eta: stats.bernoulli.logpmf(y, sigmoid(eta)),
     "binomial_logit": lambda y, n, eta: stats.binom.logpmf(y, n, sigmoid(eta)),
     "poisson_log": lambda y, eta: stats.poisson.logpmf(y, np.exp(eta)),
@@ -76,6 +82,10 @@ WIDE: dict[str, Callable[..., Any]] = {
     "cauchy": lambda x, m, s: -mpmath.log(mpmath.pi * s * (1 + ((x - m) / s) ** 2)),
     "half_normal": lambda x, s: log_normal(x / s) - mpmath.log(s) + mpmath.log(2),
     "half_cauchy": lambda x, s: -mpmath.log(mpmath.pi * s * (1 + (x / s) ** 2) / 2),
+    "half_student_t": lambda x, nu, s: mpmath.log(
+        2 * mpmath.gamma((nu + 1) / 2) / mpmath.gamma(nu / 2) / mpmath.sqrt(nu * mpmath.pi) / s
+        * (1 + (x / s) ** 2 / nu) ** (-(nu + 1) / 2)
+    ),
     "gamma": lambda x, a, b: mpmath.log(b**a / mpmath.gamma(a) * x ** (a - 1)) - b * x,
     "inverse_gamma": lambda x, a, b: mpmath.log(b**a / mpmath.gamma(a) * x ** (-a - 1)) - b / x,
     "beta": lambda x, a, b: mpmath.log(x ** (a - 1) * (1 - x) ** (b - 1) / mpmath.beta(a, b)),
@@ -85,6 +95,12 @@ WIDE: dict[str, Callable[..., Any]] = {
     "logistic": lambda x, m, s: mpmath.log(mpmath.sech((x - m) / (2 * s)) ** 2 / (4 * s)),
     "weibull": lambda x, a, s: mpmath.log(a / s * (x / s) ** (a - 1)) - (x / s) ** a,
     "uniform": lambda x, a, b: -mpmath.log(b - a),
+    "bernoulli": lambda y, p: mpmath.log(p**y * (1 - p) ** (1 - y)),
+    "binomial": lambda y, n, p: mpmath.log(mpmath.binomial(n, y) * p**y * (1 - p) ** (n - y)),
+    "poisson": lambda y, mu: mpmath.log(mu**y / mpmath.factorial(y)) - mu,
+    "neg_binomial_2": lambda y, mu, phi: mpmath.log(
+        mpmath.binomial(y + phi - 1, y) * (mu / (mu + phi)) ** y * (phi / (mu + phi)) ** phi
+    ),
     "bernoulli_logit": lambda y, eta: y * eta - mpmath.log(1 + mpmath.exp(eta)),
     "binomial_logit": lambda y, n, eta: mpmath.log(mpmath.binomial(n, y)) + y * eta - n * mpmath.log1p(mpmath.exp(eta)),
     "poisson_log": lambda y, eta: y * eta - mpmath.exp(eta) - mpmath.log(mpmath.factorial(y)),
@@ -210,6 +226,8 @@ def _below(name: str, x: np.ndarray, given: list[float]) -> np.ndarray:
         "logistic": lambda m, s: stats.logistic(m, s), "weibull": lambda a, s: stats.weibull_min(a, scale=s),
         "uniform": lambda a, b: stats.uniform(a, b - a),
     }  # fmt: skip
+    if name == "half_student_t":  # its square over sigma**2 has Fisher's F
+        return stats.f(1, given[0]).cdf((x / given[1]) ** 2)
     return laws[name](*given).cdf(x)
 
 

@@ -16,6 +16,7 @@ import sympy
 from flint import arb
 from sympy import Expr
 
+from recipe_compiler.formula.normal_law import Phi, inverse_mills, log_ndtr, ndtr
 from recipe_compiler.formula.sqrtcoth import SqrtCoth, sqrtcoth
 
 
@@ -32,6 +33,7 @@ class Signs(StrEnum):
 
     UNKNOWN = "unknown"
     POSITIVE = "positive"
+    NEGATIVE = "negative"
     OF_ARGUMENT = "that of its argument, 0 at 0 alone"
     POSITIVE_AT_POSITIVE = "positive where its argument is"
 
@@ -148,6 +150,9 @@ FUNCTIONS: Mapping[str, Function] = {
     "softplus": Function(scalar=_softplus, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="_softplus"),
     "sigmoid": Function(scalar=_sigmoid, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="_sigmoid"),
     "erf": Function(scalar=sympy.erf, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.erf"),
+    "ndtr": Function(scalar=ndtr, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="_ndtr"),
+    "log_ndtr": Function(scalar=log_ndtr, needs=EVERYWHERE, signs=Signs.NEGATIVE, emitted="_log_ndtr"),
+    "inverse_mills": Function(scalar=inverse_mills, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="_inverse_mills"),
     "gamma": Function(scalar=sympy.gamma, needs=POSITIVE, signs=Signs.POSITIVE_AT_POSITIVE, emitted="math.gamma"),
     "loggamma": Function(scalar=sympy.loggamma, needs=POSITIVE, emitted="math.lgamma"),
     "digamma": Function(scalar=_digamma, needs=POSITIVE, emitted="_digamma"),
@@ -170,6 +175,16 @@ def _log_ball(x: arb) -> arb:
 
 def _loggamma_ball(x: arb) -> arb:
     return x.lgamma()
+
+
+def _ndtr_ball(x: arb) -> arb:
+    return (-x / arb(2).sqrt()).erfc() / 2
+
+
+def _ndtr_floats(x: Any) -> Any:
+    from scipy import special
+
+    return special.ndtr(x)
 
 
 def _sqrtcoth_ball(x: arb) -> arb:
@@ -231,6 +246,7 @@ _SCALAR_FUNCTIONS = (
     ScalarFunction(of=sympy.asinh, needs=EVERYWHERE, ball=arb.asinh, floats="arcsinh", exact={_0: _0}),
     ScalarFunction(of=SqrtCoth, needs=BEFORE_THE_POLE, ball=_sqrtcoth_ball, floats=_sqrtcoth_floats, exact={_0: _1}),
     ScalarFunction(of=sympy.erf, needs=EVERYWHERE, ball=arb.erf, floats=_erf, exact={_0: _0}, bound=_1),
+    ScalarFunction(of=Phi, needs=EVERYWHERE, ball=_ndtr_ball, floats=_ndtr_floats, exact={_0: Fraction(1, 2)}),
     ScalarFunction(of=sympy.gamma, needs=POSITIVE, ball=arb.gamma, floats="math.gamma"),
     ScalarFunction(of=sympy.loggamma, needs=POSITIVE, ball=_loggamma_ball, floats="math.lgamma"),
 )  # of SymPy

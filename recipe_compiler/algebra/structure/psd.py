@@ -13,7 +13,7 @@ from functools import reduce
 
 from recipe_compiler.algebra.positivity import premise
 from recipe_compiler.algebra.positivity import sign_sets as signs
-from recipe_compiler.algebra.positivity.sign_sets import PLUS, UNKNOWN, ZERO, Sign, sign_of
+from recipe_compiler.algebra.positivity.sign_sets import MINUS, PLUS, UNKNOWN, ZERO, Sign, sign_of
 from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.transposes import chain, kinds_of, mirrored, plain, scaled
 from recipe_compiler.algebra.structure.dominance import Judge, outweighed
@@ -338,6 +338,8 @@ def _elementwise_sign(rule: elementwise.Signs, x: Sign) -> Sign:
     match rule:
         case elementwise.Signs.POSITIVE:
             return sign_of(PLUS)
+        case elementwise.Signs.NEGATIVE:
+            return sign_of(MINUS)
         case elementwise.Signs.OF_ARGUMENT:
             return x
         case elementwise.Signs.POSITIVE_AT_POSITIVE:
