@@ -57,7 +57,7 @@ EVALUATORS = {
     "parse_latex",
     "exec_module",
 }
-ENTRY_POINTS = {"run/load_module.py", "spec/python_file.py", "lint/entry_point.py"}
+ENTRY_POINTS = {"run/load_module.py", "spec/python_file.py", "lint/user_file.py"}
 """Where code is imported: an emitted module to run it, a Python spec, and a step function in `lint`'s child process."""
 ENDS = {"commands/leaving.py", "commands/outputs.py"}
 """Where the streams themselves are looked after."""

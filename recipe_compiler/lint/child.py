@@ -17,9 +17,9 @@ from recipe_compiler.lint import nodes
 from recipe_compiler.lint.arrays import Traced, TracedFunction, traced
 from recipe_compiler.lint.calls import called_often
 from recipe_compiler.lint.draws import NormalGenerator, normals
-from recipe_compiler.lint.entry_point import run_file, watch_files, watched
 from recipe_compiler.lint.nodes import Node, UntraceableError, tape
 from recipe_compiler.lint.order import order_of
+from recipe_compiler.lint.user_file import run_file, watch_files, watched
 from recipe_compiler.lint.values import Symbolic, SymbolicFunction, made, node_of
 from recipe_compiler.verify.core.processes import bound
 
