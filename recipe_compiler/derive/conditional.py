@@ -3,7 +3,7 @@
 A block b has the law exp(-E) given all others iff it is zero: U - E is then free of b, on a domain that is connected.
 """
 
-from recipe_compiler.derive.densities import energy, of_block, precision
+from recipe_compiler.derive.law_energies import energy, of_block, precision
 from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block, Declarations

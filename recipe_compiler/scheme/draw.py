@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from recipe_compiler.derive.conditional import pulled
-from recipe_compiler.derive.densities import precision
+from recipe_compiler.derive.law_energies import precision
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Apply, Formula
 from recipe_compiler.formula.shapes import SCALAR

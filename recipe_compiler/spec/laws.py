@@ -49,7 +49,7 @@ FAMILIES: Table[str, Family] = {
     "Uniform": Family(("a", "b"), INTERVAL, frozenset({"a", "b"})),
     "Dirichlet": Family(("a", "b"), SIMPLEX, frozenset({"b"})),
 }
-"""The laws that a document may claim; what their densities are says `derive/densities.py`."""
+"""The laws that a document may claim; what their densities are says `derive/law_energies.py`."""
 
 REFUSED = {"Categorical": "it is the law of one-hot blocks, which this version does not have"}
 

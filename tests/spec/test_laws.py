@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import recipe_compiler as rc
-from recipe_compiler.derive.densities import DENSITIES
+from recipe_compiler.derive.law_energies import DENSITIES
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.expression import Filled
 from recipe_compiler.formula.shapes import SCALAR, Shape

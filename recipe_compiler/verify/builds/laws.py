@@ -19,7 +19,7 @@ from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, length, positions
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.conditional import is_symmetric, potential_of, residual
-from recipe_compiler.derive.densities import energy, minus, needs
+from recipe_compiler.derive.law_energies import energy, minus, needs
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Compare, Formula

@@ -21,7 +21,7 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.algebra.scalars.symbols import coordinates
-from recipe_compiler.derive.densities import minus
+from recipe_compiler.derive.law_energies import minus
 from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
