@@ -6,7 +6,7 @@ from recipe_compiler.derive.noise import noise_covariance
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.formula.declaration import Datum, Parameter
 from recipe_compiler.program.program import Gradient, Program
-from recipe_compiler.scheme.update import Matrix, evaluated, noises, shifts
+from recipe_compiler.scheme.shifts_and_noise import Matrix, evaluated, noises, shifts
 from recipe_compiler.tensor.terms import Tensor
 
 

@@ -12,7 +12,7 @@ from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Along, Cycle, Draw, Move, Noise, Potential, Program, Refresh, Trajectory
 from recipe_compiler.scheme.draw import draw
-from recipe_compiler.scheme.update import fresh
+from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.model import Build, ByLaw, Cir, Metropolis, Steps
 from recipe_compiler.spec.model import Draw as StatedDraw
 from recipe_compiler.spec.model import Refresh as StatedRefresh

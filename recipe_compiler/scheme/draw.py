@@ -14,7 +14,7 @@ from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.lower_draw import COMPUTED, OF_NORMALS
 from recipe_compiler.program.program import Draw, Gradient
 from recipe_compiler.scheme.quotients import without_overflow
-from recipe_compiler.scheme.update import fresh
+from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import ByLaw, Cir, Law, Target
 from recipe_compiler.spec.places import placed

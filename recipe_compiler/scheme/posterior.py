@@ -13,7 +13,7 @@ from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Gradient, Part, Potential
 from recipe_compiler.scheme.quotients import without_overflow
-from recipe_compiler.scheme.update import fresh
+from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.model import Code, Target
 from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.calculus import calculus
