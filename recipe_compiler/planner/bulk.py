@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.planner.pilot_chains import CHAINS, Settings, Walker
 from recipe_compiler.planner.roles import Open, Role
 from recipe_compiler.planner.search import decimals, matched
 from recipe_compiler.planner.steepness import TURNS, bent_at
-from recipe_compiler.planner.walks import CHAINS, Settings, Walker
 from recipe_compiler.run.linear_step import curvature
 from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.suggestions import rounded

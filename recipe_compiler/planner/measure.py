@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.bulk import Bulk, settings_of
+from recipe_compiler.planner.pilot_chains import CHAINS, Settings, Walker
 from recipe_compiler.planner.roles import Open
-from recipe_compiler.planner.walks import CHAINS, Settings, Walker
 from recipe_compiler.run.infinitesimal_means import errors_of
 from recipe_compiler.run.measured import Measured
 from recipe_compiler.run.suggestions import rounded

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.planner.walks import CHAINS, LEAST_ENTRIES, SEED
+from recipe_compiler.planner.pilot_chains import CHAINS, LEAST_ENTRIES, SEED
 from recipe_compiler.run.chain import Chain, Inputs, advance, start_chain
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.initial import initial_state

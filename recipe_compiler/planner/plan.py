@@ -20,11 +20,11 @@ from recipe_compiler.planner.bulk import Bulk, first_guess, guessed, learnt
 from recipe_compiler.planner.entries import Entries
 from recipe_compiler.planner.measure import SHORTER, Measure, measure
 from recipe_compiler.planner.other_modes import main_mode, minima
+from recipe_compiler.planner.pilot_chains import Walker, value_of
 from recipe_compiler.planner.roles import Open, open_parameters
 from recipe_compiler.planner.search import Choice, choose, decimals
 from recipe_compiler.planner.steepness import AWAY, OTHERS, Surroundings, surroundings
 from recipe_compiler.planner.unlike import UnlikeGaussianError
-from recipe_compiler.planner.walks import Walker, value_of
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.forecast import NoForecastError, question_of
 from recipe_compiler.run.linear_step import curvature

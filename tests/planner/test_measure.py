@@ -11,10 +11,10 @@ import pytest
 
 import recipe_compiler as rc
 from recipe_compiler.errors import RunError
-from recipe_compiler.planner import walks
+from recipe_compiler.planner import pilot_chains
 from recipe_compiler.planner.bulk import Bulk
 from recipe_compiler.planner.measure import AGREE, MOST, Measure, effective_shares, measure, r_hats
-from recipe_compiler.planner.walks import CHAINS, Settings
+from recipe_compiler.planner.pilot_chains import CHAINS, Settings
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
 
