@@ -33,7 +33,7 @@ from recipe_compiler.emit.sampler import sampler_of
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
 from recipe_compiler.planner.pilot_chains import Walker
-from recipe_compiler.planner.pilots import Pilots
+from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.plan import Bent, Plan, plan, plan_of_bulk, trial
 from recipe_compiler.planner.plan_moves import plan_of_moves
 from recipe_compiler.program.lower import lower

@@ -10,7 +10,7 @@ from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.acceptance import TRAJECTORY, WINDOWS, Tuned, measured, spread_of, tuned
 from recipe_compiler.planner.entries import Entries
-from recipe_compiler.planner.pilots import Pilots
+from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.plan import WARMUP, Plan
 from recipe_compiler.planner.roles import Role, open_parameters
 from recipe_compiler.program.atoms import names_of
