@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.planner.unlike import UnlikeGaussianError
+from recipe_compiler.planner.not_gaussian import NotGaussianError
 from recipe_compiler.run.linear_step import curvature
 from recipe_compiler.run.map_estimate import Line, Mode, Slope, Start, minimum
 
@@ -67,7 +67,7 @@ def main_mode(slope: Slope, mode: Mode, starts: Sequence[Start], entries: int) -
         entries: of the data, each of which one grad U reads.
 
     Raises:
-        UnlikeGaussianError: there are several that hold more; says what to do, and where they are.
+        NotGaussianError: there are several that hold more; says what to do, and where they are.
     """
     counted = _counted(slope, entries)
     for _ in range(ROUNDS):
@@ -122,10 +122,10 @@ def _counted(slope: Slope, entries: int) -> Slope:
     return counted
 
 
-def _several(mode: Array, other: Array, log_ratio: float, others: tuple[Array, ...]) -> UnlikeGaussianError:
+def _several(mode: Array, other: Array, log_ratio: float, others: tuple[Array, ...]) -> NotGaussianError:
     share = 1.0 / (1.0 + math.exp(-log_ratio))
     held = f", which holds about {100.0 * share:.2g} % of exp(-U) beside it" if math.isfinite(log_ratio) else ""
-    return UnlikeGaussianError(
+    return NotGaussianError(
         f"U has several modes: {_shown(mode)}, and {_shown(other)}{held}. Chains that a plan starts around one do not "
         "tell what the others hold",
         "state a step size, a value of every parameter, and an `init` from which chains reach all of them: R-hat then "

@@ -19,12 +19,12 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.planner.bulk import Bulk, first_guess, guessed, learnt
 from recipe_compiler.planner.entries import Entries
 from recipe_compiler.planner.measure import SHORTER, Measure, measure
+from recipe_compiler.planner.not_gaussian import NotGaussianError
 from recipe_compiler.planner.other_modes import main_mode, minima
 from recipe_compiler.planner.pilot_chains import Walker, value_of
 from recipe_compiler.planner.roles import Open, open_parameters
 from recipe_compiler.planner.search import Choice, choose, decimals
 from recipe_compiler.planner.steepness import AWAY, OTHERS, Surroundings, surroundings
-from recipe_compiler.planner.unlike import UnlikeGaussianError
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.forecast import NoForecastError, question_of
 from recipe_compiler.run.linear_step import curvature
@@ -131,7 +131,7 @@ def plan(
         mode = main_mode(slope, mode, starts, question.entries)
         K = decimals(_demand_definite(curvature(slope, mode.theta)))
         around = surroundings(slope, mode.theta, K)
-    except UnlikeGaussianError as why:
+    except NotGaussianError as why:
         found = why.minima or minima(slope, mode.theta, guessed(slope, mode.theta), starts, question.entries)
         return Bent(why.what, why.serves, slope, found, first_guess(slope, found))
     mode = question.refined(mode)
@@ -189,7 +189,7 @@ def _demand_definite(K: Array) -> Array:
     least = float(np.linalg.eigvalsh(K)[0]) if np.isfinite(K).all() else math.nan
     if least > 0.0:
         return K
-    raise UnlikeGaussianError(
+    raise NotGaussianError(
         f"the Hessian of U at the mode is not positive definite (smallest eigenvalue {least:.3g}), so that nothing is "
         "known there of the width of the posterior",
         "state a step size, or another parameterisation",

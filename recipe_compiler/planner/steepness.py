@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.planner.unlike import UnlikeGaussianError
+from recipe_compiler.planner.not_gaussian import NotGaussianError
 from recipe_compiler.run.map_estimate import Slope
 
 Array = NDArray[np.float64]
@@ -62,7 +62,7 @@ def surroundings(slope: Slope, theta: Array, K: Array) -> Surroundings:
     `AWAY`^2/2, `AWAY` posterior sds at most: by the power iteration on differences of grad U.
 
     Raises:
-        UnlikeGaussianError: no step size that stays the same serves there and at the mode.
+        NotGaussianError: no step size that stays the same serves there and at the mode.
     """
     values, vectors = np.linalg.eigh(K)
     A, most, least, rng = vectors / np.sqrt(values), 1.0, 1.0, np.random.default_rng(0)
@@ -85,17 +85,17 @@ def surroundings(slope: Slope, theta: Array, K: Array) -> Surroundings:
     return Surroundings(most, least, (A * reached**2) @ A.T)
 
 
-def _far_from_quadratic(away: float, rise: float, bent: float, values: Array) -> UnlikeGaussianError:
+def _far_from_quadratic(away: float, rise: float, bent: float, values: Array) -> NotGaussianError:
     """Return why no step is chosen at a mode: `away` sds from it the slope is `rise` times the quadratic's."""
     if away < SINGULAR and bent > STEEPEST:
-        return UnlikeGaussianError(
+        return NotGaussianError(
             f"the Hessian of U at its mode is all but singular (eigenvalues {values[0]:.2g} to "
             f"{values[-1]:.2g}): U is flatter there than any quadratic, so that nothing is known there of the width of "
             "the posterior",
             "state a step size and a value of every parameter, or another parameterisation",
         )
     where = f"its slope there is {rise:.2g} and its curvature {bent:.2g} of the quadratic's"
-    return UnlikeGaussianError(
+    return NotGaussianError(
         f"U is far from a quadratic {away:.2g} sds from its mode ({where}): no fixed step that is chosen at the mode "
         "serves",
         f"{OTHERS}, or state a step size",

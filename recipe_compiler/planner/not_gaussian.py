@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from recipe_compiler.errors import RunError
 
 
-class UnlikeGaussianError(RunError):
+class NotGaussianError(RunError):
     """U is no quadratic where exp(-U) is: singular at its mode, bent, or with several modes; says which."""
 
     def __init__(self, what: str, serves: str, minima: tuple[NDArray[np.float64], ...] = ()) -> None:
