@@ -22,7 +22,7 @@ from recipe_compiler.planner.pilot_moves import Moved, Pilots
 from recipe_compiler.planner.roles import Open, Role
 from recipe_compiler.planner.search import decimals, matched
 from recipe_compiler.run.map_estimate import Slope
-from recipe_compiler.run.stays import STUCK, longest_stay
+from recipe_compiler.run.stuck import STUCK, longest_stay
 
 Array = NDArray[np.float64]
 

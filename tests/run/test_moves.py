@@ -17,8 +17,8 @@ from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample
 from recipe_compiler.run.sizes import resolve_sizes
-from recipe_compiler.run.stays import STUCK
 from recipe_compiler.run.store import to_datatree
+from recipe_compiler.run.stuck import STUCK
 from recipe_compiler.run.summary import summarise
 from recipe_compiler.spec.model import Build
 

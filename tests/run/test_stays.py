@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recipe_compiler.run.stays import longest_stay
+from recipe_compiler.run.stuck import longest_stay
 
 
 def test_the_longest_stay_is_counted_wherever_it_is() -> None:
