@@ -34,7 +34,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, SizeNumber, Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
-from recipe_compiler.verify.moves.combine import is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import is_shown, left_open, shown
 from recipe_compiler.verify.moves.draw import law_under_H
 from recipe_compiler.verify.steps.split import Split
 

@@ -15,7 +15,7 @@ from recipe_compiler.spec.words import letters
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.moves.cir import bias, flow_keeps, is_estimated
-from recipe_compiler.verify.moves.combine import Obligation, is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
 from recipe_compiler.verify.moves.draw import drawn_blocks, drawn_from_law
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.refresh import law_given_others

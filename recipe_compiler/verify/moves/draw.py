@@ -42,7 +42,7 @@ from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
-from recipe_compiler.verify.moves.combine import Obligation, is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
 from recipe_compiler.verify.steps.split import Split, decided
 
 OF_A_BATCH = "the law of a block given all others takes all data: `variant: full`"

@@ -26,7 +26,7 @@ from recipe_compiler.splitting.properties import reflected, reflected_vector
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import Identity, Scalars, faults_of
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.moves.combine import Obligation, is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
 from recipe_compiler.verify.steps.kept import keeps_law
 from recipe_compiler.verify.steps.reversible import Flip, centres_at, of_reflections, unknown
 from recipe_compiler.verify.steps.split import Split, decided

@@ -41,7 +41,7 @@ from recipe_compiler.verify.builds.normalisable import normalisable_build
 from recipe_compiler.verify.core.identities import Identity, Scalars, faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.moves.combine import is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import is_shown, left_open, shown
 from recipe_compiler.verify.moves.cycle import cycle, exact
 from recipe_compiler.verify.moves.draw import drawn_blocks
 from recipe_compiler.verify.moves.volume import is_regular

@@ -34,7 +34,7 @@ from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.core.identities import faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.subject import KEPT
-from recipe_compiler.verify.moves.combine import Obligation, is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
 from recipe_compiler.verify.moves.departure import departure
 from recipe_compiler.verify.moves.heat import detailed_balance
 from recipe_compiler.verify.moves.volume import volume_kept

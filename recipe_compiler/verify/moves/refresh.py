@@ -33,7 +33,7 @@ from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
-from recipe_compiler.verify.moves.combine import is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import is_shown, left_open, shown
 from recipe_compiler.verify.steps.split import NOTHING, Split, decided
 
 LOOKED_AT = 6

@@ -24,7 +24,7 @@ from recipe_compiler.tensor.definite import is_invertible, never_zero
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.moves.combine import is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import is_shown, left_open, shown
 from recipe_compiler.verify.steps.kept import form, is_constant, keeps_form, keeps_volume
 from recipe_compiler.verify.steps.split import Split
 
