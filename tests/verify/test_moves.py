@@ -309,7 +309,9 @@ def test_a_piece_in_detailed_balance_by_one_engine_alone_is_open(
     any_build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second engine that loses the noise of O finds a current."""
-    monkeypatch.setattr("recipe_compiler.verify.moves.heat.correction", lambda D, z: tuple(1 + x - x for x in z))
+    monkeypatch.setattr(
+        "recipe_compiler.verify.moves.detailed_balance.correction", lambda D, z: tuple(1 + x - x for x in z)
+    )
     split = of("sghmc", PATH, Metropolis((1, 1), ("r",)))
     assert "the engines disagree on the current of O" in tried(metropolis(split, stages(any_build, split)))
 
