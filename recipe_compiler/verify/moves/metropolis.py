@@ -35,8 +35,8 @@ from recipe_compiler.verify.core.identities import faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
-from recipe_compiler.verify.moves.departure import departure
 from recipe_compiler.verify.moves.detailed_balance import detailed_balance
+from recipe_compiler.verify.moves.metropolis_witness import departure
 from recipe_compiler.verify.moves.volume import volume_kept
 from recipe_compiler.verify.steps.order import FLOWS, is_palindrome
 from recipe_compiler.verify.steps.reversible import (
