@@ -11,10 +11,10 @@ import sympy as sp
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.definition import LETTERS
-from recipe_compiler.readback.cuts import Cuts
 from recipe_compiler.readback.gradient import stated_gradient
 from recipe_compiler.readback.interpreter import Reader, Value
 from recipe_compiler.readback.names import Names
+from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.step import Step, prepared, step_of
 from recipe_compiler.tensor.scalars import Scalar

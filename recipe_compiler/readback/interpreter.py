@@ -17,9 +17,9 @@ import sympy as sp
 
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
 from recipe_compiler.errors import CompilerError, ReadBackError
-from recipe_compiler.readback.cuts import Cuts
 from recipe_compiler.readback.equations import Equations
 from recipe_compiler.readback.names import exact_inverse, part_of, reshaped
+from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.noise import NoiseFactor, constant_factor, state_factor, symbolic
 from recipe_compiler.tensor.scalars import Scalar
 

@@ -15,10 +15,10 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower_cycle import HEAT, REST
 from recipe_compiler.program.program import Evaluate, Heat, Noise, Propagator, Shift, symbolic_sizes
-from recipe_compiler.readback.cuts import Cuts
 from recipe_compiler.readback.equations import Equation, Equations
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes, integers
+from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.noise import Find, NoiseFactor, noise_of, without_noise
 from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.transforms import transforms_of, undone

@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.readback.cuts import Cuts
+from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.noise import noise_of, symbolic, without_noise
 
 n, m = sp.symbols("n m", real=True)
