@@ -1,6 +1,6 @@
 """What a target assumes of its data, `assume: ["y <= n"]`, looked at in every row before anything runs.
 
-Densities assume of data what they need: `binomial_logit(y, n, eta)` that y <= n (`spec/stated.py`).
+Densities assume of data what they need: `binomial_logit(y, n, eta)` that y <= n (`spec/target_densities.py`).
 """
 
 from collections.abc import Iterator, Mapping

@@ -28,7 +28,7 @@ from recipe_compiler.spec.let import with_let
 from recipe_compiler.spec.model import Code, Stated, Target
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import DatumEntry, TargetDocument
-from recipe_compiler.spec.stated import demand_shares, read_stated, with_data_of
+from recipe_compiler.spec.target_densities import demand_shares, read_stated, with_data_of
 from recipe_compiler.spec.transform import read_transforms, unbounded
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.yaml_nodes import Mapping
