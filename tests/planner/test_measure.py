@@ -167,6 +167,6 @@ def test_who_stops_the_pilot_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> N
     def stopped(*_: object) -> signal.Signals:
         return signal.SIGINT
 
-    monkeypatch.setattr(walks, "run_chains", stopped)
+    monkeypatch.setattr(pilot_chains, "run_chains", stopped)
     with pytest.raises(KeyboardInterrupt):
         model.sample(data, progress=False)
