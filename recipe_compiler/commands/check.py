@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recipe_compiler.cache import check_once, open_cache
+from recipe_compiler.commands.build_arguments import Given
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
-from recipe_compiler.commands.given import Given
 from recipe_compiler.commands.leaving import of_verdict, worst
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import say, show_faults, show_report

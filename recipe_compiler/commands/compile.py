@@ -6,9 +6,9 @@ from itertools import islice
 from pathlib import Path
 
 from recipe_compiler.cache import Cache, check_once, open_cache
+from recipe_compiler.commands.build_arguments import Given
 from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode
-from recipe_compiler.commands.given import Given
 from recipe_compiler.commands.leaving import of_verdict, worst
 from recipe_compiler.commands.made_build import make_build
 from recipe_compiler.commands.outputs import demand_file

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from recipe_compiler.commands.build_arguments import Given
 from recipe_compiler.commands.documents import load_named
-from recipe_compiler.commands.given import Given
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.display import say

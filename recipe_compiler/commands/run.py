@@ -9,9 +9,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from recipe_compiler.cache import Cache, check_once, open_cache
+from recipe_compiler.commands.build_arguments import Given
 from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode
-from recipe_compiler.commands.given import Given
 from recipe_compiler.commands.leaving import of_verdict
 from recipe_compiler.commands.made_build import make_build
 from recipe_compiler.commands.outputs import demand_file, demand_folder

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import recipe_compiler
-from recipe_compiler.commands.given import Given
+from recipe_compiler.commands.build_arguments import Given
 from recipe_compiler.commands.made_build import make_build
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.spec.catalogue import FOLDERS, names
