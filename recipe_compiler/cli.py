@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 import recipe_compiler
-from recipe_compiler.commands.build_arguments import Given
+from recipe_compiler.commands.build_arguments import BuildArguments
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.leaving import code_of, guard_streams, leaving
 from recipe_compiler.commands.run_options import RunOptions
@@ -124,9 +124,11 @@ FROM_ONE, FROM_ZERO = _between(1, 10**9), _between(0, 10**9)
 FEW, SEEDS = _between(1, 10_000), _between(0, 2**63 - 1)
 
 
-def _given(data: str | None, settings: list[str] | None, save: Path | None, files: Sequence[str]) -> Given | None:
+def _given(
+    data: str | None, settings: list[str] | None, save: Path | None, files: Sequence[str]
+) -> BuildArguments | None:
     """Return what is said of a build of dynamics and a target; None where nothing is."""
-    given = Given(data, tuple(settings or ()), save)
+    given = BuildArguments(data, tuple(settings or ()), save)
     if given.is_empty:
         return None
     if len(files) != 2:

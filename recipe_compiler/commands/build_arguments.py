@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class BuildArguments:
     """What a command says of a build beside its dynamics and its target."""
 
     data: str | None = None
@@ -18,4 +18,4 @@ class Given:
     @property
     def is_empty(self) -> bool:
         """Whether nothing is said."""
-        return self == Given()
+        return self == BuildArguments()

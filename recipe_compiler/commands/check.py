@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recipe_compiler.cache import check_once, open_cache
-from recipe_compiler.commands.build_arguments import Given
+from recipe_compiler.commands.build_arguments import BuildArguments
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.leaving import of_verdict, worst
@@ -21,7 +21,7 @@ from recipe_compiler.verdict import Report
 
 def check_files(
     files: Sequence[str], *, as_json: bool, allow_undecided: bool, certificate: Path | None = None,
-    use_cache: bool = True, given: Given | None = None,
+    use_cache: bool = True, given: BuildArguments | None = None,
 ) -> ExitCode:  # fmt: skip
     """Decide documents one by one; a faulty one does not keep the others from their verdicts.
 
@@ -53,7 +53,7 @@ def check_files(
     return worst([*codes, *(ExitCode.FAULTY for _ in faulty)])
 
 
-def _made(files: Sequence[str], given: Given, *, quiet: bool) -> Build:
+def _made(files: Sequence[str], given: BuildArguments, *, quiet: bool) -> Build:
     from recipe_compiler.commands.made_build import make_build  # brings NumPy, to look at the data
 
     return make_build(files, given, quiet=quiet)

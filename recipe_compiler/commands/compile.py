@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from recipe_compiler.cache import Cache, check_once, open_cache
-from recipe_compiler.commands.build_arguments import Given
+from recipe_compiler.commands.build_arguments import BuildArguments
 from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.leaving import of_verdict, worst
@@ -29,7 +29,7 @@ HEAD = 1 << 16
 
 def compile_files(
     builds: Sequence[str], folder: Path, *, compare: bool, allow_undecided: bool, use_cache: bool = True,
-    given: Given | None = None,
+    given: BuildArguments | None = None,
 ) -> ExitCode:  # fmt: skip
     """Compile builds and write their modules, or compare them with those that are there.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from recipe_compiler.commands.build_arguments import Given
+from recipe_compiler.commands.build_arguments import BuildArguments
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.derive.recipe import derive
@@ -43,7 +43,7 @@ _OF_THE_BUILD = ("name", "title", "variant")
 
 
 def make_build(
-    files: Sequence[str], given: Given, *, step_size: float | None = None, quiet: bool = False
+    files: Sequence[str], given: BuildArguments, *, step_size: float | None = None, quiet: bool = False
 ) -> Build:  # fmt: skip
     """Return the build of dynamics and a target, after its document is printed, and saved where that is asked for.
 
@@ -69,7 +69,7 @@ def make_build(
     return _shown(stated, dynamics, folder, given, quiet=quiet)
 
 
-def _shown(stated: Entries, dynamics: Dynamics, folder: Path, given: Given, *, quiet: bool) -> Build:
+def _shown(stated: Entries, dynamics: Dynamics, folder: Path, given: BuildArguments, *, quiet: bool) -> Build:
     """Return the build that entries state, its scheme chosen where none is stated; say what it is."""
     if "scheme" in stated:
         made = _read(stated, folder, given)
@@ -85,7 +85,7 @@ def _shown(stated: Entries, dynamics: Dynamics, folder: Path, given: Given, *, q
     return made
 
 
-def _stated(files: Sequence[str], dynamics: Dynamics, target: Target, given: Given, folder: Path) -> Entries:
+def _stated(files: Sequence[str], dynamics: Dynamics, target: Target, given: BuildArguments, folder: Path) -> Entries:
     """Return the document as far as the command states it."""
     entries: Entries = {
         "format": "1",
@@ -250,7 +250,7 @@ def _euler(dynamics: Dynamics) -> Entries:
     return {"name": "sequential_euler", "order": order} if len(names) > 1 else {"name": "euler"}
 
 
-def _read(entries: Mapping[str, Any], folder: Path, given: Given) -> Build:
+def _read(entries: Mapping[str, Any], folder: Path, given: BuildArguments) -> Build:
     """Return the build that entries state."""
     file = str(given.save or folder / f"{entries['dynamics']} {entries['target']}".replace("/", " "))
     ordered = {key: entries[key] for key in (*BuildDocument.model_fields, *entries) if key in entries}

@@ -9,7 +9,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from recipe_compiler.cache import Cache, check_once, open_cache
-from recipe_compiler.commands.build_arguments import Given
+from recipe_compiler.commands.build_arguments import BuildArguments
 from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.leaving import of_verdict
@@ -70,7 +70,7 @@ class Results:
 def run_build(
     files: Sequence[str], results: Results, options: RunOptions, cores: int | None, *, resume: bool, as_json: bool,
     allow_undecided: bool, allow_code: bool = False, use_cache: bool = True, only_plan: bool = False,
-    given: Given | None = None,
+    given: BuildArguments | None = None,
 ) -> ExitCode:  # fmt: skip
     """Verify and compile a build, run it or go on with a run, store and summarise the draws.
 
@@ -82,7 +82,7 @@ def run_build(
             build = load_build(files[0])
         else:
             quiet = as_json or only_plan
-            build = make_build(files, given or Given(), step_size=options.step_size, quiet=quiet)
+            build = make_build(files, given or BuildArguments(), step_size=options.step_size, quiet=quiet)
             options = replace(options, step_size=None)
         settings, cache = _settings(build, options), open_cache(use=use_cache)
         _demand_places(results, build)

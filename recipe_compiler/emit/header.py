@@ -8,7 +8,7 @@ from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.citations import citation
 from recipe_compiler.emit.module import FORMAT
 from recipe_compiler.emit.print_chain import accepts_by
-from recipe_compiler.emit.sampler import Given, Piece, Sampler, shape_text
+from recipe_compiler.emit.sampler import Keyword, Piece, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower_cycle import ACCEPTANCE
@@ -165,7 +165,7 @@ def _data(sampler: Sampler) -> Iterator[str]:
     yield from (f"{name} has a one at the place that its column counts" for name, _ in build.data.indicators)
 
 
-def _parameter(one: Given) -> str:
+def _parameter(one: Keyword) -> str:
     own = one.parameter
     kinds = ", ".join(kind.value for kind in own.kinds)
     value = one.default if one.default != "None" else " ".join(" ".join(one.made).split(" = ", 1)[1].split())

@@ -8,7 +8,7 @@ from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled
 from recipe_compiler.emit.print_chain import accepts_by, carried, run_arguments
 from recipe_compiler.emit.print_numpy import NotInNumpyError, Spelling, print_numpy
 from recipe_compiler.emit.print_start import bare
-from recipe_compiler.emit.sampler import Given, Sampler, shape_text
+from recipe_compiler.emit.sampler import Keyword, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.atoms import smallest_sizes
@@ -119,7 +119,7 @@ def _assumed_of_data(own: Sampler) -> Iterator[str]:
         yield from call("_check_rows", (held, f'"{text(condition)}"'), 0)
 
 
-def _parameter(one: Given) -> Iterator[str]:
+def _parameter(one: Keyword) -> Iterator[str]:
     name, kinds = one.parameter.name, one.parameter.kinds
     if one.made:
         yield f"if {name} is None:"

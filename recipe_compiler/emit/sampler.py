@@ -23,7 +23,7 @@ MOST = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Keyword:
     """A keyword of `sample` that is a parameter: its default as Python, and what is said of it."""
 
     parameter: Parameter
@@ -57,7 +57,7 @@ class Sampler:
     program: Program
     kernel: Kernel
     start: Start
-    given: tuple[Given, ...]
+    given: tuple[Keyword, ...]
     sizes: tuple[tuple[str, str], ...]
     """Sizes that only a keyword tells, each with its default."""
     told: Set[str]
@@ -151,7 +151,7 @@ def shape_text(sizes: Iterable[Size]) -> str:
     return f"({', '.join(known)}{',' if len(known) == 1 else ''})" if known else "a number"
 
 
-def _told(given: Iterable[Given], program: Program) -> set[str]:
+def _told(given: Iterable[Keyword], program: Program) -> set[str]:
     """Return the sizes that arrays tell: the data, and parameters that no formula makes."""
     arrays = [one.parameter.shape.sizes for one in given if not one.by_formula]
     arrays += [datum.axes for datum in program.data]
@@ -276,35 +276,35 @@ def _sum(first: str, second: str) -> str:
     return f"{first} + {second}"
 
 
-def _given(build: Build, declared: Parameter, shipped: Parameter | None, name: str, by: Spelling) -> Given:
+def _given(build: Build, declared: Parameter, shipped: Parameter | None, name: str, by: Spelling) -> Keyword:
     """Return a parameter as a keyword: with the value of the build, or its declared default, where there is one."""
     own = shipped or Parameter(name, declared.shape, declared.kinds)
     value = dict(build.values).get(declared.name)
     if value is not None:
         return _stated(own, value)
     if isinstance(declared.default, Number) and not own.shape.sizes:
-        return Given(own, repr(float(declared.default.value)))
+        return Keyword(own, repr(float(declared.default.value)))
     if declared.default is not None:
         try:
             flat = ".reshape(-1)" if len(own.shape.sizes) == 1 else ""
-            return Given(own, "None", (f"{name} = {formula_text(declared.default, by)}{flat}",), by_formula=True)
+            return Keyword(own, "None", (f"{name} = {formula_text(declared.default, by)}{flat}",), by_formula=True)
         except NotInNumpyError as error:
-            return Given(own, "", says=str(error))
+            return Keyword(own, "", says=str(error))
     estimated = (*(build.control or ()), build.estimated)
-    return Given(own, "", says="`recipe run` estimates it from the data" if declared.name in estimated else "")
+    return Keyword(own, "", says="`recipe run` estimates it from the data" if declared.name in estimated else "")
 
 
-def _stated(own: Parameter, value: Value) -> Given:
+def _stated(own: Parameter, value: Value) -> Keyword:
     rows = value.numbers
     if rows is None:
-        return Given(own, "", says=f"in the build, the array of {value.file.name if value.file else ''}")
+        return Keyword(own, "", says=f"in the build, the array of {value.file.name if value.file else ''}")
     if not own.shape.sizes:
-        return Given(own, repr(float(rows[0][0])))
+        return Keyword(own, repr(float(rows[0][0])))
     if sum(map(len, rows)) > MOST:
-        return Given(own, "", says="in the build, an array too long to stand here")
+        return Keyword(own, "", says="in the build, an array too long to stand here")
     flat = len(own.shape.sizes) == 1
     numbers = [float(n) for row in rows for n in row] if flat else [[float(n) for n in row] for row in rows]
-    return Given(own, "None", tuple(literal(f"{own.name} = ", numbers)))
+    return Keyword(own, "None", tuple(literal(f"{own.name} = ", numbers)))
 
 
 def literal(head: str, numbers: list[float] | list[list[float]]) -> Iterator[str]:

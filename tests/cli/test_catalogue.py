@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import recipe_compiler
-from recipe_compiler.commands.build_arguments import Given
+from recipe_compiler.commands.build_arguments import BuildArguments
 from recipe_compiler.commands.made_build import make_build
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.spec.catalogue import FOLDERS, names
@@ -31,7 +31,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def made(dynamics: str, target: str, *settings: str, data: str | None = None, step_size: float | None = None) -> Build:
-    return make_build((dynamics, target), Given(data, settings), step_size=step_size, quiet=True)
+    return make_build((dynamics, target), BuildArguments(data, settings), step_size=step_size, quiet=True)
 
 
 def test_all_that_ships_is_listed_with_what_it_needs(recipe, here: Path) -> None:

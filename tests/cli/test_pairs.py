@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recipe_compiler.commands import made_build
-from recipe_compiler.commands.build_arguments import Given
+from recipe_compiler.commands.build_arguments import BuildArguments
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.catalogue import names
@@ -14,27 +14,27 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics, Target
 
 GIVEN = {
-    "gamma_categories": Given("three_classes", ("data.z=y", "data.indicator=[z]", "d=3", "alpha=[1, 1, 1]")),
-    "categories": Given(None, ("alpha=[1, 1]", "n=[2, 3]")),
-    "dirichlet": Given(None, ("a=[2, 2]", "b=2")),
-    "eight_schools": Given(
+    "gamma_categories": BuildArguments("three_classes", ("data.z=y", "data.indicator=[z]", "d=3", "alpha=[1, 1, 1]")),
+    "categories": BuildArguments(None, ("alpha=[1, 1]", "n=[2, 3]")),
+    "dirichlet": BuildArguments(None, ("a=[2, 2]", "b=2")),
+    "eight_schools": BuildArguments(
         "eight_schools", ("data.y=effect", "data.w=weight", "data.z=school", "data.indicator=[z]", "J=8")
     ),
-    "funnel": Given(None, ("k=2",)),
-    "gaussian": Given(None, ("mu=[0, 0]", "Sigma=[[2, 1], [1, 2]]")),
-    "gaussian_mean": Given("linear_regression", ("data.x=[a, b]", "Sigma=[[2, 1], [1, 2]]")),
-    "gaussian_mixture": Given("two_groups", ("K=2",)),
-    "inverse_gaussian": Given(None, ("b=[1, 1]", "c=[1, 1]", "k=1")),
-    "linear_regression": Given("linear_regression"),
-    "logistic_regression": Given("breast_cancer", ("data.y=diagnosis", "data.x=[mean_radius, mean_area]")),
-    "matrix_factorisation": Given(
+    "funnel": BuildArguments(None, ("k=2",)),
+    "gaussian": BuildArguments(None, ("mu=[0, 0]", "Sigma=[[2, 1], [1, 2]]")),
+    "gaussian_mean": BuildArguments("linear_regression", ("data.x=[a, b]", "Sigma=[[2, 1], [1, 2]]")),
+    "gaussian_mixture": BuildArguments("two_groups", ("K=2",)),
+    "inverse_gaussian": BuildArguments(None, ("b=[1, 1]", "c=[1, 1]", "k=1")),
+    "linear_regression": BuildArguments("linear_regression"),
+    "logistic_regression": BuildArguments("breast_cancer", ("data.y=diagnosis", "data.x=[mean_radius, mean_area]")),
+    "matrix_factorisation": BuildArguments(
         "ratings", ("data.u=user", "data.v=item", "data.indicator=[u, v]", "users=8", "items=6", "K=2")
     ),
-    "normal_mean_precision": Given("normal_sample"),
-    "poisson_regression": Given("poisson_regression"),
-    "regression_precision": Given("linear_regression"),
-    "varying_intercepts": Given("groups", ("data.g=group", "data.from_one=g", "J=12")),
-    "softmax_regression": Given("three_classes", ("data.x=[a, b]", "data.y=y", "data.indicator=[y]", "K=3")),
+    "normal_mean_precision": BuildArguments("normal_sample"),
+    "poisson_regression": BuildArguments("poisson_regression"),
+    "regression_precision": BuildArguments("linear_regression"),
+    "varying_intercepts": BuildArguments("groups", ("data.g=group", "data.from_one=g", "J=12")),
+    "softmax_regression": BuildArguments("three_classes", ("data.x=[a, b]", "data.y=y", "data.indicator=[y]", "K=3")),
 }
 """What targets need beside dynamics; nothing of those that are left out."""
 
@@ -68,7 +68,7 @@ def decide(dynamics: str, target: str) -> None:
     assert isinstance(other, Target)
     said = expected(one, other)
     try:
-        build = made_build.make_build((dynamics, target), GIVEN.get(target, Given()), quiet=True)
+        build = made_build.make_build((dynamics, target), GIVEN.get(target, BuildArguments()), quiet=True)
     except DocumentError as error:
         for fault in error.faults:
             assert any(part in fault.problem for part in said), fault
