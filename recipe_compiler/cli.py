@@ -15,8 +15,8 @@ import typer
 
 import recipe_compiler
 from recipe_compiler.commands.build_arguments import BuildArguments
+from recipe_compiler.commands.clean_exit import code_of, guard_streams, leaving
 from recipe_compiler.commands.exit_code import ExitCode
-from recipe_compiler.commands.leaving import code_of, guard_streams, leaving
 from recipe_compiler.commands.run_options import RunOptions
 from recipe_compiler.display import complain, say
 

@@ -59,7 +59,7 @@ EVALUATORS = {
 }
 ENTRY_POINTS = {"run/load_module.py", "spec/python_file.py", "lint/user_file.py"}
 """Where code is imported: an emitted module to run it, a Python spec, and a step function in `lint`'s child process."""
-ENDS = {"commands/leaving.py", "commands/outputs.py"}
+ENDS = {"commands/clean_exit.py", "commands/outputs.py"}
 """Where the streams themselves are looked after."""
 
 

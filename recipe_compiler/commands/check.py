@@ -6,9 +6,9 @@ from pathlib import Path
 
 from recipe_compiler.cache import check_once, open_cache
 from recipe_compiler.commands.build_arguments import BuildArguments
+from recipe_compiler.commands.clean_exit import of_verdict, worst
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
-from recipe_compiler.commands.leaving import of_verdict, worst
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import say, show_faults, show_report
 from recipe_compiler.errors import DocumentError, Fault

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Sequence
 
+from recipe_compiler.commands.clean_exit import of_verdict
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
-from recipe_compiler.commands.leaving import of_verdict
 from recipe_compiler.display import say, show_report
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.lint.bare import question

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from recipe_compiler.commands.clean_exit import of_verdict, worst
 from recipe_compiler.commands.exit_code import ExitCode
-from recipe_compiler.commands.leaving import of_verdict, worst
 from recipe_compiler.derive import recipe
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.report.check import check
