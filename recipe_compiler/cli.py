@@ -15,7 +15,7 @@ import typer
 
 import recipe_compiler
 from recipe_compiler.commands.build_arguments import BuildArguments
-from recipe_compiler.commands.clean_exit import code_of, guard_streams, leaving
+from recipe_compiler.commands.clean_exit import code_of, guard_streams, with_exit_code
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.run_options import RunOptions
 from recipe_compiler.display import complain, say
@@ -144,7 +144,7 @@ def recipe(version: Version = False) -> None:
 
 
 @app.command()
-@leaving
+@with_exit_code
 def check(
     files: Files,
     json: AsJson = False,
@@ -173,7 +173,7 @@ def check(
 
 
 @app.command()
-@leaving
+@with_exit_code
 def derive(file: OneFile, latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False) -> ExitCode:
     """Print grad H, Gamma, drift, noise and the SDE."""
     from recipe_compiler.commands.derive import derive_file
@@ -182,7 +182,7 @@ def derive(file: OneFile, latex: Annotated[bool, typer.Option("--latex", help="P
 
 
 @app.command("compile")
-@leaving
+@with_exit_code
 def compile_(
     builds: Builds,
     folder: Annotated[Path, typer.Option("--output-dir", "-o", help="Where the modules go.")] = Path("generated"),
@@ -206,7 +206,7 @@ def compile_(
 
 
 @app.command()
-@leaving
+@with_exit_code
 def run(
     build: OneBuild,
     target: TheTarget = None,
@@ -273,7 +273,7 @@ def run(
 
 
 @app.command()
-@leaving
+@with_exit_code
 def rerun(
     file: Annotated[str, typer.Argument(metavar="RUN.nc", help="A file that `recipe run` wrote.")],
     folder: Annotated[Path, typer.Option("--output-dir", "-o", help="Where the draws go.")] = Path("runs/again"),
@@ -302,7 +302,7 @@ def rerun(
 
 
 @app.command()
-@leaving
+@with_exit_code
 def compare(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Files that `recipe run` wrote: runs/*.nc.")],
     json: AsJson = False,
@@ -314,7 +314,7 @@ def compare(
 
 
 @app.command()
-@leaving
+@with_exit_code
 def lint(
     step: Annotated[str, typer.Argument(metavar="FILE.py:STEP", help="A step function. Its file is run.")],
     against: Annotated[
@@ -342,7 +342,7 @@ def lint(
 
 
 @app.command()
-@leaving
+@with_exit_code
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the document; the file is NAME.yaml.")],
     dynamics: Annotated[bool, typer.Option("--dynamics", help="Of a sampler, which is the default.")] = False,
@@ -362,7 +362,7 @@ def new(
 
 
 @app.command("list")
-@leaving
+@with_exit_code
 def list_(
     kind: Annotated[Shipped | None, typer.Argument(help="Which of them; by default all.")] = None,
     json: AsJson = False,
@@ -374,7 +374,7 @@ def list_(
 
 
 @app.command()
-@leaving
+@with_exit_code
 def show(name: Annotated[str, typer.Argument(metavar="NAME", help="A name of `recipe list`.")]) -> ExitCode:
     """Print a shipped document."""
     from recipe_compiler.commands.catalogue import show_document
@@ -383,7 +383,7 @@ def show(name: Annotated[str, typer.Argument(metavar="NAME", help="A name of `re
 
 
 @app.command()
-@leaving
+@with_exit_code
 def schema(kind: Annotated[Kind | None, typer.Argument(help="Which document; by default all.")] = None) -> ExitCode:
     """Print the JSON Schema of documents."""
     from recipe_compiler.commands.schema import print_schema

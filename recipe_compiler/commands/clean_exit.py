@@ -99,7 +99,7 @@ def _to_nowhere(number: int) -> None:
     os.close(nowhere)
 
 
-def leaving(command: Callable[Options, ExitCode]) -> Callable[Options, NoReturn]:
+def with_exit_code(command: Callable[Options, ExitCode]) -> Callable[Options, NoReturn]:
     """Return a command that leaves with its exit code, its imports within: no other exit code means refuted."""
 
     @wraps(command)
