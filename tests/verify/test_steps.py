@@ -31,10 +31,10 @@ from recipe_compiler.verify.steps.euler import euler_order
 from recipe_compiler.verify.steps.flow import flow
 from recipe_compiler.verify.steps.in_build import order_in
 from recipe_compiler.verify.steps.kept import keeps, keeps_law, symplectic, volume
-from recipe_compiler.verify.steps.named import named
 from recipe_compiler.verify.steps.order import palindrome, word_order
 from recipe_compiler.verify.steps.pieces import pieces
 from recipe_compiler.verify.steps.split import Split, split_of
+from recipe_compiler.verify.steps.which_pieces import named
 
 ROOT = Path(__file__).parents[2]
 DYNAMICS = ROOT / "specs/dynamics"

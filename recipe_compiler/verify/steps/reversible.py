@@ -26,8 +26,8 @@ from recipe_compiler.verify.core.identities import Identity, Scalars, faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.kept import noiseless
-from recipe_compiler.verify.steps.named import named
 from recipe_compiler.verify.steps.split import Split, decided
+from recipe_compiler.verify.steps.which_pieces import named
 
 MOST = 4
 """Blocks of which all subsets are tried."""
