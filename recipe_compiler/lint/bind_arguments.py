@@ -23,7 +23,7 @@ _DRAW = re.compile(r"\s*normal\(\s*([A-Za-z]\w*)\s*\)\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class BoundName:
     """What one argument, or one name of the file, stands for."""
 
     name: str
@@ -60,10 +60,10 @@ class Binding:
     positional: tuple[str, ...]
     keywords: tuple[str, ...]
     globals: tuple[str, ...]
-    given: tuple[Meaning, ...]
+    given: tuple[BoundName, ...]
 
     @property
-    def outputs(self) -> tuple[Meaning, ...]:
+    def outputs(self) -> tuple[BoundName, ...]:
         """Return the arguments that hold the state, in the order of the blocks."""
         whole = [given for given in self.given if given.kind == STATE]
         order = {block.name: k for k, block in enumerate(self.dynamics.declarations.blocks)}
@@ -80,7 +80,7 @@ def bind_arguments(source: Source, dynamics: Dynamics, maps: Sequence[tuple[str,
     faults = Faults()
     mapped = dict(maps)
     known = {argument.name for argument in source.arguments}
-    given: list[Meaning] = []
+    given: list[BoundName] = []
     called: list[Argument] = []
     for argument in source.arguments:
         if argument.name in mapped:
@@ -114,29 +114,29 @@ def bind_arguments(source: Source, dynamics: Dynamics, maps: Sequence[tuple[str,
     )
 
 
-def _by_name(name: str, dynamics: Dynamics) -> Meaning | None:
+def _by_name(name: str, dynamics: Dynamics) -> BoundName | None:
     """Return what a name stands for by itself."""
     declarations = dynamics.declarations
     item = declarations.find(name)
     match item:
         case Block():
-            return Meaning(name, "formula", Symbol(name, item.shape, Role.BLOCK), (), item)
+            return BoundName(name, "formula", Symbol(name, item.shape, Role.BLOCK), (), item)
         case Parameter():
-            return Meaning(name, "formula", Symbol(name, item.shape, Role.PARAMETER))
+            return BoundName(name, "formula", Symbol(name, item.shape, Role.PARAMETER))
         case Function():
             return _of_formula(name, _at_home(item), dynamics)
         case _:
             pass
     if name in declarations.sizes:
-        return Meaning(name, "size", size=name)
+        return BoundName(name, "size", size=name)
     if name in STEP_SIZES:
-        return Meaning(name, "eps")
+        return BoundName(name, "eps")
     if name in GENERATORS:
-        return Meaning(name, "generator")
+        return BoundName(name, "generator")
     return _derivative(name, dynamics)
 
 
-def _derivative(name: str, dynamics: Dynamics) -> Meaning | None:
+def _derivative(name: str, dynamics: Dynamics) -> BoundName | None:
     """Return the gradient, Hessian or divergence of a function of one block by its usual names: `grad_U`, `div_K`."""
     for function in dynamics.declarations.functions:
         f = function.name
@@ -161,13 +161,13 @@ def _at_home(function: Function) -> FunctionAt:
     return FunctionAt(function.name, function.of, function.shape)
 
 
-def _mapped(name: str, what: str, dynamics: Dynamics) -> Meaning:
+def _mapped(name: str, what: str, dynamics: Dynamics) -> BoundName:
     """Return what `--map name=what` means."""
     declarations = dynamics.declarations
     draw = _DRAW.fullmatch(what)
     block = next((block for block in declarations.blocks if draw and block.name == draw.group(1)), None)
     if block is not None:
-        return Meaning(name, "normals", None, (), block)
+        return BoundName(name, "normals", None, (), block)
     if draw is not None:
         blocks = ", ".join(block.name for block in declarations.blocks)
         problem = f"found `{what}`, expected normal(BLOCK) with a block of the state ({blocks})"
@@ -175,20 +175,20 @@ def _mapped(name: str, what: str, dynamics: Dynamics) -> Meaning:
     if declarations.find(what) is None:
         special = {"eps": "eps", "rng": "generator", STATE: STATE}.get(what)
         if special is not None:
-            return Meaning(name, special)
+            return BoundName(name, special)
         if what in declarations.sizes:
-            return Meaning(name, "size", size=what)
+            return BoundName(name, "size", size=what)
     entry = f"--map {name}"
     formula = elaborate(
         parse(what, entry, Place("", 1, 1)), Scope(declarations, square=True), None, entry, Place("", 1, 1)
     )
     item = declarations.find(formula.name) if isinstance(formula, Symbol) else None
     if isinstance(item, Block):
-        return Meaning(name, "formula", formula, (), item)
+        return BoundName(name, "formula", formula, (), item)
     return _of_formula(name, formula, dynamics)
 
 
-def _of_formula(name: str, formula: Formula, dynamics: Dynamics) -> Meaning:
+def _of_formula(name: str, formula: Formula, dynamics: Dynamics) -> BoundName:
     """Return a formula, a function of the blocks that stand in it."""
     inside: set[str] = set()
     for node in nodes(formula):
@@ -196,7 +196,7 @@ def _of_formula(name: str, formula: Formula, dynamics: Dynamics) -> Meaning:
             inside |= set(node.of)
         elif isinstance(node, Symbol) and node.role is Role.BLOCK:
             inside.add(node.name)
-    return Meaning(name, "formula", formula, tuple(b for b in dynamics.declarations.blocks if b.name in inside))
+    return BoundName(name, "formula", formula, tuple(b for b in dynamics.declarations.blocks if b.name in inside))
 
 
 def _globals(source: Source, dynamics: Dynamics, mapped: dict[str, str], known: set[str]) -> Iterator[str]:
@@ -210,7 +210,7 @@ def _globals(source: Source, dynamics: Dynamics, mapped: dict[str, str], known: 
             yield name
 
 
-def _global(name: str, mapped: dict[str, str], dynamics: Dynamics) -> Meaning:
+def _global(name: str, mapped: dict[str, str], dynamics: Dynamics) -> BoundName:
     found = _mapped(name, mapped[name], dynamics) if name in mapped else _by_name(name, dynamics)
     if found is None or found.kind != "formula" or found.block is not None:
         expected = "expected a parameter, a function or a formula: the state and draws are arguments"
@@ -244,7 +244,7 @@ def _skipped(source: Source, called: list[Argument], faults: Faults) -> None:
             called[called.index(argument)] = Argument(argument.name, argument.has_default, True)
 
 
-def _whole(given: list[Meaning], source: Source, dynamics: Dynamics, faults: Faults) -> None:
+def _whole(given: list[BoundName], source: Source, dynamics: Dynamics, faults: Faults) -> None:
     """Note blocks that no argument holds, or several do."""
     if any(item.kind == STATE for item in given):
         return
@@ -256,6 +256,6 @@ def _whole(given: list[Meaning], source: Source, dynamics: Dynamics, faults: Fau
             faults.meaningless_at(source.place(source.line), source.step, problem, f"--map NAME={block.name}")
 
 
-def shape_of(given: Meaning) -> Shape:
+def shape_of(given: BoundName) -> Shape:
     """Return the shape of what an argument stands for."""
     return given.formula.shape if given.formula is not None else given.block.shape if given.block else SCALAR

@@ -8,7 +8,7 @@ from time import process_time
 from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.formula.show import text
 from recipe_compiler.lint.answer import Answer, Trace, Untraced
-from recipe_compiler.lint.bind_arguments import STATE, Binding, Given
+from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
 from recipe_compiler.lint.equation import Equation, equation, finite_steps, same_equation
 from recipe_compiler.lint.judge import stationary
 from recipe_compiler.lint.process import LIMITS, run_step
@@ -63,7 +63,7 @@ def _given(ask: Binding) -> list[str]:
     return [*arguments, *(f"{name} of the file: {_stands(own[name])}" for name in ask.globals)]
 
 
-def _stands(given: Given) -> str:
+def _stands(given: BoundName) -> str:
     """Return an argument with what it stands for."""
     match given.kind:
         case "eps":
@@ -81,7 +81,7 @@ def _stands(given: Given) -> str:
     return given.name if what in {given.name, ""} else f"{given.name}: {what}"
 
 
-def _name(given: Given) -> str:
+def _name(given: BoundName) -> str:
     return given.name if given.block is None else given.block.name
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from recipe_compiler.algebra.scalars.symbols import extent, length
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.lint.answer import Answer, UnreadableError, Untraced, read_answer
-from recipe_compiler.lint.bind_arguments import STATE, Binding, Meaning, shape_of
+from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName, shape_of
 from recipe_compiler.verify.core import processes
 from recipe_compiler.verify.core.processes import Watch
 from recipe_compiler.verify.core.sizes import Sizes
@@ -127,7 +127,7 @@ def _case(ask: Binding, sizes: Sizes) -> dict[str, Any]:
     }
 
 
-def _stand_in(given: Meaning, ask: Binding, sizes: Sizes) -> dict[str, Any]:
+def _stand_in(given: BoundName, ask: Binding, sizes: Sizes) -> dict[str, Any]:
     kinds = {"generator": "generator", "size": "number", "normals": "normals", "eps": "step size"}
     kind = kinds.get(given.kind, "array")
     value = length(given.size, sizes) if given.size else 0
@@ -135,7 +135,7 @@ def _stand_in(given: Meaning, ask: Binding, sizes: Sizes) -> dict[str, Any]:
     return {"name": given.name, "is": kind, "shape": _shape(given, ask, sizes), "of": of, "value": value}
 
 
-def _shape(given: Meaning, ask: Binding, sizes: Sizes) -> list[int]:
+def _shape(given: BoundName, ask: Binding, sizes: Sizes) -> list[int]:
     if given.kind == STATE:
         return [sum(extent(b.shape, sizes)[0] * extent(b.shape, sizes)[1] for b in ask.dynamics.declarations.blocks)]
     return _numbers(shape_of(given), sizes)

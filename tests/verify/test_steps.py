@@ -34,7 +34,7 @@ from recipe_compiler.verify.steps.kept import keeps, keeps_law, symplectic, volu
 from recipe_compiler.verify.steps.order import palindrome, word_order
 from recipe_compiler.verify.steps.pieces import pieces
 from recipe_compiler.verify.steps.split import Split, split_of
-from recipe_compiler.verify.steps.which_pieces import named
+from recipe_compiler.verify.steps.which_pieces import which_pieces
 
 ROOT = Path(__file__).parents[2]
 DYNAMICS = ROOT / "specs/dynamics"
@@ -433,10 +433,11 @@ def test_palindromes_are_read_both_ways(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_pieces_of_which_nothing_is_said_are_named_apart() -> None:
     yes, no = Answer(Proved("shown")), Answer(Refuted("a point", (("x", "1"),)))
-    assert said(named({"A": yes, "O": no}, unsaid={"B": "midpoint"})) == "A; not O; nothing is said of B (midpoint)"
-    assert said(named({"A": yes, "B": yes}, " under r -> -r")) == "A, B under r -> -r"
-    assert said(named({"O": no})) == "none"
-    assert tried(named({"A": yes, "O": Answer(Undecided(("no",)))})) == "O: no"
+    unsaid = {"B": "midpoint"}
+    assert said(which_pieces({"A": yes, "O": no}, unsaid=unsaid)) == "A; not O; nothing is said of B (midpoint)"
+    assert said(which_pieces({"A": yes, "B": yes}, " under r -> -r")) == "A, B under r -> -r"
+    assert said(which_pieces({"O": no})) == "none"
+    assert tried(which_pieces({"A": yes, "O": Answer(Undecided(("no",)))})) == "O: no"
 
 
 def test_a_word_with_minibatches_is_moved_by_flows_but_for_their_noise() -> None:

@@ -29,7 +29,7 @@ from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.infinity.at_infinity import through_infinity
 from recipe_compiler.verify.steps.lasting import lasting
 from recipe_compiler.verify.steps.split import AtSizes, Split, decided
-from recipe_compiler.verify.steps.which_pieces import named
+from recipe_compiler.verify.steps.which_pieces import which_pieces
 
 
 def keeps(split: Split) -> Answer:
@@ -43,7 +43,7 @@ def keeps(split: Split) -> Answer:
 def _named(split: Split, decide: Callable[[Split, Piece], Answer], unsaid: Mapping[str, str]) -> Answer:
     """Return the answer that names pieces; of those that a numerical flow moves the field may say nothing."""
     said = {piece.name: decide(split, piece) for piece in split.pieces if piece.name not in unsaid}
-    return named(said, unsaid=unsaid)
+    return which_pieces(said, unsaid=unsaid)
 
 
 def keeps_law(split: Split, piece: Piece) -> Answer:
@@ -104,10 +104,11 @@ def symplectic(split: Split) -> Answer:
     """
     Q = form(split)
     if all(entry.is_zero for row in Q for entry in row):
-        return named({piece.name: Answer(Refuted("no piece without noise has a Q", ())) for piece in split.pieces})
+        nothing = Answer(Refuted("no piece without noise has a Q", ()))
+        return which_pieces(dict.fromkeys((piece.name for piece in split.pieces), nothing))
     constant = is_constant(split, Q)
     if not isinstance(constant.decision, Proved):
-        return named(dict.fromkeys((piece.name for piece in split.pieces), constant))
+        return which_pieces(dict.fromkeys((piece.name for piece in split.pieces), constant))
     unsaid = {
         piece.name: split.numerical[piece.name]
         for piece in split.pieces

@@ -27,7 +27,7 @@ from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.kept import noiseless
 from recipe_compiler.verify.steps.split import Split, decided
-from recipe_compiler.verify.steps.which_pieces import named
+from recipe_compiler.verify.steps.which_pieces import which_pieces
 
 MOST = 4
 """Blocks of which all subsets are tried."""
@@ -56,7 +56,7 @@ def reversible(split: Split) -> Answer:
         return Answer(Undecided(faults_of(error)))
     if found is None:
         return Answer(Undecided(("no flip of blocks is known under which H stays the same",)))
-    return named({piece.name: runs_back(split, piece, found) for piece in split.pieces}, f" under {found.says}")
+    return which_pieces({piece.name: runs_back(split, piece, found) for piece in split.pieces}, f" under {found.says}")
 
 
 def flip_of(split: Split) -> Flip | None:

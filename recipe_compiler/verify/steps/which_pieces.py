@@ -13,7 +13,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 OPEN = "did not come to an answer"
 
 
-def named(found: Mapping[str, Answer], of_those: str = "", unsaid: Mapping[str, str] = NOTHING) -> Answer:
+def which_pieces(found: Mapping[str, Answer], of_those: str = "", unsaid: Mapping[str, str] = NOTHING) -> Answer:
     """Return the answer that names the pieces for which a property is proved, and those for which it is refuted.
 
     Args:
