@@ -27,7 +27,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.infinity.at_infinity import through_infinity
-from recipe_compiler.verify.steps.solutions_last import lasting
+from recipe_compiler.verify.steps.solutions_last import assumed_to_last
 from recipe_compiler.verify.steps.split import AtSizes, Split, decided
 from recipe_compiler.verify.steps.which_pieces import which_pieces
 
@@ -74,7 +74,7 @@ def _as_long_as_it_lasts(split: Split, piece: Piece, found: Answer) -> Answer:
     """Return an answer about a flow, with what is taken for granted where its solutions may end within a step."""
     if not isinstance(found.decision, Proved) or piece.is_noisy:
         return found
-    given = tuple(sorted({*found.decision.given, *lasting(split, [piece])}))
+    given = tuple(sorted({*found.decision.given, *assumed_to_last(split, [piece])}))
     return replace(found, decision=replace(found.decision, given=given))
 
 

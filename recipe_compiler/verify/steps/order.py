@@ -34,7 +34,7 @@ from recipe_compiler.verify.core.premises import restricts_state, smoothness
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.steps.pieces import pieces
-from recipe_compiler.verify.steps.solutions_last import lasting
+from recipe_compiler.verify.steps.solutions_last import assumed_to_last
 from recipe_compiler.verify.steps.split import Split
 
 FLOWS = "each piece is moved by its flow"
@@ -101,7 +101,7 @@ def word_order(split: Split, own: Split | None = None) -> Answer:
         leaving = tuple(may_leave(bounded, _flows(split))) if bounded else ()
     except ModelError as error:
         return Answer(Undecided(tuple(fault.problem for fault in error.faults)))
-    given = (*needed.given, FLOWS, *lasting(split, split.pieces), *asked_for(split.subject, leaving))
+    given = (*needed.given, FLOWS, *assumed_to_last(split, split.pieces), *asked_for(split.subject, leaving))
     order_of_step = min(found.order, *numbers) if numbers else found.order
     data = (("word", word_text(split.scheme.word)), ("order", str(order_of_step)))
     says = f"weak order {order_of_step}"

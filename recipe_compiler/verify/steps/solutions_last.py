@@ -11,7 +11,7 @@ from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.verify.steps.split import Split
 
 
-def lasting(split: Split, pieces: Iterable[Piece]) -> tuple[str, ...]:
+def assumed_to_last(split: Split, pieces: Iterable[Piece]) -> tuple[str, ...]:
     """Return what is taken for granted of the flows of some pieces: nothing where solutions last, or none is exact."""
     names = [piece.name for piece in pieces if _may_end(split, piece)]
     return (f"no solution of {', '.join(names)} ends within a step",) if names else ()
