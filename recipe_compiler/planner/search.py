@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.roles import Open, Role
-from recipe_compiler.run.question import AS_IT_IS, CONTROL_VARIATES, Question, Width
+from recipe_compiler.run.linearized_chain import AS_IT_IS, CONTROL_VARIATES, Question, Width
 from recipe_compiler.run.suggestions import rounded
 
 Array = NDArray[np.float64]

@@ -17,10 +17,10 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.flow_widths import FlowWidth
 from recipe_compiler.run.gradients import full_gradient
+from recipe_compiler.run.linearized_chain import Question, Width
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
 from recipe_compiler.run.measured import Measured
-from recipe_compiler.run.question import Question, Width
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, cures_of
 from recipe_compiler.run.thermostat import with_thermostats_held

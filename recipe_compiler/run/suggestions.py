@@ -1,6 +1,6 @@
 """Settings that cure a posterior that comes out too wide, or too narrow.
 
-Each is found by asking what a linear step makes of it (`run/question.py`), and the width it promises is the answer.
+Each is found by asking what a linear step makes of it (`run/linearized_chain.py`), and the width it promises is the answer.
 """
 
 import math
@@ -14,8 +14,8 @@ from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.run.linearized_chain import CONTROL_VARIATES, SUBTRACTED, Question, Width
 from recipe_compiler.run.load_module import users_name
-from recipe_compiler.run.question import CONTROL_VARIATES, SUBTRACTED, Question, Width
 from recipe_compiler.run.sizes import declared_parameters
 from recipe_compiler.spec.model import Build
 

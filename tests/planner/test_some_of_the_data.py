@@ -8,7 +8,7 @@ import xarray
 from scipy.optimize import minimize
 
 import recipe_compiler as rc
-from recipe_compiler.run import question
+from recipe_compiler.run import linearized_chain
 from recipe_compiler.run.linear_step import Batches
 
 N, d, PRIOR = 20_000, 3, 10.0

@@ -22,9 +22,9 @@ from recipe_compiler.pipeline import check, compile_build, estimate
 from recipe_compiler.run.data import Data, Field
 from recipe_compiler.run.forecast import Forecast, forecast
 from recipe_compiler.run.initial import starts_of
+from recipe_compiler.run.linearized_chain import Width
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start
-from recipe_compiler.run.question import Width
 from recipe_compiler.run.sample import known_values, prepare_inputs, sample
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.store import sampled_names
