@@ -8,7 +8,7 @@ from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import say, show_report
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.lint.bare import question
+from recipe_compiler.lint.bare import binding_of
 from recipe_compiler.lint.equation import Equation
 from recipe_compiler.lint.findings import Lint, lint
 from recipe_compiler.lint.process import LIMITS
@@ -44,7 +44,7 @@ def lint_step(
 
 def _linted(where: str, against: str | None, maps: Sequence[tuple[str, str]], *, quiet: bool) -> Lint:
     source = read_source(where)
-    ask = question(source, None if against is None else _dynamics(against), maps)
+    ask = binding_of(source, None if against is None else _dynamics(against), maps)
     if not quiet:
         say(f"{source.shown} is run, in a child process with {LIMITS}; `{source.step}` is called on symbols")
     return lint(ask, judged=against is not None)

@@ -13,7 +13,7 @@ from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.load import load
 from recipe_compiler.lint import findings
-from recipe_compiler.lint.bare import question
+from recipe_compiler.lint.bare import binding_of
 from recipe_compiler.lint.equation import Equation
 from recipe_compiler.lint.source import read_source
 from recipe_compiler.spec import model
@@ -117,7 +117,7 @@ def lint(
     """
     where = step if isinstance(step, str) else _place_of(step)
     source = read_source(where)
-    ask = question(source, None if against is None else _dynamics(against), tuple((maps or {}).items()))
+    ask = binding_of(source, None if against is None else _dynamics(against), tuple((maps or {}).items()))
     return Lint(where, findings.lint(ask, judged=against is not None))
 
 

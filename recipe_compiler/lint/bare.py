@@ -14,7 +14,7 @@ from recipe_compiler.spec.model import Dynamics
 SHAPES = {"scalar": SCALAR, "vector": Shape("d"), "matrix": Shape("d", "d")}
 
 
-def question(source: Source, against: Dynamics | None, maps: Sequence[tuple[str, str]]) -> Binding:
+def binding_of(source: Source, against: Dynamics | None, maps: Sequence[tuple[str, str]]) -> Binding:
     """Return what to call a step with, to be judged by dynamics or, without any, to be read alone.
 
     Raises:

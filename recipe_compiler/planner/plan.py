@@ -26,7 +26,7 @@ from recipe_compiler.planner.roles import Open, open_parameters
 from recipe_compiler.planner.search import Choice, choose, decimals
 from recipe_compiler.planner.steepness import AWAY, OTHERS, Surroundings, surroundings
 from recipe_compiler.run.chain import Inputs
-from recipe_compiler.run.forecast import NoForecastError, question_of
+from recipe_compiler.run.forecast import NoForecastError, linearized_chain_of
 from recipe_compiler.run.linear_step import curvature
 from recipe_compiler.run.linearized_chain import AS_IT_IS, CONTROL_VARIATES
 from recipe_compiler.run.load_module import Emitted
@@ -121,21 +121,21 @@ def plan(
         RunError: there is no mode, there are several, or no step size that keeps to the share; says what to do.
     """
     try:
-        question = question_of(compiled, module, tried, inputs, starts[0].theta)
+        linearized = linearized_chain_of(compiled, module, tried, inputs, starts[0].theta)
     except NoForecastError as why:
         raise RunError(f"step_size: auto: {why}; state a step size, and a value of every parameter") from None
-    slope = question.slope_of_few
+    slope = linearized.slope_of_few
     mode = find_mode(slope, starts, names)
     try:
         _demand_definite(curvature(slope, mode.theta))
-        mode = main_mode(slope, mode, starts, question.entries)
+        mode = main_mode(slope, mode, starts, linearized.entries)
         K = decimals(_demand_definite(curvature(slope, mode.theta)))
         around = surroundings(slope, mode.theta, K)
     except NotGaussianError as why:
-        found = why.minima or minima(slope, mode.theta, guessed(slope, mode.theta), starts, question.entries)
+        found = why.minima or minima(slope, mode.theta, guessed(slope, mode.theta), starts, linearized.entries)
         return Bent(why.what, why.serves, slope, found, first_guess(slope, found))
-    mode = question.refined(mode)
-    question = replace(question, theta=mode.theta, sharpness=min(HELD_SHARPNESS, stated.share / 4.0))
+    mode = linearized.refined(mode)
+    linearized = replace(linearized, theta=mode.theta, sharpness=min(HELD_SHARPNESS, stated.share / 4.0))
     bends = around.steepest > BENT or around.flattest * BENT < 1.0
     open_ones, gradient = open_parameters(stated), compiled.program.gradient
     may_vary = stated.variant == "minibatch" and stated.control is None
@@ -146,7 +146,7 @@ def plan(
     )  # fmt: skip
     if not bends or len(kinds) > 1:
         try:
-            choice = choose(question, open_ones, K, kinds, stated.share, around.steepest)
+            choice = choose(linearized, open_ones, K, kinds, stated.share, around.steepest)
             own = _around_mode(stated, open_ones, choice, mode, K, around)
         except RunError as why:
             what = f"the audit of the step at the mode ended with: {str(why).removeprefix('step_size: auto: ')}"
@@ -200,13 +200,13 @@ def _around_mode(
     stated: Build, open_ones: tuple[Open, ...], choice: Choice, mode: Mode, K: Array, around: Surroundings
 ) -> Plan:
     """Return the plan by the audit of the step made linear at the mode."""
-    question, width = choice.question, choice.width
+    linearized, width = choice.linearized, choice.width
     thin = max(1, math.ceil(width.steps / 2.0))  # two draws in the time of one that counts
     entries = Entries(
-        stated, open_ones, question.inputs.eps, thin, math.ceil(WARMUP * width.steps / thin),
-        question.inputs.batch_size,
-        {one.name: np.asarray(question.inputs.parameters[question.place_of(one.name)]) for one in open_ones},
-        question.noise == CONTROL_VARIATES, mode.theta, SPREAD**2 * around.spread,
+        stated, open_ones, linearized.inputs.eps, thin, math.ceil(WARMUP * width.steps / thin),
+        linearized.inputs.batch_size,
+        {one.name: np.asarray(linearized.inputs.parameters[linearized.place_of(one.name)]) for one in open_ones},
+        linearized.noise == CONTROL_VARIATES, mode.theta, SPREAD**2 * around.spread,
     )  # fmt: skip
     return Plan(restated(stated, entries.changes), tuple(_says_audited(entries, choice, mode, K)))
 
@@ -215,7 +215,7 @@ def _says_audited(entries: Entries, choice: Choice, mode: Mode, K: Array) -> Ite
     """Yield a plan around the mode in lines."""
     d, condition = len(K), float(np.linalg.cond(K))
     shape = f"Hessian of U {d} x {d}, condition number {condition:.2g}"
-    shape += f", {choice.question.of_how_many}" if choice.question.of_how_many else ""
+    shape += f", {choice.linearized.of_how_many}" if choice.linearized.of_how_many else ""
     yield f"plan: around the mode found from {mode.says}; {shape}"
     of_K = "the Hessian of U", "the inverse of the Hessian of U", f"{choice.gamma:g}"
     for one in entries.open_ones:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.roles import Open, Role
-from recipe_compiler.run.linearized_chain import AS_IT_IS, CONTROL_VARIATES, Question, Width
+from recipe_compiler.run.linearized_chain import AS_IT_IS, CONTROL_VARIATES, LinearizedChain, Width
 from recipe_compiler.run.suggestions import rounded
 
 Array = NDArray[np.float64]
@@ -44,7 +44,7 @@ WORK = {AS_IT_IS: 1.0, CONTROL_VARIATES: 2.0}
 class Choice:
     """Settings, and what a chain with them makes of the posterior."""
 
-    question: Question
+    linearized: LinearizedChain
     gamma: float
     width: Width
     stable: float | None
@@ -52,7 +52,7 @@ class Choice:
     @property
     def work(self) -> float:
         """What one effective draw takes, in gradients of a minibatch."""
-        return self.width.steps * WORK[self.question.noise]
+        return self.width.steps * WORK[self.linearized.noise]
 
 
 _Ask = Callable[[float, Choice | None], Choice | None]
@@ -73,12 +73,17 @@ def _has(open_ones: tuple[Open, ...], role: Role) -> bool:
 
 
 def choose(
-    question: Question, open_ones: tuple[Open, ...], K: Array, kinds: tuple[str, ...], share: float, steep: float
+    linearized: LinearizedChain,
+    open_ones: tuple[Open, ...],
+    K: Array,
+    kinds: tuple[str, ...],
+    share: float,
+    steep: float,
 ) -> Choice:
     """Return the settings of least work.
 
     Args:
-        question: of the build at any values.
+        linearized: of the build at any values.
         open_ones: the parameters to be chosen.
         K: the Hessian of U at the mode.
         kinds: what may be made of the noise of a minibatch.
@@ -98,7 +103,7 @@ def choose(
 
     def at(kind: str) -> _Ask:
         def ask(gamma: float, near: Choice | None) -> Choice | None:
-            asked = with_values(replace(question, noise=kind), matched(open_ones, K, gamma))
+            asked = with_values(replace(linearized, noise=kind), matched(open_ones, K, gamma))
             try:
                 return _longest(asked, gamma, unit, share, longest, near)
             except (ValueError, np.linalg.LinAlgError, NoLawError) as error:
@@ -115,11 +120,11 @@ def choose(
     return min(choices, key=lambda choice: choice.work)
 
 
-def with_values(question: Question, values: Mapping[str, Array]) -> Question:
-    """Return a question with other values of parameters, by their names in the documents."""
+def with_values(linearized: LinearizedChain, values: Mapping[str, Array]) -> LinearizedChain:
+    """Return a chain with other values of parameters, by their names in the documents."""
     for name, value in values.items():
-        question = question.with_parameter(question.place_of(name), value)
-    return question
+        linearized = linearized.with_parameter(linearized.place_of(name), value)
+    return linearized
 
 
 def _least(ask: _Ask, first: float | None) -> Choice | None:
@@ -141,7 +146,7 @@ def _least(ask: _Ask, first: float | None) -> Choice | None:
 
 
 def _longest(
-    question: Question, gamma: float, unit: float, share: float, longest: float, near: Choice | None
+    linearized: LinearizedChain, gamma: float, unit: float, share: float, longest: float, near: Choice | None
 ) -> Choice | None:
     """Return the choice with the longest step that keeps to the share; None where it would be too short.
 
@@ -150,7 +155,7 @@ def _longest(
     Raises:
         ValueError, LinAlgError: nothing is known of the shortest that was looked at; says why.
     """
-    at_unit, stable = question.with_step(unit), None
+    at_unit, stable = linearized.with_step(unit), None
     for _ in range(LOOKS):
         try:
             _, linear = at_unit.linear()
@@ -159,10 +164,10 @@ def _longest(
         except (ValueError, np.linalg.LinAlgError):
             at_unit = at_unit.with_step(at_unit.inputs.eps / 4.0)
     eps = at_unit.inputs.eps if stable is None else longest * stable
-    eps = eps if near is None else min(eps, LONGER * near.question.inputs.eps)
+    eps = eps if near is None else min(eps, LONGER * near.linearized.inputs.eps)
     why: Exception | None = None
     for _ in range(LOOKS):
-        asked = question.with_step(rounded(eps))
+        asked = linearized.with_step(rounded(eps))
         try:
             width = asked.width()
         except (ValueError, np.linalg.LinAlgError) as error:

@@ -17,7 +17,7 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.flow_widths import FlowWidth
 from recipe_compiler.run.gradients import full_gradient
-from recipe_compiler.run.linearized_chain import Question, Width
+from recipe_compiler.run.linearized_chain import LinearizedChain, Width
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
 from recipe_compiler.run.measured import Measured
@@ -174,8 +174,10 @@ class NoForecastError(Exception):
     """A build, or a run, whose step is not made linear; says why."""
 
 
-def question_of(compiled: Module, module: Emitted, build: Build, inputs: Inputs, theta: Array) -> Question:
-    """Return the question what a run samples, near theta; arguments are those of `forecast`.
+def linearized_chain_of(
+    compiled: Module, module: Emitted, build: Build, inputs: Inputs, theta: Array
+) -> LinearizedChain:
+    """Return the chain of a run made linear, near theta; arguments are those of `forecast`.
 
     Raises:
         NoForecastError: its step is not made linear.
@@ -194,10 +196,10 @@ def question_of(compiled: Module, module: Emitted, build: Build, inputs: Inputs,
         raise NoForecastError("the step size falls along the chain, which then has no stationary law")
     held = with_thermostats_held(compiled)
     stepping = module if held is compiled else load_text(held.name, held.text)
-    question = Question(held, stepping, build, inputs, slope, theta).of_few()
-    if refused := question.refused():
+    linearized = LinearizedChain(held, stepping, build, inputs, slope, theta).of_few()
+    if refused := linearized.refused():
         raise NoForecastError(refused)
-    return question
+    return linearized
 
 
 def _wide(factor: float) -> str:
@@ -229,22 +231,22 @@ def forecast(
         starts: where the search for the mode begins, one after another.
     """
     try:
-        question = question_of(compiled, module, build, inputs, starts[0].theta)
+        linearized = linearized_chain_of(compiled, module, build, inputs, starts[0].theta)
     except NoForecastError as why:
         return Forecast(None, str(why))
     around = ""
     try:
-        mode = question.refined(find_mode(question.slope_of_few, starts, names))
-        question, around = replace(question, theta=mode.theta), mode.says
-        step, linear = question.linear()
-        width, stable = question.width_of(step, linear), question.largest_stable(linear)
-        bends, autocorrelations = question.bends(linear), question.autocorrelations(linear)
+        mode = linearized.refined(find_mode(linearized.slope_of_few, starts, names))
+        linearized, around = replace(linearized, theta=mode.theta), mode.says
+        step, linear = linearized.linear()
+        width, stable = linearized.width_of(step, linear), linearized.largest_stable(linear)
+        bends, autocorrelations = linearized.bends(linear), linearized.autocorrelations(linear)
         around += "".join(f", {name} held at {value[0]:.4g}" for name, value in step.held)
-        around += f", {question.of_how_many}" if question.of_how_many else ""
+        around += f", {linearized.of_how_many}" if linearized.of_how_many else ""
     except (ValueError, np.linalg.LinAlgError, NoLawError, RunError) as error:
-        cures = tuple(cures_of(question, math.inf, str(error))) if TOO_LARGE in str(error) else ()
+        cures = tuple(cures_of(linearized, math.inf, str(error))) if TOO_LARGE in str(error) else ()
         return Forecast(None, str(error), cures, around=around, variant=module.variant)
-    cures = tuple(cures_of(question, width.off, of_step=width.of_step)) if width.off > WIDE else ()
+    cures = tuple(cures_of(linearized, width.off, of_step=width.of_step)) if width.off > WIDE else ()
     return Forecast(
         width, "", cures, potential_block(build), names, around, module.contiguous, stable, module.variant, bends=bends,
         autocorrelations=autocorrelations,

@@ -89,7 +89,7 @@ class Width:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LinearizedChain:
     """What does a chain with these settings sample? Asked of its step, made linear."""
 
     compiled: Module
@@ -120,8 +120,8 @@ class Question:
             return "there are too many data to make the step linear in less than some seconds"
         return ""
 
-    def of_few(self) -> "Question":
-        """Return the question with rows that stand for all data, where all of them would take long and batches may do.
+    def of_few(self) -> "LinearizedChain":
+        """Return the chain with rows that stand for all data, where all of them would take long and batches may do.
 
         Of n rows, drawn without replacement, the Hessian is off by a part of about 1/sqrt(n).
         """
@@ -258,12 +258,12 @@ class Question:
         except (ValueError, np.linalg.LinAlgError):  # a step size for which there is no noise to draw
             return None
 
-    def with_step(self, eps: float) -> "Question":
-        """Return the question for another step size."""
+    def with_step(self, eps: float) -> "LinearizedChain":
+        """Return the chain with another step size."""
         return replace(self, inputs=replace(self.inputs, eps=eps))
 
-    def with_batch(self, size: int) -> "Question":
-        """Return the question for another batch size."""
+    def with_batch(self, size: int) -> "LinearizedChain":
+        """Return the chain with another batch size."""
         return replace(self, inputs=replace(self.inputs, batch_size=size))
 
     def place_of(self, name: str) -> int:
@@ -271,7 +271,7 @@ class Question:
         declared = {parameter.name for parameter in declared_parameters(self.build)}
         return [users_name(own, declared) for own in self.module.parameters].index(name)
 
-    def with_parameter(self, place: int, value: float | Array) -> "Question":
-        """Return the question for another value of a parameter."""
+    def with_parameter(self, place: int, value: float | Array) -> "LinearizedChain":
+        """Return the chain with another value of a parameter."""
         old = self.inputs.parameters
         return replace(self, inputs=replace(self.inputs, parameters=(*old[:place], value, *old[place + 1 :])))

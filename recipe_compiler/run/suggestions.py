@@ -1,6 +1,6 @@
 """Settings that cure a posterior that comes out too wide, or too narrow.
 
-Each is found by asking what a linear step makes of it (`run/linearized_chain.py`), and the width it promises is the answer.
+Each is found by what a step made linear makes of it (`run/linearized_chain.py`): the width it has then is promised.
 """
 
 import math
@@ -14,7 +14,7 @@ from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import Kind
-from recipe_compiler.run.linearized_chain import CONTROL_VARIATES, SUBTRACTED, Question, Width
+from recipe_compiler.run.linearized_chain import CONTROL_VARIATES, SUBTRACTED, LinearizedChain, Width
 from recipe_compiler.run.load_module import users_name
 from recipe_compiler.run.sizes import declared_parameters
 from recipe_compiler.spec.model import Build
@@ -46,43 +46,43 @@ class Cure:
     cost: str
 
 
-def cures_of(question: Question, off: float, why: str = "", of_step: float = 0.0) -> Iterator[Cure]:
+def cures_of(linearized: LinearizedChain, off: float, why: str = "", of_step: float = 0.0) -> Iterator[Cure]:
     """Yield settings with which the posterior is about as wide as it is, and what the forecast says of other gradients.
 
     Args:
-        question: the question whose answer is not good enough.
+        linearized: the chain whose width is not good enough.
         off: by what factor the sds of that answer are off, at most; infinite where there is none.
         why: there is none.
         of_step: by what part the variance is off with the gradient of all data.
     """
-    held = bool(thermostats(question.compiled.program))
+    held = bool(thermostats(linearized.compiled.program))
     if held:
-        question = replace(question, sharpness=HELD_SHARPNESS)
-    eps, size = question.inputs.eps, question.inputs.batch_size or 1
-    found = _sought(lambda factor: question.with_step(rounded(eps / factor)), off)
+        linearized = replace(linearized, sharpness=HELD_SHARPNESS)
+    eps, size = linearized.inputs.eps, linearized.inputs.batch_size or 1
+    found = _sought(lambda factor: linearized.with_step(rounded(eps / factor)), off)
     if found is not None:
         value = found[0].inputs.eps
         yield Cure("step_size", value, found[1], f"{eps / value:.2g} times as many steps for the same time")
     if why == UNSTABLE:
         return
-    noisy = question.has_batches and abs(of_step) <= WIDE**2 - 1.0
+    noisy = linearized.has_batches and abs(of_step) <= WIDE**2 - 1.0
     if noisy:
-        rows = question.inputs.rows
-        most = math.inf if question.module.replacement else rows / size
-        found = _sought(lambda factor: question.with_batch(min(math.ceil(size * factor), rows)), off, most)
+        rows = linearized.inputs.rows
+        most = math.inf if linearized.module.replacement else rows / size
+        found = _sought(lambda factor: linearized.with_batch(min(math.ceil(size * factor), rows)), off, most)
         if found is not None:
             value = found[0].inputs.batch_size or 1
             yield Cure("batch_size", value, found[1], f"{value / size:.2g} times as many data in a step")
     if noisy or not held:
-        yield from _frictions(question, off)
-    build = question.build
+        yield from _frictions(linearized, off)
+    build = linearized.build
     plain = noisy and build.estimated is None and build.control is None and _is_zero(build)
     kinds = (
         (SUBTRACTED, "gradient_noise", "{V: estimate}", "V is taken from the data at the mode, and subtracted"),
         (CONTROL_VARIATES, "minibatch", "{control_variates: mode}", "twice the work of a step"),
     )
     for kind, setting, value, cost in kinds if plain else ():
-        if (answer := _answer(replace(question, noise=kind))) is not None and answer.off < off:
+        if (answer := _answer(replace(linearized, noise=kind))) is not None and answer.off < off:
             yield Cure(setting, value, answer, cost)
 
 
@@ -93,18 +93,18 @@ def _is_zero(build: Build) -> bool:
     return text(build.V) == "0"
 
 
-def _frictions(question: Question, off: float) -> Iterator[Cure]:
+def _frictions(linearized: LinearizedChain, off: float) -> Iterator[Cure]:
     """Yield larger values of the parameters of D that cure the posterior."""
-    declared = {parameter.name for parameter in declared_parameters(question.build)}
-    names = [users_name(name, declared) for name in question.module.parameters]
-    for parameter in _of_D(question.build):
+    declared = {parameter.name for parameter in declared_parameters(linearized.build)}
+    names = [users_name(name, declared) for name in linearized.module.parameters]
+    for parameter in _of_D(linearized.build):
         if parameter.name not in names:
             continue
         place = names.index(parameter.name)
-        old = float(cast("float", question.inputs.parameters[place]))
+        old = float(cast("float", linearized.inputs.parameters[place]))
 
-        def asks(factor: float, place: int = place, old: float = old) -> Question:
-            return question.with_parameter(place, -rounded(-old * factor))
+        def asks(factor: float, place: int = place, old: float = old) -> LinearizedChain:
+            return linearized.with_parameter(place, -rounded(-old * factor))
 
         found = _sought(asks, off, gentle=False) if old > 0.0 else None
         if found is not None:
@@ -127,17 +127,17 @@ def _of_D(build: Build) -> tuple[Parameter, ...]:
 
 
 def _sought(
-    ask: Callable[[float], Question], off: float, most: float = math.inf, *, gentle: bool = True
-) -> tuple[Question, Width] | None:
-    """Return a question whose answer is good enough, by about the smallest factor, and that answer; None for none.
+    ask: Callable[[float], LinearizedChain], off: float, most: float = math.inf, *, gentle: bool = True
+) -> tuple[LinearizedChain, Width] | None:
+    """Return a chain whose width is good enough, by about the smallest factor, and that answer; None for none.
 
     What is wrong falls about as 1/factor, so that the next factor is the last one times what is still too much.
 
     Args:
-        ask: makes a question of a factor.
+        ask: makes a chain of a factor.
         off: that of the answer for the factor 1; infinite where there is none.
         most: the largest factor.
-        gentle: whether a larger factor takes a question away from where there is no answer, not into it.
+        gentle: whether a larger factor takes a chain away from where there is no answer, not into it.
     """
     held = bool(thermostats(ask(1.0).compiled.program))
     iterations, apart = (HELD_ITERATIONS, HELD_APART) if held else (ITERATIONS, APART)
@@ -145,11 +145,11 @@ def _sought(
     factor = _too_much(off) if math.isfinite(off) else 4.0
     for _ in range(iterations):
         factor = min(factor, most)
-        question = ask(factor)
-        found = _answer(question)
+        linearized = ask(factor)
+        found = _answer(linearized)
         excess = (4.0 if gentle else math.inf) if found is None else _too_much(found.off)
         if found is not None and excess <= 1.0:
-            high, best = factor, (question, found)
+            high, best = factor, (linearized, found)
             if excess > 0.9:
                 break
         elif math.isinf(excess):
@@ -170,9 +170,9 @@ def _too_much(off: float) -> float:
     return (off**2 - 1.0) / (WIDE**2 - 1.0)
 
 
-def _answer(question: Question) -> Width | None:
+def _answer(linearized: LinearizedChain) -> Width | None:
     try:
-        return question.width()
+        return linearized.width()
     except (ValueError, np.linalg.LinAlgError):
         return None
 

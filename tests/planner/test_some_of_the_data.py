@@ -41,9 +41,9 @@ def laplace() -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let about `FEW` of the data stand for all."""
-    monkeypatch.setattr(question, "LEAST_ROWS", FEW // 2)
+    monkeypatch.setattr(linearized_chain, "LEAST_ROWS", FEW // 2)
     per_row = 4.0 * 9 * (d + 1)  # theta, r and the gradient that is carried; a row is x and y
-    monkeypatch.setattr(question, "WORK", FEW * question.FEWER * per_row)
+    monkeypatch.setattr(linearized_chain, "WORK", FEW * linearized_chain.FEWER * per_row)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_what_is_chosen_keeps_to_its_share_by_all_data_too(model: rc.Model, few:
     data = {"x": X, "y": Y}
     planned = model.plan(data)
     with pytest.MonkeyPatch.context() as undone:
-        undone.setattr(question, "WORK", 1e12)
+        undone.setattr(linearized_chain, "WORK", 1e12)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rc.SampleWarning)  # of so few draws
             fit = rc.compile(planned).sample(data, draws=10, warmup=0, progress=False)
