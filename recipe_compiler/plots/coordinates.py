@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.numbers import LEAST_DRAWS, whole_chains
+from recipe_compiler.run.posterior_numbers import LEAST_DRAWS, whole_chains
 
 if TYPE_CHECKING:
     from xarray import DataTree

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.numbers import LEAST_DRAWS, whole_chains
+from recipe_compiler.run.posterior_numbers import LEAST_DRAWS, whole_chains
 from recipe_compiler.run.store import stored
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recipe_compiler.run.forecast import Forecast
-from recipe_compiler.run.numbers import CONSTRAINT, LEAST_DRAWS, Row, Standing, fallen_chains, finite_draws
+from recipe_compiler.run.posterior_numbers import CONSTRAINT, LEAST_DRAWS, Row, Standing, fallen_chains, finite_draws
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stein import Departures
 from recipe_compiler.run.stuck import STUCK, longest_stay

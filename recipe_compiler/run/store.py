@@ -23,7 +23,7 @@ from recipe_compiler.run.derived import derived_draws, derived_formulas
 from recipe_compiler.run.energies import LARGEST, Energies
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.forecast import Forecast
-from recipe_compiler.run.numbers import CONSTRAINT, finite_draws, standing
+from recipe_compiler.run.posterior_numbers import CONSTRAINT, finite_draws, standing
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
 from recipe_compiler.run.sizes import potential_block

@@ -9,7 +9,7 @@ import numpy as np
 from recipe_compiler.run.doubts import doubts
 from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.infinitesimal_means import InfinitesimalMeans
-from recipe_compiler.run.numbers import COLUMNS, Row, rows_of, stored_standing
+from recipe_compiler.run.posterior_numbers import COLUMNS, Row, rows_of, stored_standing
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.stein import Departures
