@@ -44,10 +44,10 @@ from recipe_compiler.readback.file import check_file
 from recipe_compiler.readback.readback import energy_readings, readings, shipped_readings, with_heads
 from recipe_compiler.report.check import check
 from recipe_compiler.run.assumed_of_data import check_assumed
+from recipe_compiler.run.checkpoint_facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.estimates import estimates, with_estimates, without_estimates
 from recipe_compiler.run.evaluate import Point, extent
-from recipe_compiler.run.facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.load_module import load_text

@@ -20,9 +20,9 @@ from stopping import stopping
 from recipe_compiler.errors import RunError
 from recipe_compiler.run import chains as chains_module
 from recipe_compiler.run.checkpoint import Checkpoint
+from recipe_compiler.run.checkpoint_facts import checkpoint_facts
 from recipe_compiler.run.checkpoint_file import KIND, VERSION, write_sealed
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.facts import checkpoint_facts
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, sample
 from recipe_compiler.spec.model import Build, RunSettings, Value
@@ -169,7 +169,7 @@ import conftest as fixtures
 from dataclasses import replace
 from pathlib import Path
 from recipe_compiler.run.checkpoint import Checkpoint
-from recipe_compiler.run.facts import checkpoint_facts
+from recipe_compiler.run.checkpoint_facts import checkpoint_facts
 from recipe_compiler.run.load_module import load_file
 from recipe_compiler.run.sample import sample
 

@@ -25,8 +25,8 @@ from recipe_compiler.run import chains as chains_module
 from recipe_compiler.run.chain import Chain, Inputs, start_chain
 from recipe_compiler.run.chains import run_chains
 from recipe_compiler.run.checkpoint import Checkpoint
+from recipe_compiler.run.checkpoint_facts import checkpoint_facts
 from recipe_compiler.run.data import Data, Field
-from recipe_compiler.run.facts import checkpoint_facts
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.rng_state import set_words, words_of
 from recipe_compiler.run.sample import sample
