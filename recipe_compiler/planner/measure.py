@@ -25,7 +25,7 @@ from recipe_compiler.planner.bulk import Bulk, settings_of
 from recipe_compiler.planner.pilot_chains import CHAINS, Settings, Walker
 from recipe_compiler.planner.roles import Open
 from recipe_compiler.run.infinitesimal_means import errors_of
-from recipe_compiler.run.measured import Measured
+from recipe_compiler.run.pilot_figures import Measured
 from recipe_compiler.run.suggestions import rounded
 
 Array = NDArray[np.float64]

@@ -20,7 +20,7 @@ from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.linearized_chain import LinearizedChain, Width
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
-from recipe_compiler.run.measured import Measured
+from recipe_compiler.run.pilot_figures import Measured
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, cures_of
 from recipe_compiler.run.thermostat import with_thermostats_held

@@ -31,7 +31,7 @@ from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Start
-from recipe_compiler.run.measured import Measured
+from recipe_compiler.run.pilot_figures import Measured
 from recipe_compiler.run.predictive import add_predictive, predictive_of
 from recipe_compiler.run.rerun import kept_for_rerun
 from recipe_compiler.run.sample import Draws, known_values, potential_width, prepare_inputs, sample, unwatched
