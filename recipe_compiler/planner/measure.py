@@ -25,7 +25,7 @@ from recipe_compiler.planner.bulk import Bulk, settings_of
 from recipe_compiler.planner.pilot_chains import CHAINS, Settings, Walker
 from recipe_compiler.planner.roles import Open
 from recipe_compiler.run.infinitesimal_means import errors_of
-from recipe_compiler.run.pilot_figures import Measured
+from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.run.suggestions import rounded
 
 Array = NDArray[np.float64]
@@ -90,7 +90,7 @@ class Measure:
     warmup: int
     spread: float
     """Sds of the bulk, in which chains start."""
-    measured: Measured
+    measured: PilotFigures
 
 
 def measure(walker: Walker, open_ones: tuple[Open, ...], bulk: Bulk, share: float, names: tuple[str, ...]) -> Measure:
@@ -183,7 +183,7 @@ def _starts(bulk: Bulk, spread: float, chains: int, seed: int) -> Array:
     return bulk.mean + spread * normals @ np.linalg.cholesky(bulk.covariance).T
 
 
-def _compared(walker: Walker, bulk: Bulk, pace: _Pace, share: float, warmup: int, seed: int) -> Measured:
+def _compared(walker: Walker, bulk: Bulk, pace: _Pace, share: float, warmup: int, seed: int) -> PilotFigures:
     """Return how far means and sds of one walk are from those of another with steps a quarter as long.
 
     Both are made longer until the error of sds is a part of the share, or the data were read as often as they may be.
@@ -203,14 +203,14 @@ def _compared(walker: Walker, bulk: Bulk, pace: _Pace, share: float, warmup: int
     return found
 
 
-def _difference(walker: Walker, bulk: Bulk, pace: _Pace, warmup: int, draws: int, seed: int) -> Measured:
+def _difference(walker: Walker, bulk: Bulk, pace: _Pace, warmup: int, draws: int, seed: int) -> PilotFigures:
     settings = pace.settings
     shorter = replace(settings, eps=settings.eps / SHORTER, thin=int(SHORTER) * settings.thin)
     (mean, sd, mean_error, sd_error), (exact, width, exact_error, width_error) = (
         _figures(walker.walked(_starts(bulk, pace.spread, CHAINS, n), one, warmup + draws, n)[:, warmup:])
         for n, one in ((seed, settings), (seed + 1, shorter))
     )
-    return Measured(
+    return PilotFigures(
         tuple(map(float, mean)),
         tuple(map(float, sd)),
         tuple(map(float, FACTOR * (mean - exact) / width)),
@@ -230,7 +230,7 @@ def _figures(draws: Array) -> tuple[Array, Array, Array, Array]:
     return mean, sd, errors[: mean.size], errors[mean.size :] / (2.0 * sd)
 
 
-def _holds(found: Measured, share: float) -> bool:
+def _holds(found: PilotFigures, share: float) -> bool:
     """Whether no bias is seen that is larger than the share."""
     errors = np.concatenate([found.of_means, found.of_sds])
     known = np.concatenate([found.means_within, found.sds_within])

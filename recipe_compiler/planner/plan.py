@@ -31,7 +31,7 @@ from recipe_compiler.run.linear_step import curvature
 from recipe_compiler.run.linearized_chain import AS_IT_IS, CONTROL_VARIATES
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Mode, Slope, Start, find_mode
-from recipe_compiler.run.pilot_figures import Measured
+from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.run.suggestions import HELD_SHARPNESS
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import restated
@@ -62,7 +62,7 @@ class Plan:
     """With every choice in its document."""
     says: tuple[str, ...]
     """In lines, for whoever runs it."""
-    measured: Measured | None = None
+    measured: PilotFigures | None = None
     """What pilot chains made of the posterior, where no linear step tells it."""
     doubts: tuple[str, ...] = ()
     """Why no run of it is to be believed."""

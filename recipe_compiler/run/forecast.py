@@ -20,7 +20,7 @@ from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.linearized_chain import LinearizedChain, Width
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
-from recipe_compiler.run.pilot_figures import Measured
+from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, cures_of
 from recipe_compiler.run.thermostat import with_thermostats_held
@@ -51,7 +51,7 @@ class Forecast:
     stable: float | None = None
     """The step size above which chains with exact gradients leave the mode; None where that is not known."""
     variant: str = "minibatch"
-    measured: Measured | None = None
+    measured: PilotFigures | None = None
     """What it says, where pilot chains of a plan found it."""
     bends: bool = False
     """Whether U is far from quadratic one sd away from the mode, so that its curvature there does not tell sds."""
@@ -61,7 +61,7 @@ class Forecast:
     """Of theta, between kept draws k = 0, 1, ... apart: `[k, coordinate]`."""
 
     @classmethod
-    def of(cls, measured: Measured, block: str, variant: str, names: tuple[str, ...], thin: int) -> "Forecast":
+    def of(cls, measured: PilotFigures, block: str, variant: str, names: tuple[str, ...], thin: int) -> "Forecast":
         """Return the forecast of a plan that was made by pilot chains, whatever the step made linear at a mode says."""
         width = Width(
             measured.sds,

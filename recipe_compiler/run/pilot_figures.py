@@ -9,7 +9,7 @@ KNOWN = 0.025
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class PilotFigures:
     """Figures of pilot chains, by coordinate of theta; errors are Monte Carlo standard errors."""
 
     mean: tuple[float, ...]

@@ -31,7 +31,7 @@ from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Start
-from recipe_compiler.run.pilot_figures import Measured
+from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.run.predictive import add_predictive, predictive_of
 from recipe_compiler.run.rerun import kept_for_rerun
 from recipe_compiler.run.sample import Draws, known_values, potential_width, prepare_inputs, sample, unwatched
@@ -76,7 +76,7 @@ class Run:
     """What a run must share with one that it continues."""
     planned: tuple[str, ...] = ()
     """What was chosen for it, in lines; empty where its build states everything."""
-    measured: Measured | None = None
+    measured: PilotFigures | None = None
     """What pilot chains of its plan made of the posterior, where no linear step tells it."""
     doubted: tuple[str, ...] = ()
     """Why no run of its plan is to be believed."""
