@@ -8,11 +8,11 @@ from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import say, show_report
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.lint.bare import binding_of
 from recipe_compiler.lint.equation import Equation
 from recipe_compiler.lint.findings import Lint, lint
 from recipe_compiler.lint.process import LIMITS
 from recipe_compiler.lint.source import read_source
+from recipe_compiler.lint.without_dynamics import binding_of
 from recipe_compiler.report.as_json import to_json
 from recipe_compiler.spec.bind import dynamics_of
 from recipe_compiler.spec.model import Dynamics

@@ -13,9 +13,9 @@ from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.load import load
 from recipe_compiler.lint import findings
-from recipe_compiler.lint.bare import binding_of
 from recipe_compiler.lint.equation import Equation
 from recipe_compiler.lint.source import read_source
+from recipe_compiler.lint.without_dynamics import binding_of
 from recipe_compiler.spec import model
 from recipe_compiler.spec.bind import dynamics_of
 from recipe_compiler.verdict import Report
