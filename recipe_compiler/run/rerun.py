@@ -1,6 +1,7 @@
 """A run made again from its file: the same documents, settings and data, and then the same draws bit for bit.
 
-The file holds the documents as written, the settings, and digests of all that the draws depend on (`run/checkpoint_facts.py`).
+The file holds the documents as written, the settings, and digests of all that the draws depend on
+(`run/checkpoint_facts.py`).
 """
 
 import hashlib
