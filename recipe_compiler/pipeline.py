@@ -3,7 +3,7 @@
 document  --load-->        Dynamics, Target, Build
 Build     --bind-->        Dynamics                  the build's formulas put in
 Dynamics  --derive-->      Derivation                grad H, Gamma, drift, for every size
-document  --check-->       Report                    three-valued findings
+document  --check_once-->  Report                    three-valued findings
 Build     --discretise-->  Program                   one step, in index notation
 Program   --lower-->       Kernel                    loops
 Kernel    --schedule-->    Kernel                    loops in the shape their sizes allow
@@ -20,10 +20,11 @@ Draws     --conclude-->    DataTree                  as ArviZ reads it
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recipe_compiler.cache import NOTHING, Cache, check_once, compiler
 from recipe_compiler.derive.recipe import Derivation, derive
@@ -39,10 +40,7 @@ from recipe_compiler.planner.plan_moves import plan_of_moves
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
-from recipe_compiler.readback.child_process import Reading, read_all
 from recipe_compiler.readback.file import check_file
-from recipe_compiler.readback.readback import energy_readings, readings, shipped_readings, with_heads
-from recipe_compiler.report.check import check
 from recipe_compiler.run.assumed_of_data import check_assumed
 from recipe_compiler.run.checkpoint_facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.data import Data, load_data
@@ -63,13 +61,16 @@ from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.spec.places import compiled_digest, placed
 from recipe_compiler.verdict import Report, Verdict
 
+if TYPE_CHECKING:
+    from recipe_compiler.readback.child_process import Reading
+
 READ_BACK = "read-back"
 """Entries of the cache: that these texts were read back, and are what was verified."""
 MOST_READ = 1000
 """A text that has a larger size in it would be read at that size, some 2 ms for each entry: it is not made."""
 
 __all__ = [
-    "check", "compile_build", "conclude", "derive", "draw", "estimate", "load", "make_ready", "plan_run", "prepare_run",
+    "compile_build", "conclude", "derive", "draw", "estimate", "load", "make_ready", "plan_run", "prepare_run",
     "write_module",
 ]  # fmt: skip
 
@@ -104,7 +105,7 @@ def _compiled(build: Build, derivation: Derivation, report: Report, *, allow_und
     stated = derive(derivation.dynamics, stated=True)
     made = (_for_every_size if is_large(build) else _for_its_sizes)(build, derivation, stated)
     module, names = made.module, made.names
-    _read_once(made.to_read, made.texts, build, cache)
+    _read_once(made, build, cache)
     identity = compiled_digest(build)
     fixed = {} if module.kernel.chunked else dict(build.sizes)
     program = rename(module.program, dict(module.program.heads))
@@ -116,16 +117,16 @@ def _compiled(build: Build, derivation: Derivation, report: Report, *, allow_und
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class Made:
     """A module, what its texts have to show when they are read back, and the user's names that were changed."""
 
     module: Module
     names: dict[str, str]
     texts: tuple[str, ...]
-    to_read: tuple[Reading, ...]
+    to_read: "Callable[[], Iterable[Reading]]"
 
 
-def _for_every_size(build: Build, derivation: Derivation, stated: Derivation) -> _Made:
+def _for_every_size(build: Build, derivation: Derivation, stated: Derivation) -> Made:
     """Return the module of a stacked target of many coordinates: one text, read at small sizes, whatever they are."""
     program = discretise(build, stated, for_every_size=True)
     names = renames(program)
@@ -140,30 +141,27 @@ def _for_every_size(build: Build, derivation: Derivation, stated: Derivation) ->
         emit_module(build.name, program, kernel, f"{build.name}, as a run loads it.", identity)
         for kernel in dict.fromkeys((plain, schedule(program, plain)))
     ]
-    to_read = [
-        one for module in modules for sizes in small for one in readings(with_heads(module, sizes), derivation, names)
-    ]
-    to_read += [one for sizes in small for one in energy_readings(with_heads(modules[0], sizes), derivation, names)]
-    to_read += shipped_readings(with_heads(modules[-1], small[-1]), {})
-    return _Made(modules[-1], names, tuple(module.text for module in modules), tuple(to_read))
+
+    def to_read() -> "Iterable[Reading]":
+        from recipe_compiler.readback.of_build import of_every_size
+
+        return of_every_size(modules, derivation, names, small)
+
+    return Made(modules[-1], names, tuple(module.text for module in modules), to_read)
 
 
-def _for_its_sizes(build: Build, derivation: Derivation, stated: Derivation) -> _Made:
+def _for_its_sizes(build: Build, derivation: Derivation, stated: Derivation) -> Made:
     """Return the module of any other build, in the shape that the sizes it fixes allow."""
     program = discretise(build, stated)
     names = renames(program)
     identity = compiled_digest(build)
-    texts: list[str] = []
-    to_read: list[Reading] = []
-    for small in small_sizes(build):
-        general = rename(discretise(build, stated, small), names)
+    small: list[tuple[list[Module], dict[str, int]]] = []
+    for fixed in small_sizes(build):
+        general = rename(discretise(build, stated, fixed), names)
         plain = lower(general)
-        pinned = pinned_sizes(build, general)
-        for kernel in dict.fromkeys((plain, schedule(general, plain))):  # what tells of draws is the same in both
-            module = emit_module(build.name, general, kernel, "Read back at small sizes.", identity)
-            texts.append(module.text)
-            to_read += readings(module, derivation, names, pinned)
-            to_read += energy_readings(module, derivation, names, pinned) if kernel is plain else []
+        shapes = dict.fromkeys((plain, schedule(general, plain)))
+        modules = [emit_module(build.name, general, kernel, "Read back at small sizes.", identity) for kernel in shapes]
+        small.append((modules, pinned_sizes(build, general)))
     program = rename(program, names)
     sizes = {names.get(name, name): number for name, number in build.sizes}
     shipped = rename(program, sizes)
@@ -173,8 +171,14 @@ def _for_its_sizes(build: Build, derivation: Derivation, stated: Derivation) -> 
         # does not matter (1500 coordinates: 1.02 times the time)
         shipped, kernel = program, schedule(program, lower(program))
     module = emit_module(build.name, shipped, kernel, f"{build.name}, as a run loads it.", identity)
-    to_read += shipped_readings(module, sizes)
-    return _Made(module, names, (*texts, module.text), tuple(to_read))
+
+    def to_read() -> "Iterable[Reading]":
+        from recipe_compiler.readback.of_build import of_its_sizes
+
+        return of_its_sizes(small, module, derivation, names, sizes)
+
+    texts = (*(one.text for modules, _ in small for one in modules), module.text)
+    return Made(module, names, texts, to_read)
 
 
 def estimate(
@@ -300,14 +304,16 @@ def write_module(module: Module, folder: str | PathLike[str]) -> Path:
     return path
 
 
-def _read_once(to_read: Sequence[Reading], texts: Sequence[str], build: Build, cache: Cache) -> None:
+def _read_once(made: Made, build: Build, cache: Cache) -> None:
     """Read texts back, unless the very same ones were found to be what the same documents mean by the same compiler."""
     key: tuple[str, ...] = ()
     if cache.folder is not None:
-        made = f"{build.control} {build.estimated} {text(build.V)}"  # what a run leaves out of a build to estimate it
-        key = (compiler(), compiled_digest(build), made, *texts)
+        left = f"{build.control} {build.estimated} {text(build.V)}"  # what a run leaves out of a build to estimate it
+        key = (compiler(), compiled_digest(build), left, *made.texts)
     if cache.read(READ_BACK, key) is None:
-        read_all(build.name, to_read)
+        from recipe_compiler.readback.child_process import read_all  # brings SymPy, with all that reads
+
+        read_all(build.name, tuple(made.to_read()))
         cache.write(READ_BACK, key, "")
 
 

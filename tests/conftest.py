@@ -8,7 +8,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
@@ -28,7 +28,8 @@ from recipe_compiler.cache import Cache
 from recipe_compiler.cli import NEW_OBJECTS
 from recipe_compiler.program.canonical import Broken, check_canonical
 from recipe_compiler.program.canonical_kernel import check_kernel
-from recipe_compiler.readback.child_process import Reading, read_all
+from recipe_compiler.readback import child_process
+from recipe_compiler.readback.child_process import read_all
 from recipe_compiler.report import check as report
 from recipe_compiler.run import load_module
 from recipe_compiler.spec.model import Build
@@ -105,9 +106,9 @@ def _found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     read_once = pipeline._read_once
 
-    def once(to_read: Sequence[Reading], texts: Sequence[str], build: Build, cache: Cache) -> None:
-        shared = cache.folder is None and pipeline.read_all is read_all
-        read_once(to_read, texts, build, read_back() if shared else cache)
+    def once(made: pipeline.Made, build: Build, cache: Cache) -> None:
+        shared = cache.folder is None and child_process.read_all is read_all
+        read_once(made, build, read_back() if shared else cache)
 
     monkeypatch.setattr(pipeline, "check_once", decided)
     monkeypatch.setattr(pipeline, "_read_once", once)
@@ -198,7 +199,7 @@ def without_reading_back() -> Iterator[None]:
     That every build that is shipped, and every shape of a text, is read back is tested in `verify`.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "read_all", lambda *_: None)
+        patch.setattr(child_process, "read_all", lambda *_: None)
         yield
 
 

@@ -12,7 +12,6 @@ from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import say, show_faults, show_report
 from recipe_compiler.errors import DocumentError, Fault
-from recipe_compiler.report.as_json import to_json
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, Document
@@ -48,6 +47,8 @@ def check_files(
             if not as_json:
                 show_report(report)
     if as_json:
+        from recipe_compiler.report.as_json import to_json  # brings SymPy: verdicts may be known without it
+
         say(json.dumps(to_json(reports, faulty), allow_nan=False))
     codes = [of_verdict(report.verdict, allow_undecided=allow_undecided) for report in reports]
     return worst([*codes, *(ExitCode.FAULTY for _ in faulty)])
@@ -60,6 +61,6 @@ def _made(files: Sequence[str], given: BuildArguments, *, quiet: bool) -> Build:
 
 
 def _certify(path: Path, document: Document, report: Report) -> None:
-    from recipe_compiler.report.as_json import certificate_text  # brings SymPy: verdicts may be known without it
+    from recipe_compiler.report.as_json import certificate_text
 
     write_whole(path, certificate_text(document, report).encode("ascii"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.readback.readback import check_names
+from recipe_compiler.readback.text import check_names
 
 ROOTS = (
     "run", "run_lanes", "first_values", "prepare", "seed_streams", "generator", "full_gradient", "forecast",

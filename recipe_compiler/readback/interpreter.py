@@ -21,6 +21,7 @@ from recipe_compiler.readback.equations import Equations
 from recipe_compiler.readback.names import exact_inverse, part_of, reshaped
 from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.noise import NoiseFactor, constant_factor, state_factor, symbolic
+from recipe_compiler.readback.text import parsed
 from recipe_compiler.tensor.scalars import Scalar
 
 Value = Any
@@ -28,12 +29,6 @@ Value = Any
 
 BUDGET = 20_000_000
 """Statements and expressions after which reading stops: full mass and friction of a hundred coordinates are within."""
-
-
-@lru_cache(maxsize=4)
-def parsed(text: str) -> ast.Module:
-    """Return the syntax tree of a module's text; it is shared, so nobody may change it."""
-    return ast.parse(text)
 
 
 @lru_cache(maxsize=4)

@@ -8,8 +8,6 @@ full gradient over all batches of a small data set. Anything else is a CompilerE
 not within its limit, is a ReadBackError. Either way no file is written.
 """
 
-import ast
-import builtins
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -38,7 +36,7 @@ from recipe_compiler.readback.draws import check_draws
 from recipe_compiler.readback.energy import check_energies, check_energy, check_potential, check_rest
 from recipe_compiler.readback.first_order import at_start, first_order
 from recipe_compiler.readback.gradient import BATCH, compare_batch, same_blocks, same_gradient
-from recipe_compiler.readback.interpreter import Reader, parsed
+from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes, relabelled, with_large_matrices_known
 from recipe_compiler.readback.point import at_sizes, changes_at_point, equal
 from recipe_compiler.readback.propagators import at_start as at_rest
@@ -52,6 +50,7 @@ from recipe_compiler.readback.stein_operator import (
     stated_moments,
 )
 from recipe_compiler.readback.step import Step, prepared, read_step, stated_step
+from recipe_compiler.readback.text import check_names
 from recipe_compiler.readback.transforms import transforms_of
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
@@ -97,41 +96,6 @@ def _numbers(first: int, rows: int) -> np.ndarray:
 def _unit(covariance: sp.Matrix) -> np.ndarray:
     """Return what stands for a factor of the noise: lanes and `step` are given the same."""
     return np.array(sp.eye(covariance.rows).tolist(), object)
-
-
-# Does every name that an emitted function reads exist? What is never read back, the chain itself, is checked so.
-
-
-def check_names(text: str) -> None:
-    """Check that every name read in a function is an argument, a local, a name of the module or a builtin.
-
-    Raises:
-        CompilerError: one is not; names it and the function.
-    """
-    tree = parsed(text)
-    known = set(dir(builtins)) | {name for node in tree.body for name in _bound(node)}
-    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
-        inner = [node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)]
-        own = {node.name for node in inner} | {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
-        own |= {
-            node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
-        for node in ast.walk(function):
-            if isinstance(node, ast.Name) and node.id not in own | known:
-                raise CompilerError(f"the emitted function {function.name} reads {node.id}, which nothing defines")
-
-
-def _bound(node: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement of a module binds."""
-    match node:
-        case ast.FunctionDef(name=name):
-            yield name
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            yield from (alias.asname or alias.name for alias in names)
-        case ast.Assign(targets=targets):
-            yield from (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
-        case _:
-            return
 
 
 def read_back(

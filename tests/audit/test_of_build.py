@@ -9,7 +9,7 @@ from affine_builds import LANGEVIN, SPECS, written
 from loaders import load_build
 
 from recipe_compiler.audit.of_build import audit
-from recipe_compiler.pipeline import check
+from recipe_compiler.report.check import check
 from recipe_compiler.verdict import Explanation, Topic
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "statistics"))

@@ -12,6 +12,7 @@ from recipe_compiler import cache as entries
 from recipe_compiler import pipeline
 from recipe_compiler.cache import NOTHING, Cache, check_once, from_text, open_cache, to_text
 from recipe_compiler.pipeline import compile_build
+from recipe_compiler.readback import child_process
 from recipe_compiler.report import check as deciding
 from recipe_compiler.spec.catalogue import SCHEMES
 from recipe_compiler.spec.load import load
@@ -195,7 +196,7 @@ def test_a_claim_that_does_not_end_is_said_to_be_so(tmp_path: Path) -> None:
 def test_a_text_is_read_back_once(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     build = load_build(ROOT / "specs/builds/sgld_gaussian.yaml")
     read: list[object] = []
-    monkeypatch.setattr(pipeline, "read_all", lambda *given: read.append(given))
+    monkeypatch.setattr(child_process, "read_all", lambda *given: read.append(given))
     first = compile_build(build, cache=cache)
     before = len(read)
     assert before == 1
@@ -212,7 +213,7 @@ def test_a_text_that_was_found_wrong_is_read_again(cache: Cache, monkeypatch: py
     def wrong(*_: object) -> None:
         raise ArithmeticError
 
-    monkeypatch.setattr(pipeline, "read_all", wrong)
+    monkeypatch.setattr(child_process, "read_all", wrong)
     for _ in range(2):
         with pytest.raises(ArithmeticError):
             compile_build(build, cache=cache)

@@ -19,8 +19,9 @@ from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.spellings import SPELLINGS
 from recipe_compiler.formula.type_calls import ARITY
-from recipe_compiler.pipeline import check, load
+from recipe_compiler.pipeline import load
 from recipe_compiler.report.as_json import certificate, report_schema
+from recipe_compiler.report.check import check
 from recipe_compiler.spec import schema
 from recipe_compiler.verify.claims import BUILDS, DYNAMICS, SCHEMES, TARGETS, Claim
 from recipe_compiler.verify.core.limits import CLAIM_SECONDS, DOCUMENT_SECONDS

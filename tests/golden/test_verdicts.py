@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.pipeline import check
 from recipe_compiler.report.as_json import to_json
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 
 ROOT = Path(__file__).parents[2]

@@ -7,8 +7,9 @@ from typing import NoReturn
 import pytest
 from loaders import load_build
 
-from recipe_compiler.pipeline import check, compile_build
+from recipe_compiler.pipeline import compile_build
 from recipe_compiler.report import check as reports
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Finding, Undecided, Verdict
 

@@ -9,8 +9,9 @@ from loaders import load_build
 
 from recipe_compiler.cache import NOTHING
 from recipe_compiler.errors import RunError
-from recipe_compiler.pipeline import check, plan_run
+from recipe_compiler.pipeline import plan_run
 from recipe_compiler.planner.other_modes import READ, main_mode
+from recipe_compiler.report.check import check
 from recipe_compiler.run.map_estimate import Mode, Start
 
 Array = np.ndarray

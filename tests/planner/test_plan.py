@@ -10,8 +10,9 @@ from scipy.linalg import solve_discrete_lyapunov
 
 from recipe_compiler.cache import NOTHING
 from recipe_compiler.errors import ModelError, RunError, SpecError
-from recipe_compiler.pipeline import check, plan_run
+from recipe_compiler.pipeline import plan_run
 from recipe_compiler.planner.plan import Plan
+from recipe_compiler.report.check import check
 from recipe_compiler.run.sizes import given_arrays
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.to_yaml import to_yaml

@@ -12,7 +12,8 @@ from scipy import optimize
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
-from recipe_compiler.pipeline import check, compile_build, estimate
+from recipe_compiler.pipeline import compile_build, estimate
+from recipe_compiler.report.check import check
 from recipe_compiler.run import estimates as noise_module
 from recipe_compiler.run import gradients as gradients_module
 from recipe_compiler.run.data import Data, Field

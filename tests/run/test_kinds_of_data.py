@@ -8,7 +8,8 @@ import pytest
 
 from recipe_compiler.cache import NOTHING
 from recipe_compiler.errors import DataError
-from recipe_compiler.pipeline import check, compile_build, load
+from recipe_compiler.pipeline import compile_build, load
+from recipe_compiler.report.check import check
 from recipe_compiler.run.assumed_of_data import check_assumed
 from recipe_compiler.run.data import data_of, load_data
 from recipe_compiler.run.load_module import load_text

@@ -14,10 +14,11 @@ from scipy.integrate import solve_ivp
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.pipeline import check, compile_build
+from recipe_compiler.pipeline import compile_build
 from recipe_compiler.program.canonical import check_canonical
 from recipe_compiler.program.lower import lower
 from recipe_compiler.readback.readback import check_shipped
+from recipe_compiler.report.check import check
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import sample

@@ -18,7 +18,8 @@ from arviz_stats.base.array import array_stats
 from loaders import load_build
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.pipeline import check, compile_build, estimate
+from recipe_compiler.pipeline import compile_build, estimate
+from recipe_compiler.report.check import check
 from recipe_compiler.run.data import Data, Field
 from recipe_compiler.run.forecast import Forecast, forecast
 from recipe_compiler.run.initial import starts_of

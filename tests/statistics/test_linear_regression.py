@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from loaders import load_build
 
-from recipe_compiler.pipeline import check, compile_build, estimate
+from recipe_compiler.pipeline import compile_build, estimate
+from recipe_compiler.report.check import check
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import sample

@@ -11,7 +11,8 @@ from emitted_file import file_of
 from loaders import load_build, load_target
 
 from recipe_compiler.errors import DocumentError, RunError
-from recipe_compiler.pipeline import check, compile_build
+from recipe_compiler.pipeline import compile_build
+from recipe_compiler.report.check import check
 from recipe_compiler.report.check import check as report_of
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_gradient, load_text

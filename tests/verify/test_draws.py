@@ -8,8 +8,8 @@ import pytest
 import sympy
 from loaders import load_build, load_dynamics, load_target
 
-from recipe_compiler.pipeline import check
 from recipe_compiler.program.by_datum import by_datum
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Build, Cir, Draw, Metropolis, Move, Refresh, Scheme, Steps, Target
 from recipe_compiler.spec.words import Letter, Word, read_letter

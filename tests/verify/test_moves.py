@@ -9,7 +9,7 @@ from loaders import load_build, load_dynamics
 
 from recipe_compiler.algebra.dynamics import balance
 from recipe_compiler.derive.refresh import GaussianLaw, conditional_law
-from recipe_compiler.pipeline import check
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Build, Metropolis, Move, Refresh, Scheme, Selection, Steps
 from recipe_compiler.spec.words import Letter, Word, read_letter
 from recipe_compiler.verdict import Answer, Finding, Proved, Refuted, Report, Undecided, Verdict

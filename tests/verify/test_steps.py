@@ -16,7 +16,7 @@ from recipe_compiler.algebra.dynamics import flows
 from recipe_compiler.algebra.dynamics import pieces as second
 from recipe_compiler.algebra.dynamics.words import coefficient
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.pipeline import check
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Dynamics, Scheme, Selection
 from recipe_compiler.spec.words import Letter, Word, letters, read_letter

@@ -12,7 +12,8 @@ from reports import report
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.transforms import Family, Transform
-from recipe_compiler.pipeline import check, compile_build
+from recipe_compiler.pipeline import compile_build
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.spec.words import Letter
 from recipe_compiler.splitting import transformed

@@ -1,0 +1,48 @@
+"""What is read back of a build: every shape of its texts at small sizes, and the text that is shipped."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.emit.module import Module
+from recipe_compiler.readback.child_process import Reading
+from recipe_compiler.readback.names import Sizes
+from recipe_compiler.readback.readback import energy_readings, readings, shipped_readings, with_heads
+
+
+def of_every_size(
+    modules: Sequence[Module], derivation: Derivation, names: Mapping[str, str], small: Sequence[Sizes]
+) -> Iterator[Reading]:
+    """Yield what is read of a text that has its sizes at its head: each shape of its loops, the last one is shipped.
+
+    Args:
+        modules: one for each shape.
+        derivation: of the bound dynamics.
+        names: what the user's names were changed to.
+        small: the sizes to put at the head.
+    """
+    for module in modules:
+        for sizes in small:
+            yield from readings(with_heads(module, sizes), derivation, names)
+    for sizes in small:
+        yield from energy_readings(with_heads(modules[0], sizes), derivation, names)
+    yield from shipped_readings(with_heads(modules[-1], small[-1]), {})
+
+
+def of_its_sizes(
+    small: Sequence[tuple[Sequence[Module], Sizes]], shipped: Module, derivation: Derivation, names: Mapping[str, str],
+    sizes: Sizes,
+) -> Iterator[Reading]:  # fmt: skip
+    """Yield what is read of a build whose text takes the shape that its sizes allow.
+
+    Args:
+        small: at each of the small sizes, the shapes of its loops, and the sizes that the target fixes.
+        shipped: the text at the build's own sizes.
+        derivation: of the bound dynamics.
+        names: what the user's names were changed to.
+        sizes: those of the build.
+    """
+    for modules, pinned in small:
+        for module in modules:
+            yield from readings(module, derivation, names, pinned)
+        yield from energy_readings(modules[0], derivation, names, pinned)  # what tells of draws is the same in all
+    yield from shipped_readings(shipped, sizes)
