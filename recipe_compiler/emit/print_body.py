@@ -12,6 +12,7 @@ from recipe_compiler.program.loops import (
     Clip,
     Comment,
     Constant,
+    Due,
     Factor,
     For,
     ForBatch,
@@ -35,6 +36,7 @@ from recipe_compiler.program.loops import (
     Unpack,
     Variate,
     View,
+    When,
     takes_of,
 )
 from recipe_compiler.program.traverse import refs
@@ -89,17 +91,30 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield f"{pad}{CHANGE}, {SIZE} = _progress({CHANGE}, {SIZE}, {names})"
         case Comment(words):
             yield from _comment(words, pad)
-        case Repeat(count, body):
-            yield f"{pad}for _ in range({count}):"
-            yield from print_body(body, indent + 4)
+        case Repeat() | When():
+            yield from _done(statement, indent)
         case Variate() | Stream():
             yield from _random(statement, indent)
-        case Uniform() | Accept() | Choose():
+        case Uniform() | Accept() | Choose() | Due():
             yield f"{pad}{_move(statement)}"
         case Invert() | Factor() | Propagate() | Scale() | Clip():
             yield from _print_factors(statement, indent)
         case Invoke(procedure, arguments, targets):
             yield from call(f"{pad}{', '.join(targets)}{' = ' if targets else ''}{procedure}", arguments, indent)
+
+
+def _done(statement: Repeat | When, indent: int) -> Iterator[str]:
+    """Yield the lines of what is done several times, or under a condition."""
+    pad = " " * indent
+    match statement:
+        case Repeat(count, body):
+            yield f"{pad}for _ in range({count}):"
+            yield from print_body(body, indent + 4)
+        case When(flag, body, otherwise):
+            yield f"{pad}if {flag}:"
+            yield from print_body(body, indent + 4)
+            yield f"{pad}else:"
+            yield from print_body(otherwise, indent + 4)
 
 
 def _slice(start: Size, sizes: tuple[Size, ...]) -> str:
@@ -135,7 +150,7 @@ def _words_of(state: str) -> str:
     return ", ".join(f"{state}[{k}]" for k in range(4))
 
 
-def _move(statement: Uniform | Accept | Choose) -> str:
+def _move(statement: Uniform | Accept | Choose | Due) -> str:
     """Return the line that decides something of a move, or chooses by what was decided."""
     match statement:
         case Uniform(target, least, most, normals):
@@ -143,6 +158,8 @@ def _move(statement: Uniform | Accept | Choose) -> str:
         case Accept(flag, probability, log_ratio, normals):
             given = ", ".join((log_ratio, *map(print_scalar, normals)))
             return f"{flag}, {print_scalar(probability)} = _accepted({given})"
+        case Due(flag, count, every):
+            return f"{flag} = _is_due({print_scalar(count)}, {every})"
         case Choose(target, flag, taken, refused):
             return f"{print_scalar(target)} = {print_scalar(taken)} if {flag} else {print_scalar(refused)}"
 

@@ -25,13 +25,15 @@ CHUNK = 512
 
 def _values_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines that evaluate the gradient, and U, at the state that the first step is given."""
-    if program.carried:
+    if program.carries:
         yield from _gradient_at_start(program, kernel)
-    if kernel.potential is not None and program.cycle is not None and program.cycle.potential is not None:
-        name = program.cycle.potential.name
-        (target,) = kernel.scalars(name) or (f"{name}[0]",)
+    for energy in _energy(program) if kernel.potential is not None else ():
+        (target,) = kernel.scalars(energy.name) or (f"{energy.name}[0]",)
         arguments = tuple(array.name for array in (*kernel.potential.inputs, *kernel.potential.work))
         yield from call(f"    {target} = potential", arguments, 4)
+    for array in _count(program):
+        (target,) = kernel.scalars(array.name) or (f"{array.name}[0]",)
+        yield f"    {target} = 0.0"
 
 
 def _gradient_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
@@ -184,12 +186,13 @@ def print_first_values(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines of `first_values`: what the first step of a chain begins with beside its state."""
     yield RUN
     yield from call("def first_values", first_values_arguments(program, kernel), 0, ":")
-    names = " and ".join(array.name for array in carried(program))
-    batch = ", of a minibatch that is drawn for it" if program.variant == "minibatch" else ""
+    names = _listed(program)
+    of_batch = program.variant == "minibatch" and program.carries
+    batch = ", of a minibatch that is drawn for it" if of_batch else ""
     says = f"Write {names} at the state{batch}: what the first step of a chain begins with."
     yield from (f"    {line}" for line in wrap(f'"""{says}"""', WIDTH - 4))
     yield from _rooms(program, _work_at_start(program, kernel))
-    yield from (f"    {line}" for line in _draw_batch(program))
+    yield from (f"    {line}" for line in (_draw_batch(program) if of_batch else ()))
     for block in (program.gradient.block,) if program.gradient else program.blocks:
         yield from (f"    {name} = {block.name}[{k}]" for k, name in enumerate(kernel.scalars(block.name)))
     yield from _values_at_start(program, kernel)
@@ -199,9 +202,9 @@ def print_first_values(program: Program, kernel: Kernel) -> Iterator[str]:
 def _work_at_start(program: Program, kernel: Kernel) -> Iterator[Array]:
     """Yield the arrays that the first gradient, and the first U, are computed in."""
     used = frozenset[str]()
-    if program.carried:
+    if program.carries:
         used = frozenset(_last_gradient(kernel).arguments) - {program.evaluations[-1].new}
-    energy = kernel.potential.work if kernel.potential is not None else ()
+    energy = kernel.potential.work if kernel.potential is not None and _energy(program) else ()
     yield from dict.fromkeys((*(array for array in kernel.step.work if array.name in used), *energy))
 
 
@@ -234,7 +237,7 @@ def _contract(program: Program) -> str:
     names = [array.name for array in carried(program)]
     if names:
         begin, pass_on = ("begins", "it is") if len(names) == 1 else ("begin", "they are")
-        said += f" {' and '.join(names)} {begin} as `first_values` writes {'it' if len(names) == 1 else 'them'};"
+        said += f" {_listed(program)} {begin} as `first_values` writes {'it' if len(names) == 1 else 'them'};"
         said += f" from call to call {pass_on} passed on."
     if program.variant != "minibatch":
         return said
@@ -307,21 +310,34 @@ def _rooms(program: Program, arrays: Iterable[Array]) -> Iterator[str]:
         yield "    batch = np.empty(batch_size, np.uint64)"
 
 
+def _listed(program: Program) -> str:
+    """Return the names of what is carried on for readers: `grad_U, U and cycles`."""
+    *first, last = (array.name for array in carried(program))
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def carried(program: Program) -> tuple[Array, ...]:
-    """Return what a step is given beside the state: the gradient that the one before evaluated last, U.
+    """Return what a step is given beside the state: the gradient that the one before evaluated last, U, a count.
 
     It is state of the chain, which `run` takes and leaves: a gradient of a minibatch is that of no state, and what is
     evaluated anew in another place, from the same numbers, differs in its last bits.
     """
+    values = (*_energy(program), *_count(program))
     if program.gradient is None or not program.carries:
-        return _energy(program)
-    return (block_array(program.gradient.name, program.gradient.block.shape), *_energy(program))
+        return values
+    return (block_array(program.gradient.name, program.gradient.block.shape), *values)
 
 
 def _energy(program: Program) -> tuple[Array, ...]:
     """Return U where a step is given it."""
     potential = program.cycle.potential if program.cycle else None
     return (Array(potential.name, (1,)),) if potential is not None and potential.name in program.left else ()
+
+
+def _count(program: Program) -> tuple[Array, ...]:
+    """Return the number of cycles before a step where not all moves are done in each."""
+    counter = program.cycle.counter if program.cycle else ""
+    return (Array(counter, (1,)),) if counter else ()
 
 
 def _carried_entries(program: Program, kernel: Kernel) -> tuple[tuple[str, int, str], ...]:

@@ -259,6 +259,9 @@ def _moves_follow(program: Program) -> Iterator[str]:
             if start != newest.get(name, name):
                 yield f"{end} is made from {start}, expected {newest.get(name, name)}"
             newest[name] = end
+    scheduled = bool(program.cycle.schedules)
+    if scheduled != bool(program.cycle.counter):
+        yield f"cycles are {'not ' if scheduled else ''}counted, and moves are {'' if scheduled else 'not '}left out"
     trajectories = [move for move in program.cycle.moves if isinstance(move, Trajectory)]
     if len(trajectories) != 1 and (trajectories or not program.cycle.draws):
         yield f"{len(trajectories)} of the moves are trajectories, expected one, or draws alone"
@@ -334,6 +337,7 @@ INVARIANTS = tuple((rule.__doc__ or "").partition("\n")[0] for rule in _RULES)
 def _moved(cycle: Cycle) -> Iterator[str]:
     """Yield the names that moves make, as often as they do, and U where they carry it."""
     yield from () if cycle.potential is None else (cycle.potential.name,)
+    yield from filter(None, (cycle.counter, cycle.counted))
     for move in cycle.moves:
         match move:
             case Refresh(_, _, new, _, noise):

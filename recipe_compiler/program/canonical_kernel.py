@@ -17,6 +17,7 @@ from recipe_compiler.program.loops import (
     Assign,
     Choose,
     Clip,
+    Due,
     Factor,
     For,
     ForBatch,
@@ -40,6 +41,7 @@ from recipe_compiler.program.loops import (
     Unpack,
     Variate,
     View,
+    When,
     refs_of,
 )
 from recipe_compiler.program.traverse import kroneckers
@@ -141,6 +143,8 @@ def _body(body: Iterable[Statement], scope: _Scope) -> _Checked:
     for statement in body:
         if isinstance(statement, Stream):
             broken, scope, names = _stream(statement, scope)
+        elif isinstance(statement, When):
+            broken, scope, names = _when(statement, scope)
         elif isinstance(statement, Loop):
             broken, scope, names = _loop(statement, scope)
         else:
@@ -155,6 +159,14 @@ def _stream(stream: Stream, scope: _Scope) -> _Checked:
     unknown = [] if stream.state in scope.assigned else [Broken(2, f"{stream.state} is read and not known")]
     found, after, written = _body(stream.body, scope)
     return unknown + found, after, written
+
+
+def _when(when: When, scope: _Scope) -> _Checked:
+    """Return what is checked of what is done or not: both ways are, and what one of them leaves out is not known."""
+    unknown = [] if when.flag in scope.assigned else [Broken(2, f"{when.flag} is read and not known")]
+    (found, done, written), (others, left, skipped) = _body(when.body, scope), _body(when.otherwise, scope)
+    after = replace(scope, assigned=done.assigned & left.assigned)
+    return [*unknown, *found, *others], after, written & skipped
 
 
 def _loop(loop: Loop, scope: _Scope) -> _Checked:
@@ -289,6 +301,8 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
             return _Touched(normals, (Ref(target),))
         case Accept(flag, probability, log_ratio, normals):
             return _Touched((Ref(log_ratio), *normals), (Ref(flag), probability))
+        case Due(flag, count):
+            return _Touched((count,), (Ref(flag),))
         case Variate(target, _, parameters):
             return _Touched(tuple(ref for value in parameters for ref in refs_of(value)), (target,))
         case Choose(target, flag, taken, refused):

@@ -308,6 +308,24 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
+class Due:
+    """`flag` is set where a count is a multiple of `every`."""
+
+    flag: str
+    count: Ref
+    every: int
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """`body` is done where `flag` is set, `otherwise` where it is not; both write the same."""
+
+    flag: str
+    body: tuple["Statement", ...]
+    otherwise: tuple["Statement", ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Variate:
     """`target` is drawn by a support function of the stream around, which moves on."""
 
@@ -348,7 +366,7 @@ class Invoke:
 Loop = For | Repeat | ForBatch | ForBlocks | Iterate
 Copy = Take | Pack | Unpack | Inside | View
 Matrix = Invert | Factor | Propagate
-Move = Uniform | Accept | Choose
+Move = Uniform | Accept | Choose | Due | When
 Random = Variate | Stream
 Statement = Assign | Increment | Move | Random | Loop | Copy | Comment | Progress | Matrix | Scale | Clip | Invoke
 
@@ -398,6 +416,10 @@ def _names_of_random(statement: Move | Random) -> Iterator[str]:
             yield from (flag, probability.name, log_ratio, *(ref.name for ref in normals))
         case Choose(target, flag, taken, refused):
             yield from (target.name, flag, *(ref.name for value in (taken, refused) for ref in refs_of(value)))
+        case Due(flag, count):
+            yield from (flag, count.name)
+        case When(flag, body, otherwise):
+            yield from (flag, *names_in((*body, *otherwise)))
         case Variate(target, _, parameters):
             yield from (target.name, *(ref.name for value in parameters for ref in refs_of(value)))
         case Stream(state, body):
@@ -413,7 +435,7 @@ def _names(statement: Statement) -> Iterator[str]:
             yield from names_in(body)
         case Repeat(count, body):
             yield from (*((count,) if isinstance(count, str) else ()), *names_in(body))
-        case Uniform() | Accept() | Choose() | Variate() | Stream():
+        case Uniform() | Accept() | Choose() | Due() | When() | Variate() | Stream():
             yield from _names_of_random(statement)
         case Iterate(_, _, body, advance, unsolved):
             yield from (*names_in((*body, *advance)), unsolved.name)

@@ -4,11 +4,11 @@ What the moves leave stands beside what they are given. A uniform number u is ma
 -log u = (a^2 + b^2)/2 is exponential: all that a chain draws are normals.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definitions, each
@@ -21,6 +21,7 @@ from recipe_compiler.program.loops import (
     Choose,
     Comment,
     Constant,
+    Due,
     Increment,
     Invoke,
     Plus,
@@ -30,6 +31,7 @@ from recipe_compiler.program.loops import (
     Statement,
     Times,
     Uniform,
+    When,
     names_in,
 )
 from recipe_compiler.program.lower_draw import STREAM, LoweredDraw, lower_draw
@@ -194,16 +196,18 @@ def lower_cycle(
     cycle = program.cycle or Cycle(())
     shapes = {block.name: block.shape for block in program.blocks}
     lowered: list[Lowered] = []
+    flags, defined = each(naming, defined, tuple(f"due_{every}" for every in cycle.schedules))
+    due = dict(zip(cycle.schedules, flags, strict=True))
     for place, move in enumerate(cycle.moves):
         if isinstance(move, Trajectory):
             shapes |= {value.name: value.shape for value in move.values if value.end}
             own, defined = _trajectory(defined, move, program, called)
             lowered.append(own)
-        elif isinstance(move, Draw):
-            lowered.append(_drawn(move, called.draws[place], program))
         else:
-            lowered.append(moves[place])
-    body = tuple(statement for own in lowered for statement in own.body)
+            own = _drawn(move, called.draws[place], program) if isinstance(move, Draw) else moves[place]
+            lowered.append(_when_due(defined, move, own, due))
+    shapes |= {cycle.counter: SCALAR} if cycle.counter else {}
+    body = (*_counted(cycle, due), *(statement for own in lowered for statement in own.body))
     normals = tuple(array for own in lowered for array in own.normals)
     given = {array.name for procedure in called.every for array in procedure.inputs} | names_in(body)
     stream = (STREAM,) if any(STREAM in procedure.inputs for procedure in called.every) else ()
@@ -216,6 +220,22 @@ def lower_cycle(
     says = (f"one step, a cycle of moves: {', '.join(array.name for array in outputs)}; {draws}.",)
     work = tuple(dict.fromkeys(array for own in lowered for array in own.work))
     return Procedure("cycle", says, outputs, inputs, work, body), normals
+
+
+def _counted(cycle: Cycle, due: Mapping[int, str]) -> Iterator[Statement]:
+    """Yield the statements that say which moves are due, and count the cycle."""
+    if cycle.counter:
+        count = Ref(cycle.counter, (0,))
+        yield from (Due(flag, count, every) for every, flag in due.items())
+        yield Assign(Ref(cycle.counted, (0,)), Plus((count, Constant(Fraction(1)))))
+
+
+def _when_due(defined: Definitions, move: Refresh | Draw, own: Lowered, due: Mapping[int, str]) -> Lowered:
+    """Return a move that leaves the block as it is where it is not done."""
+    if move.every == 1:
+        return own
+    left = _copies(defined, [(move.new, move.old, move.block.shape)])
+    return replace(own, body=(When(due[move.every], own.body, left),))
 
 
 def _drawn(move: Draw, own: LoweredDraw, program: Program) -> Lowered:

@@ -227,6 +227,8 @@ class Refresh:
     new: str
     kept: Fraction
     noise: Noise
+    every: int = 1
+    """It is done where the cycles before it are a multiple of this; elsewhere `new` is `old`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +264,8 @@ class Draw:
     """
     count: Size | None = None
     """The number of data N, likewise."""
+    every: int = 1
+    """As of `Refresh`."""
 
     @property
     def start(self) -> int:
@@ -332,6 +336,10 @@ class Cycle:
     potential: Potential | None = None
     rest: Tensor | None = None
     """H - U, without a free index, at a state of blocks by their own names."""
+    counter: str = ""
+    """The number of cycles before this one, carried on; empty where every move is done in each."""
+    counted: str = ""
+    """The value of it that a cycle leaves, one more."""
 
     @property
     def trajectory(self) -> Trajectory | None:
@@ -348,14 +356,19 @@ class Cycle:
                     found[block.name] = new
                 case Trajectory():
                     found |= {value.name: value.end for value in move.values if value.end}
-        return found
+        return found | ({self.counter: self.counted} if self.counter else {})
 
     @property
     def names(self) -> frozenset[str]:
         """All names that the moves introduce."""
         drawn = (move.new for move in self.moves if isinstance(move, Refresh | Draw))
         along = (name for own in self.moves if isinstance(own, Trajectory) for name in own.names)
-        return frozenset((*drawn, *along))
+        return frozenset((*drawn, *along, *filter(None, (self.counter, self.counted))))
+
+    @property
+    def schedules(self) -> tuple[int, ...]:
+        """The numbers n of moves that are done in each n-th cycle alone, in their order."""
+        return tuple(dict.fromkeys(move.every for move in (*self.refreshes, *self.draws) if move.every > 1))
 
     @property
     def refreshes(self) -> tuple[Refresh, ...]:

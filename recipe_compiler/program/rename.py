@@ -135,7 +135,7 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
 
     potential = None if cycle.potential is None else _potential(cycle.potential, names)
     rest = None if cycle.rest is None else rule(cycle.rest)
-    return Cycle(tuple(map(move, cycle.moves)), potential, rest)
+    return replace(cycle, moves=tuple(map(move, cycle.moves)), potential=potential, rest=rest)
 
 
 def _potential(potential: Potential, names: Names) -> Potential:

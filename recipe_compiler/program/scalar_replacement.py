@@ -10,7 +10,7 @@ from itertools import product
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loops import Array, Invoke, Ref, Repeat, Statement, names_in
+from recipe_compiler.program.loops import Array, Invoke, Ref, Repeat, Statement, When, names_in
 from recipe_compiler.program.traverse import with_refs
 
 Held = Mapping[str, Mapping[tuple[int, ...], str]]
@@ -86,6 +86,9 @@ def _statement(statement: Statement, called: Mapping[str, Procedure], held: Held
             return Invoke(name, (*(array.name for array in given), *whole), tuple(array.name for array in taken))
         case Repeat(count, body):
             return Repeat(count, tuple(_statement(inner, called, held) for inner in body))
+        case When(flag, body, otherwise):
+            parts = (tuple(_statement(inner, called, held) for inner in part) for part in (body, otherwise))
+            return When(flag, *parts)
         case _:
             return with_refs(statement, lambda ref: _ref(ref, held))
 

@@ -11,7 +11,7 @@ from recipe_compiler.program.flatten_views import flat, without_views
 from recipe_compiler.program.fuse import fuse
 from recipe_compiler.program.gather_rows import gather_rows, gathers
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loops import Invoke, Iterate, Repeat, Statement
+from recipe_compiler.program.loops import Invoke, Iterate, Repeat, Statement, When
 from recipe_compiler.program.lower import GRADIENT
 from recipe_compiler.program.lower_cycle import ACCEPTANCE
 from recipe_compiler.program.lowered_noise import CLIPPED
@@ -142,6 +142,8 @@ def _with(kernel: Kernel, old: Procedure, new: Procedure, shape: str) -> Kernel:
                 return replace(statement, arguments=(*given, *(array.name for array in after.work)))
             case Repeat(_, body):
                 return replace(statement, body=tuple(map(called, body)))
+            case When(_, body, otherwise):
+                return replace(statement, body=tuple(map(called, body)), otherwise=tuple(map(called, otherwise)))
             case _:
                 return statement
 

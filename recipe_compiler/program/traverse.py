@@ -10,6 +10,7 @@ from recipe_compiler.program.loops import (
     Choose,
     Clip,
     Constant,
+    Due,
     For,
     ForBatch,
     ForBlocks,
@@ -28,6 +29,7 @@ from recipe_compiler.program.loops import (
     Times,
     Uniform,
     Variate,
+    When,
     parts_of,
     refs_of,
 )
@@ -65,6 +67,10 @@ def refs(body: Iterable[Statement]) -> Iterator[Ref]:
                 yield from (target, *refs_of(taken), *refs_of(refused))
             case Variate(target, _, parameters):
                 yield from (target, *(ref for value in parameters for ref in refs_of(value)))
+            case Due(_, count):
+                yield count
+            case When(_, inner, otherwise):
+                yield from refs((*inner, *otherwise))
             case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
                 yield from refs(statement.body)
             case Iterate(_, _, inner, advance, unsolved):
@@ -85,6 +91,8 @@ def compared(body: Iterable[Statement]) -> Iterator[str | int]:
                 yield from kroneckers(value)
             case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
                 yield from compared(statement.body)
+            case When(_, inner, otherwise):
+                yield from compared((*inner, *otherwise))
             case _:
                 pass
 
@@ -107,6 +115,8 @@ def targets(body: Iterable[Statement]) -> Iterator[Ref]:
                 yield probability
             case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
                 yield from targets(statement.body)
+            case When(_, inner, otherwise):
+                yield from targets((*inner, *otherwise))
             case Iterate(_, _, inner, advance, unsolved):
                 yield from (*targets((*inner, *advance)), unsolved)
             case _:
@@ -128,6 +138,11 @@ def with_refs(statement: Statement, rule: Callable[[Ref], Ref]) -> Statement:
             return Variate(rule(target), function, tuple(value_with_refs(value, rule) for value in parameters))
         case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
             return replace(statement, body=tuple(with_refs(inner, rule) for inner in statement.body))
+        case Due(_, count):
+            return replace(statement, count=rule(count))
+        case When(_, body, otherwise):
+            body, otherwise = (tuple(with_refs(inner, rule) for inner in part) for part in (body, otherwise))
+            return replace(statement, body=body, otherwise=otherwise)
         case Scale(target, _, two_D, B_hat):
             values = value_with_refs(two_D, rule), value_with_refs(B_hat, rule)
             return replace(statement, target=rule(target), two_D=values[0], B_hat=values[1])

@@ -33,6 +33,7 @@ from recipe_compiler.program.loops import (
     Stream,
     Times,
     Variate,
+    When,
 )
 
 ITERATIONS = 16
@@ -53,6 +54,8 @@ def _unrolled(statement: Statement, iterations: int) -> Iterator[Statement]:
                 yield from unroll((at_iteration(inner, index, iteration) for inner in body), iterations)
         case For() | Repeat() | ForBatch() | Stream():
             yield replace(statement, body=unroll(statement.body, iterations))
+        case When(_, body, otherwise):
+            yield replace(statement, body=unroll(body, iterations), otherwise=unroll(otherwise, iterations))
         case Iterate(_, _, body, advance):
             yield replace(statement, body=unroll(body, iterations), advance=unroll(advance, iterations))
         case _:

@@ -7,6 +7,7 @@ every value that the cycle leaves is chosen by; the ratio that sets it is the on
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower_cycle import ACCEPTANCE, HEAT
 from recipe_compiler.program.lower_draw import STREAM
-from recipe_compiler.program.program import Cycle, Draw, Refresh, Trajectory
+from recipe_compiler.program.program import Cycle, Draw, Move, Refresh, Trajectory
 from recipe_compiler.readback.gradient import BATCH
 from recipe_compiler.readback.interpreter import CHOOSE, Reader
 from recipe_compiler.readback.names import Names
@@ -34,6 +35,8 @@ FLAG = sp.Symbol("taken")
 """Whether the end of a trajectory is taken."""
 PROBABILITY = sp.Symbol("probability")
 """That of taking it."""
+_COUNT = sp.Symbol("cycles before")
+"""The cycles of the chain before this one."""
 
 
 def _heat(step: int) -> sp.Symbol:
@@ -64,6 +67,15 @@ class _Boxes:
     ratios: list[list[Value]] = field(default_factory=list)
     returns: list[list[Value]] = field(default_factory=list)
     lengths: list[list[Value]] = field(default_factory=list)
+    cycles: int = 0
+    """Of the chain before this one: which of its moves are due."""
+
+    def is_due(self, arguments: list[Value]) -> bool:
+        """Return whether a move is due, of the count that the cycle is given."""
+        count, every = arguments
+        if count != _COUNT:
+            raise CompilerError("the emitted cycle looks at another count than its own for what is due")
+        return self.cycles % every == 0
 
     def step(self, arguments: list[Value]) -> Value:
         """Take a step: its arrays are written, or its scalars returned."""
@@ -173,12 +185,22 @@ def check_cycle(module: Module, here: Names) -> None:
     Raises:
         CompilerError: it makes another; names what differs.
     """
-    program, kernel = module.program, module.kernel
-    if program.cycle is None:
+    cycle = module.program.cycle
+    if cycle is None:
         return
+    seen = dict[tuple[bool, ...], int]()
+    for cycles in range(lcm(*cycle.schedules)):
+        seen.setdefault(tuple(cycles % every == 0 for every in cycle.schedules), cycles)
+    for cycles in seen.values():
+        _check_one(module, here, cycle, cycles)
+
+
+def _check_one(module: Module, here: Names, cycle: Cycle, cycles: int) -> None:
+    """Check the emitted cycle after a number of others: moves that are not due leave their blocks as they are."""
+    program, kernel = module.program, module.kernel
     reader = Reader(module.text, matrices=matrices_of(here))
     given = _given(module, here, reader)
-    boxes = _Boxes(module, given)
+    boxes = _Boxes(module, given, cycles=cycles)
     reader.fills = {
         "step": boxes.step,
         "potential": boxes.potential,
@@ -186,18 +208,19 @@ def check_cycle(module: Module, here: Names) -> None:
         "_accepted": boxes.accepted,
         "_returned": boxes.returned,
         "_uniform_integer": boxes.uniform,
+        "_is_due": boxes.is_due,
         **{own.name: partial(boxes.draw, own) for own in kernel.draws},
     }
-    if program.cycle.draws and kernel.gradient is not None:
+    if cycle.draws and kernel.gradient is not None:
         reader.fills["gradient"] = boxes.gradient
-    made = (*program.cycle.names, *program.left.values())
+    made = (*cycle.names, *program.left.values())
     reader.watched = frozenset(scalar for name in made for scalar in kernel.scalars(name))
     returned = reader.call("cycle", given)
     outputs = returned if isinstance(returned, tuple) else (returned,)
     own = kernel.chain_step
     left = {a.name: v for a, v in zip(own.outputs, outputs, strict=True)} if own.returns else {}
     found = {**given, **reader.seen, **left}
-    _Moves(module, here, reader, boxes, found).check(program.cycle)
+    _Moves(module, here, reader, boxes, found).check(cycle)
 
 
 def _given(module: Module, here: Names, reader: Reader) -> dict[str, Value]:
@@ -210,6 +233,8 @@ def _given(module: Module, here: Names, reader: Reader) -> dict[str, Value]:
         given[program.gradient.name] = np.array(here.gradient(), object)
     if program.cycle is not None and program.cycle.potential is not None:
         given[program.cycle.potential.name] = np.array([sp.Symbol(program.cycle.potential.name)], object)
+    if program.cycle is not None and program.cycle.counter:
+        given[program.cycle.counter] = np.array([_COUNT], object)
     for datum in program.data:
         given[datum.name] = here.data(datum)
     if program.variant == "minibatch":
@@ -263,10 +288,17 @@ class _Moves:
         self.drawn = [*self.boxes.draws]
         self.procedures = [*self.module.kernel.draws]
 
+    def _is_left_out(self, move: Move) -> bool:
+        return not isinstance(move, Trajectory) and self.boxes.cycles % move.every != 0
+
     def check(self, cycle: Cycle) -> None:
         """Check every move, that nothing more was done, and what is left."""
         for move in cycle.moves:
             match move:
+                case Refresh() | Draw() if self._is_left_out(move):
+                    self._same(self.entries(move.old), self.entries(move.new), f"{move.block.name}, which is not due")
+                    if isinstance(move, Draw):
+                        self.procedures.pop(0)
                 case Refresh():
                     self._refresh(move, cycle)
                 case Trajectory():
@@ -284,6 +316,8 @@ class _Moves:
         self._demand(len(self.boxes.gradients) == carried, "evaluates the gradient elsewhere than where it starts")
         self._demand(not self.boxes.steps or calls == 1, "takes steps of a word that it does not have")
         self._demand(not self.drawn, "draws more than its moves")
+        if cycle.counter:
+            self._same([_COUNT + 1], self.entries(cycle.counted), "the number of cycles")
         if accepts:
             self._same([PROBABILITY], self.entries(ACCEPTANCE), "the acceptance")
 

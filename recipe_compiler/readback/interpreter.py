@@ -170,8 +170,17 @@ class Reader:
                 test=ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[ast.Constant(value=0.0)])
             ):
                 self._clip(statement, name)
+            case ast.If(test=ast.Name() as flag, body=body, orelse=otherwise) if otherwise:
+                self.execute(body if self._flag(flag, scope) else otherwise, scope)
             case _:
                 raise _unreadable(statement)
+
+    def _flag(self, node: ast.Name, scope: dict[str, Value]) -> bool:
+        """Return what decides whether something is done: known where a text is read, not a symbol."""
+        flag = self._value(node, scope)
+        if not isinstance(flag, bool):
+            raise _unreadable(node)
+        return flag
 
     def _clip(self, statement: ast.If, name: str) -> None:
         """A covariance clipped where it is negative is read where it is not: check that nothing else happens."""

@@ -130,9 +130,11 @@ def check_first_values(module: Module, sizes: Sizes) -> None:
     """
     iteration = Iteration(module, _given(module, sizes))
     start = {name: np.array(value) for name, value in iteration.given.items()}
-    first = {array.name: _first(array, sizes) for array in carried(module.program)}
-    gradient = module.program.gradient if module.program.carried else None
+    counter = module.program.cycle.counter if module.program.cycle else ""
+    first = {array.name: [0] if array.name == counter else _first(array, sizes) for array in carried(module.program)}
+    gradient = module.program.gradient if module.program.carries else None
     energy = module.program.cycle.potential if module.program.cycle else None
+    energy = energy if energy is not None and energy.name in first else None
     reader = RunLoopReader(module.text, opaque={"gradient": [first[gradient.name]]} if gradient else {})
     reader.fills = dict.fromkeys(("_fill_indices", "_shuffle_indices", "_block_indices"), iteration.rows)
     if energy is not None:

@@ -16,6 +16,7 @@ from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.model import Build, ByLaw, Cir, Metropolis, Steps
 from recipe_compiler.spec.model import Draw as StatedDraw
 from recipe_compiler.spec.model import Refresh as StatedRefresh
+from recipe_compiler.spec.moves import every_of
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 
@@ -45,23 +46,26 @@ def with_cycle(
                     raise CompilerError(f"a draw of {name} without the places of the target's blocks")
                 taken = declared | {own.new for own in moves if isinstance(own, Draw)}
                 drawn = draw(build.target, move, program.gradient, newest, taken, build.bit_generator)
+                drawn = replace(drawn, every=move.every)
                 newest[drawn.block.name] = drawn.new
                 moves.append(drawn)
             case StatedRefresh(name, kept):
-                made = _refresh(derivation, name, kept, newest, declared)
+                made = replace(_refresh(derivation, name, kept, newest, declared), every=move.every)
                 newest[name] = made.new
                 moves.append(made)
             case Metropolis() | Steps():
                 made = _trajectory(move, _along(program, potential, newest, declared, anew=anew), anew=anew)
                 newest |= {value.name: value.end for value in made.values if value.name in newest}
                 moves.append(made)
+    counter = fresh("cycles", declared) if any(every_of(move) > 1 for move in build.scheme.cycle) else ""
+    cycle = Cycle(tuple(moves), counter=counter, counted=fresh(f"{counter}_next", declared) if counter else "")
     if potential is None:
-        return _checked(program, Cycle(tuple(moves)))
+        return _checked(program, cycle)
     for block in program.blocks:
         if block.domain.name not in WITHOUT_BOUNDARY:
             hint = f"state the target with `transform` for {block.name}, so that its coordinates are all real numbers"
             raise unsupported(f"acceptance by H of a state with a boundary ({block.name})", hint)
-    return _checked(program, Cycle(tuple(moves), potential, rest_of(derivation)))
+    return _checked(program, replace(cycle, potential=potential, rest=rest_of(derivation)))
 
 
 def _trajectory(move: Metropolis | Steps, values: tuple[Along, ...], *, anew: bool) -> Trajectory:

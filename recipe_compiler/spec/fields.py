@@ -92,6 +92,8 @@ def _move(value: Raw) -> Raw:
         if key in _LOOKS_AT_THE_STATE:
             expected = "moves that are all done in every cycle"
             refuse_said(f"`{key}`: a scan order that looks at the state does not keep the law", expected)
+        if key == "of" and "repeat" in value:
+            refuse_said("`of`, a part of a cycle that is repeated, which is not offered yet", "`repeat` of one move")
         if key in _NOT_OFFERED:
             refuse_said(f"`{key}`, {_NOT_OFFERED[key]}, which is not offered yet", _OFFERED)
     return value
@@ -183,8 +185,6 @@ _LOOKS_AT_THE_STATE = ("when", "if", "unless", "while", "until")
 _NOT_OFFERED: Mapping[str, str] = {
     "involution": "an involution of one's own",
     "code": "a move that is code",
-    "every": "a move that is done in some of the cycles",
-    "repeat": "a part of a cycle that is repeated",
     "of": "other dynamics on some of the blocks",
     "bind": "other dynamics on some of the blocks",
 }
@@ -534,6 +534,7 @@ StepsField = Annotated[
 ]
 """How often a word is done, at least and at most."""
 StepsNumber = Annotated[int, *_between(1, MOST_STEPS)]
+MovesNumber = Annotated[int, *_between(1, MOST_MOVES)]
 Pairs = Annotated[tuple[Pair, ...] | None, BeforeValidator(_pairs), WithJsonSchema(_PAIRS_SCHEMA)]
 """Places of a block matrix; None: all."""
 Summands = Annotated[tuple[str, ...] | None, BeforeValidator(_summands), WithJsonSchema({"type": ["string", "array"]})]

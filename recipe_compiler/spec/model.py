@@ -107,6 +107,8 @@ class Refresh:
     block: str
     kept: Fraction = Fraction(0)
     """c, in [0, 1): 0 of a full refresh."""
+    every: int = 1
+    """It is done in the first cycle of a chain, and in each n-th after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,8 @@ class Draw:
 
     block: str
     """As the target declares it, also where it is sampled in an unbounded variable."""
+    every: int = 1
+    """As of `Refresh`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,8 @@ class Cir:
 
     block: str
     """As the target declares it, also where it is sampled in an unbounded variable."""
+    every: int = 1
+    """As of `Refresh`."""
 
 
 ByLaw = Draw | Cir

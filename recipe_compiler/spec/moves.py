@@ -1,25 +1,52 @@
-"""Moves of a cycle as documents state them."""
+"""Moves of a cycle as documents state them, and the order in which they are done."""
+
+from collections.abc import Iterable
+from math import lcm
 
 from recipe_compiler.spec.model import Cir, Draw, Metropolis, Move, Refresh, Scheme, Steps
 from recipe_compiler.spec.words import word_text
 
+LONGEST_PERIOD = 1000
+"""The cycles after which all moves of a cycle begin anew together, at most."""
+
+
+def every_of(move: Move) -> int:
+    """Return n of a move that is done in each n-th cycle; a move with a word is done in each."""
+    return 1 if isinstance(move, Metropolis | Steps) else move.every
+
+
+def period(moves: Iterable[Move]) -> int:
+    """Return the number of cycles after which all moves begin anew together."""
+    return lcm(*map(every_of, moves))
+
+
+def over_a_period(moves: tuple[Move, ...]) -> tuple[Move, ...]:
+    """Return the moves of as many cycles as go by until all begin anew together, in the order that they are done.
+
+    A chain of such periods is one of a single kernel, the product of these moves.
+    """
+    cycles = range(period(moves))
+    return tuple(move for cycle in cycles for move in moves if cycle % every_of(move) == 0)
+
 
 def cycle_text(scheme: Scheme) -> str:
     """Return the moves of a cycle: `[refresh: r, metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}]`."""
-    moves = (move_text(scheme, move) for move in scheme.cycle)
-    return f"[{', '.join(f'{{{text}}}' if text.startswith('split') else text for text in moves)}]"
+    moves = ((move, move_text(scheme, move)) for move in scheme.cycle)
+    braced = (f"{{{text}}}" if text.startswith("split") or every_of(move) > 1 else text for move, text in moves)
+    return f"[{', '.join(braced)}]"
 
 
 def move_text(scheme: Scheme, move: Move) -> str:
     """Return one of them: `refresh: {r: 9/10}`; each has the word of the scheme, whatever document it is of."""
     split = f"split: {word_text(scheme.split)}"
+    every = f", every: {every_of(move)}" if every_of(move) > 1 else ""
     match move:
         case Refresh(block, kept):
-            return f"refresh: {{{block}: {kept}}}" if kept else f"refresh: {block}"
+            return f"refresh: {{{block}: {kept}}}{every}" if kept else f"refresh: {block}{every}"
         case Draw(block):
-            return f"draw: {block}"
+            return f"draw: {block}{every}"
         case Cir(block):
-            return f"cir: {block}"
+            return f"cir: {block}{every}"
         case Metropolis(steps, flip):
             turned = ", ".join(f"{block}: -{block}" for block in flip)
             flipped = f", flip: {{{turned}}}" if flip else ""

@@ -10,9 +10,10 @@ from recipe_compiler.spec.build_parts import Around
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
-from recipe_compiler.spec.fields import A_CYCLE
+from recipe_compiler.spec.fields import A_CYCLE, MOST_MOVES
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import ByLaw, Cir, Draw, Dynamics, Metropolis, Move, Refresh, Scheme, Steps, Target
+from recipe_compiler.spec.moves import LONGEST_PERIOD, period
 from recipe_compiler.spec.read_word import Path, read_word
 from recipe_compiler.spec.schema import MoveEntry, WordEntry
 from recipe_compiler.spec.validate import entry_name
@@ -31,17 +32,20 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Sche
         path = (*_AT, place)
         _check_alone(page, path, entry)
         if entry.refresh is not None:
-            moves.append(entry.refresh)
+            moves += [replace(entry.refresh, every=entry.every)] * entry.repeat
         elif entry.draw is not None:
-            moves.append(Draw(entry.draw))
+            moves += [Draw(entry.draw, entry.every)] * entry.repeat
         elif entry.cir is not None:
-            moves.append(Cir(entry.cir))
+            moves += [Cir(entry.cir, entry.every)] * entry.repeat
         elif entry.metropolis is not None:
             moves.append(Metropolis(entry.metropolis.steps, entry.metropolis.flip))
             words.append(((*path, "metropolis"), entry.metropolis))
+            _check_scheduled(page, path, entry)
         else:
             moves.append(Steps(entry.steps))
             words.append((path, entry))
+            _check_scheduled(page, path, entry)
+    _check_schedule(page, moves)
     if not words:
         if len(page.faults.found) == before and not any(isinstance(move, ByLaw) for move in moves):
             why = "refreshes alone leave the potential's block as it is"
@@ -62,10 +66,33 @@ def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
     """Add a fault for whatever stands beside the key that says which move it is."""
     kinds = [key for key in ("refresh", "draw", "cir", "metropolis") if getattr(entry, key) is not None]
     for kind in kinds[:1]:
-        for key in sorted(entry.model_fields_set - {kind}):
+        for key in sorted(entry.model_fields_set - {kind, "every", "repeat"}):
             problem = f"found `{key}` beside `{kind}`, expected `{kind}` alone in its move"
             hint = "each move is an item of its own, and what is said of a Metropolis move stands under `metropolis`"
             page.fault((*path, key), f"{entry_name(path)}.{key}", problem, hint)
+
+
+def _check_scheduled(page: Page, path: Path, entry: MoveEntry) -> None:
+    """Add a fault where a move with a word is not done once in each cycle."""
+    for key, number, hint in (
+        ("every", entry.every, "let the other moves be done less often: `every` of a refresh, a draw or `cir`"),
+        ("repeat", entry.repeat, "`steps` says how often a word is done; moves are accepted once in a cycle"),
+    ):
+        if number != 1:
+            problem = f"found `{key}: {number}` of a move with a word, expected 1: it is done once in each cycle"
+            page.fault((*path, key), f"{entry_name(path)}.{key}", problem, hint)
+
+
+def _check_schedule(page: Page, moves: Sequence[Move]) -> None:
+    """Add a fault where repetitions are too many, or the order of moves begins anew after too many cycles."""
+    if len(moves) > MOST_MOVES:
+        problem = f"found a cycle of {len(moves)} moves with their repetitions, expected {MOST_MOVES} at most"
+        page.fault(_AT, entry_name(_AT), problem, "`repeat` writes a move out so many times")
+    if period(moves) > LONGEST_PERIOD:
+        problem = (
+            f"found moves that begin anew together after {period(moves)} cycles, expected {LONGEST_PERIOD} at most"
+        )
+        page.fault(_AT, entry_name(_AT), problem, "the least common multiple of all `every` has to be smaller")
 
 
 def check_cycle(page: Page, scheme: Scheme, dynamics: Dynamics, target: Target, variant: str) -> None:

@@ -26,6 +26,7 @@ from recipe_compiler.spec.fields import (
     Matrix,
     MoveField,
     MovesField,
+    MovesNumber,
     Name,
     Numbers,
     OneOrMore,
@@ -253,6 +254,8 @@ class MoveEntry(WordEntry):
         MetropolisEntry | None, MoveField, LeftOut, Field(description="a word that is accepted, or refused, as a whole")
     ] = None
     steps: Annotated[StepsNumber, Field(description="how often the word is done")] = 1
+    every: Annotated[StepsNumber, Field(description="the move is done in each n-th cycle, the first of a chain on")] = 1
+    repeat: Annotated[MovesNumber, Field(description="how often the move is done in a row")] = 1
 
 
 class SchemeEntry(WordEntry):

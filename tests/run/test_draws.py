@@ -94,7 +94,15 @@ def data_of(build: Build) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([rows[name] for name in "abc"], axis=1), rows["y"]
 
 
-@pytest.mark.parametrize("cycle", ["[draw: beta, draw: tau]", f"[{WORD}, {{draw: tau}}]", f"[{{draw: tau}}, {WORD}]"])
+@pytest.mark.parametrize(
+    "cycle",
+    [
+        "[draw: beta, draw: tau]",
+        f"[{WORD}, {{draw: tau}}]",
+        f"[{{draw: tau}}, {WORD}]",
+        f"[{{draw: beta, every: 3}}, {WORD}, {{draw: tau, every: 2}}]",
+    ],
+)
 def test_draws_have_the_posterior_of_the_conjugate_regression(cycle: str) -> None:
     """Alone, and one of both with a trajectory for the other: nothing of a state before a draw is used after it."""
     build = regression(cycle)
@@ -128,13 +136,20 @@ def test_every_family_is_drawn_by_its_law() -> None:
     assert np.max(np.abs(correlations)) < 6 / np.sqrt(len(theta))
 
 
-@pytest.mark.parametrize("cycle", ["[draw: beta, draw: tau]", f"[{WORD}, {{draw: tau}}, {{draw: beta}}]"])
+@pytest.mark.parametrize(
+    "cycle",
+    [
+        "[draw: beta, draw: tau]",
+        f"[{WORD}, {{draw: tau}}, {{draw: beta}}]",
+        f"[{{draw: beta, every: 4}}, {WORD}, {{draw: tau, every: 3}}]",
+    ],
+)
 def test_a_run_is_the_same_bits_however_it_is_cut_into_calls(cycle: str) -> None:
-    """Nothing is carried beside the state and the words of the stream."""
+    """Nothing is carried beside the state and the words of the stream, but the number of cycles where it is needed."""
     build = regression(cycle)
     module, data = module_of(build), load_data(build.data, build.target)
     inputs, sizes = prepare_inputs(module, build, build.run, data, 60), resolve_sizes(build, data)
-    assert module.carried == ()
+    assert module.carried == ((("cycles", 1),) if "every" in cycle else ())
 
     def run(*pieces: int) -> np.ndarray:
         noise, batch = module.seed_streams(3, 2)
@@ -149,7 +164,19 @@ def test_a_run_is_the_same_bits_however_it_is_cut_into_calls(cycle: str) -> None
     np.testing.assert_array_equal(run(*(1,) * 60), whole)
     np.testing.assert_array_equal(run(7, 20, 33), whole)
     theta = drawn(build, draws=60, warmup=0, chains=3).block("theta")
-    assert len(np.unique(theta[:, 1:, 3])) == 3 * theta[:, 1:, 3].shape[1]
+    if "every" not in cycle:
+        assert len(np.unique(theta[:, 1:, 3])) == 3 * theta[:, 1:, 3].shape[1]
+
+
+def test_a_move_is_done_in_each_nth_cycle_from_the_first_on() -> None:
+    """Also where a draw is kept of each second cycle alone."""
+    build = regression("[{draw: beta, every: 3}, {draw: tau, every: 2, repeat: 2}]")
+    for thin in (1, 2):
+        theta = drawn(build, draws=31, warmup=0, thin=thin).block("theta")
+        beta, tau = (np.any(np.diff(theta[:, :, own], axis=1) != 0, axis=2) for own in (slice(0, 3), slice(3, 4)))
+        for moved, every in ((beta, 3), (tau, 2)):
+            due = [any(k % every == 0 for k in range(thin * kept, thin * (kept + 1))) for kept in range(1, 31)]
+            assert np.all(moved == due)
 
 
 @pytest.mark.parametrize("generator", ["philox", "numpy"])

@@ -51,13 +51,14 @@ CYCLES = {
     "mala": f"[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}]",
     "steps": f"[{{{LEAPFROG}, steps: 3}}, {{refresh: {{r: 1/3}}}}]",
     "between": f"[{{refresh: {{r: 1/2}}}}, {{metropolis: {{{LEAPFROG}, steps: 2, {FLIP}}}}}, {{refresh: {{r: 1/3}}}}]",
+    "every": f"[{{refresh: {{r: 1/2}}, every: 3}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}, {{refresh: r, every: 2}}]",
 }
 
 ONE_OF_EACH = {
     f"{cycle}_{target}": (target, cycle)
     for target, cycle in (
         ("gaussian", "hmc"), ("double_well", "hmc_of_some_steps"), ("logistic_regression", "ghmc"),
-        ("eight_schools", "mala"), ("logistic_regression", "steps"), ("gaussian", "between"),
+        ("eight_schools", "mala"), ("logistic_regression", "steps"), ("gaussian", "between"), ("gaussian", "every"),
     )
 }  # fmt: skip
 """Every cycle and every target, by the names of the builds."""

@@ -75,6 +75,7 @@ GIBBS = {
     "twice": ("regression_precision", "[draw: tau, draw: beta, draw: tau]"),
     "hmc_first": ("regression_precision", f"[{WORD}, {{draw: tau}}]"),
     "hmc_between": ("regression_precision", f"[{{draw: beta}}, {WORD}, {{draw: tau}}]"),
+    "every": ("regression_precision", f"[{{draw: beta, every: 3}}, {WORD}, {{draw: tau, every: 2, repeat: 2}}]"),
     "families": (FAMILIES, "[draw: g, draw: h, draw: e, draw: l, draw: b, draw: w, draw: n]"),
     "cir": (GAMMAS, "[draw: s, cir: g]"),
     "cir_of_a_scalar": ("regression_precision", "[draw: beta, cir: tau]"),

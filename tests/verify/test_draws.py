@@ -24,7 +24,7 @@ from recipe_compiler.verify.moves import cir as cir_module
 from recipe_compiler.verify.moves.cir import cir, flow_keeps, residuals
 from recipe_compiler.verify.moves.cycle import cycle
 from recipe_compiler.verify.moves.draw import draw, drawn_from_law
-from recipe_compiler.verify.moves.irreducible import draws_all, irreducible
+from recipe_compiler.verify.moves.irreducible import draws_in_a_row, irreducible
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.steps.split import Split, split_of
 
@@ -177,13 +177,19 @@ def test_what_every_cycle_draws_reaches_every_state(normal: Build) -> None:
     for names, moves, drawn in (
         ("still", (Draw("mu"), Draw("tau")), True),
         ("still", (Draw("mu"),), False),
+        ("still", (Draw("mu", every=2), Draw("tau", every=3)), True),
+        ("still", (Draw("mu", every=7), Draw("mu")), False),
+        ("hmc", (Draw("mu", every=2), Draw("tau"), Refresh("r"), Metropolis((7, 7), ("r",))), True),
+        ("hmc", (Draw("mu", every=2), Refresh("r"), Metropolis((7, 7), ("r",)), Draw("tau", every=2)), False),
+        ("hmc", (Draw("mu", every=2), Draw("tau", every=5), Refresh("r", every=3), Steps(2)), True),
         ("hmc", (Draw("mu"), Draw("tau")), False),
         ("hmc", (Draw("mu"), Refresh("r"), Draw("tau")), True),
         ("hmc", (Draw("mu"), Draw("tau"), Refresh("r"), Metropolis((7, 7), ("r",))), True),
         ("hmc", (Draw("mu"), Draw("tau"), Refresh("r"), Steps(2)), True),
     ):
-        split = of(names, "B/2 A B/2" if len(moves) == 4 else "", *moves)
-        assert draws_all(split, normal) is drawn
+        worded = any(isinstance(move, Metropolis | Steps) for move in moves)
+        split = of(names, "B/2 A B/2" if worded else "", *moves)
+        assert draws_in_a_row(split, normal) is drawn
         known = irreducible(split, stages(normal, split))
         assert isinstance(known.decision, Proved) is (drawn and not isinstance(moves[-1], Steps)), moves
 

@@ -179,6 +179,11 @@ def test_moves_of_shipped_dynamics_keep_exp_minus_H(
         ("hmc", (FULL, PARTIAL, Metropolis()), ""),
         ("hmc", (PARTIAL, FULL, Metropolis()), "the refresh of r keeps 9/10 of it"),
         ("hmc", (Metropolis(),), "nothing draws r anew"),
+        ("hmc", (replace(FULL, every=2), Metropolis()), "nothing draws r anew"),
+        ("hmc", (FULL, replace(PARTIAL, every=3), Metropolis()), ""),
+        ("hmc", (replace(PARTIAL, every=3), FULL, replace(PARTIAL, every=2), Metropolis()), "keeps 9/10 of it"),
+        ("hmc", (FULL, replace(FULL, every=7), Metropolis()), ""),
+        ("hmc", (replace(PARTIAL, every=5), Metropolis()), "nothing draws r anew"),
         ("hmc", (FULL, Metropolis(flip=("theta",))), "nothing draws theta anew"),
     ],
 )  # fmt: skip
@@ -192,7 +197,7 @@ def test_a_flip_may_be_left_out_only_of_what_is_drawn_anew_before_it_is_read(
         assert "r is drawn anew before it is read" in found.by
         assert "not where a refused move has left it" in found.remarks[0]
         return
-    if FULL in moves:
+    if any(isinstance(move, Refresh) and not move.kept for move in moves):
         assert isinstance(found, Undecided)
         assert open_ in found.tried[0]
         assert "open whether r, drawn wholly anew, mends it" in found.tried[-1]
@@ -346,6 +351,8 @@ def test_a_metropolis_move_without_its_flip_is_refuted(x: Fraction, r: Fraction)
 def test_what_leaves_the_number_of_states_open_is_named(any_build: Build) -> None:
     for name, text, moves, why in (
         ("hmc", LEAPFROG, (FULL, Metropolis((2, 2), ("r",))), "trajectories may close"),
+        ("hmc", LEAPFROG, (replace(FULL, every=2), Metropolis((1, 1), ("r",))), "less often than a word is done"),
+        ("hmc", LEAPFROG, (replace(FULL, every=2), Metropolis((1, 20), ("r",))), "less often than a word is done"),
         ("hmc", LEAPFROG, (FULL, Steps(1)), "a word that is accepted or refused"),
         ("hmc", LEAPFROG, (Metropolis((1, 1), ("r",)),), "nothing draws r anew"),
         ("hmc", "A/2 B A/2", (FULL, Metropolis((1, 1), ("r",))), "one letter that moves theta"),

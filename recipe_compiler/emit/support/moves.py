@@ -39,3 +39,9 @@ _CLOSE = 1e-8  # of the size of a block, as near as trajectories of many steps c
 def _returned(log_ratio, gap, extent):
     """Return the log ratio, or -inf where a block came back by `gap` from where it began; NaN is no way back."""
     return log_ratio if gap <= _CLOSE * extent else -math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _is_due(cycles, every):
+    """Return whether a move is done in this cycle, which so many went before."""
+    return cycles % every == 0.0

@@ -15,8 +15,15 @@ the other the draws lead from every state to a density that is positive on the w
 conditional densities, each positive there (Roberts, Smith 1994). So is that of a flow (`cir`) from everywhere. At most
 one word stands between them, K that keeps the law pi: it takes what is positive where pi is to another such, since of a
 set A with K(z, A) = 0 for almost all z also pi(A) = int pi K(., A) = 0. Hence two cycles reach every set to which
-exp(-H) gives anything, from wherever. That there is a law is shown apart: conditional laws there may be where exp(-H)
-has no finite integral (Hobert, Casella 1996).
+exp(-H) gives anything, from wherever.
+
+Moves that are not done in each cycle make one kernel of a period: the moves of as many cycles as go by until all begin
+anew together. Of draws a row of it without a word has to draw every block; of a word one move has to stand between two
+refreshes, with no other word there. What comes before such a part leads somewhere, and what comes after it keeps
+exp(-H), so takes what is positive where that is to another such.
+
+That there is a law is shown apart: conditional laws there may be where exp(-H) has no finite integral (Hobert, Casella
+1996).
 """
 
 from collections.abc import Iterator
@@ -31,7 +38,8 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.build_checks import potential_blocks
-from recipe_compiler.spec.model import Build, ByLaw, Metropolis, Refresh
+from recipe_compiler.spec.model import Build, ByLaw, Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.moves import over_a_period
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
@@ -56,7 +64,7 @@ class _OtherFormError(Exception):
 
 def irreducible(split: Split, stages: Stages) -> Answer:
     """Decide that every state is reached from every other, so that exp(-H) is the only stationary law of the cycle."""
-    if draws_all(split, stages.build):
+    if draws_in_a_row(split, stages.build):
         return _by_draws(split, stages)
     try:
         theta, r, drift, kicks = _form(split)
@@ -79,11 +87,25 @@ def irreducible(split: Split, stages: Stages) -> Answer:
     return shown(says, found, (FINITE,))
 
 
-def draws_all(split: Split, build: Build) -> bool:
-    """Whether moves of a cycle draw every block of the target, and every other block of the dynamics."""
-    cycle_, held = split.scheme.cycle, {block.name for block in potential_blocks(split.subject.dynamics)}
-    drawn = {move.block for move in cycle_ if isinstance(move, ByLaw)}
-    refreshed = {move.block for move in cycle_ if isinstance(move, Refresh)}
+def draws_in_a_row(split: Split, build: Build) -> bool:
+    """Whether a row of moves of a period, with no word among them, draws every block of target and dynamics."""
+    return any(_draw_all(split, build, row) for row in _rows(split))
+
+
+def _rows(split: Split) -> Iterator[tuple[Move, ...]]:
+    """Yield the rows of moves of a period between one move with a word and the next; periods follow each other."""
+    circle = over_a_period(split.scheme.cycle)
+    words = [place for place, move in enumerate(circle) if isinstance(move, Metropolis | Steps)]
+    if not words:
+        yield circle
+    for place, following in zip(words, (*words[1:], *(w + len(circle) for w in words[:1])), strict=True):
+        yield (*circle, *circle)[place + 1 : following]
+
+
+def _draw_all(split: Split, build: Build, moves: tuple[Move, ...]) -> bool:
+    held = {block.name for block in potential_blocks(split.subject.dynamics)}
+    drawn = {move.block for move in moves if isinstance(move, ByLaw)}
+    refreshed = {move.block for move in moves if isinstance(move, Refresh)}
     others = {name for name in split.subject.names if name not in held}
     return bool(held) and {block.name for block in drawn_blocks(build.target)} <= drawn and others <= refreshed
 
@@ -121,6 +143,9 @@ def _form(split: Split) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
         raise _OtherFormError("it is known of a position and a momentum over all of the real numbers")
     if not any(isinstance(other, Refresh) and other.block == r.name for other in scheme.cycle):
         raise _OtherFormError(f"nothing draws {r.name} anew")
+    drawn = [any(isinstance(own, Refresh) and own.block == r.name for own in row) for row in _rows(split)]
+    if not any(before and after for before, after in zip(drawn, (*drawn[1:], *drawn[:1]), strict=True)):
+        raise _OtherFormError(f"{r.name} is drawn anew less often than a word is done: its trajectories may close")
     named, word = {piece.name: piece for piece in split.pieces}, [letter.piece for letter in letters(scheme.split)]
     drifts = [name for name in word if theta.name in named[name].moved]
     if len(drifts) != 1 or named[drifts[0]].moved != (theta.name,) or drifts[0] in split.numerical:

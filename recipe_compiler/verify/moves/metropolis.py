@@ -25,6 +25,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.model import ByLaw, Cir, Draw, Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.moves import over_a_period
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.pieces import Piece
@@ -201,13 +202,20 @@ def _asked(split: Split, under: Flip) -> Iterator[Obligation]:
 def _read_before_drawn(split: Split, blocks: frozenset[str]) -> str:
     """Return what reads the sign of some blocks after the Metropolis move, before all of them were drawn wholly anew.
 
-    Moves follow each other in a circle. The laws of other blocks do not read it: H is even in a block whose own law is
-    normal of mean 0, and what the target claims of its blocks is about them alone. Empty where nothing does.
+    Moves follow each other in a circle: that of a period, where some are not done in each cycle. The laws of other
+    blocks do not read it: H is even in a block whose own law is normal of mean 0, and what the target claims of its
+    blocks is about them alone. Empty where nothing does.
     """
-    cycle = split.scheme.cycle
-    place = next(n for n, move in enumerate(cycle) if isinstance(move, Metropolis))
+    circle = over_a_period(split.scheme.cycle)
+    places = (place for place, move in enumerate(circle) if isinstance(move, Metropolis))
+    read = (_read_after(split, blocks, (*circle[place + 1 :], *circle[:place])) for place in places)
+    return next(filter(None, read), "")
+
+
+def _read_after(split: Split, blocks: frozenset[str], moves: tuple[Move, ...]) -> str:
+    """Return what reads the sign of some blocks among the moves that follow, before all were drawn wholly anew."""
     left = set(blocks)
-    for move in (*cycle[place + 1 :], *cycle[:place]):
+    for move in moves:
         if isinstance(move, ByLaw) and not left & {block.name for block in potential_blocks(split.subject.dynamics)}:
             continue
         if not isinstance(move, Refresh):

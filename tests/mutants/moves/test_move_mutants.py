@@ -19,6 +19,7 @@ TURNED = "a refused move has to be turned, r -> -r"
 
 REFUTED = {
     "ghmc_without_flip": ("metropolis", f"{OFF}(-1) exp(-1) + (1) exp(-15)", TURNED),
+    "ghmc_every_third_without_flip": ("metropolis", "theta = ", "nothing draws r anew"),
     "ghmc_of_some_steps_without_flip": ("metropolis", "steps = uniform(1, 3)", "the refresh of r keeps 9/10 of it"),
     "ghmc_of_ten_steps_without_flip": ("metropolis", "U(theta) = theta[0]**2/2", "state `flip: {r: -r}`"),
     "flip_of_the_position": ("metropolis", OFF, "this one turns theta -> -theta"),
@@ -46,6 +47,7 @@ OPEN = {
         "letter 1 = B/3, letter 3 = 2*B/3",
         "open whether r, drawn wholly anew, mends it",
     ),
+    "hmc_every_other_without_flip": ("metropolis", TURNED, "nothing draws r anew", "open whether r, drawn wholly anew"),
     "path_without_flip": ("metropolis", TURNED, "nothing draws r anew"),
     "path_that_is_no_palindrome": (
         "metropolis",
