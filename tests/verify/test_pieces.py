@@ -80,6 +80,26 @@ def test_pieces_that_meet_at_a_point_or_in_value_alone_have_none(written: Writte
     assert isinstance(_gradient(written("target", TARGET.format(potential))).decision, Undecided)
 
 
+OF_DATA = "state: {{x: {{}}, y: {{}}}}\ndata: {{n: {{shape: N, is: nonnegative}}}}\nlog_prior: -x**2 - y**2\n"
+CASES = {
+    "where(n == 0, x, -exp(y) + n*y)": Proved,
+    "where(n > 2, abs(n - 3)*x, sign(n)*y)": Proved,
+    "sqrt(n)*x + maximum(n, 1)*y": Proved,
+    "where(n == 0, abs(x), y)": Undecided,
+    "where(n > x, x, y)": Undecided,
+    "where(n == 0, where(x > 0, 1, 0), y)": Undecided,
+    "sqrt(n*exp(x))*y": Undecided,
+    "maximum(n, x)": Undecided,
+}
+"""A datum stays the case that it is; where it decides with the state, that may change it."""
+
+
+@pytest.mark.parametrize("log_likelihood", CASES)
+def test_what_data_alone_decide_neither_jumps_nor_bends(written: Written, log_likelihood: str):
+    text = f"{OF_DATA.format()}log_likelihood: '{log_likelihood}'\n"
+    assert isinstance(_gradient(written("target", text)).decision, CASES[log_likelihood])
+
+
 DYNAMICS = """
 state: {{theta: {{shape: 2}}, r: {{shape: 2}}}}
 parameters: {{c: {{is: positive}}}}

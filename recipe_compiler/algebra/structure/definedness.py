@@ -13,14 +13,30 @@ from recipe_compiler.algebra.positivity import premise
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.transposes import kinds_of, plain
 from recipe_compiler.algebra.structure.psd import semidefinite, sign, sign_by_rules
-from recipe_compiler.formula.build import negate, parts
+from recipe_compiler.formula.build import negate, nodes, parts
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import ELEMENTWISE, Add, Apply, Compare, Formula, Multiply, Number, Power
+from recipe_compiler.formula.expression import (
+    ELEMENTWISE,
+    Add,
+    Apply,
+    Compare,
+    Formula,
+    FunctionAt,
+    GradTilde,
+    Multiply,
+    Next,
+    Normal,
+    Number,
+    Power,
+    Role,
+    Symbol,
+)
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 
 CALCULUS = frozenset({"grad", "div", "hessian"})
+_OF_DATA = frozenset({Role.DATUM, Role.INDEX, Role.SIZE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +82,22 @@ def _all(formulas: Iterable[Formula], declarations: Declarations, smooth: bool) 
 
 
 def _nodes(formula: Formula, smooth: bool) -> Iterator[tuple[Formula, bool]]:
-    """Yield every node, and whether it must be smooth."""
+    """Yield every node, and whether it must be smooth; what is of data alone stays what it is."""
+    smooth = smooth and not is_of_data(formula)
     yield formula, smooth
     inner = smooth or (isinstance(formula, Apply) and formula.fn in CALCULUS)
     for part in parts(formula):
         yield from _nodes(part, inner)
+
+
+def is_of_data(formula: Formula) -> bool:
+    """Whether a formula is made of fields of a datum, sizes and numbers: nothing is differentiated by those."""
+    return not any(
+        node.role not in _OF_DATA
+        if isinstance(node, Symbol)
+        else isinstance(node, FunctionAt | Next | GradTilde | Normal)
+        for node in nodes(formula)
+    )
 
 
 def conditions(node: Formula, smooth: bool) -> Iterator[Condition]:
@@ -129,10 +156,20 @@ def _smooth(node: Formula, declarations: Declarations) -> Obligations:
     """Return what keeps a function with a kink or a jump away from it."""
     kink = kink_of(node)
     if kink is None:
-        rough = isinstance(node, Apply) and node.fn in ("where", "minimum", "maximum")
-        return _open(f"{text(node)} is smooth") if rough else NONE
+        return _open(f"{text(node)} is smooth") if _may_jump_or_bend(node) else NONE
     found = _shown(kink, "!=", declarations)
     return _open(f"{text(node)} is smooth") if found is None else Obligations(found)
+
+
+def _may_jump_or_bend(node: Formula) -> bool:
+    """Whether a node without a formula for its kink may have one, or a jump; the case of a datum is fixed."""
+    match node:
+        case Apply("minimum" | "maximum"):
+            return True
+        case Apply("where", (condition, *_)):
+            return not is_of_data(condition)
+        case _:
+            return False
 
 
 def _has(condition: Condition, declarations: Declarations) -> Obligations:

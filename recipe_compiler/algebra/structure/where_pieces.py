@@ -26,6 +26,7 @@ from recipe_compiler.algebra.structure.definedness import (
     CALCULUS,
     Obligations,
     definedness,
+    is_of_data,
     kink_of,
     obligations,
     of_node,
@@ -74,7 +75,7 @@ def _once(formula: Formula, declarations: Declarations, guards: Guards) -> Oblig
 
 def _own(formula: Formula, declarations: Declarations, guards: Guards) -> Obligations:
     """Return what a node needs besides its parts; its kink may lie where its piece is not used."""
-    found = of_node(formula, declarations, smooth=True)
+    found = of_node(formula, declarations, smooth=not is_of_data(formula))
     kink = kink_of(formula)
     if not found.open or kink is None:
         return found
