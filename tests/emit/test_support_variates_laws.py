@@ -214,7 +214,7 @@ LAWS = {
     "noncentral chi-square 0 3": Law("_next_noncentral_chi_square", (0.0, 3.0), above(0.0, atom(3.0))),
     **{
         f"CIR {theta:g} {a:g} {t:g}": cir(theta, a, t)
-        for theta, a, t in ((0.8, 0.1, 0.5), (0.0, 0.3, 0.5), (5.0, 2.0, 0.01), (0.8, 1e-4, 0.5), (0.0, 1e-4, 2.0))
+        for theta, a, t in ((0.8, 0.1, 0.5), (0.0, 0.3, 0.5), (5.0, 2.0, 0.1), (0.8, 1e-4, 0.5), (0.0, 1e-4, 2.0))
     },
 }  # fmt: skip
 
