@@ -260,11 +260,12 @@ def _conclude(ready: Ready, draws: Draws, results: Results, *, as_json: bool) ->
     tree.attrs.update(summary.attributes)
     aside = None if results.overwrite else set_aside(path)
     save(tree, path)
+    left_out = str(tree.attrs.get("left_out", "")).splitlines()
     if as_json:
-        say_run(ready.run, draws, summary, path)
+        say_run(ready.run, draws, summary, left_out, path)
     else:
         show_summary(summary, COLUMNS)
-        for line in str(tree.attrs.get("left_out", "")).splitlines():
+        for line in left_out:
             say(line)
         if aside is not None:
             say(f"{aside}: the draws of an earlier run, moved out of the way; `recipe compare` puts both side by side")

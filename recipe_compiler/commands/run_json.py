@@ -26,7 +26,7 @@ def say_plan(plan: Plan, report: Report) -> None:
     _say({**_of_report(report), "faults": (), "plan": plan.says, "build": to_yaml(plan.build)})
 
 
-def say_run(run: Run, draws: Draws, summary: Summary, path: Path) -> None:
+def say_run(run: Run, draws: Draws, summary: Summary, left_out: Sequence[str], path: Path) -> None:
     """Print what a run found."""
     diagnostics = summary.diagnostics
     rows = [{"name": row.name, **dict(zip(COLUMNS, row.values, strict=True))} for row in summary.rows]
@@ -46,6 +46,7 @@ def say_run(run: Run, draws: Draws, summary: Summary, path: Path) -> None:
             "trust": summary.trust,
             "doubts": summary.doubts,
             "warnings": summary.warnings,
+            "left_out": tuple(left_out),
             "file": str(path),
         }
     )

@@ -36,6 +36,7 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )
 from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.show import text
 
 Array = NDArray[np.float64]
 
@@ -114,7 +115,7 @@ def _product(left: Formula, right: Formula, at: Point) -> Array:
 def evaluate_rows(formula: Formula, at: Point, rows: Mapping[str, Array]) -> Array:
     """Return the values of a formula of ONE datum at every row of the data: `[row, ...]`, a scalar as 1 x 1.
 
-    Raises DataError where it has a function of whole matrices other than `sum`.
+    Raises DataError where it has what no formula of a datum has, a derivative or a draw.
 
     Args:
         formula: of blocks, parameters and fields of the data.
@@ -124,19 +125,19 @@ def evaluate_rows(formula: Formula, at: Point, rows: Mapping[str, Array]) -> Arr
     names = {name: _first_axis(value) for name, value in at.names.items()}
     found = _over_rows(formula, Point({**names, **rows}, at.sizes))
     if found is None:
-        raise DataError(["found a function of whole vectors or matrices, expected those of entries, products and sums"])
+        raise DataError([f"found {text(formula)}, which has no value at the rows of the data"])
     return found
 
 
 def _over_rows(formula: Formula, at: Point) -> Array | None:
-    """Return values with a first axis for the rows, scalars 1 x 1; None for a function that is not one of entries."""
+    """Return values with a first axis for the rows, scalars 1 x 1; None for what has no value."""
 
     def values(*parts: Formula) -> list[Array] | None:
         found = [_over_rows(part, at) for part in parts]
         return None if any(value is None for value in found) else [value for value in found if value is not None]
 
     match formula:
-        case Symbol(name, _, Role.BLOCK | Role.PARAMETER | Role.DATUM) if name in at.names:
+        case Symbol(name, _, Role.BLOCK | Role.PARAMETER | Role.DATUM | Role.INDEX) if name in at.names:
             return at.names[name]
         case Add(terms) if (found := values(*terms)) is not None:
             return sum(found[1:], found[0])
@@ -152,10 +153,14 @@ def _over_rows(formula: Formula, at: Point) -> Array | None:
             flat = found[0].reshape(len(found[0]), -1)
             own = found[0][:, place[0], place[1]] if len(place) == 2 else flat[:, place[0]]
             return own.reshape(-1, 1, 1)
-        case Apply(fn, (arg,)) if fn in FUNCTIONS and (found := values(arg)) is not None:
-            return np.asarray(_ONE[fn](found[0]))
-        case Apply("sum", (arg,)) if (found := values(arg)) is not None:
-            return found[0].sum(axis=(1, 2), keepdims=True)
+        case Explicit(entries) if (found := values(*(x for row in entries for x in row))) is not None:
+            length = max(map(len, found))
+            whole = np.stack([np.broadcast_to(x.reshape(-1), (length,)) for x in found], axis=1)
+            return whole.reshape(length, len(entries), -1)
+        case Apply("where", (Compare(op, left, right), yes, no)) if (found := values(left, right, yes, no)) is not None:
+            return np.where(RELATIONS[op](found[0], found[1]), found[2], found[3])
+        case Apply(fn, args) if fn in _OF_STACKS and (found := values(*args)) is not None:
+            return _OF_STACKS[fn](*found)
         case Number() | Pi() | Symbol(_, _, Role.SIZE) | Identity() | Filled():
             return _first_axis(evaluate(formula, at))
         case _:
@@ -184,6 +189,12 @@ def _diagonal(v: Array) -> Array:
     return np.diag(v.reshape(-1))
 
 
+def _kronecker(A: Array, B: Array) -> Array:
+    """Return the products A_n kron B_n of stacks of matrices, one of which may stand for all n."""
+    every = A[:, :, None, :, None] * B[:, None, :, None, :]
+    return every.reshape(len(every), A.shape[1] * B.shape[1], A.shape[2] * B.shape[2])
+
+
 def _logdet(A: Array) -> Array:
     return np.asarray(np.linalg.slogdet(A)[1])
 
@@ -205,6 +216,18 @@ _ONE: Mapping[str, Callable[..., Any]] = {
 _TWO: Mapping[str, Callable[..., Any]] = {
     "minimum": np.minimum, "maximum": np.maximum, "outer": np.outer, "kron": np.kron,
 }  # fmt: skip
+
+_OF_STACKS: Mapping[str, Callable[..., Array]] = {
+    **{name: _ONE[name] for name in (*FUNCTIONS, "inv")}, "minimum": np.minimum, "maximum": np.maximum,
+    "sum": lambda A: A.sum(axis=(1, 2), keepdims=True),
+    "trace": lambda A: np.trace(A, axis1=1, axis2=2).reshape(-1, 1, 1),
+    "det": lambda A: np.linalg.det(A).reshape(-1, 1, 1),
+    "logdet": lambda A: np.linalg.slogdet(A)[1].reshape(-1, 1, 1),
+    "diag": lambda v: np.eye(v.shape[1]) * v,
+    "outer": lambda u, v: u @ np.swapaxes(v, 1, 2),
+    "kron": _kronecker,
+}  # fmt: skip
+"""Functions of matrices, row by row of the data."""
 
 RELATIONS: Mapping[str, Callable[[Array, Array], NDArray[np.bool_]]] = {
     ">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal, "==": np.equal,

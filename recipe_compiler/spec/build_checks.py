@@ -38,14 +38,17 @@ def check_unique_names(page: Page, dynamics: Dynamics, target: Target, parameter
     shared = {block.name for block in potential_blocks(dynamics)}
     mine, theirs = dynamics.declarations, target.declarations
     owners = dict.fromkeys(mine.sizes, "a size of the dynamics")
-    for items in (mine.blocks, mine.parameters, mine.functions):
-        owners |= {item.name: "declared in the dynamics" for item in items if item.name not in shared}
-    for items in (theirs.blocks, theirs.parameters, theirs.data):
-        for item in items:
-            if item.name in owners or (item.name in shared and items is not theirs.blocks):
-                owner = owners.get(item.name, "declared in the dynamics")
-                problem = f"found the name `{item.name}` of the target, which is {owner}; expected different names"
-                page.fault(("target",), "target", problem, f"rename it in one of the two: `{item.name}_`")
+    for kind, items in (("block", mine.blocks), ("parameter", mine.parameters), ("function", mine.functions)):
+        owners |= {item.name: f"a {kind} of the dynamics `{dynamics.name}`" for item in items}
+    own = (("block", theirs.blocks), ("parameter", theirs.parameters), ("data field", theirs.data))
+    for kind, items in own:
+        for name in (item.name for item in items):
+            if name in owners and (name not in shared or kind != "block"):
+                problem = f"found the name `{name}` of a {kind} of the target, which is {owners[name]}"
+                column = f", its column stays: `data: {{{name}_: {name}}}` in the build" if kind == "data field" else ""
+                hint = f"rename it in the target: `{name}_`{column}"
+                page.fault(("target",), "target", f"{problem}; expected different names", hint)
+    owners = {name: owner for name, owner in owners.items() if name not in shared}
     for size in theirs.sizes:
         if size not in mine.sizes and size in owners:
             problem = f"found the size `{size}` of the target, which is {owners[size]}; expected different names"

@@ -3,7 +3,7 @@
 `dependence` lists what a formula depends on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
@@ -15,7 +15,7 @@ from recipe_compiler.formula.elaborate import Scope, elaborate, elaborate_condit
 from recipe_compiler.formula.expression import Compare, Formula, Role
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.formula.tree import Call, Tree, language_names, put
+from recipe_compiler.formula.tree import Call, Tree, children, language_names, place_at, put
 from recipe_compiler.spec.yaml_nodes import Scalar
 
 _START = Place("", 1, 1)
@@ -40,6 +40,15 @@ class Dependence:
     def names(self) -> tuple[str, ...]:
         """Everything that is neither a number nor a size."""
         return (*self.blocks, *self.functions, *self.parameters, *self.data)
+
+
+def _calls(tree: Tree) -> Iterator[Call]:
+    left = [tree]
+    while left:
+        part = left.pop()
+        left += children(part)
+        if isinstance(part, Call):
+            yield part
 
 
 def dependence(formula: Formula) -> Dependence:
@@ -89,10 +98,11 @@ class Entry:
     """Names that stand for formulas (`spec/let.py`)."""
 
     def tree(self) -> Tree:
-        """Return the syntax tree, formulas in the place of names that stand for them. Raises SpecError."""
+        """Return the syntax tree, formulas in the place of names that stand for them. Raises SpecError or ModelError."""
         written = self._written()
         if not self.let:
             return written
+        self._refuse_calls(written)
         found = put(written, self.let)
         try:
             check_bounds(found, self.name, _START)
@@ -149,6 +159,15 @@ class Entry:
             if scope.declarations.find(name) is not None or name in taken:
                 problem = f"found the language's `{name}` beside a declared `{name}`, expected different names"
                 raise ModelError([Fault(self.scalar.place, self.name, problem, f"rename what is declared: `{name}_`")])
+
+    def _refuse_calls(self, tree: Tree) -> None:
+        """Raise ModelError where a name that stands for a formula is called: it is no function, nor a density."""
+        called = [part for part in _calls(tree) if part.name in self.let and not part.language]
+        if called:
+            name, where = called[0].name, place_at(_START, called[0].at)
+            problem = f"found a call of `{name}`, which stands for a formula under `let`, expected a function"
+            fault = Fault(where, self.name, problem, f"rename it under `let`, or write {name}*(...) for a product")
+            raise ModelError([self.relocated(fault)])
 
     def relocated(self, fault: Fault) -> Fault:
         """Return a fault of the bare text at its place in the file."""

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,7 +29,9 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )  # fmt: skip
 from recipe_compiler.formula.shapes import SCALAR, Shape
-from recipe_compiler.run.evaluate import Point, evaluate
+from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Target
 
 COLUMN, ROW, SQUARE = Shape("d"), Shape(None, "d"), Shape("d", "d")
 v = Symbol("v", COLUMN, Role.BLOCK)
@@ -132,3 +135,37 @@ def test_what_has_no_value_is_refused() -> None:
             evaluate(formula, AT)
     with pytest.raises(DataError, match="nothing fixes the size k"):
         evaluate(Identity("k"), AT)
+
+
+OF_A_DATUM = [
+    "softmax(a)[g]",
+    "logsumexp(a*h + x.T)",
+    "softmax(a*h)[1] + dot([h, 2*h, 1]/3, a)",
+    "minimum(h, a[0]) + maximum(x @ a, 0) + where(h > 0, a[1], x @ a)",
+    "norm2(x) + dot(x.T, a) + sum(outer(x.T, a))",
+    "x @ inv(M + diag(a**2)) @ x.T",
+    "trace(M) + det(M + h*I) + logdet(M + x.T @ x)",
+    "x @ diag(a) @ x.T + kron(M, M)[4, 7]",
+    "exp(a)[g] + x[1]*a[0]",
+]
+
+
+@pytest.mark.parametrize("stated", OF_A_DATUM)
+def test_a_formula_of_a_datum_has_its_value_in_every_row(stated: str, tmp_path: Path) -> None:
+    """Those of all rows at once, beside those of each row alone."""
+    file = tmp_path / "target.yaml"
+    file.write_text(
+        "format: 1\nname: rows\nstate: {a: {shape: 3}}\nparameters: {M: {shape: [3, 3], is: positive definite}}\n"
+        "data: {y: {shape: N}, x: {shape: [N, 3]}, h: {shape: N}, g: {shape: N, index_of: 3}}\n"
+        f'log_prior: normal(a, 0, 1)\nlog_likelihood: "normal(y, {stated}, 1)"\n'
+    )
+    target = load(file)
+    assert isinstance(target, Target)
+    ((_, mean, _),) = (one.arguments for one in target.stated.densities if one.entry == "log_likelihood")
+    at = Point({"a": V, "M": M}, {"d": 3, "N": 4})
+    rows = {"x": np.array([[1.0, -2, 3], [0, 1, 1], [-1, 0, 2], [2, 2, 0]]), "h": np.array([[1.0], [-1], [0.5], [2]])}
+    rows["g"] = np.eye(3)[[2, 0, 0, 1]]
+    found = np.broadcast_to(evaluate_rows(mean, at, {name: x[:, None, :] for name, x in rows.items()}), (4, 1, 1))
+    for n in range(4):
+        one = {name: x[n].reshape(() if name == "h" else (1, -1)) for name, x in rows.items()}
+        assert found[n].item() == pytest.approx(evaluate(mean, Point({**at.names, **one}, at.sizes)).item(), rel=1e-12)

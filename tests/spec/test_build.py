@@ -174,7 +174,9 @@ def test_one_name_may_not_mean_two_things(refused, tmp_path: Path, specs: Path) 
     target = (specs / "targets/gaussian.yaml").read_text().replace("Sigma", "r")
     (tmp_path / "target.yaml").write_text(target)
     faults = refused(GAUSSIAN, (f"{specs}/targets/gaussian.yaml", "target.yaml"), ("Sigma:", "S:"))
-    assert any("found the name `r` of the target, which is declared in the dynamics" in f.problem for f in faults)
+    assert any(
+        "found the name `r` of a parameter of the target, which is a block of the dynamics" in f.problem for f in faults
+    )
 
 
 def test_the_target_has_the_coordinates_of_the_potentials_block(refused, tmp_path: Path, specs: Path) -> None:
@@ -227,3 +229,14 @@ def test_columns_give_the_sizes_of_a_target_of_several_blocks(
 
 def test_columns_fix_no_size_of_a_module_for_every_size(load_spoiled) -> None:
     assert load_spoiled("builds/sghmc_linear_regression", ("sizes: {d: 5}\n", "")).sizes == ()
+
+
+def test_a_field_of_a_blocks_name_is_told_what_to_do(refused, tmp_path: Path, specs: Path) -> None:
+    target = (specs / "targets/logistic_regression.yaml").read_text()
+    (tmp_path / "target.yaml").write_text(target.replace("  y: {", "  r: {").replace("y*", "r*").replace("(y,", "(r,"))
+    faults = refused(LOGISTIC, (f"{specs}/targets/logistic_regression.yaml", "target.yaml"), (" y: ", " r: "))
+    (fault,) = (f for f in faults if f.entry == "target")
+    assert fault.problem.startswith(
+        "found the name `r` of a data field of the target, which is a block of the dynamics"
+    )
+    assert "`data: {r_: r}`" in fault.hint

@@ -38,6 +38,8 @@ def test_a_name_is_its_formula(load_text) -> None:
         ("normal(theta, 0, sd)", "normal(theta, eta, sd)", "log_prior", "found the data `x` in log_prior"),
         ("line: x @ theta", "line: x @ thet", "let.line", "'thet' is not declared"),
         ("eta: line + a", "eta: line(a)", "let.eta", "'line'"),
+        ("sd: 2*tau", "sd: 2*tau, normal: a", "log_prior", "found a call of `normal`, which stands for a formula"),
+        ("sd: 2*tau", "exp: a, sd: exp(tau)", "let.sd", "found a call of `exp`, which stands for a formula"),
     ],
 )
 def test_what_means_nothing_is_a_fault(load_text, old: str, new: str, entry: str, problem: str) -> None:
