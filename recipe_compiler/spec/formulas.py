@@ -98,7 +98,7 @@ class Entry:
     """Names that stand for formulas (`spec/let.py`)."""
 
     def tree(self) -> Tree:
-        """Return the syntax tree, formulas in the place of names that stand for them. Raises SpecError or ModelError."""
+        """Return the syntax tree, formulas in the place of names that stand for them; or raise DocumentError."""
         written = self._written()
         if not self.let:
             return written
