@@ -8,7 +8,7 @@ from recipe_compiler.formula.expression import Apply, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.model import Dynamics, Schedule, Target
+from recipe_compiler.spec.model import Cir, Dynamics, Metropolis, Schedule, Scheme, Steps, Target
 from recipe_compiler.spec.schema import BuildDocument, MinibatchEntry
 
 ESTIMATE = "estimate"
@@ -72,12 +72,18 @@ def estimated_noise(
     return Symbol(name, square, Role.PARAMETER), Parameter(name, square, (Kind.PSD,))
 
 
-def check_estimates(page: Page, document: BuildDocument, target: Target) -> None:
+def check_estimates(page: Page, document: BuildDocument, target: Target, scheme: Scheme) -> None:
     """Add a fault where something is to be estimated from the data that cannot be, or is zero where it is estimated."""
     control = document.minibatch is not None and document.minibatch.control_variates is not None
     entry = page.entry("gradient_noise.V", "gradient_noise", "V")
     estimate = entry is not None and entry.scalar.text == ESTIMATE
     path = ("minibatch", "control_variates") if control else ("gradient_noise", "V")
+    moves = [move for move in scheme.cycle if isinstance(move, Cir) and control]
+    if (control or estimate) and (moves or not _takes_gradients(scheme)):
+        what = "control variates" if control else "an estimate of the gradient's noise"
+        beside = f"cir of {moves[0].block}" if moves else "a cycle in which no word takes a gradient"
+        problem = f"found {what} beside {beside}, which would not use them"
+        page.fault(path, ".".join(path), problem, "leave it out, or move every block of the target by a word")
     if control and estimate:
         problem = "found an estimate of V beside control variates, whose noise is 0 at the mode, where it is estimated"
         page.fault(path, ".".join(path), problem, "state V, or leave one of the two out")
@@ -91,6 +97,10 @@ def check_estimates(page: Page, document: BuildDocument, target: Target) -> None
     if (control or estimate) and bounded:
         problem = f"found the domain of `{bounded[0]}` bounded, expected real: the mode is looked for everywhere"
         page.fault(path, ".".join(path), problem, "sample it in an unbounded variable: `transform` in the target")
+
+
+def _takes_gradients(scheme: Scheme) -> bool:
+    return not scheme.cycle or any(isinstance(move, Steps | Metropolis) for move in scheme.cycle)
 
 
 def control_parameters(document: BuildDocument, dynamics: Dynamics, scope: Scope) -> tuple[Parameter, ...]:

@@ -90,7 +90,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     data = None if around.in_memory else read_data(page, document, target, around.folder)
     check_run(page, document, target, scheme)
     check_minibatch(page, document)
-    check_estimates(page, document, target)
+    check_estimates(page, document, target, scheme)
     schedule = read_schedule(page, document)
     if len(faults.found) > before or V is None:
         return None

@@ -148,3 +148,16 @@ run: {{step_size: 0.1, batch_size: 4}}
 """
         )
     assert any("whose gradient is code" in fault.problem for fault in caught.value.faults)
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [
+        ("minibatch: {control_variates: mode}", "found control variates beside cir of theta"),
+        ("gradient_noise: {V: estimate}", "found an estimate of the gradient's noise beside a cycle in which no word"),
+    ],
+)
+def test_what_a_cycle_does_not_use_is_refused(load_spoiled, more: str, found: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        load_spoiled("builds/scir_sparse", ("variant: minibatch", f"variant: minibatch\n{more}"))
+    assert any(found in fault.problem for fault in caught.value.faults), caught.value.faults
