@@ -141,7 +141,11 @@ def _of_target(build: Build, name: str, by: Spelling) -> Iterator[str]:
 def _variables(block: Block, one: Transform | None, x: str, by: Spelling) -> str:
     """Return the variables of a value of a block."""
     if block.constraint is not None:
-        return f"_from_{block.constraint}({f'np.reshape({bare(x)}, -1)' if block.constraint in VECTORS else bare(x)})"
+        kind = block.constraint
+        value = f"np.reshape({bare(x)}, -1)" if kind in VECTORS else bare(x)
+        rows = "" if kind in VECTORS else f", {block.shape.rows}"
+        forth = f"lambda u: _{kind}(u{rows})"
+        return f"_variables_of({dumps(block.name)}, {dumps(kind)}, {value}, lambda x: _from_{kind}(x), {forth})"
     if one is None:
         return x
     if one.via == "log":

@@ -1,5 +1,7 @@
 """Blocks of a target as they are declared, of the variables that are sampled and back, as emitted files have it."""
 
+# pyright: reportPrivateUsage=false
+
 from collections.abc import Callable, Mapping
 from math import prod
 
@@ -13,9 +15,6 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.evaluate import Point, evaluate, extents
 from recipe_compiler.spec.model import Build, Transform
-
-SLACK = 1e-8
-"""How far from its set a start may be, relative to its entries: what decimals and a Cholesky factor round."""
 
 FORWARD: Mapping[Constraint, Callable[..., Array]] = {c: getattr(constraints, f"_{c}") for c in Constraint}
 BACK: Mapping[Constraint, Callable[[Array], Array]] = {c: getattr(constraints, f"_from_{c}") for c in Constraint}
@@ -80,14 +79,9 @@ def variables_of(block: Block, value: Array) -> Array:
     """
     if block.constraint is None:
         return value.reshape(-1)
-    x = value.reshape(-1) if block.constraint in VECTORS else value
-    with np.errstate(all="ignore"):
-        try:
-            u = BACK[block.constraint](x)
-            apart = np.abs(of_variables(block, u) - x).max()
-        except np.linalg.LinAlgError:
-            u, apart = np.full(1, np.nan), np.nan
-    if not (np.isfinite(u).all() and apart <= SLACK * np.abs(x).max()):
-        problem = f"found {x.tolist()}, expected a value that is {block.constraint}"
-        raise DataError([f"init of `{block.name}`: {problem}"])
-    return u
+    kind = block.constraint
+    x = value.reshape(-1) if kind in VECTORS else value
+    try:
+        return constraints._variables_of(block.name, str(kind), x, BACK[kind], lambda u: of_variables(block, u))
+    except ValueError as error:
+        raise DataError([str(error)]) from error

@@ -75,7 +75,9 @@ def bind(build: Build) -> Dynamics:
     The potential stays an abstract function: generic proofs are about every potential. Domains, assumptions and claims
     are substituted too. Raises ModelError where a binding makes a formula too large.
     """
-    declared = unbound(build.dynamics, tuple(name for name, _ in build.bind), build.parameters)
+    used = {name for _, formula in build.bind for name in dependence(formula).names}
+    theirs = tuple(p for p in build.target.declarations.parameters if p.name in used)
+    declared = unbound(build.dynamics, tuple(name for name, _ in build.bind), (*build.parameters, *theirs))
     dynamics = replace(build.dynamics, declarations=declared)
     if not build.bind:
         return dynamics

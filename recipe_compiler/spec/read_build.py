@@ -72,7 +72,8 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     scheme = read_build_scheme(page, document, dynamics, target, around)
     _check_sizes(page, document, dynamics, target, parameters)
     scope = Scope(unbound(dynamics, tuple(document.bind), parameters))
-    bind = read_bindings(page, tuple(document.bind), dynamics, scope)
+    wide = Scope(unbound(dynamics, tuple(document.bind), (*parameters, *target.declarations.parameters)))
+    bind = read_bindings(page, tuple(document.bind), dynamics, wide)
     check_domains(page, dynamics, target, dict(bind))
     noise = estimated_noise(page, document, dynamics, scope) if potential_blocks(dynamics) else None
     V = _gradient_noise(page, document, dynamics, scope) if noise is None else noise[0]

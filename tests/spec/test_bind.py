@@ -49,5 +49,15 @@ def test_a_function_is_bound_in_the_middle_of_formulas(tmp_path: Path, specs: Pa
     assert "G" not in text(dict(dynamics.claims.drift)["theta"])
 
 
+def test_bindings_see_the_parameters_of_the_target(tmp_path: Path, specs: Path) -> None:
+    """The mass of SGHMC is the precision of the Gaussian that it samples."""
+    text_of = (specs / "builds/sghmc_gaussian_baoab.yaml").read_text().replace("../", f"{specs}/")
+    head, tail = text_of.split("  M:\n")[0], text_of[text_of.index("scheme:") :]
+    (tmp_path / "build.yaml").write_text(head + "bind: {M: inv(Sigma), C: 2*inv(Sigma)}\n" + tail)
+    dynamics = bind(load_or_faults(tmp_path / "build.yaml"))
+    assert [(p.name, p.kinds) for p in dynamics.declarations.parameters] == [("Sigma", (Kind.PD,))]
+    assert text(dynamics.D[1][1]) == "2*inv(Sigma)"
+
+
 def load_or_faults(path: Path):
     return load(path)

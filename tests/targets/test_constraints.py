@@ -14,7 +14,9 @@ from plain_module import Plain, plain
 from recipe_compiler.algebra.scalars import constraints as scalars
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import Module, emit_module
+from recipe_compiler.emit.print_start import print_start, spelling
 from recipe_compiler.emit.support import constraints as support
+from recipe_compiler.emit.support import starts
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.constraints import VECTORS, Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
@@ -303,3 +305,51 @@ def test_draws_lie_in_their_set_and_come_back(constraint: Constraint) -> None:
     elif constraint is Constraint.CORR:
         assert (np.linalg.eigvalsh(x) > 0).all()
         assert (x[..., range(4), range(4)] == 1).all()
+
+
+# Where a chain of an emitted module starts.
+
+
+@pytest.fixture(scope="module")
+def starting(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, np.ndarray]]:
+    """The function `first_state` of a module whose starts of blocks in sets are parameters."""
+    build = (HERE / "builds" / "all_sets.yaml").read_text().replace("../all", f"{HERE}/all")
+    build = build.replace("../../../specs", str(HERE.parents[1] / "specs"))
+    build = build.replace(
+        "parameters:",
+        "parameters:\n  s0: {shape: 3, value: [1, 1, 1]}\n  R0: {shape: [3, 3], value: [[1, 0, 0], [0, 1, 0], "
+        "[0, 0, 1]]}",
+    )
+    file = tmp_path_factory.mktemp("starting") / "build.yaml"
+    file.write_text(build + "init: {s: s0, R: R0}\n")
+    made = load_build(file)
+    start = print_start(made, derive(bind(made), stated=True), {}, spelling(made, {}, {}))
+    assert start.arguments == ("s0", "R0", "d")
+    space: dict[str, Any] = {"np": np, **vars(support), **vars(starts)}
+    exec(compile("\n".join(start.lines), "starting", "exec"), space)
+    return lambda s0, R0: space["first_state"](1, 0, np.reshape(s0, (-1, 1)), np.array(R0), 24)
+
+
+SHARES, CORRELATIONS = [0.5, 0.2, 0.3], [[1.0, 0.3, 0.1], [0.3, 1.0, -0.2], [0.1, -0.2, 1.0]]
+
+
+def test_a_module_starts_at_values_in_their_sets(starting: Callable[..., dict[str, np.ndarray]]) -> None:
+    theta = starting(SHARES, CORRELATIONS)["theta"]
+    assert support._simplex(theta[6:9]) == pytest.approx(SHARES)
+    assert support._corr_matrix(theta[15:18], 3) == pytest.approx(np.array(CORRELATIONS))
+
+
+@pytest.mark.parametrize(
+    ("s0", "R0", "found"),
+    [
+        ([0.5, 0.5, 0.5], CORRELATIONS, "init of s: found .* simplex"),
+        ([0.5, 0.7, -0.2], CORRELATIONS, "init of s: found .* simplex"),
+        (SHARES, 2 * np.array(CORRELATIONS), "init of R: found .* corr_matrix"),
+        (SHARES, np.ones((3, 3)), "init of R: found .* corr_matrix"),
+    ],
+)
+def test_a_module_refuses_a_start_outside_of_its_set(
+    starting: Callable[..., dict[str, np.ndarray]], s0: Any, R0: Any, found: str
+) -> None:
+    with pytest.raises(ValueError, match=found):
+        starting(s0, R0)

@@ -113,3 +113,19 @@ def _from_corr_matrix(matrix):
 def _from_cov_matrix(matrix):
     """Return u of a covariance matrix."""
     return _from_cholesky_factor_cov(np.linalg.cholesky(matrix))
+
+
+_SLACK = 1e-8  # how far from its set a start may be, relative to its entries: what decimals and a factor round
+
+
+def _variables_of(name, kind, x, back, forward):
+    """Return the variables of a value that a block starts at. Raises ValueError where it lies outside of its set."""
+    with np.errstate(all="ignore"):
+        try:
+            u = back(x)
+            apart = np.abs(forward(u) - x).max()
+        except np.linalg.LinAlgError:
+            u, apart = np.full(1, np.nan), np.nan
+    if not (np.isfinite(u).all() and apart <= _SLACK * np.abs(x).max()):
+        raise ValueError(f"init of {name}: found {x.tolist()}, expected a value that is {kind}")
+    return u
