@@ -186,8 +186,12 @@ def unseen(now: Mapping[str, str]) -> tuple[str, ...]:
 
 def _is_own(file: str) -> bool:
     """Whether a file is the user's, or one beside it."""
-    folder = str(Path(tape.file).parent) + os.sep
-    return file.startswith(folder) and "site-packages" not in file
+    return _is_beside(file, tape.file)
+
+
+@functools.cache
+def _is_beside(file: str, other: str) -> bool:
+    return file.startswith(str(Path(other).parent) + os.sep) and "site-packages" not in file
 
 
 def _file_of(cls: type) -> str:

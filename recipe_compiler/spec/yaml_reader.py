@@ -5,6 +5,7 @@ A document is UTF-8 of bounded size, without characters that deceive a reader.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NoReturn
 
 from ruamel.yaml import YAML
@@ -52,6 +53,8 @@ _TOO_DEEP = f"found nesting deeper than {MAX_NESTING}, expected a flat document"
 MAX_NODES = 25_000
 MAX_ENTRIES = 1_000
 """Keys of one mapping: a state of more blocks has a D too large for any formula."""
+KEPT = 128
+"""Documents whose nodes are kept: parsing takes most of reading one, and several builds name the same dynamics."""
 
 
 def document_text(data: bytes, file: str) -> str:
@@ -105,8 +108,9 @@ def explain(problem: str) -> tuple[str, str]:
     return f"found what YAML cannot read ({problem})", "check quotes, brackets and indentation"
 
 
+@lru_cache(maxsize=KEPT)
 def read_yaml(data: bytes, file: str) -> Mapping:
-    """Return the one mapping a document consists of.
+    """Return the one mapping a document consists of; the same one for the same bytes of the same file.
 
     Raises SpecError with every fault of the YAML itself: tags, anchors, aliases, duplicate keys (both lines named),
     more than one document, nesting deeper than 50, more than 25,000 values, more than 1,000 keys in one mapping.
