@@ -319,9 +319,9 @@ def _of_build(bound: Bound) -> Applicable:
     return Applicable((*dynamics.rows, *target.rows, *scheme.rows, *claims), jobs)
 
 
-def _required(what: Applicable) -> Applicable:
-    """Return the claims that decide a document."""
-    kept = [k for k, row in enumerate(what.rows) if row.decides]
+def _selected(what: Applicable, wanted: Callable[[Claim[Any, Any]], bool]) -> Applicable:
+    """Return the claims that are wanted."""
+    kept = [k for k, row in enumerate(what.rows) if wanted(row)]
 
     def jobs() -> Sequence[Job]:
         prepared = what.jobs()
@@ -340,7 +340,7 @@ def _applicable(document: Document, *, advisory: bool) -> Applicable:
             what = _of_scheme(document)
         case Build():
             what = _of_build(Bound(Stages(document, bind(document))))
-    return what if advisory else _required(what)
+    return what if advisory else _selected(what, lambda row: row.decides)
 
 
 def _timed_jobs(document: Document, advisory: bool) -> Sequence[Job]:

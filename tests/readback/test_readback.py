@@ -12,6 +12,7 @@ from loaders import load_sized
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.pipeline import compile_build
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Constant, Increment, Raise, Ref, Scale, Times
 from recipe_compiler.program.lower import lower
@@ -54,7 +55,8 @@ def read(name: str, module: Module, derivation: Derivation | None = None) -> Non
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_build_reads_back(name: str) -> None:
-    read(name, right(name))
+    """As a compilation reads it, which in one run of the tests is done once of every text."""
+    compile_build(derived(name)[0])
 
 
 # ---- faults in the derivation: SGNHT has Gamma_xi = -1

@@ -68,6 +68,22 @@ def granted() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def only(*claims: str) -> Iterator[None]:
+    """Let `check` decide these claims alone: for tests of one claim, about documents that no other test decides."""
+    applicable = module._applicable
+
+    def few(document: Document, *, advisory: bool) -> module.Applicable:
+        what = module._selected(applicable(document, advisory=advisory), lambda row: row.id in claims)
+        assert {row.id for row in what.rows} == {*claims}, (document.name, claims)
+        return what
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_applicable", few)
+        patch.setattr(module, "_audited", lambda *_: ())
+        yield
+
+
 def read_back() -> Cache:
     """Return the cache of the texts that were read back in this run."""
     return Cache(Path(os.environ[FOLDER]) / "read_back")

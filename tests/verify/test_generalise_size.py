@@ -11,6 +11,8 @@ from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Finding, Proved, Undecided, Verdict
 from recipe_compiler.verify.core.generalise_size import any_size
 
+pytestmark = pytest.mark.usefixtures("without_explanations")
+
 METRIC = """
 name: metric
 state: {{theta: {{shape: {n}}}, r: {{shape: {n}}}}}

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loaders import load_build
 
 from recipe_compiler.errors import ModelError
-from recipe_compiler.report.check import check
+from recipe_compiler.report.check import build_caveats, check
+from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.verdict import Finding, Refuted, Undecided, Verdict
 
@@ -48,7 +50,7 @@ def decided(tmp_path: Path) -> Decide:
         (tmp_path / "dynamics.yaml").write_text(dynamics)
         (tmp_path / "target.yaml").write_text(target)
         (tmp_path / "build.yaml").write_text(BUILD.replace("BIND", bind).replace("VALUES", values) + more)
-        return {finding.id: finding for finding in check(load(tmp_path / "build.yaml")).findings}
+        return {finding.id: finding for finding in check(load(tmp_path / "build.yaml"), advisory=False).findings}
 
     return decide
 
@@ -203,7 +205,8 @@ def test_kinds_are_left_to_the_run_only_where_numbers_are_not_known(
     monkeypatch.setattr("recipe_compiler.spec.npy.MANY", most)
     np.save(tmp_path / "C.npy", np.eye(2))
     decided(SGHMC, "C: {value: C.npy}", "M: I")
-    caveats = check(load(tmp_path / "build.yaml")).caveats
+    build = load_build(tmp_path / "build.yaml")
+    caveats = build_caveats(build, bind(build))
     assert any("the kind of C is checked when its file is read" in caveat for caveat in caveats) is later
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from loaders import load_build
-from reports import report
+from reports import only, report
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.errors import VerificationError
@@ -52,6 +52,12 @@ REFUTED = {
 
 def finding(found: Report, claim: str) -> Finding:
     return next(f for f in found.findings if f.id == claim)
+
+
+def decided(path: Path, claim: str) -> Report:
+    """Return the verdict on one claim about a build, with the fault that a test has planted."""
+    with only(claim):
+        return check(load_build(path))
 
 
 def refuted(found: Report, claim: str) -> Refuted:
@@ -158,7 +164,7 @@ def test_a_flow_that_is_none_is_refuted(name: str, build: Path, monkeypatch: pyt
             monkeypatch.setattr(Entrywise, "changes", wrong)
 
     monkeypatch.setattr(Entrywise, "changes", wrong)
-    found = check(load_build(build))
+    found = decided(build, "flow")
     decision = refuted(found, "flow")
     assert decision.witness[-1][0].startswith(fails)
     assert dict(decision.witness)["eps"]
@@ -231,7 +237,7 @@ def test_a_lognormal_flow_that_is_none_is_refuted(name: str, monkeypatch: pytest
             monkeypatch.setattr(Transformed, "changes", wrong)
 
     monkeypatch.setattr(Transformed, "changes", wrong)
-    decision = refuted(check(load_build(FRICTION)), "flow")
+    decision = refuted(decided(FRICTION, "flow"), "flow")
     assert decision.witness[-1][0].startswith(fails)
     assert decision.witness[-1][0].endswith("of X/2")
 
@@ -245,7 +251,7 @@ def test_a_wrong_term_of_ito_is_refuted(sign: int, monkeypatch: pytest.MonkeyPat
         return T, first, c.scale(second, sign)
 
     monkeypatch.setattr(transformed, "_slopes", wrong)
-    found = check(load_build(FRICTION))
+    found = decided(FRICTION, "flow")
     decision = refuted(found, "flow")
     assert decision.witness[-1][0] == "d E[T(z)']/d eps - f(E[T(z)']) of X/2"
     assert found.verdict is Verdict.REFUTED
@@ -283,7 +289,7 @@ def test_a_flow_of_a_root_that_is_none_is_refuted(name: str, monkeypatch: pytest
         return (mutant(found, derivation, piece, share),)
 
     monkeypatch.setattr(Transformed, "changes", wrong)
-    decision = refuted(check(load_build(ROOT)), "flow")
+    decision = refuted(decided(ROOT, "flow"), "flow")
     assert decision.witness[-1][0].startswith(fails)
     assert decision.witness[-1][0].endswith("of A/2")
 
@@ -309,7 +315,7 @@ def test_a_midpoint_that_is_none_is_refuted(mutant, fails: str, monkeypatch: pyt
         return mutant(found) if piece.is_noisy else found
 
     monkeypatch.setattr(Midpoint, "changes", wrong)
-    decision = refuted(check(load_build(METRIC)), "flow")
+    decision = refuted(decided(METRIC, "flow"), "flow")
     assert decision.witness[-1][0].startswith(fails)
 
 
@@ -319,14 +325,14 @@ def test_a_wrong_share_in_a_named_word_refutes_a_shipped_build(monkeypatch: pyte
     assert isinstance(first, Letter)
     wrong = replace(scheme, split=(replace(first, share=Fraction(1, 3)), *others))
     monkeypatch.setattr("recipe_compiler.spec.read_word.named_scheme", lambda _: wrong)
-    found = check(load_build(BAOAB))
+    found = decided(BAOAB, "pieces")
     assert dict(refuted(found, "pieces").witness)["share of B in the step"] == "5/6"
     assert found.verdict is Verdict.REFUTED
 
 
 def test_a_fault_in_the_count_of_shares_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "shares", lambda word: dict.fromkeys("ABO", Fraction(1)))
-    found = check(load_build(HERE / "missing_half_kick.yaml"))
+    found = decided(HERE / "missing_half_kick.yaml", "pieces")
     open_ = finding(found, "pieces").decision
     assert isinstance(open_, Undecided)
     assert "the engines disagree on f[r] less the sum of the pieces" in open_.tried[0]
