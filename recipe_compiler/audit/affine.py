@@ -47,20 +47,20 @@ class Affine:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
+class AffineForm:
     """One affine function of symbols: what each is multiplied by, and a constant."""
 
     factors: tuple[tuple[sp.Symbol, Scalar], ...]
     constant: Scalar
 
-    def without(self, symbols: Collection[sp.Symbol]) -> "Line":
+    def without(self, symbols: Collection[sp.Symbol]) -> "AffineForm":
         """Return the function with some symbols zero."""
-        return Line(tuple((x, factor) for x, factor in self.factors if x not in symbols), self.constant)
+        return AffineForm(tuple((x, factor) for x, factor in self.factors if x not in symbols), self.constant)
 
 
 def lines_of(
     entries: Sequence[Scalar], says: Sequence[str], symbols: Sequence[sp.Symbol], known: Mapping[Scalar, Scalar]
-) -> tuple[Line, ...]:
+) -> tuple[AffineForm, ...]:
     """Return entries as affine functions of symbols; `known` is what other symbols stand for.
 
     Raises:
@@ -70,7 +70,7 @@ def lines_of(
     return tuple(_line(entry, name, order, known) for entry, name in zip(entries, says, strict=True))
 
 
-def _line(entry: Scalar, says: str, order: Mapping[sp.Symbol, int], known: Mapping[Scalar, Scalar]) -> Line:
+def _line(entry: Scalar, says: str, order: Mapping[sp.Symbol, int], known: Mapping[Scalar, Scalar]) -> AffineForm:
     own = sorted(order.keys() & entry.free_symbols, key=order.__getitem__)
     factors: list[tuple[sp.Symbol, Scalar]] = []
     for symbol in own:
@@ -80,7 +80,7 @@ def _line(entry: Scalar, says: str, order: Mapping[sp.Symbol, int], known: Mappi
             raise NotAffineError(f"{says} is not affine: what it takes of {symbol.name} depends on {others}")
         factors.append((symbol, factor.xreplace(known)))
     nothing: Mapping[Scalar, Scalar] = dict.fromkeys(own, ZERO)
-    return Line(tuple(factors), entry.xreplace(nothing).xreplace(known))
+    return AffineForm(tuple(factors), entry.xreplace(nothing).xreplace(known))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +99,7 @@ class AffineStep:
     """The values of a step as affine functions of those that stand before: composed for any step size."""
 
     names: Names
-    values: tuple[Line, ...]
+    values: tuple[AffineForm, ...]
     """In the order in which shifts make them, entry by entry."""
     made: tuple[sp.Symbol, ...]
     """What stands for them in later ones."""
@@ -107,7 +107,7 @@ class AffineStep:
     """The places of those that noise is added to."""
     covariance: tuple[tuple[Scalar, ...], ...]
     """Of that noise, given what stands before: constants."""
-    gradient: tuple[Line, ...]
+    gradient: tuple[AffineForm, ...]
     """grad U = K theta - b, entry by entry."""
     flows: tuple[ConstantFlow, ...] = ()
     """Those whose matrices coefficients are made of."""
@@ -175,7 +175,7 @@ class AffineStep:
         rows: dict[sp.Symbol, Array] = {symbol: unit[k] for k, symbol in enumerate(start)}
         newest = self._newest()
 
-        def row(line: Line, at: Mapping[sp.Symbol, Array]) -> Array:
+        def row(line: AffineForm, at: Mapping[sp.Symbol, Array]) -> Array:
             found = value(line.constant) * unit[n]
             for symbol, factor in line.factors:
                 found = found + value(factor) * at[symbol]

@@ -21,7 +21,7 @@ KINDS = (*FOLDERS, "data")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     """What ships under a name."""
 
     kind: str
@@ -53,14 +53,14 @@ def show_document(name: str) -> ExitCode:
     return ExitCode.PROVED
 
 
-def _entries(kind: str) -> Iterator[Entry]:
+def _entries(kind: str) -> Iterator[CatalogueEntry]:
     for name in names(kind):
         if kind == "data":
             path = shipped_data(name)
-            yield Entry(kind, name, "", "" if path is None else f"has {_listed(columns_of(path))}")
+            yield CatalogueEntry(kind, name, "", "" if path is None else f"has {_listed(columns_of(path))}")
         elif (path := shipped(name, (kind,))) is not None:
             document = load(path)
-            yield Entry(kind, name, _title(document), _needs(document))
+            yield CatalogueEntry(kind, name, _title(document), _needs(document))
 
 
 def _title(document: Document) -> str:

@@ -28,7 +28,7 @@ FAMILIES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReachedBlock:
     """A block that brackets reach: by which derivative of b, and what that is."""
 
     block: str
@@ -51,7 +51,7 @@ def circulation(derivation: Derivation) -> Vector:
     return tuple(c.subtract(correction, push) for correction, push in zip(own, pushed, strict=True))
 
 
-def reach(derivation: Derivation, noisy: frozenset[str]) -> tuple[Step, ...]:
+def reach(derivation: Derivation, noisy: frozenset[str]) -> tuple[ReachedBlock, ...]:
     """Return the further blocks that brackets reach from blocks on which D is positive definite, in order.
 
     [d/dz_c, b] = db/dz_c for a reached block c: a further block a is reached where db_a/dz_c, or a derivative of b of
@@ -66,7 +66,7 @@ def reach(derivation: Derivation, noisy: frozenset[str]) -> tuple[Step, ...]:
     c = calculus(declarations)
     b = dict(zip((block.name for block in declarations.blocks), circulation(derivation), strict=True))
     nonzero = frozenset(item.name for item in (*declarations.parameters, *declarations.functions) if _is_nonzero(item))
-    found: list[Step] = []
+    found: list[ReachedBlock] = []
     while len(noisy) + len(found) < len(declarations.blocks):
         reached = noisy | {step.block for step in found}
         step = next(_steps(c, declarations.blocks, b, reached, nonzero), None)
@@ -82,7 +82,7 @@ def _is_nonzero(item: Parameter | Function) -> bool:
 
 def _steps(
     c: Calculus, blocks: tuple[Block, ...], b: dict[str, Tensor], reached: frozenset[str], nonzero: frozenset[str]
-) -> Iterator[Step]:
+) -> Iterator[ReachedBlock]:
     """Yield each block that one family of brackets adds."""
     inside = [block for block in blocks if block.name in reached]
     outside = [block for block in blocks if block.name not in reached]
@@ -118,9 +118,9 @@ def _spans(c: Calculus, block: Block, slope: Tensor, over: tuple[Index, ...], no
     return is_positive(c.rules, squared)
 
 
-def _step(c: Calculus, block: Block, by: tuple[Block, ...], slope: Tensor, over: tuple[Index, ...]) -> Step:
+def _step(c: Calculus, block: Block, by: tuple[Block, ...], slope: Tensor, over: tuple[Index, ...]) -> ReachedBlock:
     free = [Index(index.size, label) for index, label in zip((*row_slots(block), *over), "ijkl", strict=False)]
     moves: dict[Index, Slot] = dict(zip((*row_slots(block), *over), free, strict=True))
     order = "" if len(by) == 1 else str(len(by))
     names = " ".join(f"d {other.name}" for other in by)
-    return Step(block.name, f"d{order} b_{block.name}/{names}", matrix_form(c, PLAIN, c.rename(slope, moves)))
+    return ReachedBlock(block.name, f"d{order} b_{block.name}/{names}", matrix_form(c, PLAIN, c.rename(slope, moves)))

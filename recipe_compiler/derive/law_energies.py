@@ -14,7 +14,7 @@ HALF = Number(Fraction(1, 2))
 
 
 @dataclass(frozen=True, slots=True)
-class Density:
+class LawEnergy:
     """A law by its energy: E(x; parameters), and formulas that have a value where the parameters are those of a law."""
 
     energy: Callable[..., Formula]
@@ -150,14 +150,14 @@ def _of_uniform(a: Formula, b: Formula) -> tuple[Formula, ...]:
     return (_log(minus(b, a)),)
 
 
-DENSITIES: Mapping[str, Density] = {
-    "N": Density(_normal, _of_normal),
-    "Gamma": Density(_gamma, _logs),
-    "InverseGamma": Density(_inverse_gamma, _logs),
-    "Exponential": Density(_exponential, _logs),
-    "LogNormal": Density(_log_normal, _of_log_normal),
-    "Beta": Density(_beta, _logs),
-    "Uniform": Density(_uniform, _of_uniform),
-    "Dirichlet": Density(_dirichlet, _logs),
+DENSITIES: Mapping[str, LawEnergy] = {
+    "N": LawEnergy(_normal, _of_normal),
+    "Gamma": LawEnergy(_gamma, _logs),
+    "InverseGamma": LawEnergy(_inverse_gamma, _logs),
+    "Exponential": LawEnergy(_exponential, _logs),
+    "LogNormal": LawEnergy(_log_normal, _of_log_normal),
+    "Beta": LawEnergy(_beta, _logs),
+    "Uniform": LawEnergy(_uniform, _of_uniform),
+    "Dirichlet": LawEnergy(_dirichlet, _logs),
 }
 """Every law of `spec.laws.FAMILIES` by its density."""

@@ -31,7 +31,7 @@ class NotReadError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class TensorSeries:
     """A truncated series sum_p a_p eps**p, p rational: tensors a_p with the same free indices, none zero."""
 
     parts: Mapping[Fraction, Tensor]
@@ -64,12 +64,12 @@ def is_draw(atom: Atom) -> bool:
     return isinstance(atom, Coordinate) and atom.block.startswith(DRAW)
 
 
-def monomial(power: Fraction, tensor: Tensor) -> Series:
+def monomial(power: Fraction, tensor: Tensor) -> TensorSeries:
     """Return the series a eps**p of a tensor a."""
     return _series({power: tensor}, TOP)
 
 
-def added(c: Calculus, parts: Iterable[Series]) -> Series:
+def added(c: Calculus, parts: Iterable[TensorSeries]) -> TensorSeries:
     """Return sum_k S_k, known up to the least of the powers up to which the summands are."""
     listed = tuple(parts)
     found: dict[Fraction, list[Tensor]] = {}
@@ -80,17 +80,17 @@ def added(c: Calculus, parts: Iterable[Series]) -> Series:
     return _series(summed, min((part.upto for part in listed), default=TOP))
 
 
-def scaled(c: Calculus, series: Series, factor: Fraction | int) -> Series:
+def scaled(c: Calculus, series: TensorSeries, factor: Fraction | int) -> TensorSeries:
     """Return the series q S, q rational."""
     return _series({power: c.scale(tensor, factor) for power, tensor in series.parts.items()}, series.upto)
 
 
-def shifted(series: Series, by: Fraction) -> Series:
+def shifted(series: TensorSeries, by: Fraction) -> TensorSeries:
     """Return eps**by times the series."""
     return _series({power + by: tensor for power, tensor in series.parts.items()}, series.upto + by)
 
 
-def times(c: Calculus, left: Series, right: Series) -> Series:
+def times(c: Calculus, left: TensorSeries, right: TensorSeries) -> TensorSeries:
     """Return the product S T of entries, nothing summed.
 
     It is known up to min(known(S) + low(T), known(T) + low(S)): (eps + o(eps**2)) (1 + o(eps)) = eps + o(eps**2).
@@ -104,7 +104,7 @@ def times(c: Calculus, left: Series, right: Series) -> Series:
     return _series({power: c.add(*tensors) for power, tensors in found.items()}, upto)
 
 
-def total(c: Calculus, series: Series, *over: Index) -> Series:
+def total(c: Calculus, series: TensorSeries, *over: Index) -> TensorSeries:
     """Return the sum over indices, sum_i S_i, whether or not they occur: n S for one that does not."""
     summed = {
         power: c.total(Tensor(sorted_indices((*tensor.free, *over)), tensor.terms), *over)
@@ -113,17 +113,17 @@ def total(c: Calculus, series: Series, *over: Index) -> Series:
     return _series(summed, series.upto)
 
 
-def renamed(c: Calculus, series: Series, moves: Mapping[Index, Slot]) -> Series:
+def renamed(c: Calculus, series: TensorSeries, moves: Mapping[Index, Slot]) -> TensorSeries:
     """Return the series with free indices replaced, the coefficients a_i as a_j."""
     return _series({power: c.rename(tensor, moves) for power, tensor in series.parts.items()}, series.upto)
 
 
-def differentiated(c: Calculus, series: Series, by: Coordinate) -> Series:
+def differentiated(c: Calculus, series: TensorSeries, by: Coordinate) -> TensorSeries:
     """Return dS/dx of a coordinate x: the derivative of every coefficient, with the indices of x besides."""
     return _series({power: c.diff(tensor, by) for power, tensor in series.parts.items()}, series.upto)
 
 
-def composed(c: Calculus, fn: str, arg: Series) -> Series:
+def composed(c: Calculus, fn: str, arg: TensorSeries) -> TensorSeries:
     """Return fn(S) = sum_k fn^(k)(a) R**k/k! of a scalar series S = a + R, a its value at eps = 0.
 
     exp(x + eps y) = exp(x) (1 + eps y + eps**2 y**2/2 + ...).
@@ -133,7 +133,7 @@ def composed(c: Calculus, fn: str, arg: Series) -> Series:
     """
     first, rest = apart(arg, fn)
     value = c.applied(fn, c.atom(ARGUMENT)) if rest.parts else c.applied(fn, first)
-    parts: list[Series] = []
+    parts: list[TensorSeries] = []
     share = monomial(ZERO, c.constant(1))
     for k in range(LONGEST + 1):
         here = c.scale(_at(c, value, first), Fraction(1, factorial(k)))
@@ -145,7 +145,7 @@ def composed(c: Calculus, fn: str, arg: Series) -> Series:
     raise NotReadError(f"{fn} beyond the order kept here")
 
 
-def raised(c: Calculus, base: Series, exponent: Fraction) -> Series:
+def raised(c: Calculus, base: TensorSeries, exponent: Fraction) -> TensorSeries:
     """Return S**q for a rational q: multiplied out, or by the binomial series about the lowest part.
 
     (eps a + R)**q = sum_k binom(q, k) (eps a)**(q-k) R**k; with q = 1/2 that of eps x is eps**(1/2) sqrt(x).
@@ -162,7 +162,7 @@ def raised(c: Calculus, base: Series, exponent: Fraction) -> Series:
         raise NotReadError("a power of what is not seen to differ from zero")
     low = base.low
     first, rest = apart(shifted(base, -low), "a power")
-    parts: list[Series] = []
+    parts: list[TensorSeries] = []
     share, number = monomial(ZERO, c.constant(1)), ONE
     for k in range(LONGEST + 1):
         here = c.scale(c.power(first, exponent - k), number)
@@ -174,7 +174,7 @@ def raised(c: Calculus, base: Series, exponent: Fraction) -> Series:
     raise NotReadError("a power beyond the order kept here")
 
 
-def apart(series: Series, what: str) -> tuple[Tensor, Series]:
+def apart(series: TensorSeries, what: str) -> tuple[Tensor, TensorSeries]:
     """Return the value a at eps = 0, which may hold no draw, and what vanishes with eps: S = a + R.
 
     Raises:
@@ -185,13 +185,13 @@ def apart(series: Series, what: str) -> tuple[Tensor, Series]:
     first = series.at(ZERO)
     if any(is_draw(atom) for term in first.terms for atom, _ in term.factors):
         raise NotReadError(f"{what} of a draw that does not become small with eps")
-    return first, Series({power: tensor for power, tensor in series.parts.items() if power > 0}, series.upto)
+    return first, TensorSeries({power: tensor for power, tensor in series.parts.items() if power > 0}, series.upto)
 
 
-def _series(parts: Mapping[Fraction, Tensor], upto: Fraction) -> Series:
+def _series(parts: Mapping[Fraction, Tensor], upto: Fraction) -> TensorSeries:
     upto = min(upto, TOP)
     kept = {power: parts[power] for power in sorted(parts) if power <= upto and not parts[power].is_zero}
-    return Series(kept, upto)
+    return TensorSeries(kept, upto)
 
 
 def _at(c: Calculus, tensor: Tensor, value: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from recipe_compiler.derive.powers import (
     ONE,
     ZERO,
     NotReadError,
-    Series,
+    TensorSeries,
     added,
     apart,
     composed,
@@ -20,7 +20,7 @@ from recipe_compiler.derive.powers import (
     total,
 )
 from recipe_compiler.derive.recipe import col_slots, row_slots
-from recipe_compiler.derive.step import Draw, Step
+from recipe_compiler.derive.step import ClaimedDraw, Step
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block
@@ -38,16 +38,16 @@ _SMOOTH = named(lambda row: row.corner is Corner.NONE)
 
 
 @dataclass(slots=True)
-class Reading:
+class StepReading:
     """One reading of one step."""
 
     step: Step
     c: Calculus
     used: int = 0
-    updated: dict[str, Series] = field(default_factory=dict[str, Series])
-    covariances: dict[str, Series] = field(default_factory=dict[str, Series])
+    updated: dict[str, TensorSeries] = field(default_factory=dict[str, TensorSeries])
+    covariances: dict[str, TensorSeries] = field(default_factory=dict[str, TensorSeries])
 
-    def new(self, name: str) -> Series:
+    def new(self, name: str) -> TensorSeries:
         """Return the next value of a block, with the free index of a vector over z."""
         if name not in self.updated:
             block, formula = self.block(name)
@@ -59,7 +59,7 @@ class Reading:
         blocks = self.step.declarations.blocks
         return next((b, f) for b, f in zip(blocks, self.step.new, strict=True) if b.name == name)
 
-    def covariance(self, item: Draw) -> Series:
+    def covariance(self, item: ClaimedDraw) -> TensorSeries:
         """Return the covariance of a draw over the power of eps that `scale` splits off, with slots i and j."""
         if item.name not in self.covariances:
             block = Block(item.name, item.shape)
@@ -71,12 +71,12 @@ class Reading:
             self.covariances[item.name] = found
         return self.covariances[item.name]
 
-    def scale(self, item: Draw) -> Fraction:
+    def scale(self, item: ClaimedDraw) -> Fraction:
         """Return the power of eps that a draw is of: half the lowest one of its covariance."""
         covariance = self.covariance(item)
         return covariance.low / 2 if covariance.parts else ZERO
 
-    def series(self, formula: Formula, at: tuple[Slot, ...]) -> Series:
+    def series(self, formula: Formula, at: tuple[Slot, ...]) -> TensorSeries:
         """Return the entry of a formula at the given slots."""
         if not _moves(formula):
             return monomial(ZERO, convert(formula, self.step.declarations, *at))
@@ -106,15 +106,15 @@ class Reading:
             case _:
                 raise NotReadError(f"{type(formula).__name__} of what a step changes")
 
-    def spread(self, formula: Formula, at: tuple[Slot, ...]) -> Series:
+    def spread(self, formula: Formula, at: tuple[Slot, ...]) -> TensorSeries:
         """Return an operand that may be a scalar beside vectors or matrices."""
         return self.series(formula, at if formula.shape.sizes else ())
 
-    def drawn(self, name: str, at: tuple[Slot, ...]) -> Series:
+    def drawn(self, name: str, at: tuple[Slot, ...]) -> TensorSeries:
         """Return a component of a draw."""
         item = next(item for item in self.step.draws if item.name == name)
         if not self.covariance(item).parts:
-            return Series({})
+            return TensorSeries({})
         return monomial(self.scale(item), self.c.atom(draw(name, *at)))
 
     def inner(self, size: Size) -> Index:
@@ -122,7 +122,7 @@ class Reading:
         self.used += 1
         return Index(size, f"@u{self.used}")
 
-    def product(self, left: Formula, right: Formula, at: tuple[Slot, ...]) -> Series:
+    def product(self, left: Formula, right: Formula, at: tuple[Slot, ...]) -> TensorSeries:
         """Return a matrix product: a sum over the inner axis, none for column times row."""
         size = left.shape.cols
         outer = 0 if left.shape.rows is None else 1
@@ -132,7 +132,7 @@ class Reading:
         found = times(self.c, self.series(left, (*at[:outer], index)), self.series(right, (index, *at[outer:])))
         return total(self.c, found, index)
 
-    def apply(self, fn: str, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> Series:
+    def apply(self, fn: str, args: tuple[Formula, ...], at: tuple[Slot, ...]) -> TensorSeries:
         """Return a function of the language of something that a step changes."""
         if fn == "sqrt":
             return raised(self.c, self.series(args[0], at), HALF)
@@ -154,7 +154,7 @@ class Reading:
             case _:
                 raise NotReadError(f"{fn} of what a step changes")
 
-    def inverse(self, matrix: Formula, at: tuple[Slot, ...]) -> Series:
+    def inverse(self, matrix: Formula, at: tuple[Slot, ...]) -> TensorSeries:
         """Return inv(A + B) = inv(A) - inv(A) B inv(A) + ..., A the value at eps = 0."""
         size = matrix.shape.sizes[0]
         row, col = grid_indices(size)
@@ -163,7 +163,7 @@ class Reading:
         first, _ = apart(whole, "inv")
         entry = self.c.rename(first, {here: row, there: col})
         grid = Grid(row, col, Tensor(sorted_indices((row, col, *entry.free)), entry.terms))
-        found: list[Series] = []
+        found: list[TensorSeries] = []
         start, end = at
         share, left = monomial(ZERO, self.c.inverse(grid, (start, end))), at
         while share.parts:
@@ -171,7 +171,7 @@ class Reading:
             share = self.corrected(grid, matrix, share, left)
         return added(self.c, [*found, share])
 
-    def corrected(self, grid: Grid, matrix: Formula, share: Series, at: tuple[Slot, ...]) -> Series:
+    def corrected(self, grid: Grid, matrix: Formula, share: TensorSeries, at: tuple[Slot, ...]) -> TensorSeries:
         """Return -inv(A) B X of a matrix X given at its slots."""
         size = matrix.shape.sizes[0]
         one, two, row = self.inner(size), self.inner(size), self.inner(size)

@@ -17,7 +17,7 @@ from recipe_compiler.spec.model import Dynamics
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class ClaimedDraw:
     """A random column w of mean zero, or scalar, new in every step and independent of others: Cov[w] = `covariance`."""
 
     name: str
@@ -41,7 +41,7 @@ class Step:
     """Block by block its next value; draws are symbols of `Role.NOISE`."""
     order: tuple[int, ...]
     """Blocks in an order in which they can be updated."""
-    draws: tuple[Draw, ...]
+    draws: tuple[ClaimedDraw, ...]
     """In an order in which none enters the covariance of an earlier one."""
     uses_eps: bool
 
@@ -112,8 +112,8 @@ def _circle(
     return tuple(found)
 
 
-def _shared(block: Block) -> Draw:
-    return Draw(block.name, block.shape, None, block.name)
+def _shared(block: Block) -> ClaimedDraw:
+    return ClaimedDraw(block.name, block.shape, None, block.name)
 
 
 @dataclass(slots=True)
@@ -122,9 +122,9 @@ class _Naming:
 
     dynamics: Dynamics
     declarations: Declarations
-    draws: list[Draw]
+    draws: list[ClaimedDraw]
     entry: str = ""
-    known: dict[tuple[str, str], Draw] = field(default_factory=dict[tuple[str, str], Draw])
+    known: dict[tuple[str, str], ClaimedDraw] = field(default_factory=dict[tuple[str, str], ClaimedDraw])
 
     def named(self, formula: Formula) -> Formula:
         """Return a formula with its draws as symbols."""
@@ -132,7 +132,7 @@ class _Naming:
             case ex.Normal(cov, shape):
                 inner = self.named(cov)
                 name = f"N.{len(self.draws) + 1}"
-                self.draws.append(Draw(name, shape, inner, text(formula)))
+                self.draws.append(ClaimedDraw(name, shape, inner, text(formula)))
                 return Symbol(name, shape, Role.NOISE)
             case ex.MatMul(ex.Transpose(left), right) if left == right and _draws(left):
                 problem = f"found {text(formula)}, the same draw twice or two independent ones?"
@@ -152,11 +152,11 @@ class _Naming:
         of = item.of if isinstance(item, Function) else ()
         return ex.FunctionAt(name, of, SCALAR)
 
-    def gradient(self, node: ex.GradTilde) -> Draw:
+    def gradient(self, node: ex.GradTilde) -> ClaimedDraw:
         """Return the draw of an estimated gradient: its covariance is V, declared or not."""
         rows = node.shape.rows
         covariance = self.covariance(node, Shape(rows, rows))
-        draw = Draw(f"{node.function}.{node.block}", node.shape, covariance, text(node), gaussian=False)
+        draw = ClaimedDraw(f"{node.function}.{node.block}", node.shape, covariance, text(node), gaussian=False)
         self.draws.append(draw)
         self.known[node.function, node.block] = draw
         return draw

@@ -12,7 +12,7 @@ from recipe_compiler.derive.powers import (
     TOP,
     ZERO,
     NotReadError,
-    Series,
+    TensorSeries,
     added,
     differentiated,
     draw,
@@ -23,9 +23,9 @@ from recipe_compiler.derive.powers import (
     times,
     total,
 )
-from recipe_compiler.derive.reading import HALF, Reading
+from recipe_compiler.derive.reading import HALF, StepReading
 from recipe_compiler.derive.recipe import Matrix, Vector, col_slots, row_slots
-from recipe_compiler.derive.step import Draw, Step
+from recipe_compiler.derive.step import ClaimedDraw, Step
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.tensor.atoms import everywhere, nested
 from recipe_compiler.tensor.calculus import Calculus, calculus
@@ -45,10 +45,10 @@ class Update:
     """
 
     step: Step
-    change: tuple[Series, ...]
+    change: tuple[TensorSeries, ...]
     """dz itself, draws included."""
-    mean: tuple[Series, ...]
-    covariance: tuple[tuple[Series, ...], ...]
+    mean: tuple[TensorSeries, ...]
+    covariance: tuple[tuple[TensorSeries, ...], ...]
     noise: Matrix
     """The part eps**2 of Cov[dz] that the covariances of the draws themselves bring, each at its lowest amplitude:
     the noise of an estimated gradient, and what is subtracted for it."""
@@ -107,7 +107,7 @@ def read_update(step: Step) -> Update:
         ModelError: a formula that has no entrywise meaning.
     """
     c = calculus(step.declarations)
-    reading = Reading(step, c)
+    reading = StepReading(step, c)
     blocks = step.declarations.blocks
     for a in step.order:
         reading.new(blocks[a].name)
@@ -127,17 +127,17 @@ def read_update(step: Step) -> Update:
     return Update(step, change, mean, covariance, _noise(reading, amplitudes), slow)
 
 
-def _change(c: Calculus, reading: Reading, block: Block) -> Series:
+def _change(c: Calculus, reading: StepReading, block: Block) -> TensorSeries:
     here = monomial(ZERO, c.coordinate(block.name, *row_slots(block)))
     return added(c, [reading.new(block.name), scaled(c, here, -1)])
 
 
-def _as_columns(c: Calculus, block: Block, series: Series) -> Series:
+def _as_columns(c: Calculus, block: Block, series: TensorSeries) -> TensorSeries:
     return renamed(c, series, dict(zip(row_slots(block), col_slots(block), strict=True)))
 
 
-def _settled(c: Calculus, series: Series) -> Series:
-    return Series({p: tensor for p, tensor in series.parts.items() if not c.is_zero(tensor)}, series.upto)
+def _settled(c: Calculus, series: TensorSeries) -> TensorSeries:
+    return TensorSeries({p: tensor for p, tensor in series.parts.items() if not c.is_zero(tensor)}, series.upto)
 
 
 def _free(tensor: Tensor, slots: tuple[Index, ...]) -> Tensor:
@@ -145,14 +145,14 @@ def _free(tensor: Tensor, slots: tuple[Index, ...]) -> Tensor:
     return Tensor(sorted_indices((*tensor.free, *slots)), tensor.terms)
 
 
-def _expectation(reading: Reading, series: Series) -> Series:
+def _expectation(reading: StepReading, series: TensorSeries) -> TensorSeries:
     """Return E of a polynomial in the draws, given the state."""
     for item in reversed(reading.step.draws):
         series = _over(reading, series, item)
     return series
 
 
-def _over(reading: Reading, series: Series, item: Draw) -> Series:
+def _over(reading: StepReading, series: TensorSeries, item: ClaimedDraw) -> TensorSeries:
     """Return E over one draw, given the state and all earlier draws."""
     degree = max((_degree(tensor, item) for tensor in series.parts.values()), default=0)
     if degree == 0:
@@ -169,7 +169,7 @@ def _over(reading: Reading, series: Series, item: Draw) -> Series:
     return added(c, parts)
 
 
-def _laplacian(reading: Reading, series: Series, item: Draw) -> Series:
+def _laplacian(reading: StepReading, series: TensorSeries, item: ClaimedDraw) -> TensorSeries:
     """Return sum_ij C_ij d_i d_j of a polynomial in a draw, C the covariance of the draw as it was scaled."""
     c = reading.c
     left, right = _pair(item)
@@ -177,7 +177,7 @@ def _laplacian(reading: Reading, series: Series, item: Draw) -> Series:
     return total(c, times(c, _covariance(reading, item), curved), *left, *right)
 
 
-def _covariance(reading: Reading, item: Draw) -> Series:
+def _covariance(reading: StepReading, item: ClaimedDraw) -> TensorSeries:
     """Return the covariance of a draw without the power of eps that was split off, in the slots of `_pair`."""
     block = Block(item.name, item.shape)
     left, right = _pair(item)
@@ -186,16 +186,16 @@ def _covariance(reading: Reading, item: Draw) -> Series:
     return shifted(moved, -2 * reading.scale(item))
 
 
-def _pair(item: Draw) -> tuple[tuple[Index, ...], tuple[Index, ...]]:
+def _pair(item: ClaimedDraw) -> tuple[tuple[Index, ...], tuple[Index, ...]]:
     sizes = item.shape.sizes
     return tuple(Index(size, "@i") for size in sizes), tuple(Index(size, "@j") for size in sizes)
 
 
-def _own(atom: Atom, item: Draw) -> bool:
+def _own(atom: Atom, item: ClaimedDraw) -> bool:
     return isinstance(atom, Coordinate) and atom.block == draw(item.name).block
 
 
-def _degree(tensor: Tensor, item: Draw) -> int:
+def _degree(tensor: Tensor, item: ClaimedDraw) -> int:
     """Return the degree of a polynomial in a draw."""
     found = 0
     for term in tensor.terms:
@@ -208,16 +208,16 @@ def _degree(tensor: Tensor, item: Draw) -> int:
     return found
 
 
-def _without(series: Series, *items: Draw) -> Series:
+def _without(series: TensorSeries, *items: ClaimedDraw) -> TensorSeries:
     """Return a polynomial where draws are zero."""
     kept = {
         power: Tensor(tensor.free, tuple(term for term in tensor.terms if not _has(term, items)))
         for power, tensor in series.parts.items()
     }
-    return Series({power: tensor for power, tensor in kept.items() if not tensor.is_zero}, series.upto)
+    return TensorSeries({power: tensor for power, tensor in kept.items() if not tensor.is_zero}, series.upto)
 
 
-def _has(term: Term, items: tuple[Draw, ...]) -> bool:
+def _has(term: Term, items: tuple[ClaimedDraw, ...]) -> bool:
     return any(_own(atom, item) for atom, _ in term.factors for item in items)
 
 
@@ -225,13 +225,13 @@ def _has(term: Term, items: tuple[Draw, ...]) -> bool:
 class _Amplitude:
     """How strongly a draw moves the state: the lowest power of eps, and the coefficients there, block by block."""
 
-    item: Draw
+    item: ClaimedDraw
     power: Fraction
     by_block: tuple[Tensor, ...]
     """With the slots of a vector and the first of `_pair`."""
 
 
-def _amplitude(reading: Reading, change: tuple[Series, ...], item: Draw) -> _Amplitude | None:
+def _amplitude(reading: StepReading, change: tuple[TensorSeries, ...], item: ClaimedDraw) -> _Amplitude | None:
     """Return the amplitude of a draw in dz, None if dz is not moved by it to first order."""
     left, _ = _pair(item)
     slopes = [differentiated(reading.c, dz, draw(item.name, *left)) for dz in change]
@@ -242,7 +242,7 @@ def _amplitude(reading: Reading, change: tuple[Series, ...], item: Draw) -> _Amp
     return _Amplitude(item, power, tuple(slope.at(power) for slope in slopes))
 
 
-def _noise(reading: Reading, amplitudes: list[_Amplitude]) -> Matrix:
+def _noise(reading: StepReading, amplitudes: list[_Amplitude]) -> Matrix:
     """Return the part eps**2 that the covariances of the draws bring at the lowest amplitude of each."""
     c, blocks = reading.c, reading.step.declarations.blocks
     return tuple(
@@ -257,7 +257,7 @@ def _noise(reading: Reading, amplitudes: list[_Amplitude]) -> Matrix:
     )
 
 
-def _sandwich(reading: Reading, amplitude: _Amplitude, at: tuple[int, int]) -> Tensor:
+def _sandwich(reading: StepReading, amplitude: _Amplitude, at: tuple[int, int]) -> Tensor:
     c = reading.c
     left, right = _pair(amplitude.item)
     power = 2 - 2 * amplitude.power

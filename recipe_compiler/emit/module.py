@@ -231,7 +231,7 @@ def emit_file(module: Module, sampler: Sampler, header: str, digest: str) -> Mod
         digest: SHA-256 of the documents it was made of.
     """
     program, kernel = module.program, module.kernel
-    parts = Parts(lanes=sampler.build.run.lanes, diagnostics=sampler.build.diagnostics)
+    parts = ModuleParts(lanes=sampler.build.run.lanes, diagnostics=sampler.build.diagnostics)
     functions = _texts((print_sample(sampler), sampler.start.lines, *_functions(program, kernel, parts)))
     plain = _plain(_texts(_functions(program, kernel, EVERYTHING)))
     file = _assembled(header, _facts(program, kernel, digest, parts), functions, plain)
@@ -239,7 +239,7 @@ def emit_file(module: Module, sampler: Sampler, header: str, digest: str) -> Mod
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ModuleParts:
     """What a text holds beside what steps."""
 
     lanes: bool
@@ -248,7 +248,7 @@ class Parts:
     """The energies, the generator, the forecast and the gradient of all data for them."""
 
 
-EVERYTHING = Parts(lanes=True, diagnostics=True)
+EVERYTHING = ModuleParts(lanes=True, diagnostics=True)
 
 
 def _texts(functions: Iterable[Iterable[str]]) -> list[str]:
@@ -294,7 +294,7 @@ def _imports(code: str) -> str:
     return f"{own}import numpy as np\n{builder}from numba import njit, types\n{tools}{intrinsics}"
 
 
-def _facts(program: Program, kernel: Kernel, digest: str, parts: Parts) -> Iterator[str]:
+def _facts(program: Program, kernel: Kernel, digest: str, parts: ModuleParts) -> Iterator[str]:
     yield f"FORMAT = {FORMAT}"
     yield f"SPEC_DIGEST = {_quoted(digest)}"
     yield f"VARIANT = {_quoted(program.variant)}"
@@ -354,7 +354,7 @@ def _quoted(name: str) -> str:
     return f'"{name}"'
 
 
-def _functions(program: Program, kernel: Kernel, parts: Parts) -> Iterator[Iterator[str]]:
+def _functions(program: Program, kernel: Kernel, parts: ModuleParts) -> Iterator[Iterator[str]]:
     """Yield the functions of a text, apart from its support code."""
     lanes = parts.lanes and has_lanes(program, kernel)
     if kernel.gradient is not None:

@@ -32,7 +32,7 @@ _Reach = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class SubtreeSize:
     """What is known of the size of a subtree."""
 
     value: Fraction | None = None
@@ -50,20 +50,20 @@ class Measure:
 class _Bounds:
     entry: str
     where: Place
-    known: dict[int, Measure] = field(default_factory=dict[int, Measure])
+    known: dict[int, SubtreeSize] = field(default_factory=dict[int, SubtreeSize])
     """By the identity of a part: what a spelling repeats is one object, however often it stands there."""
 
     def error(self, part: tree.Tree, problem: str, hint: str = "") -> SpecError:
         return SpecError([fault_at(self.where, part.at, self.entry, problem, hint)])
 
-    def exact(self, part: tree.Tree, value: Fraction) -> Measure:
+    def exact(self, part: tree.Tree, value: Fraction) -> SubtreeSize:
         self.within(part, (max(value.numerator.bit_length(), value.denominator.bit_length()), 0.0))
         size = log2(abs(value.numerator)) - log2(value.denominator) if value else 0.0
-        return Measure(value, (max(size, 0.0), max(-size, 0.0)))
+        return SubtreeSize(value, (max(size, 0.0), max(-size, 0.0)))
 
-    def inexact(self, part: tree.Tree, reach: _Reach) -> Measure:
+    def inexact(self, part: tree.Tree, reach: _Reach) -> SubtreeSize:
         self.within(part, reach)
-        return Measure(reach=reach)
+        return SubtreeSize(reach=reach)
 
     def within(self, part: tree.Tree, reach: _Reach) -> None:
         if max(reach) > MAX_BITS:
@@ -83,18 +83,18 @@ def check_bounds(formula: tree.Tree, entry: str, where: Place) -> None:
     _measure(formula, bounds)
 
 
-def _measure(part: tree.Tree, bounds: _Bounds) -> Measure:
+def _measure(part: tree.Tree, bounds: _Bounds) -> SubtreeSize:
     found = bounds.known.get(id(part))
     if found is None:
         found = bounds.known[id(part)] = _measured(part, bounds)
     return found
 
 
-def _measured(part: tree.Tree, bounds: _Bounds) -> Measure:
+def _measured(part: tree.Tree, bounds: _Bounds) -> SubtreeSize:
     if isinstance(part, tree.Literal):
         return bounds.exact(part, part.value)
     if isinstance(part, tree.Name | tree.Constant | tree.Sized):
-        return Measure(reach=(1.652, 0.0) if part.name == "pi" else None)
+        return SubtreeSize(reach=(1.652, 0.0) if part.name == "pi" else None)
     measures = [_measure(child, bounds) for child in tree.children(part)]
     own = _combine(part, measures, bounds)
     repeats = 2 if isinstance(part, tree.Call) and part.name == "norm2" else 1
@@ -110,7 +110,7 @@ def _measured(part: tree.Tree, bounds: _Bounds) -> Measure:
     if depth > MAX_DEPTH:
         raise bounds.error(part, f"nested more than {MAX_DEPTH} operations deep", "name a part, or split the formula")
     exponent = max([own.exponent, *(m.exponent for m in measures)])
-    return Measure(own.value, own.reach, exponent, stack, depth, parts)
+    return SubtreeSize(own.value, own.reach, exponent, stack, depth, parts)
 
 
 def _depth(part: tree.Tree) -> int:
@@ -124,11 +124,11 @@ def _depth(part: tree.Tree) -> int:
     return len(runs) - 1 + sum(depths) + ("/" in part.operators)
 
 
-def _combine(part: tree.Tree, measures: list[Measure], bounds: _Bounds) -> Measure:
+def _combine(part: tree.Tree, measures: list[SubtreeSize], bounds: _Bounds) -> SubtreeSize:
     match part:
         case tree.Negate():
             value = measures[0].value
-            return Measure(None if value is None else -value, measures[0].reach)
+            return SubtreeSize(None if value is None else -value, measures[0].reach)
         case tree.Sum():
             return _sum(part, measures, bounds)
         case tree.Product():
@@ -138,7 +138,7 @@ def _combine(part: tree.Tree, measures: list[Measure], bounds: _Bounds) -> Measu
         case tree.Call(name):
             reach = _joint(measures)
             if reach is None:
-                return Measure()
+                return SubtreeSize()
             if name in _GROWING:
                 # log2 of exp(x) is 1.443 x, that of gamma(x) below x log2(x)
                 rate = reach[0] + 1.443 if FUNCTIONS[name].size is Size.FACTORIAL else 1.443
@@ -146,20 +146,20 @@ def _combine(part: tree.Tree, measures: list[Measure], bounds: _Bounds) -> Measu
                 return bounds.inexact(part, (grown, grown))
             return bounds.inexact(part, (reach[0] + 1, reach[1] + 1))
         case _:
-            return Measure()
+            return SubtreeSize()
 
 
-def _joint(measures: list[Measure]) -> _Reach | None:
+def _joint(measures: list[SubtreeSize]) -> _Reach | None:
     known = [m.reach for m in measures if m.reach is not None]
     if len(known) < len(measures):
         return None
     return max((r[0] for r in known), default=0.0), max((r[1] for r in known), default=0.0)
 
 
-def _sum(part: tree.Sum, measures: list[Measure], bounds: _Bounds) -> Measure:
+def _sum(part: tree.Sum, measures: list[SubtreeSize], bounds: _Bounds) -> SubtreeSize:
     reach = _joint(measures)
     if reach is None:
-        return Measure()
+        return SubtreeSize()
     total = Fraction(0)
     for measure in measures:
         if measure.value is None:
@@ -170,7 +170,7 @@ def _sum(part: tree.Sum, measures: list[Measure], bounds: _Bounds) -> Measure:
     return bounds.exact(part, total)
 
 
-def _product(part: tree.Product, measures: list[Measure], bounds: _Bounds) -> Measure:
+def _product(part: tree.Product, measures: list[SubtreeSize], bounds: _Bounds) -> SubtreeSize:
     for operator, factor, measure in zip(part.operators, part.factors[1:], measures[1:], strict=True):
         if operator == "/" and measure.value == 0:
             raise bounds.error(factor, "division by zero")
@@ -178,7 +178,7 @@ def _product(part: tree.Product, measures: list[Measure], bounds: _Bounds) -> Me
     reach = (0.0, 0.0)
     for operator, measure in zip(("*", *part.operators), measures, strict=True):
         if measure.reach is None:
-            return Measure()
+            return SubtreeSize()
         if value is not None and measure.value is not None:
             value = value / measure.value if operator == "/" else value * measure.value
             bounds.exact(part, value)
@@ -189,13 +189,13 @@ def _product(part: tree.Product, measures: list[Measure], bounds: _Bounds) -> Me
     return bounds.inexact(part, reach) if value is None else bounds.exact(part, value)
 
 
-def _power(part: tree.Power, base: Measure, exponent: Measure, bounds: _Bounds) -> Measure:
+def _power(part: tree.Power, base: SubtreeSize, exponent: SubtreeSize, bounds: _Bounds) -> SubtreeSize:
     if base.value == 0 and exponent.value is not None and exponent.value < 0:
         raise bounds.error(part, "division by zero: 0 to a negative power")
     if base.reach is None:
         return _open_power(part, base, exponent, bounds)
     if exponent.reach is None:
-        return Measure()
+        return SubtreeSize()
     if base.value in (0, 1, -1):
         return bounds.inexact(part, (1.0, 1.0))
     size = abs(exponent.value) if exponent.value is not None else Fraction(2 ** int(min(exponent.reach[0] + 1, 64)))
@@ -210,11 +210,11 @@ def _power(part: tree.Power, base: Measure, exponent: Measure, bounds: _Bounds) 
     return bounds.exact(part, base.value ** int(exponent.value))
 
 
-def _open_power(part: tree.Power, base: Measure, exponent: Measure, bounds: _Bounds) -> Measure:
+def _open_power(part: tree.Power, base: SubtreeSize, exponent: SubtreeSize, bounds: _Bounds) -> SubtreeSize:
     if exponent.value is None:
-        return Measure()
+        return SubtreeSize()
     nested = base.exponent * max(Fraction(1), abs(exponent.value))
     if nested > MAX_EXPONENT:
         problem = f"an exponent beyond {MAX_EXPONENT} in size (nested powers multiplied)"
         raise bounds.error(part.exponent, problem, "use a smaller one")
-    return Measure(exponent=nested)
+    return SubtreeSize(exponent=nested)

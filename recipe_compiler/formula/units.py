@@ -93,7 +93,7 @@ class NotMeasuredError(Exception):
 
 
 @dataclass(slots=True)
-class Measure:
+class FormulaUnits:
     """The units declared, and what the formulas measured so far say of the others."""
 
     declared: Mapping[str, Unit]

@@ -7,7 +7,7 @@ import numpy as np
 
 from recipe_compiler.lint import linear, nodes
 from recipe_compiler.lint.nodes import UntraceableError
-from recipe_compiler.lint.values import METHODS, Arithmetic, apply, made, node_of
+from recipe_compiler.lint.values import METHODS, ExactOperators, apply, made, node_of
 
 ELEMENTWISE = {**METHODS, "fabs": "abs"}
 """NumPy's functions of one argument, and what they are called here."""
@@ -82,7 +82,7 @@ def traced(x: Any) -> Any:
     found = np.array(plain(x), dtype=object)
     flat = found.reshape(-1)
     for k, entry in enumerate(flat):
-        if not isinstance(entry, Arithmetic):
+        if not isinstance(entry, ExactOperators):
             node = node_of(entry)
             if node is None:
                 raise UntraceableError(f"an array that holds {type(entry).__name__}")
@@ -144,7 +144,7 @@ def _operand(x: Any, method: str) -> Any:
         return x.view(np.ndarray)
     if isinstance(x, np.ndarray) and x.dtype.kind == "f" and method != "at":
         return traced(x).view(np.ndarray)
-    if isinstance(x, Arithmetic):
+    if isinstance(x, ExactOperators):
         boxed = np.empty((), dtype=object)
         boxed[()] = x
         return boxed
@@ -152,7 +152,7 @@ def _operand(x: Any, method: str) -> Any:
 
 
 def _each(function: str, x: Any) -> Any:
-    if isinstance(x, Arithmetic) or not isinstance(x, np.ndarray):
+    if isinstance(x, ExactOperators) or not isinstance(x, np.ndarray):
         return apply(function, x) if not isinstance(x, (list, tuple)) else _each(function, traced(x))
     found = np.empty(x.shape, dtype=object)
     for at in np.ndindex(x.shape):
@@ -160,4 +160,4 @@ def _each(function: str, x: Any) -> Any:
     return found if found.ndim else found.item()
 
 
-Arithmetic.of_ufunc = staticmethod(applied)
+ExactOperators.of_ufunc = staticmethod(applied)

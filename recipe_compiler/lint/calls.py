@@ -24,7 +24,7 @@ MOST_SLOTS = 10_000
 Json = dict[str, Any]
 
 
-class Call(Protocol):
+class FollowedCall(Protocol):
     """One call of the step, followed."""
 
     def __call__(self, *, closely: bool) -> Json:
@@ -36,7 +36,7 @@ Slot = tuple[str, Any, Callable[[Any], None]]
 """Where a number stands, the number, and what puts another there."""
 
 
-def called_often(call: Call, names: Mapping[str, Any], replaced: frozenset[str]) -> tuple[Json, int]:
+def called_often(call: FollowedCall, names: Mapping[str, Any], replaced: frozenset[str]) -> tuple[Json, int]:
     """Return what a step computed, in every one of many calls, and how many.
 
     Raises:
@@ -71,7 +71,7 @@ def _keeps(names: tuple[str, ...]) -> str:
 
 
 def _does_not_matter(
-    call: Call, first: Json, names: Mapping[str, Any], replaced: frozenset[str], before: dict[str, Any]
+    call: FollowedCall, first: Json, names: Mapping[str, Any], replaced: frozenset[str], before: dict[str, Any]
 ) -> bool:
     """Whether only numbers change, and a call at symbols in their place does what the first one did."""
     slots = [slot for slot in _slots(names, replaced) if slot[0] in before and before[slot[0]] != slot[1]]

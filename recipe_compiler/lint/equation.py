@@ -27,7 +27,7 @@ from recipe_compiler.lint.read import (
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import written
 from recipe_compiler.verify.updates.expansion import ZERO
-from recipe_compiler.verify.updates.step_residual import Part, by_powers, residual
+from recipe_compiler.verify.updates.step_residual import MomentCoefficient, by_powers, residual
 
 SHORT = 120
 """Characters of a formula in a sentence; a value at a point takes the place of a longer one."""
@@ -79,7 +79,7 @@ def equation(read: Read) -> Equation:
         return Equation(problem.at, reason=problem.no_step_size or why)
     none = sympy.Integer(0)
     n = len(problem.z)
-    part = parts.get(unit, Part((none,) * n, ((none,) * n,) * n))
+    part = parts.get(unit, MomentCoefficient((none,) * n, ((none,) * n,) * n))
     drift = tuple((str(x), formula(f)) for x, f in zip(problem.z, part.mean, strict=True))
     diffusion = tuple(
         (f"{x}, {y}", formula(part.covariance[i][j] / 2))
@@ -141,7 +141,7 @@ def _same(read: Read) -> Seen:
     return refuted(problem, left, f"exact witness{says}") or unknown
 
 
-def _scale(problem: Problem, part: Part | None) -> Fraction | None:
+def _scale(problem: Problem, part: MomentCoefficient | None) -> Fraction | None:
     """Return what the limit is of the equation of D and Q in the first entry where neither is zero, if it is a number.
 
     Some write -grad U/2 and a noise of variance eps. The diffusion is compared first.
@@ -155,13 +155,13 @@ def _scale(problem: Problem, part: Part | None) -> Fraction | None:
     return None
 
 
-def _differences(problem: Problem, part: Part | None, k: Fraction) -> Iterator[tuple[str, Expr]]:
+def _differences(problem: Problem, part: MomentCoefficient | None, k: Fraction) -> Iterator[tuple[str, Expr]]:
     """Yield the limit less k times the equation of D and Q, entry by entry."""
     scale = rational(k)
     system = problem.subject.system(problem.sizes)
     none = sympy.Integer(0)
     n = len(problem.z)
-    part = part or Part((none,) * n, ((none,) * n,) * n)
+    part = part or MomentCoefficient((none,) * n, ((none,) * n,) * n)
     for x, f, own in zip(problem.z, part.mean, second.drift(system), strict=True):
         yield f"the drift of {x} less that of D and Q", f - scale * own
     for i, x in enumerate(problem.z):

@@ -9,11 +9,11 @@ from recipe_compiler.algebra.dynamics.affine_step import affine_step, changes
 from recipe_compiler.algebra.scalars.matrices import Rows, determinant
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError
-from recipe_compiler.verify.updates.step_residual import Part
+from recipe_compiler.verify.updates.step_residual import MomentCoefficient
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptLaw:
     """The coordinates that are moved, and what must vanish for their law to stay: words and scalars."""
 
     moved: tuple[Symbol, ...]
@@ -22,7 +22,7 @@ class Kept:
     """Whether what is moved is drawn anew, whatever it was: no step size, however it is written, can stand in that."""
 
 
-def kept(z: tuple[Symbol, ...], part: Part, H: Expr) -> Kept:
+def kept(z: tuple[Symbol, ...], part: MomentCoefficient, H: Expr) -> KeptLaw:
     """Return the conditions on the mean and covariance of a step at eps = 0: F m + g - m = 0, F S F.T + Sigma - S = 0.
 
     exp(-H) has the mean m and the covariance S, n x n, in the n coordinates that are moved, given the others.
@@ -46,7 +46,7 @@ def kept(z: tuple[Symbol, ...], part: Part, H: Expr) -> Kept:
     for x, mean, row in zip(moved, means, covariances, strict=True):
         found.append((f"the change of the mean of {x} in a step", mean))
         found += [(f"the change of Cov({x}, {y}) in a step", entry) for y, entry in zip(moved, row, strict=True)]
-    return Kept(moved, tuple(found), all(_all_zero(row) for row in step.F))
+    return KeptLaw(moved, tuple(found), all(_all_zero(row) for row in step.F))
 
 
 def _all_zero(entries: tuple[Expr, ...]) -> bool:

@@ -14,7 +14,7 @@ from recipe_compiler.lint.series import EXACT
 from recipe_compiler.verify.equation.periodic import on_circles, once_around
 from recipe_compiler.verify.updates.expansion import ZERO
 from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError
-from recipe_compiler.verify.updates.step_residual import Part, residual
+from recipe_compiler.verify.updates.step_residual import MomentCoefficient, residual
 
 
 def stationary(read: Read) -> Seen:
@@ -58,7 +58,7 @@ def _stationary(read: Read) -> Seen:
     )
 
 
-def _not_periodic(problem: Problem, part: Part) -> str:
+def _not_periodic(problem: Problem, part: MomentCoefficient) -> str:
     """Return a block on a circle around which H or the limiting equation does not come back to itself."""
     setting = problem.subject.setting(problem.sizes)
     entries = (problem.H, *part.mean, *(x for row in part.covariance for x in row))
@@ -68,7 +68,7 @@ def _not_periodic(problem: Problem, part: Part) -> str:
     return ""
 
 
-def _moved_later(read: Read, part: Part) -> list[str]:
+def _moved_later(read: Read, part: MomentCoefficient) -> list[str]:
     """Return the blocks that a step moves, but not at order eps."""
     found: list[str] = []
     k = 0
@@ -82,7 +82,7 @@ def _moved_later(read: Read, part: Part) -> list[str]:
     return found
 
 
-def _fixed(read: Read, part: Part) -> Seen:
+def _fixed(read: Read, part: MomentCoefficient) -> Seen:
     """Return what is known of a step that moves the state however small eps is."""
     problem = read.problem
     if all(is_zero(x) for x in part.mean):
@@ -118,7 +118,7 @@ def _is_draw(read: Read) -> bool:
     )
 
 
-def _of_square_potential(problem: Problem, part: Part, reason: str) -> Seen:
+def _of_square_potential(problem: Problem, part: MomentCoefficient, reason: str) -> Seen:
     """Refute by one admissible potential, |theta|**2/2; nothing else follows from one."""
     declarations = problem.subject.dynamics.declarations
     item = declarations.find(problem.subject.dynamics.potential or "")
@@ -131,7 +131,9 @@ def _of_square_potential(problem: Problem, part: Part, reason: str) -> Seen:
     def bound(e: Expr) -> Expr:
         return e.xreplace({call: square}).doit()
 
-    new = Part(tuple(bound(x) for x in part.mean), tuple(tuple(bound(x) for x in row) for row in part.covariance))
+    new = MomentCoefficient(
+        tuple(bound(x) for x in part.mean), tuple(tuple(bound(x) for x in row) for row in part.covariance)
+    )
     try:
         law = kept(problem.z, new, bound(problem.H))
     except NotAffineError:

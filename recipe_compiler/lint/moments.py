@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.lint.answer import Trace
-from recipe_compiler.lint.series import NONE, Meaning, Reading, Series
+from recipe_compiler.lint.series import NONE, Meaning, ScalarSeries, TraceReading
 from recipe_compiler.verify.updates import gaussian_moments
 from recipe_compiler.verify.updates.expansion import NoExpansionError, added, shifted
 from recipe_compiler.verify.updates.gaussian_moments import DrawGroup, StepMoments, standard
@@ -20,8 +20,8 @@ class Moments:
 
     step: StepMoments
     known: Fraction
-    reading: Reading
-    change: tuple[Series, ...]
+    reading: TraceReading
+    change: tuple[ScalarSeries, ...]
     """dz."""
 
 
@@ -40,14 +40,14 @@ def moments_of(trace: Trace, meaning: Meaning, least: Fraction = ONE) -> Moments
 
 
 def _upto(trace: Trace, meaning: Meaning, top: Fraction) -> Moments:
-    reading = Reading(trace, meaning, top)
+    reading = TraceReading(trace, meaning, top)
     places = [place for flat in trace.outputs for place in flat]
     if len(places) != len(meaning.z):
         raise NoExpansionError("the step does not return the whole state")
-    change: list[Series] = []
+    change: list[ScalarSeries] = []
     for place, z in zip(places, meaning.z, strict=True):
         after = reading.of(place)
-        change.append(Series(added([after.terms, {NONE: -z}]), after.known))
+        change.append(ScalarSeries(added([after.terms, {NONE: -z}]), after.known))
     if any(dz.low < 0 for dz in change):
         raise NoExpansionError("the step grows as eps becomes small")
     known = min(top, *(dz.known for dz in change))  # a product of two changes is known no less far: neither grows
@@ -57,7 +57,7 @@ def _upto(trace: Trace, meaning: Meaning, top: Fraction) -> Moments:
     return Moments(step, known, reading, tuple(change))
 
 
-def _groups(trace: Trace, reading: Reading) -> Iterator[DrawGroup]:
+def _groups(trace: Trace, reading: TraceReading) -> Iterator[DrawGroup]:
     """Yield the draws of several coordinates, with their covariances."""
     for draws, entries in trace.groups:
         read = [reading.of(place).terms for place in entries]
@@ -71,6 +71,6 @@ def _groups(trace: Trace, reading: Reading) -> Iterator[DrawGroup]:
         yield DrawGroup(tuple(reading.draws[k] for k in draws), covariance)
 
 
-def is_moved(series: Series) -> bool:
+def is_moved(series: ScalarSeries) -> bool:
     """Whether a coordinate is moved at all, as it is written."""
     return any(value != 0 for value in series.terms.values())

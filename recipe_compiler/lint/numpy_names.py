@@ -15,10 +15,10 @@ from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.lint import draws, nodes
 from recipe_compiler.lint.arrays import ELEMENTWISE, LINEAR, TAKEN, Traced, is_real, plain, traced, wrapped
 from recipe_compiler.lint.nodes import UntraceableError
-from recipe_compiler.lint.values import Arithmetic, Symbolic, apply, made, raised
+from recipe_compiler.lint.values import ExactOperators, Symbolic, apply, made, raised
 
 
-class Names(ModuleType):
+class ModuleNames(ModuleType):
     """A module with some names of its own; all others are those of the real one."""
 
     def __init__(self, real: ModuleType, own: dict[str, Any], otherwise: Callable[[str, Any], Any]) -> None:
@@ -32,7 +32,7 @@ class Names(ModuleType):
         return found if name.startswith("__") else self._otherwise(name, found)
 
 
-class Elementwise:
+class ExactElementwise:
     """One of NumPy's elementwise functions that keeps plain numbers exact."""
 
     def __init__(self, real: np.ufunc) -> None:
@@ -48,7 +48,7 @@ class Elementwise:
 
 def _exact(x: Any) -> Any:
     """Return floats, and lists of numbers, as exact ones."""
-    if isinstance(x, float) and not isinstance(x, Arithmetic):
+    if isinstance(x, float) and not isinstance(x, ExactOperators):
         return made(nodes.of_float(x)) if math.isfinite(x) else x
     if isinstance(x, (list, tuple)) or (isinstance(x, int) and not isinstance(x, bool)):
         return array(x, dtype=float)[()]
@@ -65,10 +65,10 @@ def array(x: Any, dtype: Any = None, *_: Any, copy: Any = True, **kwargs: Any) -
         return x.astype(dtype, copy=bool(copy))
     found = np.array(x, dtype=object)
     kinds = {type(entry) for entry in found.reshape(-1)}
-    followed = any(issubclass(kind, Arithmetic) for kind in kinds)
+    followed = any(issubclass(kind, ExactOperators) for kind in kinds)
     if followed and not is_real(dtype):
         raise UntraceableError(f"an array of {np.dtype(dtype)} of values that are followed")
-    real = all(issubclass(kind, (Arithmetic, float, np.floating, int, np.integer)) for kind in kinds)
+    real = all(issubclass(kind, (ExactOperators, float, np.floating, int, np.integer)) for kind in kinds)
     if real and (followed or (dtype is not None and is_real(dtype)) or _has_float(kinds)) and is_real(dtype):
         return traced(found)
     return np.array(x, dtype=dtype, **kwargs)
@@ -139,12 +139,12 @@ def linspace(start: Any, stop: Any, num: int = 50) -> Any:
 
 
 def _is_scalar(x: Any) -> bool:
-    return isinstance(x, Arithmetic) or bool(np.isscalar(x))
+    return isinstance(x, ExactOperators) or bool(np.isscalar(x))
 
 
 def _numpy(name: str, found: Any) -> Any:
     if isinstance(found, np.ufunc):
-        return Elementwise(found)
+        return ExactElementwise(found)
     return found
 
 
@@ -186,7 +186,7 @@ def _log(x: Any, base: Any = None) -> Any:
     return apply("log", x) if base is None else apply("log", x) / apply("log", base)
 
 
-def numpy_names() -> Names:
+def numpy_names() -> ModuleNames:
     """Return what stands for NumPy."""
     made_pi, e = made(nodes.pi()), apply("exp", 1)
     arrays = {
@@ -201,16 +201,16 @@ def numpy_names() -> Names:
         "isscalar": _is_scalar,
         "pi": made_pi,
         "e": e,
-        "random": Names(np.random, dict(draws.RANDOM), _plain),
-        "linalg": Names(np.linalg, {}, _linear),
+        "random": ModuleNames(np.random, dict(draws.RANDOM), _plain),
+        "linalg": ModuleNames(np.linalg, {}, _linear),
     }
-    return Names(np, own, _numpy)
+    return ModuleNames(np, own, _numpy)
 
 
-def math_names() -> Names:
+def math_names() -> ModuleNames:
     """Return what stands for Python's `math`."""
     own: dict[str, Any] = {"pi": made(nodes.pi()), "e": apply("exp", 1), "log": _log, "pow": raised, "fsum": sum}
-    return Names(math, own, _mathematics)
+    return ModuleNames(math, own, _mathematics)
 
 
 def _plain(name: str, found: Any) -> Any:

@@ -26,7 +26,7 @@ from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.updates.expansion import NoExpansionError
-from recipe_compiler.verify.updates.step_residual import NotAStepError, Part, by_powers
+from recipe_compiler.verify.updates.step_residual import MomentCoefficient, NotAStepError, by_powers
 
 ONE, TWO = Fraction(1), Fraction(2)
 UNREAD = (NoExpansionError, NotAStepError, NoNormalFormError, NotScalarisableError, TooLargeError, NoInstanceError)
@@ -130,7 +130,7 @@ class Read:
                 self._needs = Obligations(frozenset(), (str(reason),))
         return self._needs
 
-    def parts(self, top: Fraction) -> dict[Fraction, Part]:
+    def parts(self, top: Fraction) -> dict[Fraction, MomentCoefficient]:
         """Return the moments by powers of eps, those that vanish left out.
 
         Raises:
@@ -233,6 +233,6 @@ def not_zero(conditions: Iterable[tuple[str, Expr]]) -> list[tuple[str, Expr]]:
     return [(words, e) for words, e in conditions if not is_zero(e)]
 
 
-def is_nothing(part: Part) -> bool:
+def is_nothing(part: MomentCoefficient) -> bool:
     """Whether a part of the moments vanishes."""
     return all(is_zero(x) for x in (*part.mean, *(x for row in part.covariance for x in row)))

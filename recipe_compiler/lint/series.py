@@ -40,7 +40,7 @@ NONE: Monomial = (ZERO, ())
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class ScalarSeries:
     """An expansion, complete up to a power of eps."""
 
     terms: Terms
@@ -74,7 +74,7 @@ class Meaning:
     """Argument that is a function to the coordinates it is one of."""
 
 
-class Reading:
+class TraceReading:
     """One pass over a trace, every operation read once."""
 
     def __init__(self, trace: Trace, meaning: Meaning, top: Fraction) -> None:
@@ -85,14 +85,14 @@ class Reading:
         self.powers: dict[Symbol, Fraction] = dict.fromkeys(self.draws, ZERO)
         """The power of eps that each draw carries: half of the lowest one in its covariance."""
         self.groups = {k: group for group in trace.groups for k in group[0]}
-        self.found: list[Series | NoExpansionError] = []
+        self.found: list[ScalarSeries | NoExpansionError] = []
         for operation in trace.operations:
             try:
                 self.found.append(self._read(operation))
             except NoExpansionError as error:
                 self.found.append(error)
 
-    def of(self, place: int) -> Series:
+    def of(self, place: int) -> ScalarSeries:
         """Return the expansion of one operation.
 
         Raises:
@@ -103,11 +103,11 @@ class Reading:
             raise NoExpansionError(str(found))
         return found
 
-    def written(self, series: Series) -> Expr:
+    def written(self, series: ScalarSeries) -> Expr:
         """Return an expansion as one expression."""
         return written(series.terms, self.meaning.eps)
 
-    def _read(self, operation: Operation) -> Series:
+    def _read(self, operation: Operation) -> ScalarSeries:
         parts = [self.of(k) for k in operation.parts]
         match operation.op:
             case "number":
@@ -129,37 +129,37 @@ class Reading:
             case _:
                 return self._field(operation, parts)
 
-    def _exact(self, e: Expr) -> Series:
-        return Series({NONE: e} if e != 0 else {}, EXACT)
+    def _exact(self, e: Expr) -> ScalarSeries:
+        return ScalarSeries({NONE: e} if e != 0 else {}, EXACT)
 
-    def _upto(self, terms: Terms, known: Fraction) -> Series:
+    def _upto(self, terms: Terms, known: Fraction) -> ScalarSeries:
         """Return terms up to the last power kept; what is left out is not known."""
         known = min(known, self.top) if any(power > self.top for power, _ in terms) else known
-        return Series({key: value for key, value in terms.items() if key[0] <= known}, known)
+        return ScalarSeries({key: value for key, value in terms.items() if key[0] <= known}, known)
 
-    def _leaf(self, operation: Operation) -> Series:
+    def _leaf(self, operation: Operation) -> ScalarSeries:
         entries = self.meaning.leaves.get(operation.name, ())
         if operation.position >= len(entries):
             raise NoExpansionError(f"{operation.name} has no entry {operation.position}")
         e = entries[operation.position]
         if e == self.meaning.eps:
-            return Series({(Fraction(1), ()): sympy.Integer(1)}, EXACT)
+            return ScalarSeries({(Fraction(1), ()): sympy.Integer(1)}, EXACT)
         return self._exact(off_kinks(e))
 
-    def _draw(self, k: int) -> Series:
+    def _draw(self, k: int) -> ScalarSeries:
         draw = self.draws[k]
         if k in self.groups:
             terms = [self.of(place).terms for place in self.groups[k][1]]
             self.powers[draw] = min((lowest(entry) for entry in terms if entry), default=ZERO) / 2
         return self._upto({(self.powers[draw], (draw,)): sympy.Integer(1)}, EXACT)
 
-    def _product(self, x: Series, y: Series) -> Series:
+    def _product(self, x: ScalarSeries, y: ScalarSeries) -> ScalarSeries:
         known = min(x.known + y.low, y.known + x.low, EXACT)
         if x.high + y.high > self.top:
             known = min(known, self.top)
         return self._upto(multiplied(x.terms, y.terms, self.top), known)
 
-    def _power(self, base: Series, exponent: Series) -> Series:
+    def _power(self, base: ScalarSeries, exponent: ScalarSeries) -> ScalarSeries:
         if set(exponent.terms) - {NONE}:
             return self._exponential(base, exponent)
         e = exponent.first
@@ -178,7 +178,7 @@ class Reading:
             return self._upto({(low * q, ()): base.terms[low, ()] ** e}, EXACT)
         return self._expanded(self.written(base) ** e, low * q + base.known - low)
 
-    def _exponential(self, base: Series, exponent: Series) -> Series:
+    def _exponential(self, base: ScalarSeries, exponent: ScalarSeries) -> ScalarSeries:
         """Return a power whose exponent is no constant, as exp(exponent log(base))."""
         base = self.leading(base)
         if base.low != 0 or exponent.low < 0:
@@ -186,7 +186,7 @@ class Reading:
         whole = sympy.exp(self.written(exponent) * sympy.log(self.written(base)), evaluate=False)
         return self._expanded(whole, min(base.known, exponent.known))
 
-    def leading(self, series: Series) -> Series:
+    def leading(self, series: ScalarSeries) -> ScalarSeries:
         """Return an expansion whose lowest terms are not zero, as far as the normal form sees it."""
         terms = dict(series.terms)
         for key in sorted(terms, key=lambda key: (key[0], len(key[1]))):
@@ -196,9 +196,9 @@ class Reading:
             except NoNormalFormError:
                 break
             del terms[key]
-        return Series(terms, series.known)
+        return ScalarSeries(terms, series.known)
 
-    def _call(self, function: str, x: Series) -> Series:
+    def _call(self, function: str, x: ScalarSeries) -> ScalarSeries:
         if FUNCTIONS[function].corner is not Corner.NONE:
             return self._side(function, x)
         if x.low < 0:
@@ -207,7 +207,7 @@ class Reading:
             x = self.leading(x)
         return self._expanded(FUNCTIONS[function].scalar(self.written(x)), x.known)
 
-    def _side(self, function: str, x: Series) -> Series:
+    def _side(self, function: str, x: ScalarSeries) -> ScalarSeries:
         """Return |x| or sign(x) by the side of its kink that the state lies on."""
         x = self.leading(x)
         if x.low != 0 or {key for key in x.terms if key[0] == 0} != {NONE}:
@@ -215,14 +215,14 @@ class Reading:
         side = self._exact(cast(Expr, Cell(x.first)))
         return side if function == "sign" else self._product(side, x)
 
-    def _expanded(self, e: Expr, known: Fraction) -> Series:
+    def _expanded(self, e: Expr, known: Fraction) -> ScalarSeries:
         found = expanded(e, Grading(self.meaning.eps, self.top, self.powers))
         return self._upto(found, known if self._is_constant(e) else min(known, self.top))
 
     def _is_constant(self, e: Expr) -> bool:
         return Grading(self.meaning.eps, self.top, self.powers).apart(e)
 
-    def _field(self, operation: Operation, parts: Sequence[Series]) -> Series:
+    def _field(self, operation: Operation, parts: Sequence[ScalarSeries]) -> ScalarSeries:
         """Return a function of the document at the point z + delta, by Taylor's formula about z."""
         entries = self.meaning.leaves.get(operation.name, ())
         z = self.meaning.points.get(operation.name, ())
@@ -230,7 +230,7 @@ class Reading:
             raise NoExpansionError(f"{operation.name} at a point of another shape")
         f = off_kinks(entries[operation.position])
         deltas = [added([part.terms, {NONE: -x}]) for part, x in zip(parts, z, strict=True)]
-        deltas = [self.leading(Series(delta, EXACT)).terms for delta in deltas]
+        deltas = [self.leading(ScalarSeries(delta, EXACT)).terms for delta in deltas]
         known = min(part.known for part in parts)
         moved = [k for k, delta in enumerate(deltas) if delta]
         low = min((lowest(deltas[k]) for k in moved), default=self.top)

@@ -45,7 +45,7 @@ UNSEEN = "(not seen)"
 """What stands for the state of an object that does not show it."""
 
 
-class Kept:
+class KeptState:
     """One look at what a file keeps."""
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ class Kept:
 
 def kept(names: Mapping[str, Any], replaced: frozenset[str]) -> dict[str, str]:
     """Return what each name of a file leads to, those that are given for the call left out."""
-    look = Kept()
+    look = KeptState()
     shown = {name: value for name, value in names.items() if not is_pythons(name) and name not in replaced}
     return {name: look.text(value) for name, value in shown.items()}
 

@@ -12,14 +12,14 @@ from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.answer import Partial, Trace
-from recipe_compiler.lint.series import NONE, Reading, Series
+from recipe_compiler.lint.series import NONE, ScalarSeries, TraceReading
 from recipe_compiler.verify.updates.expansion import NoExpansionError
 
 NEEDS = {"division": "!=", "root": ">", "power": ">"}
 """What the base of a power has to be."""
 
 
-def needed(trace: Trace, reading: Reading, region: Region) -> Obligations:
+def needed(trace: Trace, reading: TraceReading, region: Region) -> Obligations:
     """Return what is used, and what is not shown, of every operation that is not defined everywhere."""
     given: set[str] = set(trace.given)
     left: list[str] = []
@@ -38,7 +38,7 @@ def needed(trace: Trace, reading: Reading, region: Region) -> Obligations:
     return Obligations(frozenset(given), tuple(dict.fromkeys(left)))
 
 
-def _shown(partial: Partial, reading: Reading, region: Region) -> frozenset[str] | None:
+def _shown(partial: Partial, reading: TraceReading, region: Region) -> frozenset[str] | None:
     """Return what shows that an operation is defined where eps is small, None if nothing does."""
     try:
         x = reading.leading(reading.of(partial.argument))
@@ -52,7 +52,7 @@ def _shown(partial: Partial, reading: Reading, region: Region) -> frozenset[str]
     return _leading_sign(x, op, region)
 
 
-def _function_shown(function: Function, x: Series, region: Region) -> frozenset[str] | None:
+def _function_shown(function: Function, x: ScalarSeries, region: Region) -> frozenset[str] | None:
     """Return what shows that an elementwise function is defined and smooth at its argument."""
     given: set[str] = set()
     for need in function.needs:
@@ -70,14 +70,14 @@ def _function_shown(function: Function, x: Series, region: Region) -> frozenset[
     return None if off is None else off | given
 
 
-def _leading_sign(x: Series, op: str, region: Region) -> frozenset[str] | None:
+def _leading_sign(x: ScalarSeries, op: str, region: Region) -> frozenset[str] | None:
     """Return what shows the sign of the lowest power of an expansion that no draw occurs in."""
     if not x.terms or not _is_plain(x, x.low):
         return None
     return _sign(next(value for (power, _), value in x.terms.items() if power == x.low), op, region)
 
 
-def _is_plain(x: Series, power: Fraction) -> bool:
+def _is_plain(x: ScalarSeries, power: Fraction) -> bool:
     """Whether no draw occurs at a power."""
     return all(key == (power, NONE[1]) for key in x.terms if key[0] == power)
 
@@ -87,7 +87,7 @@ def _sign(c: Expr, op: str, region: Region) -> frozenset[str] | None:
     return None if found is None else found.given
 
 
-def _covariance(entries: tuple[int, ...], n: int, reading: Reading, region: Region) -> frozenset[str] | None:
+def _covariance(entries: tuple[int, ...], n: int, reading: TraceReading, region: Region) -> frozenset[str] | None:
     """Return what shows that the leading part of a covariance is one."""
     try:
         read = [reading.of(place) for place in entries]
@@ -108,7 +108,7 @@ def _covariance(entries: tuple[int, ...], n: int, reading: Reading, region: Regi
     return frozenset[str]().union(*(proof.given for proof in proofs if isinstance(proof, Shown)))
 
 
-def is_symmetric(entries: tuple[int, ...], n: int, reading: Reading) -> bool:
+def is_symmetric(entries: tuple[int, ...], n: int, reading: TraceReading) -> bool:
     """Whether C_ij = C_ji of an n x n covariance, given row by row, as far as the normal form sees it."""
     written = [reading.written(reading.of(place)) for place in entries]
     return all(is_zero(written[i * n + j] - written[j * n + i]) for i in range(n) for j in range(i))

@@ -13,7 +13,7 @@ from recipe_compiler.lint.nodes import Node, UntraceableError
 DEPENDS = "a value that depends on the state, on parameters or on draws"
 
 
-class Arithmetic:
+class ExactOperators:
     """The operators of Python, exact."""
 
     node: Node
@@ -105,8 +105,8 @@ class Arithmetic:
         return self.of_ufunc(ufunc, method, inputs, kwargs)
 
 
-# operators of `float` return floats, those of `Arithmetic` nodes: the first base wins, which is what is wanted
-class Exact(Arithmetic, float):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+# operators of `float` return floats, those of `ExactOperators` nodes: the first base wins, which is what is wanted
+class Exact(ExactOperators, float):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
     """An exact number: a float for whoever compares it, counts with it or prints it."""
 
     def __new__(cls, node: Node) -> "Exact":
@@ -119,7 +119,7 @@ class Exact(Arithmetic, float):  # pyright: ignore[reportIncompatibleMethodOverr
         return float.__hash__(self)
 
 
-class Symbolic(Arithmetic):
+class Symbolic(ExactOperators):
     """A number that is not known."""
 
     def __init__(self, node: Node, positive: bool = False) -> None:
@@ -183,7 +183,7 @@ def node_of(x: object) -> Node | None:
         UntraceableError: a complex number.
     """
     match x:
-        case Arithmetic():
+        case ExactOperators():
             return x.node
         case int() | np.integer() | np.bool_():
             return nodes.number(Fraction(int(x)))
@@ -230,7 +230,7 @@ def real(x: Any = 0.0) -> Any:
     """Return float(x), symbols as they are."""
     if isinstance(x, np.ndarray) and x.size == 1:
         x = x.item()
-    return x if isinstance(x, Arithmetic) else float(x)
+    return x if isinstance(x, ExactOperators) else float(x)
 
 
 def _less(a: Node, b: Node) -> Node:
@@ -260,4 +260,4 @@ def _method(function: str) -> Callable[[Any], Any]:
 
 
 for _name, _function in METHODS.items():
-    setattr(Arithmetic, _name, _method(_function))
+    setattr(ExactOperators, _name, _method(_function))

@@ -23,7 +23,7 @@ PERMUTED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GramTerm:
     """One part of a covariance: `scale * left M left^T`."""
 
     scale: Tensor
@@ -39,11 +39,11 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class GramSum:
     """A covariance as a sum: a diagonal with the free index `i`, if there is one, and products."""
 
     diagonal: Tensor | None
-    products: tuple[Part, ...]
+    products: tuple[GramTerm, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,14 @@ class Gram:
     """Constant matrices that are declared positive semidefinite."""
     is_constant: Callable[[Atom], bool]
 
-    def parts(self, two_D: Tensor, B_hat: Tensor | None) -> Parts | None:
+    def parts(self, two_D: Tensor, B_hat: Tensor | None) -> GramSum | None:
         """Return 2D - eps B_hat as parts that each are positive semidefinite by their form, None where it is not so.
 
         With `inner` and `excess`, whether their difference is positive semidefinite is for the factor of it to find.
         """
         single = self._single(two_D, B_hat)
         if single is not None:
-            return Parts(None, (single,))
+            return GramSum(None, (single,))
         return None if B_hat is not None else self._sum(two_D)
 
     @property
@@ -101,7 +101,7 @@ class Gram:
     def _col(self) -> Index:
         return Index(self.size, "j")
 
-    def _single(self, two_D: Tensor, B_hat: Tensor | None) -> Part | None:
+    def _single(self, two_D: Tensor, B_hat: Tensor | None) -> GramTerm | None:
         """Return `s P (M - eps E) P^T` where all terms have the same P, M and E are constant and share the number s."""
         items: list[_Item] = []
         for of_B_hat, tensor in ((False, two_D), (True, B_hat or Tensor((), ()))):
@@ -129,7 +129,7 @@ class Gram:
             Tensor(free, tuple(Term(i.coefficient, i.cut.middle) for i in groups[0] if i.of_B_hat is which))
             for which in (False, True)
         )
-        return Part(scale, first.left, first.index, inner, None if B_hat is None else excess)
+        return GramTerm(scale, first.left, first.index, inner, None if B_hat is None else excess)
 
     def _ratio(self, one: list[_Item], other: list[_Item]) -> Fraction | None:
         """Return q with `other = q one`, item by item, None where there is none."""
@@ -153,10 +153,10 @@ class Gram:
             return False
         return self._same(one.left, other.left, {other.index: one.index}, (self._row, one.index))
 
-    def _sum(self, two_D: Tensor) -> Parts | None:
+    def _sum(self, two_D: Tensor) -> GramSum | None:
         """Return the terms one by one, those with the same P together, None unless every one is nonnegative."""
         diagonal: list[Term] = []
-        products: list[Part] = []
+        products: list[GramTerm] = []
         for term in two_D.terms:
             on_diagonal = self._on_diagonal(term)
             if on_diagonal is not None:
@@ -174,9 +174,9 @@ class Gram:
                 products[same] = replace(old, scale=scale)
         variance = Tensor((self._row,), tuple(diagonal)) if diagonal else None
         signed = [part.scale for part in products] + ([variance] if variance else [])
-        return Parts(variance, tuple(products)) if all(is_nonnegative(self.rules, t) for t in signed) else None
+        return GramSum(variance, tuple(products)) if all(is_nonnegative(self.rules, t) for t in signed) else None
 
-    def _joins(self, old: Part, new: Part) -> bool:
+    def _joins(self, old: GramTerm, new: GramTerm) -> bool:
         if old.inner != new.inner or old.index != new.index:
             return False
         return self._same(old.left, new.left, {}, (self._row, *((old.index,) if old.index else ())))
@@ -190,18 +190,18 @@ class Gram:
         turned: dict[Index, Slot] = {self._col: self._row}
         return Term(term.coefficient, tuple((moved(atom, turned), power) for atom, power in rest))
 
-    def _product(self, term: Term) -> Part | None:
+    def _product(self, term: Term) -> GramTerm | None:
         cut = self._at_constants(term)
         if cut is not None:
             match cut.inner:
                 case ((Component(name), power),) if power == 1 and name in self.semidefinite:
                     free = (Index(cut.size, "i"), Index(cut.size, "j"))
                     inner = Tensor(free, (Term(ONE, cut.inner),))
-                    return Part(_scaled(term.coefficient, cut.scale), cut.left, cut.index, inner)
+                    return GramTerm(_scaled(term.coefficient, cut.scale), cut.left, cut.index, inner)
                 case _:
                     pass
         cut = self._at_index(term)
-        return None if cut is None else Part(_scaled(term.coefficient, cut.scale), cut.left, cut.index)
+        return None if cut is None else GramTerm(_scaled(term.coefficient, cut.scale), cut.left, cut.index)
 
     def _at_constants(self, term: Term) -> _Cut | None:
         """Cut a term at its constant factors: `s u_i A_ij u_j`, or `K_ik V_kl K_lj`."""

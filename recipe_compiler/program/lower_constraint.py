@@ -46,7 +46,7 @@ class Chained:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class ConstraintCode:
     """What stands around the sum of a target for one block that lies in a set."""
 
     arrays: tuple[Array, ...]
@@ -61,7 +61,7 @@ class Around:
 
 def around(
     defined: Definitions, block: Block, whole: str, start: Size, slopes: tuple[str, str] | None = None
-) -> tuple[Around, Definitions]:
+) -> tuple[ConstraintCode, Definitions]:
     """Return what stands around the sum of a target for one of its blocks.
 
     Args:
@@ -98,7 +98,7 @@ def around(
     own = [c.b, *([c.grad_b] if c.grad_b else []), *([names[f] for f in [_own(c, FACTOR)] if f in names])]
     arrays = tuple(Array(name, block.shape.sizes) for name in own)
     before, after = (tuple(with_refs(s, renamed) for s in side) for side in (before, after))
-    return Around(arrays, tuple(views), before, after, value_with_refs(log_jacobian(c), renamed)), defined
+    return ConstraintCode(arrays, tuple(views), before, after, value_with_refs(log_jacobian(c), renamed)), defined
 
 
 def forward(c: Chained) -> tuple[Statement, ...]:

@@ -28,7 +28,7 @@ from recipe_compiler.program.loops import (
     Times,
     View,
 )
-from recipe_compiler.program.lower_constraint import Around, around
+from recipe_compiler.program.lower_constraint import ConstraintCode, around
 from recipe_compiler.program.program import Gradient, Part, Potential
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Atom, Index, Tensor, Term
@@ -126,7 +126,9 @@ def lower_log_likelihood(defined: Definitions, potential: Potential) -> tuple[Pr
     )
 
 
-def _places(defined: Definitions, potential: Potential) -> tuple[tuple[View, ...], tuple[Around, ...], Definitions]:
+def _places(
+    defined: Definitions, potential: Potential
+) -> tuple[tuple[View, ...], tuple[ConstraintCode, ...], Definitions]:
     """Return the names of the target's blocks in the potential's block, and what makes those that lie in sets."""
     plain = [(block, start) for block, start in potential.places if potential.stacked and block.constraint is None]
     views = tuple(View(block.name, potential.block.name, start, block.shape.sizes) for block, start in plain)

@@ -8,7 +8,7 @@ from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
-from recipe_compiler.program.gram import Part, Parts
+from recipe_compiler.program.gram import GramSum, GramTerm
 from recipe_compiler.program.loops import Array, Assign, Call, Constant, Factor, Ref, Scalar, Times
 from recipe_compiler.program.lowered_noise import LoweredNoise, assemble, covariance
 from recipe_compiler.tensor.atoms import ONE, everywhere
@@ -20,7 +20,7 @@ Draw = tuple[Array, Scalar]
 """Normals, and what they add to a block at its loop variable."""
 
 
-def lower_gram(defined: Definitions, block: Block, parts: Parts, time: Scalar) -> tuple[LoweredNoise, Definitions]:
+def lower_gram(defined: Definitions, block: Block, parts: GramSum, time: Scalar) -> tuple[LoweredNoise, Definitions]:
     """Return the noise of one block from the parts of its covariance over a time t."""
     draws: tuple[Draw, ...] = ()
     if parts.diagonal is not None:
@@ -42,7 +42,7 @@ def _diagonal(defined: Definitions, block: Block, variance: Tensor, time: Scalar
     return (Array(name, block.shape.sizes), Times((scale, noise))), defined
 
 
-def _product(defined: Definitions, block: Block, part: Part, time: Scalar) -> tuple[Draw, Definitions]:
+def _product(defined: Definitions, block: Block, part: GramTerm, time: Scalar) -> tuple[Draw, Definitions]:
     """Return the normals n of a part, and its noise `sqrt(t s) sum_k P_ik n_k`, or `sqrt(s) sum_kl P_ik L_kl n_l`."""
     loops = defined.loops(block.shape.sizes)
     scope = tuple(index for index, _ in loops)

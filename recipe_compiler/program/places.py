@@ -27,7 +27,7 @@ Axes = tuple[Size, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TensorPlace:
     """A tensor of a Program, the free indices that it must have, and what stands before it: names and their axes."""
 
     where: str
@@ -36,7 +36,7 @@ class Place:
     known: Mapping[str, Axes]
 
 
-def places(program: Program) -> Iterator[Place]:
+def places(program: Program) -> Iterator[TensorPlace]:
     """Yield every tensor of a Program with what must hold where it stands."""
     constants = {p.name: p.shape.sizes for p in program.parameters}
     state = {block.name: block.shape.sizes for block in program.blocks} | constants
@@ -49,15 +49,15 @@ def places(program: Program) -> Iterator[Place]:
         gradient = program.infinitesimal_generator.gradient
         known = state | {gradient.name: gradient.block.shape.sizes}
         for moment in program.infinitesimal_generator.moments:
-            yield Place(f"{moment.name}: phi", moment.phi, moment.phi.free, state)
-            yield Place(moment.name, moment.value, moment.value.free, known)
+            yield TensorPlace(f"{moment.name}: phi", moment.phi, moment.phi.free, state)
+            yield TensorPlace(moment.name, moment.value, moment.value.free, known)
     if program.energies is not None:
         yield from _of_potential(program.energies.potential, program)
         if program.energies.rest is not None:
-            yield Place("H - U", program.energies.rest, (), state)
+            yield TensorPlace("H - U", program.energies.rest, (), state)
 
 
-def _of_statements(program: Program, state: Mapping[str, Axes]) -> Iterator[Place]:
+def _of_statements(program: Program, state: Mapping[str, Axes]) -> Iterator[TensorPlace]:
     """Yield the rates and covariances of the statements, each with the values that stand before it."""
     known = {**state, EPS: ()}
     if program.gradient is not None and program.carried:
@@ -77,40 +77,42 @@ def _of_statements(program: Program, state: Mapping[str, Axes]) -> Iterator[Plac
             case Shift(block, _, new, rate):
                 own = {new: block.shape.sizes}
                 there = known | own if statement.implicit else known
-                yield Place(f"the rate of {block.name}", rate, _free(block, "i"), there)
+                yield TensorPlace(f"the rate of {block.name}", rate, _free(block, "i"), there)
                 if statement.slope is not None:
                     free = (*_free(block, "i"), *_free(block, "j"))
-                    yield Place(f"the slope of {block.name}", statement.slope, free, there)
+                    yield TensorPlace(f"the slope of {block.name}", statement.slope, free, there)
                 known = known | own
 
 
-def _of_matrices(blocks: tuple[Block, ...], matrices: Mapping[str, Grid], known: Mapping[str, Axes]) -> Iterator[Place]:
+def _of_matrices(
+    blocks: tuple[Block, ...], matrices: Mapping[str, Grid], known: Mapping[str, Axes]
+) -> Iterator[TensorPlace]:
     """Yield the entries of matrices by pairs of blocks."""
     for word, matrix in matrices.items():
         for row, entries in zip(blocks, matrix, strict=False):
             for col, entry in zip(blocks, entries, strict=False):
-                yield Place(f"{word}[{row.name},{col.name}]", entry, (*_free(row, "i"), *_free(col, "j")), known)
+                yield TensorPlace(f"{word}[{row.name},{col.name}]", entry, (*_free(row, "i"), *_free(col, "j")), known)
 
 
 def _length(block: Block) -> Size:
     return block.shape.sizes[0] if block.shape.sizes else 1
 
 
-def _of_gradient(gradient: Gradient, program: Program, constants: Mapping[str, Axes]) -> Iterator[Place]:
+def _of_gradient(gradient: Gradient, program: Program, constants: Mapping[str, Axes]) -> Iterator[TensorPlace]:
     known = {**constants, **{part.block.name: part.block.shape.sizes for part in gradient.parts}}
     fields = {datum.name: (datum.size, *datum.shape.sizes) for datum in program.data}
     for part in gradient.parts:
         free = _free(part.block, "i", "j")
         where = f"{gradient.name} by {part.block.name}"
         for word, prior in (("prior", part.prior), ("stated prior", part.stated_prior)):
-            yield Place(f"{where}: {word}", prior, free, known)
+            yield TensorPlace(f"{where}: {word}", prior, free, known)
         count = () if gradient.count is None else (Index(gradient.count, "n"),)
         for word, datum in (("datum", part.datum), ("stated datum", part.stated_datum)):
             if datum is not None:
-                yield Place(f"{where}: {word}", datum, (*free, *count), {**known, **fields})
+                yield TensorPlace(f"{where}: {word}", datum, (*free, *count), {**known, **fields})
 
 
-def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iterator[Place]:
+def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iterator[TensorPlace]:
     """Yield the covariances that blocks are drawn anew with, U, and H - U."""
     known = dict(state)
     for move in cycle.moves:
@@ -124,22 +126,22 @@ def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iter
             case Trajectory():
                 known |= {value.end: value.shape.sizes for value in move.values if value.end}
     if cycle.rest is not None:
-        yield Place("H - U", cycle.rest, (), state)
+        yield TensorPlace("H - U", cycle.rest, (), state)
     if cycle.potential is not None:
         yield from _of_potential(cycle.potential, program)
 
 
-def _of_potential(potential: Potential, program: Program) -> Iterator[Place]:
+def _of_potential(potential: Potential, program: Program) -> Iterator[TensorPlace]:
     """Yield -log prior, and -log likelihood of a datum."""
     fields = {d.name: (d.size, *d.shape.sizes) for d in program.data}
     constants = {p.name: p.shape.sizes for p in program.parameters}
     own = {**constants, **{block.name: block.shape.sizes for block, _ in potential.places}}
-    yield Place("U: prior", potential.prior, (), own)
+    yield TensorPlace("U: prior", potential.prior, (), own)
     if potential.datum is not None and potential.count is not None:
-        yield Place("U: datum", potential.datum, (Index(potential.count, "n"),), own | fields)
+        yield TensorPlace("U: datum", potential.datum, (Index(potential.count, "n"),), own | fields)
 
 
-def _of_draw(move: Draw, program: Program) -> Iterator[Place]:
+def _of_draw(move: Draw, program: Program) -> Iterator[TensorPlace]:
     """Yield the parameters of the law that a block is drawn by: functions of the other blocks, constants and data."""
     known = {p.name: p.shape.sizes for p in program.parameters}
     known |= {datum.name: (datum.size, *datum.shape.sizes) for datum in program.data}
@@ -149,10 +151,10 @@ def _of_draw(move: Draw, program: Program) -> Iterator[Place]:
         labels = ("i", "j") if square and k == 1 else ("i",)
         free = tuple(Index(size, label) for size in move.drawn.shape.sizes for label in labels)
         whole = () if move.law == "Uniform" else free
-        yield Place(f"parameter {k} of the law of {move.drawn.name}", parameter, whole, known)
+        yield TensorPlace(f"parameter {k} of the law of {move.drawn.name}", parameter, whole, known)
     if move.datum is not None and move.count is not None:
         free = (*_free(move.drawn, "i"), Index(move.count, "n"))
-        yield Place(f"what a datum adds to parameter 0 of the law of {move.drawn.name}", move.datum, free, known)
+        yield TensorPlace(f"what a datum adds to parameter 0 of the law of {move.drawn.name}", move.datum, free, known)
 
 
 def gradients(program: Program) -> tuple[Gradient, ...]:

@@ -66,7 +66,7 @@ def state_factor(arguments: list[Value], find: Find) -> Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class StepNoise:
     """The noise of a step, by coordinate of the state."""
 
     size: int
@@ -104,7 +104,7 @@ class Noise:
         return found
 
 
-def noise_of(values: Sequence[Scalar], normals: Sequence[sp.Symbol], factors: Sequence[NoiseFactor]) -> Noise:
+def noise_of(values: Sequence[Scalar], normals: Sequence[sp.Symbol], factors: Sequence[NoiseFactor]) -> StepNoise:
     """Return the noise of what a step writes.
 
     Args:
@@ -124,7 +124,7 @@ def noise_of(values: Sequence[Scalar], normals: Sequence[sp.Symbol], factors: Se
             if not factor.free_symbols.isdisjoint(apart):
                 raise CompilerError(f"a step is not linear in its noise: {normal} is multiplied by {factor}")
             columns[normal][row] = factor
-    return Noise(len(values), tuple(tuple(columns[normal]) for normal in normals), tuple(factors))
+    return StepNoise(len(values), tuple(tuple(columns[normal]) for normal in normals), tuple(factors))
 
 
 def without_noise(values: Sequence[Scalar], normals: Sequence[sp.Symbol]) -> list[Scalar]:

@@ -31,7 +31,7 @@ from recipe_compiler.verify.claims import (
     IN_STEPS,
     SCHEMES,
     TARGETS,
-    Bound,
+    BoundBuild,
     Claim,
     applicable_claims,
     build_decider,
@@ -255,7 +255,7 @@ def _audits(build: Build) -> Sequence[Explain]:
     return [partial(audit, build)]
 
 
-def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Applicable:
+def _of_dynamics(dynamics: Dynamics, bound: BoundBuild | None = None) -> Applicable:
     claims = applicable_claims(DYNAMICS, dynamics, bound and bound.build)
 
     def jobs() -> Sequence[Job]:
@@ -271,16 +271,16 @@ def _of_dynamics(dynamics: Dynamics, bound: Bound | None = None) -> Applicable:
     return Applicable(claims, jobs)
 
 
-def _in_build(claim: Claim[Subject, Dynamics], bound: Bound) -> Callable[[], Answer]:
+def _in_build(claim: Claim[Subject, Dynamics], bound: BoundBuild) -> Callable[[], Answer]:
     own = build_decider(claim)
     return partial(decided_in, decider(claim), bound.stages) if own is None else partial(own, bound)
 
 
-def _finding(claim: Claim[Any, Any], document: Dynamics | Target | Bound, decide: Callable[[], Answer]) -> Finding:
+def _finding(claim: Claim[Any, Any], document: Dynamics | Target | BoundBuild, decide: Callable[[], Answer]) -> Finding:
     return claim.finding(under_sizes(claim, document, decide()))
 
 
-def _of_target(target: Target, bound: Bound | None = None) -> Applicable:
+def _of_target(target: Target, bound: BoundBuild | None = None) -> Applicable:
     claims = applicable_claims(TARGETS, target, bound and bound.build)
 
     def job(claim: Claim[Target, Target]) -> Job:
@@ -291,7 +291,7 @@ def _of_target(target: Target, bound: Bound | None = None) -> Applicable:
     return Applicable(claims, lambda: [job(claim) for claim in claims])
 
 
-def _of_scheme(scheme: Scheme, bound: Bound | None = None) -> Applicable:
+def _of_scheme(scheme: Scheme, bound: BoundBuild | None = None) -> Applicable:
     claims = applicable_claims(SCHEMES, scheme)
 
     def job(claim: Claim[Scheme, Scheme]) -> Finding:
@@ -301,12 +301,12 @@ def _of_scheme(scheme: Scheme, bound: Bound | None = None) -> Applicable:
     return Applicable(claims, lambda: [partial(job, claim) for claim in claims])
 
 
-def _of_build(bound: Bound) -> Applicable:
+def _of_build(bound: BoundBuild) -> Applicable:
     claims = applicable_claims(BUILDS, bound.build)
     dynamics, target = _of_dynamics(bound.dynamics, bound), _of_target(bound.build.target, bound)
     scheme = _of_scheme(bound.build.scheme, bound) if bound.build.scheme.is_used else Applicable((), tuple)
 
-    def job(claim: Claim[Bound, Build]) -> Job:
+    def job(claim: Claim[BoundBuild, Build]) -> Job:
         decided = partial(of_bending, claim.id, bound.build, bound.dynamics, partial(claim.decide, bound))
         return partial(_finding, claim, bound, decided)
 
@@ -339,7 +339,7 @@ def _applicable(document: Document, *, advisory: bool) -> Applicable:
         case Scheme():
             what = _of_scheme(document)
         case Build():
-            what = _of_build(Bound(Stages(document, bind(document))))
+            what = _of_build(BoundBuild(Stages(document, bind(document))))
     return what if advisory else _selected(what, lambda row: row.decides)
 
 

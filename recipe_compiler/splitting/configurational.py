@@ -20,7 +20,7 @@ from functools import reduce
 from math import lcm
 
 from recipe_compiler.spec.words import Letter, Word, letters
-from recipe_compiler.splitting.gradient_noise import Role
+from recipe_compiler.splitting.gradient_noise import NoiseRole
 
 Polynomial = tuple[Fraction, ...]
 """Coefficients of 1, h^2, h^4, ... without zeros at the end."""
@@ -36,10 +36,10 @@ class _Stretch:
     c: Polynomial = ()
     d: Polynomial = (ONE,)
 
-    def then(self, role: Role, share: Fraction) -> "_Stretch":
+    def then(self, role: NoiseRole, share: Fraction) -> "_Stretch":
         """Return what they do with one more letter at their end."""
         s, h2 = (share,), (ZERO, ONE)
-        if role is Role.DRIFT:
+        if role is NoiseRole.DRIFT:
             a, b = _sum(self.a, _product(s, h2, self.c)), _sum(self.b, _product(s, self.d))
             return _Stretch(a, b, self.c, self.d)
         c, d = _sum(self.c, _product((-share,), self.a)), _sum(self.d, _product((-share,), h2, self.b))
@@ -65,7 +65,7 @@ class Sample:
     """Of theta, times omega^2 at M = 1: 1 under exp(-U)."""
 
 
-def keeps_configurations(word: Word, roles: Mapping[str, Role]) -> bool:
+def keeps_configurations(word: Word, roles: Mapping[str, NoiseRole]) -> bool:
     """Whether a word keeps the covariance of theta under exp(-U), for all quadratic U, all step sizes and frictions.
 
     `[B/2, A/2, O, A/2, B/2]`: from O to O a = d = 1 - h^2/2, v = 1 - h^2/4; at the end x has the variance v + h^2/4.
@@ -91,13 +91,13 @@ def keeps_configurations(word: Word, roles: Mapping[str, Role]) -> bool:
     return bool(c) and _sum(*squares) == c
 
 
-def counterexample(word: Word, roles: Mapping[str, Role]) -> Sample | None:
+def counterexample(word: Word, roles: Mapping[str, NoiseRole]) -> Sample | None:
     """Return a step size and a friction at which theta has another variance, on the line; None where none was found.
 
     S = F S F^T + Sigma is solved in rational numbers where the chain forgets its start: |tr F| < 1 + det F < 2.
     """
     written = tuple(letters(word))
-    n = lcm(*(letter.share.denominator for letter in written if roles[letter.piece] is Role.DECAY))
+    n = lcm(*(letter.share.denominator for letter in written if roles[letter.piece] is NoiseRole.DECAY))
     for h in (ONE, Fraction(1, 2), Fraction(1, 4), Fraction(1, 16)):
         for decay in (Fraction(1, 2), Fraction(1, 3)):
             variance = _variance(written, roles, h, decay, n)
@@ -106,7 +106,7 @@ def counterexample(word: Word, roles: Mapping[str, Role]) -> Sample | None:
     return None
 
 
-def without_friction(word: Word, roles: Mapping[str, Role], h: Fraction = ONE) -> Fraction | None:
+def without_friction(word: Word, roles: Mapping[str, NoiseRole], h: Fraction = ONE) -> Fraction | None:
     """Return the variance of theta over that of r in the laws that a word without O keeps, t diag(v, 1) for every t.
 
     In units of those of exp(-H); None where the laws that it keeps are of another form. `[B/2, A, B/2]` at h = 1: 4/3.
@@ -116,11 +116,11 @@ def without_friction(word: Word, roles: Mapping[str, Role], h: Fraction = ONE) -
     return -b / c if own.a == own.d and c else None
 
 
-def _stretches(written: Sequence[Letter], roles: Mapping[str, Role]) -> Iterator[list[tuple[Role, Fraction]]]:
+def _stretches(written: Sequence[Letter], roles: Mapping[str, NoiseRole]) -> Iterator[list[tuple[NoiseRole, Fraction]]]:
     """Yield the letters before the first O, those between one and the next, and those after the last."""
-    found: list[tuple[Role, Fraction]] = []
+    found: list[tuple[NoiseRole, Fraction]] = []
     for letter in written:
-        if roles[letter.piece] is Role.DECAY:
+        if roles[letter.piece] is NoiseRole.DECAY:
             yield found
             found = []
         else:
@@ -128,17 +128,17 @@ def _stretches(written: Sequence[Letter], roles: Mapping[str, Role]) -> Iterator
     yield found
 
 
-def _made(own: Sequence[tuple[Role, Fraction]]) -> _Stretch:
+def _made(own: Sequence[tuple[NoiseRole, Fraction]]) -> _Stretch:
     return reduce(lambda made, letter: made.then(*letter), own, _Stretch())
 
 
-def _joined(last: Sequence[tuple[Role, Fraction]], first: Sequence[tuple[Role, Fraction]]) -> _Stretch:
+def _joined(last: Sequence[tuple[NoiseRole, Fraction]], first: Sequence[tuple[NoiseRole, Fraction]]) -> _Stretch:
     """Return what the letters around the end of a step do, from its last O to the first of the next."""
     return _made([*last, *first])
 
 
 def _variance(
-    written: Sequence[Letter], roles: Mapping[str, Role], h: Fraction, decay: Fraction, n: int
+    written: Sequence[Letter], roles: Mapping[str, NoiseRole], h: Fraction, decay: Fraction, n: int
 ) -> Fraction | None:
     """Return the variance of x in a chain of steps on the line; None where it has no law."""
     a, b, c, d = ONE, ZERO, ZERO, ONE
@@ -146,10 +146,10 @@ def _variance(
     for letter in written:
         s = letter.share * h
         match roles[letter.piece]:
-            case Role.DRIFT:
+            case NoiseRole.DRIFT:
                 a, b = a + s * c, b + s * d
                 p, q = p + 2 * s * q + s * s * r, q + s * r
-            case Role.KICK:
+            case NoiseRole.KICK:
                 c, d = c - s * a, d - s * b
                 q, r = q - s * p, r - 2 * s * q + s * s * p
             case _:

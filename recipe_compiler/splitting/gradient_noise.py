@@ -31,7 +31,7 @@ Powers = Mapping[Fraction, Fraction]
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
-class Role(StrEnum):
+class NoiseRole(StrEnum):
     """What a letter does with noise of the gradient."""
 
     KICK = "adds it to the momentum"
@@ -52,7 +52,7 @@ class GivenUp:
     """K of every evaluation."""
 
 
-def given_up(word: Word, roles: Mapping[str, Role]) -> GivenUp | None:
+def given_up(word: Word, roles: Mapping[str, NoiseRole]) -> GivenUp | None:
     """Return what a letter of O gives up.
 
     `[B/2, A/2, O, A/2, B/2]`: K = 1/2 + E/2 at place 2. None where drifts stand on both sides of a letter of O and of
@@ -63,7 +63,7 @@ def given_up(word: Word, roles: Mapping[str, Role]) -> GivenUp | None:
         roles: of every piece in it.
     """
     written = tuple(letters(word))
-    own = [place for place, letter in enumerate(written) if roles[letter.piece] is Role.DECAY]
+    own = [place for place, letter in enumerate(written) if roles[letter.piece] is NoiseRole.DECAY]
     last = next((place for place in own if _response(written, roles, place) == {ZERO: ONE}), None)
     if last is None:
         return None
@@ -84,16 +84,16 @@ def _term_text(o: Fraction, c: Fraction) -> str:
     return f"{times}{power}{'' if c.denominator == 1 else f'/{c.denominator}'}"
 
 
-def _evaluations(written: Sequence[Letter], roles: Mapping[str, Role]) -> Iterator[tuple[int, ...]]:
+def _evaluations(written: Sequence[Letter], roles: Mapping[str, NoiseRole]) -> Iterator[tuple[int, ...]]:
     """Yield the places of the kicks that take one value of the gradient: those between two drifts, round the end."""
-    moved = [place for place, letter in enumerate(written) if roles[letter.piece] is Role.DRIFT]
+    moved = [place for place, letter in enumerate(written) if roles[letter.piece] is NoiseRole.DRIFT]
     start = moved[0] if moved else 0
     group: list[int] = []
     for place in (*range(start, len(written)), *range(start)):
         match roles[written[place].piece]:
-            case Role.KICK:
+            case NoiseRole.KICK:
                 group.append(place)
-            case Role.DRIFT if group:
+            case NoiseRole.DRIFT if group:
                 yield tuple(group)
                 group = []
             case _:
@@ -102,7 +102,7 @@ def _evaluations(written: Sequence[Letter], roles: Mapping[str, Role]) -> Iterat
         yield tuple(group)
 
 
-def _sum(written: Sequence[Letter], roles: Mapping[str, Role], kicks: Sequence[int]) -> Powers:
+def _sum(written: Sequence[Letter], roles: Mapping[str, NoiseRole], kicks: Sequence[int]) -> Powers:
     """Return K = sum s g(p) over kicks that pass on the noise of one evaluation."""
     found: dict[Fraction, Fraction] = {}
     for place in kicks:
@@ -111,15 +111,15 @@ def _sum(written: Sequence[Letter], roles: Mapping[str, Role], kicks: Sequence[i
     return {o: c for o, c in found.items() if c}
 
 
-def _response(written: Sequence[Letter], roles: Mapping[str, Role], place: int) -> Powers:
+def _response(written: Sequence[Letter], roles: Mapping[str, NoiseRole], place: int) -> Powers:
     """Return g(p) = sum_A s_A E(o(p, A)) over the letters after a place, once round, back to that place."""
     found: dict[Fraction, Fraction] = {}
     on_the_way = ZERO
     for letter in (*written[place + 1 :], *written[: place + 1]):
         match roles[letter.piece]:
-            case Role.DRIFT:
+            case NoiseRole.DRIFT:
                 found[on_the_way] = found.get(on_the_way, ZERO) + letter.share
-            case Role.DECAY:
+            case NoiseRole.DECAY:
                 on_the_way += letter.share
             case _:
                 pass

@@ -20,7 +20,7 @@ from recipe_compiler.spec.words import letter_text, letters
 from recipe_compiler.splitting.constant_matrices import ConstantMatrices
 from recipe_compiler.splitting.entrywise import SHIFT, Entrywise
 from recipe_compiler.splitting.flow import Flow
-from recipe_compiler.splitting.gradient_noise import GivenUp, Role, given_up, powers_text
+from recipe_compiler.splitting.gradient_noise import GivenUp, NoiseRole, given_up, powers_text
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.split_by import split_by
 from recipe_compiler.tensor.terms import Component, Coordinate, Tensor
@@ -85,8 +85,8 @@ def subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtractio
         B = _constants(derivation, kick, drift, decay, pieces, V)
     except _OtherFormError as other:
         return NothingGivenUp(str(other))
-    roles = dict.fromkeys(pieces, Role.NONE)
-    roles |= {kick.name: Role.KICK, drift.name: Role.DRIFT, decay.name: Role.DECAY}
+    roles = dict.fromkeys(pieces, NoiseRole.NONE)
+    roles |= {kick.name: NoiseRole.KICK, drift.name: NoiseRole.DRIFT, decay.name: NoiseRole.DECAY}
     found = given_up(scheme.split, roles)
     if found is None:
         return NothingGivenUp(f"{drift.name} stands on either side of more than one letter of {decay.name}")

@@ -14,7 +14,7 @@ from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.inverses import declared_symmetry, grid_sign
 from recipe_compiler.tensor.signs import factor_is_nonnegative, factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Delta, Index, Inverse, Slot, Tensor, Term
-from recipe_compiler.tensor.walks import Step, between, is_product, uses
+from recipe_compiler.tensor.walks import DirectedLink, between, is_product, uses
 
 Names = frozenset[str]
 
@@ -115,7 +115,7 @@ class Link:
     symmetric: bool
 
 
-Chain = tuple[Step[Link], ...]
+Chain = tuple[DirectedLink[Link], ...]
 
 
 def definiteness(c: Calculus, matrix: Tensor) -> Definiteness:
@@ -183,7 +183,7 @@ def _link(c: Calculus, factor: Factor) -> Link | None:
             return None
 
 
-def mirrors(one: Step[Link], other: Step[Link]) -> bool:
+def mirrors(one: DirectedLink[Link], other: DirectedLink[Link]) -> bool:
     """Whether a matrix or column of a product is the transpose of another."""
     same = _named(one.link.atom) == _named(other.link.atom)
     return same and (one.link.symmetric or one.forwards != other.forwards)

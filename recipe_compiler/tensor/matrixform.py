@@ -30,7 +30,7 @@ from recipe_compiler.tensor.terms import (
     Tensor,
     Term,
 )
-from recipe_compiler.tensor.walks import Step, backwards, between, is_product, uses, walk
+from recipe_compiler.tensor.walks import DirectedLink, backwards, between, is_product, uses, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Link:
     sign: int = 1
 
 
-Chain = tuple[Step[Link], ...]
+Chain = tuple[DirectedLink[Link], ...]
 
 Part = tuple[int, str, list[Link]]
 """A chain's sign and text, and the links that are left."""
@@ -118,25 +118,25 @@ def _closed(style: Style, links: list[Link]) -> Part | None:
     if column is not None:
         first = links[column]
         steps, end, rest = walk(first.ends[0], [*links[:column], *links[column + 1 :]])
-        return None if end is not None else (*write_chain(style, (Step(first, forwards=False), *steps)), rest)
+        return None if end is not None else (*write_chain(style, (DirectedLink(first, forwards=False), *steps)), rest)
     start = links[0]
     if start.ends[0] == start.ends[1]:
         return 1, style.call("trace", [start.written]), links[1:]
     steps, end, rest = walk(start.ends[1], links[1:])
     if end != start.ends[0]:
         return None
-    sign, written = write_chain(style, (Step(start, forwards=True), *steps))
+    sign, written = write_chain(style, (DirectedLink(start, forwards=True), *steps))
     return sign, style.call("trace", [written]), rest
 
 
-def write_chain(style: Style, chain: Sequence[Step[Link]]) -> tuple[int, str]:
+def write_chain(style: Style, chain: Sequence[DirectedLink[Link]]) -> tuple[int, str]:
     """Return sign and text of a chain as a matrix product, identities left out."""
     shown = [step for step in chain if step.link.written != "I"] or list(chain[:1])
     flips = sum(step.link.symmetry < 0 and not step.forwards for step in shown)
     return (-1) ** flips, style.chain.join(_step(style, step, alone=len(shown) == 1) for step in shown)
 
 
-def _step(style: Style, step: Step[Link], *, alone: bool) -> str:
+def _step(style: Style, step: DirectedLink[Link], *, alone: bool) -> str:
     written = step.link.written
     if not step.forwards and not step.link.symmetry:
         return style.transpose(written)

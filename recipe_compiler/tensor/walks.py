@@ -21,7 +21,7 @@ L = TypeVar("L", bound=Ended)
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Generic[L]):
+class DirectedLink(Generic[L]):
     """A link as it is passed through: backwards it is transposed."""
 
     link: L
@@ -42,9 +42,9 @@ def is_product(links: Iterable[Ended], free: Iterable[Index]) -> bool:
     return all(isinstance(end, Index) and (end in outside or count == 2) for end, count in found.items())
 
 
-def walk(start: Slot | None, links: Sequence[L]) -> tuple[tuple[Step[L], ...], Slot | None, list[L]]:
+def walk(start: Slot | None, links: Sequence[L]) -> tuple[tuple[DirectedLink[L], ...], Slot | None, list[L]]:
     """Follow links from a slot; return them, the slot where it ends (None behind a column), and the links left."""
-    steps: list[Step[L]] = []
+    steps: list[DirectedLink[L]] = []
     here = start
     rest = list(links)
     while here is not None:
@@ -53,12 +53,12 @@ def walk(start: Slot | None, links: Sequence[L]) -> tuple[tuple[Step[L], ...], S
             break
         link = rest.pop(at)
         forwards = link.ends[0] == here
-        steps.append(Step(link, forwards))
+        steps.append(DirectedLink(link, forwards))
         here = link.ends[1] if forwards else link.ends[0]
     return tuple(steps), here, rest
 
 
-def between(row: Index, col: Index, links: Sequence[L]) -> tuple[tuple[Step[L], ...], list[L]] | None:
+def between(row: Index, col: Index, links: Sequence[L]) -> tuple[tuple[DirectedLink[L], ...], list[L]] | None:
     """Return the product from `row` to `col` and the links left, None where they are not joined so.
 
     A column ends the walk from either side: `v_i w_j` is the product of a column and a row.
@@ -72,6 +72,6 @@ def between(row: Index, col: Index, links: Sequence[L]) -> tuple[tuple[Step[L], 
     return (*steps, *backwards(others)), rest
 
 
-def backwards(chain: Sequence[Step[L]]) -> tuple[Step[L], ...]:
+def backwards(chain: Sequence[DirectedLink[L]]) -> tuple[DirectedLink[L], ...]:
     """Return a product transposed: (A B).T = B.T A.T."""
-    return tuple(Step(step.link, not step.forwards) for step in reversed(chain))
+    return tuple(DirectedLink(step.link, not step.forwards) for step in reversed(chain))

@@ -83,7 +83,7 @@ Document = TypeVar("Document", Dynamics, Target, Scheme, Build)
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundBuild:
     """A build, and its dynamics with everything bound: for all values as declared, and at those of the build."""
 
     stages: Stages
@@ -171,27 +171,27 @@ def _always(document: Dynamics | Target | Scheme | Build) -> bool:
     return True
 
 
-def _bound(decide: Callable[[Build, Dynamics], Answer]) -> Callable[[Bound], Answer]:
+def _bound(decide: Callable[[Build, Dynamics], Answer]) -> Callable[[BoundBuild], Answer]:
     return lambda bound: decide(bound.build, bound.dynamics)
 
 
-def _step(decide: Callable[[Stages], Answer]) -> Callable[[Bound], Answer]:
+def _step(decide: Callable[[Stages], Answer]) -> Callable[[BoundBuild], Answer]:
     return lambda bound: decide(bound.stages)
 
 
-def _word(decide: Callable[[Split], Answer]) -> Callable[[Bound], Answer]:
+def _word(decide: Callable[[Split], Answer]) -> Callable[[BoundBuild], Answer]:
     return _step(of_word(decide))
 
 
-def _flows(decide: Callable[[Split], Answer]) -> Callable[[Bound], Answer]:
+def _flows(decide: Callable[[Split], Answer]) -> Callable[[BoundBuild], Answer]:
     return _step(of_flows(decide))
 
 
-def _moves(decide: Callable[[Split, Stages], Answer]) -> Callable[[Bound], Answer]:
+def _moves(decide: Callable[[Split, Stages], Answer]) -> Callable[[BoundBuild], Answer]:
     return _step(of_cycle(decide))
 
 
-def _claimed(what: str, decide: Callable[[Bound], Answer]) -> Callable[[Bound], Answer]:
+def _claimed(what: str, decide: Callable[[BoundBuild], Answer]) -> Callable[[BoundBuild], Answer]:
     return lambda bound: replace(decide(bound), where=bound.build.scheme.source.place(f"claims.{what}"))
 
 
@@ -406,13 +406,13 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
     ),
 )
 
-IN_STEPS: Mapping[str, Callable[[Bound], Answer]] = {
+IN_STEPS: Mapping[str, Callable[[BoundBuild], Answer]] = {
     "claimed_gradients": _claimed("gradients", _word(gradients_in)),
     "claimed_configurational": _claimed("configurational", _flows(configurational_in)),
 }
 """What decides claims of a scheme in a build that uses it, where its pieces tell what by itself is granted of them."""
 
-BUILDS: tuple[Claim[Bound, Build], ...] = (
+BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     Claim("bindings", "what is bound is of the kind declared", _bound(bindings), _always),
     Claim("gradient_noise", "V is positive semidefinite", _bound(gradient_noise), _always),
     Claim("assumptions", "what dynamics and target assume holds in the build", _bound(assumptions), assumes),
@@ -474,9 +474,9 @@ def applicable_claims(
     return tuple(claim for claim in claims if claim.asked_in(in_build) and not claim.alone)
 
 
-def under_sizes(claim: Claim[Any, Any], document: Dynamics | Target | Bound, found: Answer) -> Answer:
+def under_sizes(claim: Claim[Any, Any], document: Dynamics | Target | BoundBuild, found: Answer) -> Answer:
     """Return the answer of a claim about a document, given the sizes that positions in what it reads need: d >= 2."""
-    if not isinstance(document, Bound):
+    if not isinstance(document, BoundBuild):
         return at_positions(found, _read(claim, document))
     build, bound = document.build, document.dynamics
     about_target = claim.in_build is not None or claim in (*TARGETS, *BUILDS)
@@ -505,13 +505,13 @@ def decider(claim: Claim[Subject, Dynamics]) -> Callable[[Subject], Answer]:
     return lambda subject: obliged(claim.decide(subject), reads, subject.stated or subject.dynamics, subject)
 
 
-def build_decider(claim: Claim[Subject, Dynamics]) -> Callable[[Bound], Answer] | None:
+def build_decider(claim: Claim[Subject, Dynamics]) -> Callable[[BoundBuild], Answer] | None:
     """Return what decides a claim about the dynamics of a build, with values as there; None where that is `decider`."""
     decide, reads = claim.in_build, claim.reads
     if decide is None:
         return None
 
-    def answer(bound: Bound) -> Answer:
+    def answer(bound: BoundBuild) -> Answer:
         found = decide(bound.build, bound.dynamics)
         return found if reads is None else obliged(found, reads, at_values(bound.build) or bound.dynamics)
 

@@ -16,7 +16,7 @@ from sympy import Abs, Expr, Function, Symbol, atan, cos, erf, exp, gamma, log, 
 from recipe_compiler.algebra.positivity.boxes import bounds_of, covered
 from recipe_compiler.algebra.positivity.falsify import FLOATS, descended, falsified
 from recipe_compiler.algebra.positivity.oracle import no_counterexample
-from recipe_compiler.algebra.positivity.polynomial_problem import Problem, problem
+from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem, problem
 from recipe_compiler.algebra.positivity.premise import Abstraction
 from recipe_compiler.algebra.positivity.prove import coefficients, deeper, parts, scalar
 from recipe_compiler.algebra.positivity.region import Fact, Region
@@ -125,7 +125,7 @@ TRANSCENDENTALS = [
 ]  # fmt: skip
 
 
-def at_random(problem: Problem, source: random.Random) -> dict[Symbol, float]:
+def at_random(problem: PolynomialProblem, source: random.Random) -> dict[Symbol, float]:
     names = frozenset[Symbol]().union(*(name.free_symbols for name in problem.names))
     return {s: abs(source.gauss(0, 2)) + 0.01 if s.is_positive else source.gauss(0, 2) for s in names}
 

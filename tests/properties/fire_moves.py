@@ -28,7 +28,7 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Verdict
 from recipe_compiler.verify.builds.in_build import Stages
-from recipe_compiler.verify.claims import BUILDS, Bound, applicable_claims
+from recipe_compiler.verify.claims import BUILDS, BoundBuild, applicable_claims
 
 PART = 20
 """Documents that a core judges before it says so."""
@@ -49,7 +49,7 @@ def judged(seed: int) -> dict[tuple[str, bool], Verdict]:
     with tempfile.TemporaryDirectory() as folder:
         build = load(document.write(Path(folder)))
     assert isinstance(build, Build)
-    bound = Bound(Stages(build, bind(build)))
+    bound = BoundBuild(Stages(build, bind(build)))
     asked = [claim for claim in applicable_claims(BUILDS, build) if claim.id in (FLOW_CLAIMS if flows else CLAIMS)]
     return {(claim.id, claim.id in wrong): claim.decide(bound).verdict for claim in asked}
 

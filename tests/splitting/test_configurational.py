@@ -8,9 +8,9 @@ import sympy as sp
 
 from recipe_compiler.spec.words import Letter, Word, read_letter
 from recipe_compiler.splitting.configurational import counterexample, keeps_configurations, without_friction
-from recipe_compiler.splitting.gradient_noise import Role
+from recipe_compiler.splitting.gradient_noise import NoiseRole
 
-ROLES = {"A": Role.DRIFT, "B": Role.KICK, "O": Role.DECAY}
+ROLES = {"A": NoiseRole.DRIFT, "B": NoiseRole.KICK, "O": NoiseRole.DECAY}
 EXACT = (
     "B/2 A/2 O A/2 B/2", "A/2 B/2 O B/2 A/2", "A/2 O A/2 B", "B/4 A/4 O/2 A/4 B/2 A/4 O/2 A/4 B/4",
 )  # fmt: skip

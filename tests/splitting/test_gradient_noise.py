@@ -12,10 +12,10 @@ import pytest
 from scipy.linalg import expm, solve_discrete_lyapunov
 
 from recipe_compiler.spec.words import Letter, Word, letters, read_letter
-from recipe_compiler.splitting.gradient_noise import Role, given_up, powers_text
+from recipe_compiler.splitting.gradient_noise import NoiseRole, given_up, powers_text
 
 HALF = Fraction(1, 2)
-ROLES = {"A": Role.DRIFT, "B": Role.KICK, "O": Role.DECAY, "xi": Role.NONE}
+ROLES = {"A": NoiseRole.DRIFT, "B": NoiseRole.KICK, "O": NoiseRole.DECAY, "xi": NoiseRole.NONE}
 D = 3
 rng = np.random.default_rng(0)
 

@@ -24,7 +24,7 @@ from recipe_compiler.verify.updates.claimed_update import claimed_update, claims
 from recipe_compiler.verify.updates.expansion import NoExpansionError, by_power
 from recipe_compiler.verify.updates.gaussian_moments import StepMoments
 from recipe_compiler.verify.updates.step_moments import step_moments
-from recipe_compiler.verify.updates.step_residual import NotAStepError, Part, at_zero, by_powers, residual
+from recipe_compiler.verify.updates.step_residual import MomentCoefficient, NotAStepError, at_zero, by_powers, residual
 
 Read = Callable[..., Dynamics]
 
@@ -192,7 +192,7 @@ def test_orders_of_a_step_at_fixed_sizes() -> None:
     limit, finite = by_powers(naive).values()
     assert is_zero(residual(naive.z, limit, ENERGY))
     assert is_zero(residual(naive.z, finite, ENERGY) - V * (r**2 - m) / (2 * m**2))
-    assert limit == Part((r / m, -sympy.diff(U, theta)), ((NONE, NONE), (NONE, NONE)))
+    assert limit == MomentCoefficient((r / m, -sympy.diff(U, theta)), ((NONE, NONE), (NONE, NONE)))
 
 
 def test_exact_damping_has_its_limit() -> None:

@@ -22,7 +22,7 @@ from recipe_compiler.verify.recover.circles import mean
 from recipe_compiler.verify.recover.numeric import numbers_of
 from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
 from recipe_compiler.verify.recover.search import Recovery, from_integral, integral, recover, verified
-from recipe_compiler.verify.recover.skew_problem import Problem, Proposal, fields, problem_of
+from recipe_compiler.verify.recover.skew_problem import Proposal, SkewProblem, fields, problem_of
 from recipe_compiler.verify.recover.solve import Coefficient, Indeterminates, solve
 
 ROOT = Path(__file__).parents[2]
@@ -42,14 +42,14 @@ claims:
 """Riemannian HMC in one dimension, K = sqrt(1 + theta**2): Q exp(-H) vanishes at infinity for Q = -K alone."""
 
 
-def problem(path: Path) -> Problem:
+def problem(path: Path) -> SkewProblem:
     dynamics = load_dynamics(path)
     found = problem_of(subject_of(dynamics))
     assert found is not None
     return found
 
 
-def plane(folder: Path, body: str = PLANE) -> Problem:
+def plane(folder: Path, body: str = PLANE) -> SkewProblem:
     path = folder / "plane.yaml"
     path.write_text(body, encoding="utf-8")
     return problem(path)

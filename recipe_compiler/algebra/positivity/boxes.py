@@ -13,7 +13,7 @@ from flint import arb, fmpq
 from sympy import Expr
 
 from recipe_compiler.algebra.positivity.region import Region, names_of
-from recipe_compiler.algebra.positivity.straight_line_program import BALLS, Steps, steps
+from recipe_compiler.algebra.positivity.straight_line_program import BALLS, ProgramSteps, steps
 from recipe_compiler.algebra.scalars.evaluate import NoValueError
 from recipe_compiler.algebra.scalars.matrices import Rows
 
@@ -117,7 +117,7 @@ def _rational_end(value: Expr, up: bool) -> fmpq | None:
     return None if whole is None else fmpq(int(whole), 2**20)
 
 
-def _search(wanted: Steps, names: list[Expr], whole: Box, n: int, strict: bool) -> int | None:
+def _search(wanted: ProgramSteps, names: list[Expr], whole: Box, n: int, strict: bool) -> int | None:
     """Return the number of boxes that cover the whole, None if they are too many."""
     left: list[Box] = [whole]
     count = 0

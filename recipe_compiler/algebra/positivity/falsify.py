@@ -17,7 +17,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.positivity.boxes import bounds_of
 from recipe_compiler.algebra.positivity.region import Region, satisfies
-from recipe_compiler.algebra.positivity.straight_line_program import Arithmetic, Steps, steps
+from recipe_compiler.algebra.positivity.straight_line_program import ProgramArithmetic, ProgramSteps, steps
 from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, with_arrays
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import Rows
@@ -80,7 +80,7 @@ def _float_power(base: Any, exponent: Any, rational: sympy.Rational | None) -> A
     return np.power(base, exponent)
 
 
-FLOATS = Arithmetic(
+FLOATS = ProgramArithmetic(
     lambda p, q: p / q,
     _float_power,
     {**{row.name: with_arrays(row) for row in SCALAR_FUNCTIONS.values()}, "Cell": np.sign},
@@ -193,7 +193,7 @@ class _Search:
         self.names = names
         self.facts = [fact for fact in region if fact.op in {">", ">="}]
         self.strict = np.array([fact.op == ">" for fact in self.facts], dtype=bool)
-        self.steps: Steps = steps([x for row in a for x in row] + [fact.value for fact in self.facts])
+        self.steps: ProgramSteps = steps([x for row in a for x in row] + [fact.value for fact in self.facts])
         self.random = np.random.default_rng(SEED)
         signs = {fact.value: fact.op for fact in self.facts}
         self.positive = np.array([x in signs for x in names])

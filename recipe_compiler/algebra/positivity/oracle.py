@@ -9,14 +9,14 @@ from typing import Any
 
 from flint import fmpq_mpoly
 
-from recipe_compiler.algebra.positivity.polynomial_problem import Problem
+from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem
 
 RESOURCES = 1_000_000
 """Z3's own count of steps for all questions about one matrix: the same answer on every machine."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class OracleAnswer:
     """Whether Z3 finds that there is no counterexample, and its name and version."""
 
     holds: bool
@@ -28,10 +28,10 @@ class Answer:
 
 def no_counterexample(
     p: fmpq_mpoly,
-    problem: Problem,
+    problem: PolynomialProblem,
     op: str = ">=",
     resources: int = RESOURCES,
-) -> Answer:
+) -> OracleAnswer:
     """Decide by Z3 whether `p op 0` (`op` one of `>= > !=`) wherever all facts of a problem hold.
 
     It is proved if (facts and not p op 0) has no solution in real variables (de Moura, Bjorner 2008). A solution, an
@@ -64,12 +64,12 @@ def no_counterexample(
     try:
         answer = solver.check()
     except z3.Z3Exception as error:
-        return Answer(False, version, resources, str(error))
+        return OracleAnswer(False, version, resources, str(error))
     used = _used(solver)
     if answer == z3.unsat:
-        return Answer(True, version, used)
+        return OracleAnswer(True, version, used)
     why = "a solution, which may be none" if answer == z3.sat else solver.reason_unknown()
-    return Answer(False, version, used, why)
+    return OracleAnswer(False, version, used, why)
 
 
 def _used(solver: Any) -> int:

@@ -12,7 +12,7 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.positivity.region import Region, about, given
-from recipe_compiler.algebra.positivity.scalar_reader import Reading
+from recipe_compiler.algebra.positivity.scalar_reader import ScalarReading
 from recipe_compiler.algebra.positivity.signs import Known, Signs, by_terms
 from recipe_compiler.algebra.scalars import quotients
 from recipe_compiler.algebra.scalars.matrices import Rows
@@ -37,7 +37,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Inequality:
+class PolynomialInequality:
     """`value > 0` if `strict`, else `value >= 0`."""
 
     value: fmpq_mpoly
@@ -45,7 +45,7 @@ class Inequality:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class PolynomialProblem:
     """Is the n x n `matrix` of polynomials positive semidefinite wherever all facts hold?
 
     Its generators are `names[k]`, printed `g{k}`; it is `scale` times the given matrix, `scale` > 0 wherever that is
@@ -58,7 +58,7 @@ class Problem:
     scale: fmpq_mpoly
     """What the given matrix was multiplied with: positive wherever the matrix is defined."""
     signs: Signs
-    facts: tuple[Inequality, ...]
+    facts: tuple[PolynomialInequality, ...]
     nonzero: tuple[fmpq_mpoly, ...]
     zeros: tuple[fmpq_mpoly, ...]
     relations: tuple[Relation, ...]
@@ -81,7 +81,7 @@ class Problem:
         return tuple((fact.value, fact.strict) for fact in self.facts)
 
 
-def problem(a: Rows, region: Region) -> Problem:
+def problem(a: Rows, region: Region) -> PolynomialProblem:
     """Return the question whether a symmetric n x n matrix of scalars is positive semidefinite on a region.
 
     [[1/x]] with x > 0 becomes [[1]], multiplied with x; with x of either sign [[x]], multiplied with x**2.
@@ -93,7 +93,7 @@ def problem(a: Rows, region: Region) -> Problem:
     plain = tuple(tuple(map(elementary, row)) for row in a)
     facts = tuple(replace(fact, value=elementary(fact.value)) for fact in relevant)
     denominators = common_denominators([*(x for row in plain for x in row), *(fact.value for fact in facts)])
-    return with_room(lambda room: _read(plain, facts, Reading(denominators, room)), FIRST_ROOM, LARGEST_ROOM)
+    return with_room(lambda room: _read(plain, facts, ScalarReading(denominators, room)), FIRST_ROOM, LARGEST_ROOM)
 
 
 def shown(p: fmpq_mpoly) -> str:
@@ -101,7 +101,7 @@ def shown(p: fmpq_mpoly) -> str:
     return str(p).replace("^", "**")
 
 
-def _read(a: Rows, region: Region, reading: Reading) -> Problem:
+def _read(a: Rows, region: Region, reading: ScalarReading) -> PolynomialProblem:
     """Read the facts about single names first, then the matrix, then all other facts."""
     singles = [fact for fact in region if isinstance(fact.value, (sympy.Symbol, AppliedUndef)) and fact.op != "=="]
     for fact in singles:
@@ -127,13 +127,13 @@ def _read(a: Rows, region: Region, reading: Reading) -> Problem:
             relations.append(Relation(number, n, small.of(value.top)))
             zeros.append(power - relations[-1].value)
     one = quotients.constant(1, 1, reading.ring)
-    found = Problem(
+    found = PolynomialProblem(
         small.context,
         tuple(reading.names),
         matrix,
         small.of(_times(one, scale, reading)),
         reading.signs,
-        tuple(Inequality(p, op == ">") for p, op in facts if op in {">", ">="} and not p.is_constant()),
+        tuple(PolynomialInequality(p, op == ">") for p, op in facts if op in {">", ">="} and not p.is_constant()),
         tuple(p for p, op in facts if op == "!="),
         tuple(zeros),
         tuple(relations),
@@ -145,7 +145,7 @@ def _read(a: Rows, region: Region, reading: Reading) -> Problem:
 class _Smaller:
     """Carries polynomials over to a ring that has just the generators in use."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: ScalarReading) -> None:
         self.count = len(reading.names)
         self.context = fmpq_mpoly_ctx.get([f"g{k}" for k in range(max(self.count, 1))], Ordering.degrevlex)
 
@@ -160,7 +160,7 @@ Scale = dict[int, tuple[int, int]]
 """A positive product of denominators: each factor, by its number, with a sign and a power."""
 
 
-def _scale(entries: list[Quotient], reading: Reading) -> Scale:
+def _scale(entries: list[Quotient], reading: ScalarReading) -> Scale:
     """Return a common multiple of all denominators that is positive wherever they do not vanish."""
     powers: dict[int, int] = {}
     for entry in entries:
@@ -178,7 +178,7 @@ def _scale(entries: list[Quotient], reading: Reading) -> Scale:
     return found
 
 
-def _times(a: Quotient, scale: Scale, reading: Reading) -> fmpq_mpoly:
+def _times(a: Quotient, scale: Scale, reading: ScalarReading) -> fmpq_mpoly:
     """Return a quotient times the common multiple of its denominators."""
     have = dict(a.bottom)
     found = a.top
@@ -189,7 +189,7 @@ def _times(a: Quotient, scale: Scale, reading: Reading) -> fmpq_mpoly:
     return found
 
 
-def _signed(a: Quotient, reading: Reading) -> fmpq_mpoly:
+def _signed(a: Quotient, reading: ScalarReading) -> fmpq_mpoly:
     """Return a polynomial with the sign of a quotient: factors of known sign go, others stay once."""
     found = a.top
     for factor, n in a.bottom:

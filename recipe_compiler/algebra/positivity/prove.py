@@ -11,9 +11,9 @@ from sympy import Expr
 
 from recipe_compiler.algebra.positivity.boxes import covered
 from recipe_compiler.algebra.positivity.oracle import RESOURCES, no_counterexample
-from recipe_compiler.algebra.positivity.polynomial_problem import Problem, problem, shown
+from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem, problem, shown
 from recipe_compiler.algebra.positivity.region import Region, about
-from recipe_compiler.algebra.positivity.signs import Sign, sign_of
+from recipe_compiler.algebra.positivity.signs import ShownSign, sign_of
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 
@@ -29,7 +29,7 @@ LARGEST_WORK = 2_000_000
 """Pairs of terms multiplied, and a hundred for each term of a result, before the coefficients count as too large."""
 
 
-def connected(problem: Problem) -> tuple[tuple[int, ...], ...]:
+def connected(problem: PolynomialProblem) -> tuple[tuple[int, ...], ...]:
     """Return the rows of an n x n matrix in groups with nothing but zeros between them.
 
     [[a, 0, b], [0, c, 0], [b, 0, d]] has {0, 2} and {1}.
@@ -46,7 +46,7 @@ def connected(problem: Problem) -> tuple[tuple[int, ...], ...]:
     return tuple(groups)
 
 
-def coefficients(problem: Problem) -> tuple[fmpq_mpoly, ...]:
+def coefficients(problem: PolynomialProblem) -> tuple[fmpq_mpoly, ...]:
     """Return e_1, ..., e_n of the n x n matrix of a problem: det(t I - M) = t**n - e_1 t**(n-1) + e_2 t**(n-2) - ...
 
     A symmetric M is positive semidefinite if and only if all e_k >= 0. By Faddeev and LeVerrier: B_0 = I, M_k = M
@@ -99,14 +99,14 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DiagonalBlock:
     """A connected block of a matrix: its rows, and its polynomials."""
 
     rows: tuple[int, ...]
-    problem: Problem
+    problem: PolynomialProblem
     coefficients: tuple[fmpq_mpoly, ...]
     """e_1, ..., e_n, none where they are too large."""
-    signs: tuple[Sign | None, ...]
+    signs: tuple[ShownSign | None, ...]
 
     @property
     def by_signs(self) -> Shown | None:
@@ -121,7 +121,7 @@ class Part:
         return Shown("signs of the characteristic coefficients", self.problem.given, data)
 
 
-def parts(a: Rows, region: Region) -> tuple[Part, ...] | None:
+def parts(a: Rows, region: Region) -> tuple[DiagonalBlock, ...] | None:
     """Return the connected blocks of an n x n matrix with the signs of their e_k; None unless it is symmetric.
 
     Raises:
@@ -134,7 +134,7 @@ def parts(a: Rows, region: Region) -> tuple[Part, ...] | None:
     return tuple(_part(a, rows, region) for rows in connected(whole))
 
 
-def deeper(part: Part, a: Rows, region: Region) -> Shown | list[str]:
+def deeper(part: DiagonalBlock, a: Rows, region: Region) -> Shown | list[str]:
     """Return a proof about a block whose coefficients have no clear signs; else what was tried.
 
     In turn sums of squares, Z3 on e_k >= 0, and boxes; `a` is the whole n x n matrix, of which `part` names rows.
@@ -190,17 +190,17 @@ def scalar(e: Expr, op: str, region: Region, light: bool = False) -> Shown | Non
     return Shown(answer.version.split()[0], found.given, (*data, *trusted)) if answer.holds else None
 
 
-def _part(a: Rows, rows: tuple[int, ...], region: Region) -> Part:
+def _part(a: Rows, rows: tuple[int, ...], region: Region) -> DiagonalBlock:
     block = tuple(tuple(a[i][j] for j in rows) for i in rows)
     found = problem(block, region)
     try:
         e = coefficients(found) if len(rows) <= LARGEST_SIZE else ()
     except NoNormalFormError:
         e = ()
-    return Part(rows, found, e, tuple(sign_of(p, found.signs, found.known) for p in e))
+    return DiagonalBlock(rows, found, e, tuple(sign_of(p, found.signs, found.known) for p in e))
 
 
-def _by_z3(part: Part) -> Shown | str:
+def _by_z3(part: DiagonalBlock) -> Shown | str:
     """Return that Z3 finds the coefficients without a sign nonnegative, or its reason about the first other one."""
     if not part.coefficients:
         return "the characteristic coefficients are too large"
@@ -221,18 +221,18 @@ def _by_z3(part: Part) -> Shown | str:
     return Shown("z3 on the characteristic coefficients", part.problem.given, data)
 
 
-def _data(part: Part) -> tuple[tuple[str, str], ...]:
+def _data(part: DiagonalBlock) -> tuple[tuple[str, str], ...]:
     """Return what every proof about a block starts from: names, and the matrix times something positive."""
     found = part.problem
     rows = ("[" + ", ".join(shown(p) for p in row) + "]" for row in found.matrix)
     return (*_names(found), ("matrix", "[" + ", ".join(rows) + "]"), ("times", shown(found.scale)))
 
 
-def _names(found: Problem) -> tuple[tuple[str, str], ...]:
+def _names(found: PolynomialProblem) -> tuple[tuple[str, str], ...]:
     return tuple((f"g{k}", str(name)) for k, name in enumerate(found.names))
 
 
-def _facts(found: Problem) -> tuple[tuple[str, str], ...]:
+def _facts(found: PolynomialProblem) -> tuple[tuple[str, str], ...]:
     """Return the premises that Z3 was given, as text."""
     listed = [f"g{k} > 0" if k in found.signs.positive else f"g{k} >= 0" for k in sorted(found.signs.nonnegative)]
     listed += [f"g{k} != 0" for k in sorted(found.signs.nonzero - found.signs.positive)]

@@ -29,21 +29,21 @@ PLACES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Inequality:
+class QuotientInequality:
     """`value op 0` of a quotient, `op` one of `> >= ==`."""
 
     value: Quotient
     op: str
 
 
-class Reading:
+class ScalarReading:
     """The rules of one pass over several scalars in one ring, and the facts they have noted."""
 
     def __init__(self, denominators: Mapping[tuple[object, Expr], int], room: int) -> None:
         self.denominators = denominators
         self.signs = Signs()
         self.names: list[Expr] = []
-        self.facts: list[Inequality] = []
+        self.facts: list[QuotientInequality] = []
         self.reader = QuotientReader(
             room,
             {
@@ -110,7 +110,7 @@ class Reading:
         return quotients.multiply(self._number(-1), a, self.ring)
 
     def _fact(self, *terms: Quotient, op: str = ">=") -> None:
-        self.facts.append(Inequality(self._sum(*terms), op))
+        self.facts.append(QuotientInequality(self._sum(*terms), op))
 
     def _enclose(self, g: Quotient, e: Expr) -> None:
         """Note the rationals that a constant lies between."""

@@ -31,14 +31,14 @@ class Signs:
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class ShownSign:
     """A polynomial is nonnegative, positive if `strict`; `by` says how it is seen."""
 
     strict: bool
     by: str
 
 
-def by_terms(p: fmpq_mpoly, signs: Signs) -> Sign | None:
+def by_terms(p: fmpq_mpoly, signs: Signs) -> ShownSign | None:
     """Return that a polynomial is a sum of nonnegative terms, None if it is not seen to be: x**2 + y with y >= 0."""
     strict = False
     for exponents, coefficient in p.to_dict().items():
@@ -50,10 +50,10 @@ def by_terms(p: fmpq_mpoly, signs: Signs) -> Sign | None:
                 return None
             positive = positive and (not n or k in signs.nonzero)
         strict = strict or positive
-    return Sign(strict, "its terms")
+    return ShownSign(strict, "its terms")
 
 
-def by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> Sign | None:
+def by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> ShownSign | None:
     """Return that a product of factors is nonnegative: even powers, and factors with a sign of their own.
 
     (x - y)**2 (1 + z) with z >= 0 is.
@@ -71,31 +71,31 @@ def by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> Sign | No
             if found is None:
                 return None
             positive = positive == (up is not None)
-    return Sign(strict, "its factors") if positive else None
+    return ShownSign(strict, "its factors") if positive else None
 
 
-def sign_of(p: fmpq_mpoly, signs: Signs, known: Iterable[Known] = ()) -> Sign | None:
+def sign_of(p: fmpq_mpoly, signs: Signs, known: Iterable[Known] = ()) -> ShownSign | None:
     """Return that a polynomial is nonnegative, None if no way shows it; `known` are polynomials >= 0 (or > 0).
 
     With x, y >= 0, `x y + 1` is positive by its terms; x**2 - 2 x y + y**2 is nonnegative by its factors, (x - y)**2.
     """
     if p.is_zero():
-        return Sign(False, "zero")
+        return ShownSign(False, "zero")
     listed = tuple(known)
     found = [x for x in (_simple(p, signs, listed), by_factors(p, signs, listed)) if x is not None]
     return next((x for x in found if x.strict), found[0] if found else None)
 
 
-def _simple(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> Sign | None:
+def _simple(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> ShownSign | None:
     found = by_terms(p, signs)
     if found is not None:
         return found
-    weak: Sign | None = None
+    weak: ShownSign | None = None
     for q, strict in known:
         share = _share(p, q, signs)
         rest = None if share is None else by_terms(p - share * q, signs)
         if rest is not None:
-            found = Sign(rest.strict or strict, f"{share} times ({q}) and terms")
+            found = ShownSign(rest.strict or strict, f"{share} times ({q}) and terms")
             if found.strict:
                 return found
             weak = weak or found

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mpoly
 
-from recipe_compiler.algebra.positivity.polynomial_problem import Polynomials, Problem
+from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem, Polynomials
 
 LARGEST_BASIS = 60
 LARGEST_UNKNOWNS = 1_600
@@ -30,7 +30,7 @@ ITERATIONS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class SosSystem:
     """Rows `sum_k row[k] q_k = b` for the unknowns q_k: entries (block, a, c), a <= c, of the Gram matrices."""
 
     multipliers: tuple[fmpq_mpoly, ...]
@@ -40,7 +40,7 @@ class System:
     b: tuple[fmpq, ...]
 
 
-def system(problem: Problem, a: Polynomials, multipliers: tuple[fmpq_mpoly, ...]) -> System | None:
+def system(problem: PolynomialProblem, a: Polynomials, multipliers: tuple[fmpq_mpoly, ...]) -> SosSystem | None:
     """Return the system A q = b of a matrix, its bases pruned; None if it has no solution or is too large.
 
     q are the entries of all Gram matrices Q_g, b the coefficients of v.T M v = sum_g g w_g.T Q_g w_g, `a` being M (n x
@@ -61,11 +61,11 @@ def system(problem: Problem, a: Polynomials, multipliers: tuple[fmpq_mpoly, ...]
 
 
 def written_out(
-    problem: Problem,
+    problem: PolynomialProblem,
     a: Polynomials,
     multipliers: tuple[fmpq_mpoly, ...],
     bases: tuple[tuple[Element, ...], ...],
-) -> System | None:
+) -> SosSystem | None:
     """Return the system A q = b for given bases; None if a coefficient is out of their reach, or it is too large.
 
     v**2 (1 + x**2) with w = (v, x v): q_00 = 1, 2 q_01 = 0 and q_11 = 1 are its rows.
@@ -85,7 +85,7 @@ def written_out(
         return None
     keys = tuple(rows)
     b = tuple(wanted.get(key, fmpq(0)) for key in keys)
-    return System(multipliers, bases, unknowns, tuple(rows[key] for key in keys), b)
+    return SosSystem(multipliers, bases, unknowns, tuple(rows[key] for key in keys), b)
 
 
 def _coefficients(a: Polynomials) -> dict[Key, fmpq]:
@@ -98,7 +98,7 @@ def _coefficients(a: Polynomials) -> dict[Key, fmpq]:
     return found
 
 
-def _monomials(problem: Problem, a: Polynomials, g: fmpq_mpoly, alone: bool) -> Iterator[Element]:
+def _monomials(problem: PolynomialProblem, a: Polynomials, g: fmpq_mpoly, alone: bool) -> Iterator[Element]:
     """Yield v_i x**m, squares times g within the degrees of the matrix, without powers that a relation rewrites.
 
     Without other multipliers and relations the degrees are those of M_ii, which is then a sum of squares by itself.
@@ -110,7 +110,7 @@ def _monomials(problem: Problem, a: Polynomials, g: fmpq_mpoly, alone: bool) -> 
             yield (((i, m or (0,)), fmpq(1)),)
 
 
-def _within(problem: Problem, entries: list[fmpq_mpoly], g: fmpq_mpoly) -> Iterator[Monomial]:
+def _within(problem: PolynomialProblem, entries: list[fmpq_mpoly], g: fmpq_mpoly) -> Iterator[Monomial]:
     """Yield monomials whose squares times g stay within the degrees of polynomials."""
     count = len(problem.names)
     tops = [max((int(p.degrees()[k]) for p in entries), default=0) for k in range(count)]
@@ -136,7 +136,7 @@ def _bounded(ranges: list[range], degree: int) -> Iterator[Monomial]:
 class _Products:
     """Products of two elements with a multiplier, reduced by the relations; those of monomials are kept."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PolynomialProblem) -> None:
         self.problem = problem
         self.known: dict[tuple[Monomial, str], tuple[tuple[Monomial, fmpq], ...]] = {}
 
@@ -158,7 +158,7 @@ class _Products:
         return self.known[m, name]
 
 
-def _vanishing(found: System) -> Iterator[tuple[int, int]]:
+def _vanishing(found: SosSystem) -> Iterator[tuple[int, int]]:
     """Yield the elements (block, place) whose square must have the coefficient 0.
 
     Where nothing but diagonal unknowns of one sign add up to 0, all of them are 0, and with them their rows and columns
@@ -174,7 +174,7 @@ def _vanishing(found: System) -> Iterator[tuple[int, int]]:
                 yield n, i
 
 
-def interior(found: System) -> tuple[list[np.ndarray], float] | None:
+def interior(found: SosSystem) -> tuple[list[np.ndarray], float] | None:
     """Return Gram matrices Q with `Q - t I` in the cone, t <= 1 as large as can be, and t; None without any."""
     import clarabel as solvers
     from scipy import sparse

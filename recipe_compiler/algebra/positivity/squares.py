@@ -13,8 +13,8 @@ from itertools import combinations
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_mpoly
 
-from recipe_compiler.algebra.positivity.polynomial_problem import Problem, shown
-from recipe_compiler.algebra.positivity.sos_system import MULTIPLIERS, Element, System, interior, system, written_out
+from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem, shown
+from recipe_compiler.algebra.positivity.sos_system import MULTIPLIERS, Element, SosSystem, interior, system, written_out
 from recipe_compiler.algebra.scalars.rational_matrices import echelon, is_semidefinite, null_vectors
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 
@@ -36,7 +36,7 @@ LEAST = -1e-3
 """With the largest least eigenvalue below this, there is no use in going on."""
 
 
-def exact(found: System, near: list[np.ndarray]) -> tuple[Gram, ...] | None:
+def exact(found: SosSystem, near: list[np.ndarray]) -> tuple[Gram, ...] | None:
     """Return positive semidefinite Gram matrices that solve the system exactly, near given ones; None without any.
 
     The entries q are rounded to fractions of 2**bits and projected: q + A.T y with (A A.T) y = b - A q, the nearest
@@ -90,7 +90,7 @@ def complement(rows: list[list[fmpq]]) -> list[list[fmpq]]:
     return null_vectors(fmpq_mat(rows))
 
 
-def _projected(found: System, q: list[fmpq]) -> list[fmpq] | None:
+def _projected(found: SosSystem, q: list[fmpq]) -> list[fmpq] | None:
     """Return the nearest exact solution of the system (least squares); None if it has none or is too large."""
     left = [b - sum((c * q[k] for k, c in row.items()), fmpq(0)) for row, b in zip(found.rows, found.b, strict=True)]
     uses: dict[int, int] = {}
@@ -137,7 +137,7 @@ def _solved(rows: tuple[dict[int, fmpq], ...], left: list[fmpq]) -> list[fmpq] |
     return y
 
 
-def _matrices(found: System, q: list[fmpq]) -> tuple[Gram, ...]:
+def _matrices(found: SosSystem, q: list[fmpq]) -> tuple[Gram, ...]:
     tables = [[[fmpq(0)] * len(basis) for _ in basis] for basis in found.bases]
     for (n, i, j), value in zip(found.unknowns, q, strict=True):
         tables[n][i][j] = tables[n][j][i] = value
@@ -152,7 +152,7 @@ class Squares:
     bases: tuple[tuple[Element, ...], ...]
     grams: tuple[Gram, ...]
 
-    def data(self, problem: Problem) -> tuple[tuple[str, str], ...]:
+    def data(self, problem: PolynomialProblem) -> tuple[tuple[str, str], ...]:
         """Return the certificate as text: multipliers, vectors and Gram matrices."""
         found: list[tuple[str, str]] = []
         for k, (g, basis, gram) in enumerate(zip(self.multipliers, self.bases, self.grams, strict=True)):
@@ -165,7 +165,7 @@ class Squares:
         return tuple(found)
 
 
-def squares(problem: Problem) -> Squares | None:
+def squares(problem: PolynomialProblem) -> Squares | None:
     """Return v.T M v = sum_g g * w_g.T Q_g w_g for the n x n matrix M of a problem, None if none was found.
 
     Each Q_g is a positive semidefinite matrix of rationals, each g is 1 or known to be >= 0 on the domain; multipliers
@@ -184,7 +184,7 @@ def squares(problem: Problem) -> Squares | None:
     return None
 
 
-def _multipliers(problem: Problem) -> Iterator[tuple[fmpq_mpoly, ...]]:
+def _multipliers(problem: PolynomialProblem) -> Iterator[tuple[fmpq_mpoly, ...]]:
     """Yield choices of multipliers: 1 alone, with all that is known nonnegative, with products of two of these."""
     one = problem.context.constant(fmpq(1))
     yield (one,)
@@ -196,7 +196,7 @@ def _multipliers(problem: Problem) -> Iterator[tuple[fmpq_mpoly, ...]]:
         yield (one, *known[:MULTIPLIERS], *(p * q for p, q in combinations(known[:PAIRED], 2)))
 
 
-def _with(problem: Problem, multipliers: tuple[fmpq_mpoly, ...]) -> Squares | None:
+def _with(problem: PolynomialProblem, multipliers: tuple[fmpq_mpoly, ...]) -> Squares | None:
     whole = system(problem, problem.matrix, multipliers)
     if whole is None or not whole.unknowns:
         return None
@@ -219,7 +219,9 @@ def _with(problem: Problem, multipliers: tuple[fmpq_mpoly, ...]) -> Squares | No
     return None
 
 
-def _smaller(problem: Problem, found: System, near: list[np.ndarray], tolerance: float) -> System | None:
+def _smaller(
+    problem: PolynomialProblem, found: SosSystem, near: list[np.ndarray], tolerance: float
+) -> SosSystem | None:
     """Return the system on the face that these null spaces leave; None if there are none."""
     bases: list[tuple[Element, ...]] = []
     for basis, gram in zip(found.bases, near, strict=True):
@@ -241,7 +243,7 @@ def _combined(basis: tuple[Element, ...], weights: list[fmpq]) -> Element:
     return tuple((place, c) for place, c in found.items() if c != 0)
 
 
-def _element(element: Element, problem: Problem) -> str:
+def _element(element: Element, problem: PolynomialProblem) -> str:
     """Return an element as text in v0, v1, ... and the generators."""
     parts = [f"v{i}*({shown(problem.context.from_dict({m: c}))})" for (i, m), c in element]
     return " + ".join(parts) or "0"

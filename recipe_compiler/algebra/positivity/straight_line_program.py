@@ -22,7 +22,7 @@ LARGEST_EXPONENT = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
+class ProgramArithmetic:
     """How numbers are made, raised and put through functions; `+` and `*` are those of the numbers."""
 
     number: Callable[[int, int], Any]
@@ -32,13 +32,13 @@ class Arithmetic:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class ProgramSteps:
     """Each step is an expression with the numbers of the steps it needs; `results` are those requested."""
 
     steps: tuple[tuple[Expr, tuple[int, ...]], ...]
     results: tuple[int, ...]
 
-    def run(self, leaves: Mapping[Expr, Any], by: Arithmetic) -> list[Any]:
+    def run(self, leaves: Mapping[Expr, Any], by: ProgramArithmetic) -> list[Any]:
         """Return the values of the scalars, `leaves` giving those of symbols and unknown functions.
 
         Raises:
@@ -50,7 +50,7 @@ class Steps:
         return [done[k] for k in self.results]
 
 
-def steps(scalars: list[Expr]) -> Steps:
+def steps(scalars: list[Expr]) -> ProgramSteps:
     """Return scalars as steps."""
     known: dict[Expr, int] = {}
     found: list[tuple[Expr, tuple[int, ...]]] = []
@@ -64,10 +64,10 @@ def steps(scalars: list[Expr]) -> Steps:
         return known[e]
 
     results = tuple(number_of(e) for e in scalars)
-    return Steps(tuple(found), results)
+    return ProgramSteps(tuple(found), results)
 
 
-def _step(e: Expr, parts: list[Any], leaves: Mapping[Expr, Any], by: Arithmetic) -> Any:
+def _step(e: Expr, parts: list[Any], leaves: Mapping[Expr, Any], by: ProgramArithmetic) -> Any:
     match e:
         case sympy.Rational():
             return by.number(int(e.p), int(e.q))
@@ -129,7 +129,7 @@ def _ball_sign(x: arb) -> arb:
     return arb(-1) if x < 0 else arb(0, 1)
 
 
-BALLS = Arithmetic(
+BALLS = ProgramArithmetic(
     lambda p, q: arb(fmpq(p, q)),
     _ball_power,
     {**elementwise.BALLS, "Abs": abs, "sign": _ball_sign, "Cell": _ball_sign},

@@ -122,7 +122,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Density:
+class EdgeDensity:
     """exp(-H) at an edge: `y**exponent` times something bounded and not zero, or beyond every power of y.
 
     `barrier` is a coefficient: where it is positive exp(-H) falls faster, where it is negative it grows faster than
@@ -134,7 +134,7 @@ class Density:
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class EdgeSize:
     """`|f| <= C y**power` at an edge, and no smaller where it `is_exact`."""
 
     power: Fraction
@@ -165,7 +165,7 @@ def terms(e: Expr, y: Symbol) -> tuple[Term, ...]:
     return tuple(sorted(found, key=lambda term: (term.power, -term.logs)))
 
 
-def density(energy: Expr, y: Symbol) -> Density:
+def density(energy: Expr, y: Symbol) -> EdgeDensity:
     """Return exp(-energy) at y -> 0+.
 
     -(a - 1) log(y) has y**(a - 1); 1/y has the barrier 1, exp(-1/y) falling faster than every power.
@@ -176,16 +176,16 @@ def density(energy: Expr, y: Symbol) -> Density:
     found = [term for term in terms(energy, y) if term.power < 0 or (term.power == 0 and term.logs)]
     zero = sympy.Integer(0)
     if not found:
-        return Density(zero)
+        return EdgeDensity(zero)
     largest = found[0]
     if largest.is_bound:
         raise NotExpandedError(f"terms of {energy} cancel at the edge")
     if largest.power == 0 and largest.logs == 1:
-        return Density(-largest.factor)
-    return Density(zero, largest.factor * (-1) ** largest.logs)
+        return EdgeDensity(-largest.factor)
+    return EdgeDensity(zero, largest.factor * (-1) ** largest.logs)
 
 
-def size(e: Expr, y: Symbol) -> Size | None:
+def size(e: Expr, y: Symbol) -> EdgeSize | None:
     """Return the s with |e| ~ y**s (or <= C y**s) at the edge, y -> 0+; None where e is zero.
 
     Raises:
@@ -196,7 +196,7 @@ def size(e: Expr, y: Symbol) -> Size | None:
         return None
     if found[0].logs:
         raise NotExpandedError(f"a logarithm in {e}")
-    return Size(found[0].power, not found[0].is_bound)
+    return EdgeSize(found[0].power, not found[0].is_bound)
 
 
 def _terms(addend: Expr, y: Symbol) -> tuple[Term, ...]:

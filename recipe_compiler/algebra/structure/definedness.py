@@ -55,7 +55,7 @@ NONE = Obligations()
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class DefinedWhere:
     """Every entry of `arg` has `entry + offset op 0`, `op` one of `> >= !=`."""
 
     arg: Formula
@@ -100,22 +100,22 @@ def is_of_data(formula: Formula) -> bool:
     )
 
 
-def conditions(node: Formula, smooth: bool) -> Iterator[Condition]:
+def conditions(node: Formula, smooth: bool) -> Iterator[DefinedWhere]:
     """Yield what the entries of the arguments of a node need for it to have a value (and be smooth, but for kinks).
 
     log(x): x > 0. sqrt(x): x >= 0, x > 0 if smooth. x**(-1): x != 0.
     """
     match node:
         case Power(base, Number(exponent)) if exponent.denominator == 1:
-            yield from [Condition(base, "!=")] if exponent < 0 else []
+            yield from [DefinedWhere(base, "!=")] if exponent < 0 else []
         case Power(base, Number(exponent)):
-            yield Condition(base, ">" if smooth or exponent < 0 else ">=")
+            yield DefinedWhere(base, ">" if smooth or exponent < 0 else ">=")
         case Power(base):
-            yield Condition(base, ">")
+            yield DefinedWhere(base, ">")
         case Apply(fn, (arg,)) if fn in FUNCTIONS:
             for need in FUNCTIONS[fn].needs:
                 of = Apply("cos", (arg,), arg.shape) if need.cosine else arg
-                yield Condition(of, ">=" if need.closed and not smooth else need.op, need.offset)
+                yield DefinedWhere(of, ">=" if need.closed and not smooth else need.op, need.offset)
         case _:
             return
 
@@ -172,7 +172,7 @@ def _may_jump_or_bend(node: Formula) -> bool:
             return False
 
 
-def _has(condition: Condition, declarations: Declarations) -> Obligations:
+def _has(condition: DefinedWhere, declarations: Declarations) -> Obligations:
     """Return the obligation that every entry of a formula has a sign."""
     arg, op, offset = condition.arg, condition.op, condition.offset
     found = _shown(arg, op, declarations, offset)

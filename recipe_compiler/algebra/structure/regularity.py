@@ -17,7 +17,7 @@ from recipe_compiler.algebra.scalars.sign_cells import Cell, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import argument
 from recipe_compiler.algebra.scalars.transposes import kinds_of
 from recipe_compiler.algebra.structure.psd import semidefinite, sign
-from recipe_compiler.algebra.zero.zeros_on_line import Order, Root, order, roots
+from recipe_compiler.algebra.zero.zeros_on_line import Root, ZeroOrder, order, roots
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import (
@@ -134,12 +134,12 @@ _MAY_JUMP = (
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class RoughPoint:
     """A zero of something inside a function of one coordinate, and what the function does there."""
 
     at: Root
     behaviour: Smoothness
-    order: Order | None
+    order: ZeroOrder | None
     """Of the function itself."""
 
 
@@ -171,7 +171,7 @@ def _critical(f: Expr, x: Symbol) -> Iterator[Expr]:
                 continue
 
 
-def spots(f: Expr, x: Symbol, block: Block, constants: Mapping[Expr, Fraction]) -> tuple[Spot, ...] | None:
+def spots(f: Expr, x: Symbol, block: Block, constants: Mapping[Expr, Fraction]) -> tuple[RoughPoint, ...] | None:
     """Return the points inside the domain of x where a function of x may be rough; None if not known.
 
     Everything critical must be a rational function of x, under moduli, powers and constant factors.
@@ -228,17 +228,17 @@ def has_unknown_edges(block: Block) -> bool:
     return any(not isinstance(bound, Number) for bound in block.domain.bounds)
 
 
-def _spot(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Fraction]) -> Spot:
+def _spot(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Fraction]) -> RoughPoint:
     value = order(f, x, root, constants)
     slope = order(sympy.diff(off_kinks(f), x), x, root, constants)
     jumps = value is not None and value.power == 0 and not value.even
     if jumps or (value is not None and (value.power < 0 or 0 < value.power < 1)):
-        return Spot(root, Smoothness.ROUGH, value)
+        return RoughPoint(root, Smoothness.ROUGH, value)
     if slope is not None and slope.power < 0:
-        return Spot(root, Smoothness.ROUGH, value)
+        return RoughPoint(root, Smoothness.ROUGH, value)
     if slope is not None and _is_continuous(f, x, root, constants):
-        return Spot(root, Smoothness.LIPSCHITZ, value)
-    return Spot(root, Smoothness.UNKNOWN, value)
+        return RoughPoint(root, Smoothness.LIPSCHITZ, value)
+    return RoughPoint(root, Smoothness.UNKNOWN, value)
 
 
 def _is_continuous(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Fraction]) -> bool:
@@ -257,7 +257,7 @@ def _is_continuous(f: Expr, x: Symbol, root: Root, constants: Mapping[Expr, Frac
 
 
 def is_defined_between(
-    f: Expr, x: Symbol, block: Block, found: tuple[Spot, ...], leaf: Mapping[Expr, Fraction]
+    f: Expr, x: Symbol, block: Block, found: tuple[RoughPoint, ...], leaf: Mapping[Expr, Fraction]
 ) -> bool:
     """Whether a function has a real value between the zeros of all that is critical in it, and beyond them."""
     low, high = edges(block)

@@ -168,7 +168,7 @@ class Root:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ZeroOrder:
     """`f(c + y) ~ C |y|**power` with C not zero, on both sides of c; `even` where C is the same on both."""
 
     power: Fraction
@@ -189,13 +189,13 @@ def roots(e: Expr, x: Symbol) -> tuple[Root, ...] | None:
     return tuple(sorted(found, key=lambda root: root.low))
 
 
-def order(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> Order | None:
+def order(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> ZeroOrder | None:
     """Return how an expression in x behaves at a root, its other symbols having the values given; None if unknown.
 
     At 0, x**2 |x| has the power 3, even; x has 1, not even.
     """
     if e.is_number or x not in e.free_symbols:
-        return Order(Fraction(0), even=True) if _is_nonzero(e, x, at, constants) else None
+        return ZeroOrder(Fraction(0), even=True) if _is_nonzero(e, x, at, constants) else None
     numbers = {s: sympy.Rational(*v.as_integer_ratio()) for s, v in constants.items()}
     rational = _of_rational(cast(Expr, e.xreplace(numbers)), x, at)
     if rational is not None:
@@ -203,39 +203,39 @@ def order(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> O
     match e:
         case sympy.Abs():
             inner = order(argument(e), x, at, constants)
-            return None if inner is None else Order(inner.power, even=True)
+            return None if inner is None else ZeroOrder(inner.power, even=True)
         case sympy.sign() | Cell():
             inner = order(argument(e), x, at, constants)
-            return None if inner is None else Order(Fraction(0), inner.even)
+            return None if inner is None else ZeroOrder(Fraction(0), inner.even)
         case sympy.Pow() if isinstance(e.exp, sympy.Rational):
             inner = order(e.base, x, at, constants)
             power = fraction(e.exp)
             if inner is None:
                 return None
-            return Order(inner.power * power, inner.even or power.denominator != 1 or power.numerator % 2 == 0)
+            return ZeroOrder(inner.power * power, inner.even or power.denominator != 1 or power.numerator % 2 == 0)
         case sympy.Mul():
             parts = [order(arg, x, at, constants) for arg in e.args]
             known = [part for part in parts if part is not None]
             if len(known) < len(parts):
                 return None
             odd = sum(not part.even for part in known) % 2
-            return Order(sum((part.power for part in known), Fraction(0)), even=not odd)
+            return ZeroOrder(sum((part.power for part in known), Fraction(0)), even=not odd)
         case _:
             return _of_sum(e, x, at, constants)
 
 
-def _of_sum(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> Order | None:
+def _of_sum(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> ZeroOrder | None:
     """Return the order of a sum with one smallest term, or of what is certainly not zero at the root."""
     if isinstance(e, sympy.Add):
         rational = sympy.Add(*(arg for arg in e.args if arg.is_rational_function(x)))
         others = [arg for arg in e.args if not arg.is_rational_function(x)]
         if not others:
-            return Order(Fraction(0), even=True) if _is_nonzero(e, x, at, constants) else None
+            return ZeroOrder(Fraction(0), even=True) if _is_nonzero(e, x, at, constants) else None
         parts = [order(arg, x, at, constants) for arg in ([rational] if rational != 0 else []) + others]
         known = sorted((part for part in parts if part is not None), key=lambda part: part.power)
         if len(parts) > 1 and len(known) == len(parts) and known[0].power < known[1].power:
             return known[0]
-    return Order(Fraction(0), even=True) if _is_nonzero(e, x, at, constants) else None
+    return ZeroOrder(Fraction(0), even=True) if _is_nonzero(e, x, at, constants) else None
 
 
 def _is_nonzero(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> bool:
@@ -245,12 +245,12 @@ def _is_nonzero(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]
         return False
 
 
-def _of_rational(e: Expr, x: Symbol, at: Root) -> Order | None:
+def _of_rational(e: Expr, x: Symbol, at: Root) -> ZeroOrder | None:
     numerator, denominator = (_polynomial(part, x) for part in sympy.fraction(sympy.together(e)))
     if numerator is None or denominator is None or numerator.is_zero:
         return None
     power = _multiplicity(numerator, at.of) - _multiplicity(denominator, at.of)
-    return Order(Fraction(power), even=power % 2 == 0)
+    return ZeroOrder(Fraction(power), even=power % 2 == 0)
 
 
 def _multiplicity(polynomial: sympy.Poly, factor: sympy.Poly) -> int:

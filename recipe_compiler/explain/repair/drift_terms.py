@@ -48,7 +48,7 @@ MAX_OWN = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DriftTerm:
     """A term of the drift of a block; `part_of` is the claimed term that it comes from, None where it is a new one."""
 
     block: int
@@ -62,7 +62,7 @@ class Piece:
         return self.part_of is not None
 
 
-def pieces(dynamics: Dynamics) -> tuple[Piece, ...]:
+def pieces(dynamics: Dynamics) -> tuple[DriftTerm, ...]:
     """Return the claimed terms, then what may be missing, none a multiple of another of its block.
 
     A claimed term that is a multiple of a recipe's has that one's rank.
@@ -70,11 +70,11 @@ def pieces(dynamics: Dynamics) -> tuple[Piece, ...]:
     declarations = dynamics.declarations
     stated = dict(dynamics.claims.drift or ())
     few = sum(len(additive(t)) for formula in stated.values() for t in top_level(formula)) <= MAX_OWN
-    kept: list[tuple[Piece, Tensor]] = []
+    kept: list[tuple[DriftTerm, Tensor]] = []
     for n, block in enumerate(declarations.blocks):
         for whole in top_level(stated[block.name]):
             parts = additive(whole) if few else (whole,)
-            kept += [(Piece(n, DRIFT, t, whole), tensor_of(t, declarations)) for t in parts]
+            kept += [(DriftTerm(n, DRIFT, t, whole), tensor_of(t, declarations)) for t in parts]
     new = [*whole_rows(dynamics), *recipe_pieces(dynamics), *(() if dynamics.Q else guessed_pieces(dynamics))]
     for piece in sorted(new, key=lambda piece: piece.rank):
         try:
@@ -93,7 +93,7 @@ def pieces(dynamics: Dynamics) -> tuple[Piece, ...]:
     return tuple(piece for piece, _ in kept[:MAX_PIECES])
 
 
-def recipe_pieces(dynamics: Dynamics) -> Iterator[Piece]:
+def recipe_pieces(dynamics: Dynamics) -> Iterator[DriftTerm]:
     """Yield div(A, b) and -A @ grad(H_k, b) of every place A of D and Q and every term H_k of H.
 
     Their sum is f = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3).
@@ -106,7 +106,7 @@ def recipe_pieces(dynamics: Dynamics) -> Iterator[Piece]:
                     yield from _of_place(dynamics, place, (a, b), rank)
 
 
-def whole_rows(dynamics: Dynamics) -> Iterator[Piece]:
+def whole_rows(dynamics: Dynamics) -> Iterator[DriftTerm]:
     """Yield what D brings to a block, all of Gamma and all of the friction, where it has several parts."""
     D = dynamics.D or dynamics.claims.diffusion or ()
     for a, row in enumerate(dynamics.declarations.blocks[: len(D)]):
@@ -114,18 +114,18 @@ def whole_rows(dynamics: Dynamics) -> Iterator[Piece]:
         for rank in (GAMMA, FRICTION):
             parts = [piece.formula for piece in found if piece.rank == rank]
             if len(parts) > 1:
-                yield Piece(a, rank, build.add(parts, row.shape))
+                yield DriftTerm(a, rank, build.add(parts, row.shape))
 
 
-def _of_place(dynamics: Dynamics, place: Formula, at: tuple[int, int], rank: int = FRICTION) -> Iterator[Piece]:
+def _of_place(dynamics: Dynamics, place: Formula, at: tuple[int, int], rank: int = FRICTION) -> Iterator[DriftTerm]:
     row, col = (dynamics.declarations.blocks[n] for n in at)
-    yield Piece(at[0], GAMMA, divergence(place, row, col))
+    yield DriftTerm(at[0], GAMMA, divergence(place, row, col))
     for energy in additive(dynamics.H, constants=False):
         if _depends(energy, col.name):
-            yield Piece(at[0], rank, build.negate(applied(place, gradient(energy, col), row)))
+            yield DriftTerm(at[0], rank, build.negate(applied(place, gradient(energy, col), row)))
 
 
-def guessed_pieces(dynamics: Dynamics) -> Iterator[Piece]:
+def guessed_pieces(dynamics: Dynamics) -> Iterator[DriftTerm]:
     """Yield what a Q that is not given would bring: div(A, b) of factors A of claimed terms, grad(H_k, b) for Q = I."""
     blocks = dynamics.declarations.blocks
     stated = dict(dynamics.claims.drift or ())
@@ -133,11 +133,11 @@ def guessed_pieces(dynamics: Dynamics) -> Iterator[Piece]:
         for b, col in enumerate(blocks):
             wanted = Shape(row.shape.rows, col.shape.rows)
             for factor in _factors(stated[row.name], wanted, col.name):
-                yield Piece(a, GAMMA, divergence(factor, row, col))
+                yield DriftTerm(a, GAMMA, divergence(factor, row, col))
             if a != b and row.shape == col.shape:
                 for energy in additive(dynamics.H, constants=False):
                     if _depends(energy, col.name):
-                        yield Piece(a, DRIFT, gradient(energy, col))
+                        yield DriftTerm(a, DRIFT, gradient(energy, col))
 
 
 def divergence(place: Formula, row: Block, col: Block) -> Formula:
@@ -200,7 +200,7 @@ def _symbol(block: Block) -> ex.Symbol:
 class _Part:
     """A piece with the unknown that stands for its change: the factor less 1 of a claimed term, that of a new one."""
 
-    piece: Piece
+    piece: DriftTerm
     unknown: str
 
 

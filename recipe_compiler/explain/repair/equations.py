@@ -40,7 +40,7 @@ MAX_TERMS = 3000
 """Defects of more terms are not looked at."""
 
 
-class TooLargeError(Exception):
+class NotPolynomialError(Exception):
     """A tensor that is not read as polynomials."""
 
 
@@ -75,7 +75,7 @@ class _Ring:
     def close(self) -> fmpq_mpoly_ctx:
         """Return the ring of polynomials in the generators."""
         if len(self.names) > MAX_GENERATORS:
-            raise TooLargeError
+            raise NotPolynomialError
         self.context = fmpq_mpoly_ctx.get([f"g{n}" for n in range(max(len(self.names), 1))], Ordering.degrevlex)
         return self.context
 
@@ -117,7 +117,7 @@ def _numerator(terms: Sequence[Term], ring: _Ring) -> fmpq_mpoly:
     lowest = {key: min(0, *(floor(own.get(key, Fraction(0))) for own in powers)) for key in ring.names}
     context = ring.context
     if context is None:
-        raise TooLargeError
+        raise NotPolynomialError
     total = context.constant(0)
     for term, own in zip(terms, powers, strict=True):
         product = context.constant(fmpq(term.coefficient.numerator, term.coefficient.denominator))
@@ -126,7 +126,7 @@ def _numerator(terms: Sequence[Term], ring: _Ring) -> fmpq_mpoly:
             whole, part = divmod(own.get(key, Fraction(0)) - lowest[key], 1)
             if key in ring.sums:
                 if whole > MAX_DEGREE:
-                    raise TooLargeError
+                    raise NotPolynomialError
                 product = product * _power_of(key, int(whole), ring) if whole else product
                 whole = 0
             exponents[at] = int((whole + part) * ring.roots[key])
@@ -145,7 +145,7 @@ def _power_of(key: str, exponent: int, ring: _Ring) -> fmpq_mpoly:
 def _polynomial(tensor: Tensor, ring: _Ring) -> fmpq_mpoly:
     """Return a sum without indices as a polynomial, its own fractions left to fail."""
     if any(exponent < 0 for term in tensor.terms for _, exponent in term.factors):
-        raise TooLargeError
+        raise NotPolynomialError
     return _numerator(tensor.terms, ring)
 
 
@@ -237,7 +237,7 @@ def equations(tensors: Iterable[Tensor], c: Calculus, ring: Constants) -> list[P
             whole = cleared(c, tensor)
             if len(whole.terms) <= MAX_TERMS:
                 found += coefficients(whole, ring)
-        except TooLargeError:
+        except NotPolynomialError:
             continue
     return found
 

@@ -18,7 +18,7 @@ MAX_ADDED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class DensityFamily:
     """H' = sum_k a_k H_k + sum_m b_m G_m: terms H_k of H and added terms G_m, with factors a_k and b_m to be found."""
 
     own: tuple[Formula, ...]
@@ -26,7 +26,7 @@ class Family:
     """Logarithms of positive fields and of determinants; scalar blocks themselves, which shift a quadratic energy."""
 
 
-def family(dynamics: Dynamics) -> Family:
+def family(dynamics: Dynamics) -> DensityFamily:
     """Return the terms of H that depend on the state, and the terms that may be added to it."""
     declarations = dynamics.declarations
     own = tuple(term for term in additive(dynamics.H, constants=False) if depends_on_state(term))
@@ -39,7 +39,7 @@ def family(dynamics: Dynamics) -> Family:
             continue
         if not tensor.is_zero and not any(alike(tensor, known) for _, known in found):
             found.append((simple, tensor))
-    return Family(own, tuple(formula for formula, _ in found[:MAX_ADDED]))
+    return DensityFamily(own, tuple(formula for formula, _ in found[:MAX_ADDED]))
 
 
 def _added(dynamics: Dynamics) -> list[Formula]:

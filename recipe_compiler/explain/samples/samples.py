@@ -12,7 +12,7 @@ from recipe_compiler.explain.repair.ratios import Ratio
 from recipe_compiler.explain.repair.rescale import is_one, positive, written
 from recipe_compiler.explain.repair.solve import Solution
 from recipe_compiler.explain.repair.sum_of_terms import gathered, number, scaled, tensor_of, total
-from recipe_compiler.explain.samples.candidate_densities import Family, family
+from recipe_compiler.explain.samples.candidate_densities import DensityFamily, family
 from recipe_compiler.explain.samples.one_coordinate import on_a_line
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR
@@ -102,7 +102,7 @@ def _energies(dynamics: Dynamics, end: float) -> Iterator[Change]:
 class _Joint:
     """The residual of the claim with every own term of H and some added ones under an unknown factor."""
 
-    def __init__(self, dynamics: Dynamics, of: Family, added: tuple[int, ...]) -> None:
+    def __init__(self, dynamics: Dynamics, of: DensityFamily, added: tuple[int, ...]) -> None:
         self.dynamics = dynamics
         self.terms = (*of.own, *(of.added[n] for n in added))
         self.at = sketch(dynamics, len(self.terms))

@@ -9,8 +9,8 @@ from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.structure.asymptotics import (
-    Density,
     Edge,
+    EdgeDensity,
     NotEntrywiseError,
     NotExpandedError,
     density,
@@ -97,7 +97,7 @@ def _constant(formula: Formula, declarations: Declarations, block: Block) -> Exp
         raise NotKnownError(f"the end {text(formula)} of the domain of {block.name}") from None
 
 
-def density_at(subject: Subject, face: Face) -> tuple[Density, bool, frozenset[str]]:
+def density_at(subject: Subject, face: Face) -> tuple[EdgeDensity, bool, frozenset[str]]:
     """Return (a bound of) exp(-H) at a face, by the terms of H that are singular there, whether it is exact, and why.
 
     A singular term is a sum of functions of one coordinate each, or bounded below by one: for w, v >= 0, sum(w)

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from recipe_compiler.algebra.dynamics.system import block_matrix
 from recipe_compiler.algebra.positivity.premise import Abstraction
-from recipe_compiler.algebra.positivity.prove import Part, Shown, deeper, parts
+from recipe_compiler.algebra.positivity.prove import DiagonalBlock, Shown, deeper, parts
 from recipe_compiler.algebra.positivity.region import Region, region_at
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError
@@ -48,7 +48,7 @@ class ScalarBlock:
         self.region = region
         found = parts(a, region)
         self.symmetric = found is not None
-        self.parts: tuple[Part, ...] = found or ()
+        self.parts: tuple[DiagonalBlock, ...] = found or ()
 
     def by_signs(self) -> Shown | None:
         """Return a proof by the signs of characteristic coefficients alone."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.show import text
-from recipe_compiler.formula.units import NONE, TIME, Measure, MismatchError, NotMeasuredError, Unit, base, unknown
+from recipe_compiler.formula.units import NONE, TIME, FormulaUnits, MismatchError, NotMeasuredError, Unit, base, unknown
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.units import parse_unit
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
@@ -37,7 +37,7 @@ def units(subject: Subject) -> Answer:
     """
     dynamics = subject.dynamics
     nowhere = Place("")
-    measure = Measure({name: parse_unit(stated, f"units.{name}", nowhere) for name, stated in dynamics.units})
+    measure = FormulaUnits({name: parse_unit(stated, f"units.{name}", nowhere) for name, stated in dynamics.units})
     for demand in _demands(dynamics, measure):
         where = subject.place(demand.entry, demand.entry.partition("[")[0], demand.entry.rpartition(".")[0])
         try:
@@ -62,7 +62,7 @@ def _names(dynamics: Dynamics) -> list[str]:
     return [item.name for items in (declared.blocks, declared.parameters, declared.functions) for item in items]
 
 
-def _demands(dynamics: Dynamics, measure: Measure) -> Iterator[_Demand]:
+def _demands(dynamics: Dynamics, measure: FormulaUnits) -> Iterator[_Demand]:
     """Yield every formula with the unit it must have, the energy first: it fixes what the rest is measured in."""
     of = {b.name: measure.declared.get(b.name, unknown(b.name)) for b in dynamics.declarations.blocks}
     rate = base(TIME)

@@ -57,7 +57,7 @@ class Weight:
 
 
 @dataclass(slots=True)
-class Bound:
+class GrowthBound:
     """Terms not shown to be at most c (1 + W), what is taken for granted of abstract functions, and a logarithm."""
 
     open: list[str] = field(default_factory=list[str])
@@ -65,7 +65,7 @@ class Bound:
     logarithm: bool = False
 
 
-def bound(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> Bound:
+def bound(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> GrowthBound:
     """Return how L W compares with c (1 + W), W a sum of positive multiples of functions and `parts` the L of each.
 
     Term by term: what is nonnegative in -L W is dropped or spent, a product is outweighed where sum_b s_b/g_b <= 1 for
@@ -77,7 +77,7 @@ def bound(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> Bound:
     rising = [term for term in every if term not in falling]
     stronger = _strengthened(terms, weight, falling)
     covered = frozenset(block for _, block in terms.c.rules.depends)
-    found = Bound()
+    found = GrowthBound()
     abstract: list[Term] = []
     for term in rising:
         if _is_outweighed(terms, term, weight, stronger, found) or _is_compensated(terms, term, weight, falling):
@@ -129,7 +129,9 @@ def _share(growth: Growth | None, degrees: Mapping[str, Fraction]) -> Fraction |
     return None if share is None or growth is None or (growth.logs and share == 1) else share
 
 
-def _is_outweighed(terms: Terms, term: Term, weight: Weight, stronger: Mapping[str, Fraction], found: Bound) -> bool:
+def _is_outweighed(
+    terms: Terms, term: Term, weight: Weight, stronger: Mapping[str, Fraction], found: GrowthBound
+) -> bool:
     """Whether a term is at most c (1 + W), or less than what falls in L W."""
     falls = terms.falls_with_logarithm(term)
     growth = terms.growth(f for f in term.factors if f is not falls)
@@ -176,7 +178,7 @@ def is_growth(fact: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class LyapunovTerm:
     """One function of a sum W: in index notation, and at fixed sizes by the second engine."""
 
     tensor: Tensor
@@ -184,11 +186,11 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class LyapunovFunction:
     """A function W, as a sum of positive multiples of functions, with what it outweighs."""
 
     says: str
-    parts: tuple[Function, ...]
+    parts: tuple[LyapunovTerm, ...]
     weight: Weight
     premises: tuple[str, ...] = ()
     """Why W goes to infinity, where abstract functions decide that."""
@@ -198,7 +200,7 @@ class Candidate:
     """Why W is not known to go to infinity; it may at fixed sizes."""
 
 
-def candidates(subject: Subject, terms: Terms) -> Iterator[Candidate]:
+def candidates(subject: Subject, terms: Terms) -> Iterator[LyapunovFunction]:
     """Yield functions W: |z|**2, then H + k |theta|**2 over blocks of abstract functions, then H.
 
     Where the author states a W, that alone.
@@ -217,12 +219,12 @@ def candidates(subject: Subject, terms: Terms) -> Iterator[Candidate]:
     yield _alone(terms, energy, "H", subject.whole.H)
 
 
-def _function(subject: Subject, formula: Formula) -> Function:
+def _function(subject: Subject, formula: Formula) -> LyapunovTerm:
     tensor = convert(formula, subject.dynamics.declarations)
-    return Function(tensor, lambda sizes: rows(formula, subject.setting(sizes))[0][0])
+    return LyapunovTerm(tensor, lambda sizes: rows(formula, subject.setting(sizes))[0][0])
 
 
-def _square(terms: Terms, blocks: tuple[Block, ...]) -> Function:
+def _square(terms: Terms, blocks: tuple[Block, ...]) -> LyapunovTerm:
     c = terms.c
     found = c.zero()
     for block in blocks:
@@ -232,20 +234,20 @@ def _square(terms: Terms, blocks: tuple[Block, ...]) -> Function:
     def scalar(sizes: Sizes) -> Expr:
         return sympy.Add(*(x**2 for block in blocks for x in coordinates(block, sizes)))
 
-    return Function(found, scalar)
+    return LyapunovTerm(found, scalar)
 
 
 def _norms(blocks: tuple[Block, ...]) -> str:
     return " + ".join(f"norm2({b.name})" if b.shape.sizes else f"{b.name}**2" for b in blocks)
 
 
-def _squares(terms: Terms) -> Candidate:
+def _squares(terms: Terms) -> LyapunovFunction:
     blocks = terms.unbounded
     weight = Weight({block.name: TWO for block in blocks}, f"1 + {_norms(covered(terms) or blocks)}", logarithm=True)
-    return Candidate(_norms(blocks), (_square(terms, blocks),), weight)
+    return LyapunovFunction(_norms(blocks), (_square(terms, blocks),), weight)
 
 
-def _beside(terms: Terms, energy: Function, H: Formula) -> Candidate | None:
+def _beside(terms: Terms, energy: LyapunovTerm, H: Formula) -> LyapunovFunction | None:
     """Return k H + |z|**2 over the blocks of abstract functions, H confining the others; None if it does not."""
     blocks = covered(terms)
     found = confined(terms, energy.tensor, {block.name: TWO for block in blocks})
@@ -254,7 +256,7 @@ def _beside(terms: Terms, energy: Function, H: Formula) -> Candidate | None:
     weight = Weight(found.degrees, f"1 + {_norms(blocks)} + {text(found.abstract)}")
     low = f"{text(_without_factor(terms, found.abstract))}{LOW}(1 + {_norms(blocks)}){SOME}"
     says = f"H + k ({_norms(blocks)}), k large"
-    return Candidate(says, (energy, _square(terms, blocks)), weight, (low,), (H,))
+    return LyapunovFunction(says, (energy, _square(terms, blocks)), weight, (low,), (H,))
 
 
 def _without_factor(terms: Terms, abstract: Tensor) -> Tensor:
@@ -268,14 +270,14 @@ def _without_factor(terms: Terms, abstract: Tensor) -> Tensor:
     return terms.c.collect([Term(Fraction(1), moving)], ()) if positive else abstract
 
 
-def _alone(terms: Terms, function: Function, says: str, formula: Formula) -> Candidate:
+def _alone(terms: Terms, function: LyapunovTerm, says: str, formula: Formula) -> LyapunovFunction:
     """Return a function by itself; of what abstract functions make up it is taken for granted that it grows."""
     found = confined(terms, function.tensor, {})
     if isinstance(found, str):
-        return Candidate(says, (function,), Weight({}, "1"), formulas=(formula,), open=found)
+        return LyapunovFunction(says, (function,), Weight({}, "1"), formulas=(formula,), open=found)
     blocks = tuple(block for block in covered(terms) if block.name not in found.degrees)
     if not blocks:
-        return Candidate(says, (function,), Weight(found.degrees, "1"), formulas=(formula,))
+        return LyapunovFunction(says, (function,), Weight(found.degrees, "1"), formulas=(formula,))
     weight = Weight(found.degrees, f"1 + {text(found.abstract)}")
     grows = f"{text(found.abstract)}{GROWS}{_norms(blocks)} -> oo"
-    return Candidate(says, (function,), weight, (grows,), (formula,))
+    return LyapunovFunction(says, (function,), weight, (grows,), (formula,))

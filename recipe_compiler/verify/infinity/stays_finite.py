@@ -26,7 +26,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.infinity.growth import Terms
-from recipe_compiler.verify.infinity.lyapunov import GROWS, LOW, Candidate, Function, bound, candidates
+from recipe_compiler.verify.infinity.lyapunov import GROWS, LOW, LyapunovFunction, LyapunovTerm, bound, candidates
 
 # The inequality L W <= c (1 + W) decided: in index notation for every size, or for polynomials at fixed sizes.
 
@@ -36,7 +36,7 @@ FACTORS = (1, 16, 256)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownFinite:
     """Why solutions stay finite: the certificate, what it takes for granted, and what is left open."""
 
     by: str = ""
@@ -56,7 +56,7 @@ class Shown:
         return len(self.premises) - len(of_W), len([premise for premise in of_W if GROWS in premise])
 
 
-def inequality(of: Equation, terms: Terms, candidate: Candidate) -> Shown:
+def inequality(of: Equation, terms: Terms, candidate: LyapunovFunction) -> ShownFinite:
     """Return whether L W <= c (1 + W) and W goes to infinity, for every size; else at the sizes of the document.
 
     L W = f . grad W + tr(D Hess W). The two engines' L W are compared where the proof is checked.
@@ -72,14 +72,14 @@ def inequality(of: Equation, terms: Terms, candidate: Candidate) -> Shown:
         data = (("W", says), ("L W" if len(parts) == 1 else "L of each term of W", shown))
         own = tuple(_identity(of, one, left) for one, left in zip(candidate.parts, parts, strict=True))
         by = f"Lyapunov function {says}"
-        return Shown(by, data, premises, (), own, candidate.formulas, semidefinite=found.logarithm)
+        return ShownFinite(by, data, premises, (), own, candidate.formulas, semidefinite=found.logarithm)
     at_sizes = _by_leading_forms(of, candidate)
     if at_sizes is None:
-        return Shown(open=tuple(f"W = {candidate.says}: {reason}" for reason in open_))
-    return Shown(f"Lyapunov function {candidate.says}", at_sizes, smooth=candidate.formulas)
+        return ShownFinite(open=tuple(f"W = {candidate.says}: {reason}" for reason in open_))
+    return ShownFinite(f"Lyapunov function {candidate.says}", at_sizes, smooth=candidate.formulas)
 
 
-def _identity(of: Equation, part: Function, left: Tensor) -> Identity:
+def _identity(of: Equation, part: LyapunovTerm, left: Tensor) -> Identity:
     """Return that L W in index notation is that of the second engine."""
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
@@ -101,7 +101,7 @@ def _generated(of: Equation, W: Expr, sizes: Sizes) -> Expr:
     return sympy.Add(*along, *spread)
 
 
-def _by_leading_forms(of: Equation, candidate: Candidate) -> tuple[tuple[str, str], ...] | None:
+def _by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[str, str], ...] | None:
     """Return that W and c W - L W are polynomials that go to infinity, where a document fixes all sizes."""
     declarations = of.subject.dynamics.declarations
     real = all(block.domain.name is DomainName.REAL for block in declarations.blocks)
@@ -130,8 +130,8 @@ def by_lyapunov(of: Equation) -> Answer:
     """
     terms = Terms.of(of.subject.dynamics.declarations)
     if not terms.unbounded:
-        return checked(of, Shown("the domain is bounded"))
-    ways: list[Shown] = []
+        return checked(of, ShownFinite("the domain is bounded"))
+    ways: list[ShownFinite] = []
     for candidate in candidates(of.subject, terms):
         ways.append(inequality(of, terms, candidate))
         if not ways[-1].open and not ways[-1].premises:
@@ -142,7 +142,7 @@ def by_lyapunov(of: Equation) -> Answer:
     return Answer(Undecided(tuple(dict.fromkeys(reason for way in ways for reason in way.open))))
 
 
-def checked(of: Equation, shown: Shown) -> Answer:
+def checked(of: Equation, shown: ShownFinite) -> Answer:
     """Return the proof, once the second engine agrees and all is defined."""
     subject = of.subject
     declarations = subject.dynamics.declarations

@@ -19,7 +19,7 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Component, Coordinate, Index, Slot, Tensor, Term
 from recipe_compiler.verify.core.assumed_relations import with_assumed_signs
-from recipe_compiler.verify.integrability.ends import ONE, Condition, Finite, at_ends
+from recipe_compiler.verify.integrability.ends import ONE, EndCondition, Finite, at_ends
 from recipe_compiler.verify.integrability.growth import grown
 from recipe_compiler.verify.integrability.logarithmic_tails import tail
 
@@ -104,7 +104,7 @@ def _dirichlet(c: Calculus, block: Block, own: list[Term]) -> Finite | None:
         else:
             return None
     conditions = [("0", c.subtract(c.constant(1), inner)), ("1 in sum", c.subtract(c.constant(1), outer))]
-    found = [Condition(f"{block.name} -> {end}", k, is_positive(c.rules, k), boundary=True) for end, k in conditions]
+    found = [EndCondition(f"{block.name} -> {end}", k, is_positive(c.rules, k), boundary=True) for end, k in conditions]
     open_ = tuple(x for x in found if not x.holds)
     reasons = tuple(x.unmet for x in open_)
     return Finite(reasons, tuple((x.end, f"{text(x.factor)} > 0") for x in found), "", open_)

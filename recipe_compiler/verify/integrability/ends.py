@@ -1,7 +1,7 @@
 """Is the integral of exp(-h(x)) over one coordinate finite? Decided at the ends of its domain, exactly.
 
 The largest order among the terms of h decides: h must grow faster than log L with a positive factor K, or as K log L
-with K > 1 at infinity, K > -1 at a finite end; bounded terms change nothing. `Condition` states what K must fulfil;
+with K > 1 at infinity, K > -1 at a finite end; bounded terms change nothing. `EndCondition` states what K must fulfil;
 where no term was left out it is necessary, too.
 """
 
@@ -22,7 +22,7 @@ from recipe_compiler.verify.integrability.factor_growth import (
     BOUNDED,
     LOGARITHM,
     End,
-    Growth,
+    FactorGrowth,
     Order,
     Rest,
     growth_of,
@@ -37,7 +37,7 @@ _PARTIAL = named(lambda row: not row.total)
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class EndCondition:
     """A scalar factor that must be positive for the integral to converge at an end: K - 1 of K log|x| at infinity."""
 
     end: str
@@ -63,7 +63,7 @@ class Finite:
     data: tuple[tuple[str, str], ...] = ()
     assumed: str = ""
     """What is assumed of abstract functions: `exp(-U) has a finite integral`."""
-    needed: tuple[Condition, ...] = ()
+    needed: tuple[EndCondition, ...] = ()
     """Conditions not shown without which the integral is infinite."""
     names: frozenset[str] = frozenset()
     """Of a part: the blocks it is about."""
@@ -73,7 +73,7 @@ class Finite:
 class Ends:
     """The conditions at all ends, what could not be analysed, and whether the conditions are necessary."""
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[EndCondition, ...]
     reasons: tuple[str, ...]
     exact: bool
 
@@ -110,7 +110,7 @@ def at_ends(c: Calculus, block: Block, x: Coordinate, h: Tensor) -> Ends:
     ends = ends_of(block, h)
     if ends is None:
         return Ends((), (f"the ends of {block.name} are not numbers",), exact=False)
-    conditions: list[Condition] = []
+    conditions: list[EndCondition] = []
     reasons: list[str] = []
     exact = True
     for end in ends:
@@ -123,9 +123,9 @@ def at_ends(c: Calculus, block: Block, x: Coordinate, h: Tensor) -> Ends:
     return Ends(tuple(conditions), tuple(reasons), exact)
 
 
-def _at_end(c: Calculus, x: Coordinate, h: Tensor, end: End, name: str) -> tuple[Condition | None, str, bool]:
+def _at_end(c: Calculus, x: Coordinate, h: Tensor, end: End, name: str) -> tuple[EndCondition | None, str, bool]:
     """Return the condition at an end (None: nothing is needed), or why there is none, and if no term was left out."""
-    groups: dict[Order, list[tuple[Growth, Tensor]]] = {}
+    groups: dict[Order, list[tuple[FactorGrowth, Tensor]]] = {}
     complete = True
     for term in h.terms:
         own = [factor for factor in term.factors if holds(factor, x)]
@@ -160,26 +160,26 @@ def _at_end(c: Calculus, x: Coordinate, h: Tensor, end: End, name: str) -> tuple
             continue
         if order == LOGARITHM and not any(growth.rest is Rest.GROWING for growth, _ in groups[order]):
             least = c.subtract(total, c.constant(1)) if end.at is None else c.add(total, c.constant(1))
-            return Condition(name, least, is_positive(c.rules, least), boundary=True), "", complete
+            return EndCondition(name, least, is_positive(c.rules, least), boundary=True), "", complete
         if is_positive(c.rules, total):
             return _met(name, total), "", complete
         if not total.is_zero and not is_nonnegative(c.rules, total):
-            return Condition(name, total, holds=False, boundary=False), "", complete
+            return EndCondition(name, total, holds=False, boundary=False), "", complete
         if any(growth.rest is Rest.GROWING for growth, _ in groups[order]):
             return None, "leading terms that may cancel and leave others that grow", complete
         complete = complete and total.is_zero
     if end.at is None:
-        return Condition(name, c.constant(0), holds=False, boundary=True), "", complete
+        return EndCondition(name, c.constant(0), holds=False, boundary=True), "", complete
     return None, "", complete
 
 
-def _scaled(c: Calculus, growth: Growth, rest: Tensor) -> Tensor:
+def _scaled(c: Calculus, growth: FactorGrowth, rest: Tensor) -> Tensor:
     """Return what multiplies the power of L in a term."""
     return c.scale(c.multiply(rest, growth.scale), growth.sign)
 
 
-def _met(name: str, factor: Tensor) -> Condition:
-    return Condition(name, factor, holds=True, boundary=False)
+def _met(name: str, factor: Tensor) -> EndCondition:
+    return EndCondition(name, factor, holds=True, boundary=False)
 
 
 def _may_be_singular(h: Tensor, block: str) -> bool:

@@ -52,7 +52,7 @@ class Rest(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class FactorGrowth:
     """A factor near an end: `scale * sign * L**p log(L)**q` up to smaller terms; sign 0: not known."""
 
     order: Order
@@ -62,7 +62,7 @@ class Growth:
     rest: Rest = Rest.NOTHING
 
 
-def product_of(c: Calculus, growths: Iterable[Growth | None]) -> Growth | None:
+def product_of(c: Calculus, growths: Iterable[FactorGrowth | None]) -> FactorGrowth | None:
     """Return the growth of a product, None where that of a factor is not known.
 
     (s L**p log(L)**q) (t L**r log(L)**u) = s t L**(p+r) log(L)**(q+u). None, too, where one factor grows exponentially
@@ -78,10 +78,10 @@ def product_of(c: Calculus, growths: Iterable[Growth | None]) -> Growth | None:
             return None
         order = (a + b if a * b == 0 else a, p + r, q + s)
         sign, scale, rest = sign * growth.sign, c.multiply(scale, growth.scale), max(rest, growth.rest)
-    return Growth(order, sign, scale, Rest.GROWING if rest and len(factors) > 1 else rest)
+    return FactorGrowth(order, sign, scale, Rest.GROWING if rest and len(factors) > 1 else rest)
 
 
-def growth_of(c: Calculus, factor: Factor, x: Coordinate, end: End) -> Growth | None:
+def growth_of(c: Calculus, factor: Factor, x: Coordinate, end: End) -> FactorGrowth | None:
     """Return how a factor that holds x grows towards an end; None if it is not known, or not defined there.
 
     Of x**3 at oo it is L**3, at -oo -L**3; of log(x) at 0+ it is -log(L), L = 1/x.
@@ -94,7 +94,7 @@ def growth_of(c: Calculus, factor: Factor, x: Coordinate, end: End) -> Growth | 
     if not isinstance(atom, Applied) or exponent.denominator != 1 or exponent <= 0:
         return _power(exponent, End(end.at, 1)) if _is_absolute_atom(atom, x) else None
     if atom.fn in elementwise.BOUNDED:
-        return Growth(BOUNDED)
+        return FactorGrowth(BOUNDED)
     if _is_absolute_atom(atom, x):
         return _power(exponent, End(end.at, 1))
     inside = inside_logarithm(c, atom)
@@ -110,43 +110,43 @@ def growth_of(c: Calculus, factor: Factor, x: Coordinate, end: End) -> Growth | 
             return None
 
 
-def _power(exponent: Fraction, end: End) -> Growth | None:
+def _power(exponent: Fraction, end: End) -> FactorGrowth | None:
     """Return x**exponent near an end of known sign of x."""
     if end.at is not None and end.at != 0:
         negative = end.at < 0
-        return None if negative and exponent.denominator != 1 else Growth(BOUNDED)
+        return None if negative and exponent.denominator != 1 else FactorGrowth(BOUNDED)
     if end.sign < 0 and exponent.denominator != 1:
         return None
     sign = -1 if end.sign < 0 and exponent.numerator % 2 else 1
-    return Growth((0, exponent if end.at is None else -exponent, 0), sign)
+    return FactorGrowth((0, exponent if end.at is None else -exponent, 0), sign)
 
 
-def _power_of_sum(c: Calculus, arg: Tensor, exponent: Fraction, x: Coordinate, end: End) -> Growth | None:
+def _power_of_sum(c: Calculus, arg: Tensor, exponent: Fraction, x: Coordinate, end: End) -> FactorGrowth | None:
     """Return arg**exponent of a polynomial that is positive near the end."""
     if end.at is not None:
         found = order_at(arg, x, end)
         if found is None:
-            return Growth(BOUNDED) if exponent > 0 and _has_values(c, arg, x) else None
+            return FactorGrowth(BOUNDED) if exponent > 0 and _has_values(c, arg, x) else None
         value, times = found
         if value <= 0 and exponent.denominator != 1:
             return None
         if times == 0:
-            return Growth(BOUNDED)
+            return FactorGrowth(BOUNDED)
         scale = c.power(c.constant(abs(value)), exponent)
         sign = -1 if value < 0 and exponent.numerator % 2 else 1
-        return Growth((0, -times * exponent, 0), sign, scale, Rest.GROWING)
+        return FactorGrowth((0, -times * exponent, 0), sign, scale, Rest.GROWING)
     top = _leading(c, arg, x, end)
     if top is None or not is_positive(c.rules, top.scale):
         return None
     degree = top.degree * exponent
     rest = Rest.BOUNDED if degree - top.degree + top.second <= 0 else Rest.GROWING
-    return Growth((0, degree, 0), 1, c.power(top.scale, exponent), rest)
+    return FactorGrowth((0, degree, 0), 1, c.power(top.scale, exponent), rest)
 
 
-def _piece(c: Calculus, ends: tuple[int, int], arg: Tensor, x: Coordinate, end: End) -> Growth | None:
+def _piece(c: Calculus, ends: tuple[int, int], arg: Tensor, x: Coordinate, end: End) -> FactorGrowth | None:
     """Return a function of a polynomial u that is a u for u -> -oo and b u for u -> oo, up to a bounded term."""
     if end.at is not None:
-        return Growth(BOUNDED) if _has_values(c, arg, x) else None
+        return FactorGrowth(BOUNDED) if _has_values(c, arg, x) else None
     top = _leading(c, arg, x, end)
     if top is None:
         return None
@@ -155,19 +155,23 @@ def _piece(c: Calculus, ends: tuple[int, int], arg: Tensor, x: Coordinate, end: 
     for way, slope in ((1, ends[1]), (-1, -ends[0])):
         size = c.scale(top.scale, way)
         if is_positive(c.rules, size):
-            return Growth(order, 1 if slope > 0 else -1, c.scale(size, abs(slope)), rest) if slope else Growth(BOUNDED)
-    return Growth(order, 1, c.applied("abs", top.scale), Rest.GROWING) if ends == ABSOLUTE else None
+            return (
+                FactorGrowth(order, 1 if slope > 0 else -1, c.scale(size, abs(slope)), rest)
+                if slope
+                else FactorGrowth(BOUNDED)
+            )
+    return FactorGrowth(order, 1, c.applied("abs", top.scale), Rest.GROWING) if ends == ABSOLUTE else None
 
 
-def _logarithm(c: Calculus, arg: Tensor, n: int, x: Coordinate, end: End) -> Growth | None:
+def _logarithm(c: Calculus, arg: Tensor, n: int, x: Coordinate, end: End) -> FactorGrowth | None:
     """Return log(arg)**n: of x or |x| itself, of a hyperbolic cosine, or of a polynomial that is positive."""
     if _is(arg, x) or _is_absolute(arg, x):
         positive = x.block in c.rules.positive | c.rules.nonnegative or _is_absolute(arg, x)
         if not positive:
             return None
         if end.at is None:
-            return Growth((0, Fraction(0), n), 1)
-        return Growth((0, Fraction(0), n), (-1) ** n) if end.at == 0 else Growth(BOUNDED)
+            return FactorGrowth((0, Fraction(0), n), 1)
+        return FactorGrowth((0, Fraction(0), n), (-1) ** n) if end.at == 0 else FactorGrowth(BOUNDED)
     if n != 1:
         return None
     match arg.terms:
@@ -177,7 +181,7 @@ def _logarithm(c: Calculus, arg: Tensor, n: int, x: Coordinate, end: End) -> Gro
             return _log_of_sum(c, arg, x, end)
 
 
-def _log_of_sum(c: Calculus, arg: Tensor, x: Coordinate, end: End) -> Growth | None:
+def _log_of_sum(c: Calculus, arg: Tensor, x: Coordinate, end: End) -> FactorGrowth | None:
     """Return log(arg) of a polynomial: its highest power leads at infinity, its lowest where it vanishes.
 
     That it is positive inside the domain is what the logarithm needs to be defined, and is shown elsewhere.
@@ -186,16 +190,16 @@ def _log_of_sum(c: Calculus, arg: Tensor, x: Coordinate, end: End) -> Growth | N
         top = _leading(c, arg, x, end)
         if top is None or not is_positive(c.rules, top.scale):
             return None
-        return Growth(LOGARITHM, 1, c.scale(NUMBER_ONE, top.degree), Rest.BOUNDED)
+        return FactorGrowth(LOGARITHM, 1, c.scale(NUMBER_ONE, top.degree), Rest.BOUNDED)
     found = order_at(arg, x, end)
     if found is None:
         least = (_polynomial(c, arg, x) or {}).get(Fraction(0)) if _has_values(c, arg, x) else None
         away = least is not None and is_positive(c.rules, least)
-        return Growth(BOUNDED) if away and (end.at == 0 or is_nonnegative(c.rules, arg)) else None
+        return FactorGrowth(BOUNDED) if away and (end.at == 0 or is_nonnegative(c.rules, arg)) else None
     value, times = found
     if value <= 0:
         return None
-    return Growth(LOGARITHM, -1, c.constant(times), Rest.BOUNDED) if times else Growth(BOUNDED)
+    return FactorGrowth(LOGARITHM, -1, c.constant(times), Rest.BOUNDED) if times else FactorGrowth(BOUNDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +261,7 @@ def order_at(arg: Tensor, x: Coordinate, end: End) -> tuple[Fraction, int] | Non
     return None
 
 
-def _exponential(c: Calculus, arg: Tensor, x: Coordinate, end: End) -> Growth | None:
+def _exponential(c: Calculus, arg: Tensor, x: Coordinate, end: End) -> FactorGrowth | None:
     """Return exp(arg) of one power of x with a factor of known sign."""
     if len(arg.terms) != 1:
         return None
@@ -267,14 +271,14 @@ def _exponential(c: Calculus, arg: Tensor, x: Coordinate, end: End) -> Growth | 
     if len(powers) != 1 or powers[0] <= 0 or any(holds(factor, x) for factor in others):
         return None
     if end.at is not None:
-        return Growth(BOUNDED)
+        return FactorGrowth(BOUNDED)
     growth = _power(powers[0], end)
     factor = c.collect([Term(term.coefficient, others)], arg.free)
     if growth is None:
         return None
     if is_positive(c.rules, c.scale(factor, growth.sign)):
-        return Growth((1, Fraction(0), 0), 1)
-    return Growth((-1, Fraction(0), 0), 1) if is_positive(c.rules, c.scale(factor, -growth.sign)) else None
+        return FactorGrowth((1, Fraction(0), 0), 1)
+    return FactorGrowth((-1, Fraction(0), 0), 1) if is_positive(c.rules, c.scale(factor, -growth.sign)) else None
 
 
 def _is(arg: Tensor, x: Coordinate) -> bool:

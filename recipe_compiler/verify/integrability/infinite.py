@@ -26,7 +26,7 @@ from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.integrability.ends import Condition
+from recipe_compiler.verify.integrability.ends import EndCondition
 
 POINTS = 8
 """Admissible parameters tried at each size."""
@@ -37,7 +37,7 @@ COORDINATES = 6
 HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
 
 
-def infinite(subject: Subject, needed: Sequence[Condition]) -> tuple[Refuted, Sizes] | None:
+def infinite(subject: Subject, needed: Sequence[EndCondition]) -> tuple[Refuted, Sizes] | None:
     """Return why the integral is infinite for some admissible parameters, with the sizes; None says nothing.
 
     The instance of the potential is |theta|**2/2 plus a square, of which exp(-U) is integrable.
@@ -53,7 +53,7 @@ def infinite(subject: Subject, needed: Sequence[Condition]) -> tuple[Refuted, Si
     return None
 
 
-def fails(declarations: Declarations, needed: Iterable[Condition], sizes: Sizes) -> Refuted | None:
+def fails(declarations: Declarations, needed: Iterable[EndCondition], sizes: Sizes) -> Refuted | None:
     """Return a point at which a necessary condition K > 0 does not hold: K < 0, or K = 0 where that diverges, too."""
     leaf = leaf_of(declarations, sizes)
     for condition in needed:

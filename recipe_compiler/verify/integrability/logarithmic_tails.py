@@ -17,7 +17,7 @@ from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.functions import inside_logarithm
 from recipe_compiler.tensor.signs import is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Tensor, Term
-from recipe_compiler.verify.integrability.ends import Condition
+from recipe_compiler.verify.integrability.ends import EndCondition
 from recipe_compiler.verify.integrability.growth import COMPACT, growth_above, growth_below, is_bounded_below
 
 ONE = Fraction(1)
@@ -27,7 +27,7 @@ ONE = Fraction(1)
 class Tail:
     """What the integral needs, and whether it is necessary, too."""
 
-    condition: Condition
+    condition: EndCondition
     exact: bool
 
 
@@ -63,7 +63,7 @@ def tail(c: Calculus, declarations: Declarations, group: tuple[Block, ...], own:
     dimension = c.add(c.zero(), *(c.multiply(c.constant(1), *map(c.size, b.shape.sizes)) for b in unbounded))
     needs = c.subtract(total, dimension)
     names = ", ".join(block.name for block in unbounded)
-    return Tail(Condition(f"{names} -> oo", needs, is_positive(c.rules, needs), boundary=True), exact)
+    return Tail(EndCondition(f"{names} -> oo", needs, is_positive(c.rules, needs), boundary=True), exact)
 
 
 def _growth(

@@ -86,7 +86,7 @@ def _at(e: Expr, values: Mapping[sympy.Symbol, Expr]) -> Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class StatedLaw:
     """A stated law of some blocks, beside what is left of the energy once the others are integrated out."""
 
     subject: Subject
@@ -120,7 +120,7 @@ def law_of(subject: Subject, keep: frozenset[str], stated: Formula, where: Place
     integrated = integrate(c, convert(subject.dynamics.H, declarations), others)
     difference = c.subtract(integrated.energy, convert(stated, declarations))
     kept = tuple(block for block in declarations.blocks if block.name in keep)
-    law = Law(subject, kept, stated, integrated, difference)
+    law = StatedLaw(subject, kept, stated, integrated, difference)
     slopes = [c.settled(c.diff(difference, Coordinate(block.name, row_slots(block)))) for block in kept]
     left = frozenset(block.name for block in integrated.left)
     if any(blocks_in(c, slope) & left for slope in slopes):
@@ -141,7 +141,9 @@ def restricts(declarations: Declarations) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*named, *(b.name for b in declarations.blocks if b.constraint is not None))))
 
 
-def _decided(c: Calculus, law: Law, slopes: list[Tensor], where: Place, given: frozenset[str] = frozenset()) -> Answer:
+def _decided(
+    c: Calculus, law: StatedLaw, slopes: list[Tensor], where: Place, given: frozenset[str] = frozenset()
+) -> Answer:
     """Decide that the difference does not depend on the blocks kept, and that both engines find the same precisions."""
     scalars = Integrals(law)
     over = ", ".join(block.name for block in law.subject.dynamics.declarations.blocks if block.name not in law.names)
@@ -176,7 +178,7 @@ def _decided(c: Calculus, law: Law, slopes: list[Tensor], where: Place, given: f
     return answer
 
 
-def _sizes(law: Law) -> tuple[Sizes, ...]:
+def _sizes(law: StatedLaw) -> tuple[Sizes, ...]:
     """Return the sizes for the second engine: not those at which completing a square takes it seconds."""
     if not any(step.shifted and step.block.shape.sizes for step in law.integrated.steps):
         return law.subject.sizes
@@ -184,7 +186,7 @@ def _sizes(law: Law) -> tuple[Sizes, ...]:
     return small or law.subject.sizes[:1]
 
 
-def _coupled(c: Calculus, law: Law, where: Place) -> Answer:
+def _coupled(c: Calculus, law: StatedLaw, where: Place) -> Answer:
     """Decide by convexity where blocks that are left couple to those kept."""
     names = ", ".join(block.name for block in law.integrated.left)
     rough = smoothness([law.subject.dynamics.H, law.stated], law.subject.dynamics.declarations).open
@@ -204,7 +206,7 @@ def _open(reason: str, where: Place) -> Answer:
 class Integrals:
     """The second engine's integrals at fixed sizes: the same blocks in the same order, by scalars."""
 
-    def __init__(self, law: Law) -> None:
+    def __init__(self, law: StatedLaw) -> None:
         self._law = law
         self._at = cache(self._integrals)
 

@@ -28,7 +28,7 @@ from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.integrability.coercive import abstract_energies, finite
 from recipe_compiler.verify.integrability.ends import Finite
 from recipe_compiler.verify.integrability.infinite import infinite
-from recipe_compiler.verify.integrability.marginal_law import SMOOTH, Integrals, Law, restricts
+from recipe_compiler.verify.integrability.marginal_law import SMOOTH, Integrals, StatedLaw, restricts
 
 METHOD = "growth at the ends of the domain; second engine"
 
@@ -82,7 +82,7 @@ def _shown(subject: Subject, found: Finite, integrated: Integrated, H: Tensor) -
     """Return the proof, once the second engine agrees on the energy and on what was integrated out."""
     where = subject.place("H")
     zero = Tensor((), ())
-    law = Law(subject, (), subject.dynamics.H, integrated, zero)
+    law = StatedLaw(subject, (), subject.dynamics.H, integrated, zero)
     scalars = Integrals(law)
     identities = [Identity("H in index notation less H entry by entry", where, zero, _difference(subject, H))]
     identities += [

@@ -12,9 +12,16 @@ from sympy.core.function import AppliedUndef
 from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS, Corner
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.verify.recover.polynomials import Polynomial, Reader, TooLargeError, add, multiply, scaled
+from recipe_compiler.verify.recover.polynomials import (
+    Polynomial,
+    PolynomialReader,
+    PolynomialTooLargeError,
+    add,
+    multiply,
+    scaled,
+)
 from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
-from recipe_compiler.verify.recover.skew_problem import Entries, Fields, Problem, Proposal, assembled
+from recipe_compiler.verify.recover.skew_problem import Entries, Fields, Proposal, SkewProblem, assembled
 from recipe_compiler.verify.recover.solve import Entry, Indeterminates, Solution, solve
 from recipe_compiler.verify.recover.to_formula import multiple
 
@@ -55,7 +62,7 @@ def _kernels(node: Expr) -> Iterator[Expr]:
             return
 
 
-def from_ansatz(problem: Problem, at: Fields) -> Proposal | str:
+def from_ansatz(problem: SkewProblem, at: Fields) -> Proposal | str:
     """Return a Q, n x n at the fixed sizes of a document, or what was tried.
 
     Its entries are sum_k c_k m_k, monomials m_k times transcendental factors of W; div Q - Q grad H = W is linear in c
@@ -71,7 +78,7 @@ def from_ansatz(problem: Problem, at: Fields) -> Proposal | str:
             if found is not None:
                 Q = _written(problem, unknowns, *found)
                 return Proposal(Q, f"exact linear solve for {says}")
-        except (TooLargeError, NotWrittenError) as reason:
+        except (PolynomialTooLargeError, NotWrittenError) as reason:
             tried[-1] += f": {reason}"
     return f"no Q was found with entries that are {', '.join(tried)}" if tried else "too many coordinates for an ansatz"
 
@@ -108,7 +115,7 @@ def _solved(at: Fields, unknowns: Sequence[Unknown]) -> tuple[Solution, list[Exp
     """
     shapes = list(dict.fromkeys(e for _, _, e in unknowns))
     slopes = {(e, n): sympy.diff(e, x) for e in shapes for n, x in enumerate(at.z)}
-    reader = Reader([*at.g, *at.W, *shapes, *slopes.values()])
+    reader = PolynomialReader([*at.g, *at.W, *shapes, *slopes.values()])
     wanted = [reader.of(e) for e in at.W]
     minus_g = [scaled(reader.of(e), -1) for e in at.g]
     parts = {(e, n): add([reader.of(slope), multiply(reader.of(e), minus_g[n])]) for (e, n), slope in slopes.items()}
@@ -142,7 +149,7 @@ def _entries(row: int, polynomial: Polynomial, parameters: Mapping[int, Expr]) -
     return {key: tuple(entry) for key, entry in found.items()}
 
 
-def _written(problem: Problem, unknowns: Sequence[Unknown], solution: Solution, parameters: list[Expr]) -> Matrix:
+def _written(problem: SkewProblem, unknowns: Sequence[Unknown], solution: Solution, parameters: list[Expr]) -> Matrix:
     writer = Writer(problem.dynamics.declarations)
     names: dict[Hashable, Formula] = {p: writer.written(p) for p in parameters}
     entries: Entries = {}

@@ -11,7 +11,7 @@ from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 from recipe_compiler.verify.recover.ingredients import Material, tensor_of
-from recipe_compiler.verify.recover.skew_problem import Problem
+from recipe_compiler.verify.recover.skew_problem import SkewProblem
 from recipe_compiler.verify.recover.to_formula import place_shape, times
 
 LEVELS = 3
@@ -31,7 +31,7 @@ class Candidate:
     formula: Formula
 
 
-def candidates(problem: Problem, material: Material, level: int) -> list[Candidate]:
+def candidates(problem: SkewProblem, material: Material, level: int) -> list[Candidate]:
     """Return the candidates of a level, taken in turns from all places."""
     blocks = problem.dynamics.declarations.blocks
     made: dict[Shape, list[Formula]] = {}
@@ -46,7 +46,7 @@ def candidates(problem: Problem, material: Material, level: int) -> list[Candida
     return list(islice(_in_turns(turns), MOST[level]))
 
 
-def added_drift(problem: Problem, candidate: Candidate) -> Vector:
+def added_drift(problem: SkewProblem, candidate: Candidate) -> Vector:
     """Return what a candidate adds to the drift: -Q grad H + div Q, which is zero outside rows a and b.
 
     With Q[theta,r] = X: -X dH/dr + div_r X in the row of theta, X.T dH/dtheta - div_theta X.T in that of r.
@@ -64,7 +64,7 @@ def added_drift(problem: Problem, candidate: Candidate) -> Vector:
     return tuple(found)
 
 
-def _acted(problem: Problem, entry: Tensor, other: int) -> Tensor:
+def _acted(problem: SkewProblem, entry: Tensor, other: int) -> Tensor:
     """Return `sum_j (dX_ij/dz_j - X_ij dH/dz_j)` over a block."""
     c, block = problem.calculus, problem.dynamics.declarations.blocks[other]
     moves = dict(zip(row_slots(block), col_slots(block), strict=True))
@@ -82,7 +82,7 @@ def _of_shape(material: Material, shape: Shape, level: int) -> Iterator[Formula]
     yield from islice((formula for formula in products if material.is_new(formula)), MOST[level])
 
 
-def _without_symmetric(problem: Problem, formulas: list[Formula]) -> list[Formula]:
+def _without_symmetric(problem: SkewProblem, formulas: list[Formula]) -> list[Formula]:
     """Return the formulas X with X - X.T neither zero nor a multiple of an earlier one."""
     c, seen, kept = problem.calculus, set[Tensor](), list[Formula]()
     for formula in formulas:

@@ -15,8 +15,8 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import Sizes
 from recipe_compiler.algebra.scalars.transcendentals import argument
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.verify.recover.polynomials import Reader, TooLargeError
-from recipe_compiler.verify.recover.skew_problem import Fields, Problem
+from recipe_compiler.verify.recover.polynomials import PolynomialReader, PolynomialTooLargeError
+from recipe_compiler.verify.recover.skew_problem import Fields, SkewProblem
 
 # The mean of a trigonometric polynomial over a torus, exact.
 
@@ -26,10 +26,10 @@ def mean(e: Expr, z: tuple[sympy.Symbol, ...]) -> Expr | None:
 
     (2 pi)**(-n) int e dz: sin(x)**2 has 1/2, sin(x) cos(x) has 0.
     """
-    reader = Reader([e])
+    reader = PolynomialReader([e])
     try:
         polynomial = reader.of(e)
-    except TooLargeError:
+    except PolynomialTooLargeError:
         return None
     scalars = reader.scalars()
     terms: list[Expr] = []
@@ -63,7 +63,7 @@ def _moment(sines: int, cosines: int) -> Fraction:
     return Fraction(comb(2 * a, a) * comb(2 * b, b), comb(a + b, a) * 4 ** (a + b))
 
 
-def current_around(problem: Problem, at: Fields, sizes: Sizes) -> tuple[str, Witness] | None:
+def current_around(problem: SkewProblem, at: Fields, sizes: Sizes) -> tuple[str, Witness] | None:
     """Return a direction in which the mean current is certainly not zero, with a point that shows it.
 
     None where there is a block that is no circle, or where nothing is shown.

@@ -17,7 +17,7 @@ from recipe_compiler.algebra.points.sample_fields import as_fraction
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, ball, evaluate
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.recover.skew_problem import Fields, Problem, fields
+from recipe_compiler.verify.recover.skew_problem import Fields, SkewProblem, fields
 
 LARGEST_EXPONENT = 700.0
 MANY = 200
@@ -32,7 +32,7 @@ Numbers = tuple[tuple[float, ...], ...]
 """A matrix over all coordinates."""
 
 
-def numbers_of(problem: Problem, at: Point, sizes: Sizes) -> Numbers | None:
+def numbers_of(problem: SkewProblem, at: Point, sizes: Sizes) -> Numbers | None:
     """Return a Q for the claimed drift at a point, None where the integrals do not converge or a value is not known.
 
     The blocks must be real: on any other domain the rays from a point to infinity leave it.

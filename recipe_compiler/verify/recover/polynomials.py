@@ -27,7 +27,7 @@ LARGEST = 4000
 ROUNDS = 4
 
 
-class TooLargeError(Exception):
+class PolynomialTooLargeError(Exception):
     """A polynomial that is too large to compare coefficients."""
 
 
@@ -47,7 +47,7 @@ def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
         TooLargeError: it may have too many terms.
     """
     if len(left) * len(right) > LARGEST * 4:
-        raise TooLargeError(f"a product of {len(left)} and {len(right)} terms")
+        raise PolynomialTooLargeError(f"a product of {len(left)} and {len(right)} terms")
     found: dict[Powers, Fraction] = {}
     for p, x in left.items():
         for q, y in right.items():
@@ -83,7 +83,7 @@ def joined(left: Powers, right: Powers) -> Powers:
     return tuple(sorted((generator, n) for generator, n in found.items() if n))
 
 
-class Reader:
+class PolynomialReader:
     """Reads scalars into one ring of generators."""
 
     def __init__(self, scalars: Iterable[Expr]) -> None:
@@ -113,7 +113,7 @@ class Reader:
         if e not in self.known:
             found = self.rules.get(head(e), self._generator)(e)
             if len(found) > LARGEST:
-                raise TooLargeError(f"{len(found)} terms")
+                raise PolynomialTooLargeError(f"{len(found)} terms")
             self.known[e] = found
         return self.known[e]
 

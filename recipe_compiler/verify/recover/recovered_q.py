@@ -25,7 +25,7 @@ from recipe_compiler.verify.equation.periodic import periodic
 from recipe_compiler.verify.recover.circles import current_around
 from recipe_compiler.verify.recover.numeric import numbers_of
 from recipe_compiler.verify.recover.search import search
-from recipe_compiler.verify.recover.skew_problem import Fields, Problem, fields, problem_of
+from recipe_compiler.verify.recover.skew_problem import Fields, SkewProblem, fields, problem_of
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 
 GAUGE = (
@@ -83,7 +83,7 @@ def _not_stationary(decision: Refuted) -> Refuted:
     return replace(decision, by=by)
 
 
-def _one_coordinate(problem: Problem) -> tuple[Sizes, Refuted] | None:
+def _one_coordinate(problem: SkewProblem) -> tuple[Sizes, Refuted] | None:
     """Refute where there is one coordinate: a skew Q is zero, and the drift is forced to be -D H' + D'."""
     for sizes in problem.subject.sizes:
         at = _fields(problem, sizes)
@@ -99,7 +99,7 @@ def _one_coordinate(problem: Problem) -> tuple[Sizes, Refuted] | None:
     return None
 
 
-def _around(problem: Problem) -> tuple[Sizes, Refuted] | None:
+def _around(problem: SkewProblem) -> tuple[Sizes, Refuted] | None:
     """Refute where all blocks are circles and a current goes round them."""
     if not isinstance(periodic(problem.subject).decision, Proved):
         return None
@@ -116,14 +116,14 @@ def _around(problem: Problem) -> tuple[Sizes, Refuted] | None:
     return None
 
 
-def _fields(problem: Problem, sizes: Sizes) -> Fields | None:
+def _fields(problem: SkewProblem, sizes: Sizes) -> Fields | None:
     try:
         return fields(problem, sizes)
     except (NotScalarisableError, TooLargeError):
         return None
 
 
-def _existence(problem: Problem) -> tuple[str, ...]:
+def _existence(problem: SkewProblem) -> tuple[str, ...]:
     """State that a stationary equation has a Q where Poincare's lemma gives one: a formula is what is missing."""
     declarations = problem.dynamics.declarations
     holes = declarations.assume or any(block.domain.name is DomainName.CIRCLE for block in declarations.blocks)
@@ -133,7 +133,7 @@ def _existence(problem: Problem) -> tuple[str, ...]:
     return ("exp(-H) is stationary for the claimed equation, so that a Q exists; none was found as a formula",)
 
 
-def _numbers(problem: Problem) -> tuple[str, ...]:
+def _numbers(problem: SkewProblem) -> tuple[str, ...]:
     """Return numbers of a Q at one point, by the homotopy from infinity: no proof."""
     declarations = problem.dynamics.declarations
     for sizes in problem.subject.sizes:

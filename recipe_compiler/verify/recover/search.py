@@ -31,7 +31,7 @@ from recipe_compiler.verify.equation.periodic import on_circles, periodic
 from recipe_compiler.verify.equation.symmetry import q_skew
 from recipe_compiler.verify.recover.ansatz import from_ansatz
 from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
-from recipe_compiler.verify.recover.skew_problem import Fields, Problem, Proposal, assembled, fields, problem_of
+from recipe_compiler.verify.recover.skew_problem import Fields, Proposal, SkewProblem, assembled, fields, problem_of
 from recipe_compiler.verify.recover.tensors import from_library
 from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 
@@ -83,7 +83,7 @@ def represented(subject: Subject) -> Represented | None:
     return Represented(problem.with_curl(found.Q), frozenset(found.given), recovered=True)
 
 
-def from_integral(problem: Problem, at: Fields) -> Proposal | str:
+def from_integral(problem: SkewProblem, at: Fields) -> Proposal | str:
     """Return the Q of two coordinates, a 2 x 2 matrix, by an integral along one of them, or that none was found.
 
     Q_12 = exp(H) int W_1 exp(-H) dz_2 solves d_2 Q_12 - Q_12 d_2 H = W_1; it must satisfy Q_12 d_1 H - d_1 Q_12 = W_2
@@ -168,7 +168,7 @@ class Recovery:
         return tuple((name, written) for name, written in named if written != "0") or (("Q", "0"),)
 
 
-def verified(problem: Problem, proposal: Proposal) -> Recovery | str:
+def verified(problem: SkewProblem, proposal: Proposal) -> Recovery | str:
     """Return the recovery if the proposed Q is proved skew, periodic on circles and to give the drift; else why not.
 
     Q + Q.T = 0 and f = -(D + Q) grad H + Gamma, by both engines, as if the author had written Q.
@@ -216,7 +216,7 @@ def recover(subject: Subject) -> Recovery | None:
     return None if problem is None else search(problem).found
 
 
-def search(problem: Problem) -> Outcome:
+def search(problem: SkewProblem) -> Outcome:
     """Look for a Q in all ways that apply, once for a claim and its explanation."""
     return _searched(problem.dynamics)
 
@@ -243,7 +243,7 @@ def _searched(dynamics: Dynamics) -> Outcome:
     return Outcome(None, tuple(tried), stationary)
 
 
-def _seems_stationary(problem: Problem) -> bool:
+def _seems_stationary(problem: SkewProblem) -> bool:
     """Whether the residual vanishes in index notation; not where a jump would have to be differentiated."""
     try:
         return problem.residual().is_zero
@@ -251,7 +251,7 @@ def _seems_stationary(problem: Problem) -> bool:
         return False
 
 
-def _ways(problem: Problem) -> Iterator[Way]:
+def _ways(problem: SkewProblem) -> Iterator[Way]:
     """Yield the ways that apply: at fixed sizes scalars too."""
     yield lambda: from_library(problem)
     if problem.dynamics.declarations.sizes:

@@ -30,7 +30,7 @@ Entries = dict[tuple[int, int], list[Formula]]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SkewProblem:
     """The claimed equation in Ito's sense, its noise as D, and nothing else claimed; Q is left out."""
 
     subject: Subject
@@ -74,7 +74,7 @@ class Proposal:
     by: str
 
 
-def problem_of(subject: Subject) -> Problem | None:
+def problem_of(subject: Subject) -> SkewProblem | None:
     """Return the problem div Q - Q grad H = f + D grad H - div D of a subject, None without a claimed drift or noise.
 
     Raises:
@@ -88,7 +88,7 @@ def problem_of(subject: Subject) -> Problem | None:
     names = [block.name for block in dynamics.declarations.blocks]
     claims = Claims(drift=tuple(zip(names, drift, strict=True)))
     alone = subject_of(replace(dynamics, D=D, Q=None, claims=claims))
-    return None if alone.derivation is None else Problem(alone, alone.derivation, drift)
+    return None if alone.derivation is None else SkewProblem(alone, alone.derivation, drift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Fields:
     W: tuple[Expr, ...]
 
 
-def fields(problem: Problem, sizes: Sizes) -> Fields:
+def fields(problem: SkewProblem, sizes: Sizes) -> Fields:
     """Return W = f + D grad H - div D and grad H as n scalars each, at fixed sizes.
 
     Raises:
@@ -121,7 +121,7 @@ def fields(problem: Problem, sizes: Sizes) -> Fields:
     return Fields(s.z, straight, s.H, second.gradient(s.H, s.z), wanted)
 
 
-def assembled(problem: Problem, writer: Writer, entries: Entries) -> Matrix:
+def assembled(problem: SkewProblem, writer: Writer, entries: Entries) -> Matrix:
     """Return the block matrix Q of a document of fixed sizes from its scalar entries above the diagonal.
 
     `entries` maps (i, j), i < j, of the n x n matrix to terms; -Q_ij is put at (j, i).

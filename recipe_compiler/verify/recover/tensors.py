@@ -17,12 +17,12 @@ from recipe_compiler.tensor.terms import Base, Component, SizeNumber, Tensor, Te
 from recipe_compiler.tensor.terms import Pi as PiAtom
 from recipe_compiler.verify.recover.candidates import LEVELS, Candidate, added_drift, candidates
 from recipe_compiler.verify.recover.ingredients import gathered
-from recipe_compiler.verify.recover.skew_problem import Problem, Proposal
+from recipe_compiler.verify.recover.skew_problem import Proposal, SkewProblem
 from recipe_compiler.verify.recover.solve import Column, Entry, Indeterminates, Powers, Solution, solve
 from recipe_compiler.verify.recover.to_formula import Names, enlarged, multiple, place_shape, scaled, total, transpose
 
 
-def from_library(problem: Problem) -> Proposal | str:
+def from_library(problem: SkewProblem) -> Proposal | str:
     """Return Q = sum_k c_k T_k for every size, matrices T_k made of what occurs in the document, or what was tried.
 
     The c_k, rational functions of sizes and parameters, solve div Q - Q grad H = W, W = f + D grad H - div D, linearly
@@ -48,7 +48,7 @@ def from_library(problem: Problem) -> Proposal | str:
     return f"no combination of {len(listed)} tensors made of what occurs in the document gives the claimed drift"
 
 
-def _added(problem: Problem, candidate: Candidate) -> Vector | None:
+def _added(problem: SkewProblem, candidate: Candidate) -> Vector | None:
     """Return what a candidate adds to the drift, None where it has no derivative in index notation."""
     try:
         return added_drift(problem, candidate)
@@ -123,7 +123,7 @@ def _names(indeterminates: Indeterminates) -> Names:
     return found
 
 
-def _written(problem: Problem, listed: list[Candidate], solution: Solution, names: Names) -> Matrix:
+def _written(problem: SkewProblem, listed: list[Candidate], solution: Solution, names: Names) -> Matrix:
     """Return Q as formulas."""
     declarations = problem.dynamics.declarations
     blocks = declarations.blocks

@@ -13,7 +13,7 @@ from recipe_compiler.verify.equation.equation import Equation, equation
 from recipe_compiler.verify.infinity.at_infinity import lost
 from recipe_compiler.verify.infinity.diffusions_on_line import outruns, reaches_infinity, through
 from recipe_compiler.verify.infinity.lyapunov import is_growth
-from recipe_compiler.verify.infinity.stays_finite import Shown, by_lyapunov, checked
+from recipe_compiler.verify.infinity.stays_finite import ShownFinite, by_lyapunov, checked
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.stationarity.stationary import stationary
 
@@ -96,4 +96,4 @@ def by_integrals(of: Equation, law: Answer) -> Answer | tuple[str, ...]:
     holds = (stationary if subject.dynamics.Q is not None else claimed_residual)(subject).decision
     if not isinstance(law.decision, Proved) or not isinstance(holds, Proved):
         return ("exp(-H) is not shown to be a law that the equation keeps",)
-    return checked(of, Shown(INTEGRABLE, premises=(*law.decision.given, *holds.given), semidefinite=True))
+    return checked(of, ShownFinite(INTEGRABLE, premises=(*law.decision.given, *holds.given), semidefinite=True))

@@ -11,7 +11,7 @@ from recipe_compiler.derive.recipe import derive
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.spec.words import Word
 from recipe_compiler.splitting.degree import degree
-from recipe_compiler.splitting.gradient_noise import Role
+from recipe_compiler.splitting.gradient_noise import NoiseRole
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
@@ -60,7 +60,7 @@ def is_exact(split: Split, word: Word) -> Answer:
             return Answer(found)
 
 
-def _roles(split: Split) -> tuple[Mapping[str, Role], tuple[str, ...]]:
+def _roles(split: Split) -> tuple[Mapping[str, NoiseRole], tuple[str, ...]]:
     """Return what every piece does, with what that rests on.
 
     B moves r by -W grad U, A moves theta by W^T dH/dr, both without noise, W constant and dH/dr linear in r; Q is skew.
@@ -88,13 +88,13 @@ def _roles(split: Split) -> tuple[Mapping[str, Role], tuple[str, ...]]:
         raise _OtherFormError(f"{theta} is not moved by a linear function of {r} alone")
     if not isinstance(q_skew(split.subject).decision, Proved):
         raise _OtherFormError("not shown: Q is skew")
-    roles, given = {kick.name: Role.KICK, drift.name: Role.DRIFT}, set[str]()
+    roles, given = {kick.name: NoiseRole.KICK, drift.name: NoiseRole.DRIFT}, set[str]()
     for piece in split.pieces:
         if piece.name not in roles:
             kept = keeps_law(split, piece)
             if not isinstance(kept.decision, Proved):
                 raise _OtherFormError(f"not shown: {piece.name} keeps exp(-H), whatever {theta} is")
-            roles[piece.name] = Role.DECAY
+            roles[piece.name] = NoiseRole.DECAY
             given |= {*kept.decision.given}
     return roles, tuple(sorted(given))
 
@@ -110,7 +110,7 @@ def _alone(row: Sequence[Tensor], place: int) -> bool:
     return all(entry.is_zero for n, entry in enumerate(row) if n != place)
 
 
-def _refutes(split: Split, roles: Mapping[str, Role]) -> bool:
+def _refutes(split: Split, roles: Mapping[str, NoiseRole]) -> bool:
     """Whether the law on the line is one of the build: its O is friction with its noise, and moves r alone.
 
     U may be any quadratic. With K such that all omega are one, theta and r are pairs in the axes of the friction too,
@@ -118,9 +118,9 @@ def _refutes(split: Split, roles: Mapping[str, Role]) -> bool:
     """
     of = split.derivation
     shapes = [block.shape for block in of.dynamics.declarations.blocks]
-    kicked = next(piece.moved for piece in split.pieces if roles[piece.name] is Role.KICK)
-    moved = next(piece.moved for piece in split.pieces if roles[piece.name] is Role.DRIFT)
-    decays = [piece for piece in split.pieces if roles[piece.name] is Role.DECAY]
+    kicked = next(piece.moved for piece in split.pieces if roles[piece.name] is NoiseRole.KICK)
+    moved = next(piece.moved for piece in split.pieces if roles[piece.name] is NoiseRole.DRIFT)
+    decays = [piece for piece in split.pieces if roles[piece.name] is NoiseRole.DECAY]
     names = split.subject.names
     alike = shapes[names.index(kicked[0])] == shapes[names.index(moved[0])]
     return not decays or (

@@ -22,7 +22,7 @@ from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.positivity.region import region_alike
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.rationals import rational
-from recipe_compiler.algebra.structure.asymptotics import Size
+from recipe_compiler.algebra.structure.asymptotics import EdgeSize
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import (
@@ -189,9 +189,9 @@ def _at_face(subject: Subject, face: Face, found: _Found) -> Decision | None:
     return _reflected(subject, face, e, left, reach, found)
 
 
-def _rows(subject: Subject, face: Face) -> dict[tuple[str, int], Size]:
+def _rows(subject: Subject, face: Face) -> dict[tuple[str, int], EdgeSize]:
     """Return the sizes of the entries in the row of a face."""
-    found: dict[tuple[str, int], Size] = {}
+    found: dict[tuple[str, int], EdgeSize] = {}
     for name, matrix in (("D", subject.whole.D), ("Q", subject.whole.Q)):
         for b, formula in enumerate((matrix or ())[face.number]):
             if _is_zero(subject, name, face.number, b):
@@ -231,7 +231,7 @@ def _integrable(subject: Subject, face: Face, e: Expr, exact: bool, found: _Foun
     return Undecided((f"not shown: {written(e)} > -1, the exponent of exp(-H) at {face.says}",))
 
 
-def _reach(subject: Subject, face: Face, e: Expr, exact: bool, rows: dict[tuple[str, int], Size]) -> str:
+def _reach(subject: Subject, face: Face, e: Expr, exact: bool, rows: dict[tuple[str, int], EdgeSize]) -> str:
     """Return whether a face is reached, for a coordinate that is a diffusion by itself; else nothing."""
     noise = rows.get(("D", face.number))
     if noise is None or len(rows) > 1 or not (exact and noise.is_exact) or face.is_total or not is_alone(subject, face):
@@ -245,7 +245,7 @@ def _reach(subject: Subject, face: Face, e: Expr, exact: bool, rows: dict[tuple[
 
 
 def _reflected(
-    subject: Subject, face: Face, e: Expr, left: list[tuple[tuple[str, int], Size]], reach: str, found: _Found
+    subject: Subject, face: Face, e: Expr, left: list[tuple[tuple[str, int], EdgeSize]], reach: str, found: _Found
 ) -> Decision | None:
     """Decide a face that something of the flux reaches, by the rule of reflection that keeps the law."""
     reversed_: list[str] = []

@@ -5,7 +5,14 @@ from fractions import Fraction
 import sympy
 from sympy import Expr
 
-from recipe_compiler.algebra.structure.asymptotics import Edge, NotEntrywiseError, NotExpandedError, Size, entry, size
+from recipe_compiler.algebra.structure.asymptotics import (
+    Edge,
+    EdgeSize,
+    NotEntrywiseError,
+    NotExpandedError,
+    entry,
+    size,
+)
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Add, Apply, Formula, Identity, MatMul, Multiply, Role, Transpose
@@ -17,7 +24,7 @@ from recipe_compiler.verify.core.premises import depends_on_state
 from recipe_compiler.verify.core.subject import Subject
 
 
-def row_size(subject: Subject, face: Face, formula: Formula) -> Size | None:
+def row_size(subject: Subject, face: Face, formula: Formula) -> EdgeSize | None:
     """Return the size of the entries that an entry of D or Q has in a row at its face; None where they are zero.
 
     On the last face of a simplex the row is the sum of all rows of the block: the normal is (1, ..., 1).
@@ -36,7 +43,7 @@ def row_size(subject: Subject, face: Face, formula: Formula) -> Size | None:
         raise NotKnownError(f"{text(formula)} at {face.says}") from None
 
 
-def _size(e: Expr, declarations: Declarations) -> Size | None:
+def _size(e: Expr, declarations: Declarations) -> EdgeSize | None:
     """Return the size of an entry whose dependence on other bounded coordinates is bounded up to their edges."""
     others = states(e, bounded(declarations)) - {Y}
     if not all(e.is_polynomial(other) for other in others):
@@ -44,43 +51,43 @@ def _size(e: Expr, declarations: Declarations) -> Size | None:
     return size(e, Y)
 
 
-def _row(formula: Formula, declarations: Declarations, face: Face) -> Size | None:
+def _row(formula: Formula, declarations: Declarations, face: Face) -> EdgeSize | None:
     match formula:
         case Identity():
-            return Size(Fraction(0), is_exact=True)
+            return EdgeSize(Fraction(0), is_exact=True)
         case Transpose(Apply("diag", _) as arg):
             return _row(arg, declarations, face)
         case Apply("diag", (arg,)):
             return _size(entry(arg, declarations, face.edge), declarations)
         case Add(terms):
             found = [s for s in (_row(term, declarations, face) for term in terms) if s is not None]
-            return Size(min(s.power for s in found), is_exact=False) if found else None
+            return EdgeSize(min(s.power for s in found), is_exact=False) if found else None
         case Multiply(left, right) if formula.shape.sizes and not (left.shape.sizes and right.shape.sizes):
             scalar, other = (left, right) if not left.shape.sizes else (right, left)
             return _times(_scalar(scalar, declarations, face), _row(other, declarations, face))
         case Apply("outer", (left, right)) | MatMul(left, right):
             if not is_bounded(right, declarations, face):
                 raise NotEntrywiseError
-            return _times(_row(left, declarations, face), Size(Fraction(0), is_exact=False))
+            return _times(_row(left, declarations, face), EdgeSize(Fraction(0), is_exact=False))
         case _ if formula.shape.cols is None or not formula.shape.sizes:
             return _size(entry(formula, declarations, face.edge), declarations)
         case _ if not depends_on_state(formula) or is_bounded(formula, declarations, face):
-            return Size(Fraction(0), is_exact=False)
+            return EdgeSize(Fraction(0), is_exact=False)
         case _:
             raise NotEntrywiseError
 
 
-def _scalar(formula: Formula, declarations: Declarations, face: Face) -> Size | None:
+def _scalar(formula: Formula, declarations: Declarations, face: Face) -> EdgeSize | None:
     """Return the size of a scalar factor: bounded, or a function of a scalar block."""
     if is_bounded(formula, declarations, face):
-        return Size(Fraction(0), is_exact=not depends_on_state(formula))
+        return EdgeSize(Fraction(0), is_exact=not depends_on_state(formula))
     if any(isinstance(n, Name) and n.role is Role.BLOCK and n.shape.sizes for n in nodes(formula)):
         raise NotEntrywiseError
     return _size(entry(formula, declarations, face.edge), declarations)
 
 
-def _times(a: Size | None, b: Size | None) -> Size | None:
-    return None if a is None or b is None else Size(a.power + b.power, a.is_exact and b.is_exact)
+def _times(a: EdgeSize | None, b: EdgeSize | None) -> EdgeSize | None:
+    return None if a is None or b is None else EdgeSize(a.power + b.power, a.is_exact and b.is_exact)
 
 
 def _column_sum(formula: Formula, declarations: Declarations, edge: Edge) -> Expr:

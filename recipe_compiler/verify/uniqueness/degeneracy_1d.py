@@ -18,8 +18,8 @@ from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.scalars.transcendentals import argument
 from recipe_compiler.algebra.structure.regularity import (
+    RoughPoint,
     Smoothness,
-    Spot,
     has_unknown_edges,
     is_defined_between,
     is_diagonal,
@@ -35,12 +35,12 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Decision, Proved, Refuted
 from recipe_compiler.verify.core.premises import depends_on_state, restricts_state
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.uniqueness.degeneracy_rank import Place
+from recipe_compiler.verify.uniqueness.degeneracy_rank import MatrixEntry
 from recipe_compiler.verify.uniqueness.degeneracy_surfaces import crossing, is_dense, restricted
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class EntryOnLine:
     """One entry as a function of one coordinate, and values of all else."""
 
     x: Symbol
@@ -54,7 +54,7 @@ class Line:
     """Whether it stands for every entry and size, at values of the parameters."""
 
 
-def line_of(subject: Subject, formula: Formula) -> Line | None:
+def line_of(subject: Subject, formula: Formula) -> EntryOnLine | None:
     """Return an entry on the smallest sizes as a function of one coordinate, if it is one and not zero."""
     sizes = subject.sizes[0]
     declarations = subject.dynamics.declarations
@@ -74,7 +74,7 @@ def line_of(subject: Subject, formula: Formula) -> Line | None:
     parameters = {p.name for p in declarations.parameters}
     named = tuple((name, value) for name, value in at.text if name in parameters or name in sizes)
     alike = is_alike(subject, formula) and (len(formula.shape.sizes) < 2 or is_diagonal(formula, declarations))
-    return Line(x, owner[x], found[0], constants, named, not constants and alike, alike)
+    return EntryOnLine(x, owner[x], found[0], constants, named, not constants and alike, alike)
 
 
 def is_alike(subject: Subject, formula: Formula) -> bool:
@@ -98,15 +98,15 @@ def is_alike(subject: Subject, formula: Formula) -> bool:
             return False
 
 
-def without_constants(line: Line) -> Line | None:
+def without_constants(line: EntryOnLine) -> EntryOnLine | None:
     """Return an entry that stands for every size and parameter, less a factor that is never 0; None of any other."""
     factor, f = line.f.as_independent(line.x, as_Add=False)
     if not line.alike or f.free_symbols != {line.x} or not never_zero(factor):
         return None
-    return Line(line.x, line.block, f, {}, (), whole=True, alike=True)
+    return EntryOnLine(line.x, line.block, f, {}, (), whole=True, alike=True)
 
 
-def roughness(subject: Subject, place: Place, line: Line) -> Decision | None:
+def roughness(subject: Subject, place: MatrixEntry, line: EntryOnLine) -> Decision | None:
     """Decide that an entry is locally Lipschitz; None if it is not known.
 
     sqrt(|x|) and 1 + sqrt(|x|) are not, at 0. `line` is the entry as a function of one coordinate x.
@@ -124,7 +124,7 @@ def roughness(subject: Subject, place: Place, line: Line) -> Decision | None:
     return Proved("isolated zeros", ())
 
 
-def roots_of(line: Line | None) -> tuple[Root, ...] | None:
+def roots_of(line: EntryOnLine | None) -> tuple[Root, ...] | None:
     """Return the zeros of a function of one coordinate inside the domain; None if they are not known."""
     if line is None:
         return None
@@ -148,7 +148,7 @@ def _numerator(f: Expr) -> Expr:
             return f
 
 
-def is_crossed(subject: Subject, line: Line, root: Root) -> bool | None:
+def is_crossed(subject: Subject, line: EntryOnLine, root: Root) -> bool | None:
     """Whether chains cross {x = root}; False if the row of the coordinate in D and Q vanishes there; None: unknown.
 
     They do where D_xx, or the current b_x with b = -Q grad H + div Q, is not zero on a dense part of the surface.
@@ -172,7 +172,7 @@ def is_crossed(subject: Subject, line: Line, root: Root) -> bool | None:
     return None if unknown else False
 
 
-def _is_dense_at(e: Expr, line: Line, root: Root, z: tuple[Symbol, ...]) -> bool:
+def _is_dense_at(e: Expr, line: EntryOnLine, root: Root, z: tuple[Symbol, ...]) -> bool:
     """Whether an expression is a polynomial in the other coordinates that is not zero on a surface."""
     if root.low == root.high and is_dense(restricted(e, line.x, rational(root.low)), z):
         return True
@@ -194,13 +194,13 @@ def is_certainly_inside(subject: Subject, root: Root, block: Block) -> bool:
     return all(is_inside(end, block) for end in ends)
 
 
-def refuted_at(place: Place, line: Line, root: Root, says: str) -> Refuted:
+def refuted_at(place: MatrixEntry, line: EntryOnLine, root: Root, says: str) -> Refuted:
     """Return a refutation by what an entry does at an exact zero."""
     label = str(line.x)
     return Refuted("exact zero", (*line.at, (label, root.text), (place.name, says)), text(place.formula))
 
 
-def _rough(spot: Spot) -> str:
+def _rough(spot: RoughPoint) -> str:
     if spot.order is None:
         return "not locally Lipschitz there"
     if spot.order.power == 0:

@@ -17,7 +17,7 @@ from recipe_compiler.verify.core.subject import Subject
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MatrixEntry:
     """An entry of D or Q: its name in reports, its blocks by number, its formula."""
 
     matrix: str
@@ -42,7 +42,7 @@ class Pivot:
 
 
 @dataclass(slots=True)
-class Rank:
+class Pivots:
     """The pivots that were used; `open` names an equation that has none."""
 
     pivots: list[Pivot] = field(default_factory=list[Pivot])
@@ -51,7 +51,7 @@ class Rank:
     open: str = ""
 
 
-def places(subject: Subject) -> Iterator[Place]:
+def places(subject: Subject) -> Iterator[MatrixEntry]:
     """Yield every entry of D and Q that is not shown to be zero."""
     derivation = subject.derivation
     matrices: tuple[tuple[str, Matrix | None], ...] = (("D", subject.whole.D), ("Q", subject.whole.Q))
@@ -60,17 +60,17 @@ def places(subject: Subject) -> Iterator[Place]:
             for b, formula in enumerate(row):
                 tensors = None if derivation is None else (derivation.D if name == "D" else derivation.Q)
                 if tensors is None or not tensors[a][b].is_zero:
-                    yield Place(name, f"{name}[{subject.names[a]},{subject.names[b]}]", a, b, formula)
+                    yield MatrixEntry(name, f"{name}[{subject.names[a]},{subject.names[b]}]", a, b, formula)
 
 
-def constant_rank(entries: tuple[Place, ...], pivot: Callable[[Place], Pivot | None]) -> Rank:
+def constant_rank(entries: tuple[MatrixEntry, ...], pivot: Callable[[MatrixEntry], Pivot | None]) -> Pivots:
     """Decide that D n = 0, Q n = 0 has the same rank at every state, block by block.
 
     `pivot` gives the reason why an entry is nonsingular everywhere, None where it is not shown. With D[r,r] = C and
     Q[theta,r] = -K(theta), both nonsingular, n = 0 is the only solution. An equation without a pivot whose entries
     depend on the state leaves the question open, by name.
     """
-    found = Rank()
+    found = Pivots()
     equations = [
         [p for p in entries if (p.matrix, p.row) == key] for key in dict.fromkeys((p.matrix, p.row) for p in entries)
     ]
@@ -98,8 +98,8 @@ def constant_rank(entries: tuple[Place, ...], pivot: Callable[[Place], Pivot | N
 
 
 def _alone(
-    equations: list[list[Place]], zero: set[int], pivot: Callable[[Place], Pivot | None]
-) -> Iterator[tuple[Place, Pivot]]:
+    equations: list[list[MatrixEntry]], zero: set[int], pivot: Callable[[MatrixEntry], Pivot | None]
+) -> Iterator[tuple[MatrixEntry, Pivot]]:
     """Yield the entries that make a block of n zero: alone in their equation, and nonsingular."""
     for equation in equations:
         unknown = [p for p in equation if p.col not in zero]

@@ -41,7 +41,7 @@ from recipe_compiler.verify.uniqueness.degeneracy_1d import (
     roughness,
     without_constants,
 )
-from recipe_compiler.verify.uniqueness.degeneracy_rank import Pivot, Place, Rank, constant_rank, places
+from recipe_compiler.verify.uniqueness.degeneracy_rank import MatrixEntry, Pivot, Pivots, constant_rank, places
 from recipe_compiler.verify.uniqueness.degeneracy_surfaces import crossed, factors, is_linear, wall
 
 LARGEST = 4
@@ -107,7 +107,7 @@ def _answer(subject: Subject, of: Represented | None, reasons: frozenset[str]) -
     return Answer(Proved(by.removesuffix("; "), tuple(sorted(reasons)), data), where=where)
 
 
-def _of_place(subject: Subject, place: Place, of: Represented | None) -> Decision:
+def _of_place(subject: Subject, place: MatrixEntry, of: Represented | None) -> Decision:
     """Decide that an entry is Lipschitz, and look for a zero of it that chains do not cross.
 
     A Q that was found is one of many: what is rough in it may not be in another, and without a Q no zero is told to be
@@ -137,7 +137,7 @@ def _of_place(subject: Subject, place: Place, of: Represented | None) -> Decisio
     return Proved("Lipschitz", given)
 
 
-def _pivot(subject: Subject, place: Place) -> Pivot | None:
+def _pivot(subject: Subject, place: MatrixEntry) -> Pivot | None:
     """Return why an entry is nonsingular everywhere, off surfaces that chains cross; None if that is not known."""
     formula, declarations = place.formula, subject.dynamics.declarations
     if formula.shape.rows != formula.shape.cols:
@@ -183,7 +183,7 @@ def _alike_at_every_size(subject: Subject, block: Block) -> bool:
     return len(numbers) <= 1 and sum(isinstance(atom, SizeNumber) for atom in everywhere(current)) == outer
 
 
-def _on_crossed_surfaces(subject: Subject, place: Place, entries: Rows) -> Pivot | None:
+def _on_crossed_surfaces(subject: Subject, place: MatrixEntry, entries: Rows) -> Pivot | None:
     """Return a proof that a scalar entry vanishes only where one of its linear factors does, and chains cross there."""
     if len(entries) != 1 or not entries[0][0].is_polynomial(*subject.system({}).z):
         return None
@@ -224,7 +224,7 @@ def _without_zeros(subject: Subject, name: str, matrix: Rows) -> Pivot | None:
     return Pivot(f"{name} without zeros by {found.by}", found.given, tuple((f"{name}: {n}", v) for n, v in found.data))
 
 
-def _whole(subject: Subject, noise: Rank) -> tuple[str, Rows]:
+def _whole(subject: Subject, noise: Pivots) -> tuple[str, Rows]:
     """Return D + Q, or D where it may degenerate, if the document fixes its sizes; nothing where it does not."""
     name = "D" if noise.open else "D + Q"
     if subject.dynamics.declarations.sizes or subject.whole.D is None or subject.whole.Q is None:

@@ -20,7 +20,7 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.transposes import is_symmetric
 from recipe_compiler.algebra.structure.psd import semidefinite
-from recipe_compiler.derive.brackets import Step, reach
+from recipe_compiler.derive.brackets import ReachedBlock, reach
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.refresh import refreshes
 from recipe_compiler.errors import ModelError
@@ -232,7 +232,7 @@ def _proof(subject: Subject, derivation: Derivation) -> _Tried:
 
 
 def _certificate(
-    noisy: frozenset[str], steps: tuple[Step, ...], names: tuple[str, ...], seen: tuple[Sizes, ...]
+    noisy: frozenset[str], steps: tuple[ReachedBlock, ...], names: tuple[str, ...], seen: tuple[Sizes, ...]
 ) -> _Tried:
     if not steps:
         return _Tried("D is positive definite everywhere", (("noise in", ", ".join(names)),), checked=seen)
@@ -242,7 +242,7 @@ def _certificate(
     return _Tried(f"Hoermander: noise in {own} reaches {chain}, invertible at every state", data, checked=seen)
 
 
-def _reached(noisy: frozenset[str], steps: tuple[Step, ...], missing: list[str]) -> str:
+def _reached(noisy: frozenset[str], steps: tuple[ReachedBlock, ...], missing: list[str]) -> str:
     if not noisy:
         return "no block is shown to have noise in all its directions at every state"
     further = "".join(f", {step.block} by {step.by}" for step in steps)

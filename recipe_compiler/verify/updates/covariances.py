@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.algebra.structure.psd import semidefinite
-from recipe_compiler.derive.step import Draw, Step
+from recipe_compiler.derive.step import ClaimedDraw, Step
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import add, apply, matmul, multiply, nodes, parts, power, rebuild, transpose
 from recipe_compiler.formula.declaration import Declarations
@@ -27,7 +27,7 @@ Leading = tuple[Fraction, Formula]
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class UnshownDraw:
     """A draw that is not shown to be one."""
 
     says: str
@@ -40,7 +40,7 @@ class Laws:
     """What is known of the covariances: used declarations, those not shown, and a point where one is no covariance."""
 
     given: frozenset[str] = frozenset()
-    open: tuple[Open, ...] = ()
+    open: tuple[UnshownDraw, ...] = ()
     crooked: str = ""
     """A draw whose covariance is not shown to be symmetric: its moments are not read."""
     refuted: tuple[str, tuple[tuple[str, str], ...]] | None = None
@@ -53,7 +53,7 @@ def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
     Its leading coefficient in eps decides if it is definite; else structure has to show that the rest keeps it so.
     """
     given: set[str] = set()
-    left: list[Open] = []
+    left: list[UnshownDraw] = []
     for item in step.draws:
         if item.covariance is None:
             continue
@@ -63,7 +63,7 @@ def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
             continue
         found = leading(_before(item.covariance))
         if found is None or holds_draw(found[1]):
-            left.append(Open(item.says, None))
+            left.append(UnshownDraw(item.says, None))
             continue
         _, first = found
         small = stays_semidefinite(_before(item.covariance), first, step.declarations)
@@ -72,13 +72,13 @@ def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
             if _steps(item.covariance) and not is_even(item.covariance, step.declarations):
                 return Laws(crooked=item.says)
             if not (small or is_definite_somewhere(first, step.declarations, sizes)):
-                left.append(Open(item.says, None))
+                left.append(UnshownDraw(item.says, None))
             given |= facts([first], step.declarations) | _for_small_steps(item, step) | assumptions(step.declarations)
             continue
         point = counterexample(first, kind, step.declarations, sizes)
         if point is not None:
             return Laws(refuted=(f"the covariance of {item.says}, to leading order {text(first)}", point))
-        left.append(Open(item.says, first if small else None))
+        left.append(UnshownDraw(item.says, first if small else None))
     return Laws(frozenset(given), tuple(left))
 
 
@@ -94,7 +94,7 @@ def _is_covariance(formula: Formula, declarations: Declarations) -> bool:
     return c.is_zero(c.subtract(entry, c.rename(entry, {i: j, j: i})))
 
 
-def _as_declared(item: Draw, step: Step) -> set[str]:
+def _as_declared(item: ClaimedDraw, step: Step) -> set[str]:
     """Return that the covariance of an estimated gradient is one: declared so, or else assumed."""
     if item.covariance is None:
         return set()
@@ -104,7 +104,7 @@ def _as_declared(item: Draw, step: Step) -> set[str]:
     return {f"{text(item.covariance)} is {kind}"}
 
 
-def _for_small_steps(item: Draw, step: Step) -> set[str]:
+def _for_small_steps(item: ClaimedDraw, step: Step) -> set[str]:
     """Return what a covariance that is not seen to be one for every step size must be."""
     kind = Kind.PSD if item.shape.sizes else Kind.NONNEGATIVE
     if item.covariance is None or is_of_kind(item.covariance, kind, step.declarations):

@@ -40,7 +40,7 @@ class NotAffineError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Refresh:
+class InvarianceConditions:
     """What must vanish for the law of the moved blocks to stay, and whether the step is no more than that."""
 
     blocks: tuple[Block, ...]
@@ -50,7 +50,7 @@ class Refresh:
     """Whether the step is a Gaussian draw of these blocks and nothing else, for every eps."""
 
 
-def refresh(update: Update, H: Formula) -> Refresh:
+def refresh(update: Update, H: Formula) -> InvarianceConditions:
     """Return the conditions that a step which does not shrink must meet, for every size.
 
     They are F m + g - m = 0 and F S F.T + Sigma - S = 0, n x n over the blocks that are moved, each of which must be
@@ -87,7 +87,7 @@ def refresh(update: Update, H: Formula) -> Refresh:
             change = c.add(after[a][b], noise[a][b], c.scale(law.covariance[a][b], -1))
             words = f"the change of Cov({row.name}, {col.name}) in a step"
             conditions.append((words, c.settled(change)))
-    return Refresh(blocks, tuple(conditions), not update.step.uses_eps and _is_gaussian(update))
+    return InvarianceConditions(blocks, tuple(conditions), not update.step.uses_eps and _is_gaussian(update))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def _is_gaussian(update: Update) -> bool:
     return linear and plain and all(item.gaussian for item in update.step.draws)
 
 
-def conditions_at(update: Update, H: Formula, found: Refresh) -> Scalars:
+def conditions_at(update: Update, H: Formula, found: InvarianceConditions) -> Scalars:
     """Return the same conditions at fixed sizes, by the second engine: of the means first, then of the covariances."""
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
@@ -204,7 +204,7 @@ def conditions_at(update: Update, H: Formula, found: Refresh) -> Scalars:
     return guarded(entries)
 
 
-def refresh_identity(update: Update, H: Formula, where: Place) -> tuple[Refresh, Identity]:
+def refresh_identity(update: Update, H: Formula, where: Place) -> tuple[InvarianceConditions, Identity]:
     """Return the conditions as one identity; its index expression is the first condition that does not vanish.
 
     F m + g - m = 0 and F S F.T + Sigma - S = 0 block by block, against the same at fixed sizes.

@@ -15,7 +15,7 @@ from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.symbols import extent, label, positions
-from recipe_compiler.derive.step import Draw, Step
+from recipe_compiler.derive.step import ClaimedDraw, Step
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import parts, rebuild
 from recipe_compiler.formula.expression import Formula, Role
@@ -108,7 +108,7 @@ def _groups(
     return groups, powers
 
 
-def _covariance(item: Draw, at: Setting, new: Mapping[str, tuple[Expr, ...]]) -> Rows:
+def _covariance(item: ClaimedDraw, at: Setting, new: Mapping[str, tuple[Expr, ...]]) -> Rows:
     if item.covariance is None:
         n, _ = extent(item.shape, at.sizes)
         return tuple(tuple(sympy.Integer(int(i == j)) for j in range(n)) for i in range(n))

@@ -23,14 +23,14 @@ class NotAStepError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MomentCoefficient:
     """The coefficient of one power of eps in both moments: of E[dz], and of Cov[dz]."""
 
     mean: tuple[Expr, ...]
     covariance: Rows
 
 
-def by_powers(moments: StepMoments, top: Fraction = Fraction(2)) -> dict[Fraction, Part]:
+def by_powers(moments: StepMoments, top: Fraction = Fraction(2)) -> dict[Fraction, MomentCoefficient]:
     """Return the moments by powers of eps up to `top`, in order; powers that do not occur are left out.
 
     Raises:
@@ -41,18 +41,20 @@ def by_powers(moments: StepMoments, top: Fraction = Fraction(2)) -> dict[Fractio
     powers = sorted({p for x in (*means, *(x for row in spreads for x in row)) for p in x})
     none = sympy.Integer(0)
     return {
-        p: Part(tuple(x.get(p, none) for x in means), tuple(tuple(x.get(p, none) for x in row) for row in spreads))
+        p: MomentCoefficient(
+            tuple(x.get(p, none) for x in means), tuple(tuple(x.get(p, none) for x in row) for row in spreads)
+        )
         for p in powers
     }
 
 
-def residual(z: tuple[Symbol, ...], part: Part, H: Expr) -> Expr:
+def residual(z: tuple[Symbol, ...], part: MomentCoefficient, H: Expr) -> Expr:
     """Return the residual of one power's part, a scalar: f its mean (n), D half its covariance (n x n)."""
     D: Rows = tuple(tuple(entry / 2 for entry in row) for row in part.covariance)
     return second.residual(System(z, H, D, ()), part.mean, D)
 
 
-def at_zero(moments: StepMoments) -> Part:
+def at_zero(moments: StepMoments) -> MomentCoefficient:
     """Return the moments of the step in the limit eps -> 0: both zero for a step that shrinks with eps.
 
     Raises:
@@ -63,4 +65,4 @@ def at_zero(moments: StepMoments) -> Part:
     if any(power < 0 for power in parts):
         raise NotAStepError("a moment of the step grows as eps becomes small")
     n, none = len(moments.z), sympy.Integer(0)
-    return parts.get(ZERO, Part((none,) * n, ((none,) * n,) * n))
+    return parts.get(ZERO, MomentCoefficient((none,) * n, ((none,) * n,) * n))

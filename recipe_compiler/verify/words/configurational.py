@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import Word, letter_text, letters
 from recipe_compiler.splitting.configurational import counterexample, keeps_configurations, without_friction
-from recipe_compiler.splitting.gradient_noise import Role
+from recipe_compiler.splitting.gradient_noise import NoiseRole
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 
-ROLES: Mapping[str, Role] = {"A": Role.DRIFT, "B": Role.KICK, "O": Role.DECAY}
+ROLES: Mapping[str, NoiseRole] = {"A": NoiseRole.DRIFT, "B": NoiseRole.KICK, "O": NoiseRole.DECAY}
 """What the pieces do that follow from Langevin dynamics, by their names."""
 BY = "from one O to the next the word keeps diag(v, 1), in polynomials of eps omega; then theta is as wide as exp(-U)"
 LANGEVIN = "A moves theta by W.T inv(M) r, B moves r by -W grad U, O moves r alone and keeps N(0, M)"
@@ -30,14 +30,14 @@ def claimed_configurational(scheme: Scheme) -> Answer:
     return Answer(exactness(scheme.split, ROLES, (LANGEVIN, FORGETS)), where=where)
 
 
-def exactness(word: Word, roles: Mapping[str, Role], given: tuple[str, ...]) -> Decision:
+def exactness(word: Word, roles: Mapping[str, NoiseRole], given: tuple[str, ...]) -> Decision:
     """Decide that the covariance of theta is exact, for pieces that do what `roles` says."""
     for place, letter in enumerate(letters(word), 1):
-        if letter.share < 0 and roles[letter.piece] is Role.DECAY:
+        if letter.share < 0 and roles[letter.piece] is NoiseRole.DECAY:
             return Undecided((f"letter {place}, {letter_text(letter)}, goes back: of what has noise nothing does",))
     if keeps_configurations(word, roles):
         return Proved(BY, given)
-    if not any(roles[letter.piece] is Role.DECAY for letter in letters(word)):
+    if not any(roles[letter.piece] is NoiseRole.DECAY for letter in letters(word)):
         return _conservative(word, roles)
     found = counterexample(word, roles)
     if found is None:
@@ -52,7 +52,7 @@ def exactness(word: Word, roles: Mapping[str, Role], given: tuple[str, ...]) -> 
     return Refuted(ON_LINE, witness)
 
 
-def _conservative(word: Word, roles: Mapping[str, Role]) -> Decision:
+def _conservative(word: Word, roles: Mapping[str, NoiseRole]) -> Decision:
     """Return that a word without O has no law of its own: det F = 1, so that it keeps every multiple of one."""
     variance = without_friction(word, roles)
     says = "no letter is an O: the word keeps volume and forgets nothing, so what it samples depends on its start"
