@@ -52,7 +52,7 @@ app = typer.Typer(
 )
 
 
-class Kind(StrEnum):
+class DocumentKind(StrEnum):
     """The kinds of document."""
 
     DYNAMICS = "dynamics"
@@ -355,7 +355,7 @@ def new(
     """Write NAME.yaml: a commented document to start from."""
     from recipe_compiler.commands.new import write_new
 
-    kinds = [kind.value for kind, wanted in zip(Kind, (dynamics, target, build), strict=True) if wanted]
+    kinds = [kind.value for kind, wanted in zip(DocumentKind, (dynamics, target, build), strict=True) if wanted]
     if len(kinds) > 1:
         raise typer.BadParameter(f"found {' and '.join(f'--{kind}' for kind in kinds)}, expected one of them")
     return write_new(name, kinds[0] if kinds else None, origin)
@@ -384,7 +384,9 @@ def show(name: Annotated[str, typer.Argument(metavar="NAME", help="A name of `re
 
 @app.command()
 @with_exit_code
-def schema(kind: Annotated[Kind | None, typer.Argument(help="Which document; by default all.")] = None) -> ExitCode:
+def schema(
+    kind: Annotated[DocumentKind | None, typer.Argument(help="Which document; by default all.")] = None,
+) -> ExitCode:
     """Print the JSON Schema of documents."""
     from recipe_compiler.commands.schema import print_schema
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from recipe_compiler.run.compare import Comparison
+    from recipe_compiler.run.compare import RunComparison
     from recipe_compiler.run.summary import Summary
 
 PIPE_WIDTH = 132
@@ -130,7 +130,7 @@ SHOWN = 20
 """The most numbers of runs that are shown side by side: those that lie farthest apart."""
 
 
-def show_comparison(comparison: "Comparison") -> None:
+def show_comparison(comparison: "RunComparison") -> None:
     """Print runs one by one, then where they lie farthest apart, and whether chance explains it."""
     from rich.text import Text
 

@@ -17,7 +17,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.program import Evaluate, Shift
 from recipe_compiler.readback.names import EPS, Names
 from recipe_compiler.readback.propagators import matrix, symbols_of
-from recipe_compiler.readback.step import Step
+from recipe_compiler.readback.step import ReadStep
 from recipe_compiler.tensor.scalars import Scalar
 
 Array = NDArray[Any]
@@ -289,7 +289,7 @@ def linear_flow(F: Array, two_D: Array, t: float) -> tuple[Array, Array, Array]:
     return decay, integral, covariance
 
 
-def affine_step(step: Step, names: Names, gradient: Sequence[Scalar], held: tuple[str, ...] = ()) -> AffineStep:
+def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: tuple[str, ...] = ()) -> AffineStep:
     """Return a step that was read as affine functions of the state.
 
     Args:
@@ -328,7 +328,7 @@ def affine_step(step: Step, names: Names, gradient: Sequence[Scalar], held: tupl
     return AffineStep(names, values, made, noisy, covariance, slopes, flows_of(names), held, changes)
 
 
-def _changes(step: Step, names: Names, held: tuple[str, ...]) -> Iterator[tuple[str, Scalar]]:
+def _changes(step: ReadStep, names: Names, held: tuple[str, ...]) -> Iterator[tuple[str, Scalar]]:
     """Yield what a step would add to every coordinate of the blocks that are held: the sum over its shifts."""
     own = [block for block in names.program.blocks if block.name in held]
     before = {block.name: list(names.block(block)) for block in own}

@@ -9,7 +9,7 @@ from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.run_json import SCHEMA_VERSION, finite
 from recipe_compiler.display import say, show_comparison
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.compare import Comparison, compared, stored_run
+from recipe_compiler.run.compare import RunComparison, compared, stored_run
 
 
 def compare_runs(files: Sequence[str], *, as_json: bool) -> ExitCode:
@@ -24,7 +24,7 @@ def compare_runs(files: Sequence[str], *, as_json: bool) -> ExitCode:
     return ExitCode.DOUBTFUL if comparison.contradictions else ExitCode.PROVED
 
 
-def _plain(comparison: Comparison) -> dict[str, object]:
+def _plain(comparison: RunComparison) -> dict[str, object]:
     runs = [
         {**asdict(run), "least_ess": run.least_ess, "per_second": run.per_second, "r_hat": run.r_hat}
         for run in comparison.runs

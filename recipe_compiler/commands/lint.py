@@ -8,7 +8,7 @@ from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import say, show_report
 from recipe_compiler.errors import DocumentError
-from recipe_compiler.lint.equation import Equation
+from recipe_compiler.lint.equation import LimitEquation
 from recipe_compiler.lint.findings import Lint, lint
 from recipe_compiler.lint.process import LIMITS
 from recipe_compiler.lint.source import read_source
@@ -54,7 +54,7 @@ def _dynamics(file: str) -> Dynamics:
     return dynamics_of(load_named(file), file, "document")
 
 
-def _json(read: Equation, followed: Sequence[str]) -> dict[str, object]:
+def _json(read: LimitEquation, followed: Sequence[str]) -> dict[str, object]:
     return {
         "sizes": dict(read.sizes),
         "drift": dict(read.drift),

@@ -8,7 +8,7 @@ from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.citations import citation
 from recipe_compiler.emit.module import FORMAT
 from recipe_compiler.emit.print_chain import accepts_by
-from recipe_compiler.emit.sampler import Keyword, Piece, Sampler, shape_text
+from recipe_compiler.emit.sampler import DrawnArray, Keyword, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower_cycle import ACCEPTANCE
@@ -180,7 +180,7 @@ def _state(sampler: Sampler) -> Iterator[str]:
         yield f"{block.name}: {shape_text(block.shape.sizes)}, {block.domain.name.value}{said}"
 
 
-def _piece(piece: Piece) -> str:
+def _piece(piece: DrawnArray) -> str:
     return f"{piece.name}: {shape_text(piece.shape)}{f', {piece.says}' if piece.says else ''}"
 
 

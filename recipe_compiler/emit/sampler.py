@@ -37,7 +37,7 @@ class Keyword:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DrawnArray:
     """An array of the draws that `sample` returns: a block of the target, or another block of the state."""
 
     name: str
@@ -64,7 +64,7 @@ class Sampler:
     """Sizes that arrays or keywords tell."""
     total: str
     """How many coordinates the target's blocks have together; empty where that is not told."""
-    pieces: tuple[Piece, ...]
+    pieces: tuple[DrawnArray, ...]
     """What is returned."""
     domains: tuple[tuple[str, str], ...]
     """Blocks with a bounded domain, each as arguments of `_outside`."""
@@ -195,7 +195,7 @@ def total_of(build: Build, by: Spelling, told: Set[str]) -> str:
     return " + ".join((*([str(fixed)] if fixed else []), *parts))
 
 
-def pieces_of(build: Build, program: Program, by: Spelling, inner: Spelling) -> Iterator[Piece]:
+def pieces_of(build: Build, program: Program, by: Spelling, inner: Spelling) -> Iterator[DrawnArray]:
     """Yield what is returned: the target's blocks under their own names and shapes, then the other blocks."""
     blocks = {block.name: block for block in program.blocks}
     own = program.gradient.block.name if program.gradient else ""
@@ -210,25 +210,27 @@ def pieces_of(build: Build, program: Program, by: Spelling, inner: Spelling) -> 
             cut = f'drawn["{own}"]' if whole else f'drawn["{own}"][:, :, {place}]'
             if block.constraint is not None:
                 said = own if whole else f"{own}[{text}]"
-                yield Piece(name, sizes, turned_text(block, cut, by), f"{block.constraint} of {said}", exponential=True)
+                yield DrawnArray(
+                    name, sizes, turned_text(block, cut, by), f"{block.constraint} of {said}", exponential=True
+                )
                 continue
             if len(sizes) > 1:
                 cut += f".reshape(chains, draws, {', '.join(_of_sizes(size) for size in sizes)})"
             says = own if whole and not transforms else f"{own}[{text}]"
             one = transforms.get(block.name)
             if one is None:
-                yield Piece(name, sizes, cut, "" if says == name else says)
+                yield DrawnArray(name, sizes, cut, "" if says == name else says)
             elif one.via == "log":
-                yield Piece(name, sizes, f"np.exp({cut})", f"exp({says})", exponential=True)
+                yield DrawnArray(name, sizes, f"np.exp({cut})", f"exp({says})", exponential=True)
             elif one.bound is not None:
                 sign, bound = "+" if one.via == "lower" else "-", bound_text(one.bound, inner)
                 words = f"its {one.via} bound {sign} exp({says})"
-                yield Piece(name, sizes, f"{bound} {sign} np.exp({cut})", words, exponential=True)
+                yield DrawnArray(name, sizes, f"{bound} {sign} np.exp({cut})", words, exponential=True)
             else:
                 low, high = bounds(one.block.domain, inner)
                 turned = f"{low} + ({high} - {low}) / (1.0 + np.exp(-{cut}))"
                 words = f"{says} between its bounds by the logistic function"
-                yield Piece(name, sizes, turned, words, exponential=True)
+                yield DrawnArray(name, sizes, turned, words, exponential=True)
     for name, block in blocks.items():
         if name != own:
             free = name
@@ -236,7 +238,7 @@ def pieces_of(build: Build, program: Program, by: Spelling, inner: Spelling) -> 
                 free += "_"
             last = "" if block.shape.sizes else "[:, :, 0]"
             sizes = tuple(map(str, block.shape.sizes))
-            yield Piece(free, sizes, f'drawn["{name}"]{last}', "" if free == name else name)
+            yield DrawnArray(free, sizes, f'drawn["{name}"]{last}', "" if free == name else name)
 
 
 def turned_text(block: Block, u: str, by: Spelling, *, back: bool = False) -> str:

@@ -13,7 +13,7 @@ from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.load import load
 from recipe_compiler.lint import findings
-from recipe_compiler.lint.equation import Equation
+from recipe_compiler.lint.equation import LimitEquation
 from recipe_compiler.lint.source import read_source
 from recipe_compiler.lint.without_dynamics import binding_of
 from recipe_compiler.spec import model
@@ -42,7 +42,7 @@ class Lint:
         return self.found.report
 
     @property
-    def equation(self) -> Equation:
+    def equation(self) -> LimitEquation:
         """The limit of small steps."""
         return self.found.equation
 

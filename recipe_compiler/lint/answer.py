@@ -70,14 +70,14 @@ class Untraced:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FileOutcome:
     """What came of running the file: a failure of the file itself, or one trace or failure per choice of sizes."""
 
     file: Untraced | None
     cases: tuple[Trace | Untraced, ...]
 
 
-def read_answer(data: Any, count: int) -> Answer:
+def read_answer(data: Any, count: int) -> FileOutcome:
     """Return the answer.
 
     Raises:
@@ -85,13 +85,13 @@ def read_answer(data: Any, count: int) -> Answer:
     """
     try:
         if "file" in data:
-            return Answer(_untraced(data["file"]), ())
+            return FileOutcome(_untraced(data["file"]), ())
         cases = tuple(_untraced(case["failed"]) if "failed" in case else _trace(case) for case in data["cases"])
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise UnreadableError("an answer that cannot be read") from error
     if len(cases) != count:
         raise UnreadableError("an answer that cannot be read")
-    return Answer(None, cases)
+    return FileOutcome(None, cases)
 
 
 def _untraced(data: Any) -> Untraced:

@@ -16,10 +16,10 @@ from recipe_compiler.lint.read import (
     NORMAL,
     ONE,
     UNREAD,
-    Problem,
     Read,
     Seen,
     Texts,
+    TracedProblem,
     not_zero,
     refuted,
     with_needs,
@@ -34,7 +34,7 @@ SHORT = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Equation:
+class LimitEquation:
     """The limit of small steps, as text: entries that are zero are left out of the diffusion."""
 
     sizes: tuple[tuple[str, int], ...]
@@ -62,7 +62,7 @@ class Equation:
         )
 
 
-def equation(read: Read) -> Equation:
+def equation(read: Read) -> LimitEquation:
     """Return the limit of small steps as text, and what the next power of eps leaves.
 
     f = lim E[dz]/eps and D = lim Cov[dz]/(2 eps), n and n x n.
@@ -72,11 +72,11 @@ def equation(read: Read) -> Equation:
         unit = read.unit
         parts = read.parts(unit)
     except UNREAD as reason:
-        return Equation(problem.at, reason="; ".join(filter(None, (problem.no_step_size, str(reason)))))
+        return LimitEquation(problem.at, reason="; ".join(filter(None, (problem.no_step_size, str(reason)))))
     low = min(parts, default=unit)
     if low < unit:
         why = f"the step does not shrink like eps: it has a part eps^({low})"
-        return Equation(problem.at, reason=problem.no_step_size or why)
+        return LimitEquation(problem.at, reason=problem.no_step_size or why)
     none = sympy.Integer(0)
     n = len(problem.z)
     part = parts.get(unit, MomentCoefficient((none,) * n, ((none,) * n,) * n))
@@ -87,7 +87,7 @@ def equation(read: Read) -> Equation:
         for j, y in enumerate(problem.z)
         if i <= j and not is_zero(part.covariance[i][j])
     )
-    return Equation(problem.at, drift, diffusion, step_size=read.says.removeprefix("; "))
+    return LimitEquation(problem.at, drift, diffusion, step_size=read.says.removeprefix("; "))
 
 
 def finite_steps(read: Read) -> str:
@@ -110,7 +110,7 @@ def finite_steps(read: Read) -> str:
     return ""
 
 
-def _brief(problem: Problem, e: Expr) -> str:
+def _brief(problem: TracedProblem, e: Expr) -> str:
     """Return a scalar as text, a long one by a value at a point."""
     text = formula(e)
     found = witness(e, problem.subject.dynamics.declarations, problem.sizes) if len(text) > SHORT else None
@@ -141,7 +141,7 @@ def _same(read: Read) -> Seen:
     return refuted(problem, left, f"exact witness{says}") or unknown
 
 
-def _scale(problem: Problem, part: MomentCoefficient | None) -> Fraction | None:
+def _scale(problem: TracedProblem, part: MomentCoefficient | None) -> Fraction | None:
     """Return what the limit is of the equation of D and Q in the first entry where neither is zero, if it is a number.
 
     Some write -grad U/2 and a noise of variance eps. The diffusion is compared first.
@@ -155,7 +155,7 @@ def _scale(problem: Problem, part: MomentCoefficient | None) -> Fraction | None:
     return None
 
 
-def _differences(problem: Problem, part: MomentCoefficient | None, k: Fraction) -> Iterator[tuple[str, Expr]]:
+def _differences(problem: TracedProblem, part: MomentCoefficient | None, k: Fraction) -> Iterator[tuple[str, Expr]]:
     """Yield the limit less k times the equation of D and Q, entry by entry."""
     scale = rational(k)
     system = problem.subject.system(problem.sizes)

@@ -7,12 +7,12 @@ from time import process_time
 
 from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.formula.show import text
-from recipe_compiler.lint.answer import Answer, Trace, Untraced
+from recipe_compiler.lint.answer import FileOutcome, Trace, Untraced
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
-from recipe_compiler.lint.equation import Equation, equation, finite_steps, same_equation
+from recipe_compiler.lint.equation import LimitEquation, equation, finite_steps, same_equation
 from recipe_compiler.lint.judge import stationary
 from recipe_compiler.lint.process import LIMITS, run_step
-from recipe_compiler.lint.read import NORMAL, Problem, Read, Seen
+from recipe_compiler.lint.read import NORMAL, Read, Seen, TracedProblem
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.places import digest
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Report, Undecided
@@ -24,7 +24,7 @@ from recipe_compiler.verify.core.subject import Subject, subject_of
 # What was followed of a step: what it was given, how often it was called, what did not run, what it returns.
 
 
-def followed(ask: Binding, answer: Answer, sizes: Sequence[Sizes]) -> tuple[str, ...]:
+def followed(ask: Binding, answer: FileOutcome, sizes: Sequence[Sizes]) -> tuple[str, ...]:
     """Return, in sentences, what verdicts about a step are about; nothing where none of its calls was followed."""
     traces = [(at, case) for at, case in zip(sizes, answer.cases, strict=False) if isinstance(case, Trace)]
     if not traces:
@@ -35,14 +35,14 @@ def followed(ask: Binding, answer: Answer, sizes: Sequence[Sizes]) -> tuple[str,
     return (f"followed: {ask.source.step}({', '.join(_given(ask))}); {times}", *unrun(answer), *orders(ask, answer))
 
 
-def unrun(answer: Answer) -> tuple[str, ...]:
+def unrun(answer: FileOutcome) -> tuple[str, ...]:
     """Return the lines of a step and what it calls that no call ran: what they do is not in a verdict."""
     left = [set(case.left) for case in answer.cases if isinstance(case, Trace)]
     lines = sorted(set.intersection(*left)) if left else []
     return (f"not followed: line {', '.join(map(str, lines))}, which no call ran",) if lines else ()
 
 
-def orders(ask: Binding, answer: Answer) -> tuple[str, ...]:
+def orders(ask: Binding, answer: FileOutcome) -> tuple[str, ...]:
     """Return the order in which a step returns its blocks, where that is not the document's."""
     names = [_name(given) for given in ask.outputs]
     found: dict[str, None] = {}
@@ -94,7 +94,7 @@ AT_FIXED_SIZES = "a step is followed at fixed sizes: larger ones are not shown"
 class Lint:
     """What was read off a step, and the verdicts about it; no report without dynamics to judge it by."""
 
-    equation: Equation
+    equation: LimitEquation
     report: Report | None
     followed: tuple[str, ...] = ()
     """What was followed of the step, in sentences."""
@@ -129,14 +129,16 @@ def lint(ask: Binding, judged: bool = True, seconds: float = CLAIM_SECONDS) -> L
         rows.append(("finite", finite_steps, _shown(sizes)))
     traced = {_key(at): found for at, found in zip(sizes, answer.cases, strict=False)}
     reads = {
-        key: Read(Problem(ask, subject, found, dict(key))) for key, found in traced.items() if isinstance(found, Trace)
+        key: Read(TracedProblem(ask, subject, found, dict(key)))
+        for key, found in traced.items()
+        if isinstance(found, Trace)
     }
     todo = [(name, at, partial(_timed, job, reads[_key(at)])) for name, job, at in rows if _key(at) in reads]
     outcomes = run_all(Work(partial(tuple, [job for _, _, job in todo]), len(todo)), seconds) if todo else ()
     found = list(zip([(name, at) for name, at, _ in todo], outcomes, strict=True))
     failures = _failures(answer, sizes, ask)
     read = next((_equation(o, at) for (name, at), o in found if name == "equation"), None)
-    read = read or Equation(_key(_shown(sizes)), reason=failures[0] if failures else "")
+    read = read or LimitEquation(_key(_shown(sizes)), reason=failures[0] if failures else "")
     bias = next((str(o[0]) for (name, _), o in found if name == "finite" and not isinstance(o, Unfinished)), "")
     read = replace(read, bias=bias)
     said = followed(ask, answer, sizes)
@@ -170,7 +172,7 @@ def _has_recipe(dynamics: Dynamics) -> bool:
     return dynamics.D is not None and dynamics.Q is not None
 
 
-def _refuse(answer: Answer, ask: Binding) -> None:
+def _refuse(answer: FileOutcome, ask: Binding) -> None:
     """Raise the fault of a file that does not run."""
     if answer.file is None or answer.file.exception == "UntraceableError" or not answer.file.line:
         return
@@ -178,7 +180,7 @@ def _refuse(answer: Answer, ask: Binding) -> None:
     raise SpecError([Fault(ask.source.place(answer.file.line), ask.source.step, problem)])
 
 
-def _failures(answer: Answer, sizes: Sequence[Sizes], ask: Binding) -> tuple[str, ...]:
+def _failures(answer: FileOutcome, sizes: Sequence[Sizes], ask: Binding) -> tuple[str, ...]:
     """Return why the step was not followed, the line first."""
     if answer.file is not None:
         return (_said(answer.file, ask),)
@@ -196,11 +198,11 @@ def _said(failure: Untraced, ask: Binding) -> str:
     return f"{ask.source.place(failure.line)}: {failure.reason}"
 
 
-def _equation(outcome: object, at: Sizes) -> Equation:
+def _equation(outcome: object, at: Sizes) -> LimitEquation:
     if isinstance(outcome, Unfinished):
-        return Equation(_key(at), reason=outcome.reason)
+        return LimitEquation(_key(at), reason=outcome.reason)
     found = outcome[0] if isinstance(outcome, tuple) else None
-    return found if isinstance(found, Equation) else Equation(_key(at), reason="not read")
+    return found if isinstance(found, LimitEquation) else LimitEquation(_key(at), reason="not read")
 
 
 def _looked(name: str, found: Sequence[tuple[tuple[str, Sizes], object]], failures: tuple[str, ...]) -> _Looked:
@@ -220,7 +222,7 @@ def _looked(name: str, found: Sequence[tuple[tuple[str, Sizes], object]], failur
 
 
 def _finding(
-    words: tuple[str, str], required: bool, looked: _Looked, answer: Answer, ask: Binding, subject: Subject
+    words: tuple[str, str], required: bool, looked: _Looked, answer: FileOutcome, ask: Binding, subject: Subject
 ) -> Finding:
     held = tuple(seen.sizes for seen in looked.seen if seen.holds)
     failed = next((seen for seen in looked.seen if seen.witness), None)
@@ -282,7 +284,7 @@ def _rounded(text: str, line: int, ask: Binding) -> str:
     return f"{ask.source.place(line)}: the number {text} is rounded, so that nothing exact follows; {advice}"
 
 
-def _caveats(ask: Binding, read: Equation) -> tuple[str, ...]:
+def _caveats(ask: Binding, read: LimitEquation) -> tuple[str, ...]:
     found = [
         f"{ask.source.shown} was run, in a child process with {LIMITS}; what it did besides computing is not looked at",
         "verdicts are about the limit of small steps, in real numbers",

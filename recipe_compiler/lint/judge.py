@@ -9,7 +9,7 @@ from recipe_compiler.formula.declaration import Function
 from recipe_compiler.lint.formulas import formula
 from recipe_compiler.lint.gaussian_invariance import kept
 from recipe_compiler.lint.moments import is_moved
-from recipe_compiler.lint.read import NORMAL, TWO, Problem, Read, Seen, not_zero, refuted, with_needs
+from recipe_compiler.lint.read import NORMAL, TWO, Read, Seen, TracedProblem, not_zero, refuted, with_needs
 from recipe_compiler.lint.series import EXACT
 from recipe_compiler.verify.equation.periodic import on_circles, once_around
 from recipe_compiler.verify.updates.expansion import ZERO
@@ -58,7 +58,7 @@ def _stationary(read: Read) -> Seen:
     )
 
 
-def _not_periodic(problem: Problem, part: MomentCoefficient) -> str:
+def _not_periodic(problem: TracedProblem, part: MomentCoefficient) -> str:
     """Return a block on a circle around which H or the limiting equation does not come back to itself."""
     setting = problem.subject.setting(problem.sizes)
     entries = (problem.H, *part.mean, *(x for row in part.covariance for x in row))
@@ -118,7 +118,7 @@ def _is_draw(read: Read) -> bool:
     )
 
 
-def _of_square_potential(problem: Problem, part: MomentCoefficient, reason: str) -> Seen:
+def _of_square_potential(problem: TracedProblem, part: MomentCoefficient, reason: str) -> Seen:
     """Refute by one admissible potential, |theta|**2/2; nothing else follows from one."""
     declarations = problem.subject.dynamics.declarations
     item = declarations.find(problem.subject.dynamics.potential or "")

@@ -12,7 +12,7 @@ from typing import Any
 
 from recipe_compiler.algebra.scalars.symbols import extent, length
 from recipe_compiler.formula.shapes import Shape
-from recipe_compiler.lint.answer import Answer, UnreadableError, Untraced, read_answer
+from recipe_compiler.lint.answer import FileOutcome, UnreadableError, Untraced, read_answer
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName, shape_of
 from recipe_compiler.verify.core import processes
 from recipe_compiler.verify.core.processes import Watch
@@ -39,16 +39,16 @@ START = (
 LIMITS = f"at most {TOTAL:g} s and {MEMORY // 2**30} GiB"
 
 
-def run_step(ask: Binding, sizes: tuple[Sizes, ...], seconds: float = SECONDS, total: float = TOTAL) -> Answer:
+def run_step(ask: Binding, sizes: tuple[Sizes, ...], seconds: float = SECONDS, total: float = TOTAL) -> FileOutcome:
     """Run the file of a step in a child process, and return what the step computed at each choice of sizes."""
     request = json.dumps(_request(ask, sizes, seconds, total)).encode("ascii")
     said = _child(request, total)
     if isinstance(said, Untraced):
-        return Answer(said, ())
+        return FileOutcome(said, ())
     try:
         return read_answer(json.loads(said), len(sizes))
     except (UnreadableError, ValueError, RecursionError):
-        return Answer(Untraced("its process ended without an answer (out of memory, or it left Python)"), ())
+        return FileOutcome(Untraced("its process ended without an answer (out of memory, or it left Python)"), ())
 
 
 def _child(request: bytes, total: float) -> bytes | Untraced:

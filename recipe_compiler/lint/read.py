@@ -54,7 +54,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class TracedProblem:
     """A step traced at fixed sizes, with what it is judged by."""
 
     ask: Binding
@@ -99,7 +99,7 @@ class Problem:
 class Read:
     """A problem with the moments of its step, read when they are first needed."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: TracedProblem) -> None:
         self.problem = problem
         self._moments: Moments | None = None
         self._unit: Fraction | None = None
@@ -187,7 +187,7 @@ class Read:
         return f"step size read as eps = {above}{'' if scale.denominator == 1 else f'/{scale.denominator}'}"
 
 
-def meaning(problem: Problem) -> Meaning:
+def meaning(problem: TracedProblem) -> Meaning:
     """Return what the names of a trace mean."""
     declarations, sizes = problem.subject.dynamics.declarations, problem.sizes
     eps = Symbol("eps" if declarations.find("eps") is None else "eps.", positive=True)
@@ -217,7 +217,9 @@ def with_needs(read: Read, look: Callable[[Read], Seen]) -> Seen:
     return replace(found, given=problem.trace.given)
 
 
-def refuted(problem: Problem, conditions: Sequence[tuple[str, Expr]], by: str, potential: str = "") -> Seen | None:
+def refuted(
+    problem: TracedProblem, conditions: Sequence[tuple[str, Expr]], by: str, potential: str = ""
+) -> Seen | None:
     """Return the refutation by the first of some scalars that has a witness among those that are not zero."""
     left = not_zero(conditions)
     for words, e in left[:TRIED]:

@@ -19,7 +19,7 @@ from recipe_compiler.planner.averaging import Averaging
 from recipe_compiler.planner.bulk import STEEPEST, STEEPEST_EVEN, UNEVEN, curvatures, regularised
 from recipe_compiler.planner.measure import AGREE, LEAST, WANTED, effective_shares, r_hats
 from recipe_compiler.planner.pilot_moves import Moved, Pilots
-from recipe_compiler.planner.roles import Open, Role
+from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.planner.search import decimals, matched
 from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.stuck import STUCK, longest_stay
@@ -123,7 +123,7 @@ def _values(open_ones: tuple[Open, ...], K: Array) -> Mapping[str, Array]:
     """Return the parameters that are chosen, matched to a precision of theta."""
     if not open_ones:
         return {}
-    has_mass = any(one.role is Role.MASS for one in open_ones)
+    has_mass = any(one.role is ParameterRole.MASS for one in open_ones)
     return matched(open_ones, decimals(K), 1.0 if has_mass else float(np.sqrt(np.linalg.eigvalsh(K)[0])))
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.pilot_chains import CHAINS, Settings, Walker
-from recipe_compiler.planner.roles import Open, Role
+from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.planner.search import decimals, matched
 from recipe_compiler.planner.steepness import TURNS, bent_at
 from recipe_compiler.run.linear_step import curvature
@@ -93,7 +93,7 @@ class Bulk:
 def settings_of(open_ones: tuple[Open, ...], bulk: Bulk, eps: float, thin: int) -> Settings:
     """Return what a walk over a bulk steps with: every open parameter matched to its covariance."""
     K = np.linalg.inv(bulk.covariance)
-    has_mass = any(one.role is Role.MASS for one in open_ones)
+    has_mass = any(one.role is ParameterRole.MASS for one in open_ones)
     gamma = 1.0 if has_mass else float(np.sqrt(np.linalg.eigvalsh(K)[0]))
     return Settings(matched(open_ones, decimals((K + K.T) / 2.0), gamma), eps, thin)
 
@@ -219,11 +219,11 @@ def _scale(open_ones: tuple[Open, ...], S: Array) -> tuple[Array, float, bool]:
     """
     roles = {one.role: one for one in open_ones}
     widest = float(np.linalg.eigvalsh(S)[-1])
-    if Role.MASS in roles:
+    if ParameterRole.MASS in roles:
         return S, 1.0, True
-    if Role.PRECONDITIONER not in roles:
+    if ParameterRole.PRECONDITIONER not in roles:
         return np.eye(len(S)), math.sqrt(widest), True
-    if roles[Role.PRECONDITIONER].is_matrix:
+    if roles[ParameterRole.PRECONDITIONER].is_matrix:
         return S, 1.0, False
     least = float(np.linalg.eigvalsh(S)[0])
     return least * np.eye(len(S)), widest / least, False

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.planner.roles import Open, Role
+from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.planner.search import decimals
 from recipe_compiler.run.sizes import declared_parameters, potential_block
 from recipe_compiler.spec.model import Build
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Entries:
+class ChosenEntries:
     """What was chosen, beside what the build states itself."""
 
     stated: Build
@@ -88,14 +88,14 @@ class Entries:
             gamma: the friction over the mass.
         """
         match one.role:
-            case Role.MASS:
+            case ParameterRole.MASS:
                 return K
-            case Role.FRICTION if not one.is_matrix:
+            case ParameterRole.FRICTION if not one.is_matrix:
                 return f"{float(self.values[one.name]):.3g}"
-            case Role.FRICTION:
-                mass = next((other.name for other in self.open_ones if other.role is Role.MASS), "I")
+            case ParameterRole.FRICTION:
+                mass = next((other.name for other in self.open_ones if other.role is ParameterRole.MASS), "I")
                 return f"{gamma} {mass}"
-            case Role.PRECONDITIONER:
+            case ParameterRole.PRECONDITIONER:
                 return S if one.is_matrix else f"{float(self.values[one.name]):g}"
 
     def _own(self, name: str) -> int | None:

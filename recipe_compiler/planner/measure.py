@@ -83,7 +83,7 @@ WARMUP = 20.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measure:
+class MeasuredSettings:
     """Settings, and what walks with them made of the posterior."""
 
     settings: Settings
@@ -93,7 +93,9 @@ class Measure:
     measured: PilotFigures
 
 
-def measure(walker: Walker, open_ones: tuple[Open, ...], bulk: Bulk, share: float, names: tuple[str, ...]) -> Measure:
+def measure(
+    walker: Walker, open_ones: tuple[Open, ...], bulk: Bulk, share: float, names: tuple[str, ...]
+) -> MeasuredSettings:
     """Return a step size that keeps to the share, and the thinning that its chains need.
 
     Raises:
@@ -106,7 +108,7 @@ def measure(walker: Walker, open_ones: tuple[Open, ...], bulk: Bulk, share: floa
             warmup = math.ceil(WARMUP / pace.counts)
             found = _compared(walker, bulk, pace, share, warmup, seed=100 * (k + 1) + 50)
             if _holds(found, share):
-                return _with_room(Measure(pace.settings, warmup, pace.spread, found))
+                return _with_room(MeasuredSettings(pace.settings, warmup, pace.spread, found))
         settings = replace(settings, eps=rounded(settings.eps / 2.0), thin=2 * settings.thin)
     raise RunError(
         f"no step size that was tried, at last {settings.eps * 2.0:g}, has every mean and sd of theirs within "
@@ -114,7 +116,7 @@ def measure(walker: Walker, open_ones: tuple[Open, ...], bulk: Bulk, share: floa
     )
 
 
-def _with_room(found: Measure) -> Measure:
+def _with_room(found: MeasuredSettings) -> MeasuredSettings:
     """Return settings as they were measured; where seconds do not tell their bias, with steps half as long."""
     if found.measured.is_known:
         return found

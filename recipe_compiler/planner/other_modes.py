@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.planner.not_gaussian import NotGaussianError
 from recipe_compiler.run.linear_step import curvature
-from recipe_compiler.run.map_estimate import Line, Mode, Slope, Start, minimum
+from recipe_compiler.run.map_estimate import Mode, PotentialOnLine, Slope, Start, minimum
 
 Array = NDArray[np.float64]
 
@@ -166,7 +166,7 @@ def _fallen(slope: Slope, start: Array) -> Array:
     with np.errstate(all="ignore"):
         if not np.isfinite(slope(start)).all():
             return np.full_like(start, np.nan)
-        line = Line(slope)
+        line = PotentialOnLine(slope)
         found = cast("Any", optimize).minimize(
             line.value, start, jac=slope, callback=line.accept, method="L-BFGS-B",
             options={"gtol": NEAR, "maxiter": ITERATIONS, "maxfun": 4 * ITERATIONS},

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.bulk import Bulk, first_guess, guessed, learnt
-from recipe_compiler.planner.entries import Entries
-from recipe_compiler.planner.measure import SHORTER, Measure, measure
+from recipe_compiler.planner.entries import ChosenEntries
+from recipe_compiler.planner.measure import SHORTER, MeasuredSettings, measure
 from recipe_compiler.planner.not_gaussian import NotGaussianError
 from recipe_compiler.planner.other_modes import main_mode, minima
 from recipe_compiler.planner.pilot_chains import Walker, value_of
@@ -176,7 +176,7 @@ def plan_of_bulk(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ..
         raise RunError(
             f"step_size: auto: {bent.what}. Pilot chains do not either: {why}. {_begun(bent.serves)}"
         ) from None
-    choice = Entries(
+    choice = ChosenEntries(
         stated, open_ones, found.settings.eps, found.settings.thin, found.warmup, walker.build.run.batch_size,
         found.settings.values, walker.build.control is not None and stated.control is None,
         bulk.mean, found.spread**2 * bulk.covariance,
@@ -202,7 +202,7 @@ def _around_mode(
     """Return the plan by the audit of the step made linear at the mode."""
     linearized, width = choice.linearized, choice.width
     thin = max(1, math.ceil(width.steps / 2.0))  # two draws in the time of one that counts
-    entries = Entries(
+    entries = ChosenEntries(
         stated, open_ones, linearized.inputs.eps, thin, math.ceil(WARMUP * width.steps / thin),
         linearized.inputs.batch_size,
         {one.name: np.asarray(linearized.inputs.parameters[linearized.place_of(one.name)]) for one in open_ones},
@@ -211,7 +211,7 @@ def _around_mode(
     return Plan(restated(stated, entries.changes), tuple(_says_audited(entries, choice, mode, K)))
 
 
-def _says_audited(entries: Entries, choice: Choice, mode: Mode, K: Array) -> Iterator[str]:
+def _says_audited(entries: ChosenEntries, choice: Choice, mode: Mode, K: Array) -> Iterator[str]:
     """Yield a plan around the mode in lines."""
     d, condition = len(K), float(np.linalg.cond(K))
     shape = f"Hessian of U {d} x {d}, condition number {condition:.2g}"
@@ -229,7 +229,7 @@ def _says_audited(entries: Entries, choice: Choice, mode: Mode, K: Array) -> Ite
         yield f"  init: around the mode, {SPREAD:g} posterior sds wide at most"
 
 
-def _says_measured(bent: Bent, bulk: Bulk, found: Measure, entries: Entries) -> Iterator[str]:
+def _says_measured(bent: Bent, bulk: Bulk, found: MeasuredSettings, entries: ChosenEntries) -> Iterator[str]:
     """Yield a plan by pilot chains in lines."""
     measured = found.measured
     several = f" from {len(bent.minima)} modes" if len(bent.minima) > 1 else ""

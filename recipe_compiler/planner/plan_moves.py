@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.acceptance import TRAJECTORY, WINDOWS, Tuned, measured, spread_of, tuned
-from recipe_compiler.planner.entries import Entries
+from recipe_compiler.planner.entries import ChosenEntries
 from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.plan import WARMUP, Plan
-from recipe_compiler.planner.roles import Role, open_parameters
+from recipe_compiler.planner.roles import ParameterRole, open_parameters
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.linear_step import curvature
@@ -49,7 +49,7 @@ def plan_of_moves(
     follows = pilots.module.potential_block in names_of(cycle.rest)
     found = measured(pilots, values, eps, moves, steps, None if follows else slope)
     spread = spread_of(pilots, found)
-    entries = Entries(
+    entries = ChosenEntries(
         stated, open_ones, eps, found.thin, math.ceil(WARMUP / found.counts), None, values, False, found.mean,
         spread**2 * found.covariance, goes_on=True,
     )  # fmt: skip
@@ -75,7 +75,9 @@ def at_mode(slope: Slope, starts: tuple[Start, ...], names: tuple[str, ...]) -> 
     return K, f"the Hessian of U at the mode found from {mode.says}"
 
 
-def _says(entries: Entries, pilots: Pilots, found: Tuned, moves: int, around: str, spread: float) -> Iterator[str]:
+def _says(
+    entries: ChosenEntries, pilots: Pilots, found: Tuned, moves: int, around: str, spread: float
+) -> Iterator[str]:
     """Yield a plan in lines."""
     windows = ", ".join(map(str, WINDOWS))
     of = "" if moves == 1 else f" of {moves} moves"
@@ -85,7 +87,7 @@ def _says(entries: Entries, pilots: Pilots, found: Tuned, moves: int, around: st
     )
     for one in entries.open_ones:
         S = "the covariance of draws of warm-up"
-        first = f" (in the first window by {around})" if one.role is Role.MASS else ""
+        first = f" (in the first window by {around})" if one.role is ParameterRole.MASS else ""
         yield f"  {one.name}: {entries.matched_to(one, f'the inverse of {S}', S, '1')}{first}"
     yield (
         f"  step_size: {entries.eps:g}; moves are accepted with probability {found.acceptance:.3f}, asked "

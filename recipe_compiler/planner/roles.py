@@ -8,14 +8,14 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Formula, Symbol
-from recipe_compiler.formula.expression import Role as SymbolRole
+from recipe_compiler.formula.expression import ParameterRole as SymbolRole
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.run.sizes import declared_parameters
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 
 
-class Role(Enum):
+class ParameterRole(Enum):
     """What a parameter is matched to."""
 
     MASS = "mass"
@@ -31,7 +31,7 @@ class Open:
     """A parameter whose value is to be chosen."""
 
     parameter: Parameter
-    role: Role
+    role: ParameterRole
 
     @property
     def name(self) -> str:
@@ -56,7 +56,7 @@ def open_parameters(build: Build) -> tuple[Open, ...]:
     return tuple(Open(parameter, _role(build, parameter)) for parameter in bare)
 
 
-def _role(build: Build, parameter: Parameter) -> Role:
+def _role(build: Build, parameter: Parameter) -> ParameterRole:
     bound = bind(build)
     blocks = bound.declarations.blocks
     potential = {name for f in bound.declarations.functions if f.role == "potential" for name in f.of}
@@ -70,11 +70,11 @@ def _role(build: Build, parameter: Parameter) -> Role:
         _names(e, parameter) for a, row in enumerate(D) for b, e in enumerate(row) if {a, b}.isdisjoint(own)
     )
     if (square or number) and of_own and not elsewhere:
-        return Role.PRECONDITIONER
+        return ParameterRole.PRECONDITIONER
     if (square or number) and elsewhere and not of_own:
-        return Role.FRICTION
+        return ParameterRole.FRICTION
     if square and Kind.PD in parameter.kinds and not of_own and not elsewhere and _names(bound.H, parameter):
-        return Role.MASS
+        return ParameterRole.MASS
     where = ", ".join(_where(build, parameter)) or "nowhere"
     raise RunError(
         f"parameter `{parameter.name}`: found no value with step_size: auto, and it stands in {where}; expected one "

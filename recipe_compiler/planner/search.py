@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.errors import RunError
-from recipe_compiler.planner.roles import Open, Role
+from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.run.linearized_chain import AS_IT_IS, CONTROL_VARIATES, LinearizedChain, Width
 from recipe_compiler.run.suggestions import rounded
 
@@ -61,14 +61,18 @@ _Ask = Callable[[float, Choice | None], Choice | None]
 
 def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Array]:
     """Return a value of each open parameter: mass K, friction gamma M, preconditioner K^-1."""
-    mass = K if _has(open_ones, Role.MASS) else np.eye(len(K))
+    mass = K if _has(open_ones, ParameterRole.MASS) else np.eye(len(K))
     inverse = np.asarray(np.linalg.inv(K), dtype=np.float64)
-    of_matrix = {Role.MASS: K, Role.FRICTION: gamma * mass, Role.PRECONDITIONER: decimals((inverse + inverse.T) / 2.0)}
-    of_number = {Role.FRICTION: gamma, Role.PRECONDITIONER: 1.0 / float(np.linalg.eigvalsh(K)[-1])}
+    of_matrix = {
+        ParameterRole.MASS: K,
+        ParameterRole.FRICTION: gamma * mass,
+        ParameterRole.PRECONDITIONER: decimals((inverse + inverse.T) / 2.0),
+    }
+    of_number = {ParameterRole.FRICTION: gamma, ParameterRole.PRECONDITIONER: 1.0 / float(np.linalg.eigvalsh(K)[-1])}
     return {one.name: of_matrix[one.role] if one.is_matrix else np.asarray(of_number[one.role]) for one in open_ones}
 
 
-def _has(open_ones: tuple[Open, ...], role: Role) -> bool:
+def _has(open_ones: tuple[Open, ...], role: ParameterRole) -> bool:
     return any(one.role is role for one in open_ones)
 
 
@@ -94,11 +98,11 @@ def choose(
         RunError: no step size does; says why.
     """
     # A momentum's longest stable step falls as the square root of the curvature, that of theta alone as the curvature.
-    longest = OF_STABLE / (steep if _has(open_ones, Role.PRECONDITIONER) else math.sqrt(steep))
+    longest = OF_STABLE / (steep if _has(open_ones, ParameterRole.PRECONDITIONER) else math.sqrt(steep))
     slowest, fastest = np.sqrt(np.linalg.eigvalsh(K)[[0, -1]])
-    has_mass = _has(open_ones, Role.MASS)
-    first = (1.0 if has_mass else float(slowest)) if _has(open_ones, Role.FRICTION) else None
-    unit = 1.0 if has_mass or _has(open_ones, Role.PRECONDITIONER) else 1.0 / float(fastest)
+    has_mass = _has(open_ones, ParameterRole.MASS)
+    first = (1.0 if has_mass else float(slowest)) if _has(open_ones, ParameterRole.FRICTION) else None
+    unit = 1.0 if has_mass or _has(open_ones, ParameterRole.PRECONDITIONER) else 1.0 / float(fastest)
     why: list[str] = []
 
     def at(kind: str) -> _Ask:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from recipe_compiler.plots.coordinates import Array, Coordinate, coordinates_of, slowest
+from recipe_compiler.plots.coordinates import Array, PlottedCoordinate, coordinates_of, slowest
 from recipe_compiler.plots.forecast_group import forecast_of
 from recipe_compiler.plots.panels import GREY, colour, of_how_many, sheet
 
@@ -37,7 +37,7 @@ def traces(tree: "DataTree") -> "Figure":
     return page.figure
 
 
-def _trace(panel: "Axes", one: Coordinate) -> None:
+def _trace(panel: "Axes", one: PlottedCoordinate) -> None:
     warmup = one.warmup.shape[1]
     lines = np.concatenate([one.warmup, one.draws], axis=1)
     number = np.arange(lines.shape[1]) - warmup
@@ -64,7 +64,7 @@ def ranks(tree: "DataTree") -> "Figure":
     return page.figure
 
 
-def _ranks(panel: "Axes", one: Coordinate, sheets: int) -> None:
+def _ranks(panel: "Axes", one: PlottedCoordinate, sheets: int) -> None:
     from scipy.special import ndtri
     from scipy.stats import rankdata
 
@@ -113,7 +113,7 @@ def autocorrelations(tree: "DataTree") -> "Figure":
     return page.figure
 
 
-def _lags(chosen: tuple[Coordinate, ...]) -> int:
+def _lags(chosen: tuple[PlottedCoordinate, ...]) -> int:
     """Return how many lags are shown: where the slowest has forgotten, and some more."""
     length = chosen[0].draws.shape[1]
     apart = max(one.whole.size / max(one.ess, 1.0) for one in chosen)

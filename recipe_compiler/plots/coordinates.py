@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Coordinate:
+class PlottedCoordinate:
     """One coordinate of the posterior."""
 
     name: str
@@ -39,7 +39,7 @@ class Coordinate:
         return self.draws[np.isfinite(self.draws).all(axis=1)]
 
 
-def coordinates_of(tree: "DataTree") -> tuple[Coordinate, ...]:
+def coordinates_of(tree: "DataTree") -> tuple[PlottedCoordinate, ...]:
     """Return the coordinates of the posterior of a run, in the order of the summary.
 
     Raises:
@@ -60,13 +60,13 @@ def coordinates_of(tree: "DataTree") -> tuple[Coordinate, ...]:
     return tuple(_coordinate(str(name), warmup.get(key, none), draws, table.loc[name]) for (key, draws), name in found)
 
 
-def _coordinate(name: str, warmup: Array, draws: Array, row: Any) -> Coordinate:
+def _coordinate(name: str, warmup: Array, draws: Array, row: Any) -> PlottedCoordinate:
     ess = min(float(row["ess_bulk"]), float(row["ess_tail"]))
     sd, error, r_hat = (float(row[column]) for column in ("sd", "mcse_sd", "r_hat"))
-    return Coordinate(name, warmup, draws, sd, error, ess, r_hat)
+    return PlottedCoordinate(name, warmup, draws, sd, error, ess, r_hat)
 
 
-def slowest(coordinates: Sequence[Coordinate], most: int) -> tuple[Coordinate, ...]:
+def slowest(coordinates: Sequence[PlottedCoordinate], most: int) -> tuple[PlottedCoordinate, ...]:
     """Return those with the fewest effective draws, at most so many, in the order that they have."""
     order = sorted(range(len(coordinates)), key=lambda k: coordinates[k].ess if np.isfinite(coordinates[k].ess) else 0)
     return tuple(coordinates[k] for k in sorted(order[:most]))

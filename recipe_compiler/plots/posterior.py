@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recipe_compiler.plots.coordinates import Array, Coordinate, coordinates_of, slowest
+from recipe_compiler.plots.coordinates import Array, PlottedCoordinate, coordinates_of, slowest
 from recipe_compiler.plots.forecast_group import forecast_of
 from recipe_compiler.plots.panels import COLOURS, GREY, colour, of_how_many, sheet
 
@@ -50,7 +50,7 @@ def _interval(panel: "Axes", draws: Array, row: float, colour: str, width: float
     panel.plot([median], [row], marker="o", color=colour, markersize=2.0 + width)
 
 
-def _named_rows(panel: "Axes", chosen: tuple[Coordinate, ...]) -> None:
+def _named_rows(panel: "Axes", chosen: tuple[PlottedCoordinate, ...]) -> None:
     panel.set_yticks(range(len(chosen)), [one.name for one in chosen])
     panel.set_ylim(len(chosen) - 0.4, -0.6)
     panel.grid(axis="x", linewidth=0.3)

@@ -16,7 +16,7 @@ from recipe_compiler.readback.interpreter import Reader, Value
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.propagators import matrices_of
-from recipe_compiler.readback.step import Step, prepared, step_of
+from recipe_compiler.readback.step import ReadStep, prepared, step_of
 from recipe_compiler.tensor.scalars import Scalar
 
 ROOM = 2
@@ -69,7 +69,7 @@ class SweepReader(Reader):
 class Sweep:
     """One step of all entries, as it was read."""
 
-    step: Step
+    step: ReadStep
     gradients: tuple[tuple[Scalar, Scalar], ...]
     """Entry by entry, the gradient the text computes and the one its Program states, at the point it is taken."""
 

@@ -28,7 +28,7 @@ _END = f"if {CHANGE} <= {float(TOLERANCE)!r} * {SIZE}:\n    break"
 
 
 @dataclass(frozen=True, slots=True)
-class Equation:
+class ImplicitEquation:
     """One implicit shift: where its values stand, and what stands for its unknowns."""
 
     old: tuple[str, ...]
@@ -46,7 +46,7 @@ class Equation:
 class Equations:
     """The implicit shifts of a step, in order, and what was read of them so far."""
 
-    stated: Sequence[Equation] = ()
+    stated: Sequence[ImplicitEquation] = ()
     solved: list[list[Scalar]] = field(default_factory=list[list[Scalar]])
     """The right-hand sides that were read, entry by entry."""
     compared: list[tuple[Value, ...]] = field(default_factory=list[tuple[Value, ...]])
@@ -87,7 +87,7 @@ class Equations:
         return own.new
 
     def _check_next(
-        self, own: Equation, found: Sequence[Value], unknowns: Sequence[Scalar], others: Sequence[Value]
+        self, own: ImplicitEquation, found: Sequence[Value], unknowns: Sequence[Scalar], others: Sequence[Value]
     ) -> None:
         """Check that an iteration goes on to the other sides, or by what `_solve` makes of how far they are."""
         wanted = list(others)
@@ -119,12 +119,12 @@ def _guess(k: int) -> Scalar:
     return rational_of(f"guess[{k}]")
 
 
-def _are_same(found: Sequence[Value], wanted: Sequence[Value], own: Equation) -> bool:
+def _are_same(found: Sequence[Value], wanted: Sequence[Value], own: ImplicitEquation) -> bool:
     pairs = zip(found, wanted, strict=True)
     return len(found) == len(wanted) and all(a == b or sp.expand(own.said(a) - own.said(b)) == 0 for a, b in pairs)
 
 
-def _parts(loop: ast.For, own: Equation) -> tuple[list[ast.stmt], list[ast.stmt]]:
+def _parts(loop: ast.For, own: ImplicitEquation) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """Return what an iteration does up to where it may end, and from there on; the end itself is checked here."""
     unsolved = {f"{own.new[0]} = np.nan", f"{own.new[0]}[0] = np.nan"}
     ends = [k for k, statement in enumerate(loop.body) if isinstance(statement, ast.If)]

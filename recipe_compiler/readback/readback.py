@@ -49,7 +49,7 @@ from recipe_compiler.readback.stein_operator import (
     same_full_gradient,
     stated_moments,
 )
-from recipe_compiler.readback.step import Step, prepared, read_step, stated_step
+from recipe_compiler.readback.step import ReadStep, prepared, read_step, stated_step
 from recipe_compiler.readback.text import check_names
 from recipe_compiler.readback.transforms import transforms_of
 from recipe_compiler.tensor.scalars import Scalar, scalarise
@@ -291,7 +291,7 @@ def _count(program: Program) -> dict[str, int]:
     return counts | {"batch_size": BATCH}
 
 
-def _same_sweep(module: Module, here: Names) -> Step:
+def _same_sweep(module: Module, here: Names) -> ReadStep:
     """Compare a step that is taken chunk by chunk with its Program, and return it as it was read."""
     sweep = read_sweep(module, here)
     _same_step(sweep.step, here)
@@ -300,7 +300,7 @@ def _same_sweep(module: Module, here: Names) -> Step:
     return sweep.step
 
 
-def _same_step(read: Step, here: Names) -> None:
+def _same_step(read: ReadStep, here: Names) -> None:
     """Compare a step with its Program, as a function of eps, state and normals: their moments then are the same too."""
     stated = stated_step(here, read.next)
     says = [f"{s.new}[{k}]" for s in here.program.shifts for k in range(len(here.block(s.block)))]
@@ -312,7 +312,7 @@ def _same_step(read: Step, here: Names) -> None:
                 equal(read.covariance[a][b], stated.covariance[a][b], noise, here)
 
 
-def _first_order(read: Step, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
+def _first_order(read: ReadStep, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
     """Compare the parts of order eps with the derived drift and 2D, and put them into the Fokker-Planck equation.
 
     With S the inverse of T, what moves T by f eps and noise of variance v eps moves z by (S' f + S'' v/2) eps (Ito).

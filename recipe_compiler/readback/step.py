@@ -15,7 +15,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower_cycle import HEAT, REST
 from recipe_compiler.program.program import Evaluate, Heat, Noise, Propagator, Shift, symbolic_sizes
-from recipe_compiler.readback.equations import Equation, Equations
+from recipe_compiler.readback.equations import Equations, ImplicitEquation
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes, integers
 from recipe_compiler.readback.next_state import Cuts
@@ -28,7 +28,7 @@ from recipe_compiler.tensor.terms import Applied, Atom, Coordinate, Delta, Tenso
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReadStep:
     """One step given the batch, entry by entry of every new value, in the order of the shifts: `next = value`.
 
     Values are in terms of eps, the old state, gradients, and values that stand before; those read also of normals.
@@ -44,12 +44,12 @@ class Step:
 
 def step_of(
     entries: Sequence[Scalar], cuts: Cuts, factors: Sequence[NoiseFactor], normals: Sequence[sp.Symbol], names: Names
-) -> Step:
+) -> ReadStep:
     """Return the step that was read, from the entries of its new values."""
     new, made = cuts.defined(entries)
     values = tuple(undone(made, transforms_of(names)))
     noise = noise_of(values, normals, factors)
-    return Step(new, tuple(without_noise(values, normals)), noise.covariance())
+    return ReadStep(new, tuple(without_noise(values, normals)), noise.covariance())
 
 
 def stated_values(module: Module, names: Names) -> dict[str, object]:
@@ -66,7 +66,7 @@ def prepared(module: Module, names: Names, reader: Reader) -> dict[str, object]:
     return values | dict(zip(outputs, constants, strict=True))
 
 
-def read_step(module: Module, names: Names) -> Step:
+def read_step(module: Module, names: Names) -> ReadStep:
     """Return one step as the emitted `step` computes it, the gradient left as it is named."""
     normals = [sp.Symbol(name, real=True) for name in _normal_names(module, names)]
     cuts = cuts_of(module)
@@ -117,7 +117,7 @@ def equations(module: Module, cuts: Cuts) -> Equations:
 
     own = (shift for shift in module.program.shifts if shift.implicit)
     return Equations(
-        [Equation(kept_in(shift.old), kept_in(shift.new), cuts.unknown, cuts.solve, cuts.said) for shift in own]
+        [ImplicitEquation(kept_in(shift.old), kept_in(shift.new), cuts.unknown, cuts.solve, cuts.said) for shift in own]
     )
 
 
@@ -264,7 +264,7 @@ def joined_shape(sizes: tuple[int | str, ...], known: Sizes) -> tuple[int, ...]:
     )
 
 
-def stated_step(names: Names, new: Sequence[sp.Symbol]) -> Step:
+def stated_step(names: Names, new: Sequence[sp.Symbol]) -> ReadStep:
     """Return the step that the Program states: T(new) = T(old) + eps rate + w, w ~ N(0, eps (2D - eps B_hat)) by group.
 
     Args:
@@ -292,7 +292,7 @@ def stated_step(names: Names, new: Sequence[sp.Symbol]) -> Step:
                 moved[value] = own
             case Propagator() | Evaluate() | Heat():
                 pass
-    return Step(tuple(new), tuple(found), joint)
+    return ReadStep(tuple(new), tuple(found), joint)
 
 
 def _places(names: Names) -> dict[tuple[str, Block], list[int]]:

@@ -78,7 +78,7 @@ class Apart:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RunComparison:
     """Runs of one target, each beside the first."""
 
     runs: tuple[StoredRun, ...]
@@ -101,7 +101,7 @@ class Comparison:
         )
 
 
-def compared(runs: Sequence[StoredRun]) -> Comparison:
+def compared(runs: Sequence[StoredRun]) -> RunComparison:
     """Return runs beside the first.
 
     Raises:
@@ -119,7 +119,7 @@ def compared(runs: Sequence[StoredRun]) -> Comparison:
         found += [(run, name, of) for name in names for of in ("mean", "sd")]
     apart = [_apart(first, *one) for one in found]
     ordered = sorted(apart, key=lambda one: -abs(one.z) if np.isfinite(one.z) else -np.inf)
-    return Comparison(tuple(runs), tuple(ordered), _limit(len(found)))
+    return RunComparison(tuple(runs), tuple(ordered), _limit(len(found)))
 
 
 def _apart(first: StoredRun, run: StoredRun, name: str, of: str) -> Apart:

@@ -34,7 +34,7 @@ WORK = 2e9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Energies:
+class DrawEnergies:
     """What is known of every draw after warmup, `[chain, draw]`; None where it is not, NaN where there is no draw."""
 
     lp: Array | None = None
@@ -49,7 +49,7 @@ class Energies:
 
 def energies_of(
     module: Emitted, build: Build, inputs: Inputs, data: Data, draws: Draws, *, asked: bool | None
-) -> Energies:
+) -> DrawEnergies:
     """Return what the target and H say of the draws after warmup.
 
     Args:
@@ -62,11 +62,11 @@ def energies_of(
     """
     if module.full_potential is None:
         why = "the gradient is code, which tells no U" if build.target.gradient else "no emitted code computes U"
-        return Energies(left_out=(f"lp and energy are left out: {why}.",))
+        return DrawEnergies(left_out=(f"lp and energy are left out: {why}.",))
     read = draws.settings.chains * draws.settings.draws * inputs.rows * sum(a.shape[2] for a in draws.arrays)
     if read > WORK and not asked:
         why = f"U of all data at every draw would read {read:.0e} numbers"
-        return Energies(left_out=(f"lp, energy and log_likelihood are left out: {why}; --log-likelihood does it.",))
+        return DrawEnergies(left_out=(f"lp, energy and log_likelihood are left out: {why}; --log-likelihood does it.",))
     after = [array[:, draws.warmup :] for array in draws.arrays]
     at = _AtDraws(module, inputs, tuple(kept - draws.warmup for kept in draws.kept))
     lp = -at.each(module.full_potential, after)
@@ -78,7 +78,7 @@ def energies_of(
         else:
             why = f"it takes {bytes_of(draws.settings, data) / 1e6:.0f} MB"
             left_out = (f"log_likelihood is left out: {why}; --log-likelihood keeps it.",)
-    return Energies(
+    return DrawEnergies(
         lp,
         None if rest is None else rest - lp,
         None if rest is None else _temperature(at, build, after, rest),

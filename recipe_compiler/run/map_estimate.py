@@ -175,7 +175,7 @@ def _bent(slope: Slope, theta: Array, k: int, unit: float) -> float:
     return float((slope(ahead)[k] - slope(behind)[k]) / (ahead[k] - behind[k]))
 
 
-class Line:
+class PotentialOnLine:
     """U up to a constant: known where the search is, and from there along lines by the gradient."""
 
     def __init__(self, slope: Slope) -> None:
@@ -215,7 +215,7 @@ def _descended(slope: Slope, theta: Array, units: Array) -> tuple[Array, int]:
     def along(y: Array, direction: Array) -> Array:
         return _along(scaled, y, direction)
 
-    line = Line(scaled)
+    line = PotentialOnLine(scaled)
     dense = theta.size <= DENSE
     how = {"method": "trust-exact", "hess": hessian} if dense else {"method": "trust-krylov", "hessp": along}
     options = {"gtol": ENOUGH, "maxiter": ITERATIONS, "max_trust_radius": FAR}

@@ -20,7 +20,7 @@ from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.declared_scale import declared_blocks
 from recipe_compiler.run.derived import derived_draws, derived_formulas
-from recipe_compiler.run.energies import LARGEST, Energies
+from recipe_compiler.run.energies import LARGEST, DrawEnergies
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.posterior_numbers import CONSTRAINT, finite_draws, standing
@@ -89,7 +89,7 @@ Arrays = Mapping[str, Any]
 
 
 def to_datatree(
-    draws: Draws, build: Build, data: Data, digest: str, verdicts: str = "", known: Energies | None = None
+    draws: Draws, build: Build, data: Data, digest: str, verdicts: str = "", known: DrawEnergies | None = None
 ) -> "DataTree":
     """Return draws in groups as ArviZ reads them.
 
@@ -115,7 +115,7 @@ def to_datatree(
     """
     from xarray import DataTree
 
-    known = known or Energies()
+    known = known or DrawEnergies()
     potential, begin, every = potential_block(build), draws.warmup, range(len(draws.kept))
     posterior: dict[str, Array] = {}
     auxiliary: dict[str, Array] = {}
@@ -168,7 +168,7 @@ def _only(name: str, values: Array | None) -> Arrays:
     return {} if values is None else {name: values}
 
 
-def _sample_stats(draws: Draws, known: Energies, lost: NDArray[np.bool_]) -> Arrays:
+def _sample_stats(draws: Draws, known: DrawEnergies, lost: NDArray[np.bool_]) -> Arrays:
     """Return what is known of every draw after warmup besides the state."""
     diverging = lost[:, draws.warmup :]
     found: dict[str, Any] = {"diverging": diverging}

@@ -11,7 +11,7 @@ from recipe_compiler.tensor.terms import Tensor
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SchemeSetting:
     """What a scheme needs beside the derivation: the target's gradient and how it is estimated."""
 
     gradient: Gradient
@@ -27,7 +27,7 @@ class Setting:
 
 
 def assemble(
-    scheme: str, derivation: Derivation, setting: Setting, order: tuple[str, ...], *, sequential: bool
+    scheme: str, derivation: Derivation, setting: SchemeSetting, order: tuple[str, ...], *, sequential: bool
 ) -> Program:
     """Return the Program of one step that shifts every block once, in `order`, its noise drawn at the old state.
 
@@ -55,7 +55,7 @@ def assemble(
     )
 
 
-def without_word(derivation: Derivation, setting: Setting) -> Program:
+def without_word(derivation: Derivation, setting: SchemeSetting) -> Program:
     """Return the Program of a cycle without a word: it has no statements; its gradient says where blocks stand."""
     return Program(
         scheme="cycle",

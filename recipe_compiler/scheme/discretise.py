@@ -14,7 +14,7 @@ from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Energies, Gradient, Potential, Program
 from recipe_compiler.program.rename import rename
-from recipe_compiler.scheme.assemble import Setting, without_word
+from recipe_compiler.scheme.assemble import SchemeSetting, without_word
 from recipe_compiler.scheme.cycle import rest_of, with_cycle
 from recipe_compiler.scheme.euler import euler
 from recipe_compiler.scheme.moments import moments
@@ -126,7 +126,7 @@ def discretise(
     )
 
 
-def _program(build: Build, derivation: Derivation, setting: Setting) -> Program:
+def _program(build: Build, derivation: Derivation, setting: SchemeSetting) -> Program:
     """Return the program of a build's scheme, without its generator."""
     if build.scheme.cycle and not build.scheme.split:
         return without_word(derivation, setting)
@@ -235,7 +235,7 @@ def _one_name_each(build: Build, gradient: Gradient, sizes: Mapping[str, int] | 
     return found
 
 
-def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int] | None) -> Setting:
+def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int] | None) -> SchemeSetting:
     block = _potential_block(build)
     parameters = _parameters(build, derivation)
     data = build.target.declarations.data
@@ -247,16 +247,16 @@ def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int] | No
     if build.control is not None:
         gradient = with_control_variates(gradient, *build.control)
     V = gradient_covariance(derivation, build.V) if minibatch else None
-    return Setting(gradient, V, build.variant, build.replacement, build.contiguous, parameters, data, declared)
+    return SchemeSetting(gradient, V, build.variant, build.replacement, build.contiguous, parameters, data, declared)
 
 
-def _potential(build: Build, setting: Setting, sizes: Mapping[str, int] | None) -> Potential | None:
+def _potential(build: Build, setting: SchemeSetting, sizes: Mapping[str, int] | None) -> Potential | None:
     """Return U of the target, where a move is accepted by it."""
     return _of_target(build, setting, sizes) if is_accepted(build.scheme) else None
 
 
 def _energies(
-    build: Build, derivation: Derivation, setting: Setting, sizes: Mapping[str, int] | None
+    build: Build, derivation: Derivation, setting: SchemeSetting, sizes: Mapping[str, int] | None
 ) -> Energies | None:
     """Return what tells of draws; None where the gradient is code, which tells no U."""
     if setting.gradient.code:
@@ -268,7 +268,7 @@ def _energies(
     return Energies(_of_target(build, setting, sizes), rest)
 
 
-def _of_target(build: Build, setting: Setting, sizes: Mapping[str, int] | None) -> Potential:
+def _of_target(build: Build, setting: SchemeSetting, sizes: Mapping[str, int] | None) -> Potential:
     name = build.dynamics.potential or "U"
     return target_potential(build.target, name, setting.gradient.block, setting.declared, sizes)
 

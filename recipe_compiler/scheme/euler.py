@@ -2,10 +2,10 @@
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.program.program import Program
-from recipe_compiler.scheme.assemble import Setting, assemble
+from recipe_compiler.scheme.assemble import SchemeSetting, assemble
 
 
-def euler(derivation: Derivation, setting: Setting) -> Program:
+def euler(derivation: Derivation, setting: SchemeSetting) -> Program:
     """Return z+ = z + eps f(z) + N(0, 2 eps D(z)), with a minibatch N(0, eps (2D - eps B_hat)).
 
     Ma, Chen, Fox (2015), Eqs. 6 and 9, with Gamma in the drift as in Eq. 3 (the printed sign is the opposite one). Weak

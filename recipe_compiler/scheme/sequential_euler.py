@@ -2,10 +2,10 @@
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.program.program import Program
-from recipe_compiler.scheme.assemble import Setting, assemble
+from recipe_compiler.scheme.assemble import SchemeSetting, assemble
 
 
-def sequential_euler(derivation: Derivation, setting: Setting, order: tuple[str, ...]) -> Program:
+def sequential_euler(derivation: Derivation, setting: SchemeSetting, order: tuple[str, ...]) -> Program:
     """Return b+ = b + eps f_b(updated blocks before b, old ones after) + noise, for b in `order`.
 
     The noise covariance is that of the old state: a coefficient at an updated block would add a drift of order one.

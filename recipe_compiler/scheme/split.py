@@ -12,7 +12,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Evaluate, Heat, Noise, Program, Shift, Statement
-from recipe_compiler.scheme.assemble import Setting
+from recipe_compiler.scheme.assemble import SchemeSetting
 from recipe_compiler.scheme.shifts_and_noise import correlated, fresh, with_gradient
 from recipe_compiler.spec.model import Metropolis, Scheme
 from recipe_compiler.spec.words import letters, word_text
@@ -23,7 +23,7 @@ from recipe_compiler.splitting.subtraction import Subtraction, subtraction
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 
-def split(derivation: Derivation, setting: Setting, scheme: Scheme) -> Program:
+def split(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Program:
     """Return the step of a word from draw to draw: of each letter the flow, T(z) + eps rate + N(0, eps two_D).
 
     Shifts are computed as their formulas are stated; what is linear multiplied out, so that `A - (A - xi)` is xi.
@@ -75,7 +75,7 @@ def is_accepted(scheme: Scheme) -> bool:
     return any(isinstance(move, Metropolis) for move in scheme.cycle)
 
 
-def _check_batches(scheme: Scheme, setting: Setting, statements: tuple[Statement, ...]) -> None:
+def _check_batches(scheme: Scheme, setting: SchemeSetting, statements: tuple[Statement, ...]) -> None:
     """Raise ModelError where a step with minibatches evaluates the gradient more than once."""
     count = sum(isinstance(statement, Evaluate) for statement in statements)
     if setting.variant == "minibatch" and count > 1:
@@ -93,7 +93,7 @@ class _Made:
     """The statements of a word up to a letter; the gradient stands under one name as yet."""
 
     derivation: Derivation
-    setting: Setting
+    setting: SchemeSetting
     shifts: Counter[str]
     """How often each block is shifted in all."""
     statements: tuple[Statement, ...] = ()
@@ -164,30 +164,30 @@ class _Made:
         return fresh(f"{block.name}_{ending}", self.setting.declared)
 
 
-def _is_carried(statements: tuple[Statement, ...], setting: Setting) -> bool:
+def _is_carried(statements: tuple[Statement, ...], setting: SchemeSetting) -> bool:
     """Whether a step ends with the gradient at the state that it leaves behind, and the next begins with it."""
     roles = [role for statement in statements if (role := _role(statement, setting))]
-    return bool(roles) and roles[0] is roles[-1] is Role.NEEDS
+    return bool(roles) and roles[0] is roles[-1] is GradientUse.NEEDS
 
 
-class Role(StrEnum):
+class GradientUse(StrEnum):
     """What a statement has to do with the gradient: no flow moves the block that its own rate takes it of."""
 
     NEEDS = "takes the gradient"
     MOVES = "moves the block that it depends on"
 
 
-def _role(statement: Statement, setting: Setting) -> Role | None:
+def _role(statement: Statement, setting: SchemeSetting) -> GradientUse | None:
     match statement:
         case Shift(rate=own) if setting.gradient.name in names_of(own):
-            return Role.NEEDS
+            return GradientUse.NEEDS
         case Shift(block=block) if block == setting.gradient.block:
-            return Role.MOVES
+            return GradientUse.MOVES
         case _:
             return None
 
 
-def _evaluated(statements: tuple[Statement, ...], setting: Setting, *, carried: bool) -> Iterator[Statement]:
+def _evaluated(statements: tuple[Statement, ...], setting: SchemeSetting, *, carried: bool) -> Iterator[Statement]:
     """Yield the statements with the gradient evaluated before each that needs a value which is not known."""
     gradient = setting.gradient.name
     roles = [_role(statement, setting) for statement in statements]
@@ -200,16 +200,16 @@ def _evaluated(statements: tuple[Statement, ...], setting: Setting, *, carried: 
             value = fresh(f"{gradient}{ending}", setting.declared)
             yield Evaluate(at, value)
         yield _with_value(statement, gradient, value)
-        if role is Role.MOVES and isinstance(statement, Shift):
+        if role is GradientUse.MOVES and isinstance(statement, Shift):
             at = statement.new
 
 
-def _known(roles: Sequence[Role | None], *, carried: bool) -> Iterator[tuple[bool | None, Role | None]]:
+def _known(roles: Sequence[GradientUse | None], *, carried: bool) -> Iterator[tuple[bool | None, GradientUse | None]]:
     """Yield for every statement whether the gradient that it needs is known, None where it needs none; and its role."""
     known = carried
     for role in roles:
-        yield (known if role is Role.NEEDS else None), role
-        known = role is not Role.MOVES and (known or role is Role.NEEDS)
+        yield (known if role is GradientUse.NEEDS else None), role
+        known = role is not GradientUse.MOVES and (known or role is GradientUse.NEEDS)
 
 
 def _with_value(statement: Statement, gradient: str, value: str) -> Statement:

@@ -30,7 +30,7 @@ UNIT = (Number(Fraction(0)), Number(Fraction(1)))
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class LawFamily:
     """The laws of one name: what their parameters are called, and the domains of the blocks that have them."""
 
     arguments: tuple[str, ...]
@@ -39,15 +39,15 @@ class Family:
     """The parameters that are one number, whatever the shape of the block; others have its shape."""
 
 
-FAMILIES: Table[str, Family] = {
-    "N": Family(("m", "cov"), REAL),
-    "Gamma": Family(("shape", "rate"), HALF_LINE),
-    "InverseGamma": Family(("shape", "scale"), HALF_LINE),
-    "Exponential": Family(("rate",), HALF_LINE),
-    "LogNormal": Family(("m", "v"), HALF_LINE),
-    "Beta": Family(("a", "b"), INTERVAL),
-    "Uniform": Family(("a", "b"), INTERVAL, frozenset({"a", "b"})),
-    "Dirichlet": Family(("a", "b"), SIMPLEX, frozenset({"b"})),
+FAMILIES: Table[str, LawFamily] = {
+    "N": LawFamily(("m", "cov"), REAL),
+    "Gamma": LawFamily(("shape", "rate"), HALF_LINE),
+    "InverseGamma": LawFamily(("shape", "scale"), HALF_LINE),
+    "Exponential": LawFamily(("rate",), HALF_LINE),
+    "LogNormal": LawFamily(("m", "v"), HALF_LINE),
+    "Beta": LawFamily(("a", "b"), INTERVAL),
+    "Uniform": LawFamily(("a", "b"), INTERVAL, frozenset({"a", "b"})),
+    "Dirichlet": LawFamily(("a", "b"), SIMPLEX, frozenset({"b"})),
 }
 """The laws that a document may claim; what their densities are says `derive/law_energies.py`."""
 

@@ -10,10 +10,10 @@ from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.planner.bulk import first_guess, learnt
 from recipe_compiler.planner.pilot_chains import Settings
-from recipe_compiler.planner.roles import Open, Role
+from recipe_compiler.planner.roles import Open, ParameterRole
 
 K = np.array([[4.0, 1.2], [1.2, 1.0]])
-MASS = (Open(Parameter("M", Shape("d", "d")), Role.MASS),)
+MASS = (Open(Parameter("M", Shape("d", "d")), ParameterRole.MASS),)
 
 
 @dataclass

@@ -13,7 +13,7 @@ import recipe_compiler as rc
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner import pilot_chains
 from recipe_compiler.planner.bulk import Bulk
-from recipe_compiler.planner.measure import AGREE, MOST, Measure, effective_shares, measure, r_hats
+from recipe_compiler.planner.measure import AGREE, MOST, MeasuredSettings, effective_shares, measure, r_hats
 from recipe_compiler.planner.pilot_chains import CHAINS, Settings
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
@@ -52,7 +52,7 @@ class Known:
         return found
 
 
-def measured(walker: Known, share: float = 0.02, eps: float = 0.5) -> Measure:
+def measured(walker: Known, share: float = 0.02, eps: float = 0.5) -> MeasuredSettings:
     theta = np.array([[1.0, 0.0], [-1.0, 0.0]] * (CHAINS // 2))
     bulk = Bulk(np.zeros(2), SIGMA, 1.0, 1.0, eps, math.ceil(1.0 / eps), theta)
     return measure(cast("Any", walker), (), bulk, share, NAMES)

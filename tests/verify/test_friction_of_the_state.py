@@ -7,7 +7,7 @@ import pytest
 import sympy
 from loaders import load_dynamics
 
-from recipe_compiler.algebra.dynamics.flows import Law, NotPutError
+from recipe_compiler.algebra.dynamics.flows import NotPutError, StepLaw
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import Letter
 from recipe_compiler.verdict import Proved, Undecided
@@ -64,7 +64,7 @@ def test_the_flow_of_friction_that_is_a_sum_is_shown(tmp_path: Path, friction: s
     ],
 )
 def test_a_power_of_eps_is_taken_out_of_what_divides(e: sympy.Expr, value: sympy.Expr) -> None:
-    law = Law(eps, (a,), (a,), ((sympy.Integer(0),),))
+    law = StepLaw(eps, (a,), (a,), ((sympy.Integer(0),),))
     assert sympy.simplify(law.at_zero(sympy.expand(e)) - value) == 0
     assert sympy.simplify(law.at_zero(e) - value) == 0
 
@@ -80,4 +80,4 @@ def test_a_power_of_eps_is_taken_out_of_what_divides(e: sympy.Expr, value: sympy
 )
 def test_what_is_left_over_eps_has_no_value_that_is_known(e: sympy.Expr) -> None:
     with pytest.raises(NotPutError):
-        Law(eps, (a,), (a,), ((sympy.Integer(0),),)).at_zero(e)
+        StepLaw(eps, (a,), (a,), ((sympy.Integer(0),),)).at_zero(e)

@@ -341,8 +341,8 @@ def test_a_flow_is_shown_by_what_it_solves() -> None:
     eps, x, a = sp.symbols("eps x a", positive=True)
     f, D = (-a * x,), ((sp.Integer(1),),)
 
-    def law(time: sp.Expr) -> flows.Law:
-        return flows.Law(eps, (x,), (x * sp.exp(-a * eps),), (((1 - sp.exp(-2 * a * time)) / a,),))
+    def law(time: sp.Expr) -> flows.StepLaw:
+        return flows.StepLaw(eps, (x,), (x * sp.exp(-a * eps),), (((1 - sp.exp(-2 * a * time)) / a,),))
 
     for time, right in ((eps, True), (2 * eps, False)):
         found = [
@@ -361,8 +361,8 @@ def test_the_flow_of_a_transform_is_shown_by_what_it_solves() -> None:
     f, D = (-a * x * sp.log(x) + a * v * x,), ((a * v * x**2,),)
     e = sp.exp(-a * eps)
 
-    def law(more: sp.Expr) -> flows.Law:
-        return flows.Law(eps, (x,), (sp.log(x) * e + more * (1 - e),), ((v * (1 - e**2),),), (sp.log(x),))
+    def law(more: sp.Expr) -> flows.StepLaw:
+        return flows.StepLaw(eps, (x,), (sp.log(x) * e + more * (1 - e),), ((v * (1 - e**2),),), (sp.log(x),))
 
     for more, right in ((sp.Integer(0), True), (v, False)):
         of = flows.of_law(law(more), f, D)

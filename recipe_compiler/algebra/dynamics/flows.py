@@ -27,7 +27,7 @@ class NotPutError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class StepLaw:
     """The law N(mean, covariance) of a step over n coordinates, as functions of eps and of the state before it."""
 
     eps: Symbol
@@ -109,7 +109,7 @@ def at(e: Expr, z: Sequence[Symbol], values: Vector) -> Expr:
     return cast(Expr, e.xreplace(moved))
 
 
-def of_law(law: Law, f: Vector, D: Rows) -> tuple[Vector, Rows]:
+def of_law(law: StepLaw, f: Vector, D: Rows) -> tuple[Vector, Rows]:
     """Return T' f + T'' D_ii and T' D T', the drift and the noise of what a law is of."""
     if not law.w:
         return f, D
@@ -121,13 +121,13 @@ def of_law(law: Law, f: Vector, D: Rows) -> tuple[Vector, Rows]:
     )
 
 
-def starts(law: Law) -> Iterator[Expr]:
+def starts(law: StepLaw) -> Iterator[Expr]:
     """Yield m(0) - w and C(0), which vanish for a flow."""
     yield from (law.at_zero(m - x) for m, x in zip(law.mean, law.start, strict=True))
     yield from (law.at_zero(entry) for row in law.covariance for entry in row)
 
 
-def drifts(law: Law, share: Expr, f: Vector) -> Iterator[Expr]:
+def drifts(law: StepLaw, share: Expr, f: Vector) -> Iterator[Expr]:
     """Yield dm/deps - s f(m), which vanish for a flow.
 
     Of a transform f is affine (`frozen`): f(m) = f + J (m - w).
@@ -141,7 +141,7 @@ def drifts(law: Law, share: Expr, f: Vector) -> Iterator[Expr]:
         yield law.slope(m) - share * there
 
 
-def spreads(law: Law, share: Expr, f: Vector, D: Rows) -> Iterator[Expr]:
+def spreads(law: StepLaw, share: Expr, f: Vector, D: Rows) -> Iterator[Expr]:
     """Yield dC/deps - s (J C + C J.T + 2 D), which vanish for a flow."""
     J = tuple(tuple(law.along(x, n) for n in range(len(law.z))) for x in f)
     turned = product(J, law.covariance)
@@ -150,7 +150,7 @@ def spreads(law: Law, share: Expr, f: Vector, D: Rows) -> Iterator[Expr]:
         yield from (law.slope(x) - share * y for x, y in zip(row, own, strict=True))
 
 
-def frozen(law: Law, f: Vector, D: Rows) -> Iterator[Expr]:
+def frozen(law: StepLaw, f: Vector, D: Rows) -> Iterator[Expr]:
     """Yield d2f/dw dw' and dD/dw over what moves: the law is Gaussian where they vanish.
 
     Of z itself without noise f may be anything: the law is a point, which `drifts` follows along f.

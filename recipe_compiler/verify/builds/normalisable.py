@@ -48,14 +48,14 @@ STATED = Proved("as its author states", (f"exp(-U){FINITE}, as the document stat
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TargetPart:
     """A formula of a target: its share in the energy, summed over the data, and the second engine's version of it."""
 
     entry: str
     energy: Tensor
     bounded_below: bool
     less: Scalars
-    rest: "Part | None" = None
+    rest: "TargetPart | None" = None
     """Its summands without those that are each bounded below; None where none of them is, or all are."""
 
 
@@ -126,7 +126,7 @@ def _unconstrained(target: Target, stated: Target) -> Answer:
     return Answer(decision, answer.for_d, answer.checked_at, where)
 
 
-def _fewer(parts: list[Part]) -> Iterator[tuple[list[Part], tuple[str, str]]]:
+def _fewer(parts: list[TargetPart]) -> Iterator[tuple[list[TargetPart], tuple[str, str]]]:
     """Yield the parts without what only helps, all of one or some of its summands, with what is said of that.
 
     U >= V + c, where what is left out is bounded below by c: exp(-U) <= exp(-c) exp(-V).
@@ -140,7 +140,7 @@ def _fewer(parts: list[Part]) -> Iterator[tuple[list[Part], tuple[str, str]]]:
             yield fewer, (part.entry, "what is bounded above in it only helps")
 
 
-def agreed(target: Target, parts: list[Part]) -> Answer:
+def agreed(target: Target, parts: list[TargetPart]) -> Answer:
     """Return whether the engines agree on the formulas of a target, which are defined: what is read off them holds."""
     zero = Tensor((), ())
     identities = tuple(
@@ -260,12 +260,12 @@ def _formulas(target: Target) -> list[tuple[str, Formula]]:
     return [(entry, formula) for entry, formula in named if formula is not None]
 
 
-def parts_of(target: Target) -> list[Part]:
+def parts_of(target: Target) -> list[TargetPart]:
     """Return the formulas of a target, one about data as that of one datum."""
     return [_part(target, entry, formula) for entry, formula in _formulas(target)]
 
 
-def _part(target: Target, entry: str, formula: Formula) -> Part:
+def _part(target: Target, entry: str, formula: Formula) -> TargetPart:
     c = calculus(target.declarations)
     way = 1 if entry == "potential" else -1
     datum = _datum(target) if entry == "log_likelihood" else None
@@ -276,7 +276,7 @@ def _part(target: Target, entry: str, formula: Formula) -> Part:
     terms = terms_of(formula)
     left = [term for term in terms if not helps(term, target.declarations)]
     rest = _part(target, entry, add(left, SCALAR)) if 0 < len(left) < len(terms) else None
-    return Part(entry, c.total(one, *one.free), bounded, _difference(target, formula, tensor, datum), rest)
+    return TargetPart(entry, c.total(one, *one.free), bounded, _difference(target, formula, tensor, datum), rest)
 
 
 def _is_outgrown(target: Target, one: Tensor, datum: Index) -> bool:
