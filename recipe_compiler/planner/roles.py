@@ -7,8 +7,7 @@ from enum import Enum
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Parameter
-from recipe_compiler.formula.expression import Formula, Symbol
-from recipe_compiler.formula.expression import ParameterRole as SymbolRole
+from recipe_compiler.formula.expression import Formula, Role, Symbol
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.run.sizes import declared_parameters
 from recipe_compiler.spec.bind import bind
@@ -93,6 +92,6 @@ def _where(build: Build, parameter: Parameter) -> Iterator[str]:
 
 def _names(formula: Formula, parameter: Parameter) -> bool:
     return any(
-        isinstance(node, Symbol) and node.role is SymbolRole.PARAMETER and node.name == parameter.name
+        isinstance(node, Symbol) and node.role is Role.PARAMETER and node.name == parameter.name
         for node in nodes(formula)
     )

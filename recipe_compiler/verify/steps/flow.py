@@ -134,10 +134,10 @@ def _asked_of_stages(
 
 def _asked(split: Split, piece: Piece, changes: tuple[Change, ...], share: Fraction) -> Iterator[tuple[str, Scalars]]:
     (change,) = changes
-    s, laws = rational(share), dict[tuple[tuple[str, int], ...], second.Law]()
+    s, laws = rational(share), dict[tuple[tuple[str, int], ...], second.StepLaw]()
     z = "T(z)" if change.transforms else "z"
 
-    def asked(identity: Callable[[second.Law, Vector, Rows], Iterator[Expr]]) -> Scalars:
+    def asked(identity: Callable[[second.StepLaw, Vector, Rows], Iterator[Expr]]) -> Scalars:
         def entries(sizes: Sizes) -> list[Expr]:
             at = tuple(sizes.items())
             laws[at] = laws.get(at) or law_of(split, change, sizes)
@@ -155,7 +155,7 @@ def _asked(split: Split, piece: Piece, changes: tuple[Change, ...], share: Fract
     )
 
 
-def law_of(split: Split, change: Change, sizes: Sizes) -> second.Law:
+def law_of(split: Split, change: Change, sizes: Sizes) -> second.StepLaw:
     """Return T(z) + eps rate + N(0, eps two_D) at fixed sizes."""
     declarations = with_step(split.subject.dynamics.declarations)
     eps = cast(Symbol, component(declarations.parameters[-1], (), declarations, sizes))
@@ -168,7 +168,7 @@ def law_of(split: Split, change: Change, sizes: Sizes) -> second.Law:
     mean = tuple(x + eps * own for x, own in zip(w or z, rate, strict=True))
     covariance = tuple(tuple(eps * entry for entry in row) for row in two_D)
     more = () if known is None else (known.rates, known.first)
-    return second.Law(eps, z, mean, covariance, w, *more)
+    return second.StepLaw(eps, z, mean, covariance, w, *more)
 
 
 def _transformed(split: Split, change: Change, sizes: Sizes) -> Vector:
