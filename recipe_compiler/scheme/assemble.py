@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from recipe_compiler.derive.noise import noise_covariance
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.formula.declaration import Datum, Parameter
-from recipe_compiler.program.program import Gradient, Program
+from recipe_compiler.program.program import Gradient, Program, Statement
 from recipe_compiler.scheme.shifts_and_noise import Matrix, evaluated, noises, shifts
 from recipe_compiler.tensor.terms import Tensor
 
@@ -25,6 +25,23 @@ class SchemeSetting:
     declared: frozenset[str]
     """Every name of the user's, for the compiler's own to stay clear of."""
 
+    def program(
+        self, scheme: str, derivation: Derivation, statements: tuple[Statement, ...], *, carried: bool = False
+    ) -> Program:
+        """Return the Program of one step of a scheme by its name, with all but its statements as this setting has it."""
+        return Program(
+            scheme=scheme,
+            variant=self.variant,
+            replacement=self.replacement,
+            contiguous=self.contiguous,
+            blocks=derivation.dynamics.declarations.blocks,
+            parameters=self.parameters,
+            data=self.data,
+            gradient=self.gradient,
+            statements=statements,
+            carried=carried,
+        )
+
 
 def assemble(
     scheme: str, derivation: Derivation, setting: SchemeSetting, order: tuple[str, ...], *, sequential: bool
@@ -42,17 +59,8 @@ def assemble(
         B_hat = noise_covariance(derivation, block.name, setting.V)
     draws = noises(derivation, B_hat)
     moves = shifts(derivation, gradient, order, setting.declared, draws, sequential=sequential)
-    return Program(
-        scheme=scheme,
-        variant=setting.variant,
-        replacement=setting.replacement,
-        contiguous=setting.contiguous,
-        blocks=derivation.dynamics.declarations.blocks,
-        parameters=setting.parameters,
-        data=setting.data,
-        gradient=setting.gradient,
-        statements=(*draws, *evaluated(moves, gradient, block, sequential=sequential)),
-    )
+    statements = (*draws, *evaluated(moves, gradient, block, sequential=sequential))
+    return setting.program(scheme, derivation, statements)
 
 
 def without_word(derivation: Derivation, setting: SchemeSetting) -> Program:

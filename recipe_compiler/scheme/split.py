@@ -56,18 +56,7 @@ def split(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Pro
     needed = [own for own in (less.propagators if less else ()) if own not in made.statements]
     statements = (*needed, *_evaluated(made.statements, setting, carried=carried))
     _check_batches(scheme, setting, statements)
-    return Program(
-        scheme=scheme.name,
-        variant=setting.variant,
-        replacement=setting.replacement,
-        contiguous=setting.contiguous,
-        blocks=derivation.dynamics.declarations.blocks,
-        parameters=setting.parameters,
-        data=setting.data,
-        gradient=setting.gradient,
-        statements=statements,
-        carried=carried,
-    )
+    return setting.program(scheme.name, derivation, statements, carried=carried)
 
 
 def is_accepted(scheme: Scheme) -> bool:

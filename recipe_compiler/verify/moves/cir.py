@@ -32,9 +32,9 @@ from recipe_compiler.spec.model import Build, Cir, Law
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, SizeNumber, Tensor
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
-from recipe_compiler.verify.moves.conjunction import is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import is_shown, laws_kept, left_open, shown
 from recipe_compiler.verify.moves.draw import law_under_H
 from recipe_compiler.verify.steps.split import Split
 
@@ -45,13 +45,7 @@ SUM = "its shape is a number plus a sum over the data, which a minibatch estimat
 def cir(split: Split, stages: Stages) -> Answer:
     """Decide that flows of a cycle keep the laws of their blocks given all others; of a minibatch, as eps goes to 0."""
     moves = [move for move in split.scheme.cycle if isinstance(move, Cir)]
-    found = [(f"the flow of {move.block}", flow_keeps(split, move, stages)) for move in moves]
-    wrong = next((answer for _, answer in found if isinstance(answer.decision, Refuted)), None)
-    if wrong is not None:
-        return wrong
-    if not is_shown(found):
-        return Answer(Undecided(left_open(found)))
-    return shown("; ".join(a.decision.by for _, a in found if isinstance(a.decision, Proved)), found)
+    return laws_kept([(f"the flow of {move.block}", flow_keeps(split, move, stages)) for move in moves])
 
 
 @lru_cache(maxsize=64)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 
 Obligation = tuple[str, Answer]
 """What is to be shown, in words, with the answer."""
@@ -22,6 +22,20 @@ def shown(says: str, obligations: Sequence[Obligation], given: Iterable[str] = (
     checked = tuple(sizes for sizes in first if all(sizes in seen for seen in looked))
     data = tuple((what, proof.by) for what, _, proof in proofs)
     return Answer(Proved(says, tuple(sorted(facts)), data), "all", checked)
+
+
+def laws_kept(found: Sequence[Obligation]) -> Answer:
+    """Return the answer on moves each of which is to keep the law of its block.
+
+    What is refuted of one comes first, then all that is left open; a proof names the ways in which each is, once.
+    """
+    wrong = next((answer for _, answer in found if isinstance(answer.decision, Refuted)), None)
+    if wrong is not None:
+        return wrong
+    if not is_shown(found):
+        return Answer(Undecided(left_open(found)))
+    ways = dict.fromkeys(answer.decision.by for _, answer in found if isinstance(answer.decision, Proved))
+    return shown("; ".join(ways), found)
 
 
 def left_open(obligations: Iterable[Obligation]) -> tuple[str, ...]:

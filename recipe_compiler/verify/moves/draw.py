@@ -42,7 +42,7 @@ from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
-from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, laws_kept, left_open, shown
 from recipe_compiler.verify.steps.split import Split, decided
 
 OF_A_BATCH = "the law of a block given all others takes all data: `variant: full`"
@@ -50,14 +50,7 @@ OF_A_BATCH = "the law of a block given all others takes all data: `variant: full
 
 def draw(split: Split, stages: Stages) -> Answer:
     """Decide that every block of the target that a cycle draws is drawn from its law given all others."""
-    found = [(f"the law of {move.block}", drawn_from_law(split, move.block, stages)) for move in draws(split)]
-    wrong = next((answer for _, answer in found if isinstance(answer.decision, Refuted)), None)
-    if wrong is not None:
-        return wrong
-    if not is_shown(found):
-        return Answer(Undecided(left_open(found)))
-    laws = dict.fromkeys(answer.decision.by for _, answer in found if isinstance(answer.decision, Proved))
-    return shown("; ".join(laws), found)
+    return laws_kept([(f"the law of {move.block}", drawn_from_law(split, move.block, stages)) for move in draws(split)])
 
 
 def draws(split: Split) -> Iterator[Draw]:

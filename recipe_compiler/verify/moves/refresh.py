@@ -33,7 +33,7 @@ from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
-from recipe_compiler.verify.moves.conjunction import is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import is_shown, laws_kept, left_open, shown
 from recipe_compiler.verify.steps.split import NOTHING, Split, decided
 
 LOOKED_AT = 6
@@ -43,14 +43,7 @@ LOOKED_AT = 6
 def refresh(split: Split, stages: Stages) -> Answer:
     """Decide that every block that a cycle refreshes is drawn from its law given all others."""
     del stages
-    found = [(f"the law of {move.block}", law_given_others(split, move.block)) for move in refreshes(split)]
-    wrong = next((answer for _, answer in found if isinstance(answer.decision, Refuted)), None)
-    if wrong is not None:
-        return wrong
-    if not is_shown(found):
-        return Answer(Undecided(left_open(found)))
-    laws = dict.fromkeys(answer.decision.by for _, answer in found if isinstance(answer.decision, Proved))
-    return shown("; ".join(laws), found)
+    return laws_kept([(f"the law of {move.block}", law_given_others(split, move.block)) for move in refreshes(split)])
 
 
 def refreshes(split: Split) -> Iterator[Refresh]:
