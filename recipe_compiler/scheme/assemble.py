@@ -28,7 +28,7 @@ class SchemeSetting:
     def program(
         self, scheme: str, derivation: Derivation, statements: tuple[Statement, ...], *, carried: bool = False
     ) -> Program:
-        """Return the Program of one step of a scheme by its name, with all but its statements as this setting has it."""
+        """Return the Program of one step of a scheme: its statements, with all else as this setting has it."""
         return Program(
             scheme=scheme,
             variant=self.variant,
