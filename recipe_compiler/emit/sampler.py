@@ -211,7 +211,7 @@ def pieces_of(build: Build, program: Program, by: Spelling, inner: Spelling) -> 
             if block.constraint is not None:
                 said = own if whole else f"{own}[{text}]"
                 yield DrawnArray(
-                    name, sizes, turned_text(block, cut, by), f"{block.constraint} of {said}", exponential=True
+                    name, sizes, blocks_text(block, cut, by), f"{block.constraint} of {said}", exponential=True
                 )
                 continue
             if len(sizes) > 1:
@@ -241,10 +241,10 @@ def pieces_of(build: Build, program: Program, by: Spelling, inner: Spelling) -> 
             yield DrawnArray(free, sizes, f'drawn["{name}"]{last}', "" if free == name else name)
 
 
-def turned_text(block: Block, u: str, by: Spelling, *, back: bool = False) -> str:
-    """Return the call that makes a block which lies in a set of its variables, or its variables of it."""
-    rows = () if block.constraint in VECTORS or back else (by.size(block.shape.sizes[0]),)
-    return f"_{'from_' if back else ''}{block.constraint}({', '.join((u, *rows))})"
+def blocks_text(block: Block, u: str, by: Spelling) -> str:
+    """Return the call that makes a block which lies in a set, of its variables."""
+    rows = () if block.constraint in VECTORS else (by.size(block.shape.sizes[0]),)
+    return f"_{block.constraint}({', '.join((u, *rows))})"
 
 
 def _of_sizes(size: str) -> str:

@@ -33,9 +33,6 @@ LONGER = 2.0
 FRICTIONS = 8
 """How many factors of two friction moves at most."""
 
-SMALLEST = 2.0**-40
-"""The part of the first step size below which none is looked for."""
-
 WORK = {AS_IT_IS: 1.0, CONTROL_VARIATES: 2.0}
 """Gradients of a datum that are evaluated in a step, over those of the minibatch."""
 

@@ -15,6 +15,8 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7
 
 GREY = "#666666"
 COLUMNS = 2
+WIDTH = 10.0
+"""Of a sheet, in inches."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,13 +37,13 @@ def demand_matplotlib() -> None:
         ) from error
 
 
-def sheet(heading: str, count: int, *, height: float = 2.2, width: float = 10.0, columns: int = COLUMNS) -> Sheet:
+def sheet(heading: str, count: int, *, height: float = 2.2, columns: int = COLUMNS) -> Sheet:
     """Return a figure with `count` panels below a heading, sizes in inches; unused places stay empty."""
     from matplotlib.figure import Figure
 
     columns = min(columns, count)
     rows = -(-count // columns)
-    figure = Figure(figsize=(width, height * rows + 0.7), layout="constrained")
+    figure = Figure(figsize=(WIDTH, height * rows + 0.7), layout="constrained")
     grid: Any = figure.subplots(rows, columns, squeeze=False)
     panels: list[Axes] = list(grid.ravel())
     for panel in panels[count:]:

@@ -52,20 +52,10 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     Every fault of the three documents is added to `faults`, and None returned if there is one.
     """
     before = len(faults.found)
-    check_names(root, ("bind", "parameters", "sizes", "init"), faults)
-    document = validate(root, BuildDocument, faults)
-    page = Page(root, faults)
-    dynamics = part_of(page, ("dynamics",), Dynamics, around)
-    target = part_of(page, ("target",), Target, around)
-    if document is None or dynamics is None or target is None:
+    read = _documents(Page(root, faults), around)
+    if read is None:
         return None
-    names = other_names(root, dynamics, target)
-    if names:
-        dynamics, page = renamed(dynamics, names), Page(with_keys(root, names, target), faults)
-        document = validate(page.root, BuildDocument, faults)
-        if document is None:
-            return None
-    document = with_sizes_of_columns(document, dynamics, target)
+    page, document, dynamics, target = read
     parameters = _new_parameters(page, document, dynamics, target)
     check_unique_names(page, dynamics, target, parameters)
     check_target_fits(page, document, dynamics, target)
@@ -122,6 +112,24 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     )
     chosen = {"share": document.run.share, "accept": document.run.accept}
     return replace(made, **{name: float(value) for name, value in chosen.items() if value is not None})
+
+
+def _documents(page: Page, around: Around) -> tuple[Page, BuildDocument, Dynamics, Target] | None:
+    """Return a build's document, its dynamics and its target, None where one is faulty.
+
+    Names that dynamics and target both have are the target's: those of the dynamics are others, on the page too.
+    """
+    check_names(page.root, ("bind", "parameters", "sizes", "init"), page.faults)
+    document = validate(page.root, BuildDocument, page.faults)
+    dynamics = part_of(page, ("dynamics",), Dynamics, around)
+    target = part_of(page, ("target",), Target, around)
+    if document is None or dynamics is None or target is None:
+        return None
+    names = other_names(page.root, dynamics, target)
+    if names:
+        dynamics, page = renamed(dynamics, names), Page(with_keys(page.root, names, target), page.faults)
+        document = validate(page.root, BuildDocument, page.faults)
+    return None if document is None else (page, with_sizes_of_columns(document, dynamics, target), dynamics, target)
 
 
 def _settings(document: BuildDocument, schedule: Schedule) -> RunSettings:

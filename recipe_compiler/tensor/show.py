@@ -43,9 +43,9 @@ def text(tensor: Tensor, symmetric: Names = NONE) -> str:
     return write(PLAIN, tensor, {index: index.label for index in tensor.free}, symmetric)
 
 
-def latex(tensor: Tensor, symmetric: Names = NONE) -> str:
+def latex(tensor: Tensor) -> str:
     """Write a tensor in index notation as LaTeX."""
-    return write(LATEX, tensor, {index: index.label for index in tensor.free}, symmetric)
+    return write(LATEX, tensor, {index: index.label for index in tensor.free})
 
 
 def write(style: Style, tensor: Tensor, letters: Letters, symmetric: Names = NONE) -> str:

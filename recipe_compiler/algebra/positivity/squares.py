@@ -35,6 +35,9 @@ PAIRED = 4
 LEAST = -1e-3
 """With the largest least eigenvalue below this, there is no use in going on."""
 
+SIMPLE = 24
+"""The largest denominator of a rational number that is simple."""
+
 
 def exact(found: SosSystem, near: list[np.ndarray]) -> tuple[Gram, ...] | None:
     """Return positive semidefinite Gram matrices that solve the system exactly, near given ones; None without any.
@@ -54,7 +57,7 @@ def exact(found: SosSystem, near: list[np.ndarray]) -> tuple[Gram, ...] | None:
     return None
 
 
-def null_space(near: np.ndarray, tolerance: float, largest: int = 24) -> list[list[fmpq]] | None:
+def null_space(near: np.ndarray, tolerance: float) -> list[list[fmpq]] | None:
     """Return simple rational vectors v with A v close to 0, A n x n of floats; None without any, or simple ones.
 
     The reduced echelon form of them has simple entries where the exact one has.
@@ -78,7 +81,7 @@ def null_space(near: np.ndarray, tolerance: float, largest: int = 24) -> list[li
             if other != r:
                 rows[other] -= rows[other, j] * rows[r]
         pivots.append(int(j))
-    simple = [[Fraction(float(x)).limit_denominator(largest) for x in row] for row in rows]
+    simple = [[Fraction(float(x)).limit_denominator(SIMPLE) for x in row] for row in rows]
     off = max(
         abs(float(s) - float(x)) for row, line in zip(simple, rows, strict=True) for s, x in zip(row, line, strict=True)
     )
