@@ -71,7 +71,7 @@ def test_a_start_may_be_a_draw(load_spoiled) -> None:
         ("M: I, C", "C", "parameters.M", "found no value of `M`"),
         ("M: I, C", "U: 3, M: I, C", "bind.U", "which the target binds"),
         ("M: I, C", "M: I + r @ r.T, C", "bind.M", "found `r` in the parameter `M`"),
-        ("M: I, C", "M: prior_variance*I, C", "bind.M", "not declared"),
+        ("M: I, C", "M: nu*I, C", "bind.M", "not declared"),
         ("value: 2", "value: -2", "parameters.c.value", "found c = -2, expected c nonnegative"),
         ("value: 2", "value: 0x2", "parameters.c.value", "expected a number"),
         ("value: 2", "value: [1, 2]", "parameters.c.value", "found 2 x 1 numbers, expected 1 x 1"),
