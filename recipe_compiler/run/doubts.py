@@ -10,17 +10,23 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recipe_compiler.run.forecast import Forecast
-from recipe_compiler.run.posterior_numbers import CONSTRAINT, LEAST_DRAWS, Row, Standing, fallen_chains, finite_draws
+from recipe_compiler.run.posterior_numbers import (
+    LEAST_DRAWS,
+    MAX_R_HAT,
+    Row,
+    Standing,
+    fallen_chains,
+    finite_draws,
+    sampled_block,
+)
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stein import Departures
 from recipe_compiler.run.stuck import STUCK, longest_stay
+from recipe_compiler.run.tails import NO_SD, Tail
 from recipe_compiler.spec.transform import DOMAINS
 
 if TYPE_CHECKING:
     from xarray import DataTree
-
-MAX_R_HAT = 1.01
-"""The largest R-hat of chains that agree (Vehtari and others 2021)."""
 
 NEAR = 3.0
 """The factor within which the sds of draws are those of the forecast, which takes the posterior for a Gaussian."""
@@ -34,12 +40,6 @@ FAR_FROM_PILOT = 1.0
 JUDGED = 0.5
 """The largest standard error of what the target says of the draws, that says it all."""
 
-HEAVY = 0.5
-"""The shape of a generalised Pareto law fitted to a tail (Vehtari and others 2024) from which on it has no sd."""
-
-TELLING = 400.0
-"""Effective draws of a coordinate that tell the shape of its tails."""
-
 LEAST_ACCEPTED = 10.0
 """Fewer accepted moves of a chain tell nothing of a law."""
 
@@ -48,8 +48,8 @@ MOST_NAMED = 8
 
 
 def doubts(
-    tree: "DataTree", draws: Draws, rows: tuple[Row, ...], over: Standing, forecast: Forecast | None,
-    departures: Departures | None,
+    tree: "DataTree", draws: Draws, rows: tuple[Row, ...], over: Standing, tails: tuple[Tail, ...],
+    forecast: Forecast | None, departures: Departures | None,
 ) -> Iterator[str]:  # fmt: skip
     """Yield every reason not to believe a summary, each with what to do.
 
@@ -58,6 +58,7 @@ def doubts(
         draws: what was drawn.
         rows: the summary.
         over: what it is over.
+        tails: those that are heavy.
         forecast: what was said before the run, if anything was.
         departures: what the target says of the draws, if that can be said.
     """
@@ -68,7 +69,7 @@ def doubts(
     yield from _outside(draws)
     yield from _stuck(tree, draws)
     yield from _apart(rows, asked=draws.settings.draws >= LEAST_DRAWS and not draws.interrupted)
-    yield from _heavy(tree, draws, rows, over)
+    yield from _heavy(tails)
     if departures is not None and (doubt := departures.doubt) is not None:
         yield doubt
     if forecast is not None:
@@ -122,7 +123,7 @@ def _infinite(tree: "DataTree", draws: Draws) -> Iterator[str]:
 
 def _stuck(tree: "DataTree", draws: Draws) -> Iterator[str]:
     """Yield the chains that hardly moved, or stood still for long, as what they proposed was refused."""
-    own = _sampled(tree, draws)
+    own = sampled_block(tree, draws)
     if draws.acceptance is None or own is None:
         return
     for k, (rates, kept) in enumerate(zip(draws.acceptance, draws.kept, strict=True)):
@@ -139,12 +140,6 @@ def _stuck(tree: "DataTree", draws: Draws) -> Iterator[str]:
         yield (
             f"chain {k + 1} is stuck: {found}. Try a smaller step size, fewer steps a move, or another start (`init`)."
         )
-
-
-def _sampled(tree: "DataTree", draws: Draws) -> str | None:
-    """Return the block that the potential is of."""
-    auxiliary = tree["auxiliary"].data_vars if "auxiliary" in tree else ()
-    return next((name for name in draws.blocks if name not in auxiliary), None)
 
 
 def _outside(draws: Draws) -> Iterator[str]:
@@ -185,30 +180,13 @@ def _apart(rows: tuple[Row, ...], *, asked: bool) -> Iterator[str]:
     )
 
 
-def _heavy(tree: "DataTree", draws: Draws, rows: tuple[Row, ...], over: Standing) -> Iterator[str]:
-    """Yield where tails of what is sampled fall off as so low a power that an sd is an integral that does not converge.
-
-    Of a block with a transform its unbounded variable is looked at: log tau of a lognormal tau, whose own tail looks
-    heavy and has every moment.
-    """
-    from arviz_stats.base.array import array_stats
-
-    own = _sampled(tree, draws)
-    blocks = cast("Any", tree["posterior"]).data_vars.values()
-    matrices = any(CONSTRAINT in block.attrs and block.ndim == 4 for block in blocks)  # entries are no variables
-    if own is None or matrices or draws.block(own).shape[2] > len(rows):
-        return
-    rows = rows[: draws.block(own).shape[2]]  # those of what is sampled stand before those of what is derived
-    kept = draws.block(own)[list(over.chains), draws.warmup : draws.warmup + over.length]
-    enough = [k for k, row in enumerate(rows) if row.value("ess_bulk") >= TELLING and row.value("r_hat") <= MAX_R_HAT]
-    shapes = [float(cast("Any", array_stats).pareto_khat(kept[:, :, k], chain_axis=0, draw_axis=1)) for k in enough]
-    heavy = [(shape, rows[k].name) for k, shape in zip(enough, shapes, strict=True) if shape > HEAVY]
+def _heavy(tails: tuple[Tail, ...]) -> Iterator[str]:
+    heavy = [tail for tail in tails if tail.shape > NO_SD]
     if heavy:
-        shape, name = max(heavy)
         more = f" (and {len(heavy) - 1} more)" if len(heavy) > 1 else ""
         yield (
-            f"the tails of {name} are too heavy for its sd{more}: Pareto's k of them is {shape:.2f}; from 0.5 on there "
-            "is no sd, from 1 on no mean. Quantiles stand. A prior with lighter tails has both."
+            f"the tails of {heavy[0].name} are too heavy for its sd{more}: {heavy[0].says}; "
+            "from 0.5 on there is no sd, from 1 on no mean. Quantiles stand. A prior with lighter tails has both."
         )
 
 

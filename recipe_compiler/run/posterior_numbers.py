@@ -21,6 +21,8 @@ COLUMNS = ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean")
 LEAST_DRAWS = 4
 """R-hat splits every chain in two halves of two draws or more."""
 
+MAX_R_HAT = 1.01
+"""The largest R-hat of chains that agree (Vehtari and others 2021)."""
 
 CONSTRAINT = "constraint"
 """The attribute of a variable in files that says which set it lies in as a whole."""
@@ -63,6 +65,12 @@ def standing(finite: NDArray[np.bool_], draws: Draws) -> Standing:
     whole = [k for k, lost in enumerate(draws.diverging) if not lost and 0 < kept[k] == ended[k]]
     chosen = whole or [k for k, count in enumerate(kept) if count >= LEAST_DRAWS]
     return Standing(tuple(chosen), min((kept[k] for k in chosen), default=0), bool(whole))
+
+
+def sampled_block(tree: "DataTree", draws: Draws) -> str | None:
+    """Return the block that the potential is of."""
+    auxiliary = tree["auxiliary"].data_vars if "auxiliary" in tree else ()
+    return next((name for name in draws.blocks if name not in auxiliary), None)
 
 
 def stored_standing(tree: "DataTree") -> Standing:

@@ -39,6 +39,7 @@ from recipe_compiler.run.sizes import potential_block, resolve_sizes
 from recipe_compiler.run.stein import departures
 from recipe_compiler.run.store import add_forecast, sampled_names, to_datatree
 from recipe_compiler.run.summary import Diagnostics
+from recipe_compiler.run.tails import powers
 from recipe_compiler.spec.build_checks import no_lanes
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.verdict import Report, Verdict
@@ -250,6 +251,7 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
         departures(run.module, run.build, ready.inputs, draws, ready.names),
         means,
         run.doubted,
+        powers(run.module, run.build, ready.inputs, draws),
         _kernel(run.report),
     )
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)

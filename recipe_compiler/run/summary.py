@@ -1,6 +1,6 @@
 """What a run found: posterior summary by ArviZ, and warnings and doubts with their evidence."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from recipe_compiler.run.posterior_numbers import COLUMNS, Row, rows_of, stored_
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.stein import Departures
+from recipe_compiler.run.tails import NO_SD, Tail, heavy_tails
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -34,6 +35,8 @@ class Diagnostics:
     """What a finite step makes of the auxiliary blocks."""
     doubted: tuple[str, ...] = ()
     """Why the plan of the run says that it is not to be believed."""
+    powers: tuple[float, ...] = ()
+    """What U says of the tails of each coordinate that is sampled (`run/tails.py`)."""
     kernel: str = ""
     """What is proved of the law that a step keeps, whatever its size; empty where nothing is."""
 
@@ -50,6 +53,8 @@ class Summary:
     diagnostics: Diagnostics
     acceptance: tuple[float, ...] = ()
     """Of every chain the mean probability that its moves were accepted with, after warmup; empty where none is."""
+    tails: Sequence[Tail] = ()
+    """Of coordinates whose sd has no Monte Carlo error, the heaviest first."""
 
     @property
     def trust(self) -> str:
@@ -62,6 +67,7 @@ class Summary:
         told = (self.diagnostics.forecast, self.diagnostics.departures)
         by = [*(one.trust for one in told if one is not None and one.trust), *filter(None, [self.diagnostics.kernel])]
         rough = "; the numbers are rough, as warned" if self.warnings else ""
+        rough += f", the sd of {self.tails[0].name} most of all" if self.tails else ""
         chains = f"chains that agree (R-hat at most {max(row.value('r_hat') for row in self.rows):.3f})"
         if not by:
             return f"trust: as far as {chains} tell; nothing else speaks for the numbers{rough}"
@@ -100,15 +106,17 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
     """
     diagnostics, over = diagnostics or Diagnostics(), stored_standing(tree)
     rows = tuple(rows_of(tree, draws, over))
+    tails = heavy_tails(tree, draws, rows, over, diagnostics.powers)
     doubted = (
-        *diagnostics.doubted, *doubts(tree, draws, rows, over, diagnostics.forecast, diagnostics.departures)
+        *diagnostics.doubted, *doubts(tree, draws, rows, over, tails, diagnostics.forecast, diagnostics.departures)
     )  # fmt: skip
     return Summary(
         rows,
-        (*_chain_warnings(draws), *_number_warnings(rows, draws, len(over.chains))),
+        (*_chain_warnings(draws), *_number_warnings(rows, draws, len(over.chains)), *_tail_warnings(tails)),
         doubted,
         diagnostics,
         tuple(_acceptance(draws)),
+        tails,
     )
 
 
@@ -127,6 +135,17 @@ def _chain_warnings(draws: Draws) -> Iterator[str]:
         yield (
             f"2D - eps B_hat lost definiteness {sum(draws.clipped)} times (a diagonal one: in as many coordinates) and "
             "was cut off at zero there: the draws are biased. Try a smaller step size or a larger batch."
+        )
+
+
+def _tail_warnings(tails: Sequence[Tail]) -> Iterator[str]:
+    """Yield that an sd is not known within its mcse_sd, which is finite for any draws: with few far out it is small."""
+    if tails and tails[0].shape <= NO_SD:
+        more = f" (and {len(tails) - 1} more)" if len(tails) > 1 else ""
+        yield (
+            f"the tails of {tails[0].name} are too heavy to say how well its sd is known{more}: {tails[0].says}; "
+            "from 0.25 on it has no Monte Carlo error, and comes out too narrow more often than "
+            "too wide, however many draws there are. Quantiles and the mean stand."
         )
 
 

@@ -132,6 +132,20 @@ def test_tails_too_heavy_for_an_sd_are_doubted(
     assert any("the tails of theta[b] are too heavy for its sd: Pareto's k" in one for one in told) is doubted
 
 
+@pytest.mark.parametrize(("dof", "warned"), [(3.0, True), (30.0, False)])
+def test_an_sd_whose_error_is_not_known_is_warned_of(
+    drawn: Draws, build: Build, data: Data, dof: float, *, warned: bool
+) -> None:
+    """The error of an sd is a fourth moment: of Student's t it is infinite up to 4 degrees of freedom."""
+    heavy = drawn.block("theta").copy()
+    heavy[:, :, 1] = np.random.default_rng(5).standard_t(dof, heavy.shape[:2])
+    moved = replace(drawn, arrays=(heavy, drawn.block("r")))
+    told = summarise(to_datatree(moved, build, data, ""), moved)
+    assert told.doubts == ()
+    assert any("the tails of theta[b] are too heavy to say how well its sd" in one for one in told.warnings) is warned
+    assert told.trust.endswith("the numbers are rough, as warned, the sd of theta[b] most of all") is warned
+
+
 def test_draws_that_overflow_are_doubted_flagged_and_left_out(drawn: Draws, build: Build, data: Data) -> None:
     """A chain whose state is finite may have draws that are not: sigma = exp(800)."""
     overflown = drawn.block("theta").copy()

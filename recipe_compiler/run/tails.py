@@ -1,0 +1,130 @@
+"""How fast the tails of what is sampled fall off: whether a coordinate has an sd, and its sd a Monte Carlo error.
+
+Both go by the shape k of a generalised Pareto law: moments of order 1/k and more are integrals that do not converge.
+Student's t has k = 1/dof. It is fitted to the draws farthest out (Vehtari and others 2024), which few runs have enough
+of; and where U itself grows along a coordinate as a log(|theta_i|), so that exp(-U) falls off as the power -a, it is
+1/(a - 1) at least, whatever the draws say.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.gradients import full_gradient
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.map_estimate import Slope
+from recipe_compiler.run.posterior_numbers import CONSTRAINT, MAX_R_HAT, Row, Standing, sampled_block
+from recipe_compiler.run.sample import Draws, potential_place
+from recipe_compiler.spec.model import Build
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+NO_SD = 0.5
+"""The shape from which on there is no second moment."""
+
+NO_ERROR = 0.25
+"""The shape from which on there is no fourth, by which the error of an sd is known."""
+
+TELLING = 400.0
+"""Effective draws of a coordinate that tell the shape of its tails."""
+
+FAR = (1e4, 1e6, 1e8)
+"""How many sds out U is looked at: its slope along a coordinate times the distance is there the power, or grows."""
+
+ALIKE = 0.01
+"""Within which relative difference it is a power."""
+
+MOST_COORDINATES = 200
+"""Of more, U is not looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The heavier tail of a coordinate."""
+
+    name: str
+    shape: float
+    """Pareto's k."""
+    by_draws: bool
+    """Whether draws say so, else U."""
+
+    @property
+    def says(self) -> str:
+        """The shape, and by what."""
+        return f"Pareto's k of them is {self.shape:.2f} by {'the draws' if self.by_draws else 'the slope of U far out'}"
+
+
+def powers(module: Emitted, build: Build, inputs: Inputs, draws: Draws) -> tuple[float, ...]:
+    """Return Pareto's k of each coordinate as U far out along it has it; 0 where U grows faster than a logarithm.
+
+    None are returned where the state is bounded, there are many coordinates, or the module has no gradient of all data.
+    """
+    slope = full_gradient(module, inputs)
+    theta = draws.arrays[potential_place(module)][:, draws.warmup :]
+    many = theta.shape[2] > MOST_COORDINATES
+    bounded = any(b.domain.name is not DomainName.REAL for b in build.dynamics.declarations.blocks)
+    if slope is None or bounded or many or not theta.size or not np.isfinite(theta).all():
+        return ()
+    return tuple(powers_along(slope, theta.mean(axis=(0, 1)), theta.std(axis=(0, 1))))
+
+
+def powers_along(slope: Slope, centre: Array, sd: Array) -> Iterator[float]:
+    """Yield Pareto's k of each coordinate, the others at the centre: of the heavier of its two tails.
+
+    Args:
+        slope: grad U.
+        centre: of the draws.
+        sd: of each coordinate, the unit of distances.
+    """
+    for k, unit in enumerate(np.eye(len(centre))):
+        out = np.array([[sign * far * (sd[k] or 1.0) for far in FAR] for sign in (-1.0, 1.0)])
+        with np.errstate(all="ignore"):
+            slopes = np.array([[slope(centre + step * unit)[k] for step in side] for side in out])
+        yield max(power(*side) for side in zip(slopes, out, strict=True))
+
+
+def power(slopes: Array, distances: Array) -> float:
+    """Return Pareto's k of a tail by the slopes of U at some distances out."""
+    found = slopes * distances
+    if not (np.isfinite(found).all() and np.ptp(found) <= ALIKE * max(1.0, float(np.abs(found).max()))):
+        return 0.0
+    return 1.0 / (found[-1] - 1.0) if found[-1] > 1.0 + ALIKE else math.inf
+
+
+def heavy_tails(
+    tree: "DataTree", draws: Draws, rows: tuple[Row, ...], over: Standing, of_potential: tuple[float, ...] = ()
+) -> tuple[Tail, ...]:
+    """Return the tails of coordinates whose sd has no Monte Carlo error, the heaviest first.
+
+    Of a block with a transform its unbounded variable is looked at: log tau of a lognormal tau, whose own tail looks
+    heavy and has every moment.
+
+    Args:
+        tree: the draws, as they are stored.
+        draws: what was drawn.
+        rows: the summary.
+        over: what it is over.
+        of_potential: what U says (`powers`).
+    """
+    from arviz_stats.base.array import array_stats
+
+    own = sampled_block(tree, draws)
+    blocks = cast("Any", tree["posterior"]).data_vars.values()
+    matrices = any(CONSTRAINT in block.attrs and block.ndim == 4 for block in blocks)  # entries are no variables
+    if own is None or matrices or draws.block(own).shape[2] > len(rows):
+        return ()
+    rows = rows[: draws.block(own).shape[2]]  # those of what is sampled stand before those of what is derived
+    kept = draws.block(own)[list(over.chains), draws.warmup : draws.warmup + over.length]
+    enough = [k for k, row in enumerate(rows) if row.value("ess_bulk") >= TELLING and row.value("r_hat") <= MAX_R_HAT]
+    fitted = {k: float(cast("Any", array_stats).pareto_khat(kept[:, :, k], chain_axis=0, draw_axis=1)) for k in enough}
+    found = [
+        Tail(row.name, max(stated, fitted.get(k, 0.0)), by_draws=fitted.get(k, 0.0) > stated)
+        for k, (row, stated) in enumerate(zip(rows, of_potential or (0.0,) * len(rows), strict=False))
+    ]
+    return tuple(sorted((tail for tail in found if tail.shape > NO_ERROR), key=lambda tail: -tail.shape))

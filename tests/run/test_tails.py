@@ -1,0 +1,82 @@
+"""What U far out says of tails: laws whose powers are known, in coordinates that others pull at."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from loaders import load_build
+
+from recipe_compiler.pipeline import conclude, draw, make_ready, prepare_run
+from recipe_compiler.report.check import check
+from recipe_compiler.run.summary import summarise
+from recipe_compiler.run.tails import powers_along
+
+DYNAMICS = Path(__file__).parents[2] / "specs/dynamics/hmc.yaml"
+TARGET = """
+format: 1
+name: student_t
+state: {theta: {shape: d}}
+potential: 2*sum(log(ones + theta**2/3))
+"""
+BUILD = """
+format: 1
+name: hmc_student_t
+dynamics: {dynamics}
+target: student_t.yaml
+bind: {{M: I}}
+scheme: {{cycle: [{{refresh: r}}, {{metropolis: {{split: [B/2, A, B/2], steps: 10, flip: {{r: -r}}}}}}]}}
+variant: full
+sizes: {{d: 2}}
+run: {{step_size: 0.35, draws: 500, warmup: 100, chains: 4, seed: 3}}
+"""
+
+COUPLED = np.array([[2.0, -0.7], [-0.7, 1.5]])
+CENTRE, SD = np.array([3.0, -4.0]), np.array([0.5, 20.0])
+
+
+def student_t(dof: float):
+    """Return the slope of log(1 + theta' A theta/dof) (dof + 2)/2, whose power along a coordinate is dof + 2."""
+
+    def slope(theta: np.ndarray) -> np.ndarray:
+        pulled = COUPLED @ theta
+        return (dof + 2) * pulled / (dof + theta @ pulled)
+
+    return slope
+
+
+@pytest.mark.parametrize("dof", [0.5, 1.0, 3.0, 12.0])
+def test_the_power_of_tails_is_that_of_the_law(dof: float) -> None:
+    np.testing.assert_allclose(list(powers_along(student_t(dof), CENTRE, SD)), 1.0 / (dof + 1.0), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "slope",
+    [
+        lambda theta: COUPLED @ theta,
+        lambda theta: np.sign(theta) * np.array([1.0, 0.01]),
+        lambda theta: COUPLED @ np.tanh(theta) + np.array([0.3, -0.2]),
+        lambda theta: theta / (1.0 + theta**2) * np.log1p(theta**2),
+    ],
+    ids=["normal", "Laplace", "logistic", "lognormal on both sides"],
+)
+def test_tails_that_fall_off_faster_have_none(slope) -> None:
+    assert list(powers_along(slope, CENTRE, SD)) == [0.0, 0.0]
+
+
+def test_one_tail_is_enough_and_a_level_one_has_no_mean() -> None:
+    """Along theta_0 U is level on one side alone; along theta_1 it is normal."""
+    assert list(powers_along(lambda z: np.array([min(z[0], 0.0), z[1]]), CENTRE, SD)) == [np.inf, 0.0]
+
+
+def test_a_run_whose_draws_look_lighter_is_told_by_the_slope(tmp_path: Path) -> None:
+    (tmp_path / "student_t.yaml").write_text(TARGET)
+    (tmp_path / "build.yaml").write_text(BUILD.format(dynamics=DYNAMICS))
+    build = load_build(tmp_path / "build.yaml")
+    ready = make_ready(prepare_run(build, check(build), build.run))
+    drawn = draw(ready)
+    told = summarise(tree := conclude(ready, drawn)[0], drawn, conclude(ready, drawn)[1])
+    assert tree["posterior"]["theta"].shape == (4, 500, 2)
+    assert [round(shape, 3) for shape in told.diagnostics.powers] == [0.333, 0.333]
+    assert len(told.tails) == 2
+    assert all(tail.shape >= 0.333 for tail in told.tails)
+    assert "as warned, the sd of theta[" in told.trust or told.doubts
