@@ -38,7 +38,7 @@ from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stages import Ready, Run, demand_log_likelihood, demand_no_code, demand_predictive, settings_of
 from recipe_compiler.run.summary import summarise
 from recipe_compiler.spec import model as spec
-from recipe_compiler.verdict import Report
+from recipe_compiler.verdict import Report, Verdict
 from recipe_compiler.verify.builds.of_data import rests_on_data
 
 
@@ -109,6 +109,7 @@ class Model:
         ----------
         data : mapping, optional
             Field of the target to its array: the first axis counts the data. Left out, the file that the build names.
+            What is open without data, or was proved by those of the file, is decided at these.
         draws, warmup, chains, seed, step_size, thin, batch_size, lanes : optional
             As of `Build`, and as the build says where they are left out.
         cores : int, optional
@@ -142,6 +143,8 @@ class Model:
         ------
         DataError, RunError
             Data, sizes or values that do not fit; settings that no run can have.
+        VerificationError
+            A required claim is refuted at these data, or undecided where that is not allowed.
 
         Warns
         -----
@@ -214,8 +217,9 @@ def _planned(model: Model, data: Mapping[str, object] | None) -> tuple[Plan, Rep
 
 
 def _at_data(build: spec.Build, report: Report, held: Data | None) -> Report:
-    """Return the verdicts at data that are given, where they rest on facts of those that the build names."""
-    if held is None or not rests_on_data(report):
+    """Return the verdicts at data that are given, where they rest on facts of others, or are open without any."""
+    is_open = build.data is None and report.verdict is Verdict.UNDECIDED
+    if held is None or not (is_open or rests_on_data(report)):
         return report
     return check(observed(build, held))
 

@@ -237,12 +237,30 @@ log_likelihood: normal(y, x @ beta, sigma)
 """
 
 
+ROWS = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 4.0], [1.0, -1.0], [1.0, 3.0]])
+RESPONSE = np.array([0.5, 1.0, -1.0, 2.0, 0.0, 1.5])
+ON_A_PLANE = ROWS @ np.array([1.0, 2.0])
+
+
+def test_what_is_open_without_data_is_decided_at_data_that_are_given(tmp_path: Path) -> None:
+    """Exactly, as those of a file are: a residual keeps sigma from 0, and data on a plane have none."""
+    (tmp_path / "target.yaml").write_text(REGRESSION)
+    model = rc.compile(
+        SGLD, tmp_path / "target.yaml", sizes={"d": 2}, step_size=0.01, draws=10, warmup=0, variant="full",
+        allow_undecided=True,
+    )  # fmt: skip
+    assert model.report.verdict is rc.Verdict.UNDECIDED
+    fit = drawn(model, {"x": ROWS, "y": RESPONSE})
+    assert fit.posterior.beta.shape == (4, 10, 2)
+    assert "normalisable: proved" in fit.attrs["verdicts"]
+    with pytest.raises(rc.VerificationError, match="normalisable is refuted"):
+        model.sample({"x": ROWS, "y": ON_A_PLANE}, progress=False)
+
+
 def test_what_is_proved_by_the_file_is_decided_again_at_data_that_are_given(tmp_path: Path) -> None:
     """A residual of the file keeps sigma from 0; data on a plane have none, and no posterior."""
-    x = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 4.0], [1.0, -1.0], [1.0, 3.0]])
-    y = np.array([0.5, 1.0, -1.0, 2.0, 0.0, 1.5])
     (tmp_path / "target.yaml").write_text(REGRESSION)
-    rows = "\n".join(f"{a!r},{b!r},{c!r}" for (a, b), c in zip(x.tolist(), y.tolist(), strict=True))
+    rows = "\n".join(f"{a!r},{b!r},{c!r}" for (a, b), c in zip(ROWS.tolist(), RESPONSE.tolist(), strict=True))
     (tmp_path / "data.csv").write_text(f"one,a,y\n{rows}\n")
     (tmp_path / "build.yaml").write_text(
         "name: flat\ndynamics: sghmc\ntarget: target.yaml\nbind: {M: I, C: I}\nscheme: {name: baoab}\nvariant: full\n"
@@ -251,6 +269,6 @@ def test_what_is_proved_by_the_file_is_decided_again_at_data_that_are_given(tmp_
     model = rc.compile(rc.load(tmp_path / "build.yaml"))
     (shown,) = (one for one in model.report.findings if one.id == "normalisable")
     assert any("the 6 data of data.csv" in fact for fact in shown.decision.given)
-    assert drawn(model, {"x": x, "y": -2.0 * y}).posterior.beta.shape == (4, 10, 2)
+    assert drawn(model, {"x": ROWS, "y": -2.0 * RESPONSE}).posterior.beta.shape == (4, 10, 2)
     with pytest.raises(rc.VerificationError, match="normalisable is refuted"):
-        model.sample({"x": x, "y": x @ np.array([1.0, 2.0])}, progress=False)
+        model.sample({"x": ROWS, "y": ON_A_PLANE}, progress=False)
