@@ -284,7 +284,71 @@ void hmc_double_well(long draws, long thin, double eps, double *state, double *o
     state[1] = r;
 }
 
-// ---- w1b: gSGRHMC, the same U, G^-1 = 3/2 sqrt|U + 3/2|, K = sqrt(G^-1) ----
+// ---- scir: stochastic CIR of ten gamma variables, held as logarithms; shapes from batches without replacement ----
+
+// The logarithm of a gamma variate (Marsaglia and Tsang 2000); below 1 that of shape a + 1, and log(u)/a.
+INLINE double log_gamma_variate(double a, Stream *g) {
+    double less = 0.0;
+    if (a < 1.0) {
+        less = log(1.0 - uniform(g)) / a;
+        a += 1.0;
+    }
+    double d = a - 1.0 / 3.0, c = 1.0 / sqrt(9.0 * d);
+    for (;;) {
+        double x = normal(g), v = 1.0 + c * x;
+        if (v <= 0.0) continue;
+        v = v * v * v;
+        double u = 1.0 - uniform(g), square = x * x;
+        if (u < 1.0 - 0.0331 * square * square || log(u) < 0.5 * square + d * (1.0 - v + log(v)))
+            return log(d * v) + less;
+    }
+}
+
+// Products of uniforms below mean 10, PTRS (Hoermann 1993) above, with the constants of decision 54.
+INLINE double poisson_variate(double mean, Stream *g) {
+    if (mean < 10.0) {
+        double least = exp(-mean), product = 1.0 - uniform(g), count = 0.0;
+        while (product > least) {
+            product *= 1.0 - uniform(g);
+            count += 1.0;
+        }
+        return count;
+    }
+    double root = sqrt(mean), b = 0.931 + 2.53 * root, a = -0.059 + 0.02483 * b;
+    double inverse = 1.1239 + 1.2 / (b - 3.4), sure = 0.9277 - 3.75 / (b - 2.0), log_mean = log(mean);
+    for (;;) {
+        double u = uniform(g) - 0.5, v = 1.0 - uniform(g), edge = 0.5 - fabs(u);
+        double k = floor((2.0 * a / edge + b) * u + mean + 0.43);
+        if (edge >= 0.07 && v <= sure) return k;
+        if (k < 0.0 || (edge < 0.013 && v > edge)) continue;
+        if (log(v * inverse / (a / (edge * edge) + b)) <= k * log_mean - mean - lgamma(k + 1.0)) return k;
+    }
+}
+
+void scir_10(const double *z, long rows, long batch, long draws, long thin, double eps, double alpha, double *order,
+             double *state, double *out, uint64_t seed) {
+    Stream g = stream(seed);
+    double grown = -expm1(-eps), factor = exp(-eps) / grown, log_grown = log(grown), scale = (double)rows / batch;
+    for (long k = 0; k < draws; k++) {
+        for (long t = 0; t < thin; t++) {
+            double shape[10] = {0.0};
+            for (long place = 0; place < batch; place++) {
+                long other = place + (long)(uniform(&g) * (double)(rows - place));
+                double row = order[other];
+                order[other] = order[place];
+                order[place] = row;
+                for (int i = 0; i < 10; i++) shape[i] += z[10 * (long)row + i];
+            }
+            for (int i = 0; i < 10; i++) {
+                double count = poisson_variate(exp(state[i]) * factor, &g);
+                state[i] = log_grown + log_gamma_variate(alpha + scale * shape[i] + count, &g);
+            }
+        }
+        for (int i = 0; i < 10; i++) out[10 * k + i] = state[i];
+    }
+}
+
+// ---- w1b: gSGRHMC, U = theta^4 - 2 theta^2, G^-1 = 3/2 sqrt|U + 3/2|, K = sqrt(G^-1) ----
 
 void gsgrhmc_double_well(long draws, long thin, double eps, double *state, double *out, uint64_t seed) {
     Stream g = stream(seed);

@@ -83,6 +83,7 @@ GOALS: Mapping[str, tuple[Goal, ...]] = {
     "w3_full": _goals(None, read_bandwidth=0.8, jax_scan=2, numba_blas=1.6),
     "w4": _goals(1.3, jax_scan=20),
     "w5": _goals(1.35, blackjax=10),
+    "scir": _goals(1.5, numpy=2),
     "normals": _goals(1.2, numpy=7),
     "first_call": tuple(
         Goal(f"{start}{module}", at_most=most) for module in ("", "_logistic") for start, most in FIRST_CALL.items()

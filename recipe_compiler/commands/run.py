@@ -244,11 +244,11 @@ def _settings(build: Build, options: RunOptions) -> RunSettings:
 
 
 def _length(build: Build, settings: RunSettings) -> str:
-    """Return how long a run is; draws alone, by conditional laws, have a step size and do not use it."""
+    """Return how long a run is; draws alone, by conditional laws, have no use for a step size."""
     draws = f"{settings.warmup} draws of warmup and {settings.draws} kept"
     lanes = " as lanes" if settings.lanes else ""
     steps = f"{settings.thin} step{'s' if settings.thin > 1 else ''} a draw"
-    sized = f", step size {shown(settings)}" if build.scheme.split or not build.scheme.cycle else ""
+    sized = f", step size {shown(settings)}" if build.scheme.takes_time else ""
     return f"{settings.chains} chains{lanes}, {draws}, {steps}{sized}"
 
 

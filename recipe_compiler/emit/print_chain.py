@@ -10,6 +10,7 @@ from recipe_compiler.emit.chain_loop import LARGEST, RUN, ChainLoop, print_loop
 from recipe_compiler.emit.print_body import WIDTH, call
 from recipe_compiler.emit.print_procedure import LOOP, shape_text, size_lines
 from recipe_compiler.emit.print_streams import WORDS, draw_arrays, draw_chunk, draw_scalars, end_step
+from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
@@ -27,7 +28,9 @@ def _values_at_start(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines that evaluate the gradient, and U, at the state that the first step is given."""
     if program.carries:
         yield from _gradient_at_start(program, kernel)
-    for energy in _energy(program) if kernel.potential is not None else ():
+    for energy in _energy(program):
+        if kernel.potential is None:
+            raise CompilerError(f"{energy.name} is carried on, and there is nothing that computes it")
         (target,) = kernel.scalars(energy.name) or (f"{energy.name}[0]",)
         arguments = tuple(array.name for array in (*kernel.potential.inputs, *kernel.potential.work))
         yield from call(f"    {target} = potential", arguments, 4)

@@ -26,6 +26,7 @@ class Build(Document):
         Names of files, here and in `data`, are relative to the Python file, or to the working directory of a session.
     step_size : number, or "auto"
         eps; `auto`: chosen from the data before a run, with what is left out of `parameters` and of how long to run.
+        To be left out of draws by conditional laws alone, which do not depend on it.
     share : number, optional
         Of `auto`: by what part of it a posterior sd may be off, 0.02 where it is left out.
     accept : number, optional
@@ -89,7 +90,7 @@ class Build(Document):
         name: str,
         dynamics: Dynamics | str | PathLike[str],
         target: Target | str | PathLike[str],
-        step_size: float | str,
+        step_size: float | str | None = None,
         share: float | None = None,
         accept: float | None = None,
         scheme: Scheme | str | Sequence[object] | Mapping[str, object] = "euler",

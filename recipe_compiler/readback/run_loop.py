@@ -130,8 +130,7 @@ def check_first_values(module: Module, sizes: Sizes) -> None:
     """
     iteration = Iteration(module, _given(module, sizes))
     start = {name: np.array(value) for name, value in iteration.given.items()}
-    counter = module.program.cycle.counter if module.program.cycle else ""
-    first = {array.name: [0] if array.name == counter else _first(array, sizes) for array in carried(module.program)}
+    first = {array.name: _first(array, sizes) for array in carried(module.program)}
     gradient = module.program.gradient if module.program.carries else None
     energy = module.program.cycle.potential if module.program.cycle else None
     energy = energy if energy is not None and energy.name in first else None
@@ -143,7 +142,8 @@ def check_first_values(module: Module, sizes: Sizes) -> None:
     iteration.demand(len(reader.asked) == (gradient is not None), "does not evaluate the first gradient once")
     if gradient is not None:
         _check_asked(iteration, reader, {**start, "batch": np.array(_rows(1), object)})
-    for name, values in first.items():
+    counter = module.program.cycle.counter if module.program.cycle else ""
+    for name, values in (first | ({counter: [sp.Integer(0)]} if counter else {})).items():
         iteration.demand(list(iteration.given[name]) == values, f"does not write the first {name}")
 
 

@@ -193,6 +193,11 @@ class Scheme:
         """Whether it is read from a document of its own, which is then a part of the build."""
         return self.source.document != "{}"
 
+    @property
+    def takes_time(self) -> bool:
+        """Whether a step depends on the step size: it integrates, or moves a block by a flow; draws alone do not."""
+        return bool(self.split) or not self.cycle or any(isinstance(move, Cir) for move in self.cycle)
+
 
 @dataclass(frozen=True, slots=True)
 class Transform:

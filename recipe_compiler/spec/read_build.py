@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 from recipe_compiler.formula.declaration import Declarations, Parameter
@@ -36,7 +37,7 @@ from recipe_compiler.spec.declarations import Page, check_kinds
 from recipe_compiler.spec.derived import read_derived
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, Target, Value
+from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, Scheme, Target, Value
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.spec.read_build_scheme import read_build_scheme
@@ -79,6 +80,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     check_positions(page, fixed_sizes(document, dynamics, target, valued), stated)
     derived = _derived(page, document, dynamics, target, parameters)
     data = None if around.in_memory else read_data(page, document, target, around.folder)
+    eps = _step_size(page, document, scheme)
     check_run(page, document, target, scheme)
     check_minibatch(page, document)
     check_estimates(page, document, target, scheme)
@@ -99,8 +101,8 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
         sizes=tuple(document.sizes.items()),
         data=data,
         init=init,
-        run=_settings(document, schedule),
-        stated_step_size=None if document.run.step_size == "auto" else document.run.step_size,
+        run=_settings(document, schedule, eps),
+        stated_step_size=eps,
         source=source_of(root, file),
         contiguous=document.minibatch is not None and document.minibatch.blocks is not None,
         control=(control[0].name, control[1].name) if control else None,
@@ -132,11 +134,18 @@ def _documents(page: Page, around: Around) -> tuple[Page, BuildDocument, Dynamic
     return None if document is None else (page, with_sizes_of_columns(document, dynamics, target), dynamics, target)
 
 
-def _settings(document: BuildDocument, schedule: Schedule) -> RunSettings:
+def _step_size(page: Page, document: BuildDocument, scheme: Scheme) -> Fraction | None:
+    """Return the step size, None of `auto`; 1 where none is stated, and a fault is added if a step takes time."""
+    stated = document.run.step_size
+    if stated is None and scheme.takes_time:
+        page.fault(("run",), "run.step_size", "found no `step_size`, expected one")
+    return None if stated == "auto" else stated or Fraction(1)
+
+
+def _settings(document: BuildDocument, schedule: Schedule, eps: Fraction | None) -> RunSettings:
     """Return the settings of a run, the step size as the double nearest to what is stated, None for `auto`."""
     run = document.run.model_dump(exclude={"schedule", "step_size", "share", "accept", "diagnostics"})
-    eps = document.run.step_size
-    return RunSettings(**run, step_size=None if eps == "auto" else float(eps), schedule=schedule)
+    return RunSettings(**run, step_size=None if eps is None else float(eps), schedule=schedule)
 
 
 def _new_parameters(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target) -> tuple[Parameter, ...]:

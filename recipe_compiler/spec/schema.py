@@ -364,7 +364,9 @@ class ScheduleEntry(Part):
 class RunEntry(Part):
     """How long to run; warmup counts draws, thin is the steps per kept draw."""
 
-    step_size: StepSize
+    step_size: Annotated[
+        StepSize | None, Field(description="may be left out where no move takes time: of draws by laws alone")
+    ] = None
     share: Annotated[
         Positive | None, Field(description="of `step_size: auto`: by what part of it a posterior sd may be off (0.02)")
     ] = None

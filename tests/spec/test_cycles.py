@@ -451,3 +451,19 @@ def test_faults_of_several_moves_are_told_at_once(tmp_path: Path) -> None:
     assert [fault.split(": ")[0] for fault in found] == [
         "scheme.cycle[0].refresh", "scheme.cycle[1].refresh", "scheme.cycle[2].metropolis.flip",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("scheme", "takes"), [("draw: beta, draw: tau", False), ("draw: beta, cir: tau", True), ("draw: tau, MOVE", True)]
+)
+def test_draws_by_laws_alone_need_no_step_size(tmp_path: Path, scheme: str, takes: bool) -> None:
+    text = f"cycle: [{scheme.replace('MOVE', f'{{refresh: r}}, {MOVE}')}]"
+    dynamics = () if "MOVE" in scheme else (("DYNAMICS", str(SPECS / "dynamics/still.yaml")), (REGRESSION[1][0], "{}"))
+    changes = (*dynamics, *REGRESSION, ("run: {step_size: 0.1}", "run: {draws: 10}"))
+    if takes:
+        (found,) = faults_of(tmp_path, text, *changes)
+        assert found.startswith("run.step_size: found no `step_size`, expected one")
+        return
+    build = build_of(tmp_path, text, *changes)
+    assert not build.scheme.takes_time
+    assert (build.eps, build.run.step_size, build.run.draws) == (1, 1.0, 10)
