@@ -22,6 +22,8 @@ Draws, each of shape (chain, draw, ...):
     x: (2,), theta[1:3]
     r: (3,)
     acceptance: a number, the mean probability that the moves of a draw were accepted with
+    unsolved: a number, how many of them were refused since their steps were not solved for, or led to no number
+    irreversible: a number, how many of them were refused since they do not lead back to where they began
 
 The build:
     step_size 0.6, draws 4000, warmup 100, thin 10, chains 4, seed 1
@@ -126,7 +128,7 @@ CONSTANTS = ("sum_difference", "step_factor", "step_factor_2", "sum_e")
 DATA = ()
 ARGUMENTS = (
     "theta", "r", "grad_U", "U", "e", "a", "spread", "sum_difference", "step_factor", "step_factor_2", "sum_e", "eps",
-    "thin", "noise_state", "theta_draws", "r_draws", "acceptance_draws",
+    "thin", "noise_state", "theta_draws", "r_draws", "acceptance_draws", "unsolved_draws", "irreversible_draws",
 )  # fmt: skip
 CARRIED = (("grad_U", 3), ("U", 1))
 FIRST_ARGUMENTS = (
@@ -171,6 +173,8 @@ def sample(
     starts = _checked_starts(starts, init)
     drawn = _room(starts, warmup + draws)
     drawn["acceptance"] = np.empty((chains, warmup + draws, 1))
+    drawn["unsolved"] = np.empty((chains, warmup + draws, 1))
+    drawn["irreversible"] = np.empty((chains, warmup + draws, 1))
     noise, _ = seed_streams(seed, chains)
     states = [
         {**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(3), "U": np.empty(1)}
@@ -183,7 +187,8 @@ def sample(
     drawn = _after_warmup(drawn, done, warmup)
     return {
         "v": drawn["theta"][:, :, 0], "x": drawn["theta"][:, :, 1:3], "r": drawn["r"],
-        "acceptance": drawn["acceptance"][:, :, 0],
+        "acceptance": drawn["acceptance"][:, :, 0], "unsolved": drawn["unsolved"][:, :, 0],
+        "irreversible": drawn["irreversible"][:, :, 0],
     }  # fmt: skip
 
 
@@ -372,7 +377,9 @@ def cycle(
     step_factor, step_factor_2, sum_e, noise_r_0, noise_r_1, noise_r_2, noise_length_0, noise_length_1, noise_accept_0,
     noise_accept_1, eps, residual_r_v1, matrix_r_v1, residual_theta_new, matrix_theta_new,
 ):  # fmt: skip
-    """Return one step, a cycle of moves: theta_next, r_next, grad_U_next, U_next, acceptance; draw nothing."""
+    """Return one step, a cycle of moves: theta_next, r_next, grad_U_next, U_next, acceptance, unsolved, irreversible;
+    draw nothing.
+    """
     # refresh: r_drawn = N(0, delta[i,j] exp(a e[i] + sum_k e[i] e[k] theta[k] - sum_k e[k] theta[k]))
     e_theta_4 = e[0] * theta_0 + e[1] * theta_1 + e[2] * theta_2
     scale_r = _exp(a * e[0] + e[0] * e_theta_4 - e_theta_4)
@@ -416,6 +423,7 @@ def cycle(
     # accept with probability min(1, exp(H - H')), else turn round
     log_ratio = U_0 - U_at + rest_start - rest_at
     # and where it leads back: each step was solved for
+    led = log_ratio
     theta_back_0 = theta_at_0
     theta_back_1 = theta_at_1
     theta_back_2 = theta_at_2
@@ -458,6 +466,9 @@ def cycle(
     gap += abs(r_drawn_2 + r_back_2)
     extent += abs(r_drawn_2) + abs(r_at_2)
     log_ratio = _returned(log_ratio, gap, extent)
+    lost, one_way = _guards(led, log_ratio)
+    unsolved_0 = lost
+    irreversible_0 = one_way
     accept, acceptance_0 = _accepted(log_ratio, noise_accept_0, noise_accept_1)
     theta_next_0 = theta_at_0 if accept else theta_0
     theta_next_1 = theta_at_1 if accept else theta_1
@@ -471,7 +482,7 @@ def cycle(
     U_next_0 = U_at if accept else U_0
     return (
         theta_next_0, theta_next_1, theta_next_2, r_next_0, r_next_1, r_next_2, grad_U_next_0, grad_U_next_1,
-        grad_U_next_2, U_next_0, acceptance_0,
+        grad_U_next_2, U_next_0, acceptance_0, unsolved_0, irreversible_0,
     )  # fmt: skip
 
 
@@ -505,7 +516,7 @@ def first_values(theta, r, grad_U, U, e, a, spread, sum_difference, step_factor,
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
     theta, r, grad_U, U, e, a, spread, sum_difference, step_factor, step_factor_2, sum_e, eps, thin, noise_state,
-    theta_draws, r_draws, acceptance_draws,
+    theta_draws, r_draws, acceptance_draws, unsolved_draws, irreversible_draws,
 ):  # fmt: skip
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
@@ -534,6 +545,8 @@ def run(
     grad_U_2 = grad_U[2]
     U_0 = U[0]
     acceptance_sum = 0.0
+    unsolved_sum = 0.0
+    irreversible_sum = 0.0
     s0 = noise_state[0]
     s1 = noise_state[1]
     s2 = noise_state[2]
@@ -548,13 +561,18 @@ def run(
             noise_length_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             noise_accept_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             noise_accept_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
-            theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, U_0, acceptance_0 = cycle(
+            (
+                theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, U_0, acceptance_0, unsolved_0,
+                irreversible_0,
+            ) = cycle(
                 theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, U_0, e, a, spread,
                 sum_difference, step_factor, step_factor_2, sum_e, noise_r_0, noise_r_1, noise_r_2, noise_length_0,
                 noise_length_1, noise_accept_0, noise_accept_1, eps, residual_r_v1, matrix_r_v1, residual_theta_new,
                 matrix_theta_new,
             )  # fmt: skip
             acceptance_sum += acceptance_0
+            unsolved_sum += unsolved_0
+            irreversible_sum += irreversible_0
         theta_draws[kept, 0] = theta_0
         theta_draws[kept, 1] = theta_1
         theta_draws[kept, 2] = theta_2
@@ -563,6 +581,10 @@ def run(
         r_draws[kept, 2] = r_2
         acceptance_draws[kept, 0] = acceptance_sum / thin
         acceptance_sum = 0.0
+        unsolved_draws[kept, 0] = unsolved_sum
+        unsolved_sum = 0.0
+        irreversible_draws[kept, 0] = irreversible_sum
+        irreversible_sum = 0.0
         finite = True
         finite = finite and abs(theta_0) <= 1.7976931348623157e308
         finite = finite and abs(theta_1) <= 1.7976931348623157e308
@@ -737,6 +759,18 @@ _CLOSE = 1e-8  # of the size of a block, as near as trajectories of many steps c
 def _returned(log_ratio, gap, extent):
     """Return the log ratio, or -inf where a block came back by `gap` from where it began; NaN is no way back."""
     return log_ratio if gap <= _CLOSE * extent else -math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _guards(led, log_ratio):
+    """Return 1 where a trajectory led to no number, else 0; and 1 where it led somewhere and not back, else 0.
+
+    `led` is the log ratio before it was tried whether it leads back. An energy of plus infinity is a number.
+    """
+    known = led < math.inf or led >= math.inf
+    lost = not known
+    one_way = known and led > -math.inf and not log_ratio > -math.inf
+    return 1.0 if lost else 0.0, 1.0 if one_way else 0.0
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -7,11 +7,11 @@ from recipe_compiler.derive.noise import gradient_covariance
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.citations import citation
 from recipe_compiler.emit.module import FORMAT
-from recipe_compiler.emit.print_chain import accepts_by
+from recipe_compiler.emit.print_chain import told_by
 from recipe_compiler.emit.sampler import DrawnArray, Keyword, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
-from recipe_compiler.program.lower_cycle import ACCEPTANCE
+from recipe_compiler.program.lower_cycle import ACCEPTANCE, IRREVERSIBLE, UNSOLVED
 from recipe_compiler.program.lower_draw import OF_NORMALS
 from recipe_compiler.program.program import Cycle, Program
 from recipe_compiler.spec.model import Build, Scheme
@@ -105,10 +105,17 @@ def _origin(build: Build, digest: str) -> Iterator[str]:
     yield "their authors' own."
 
 
+_TOLD = {
+    ACCEPTANCE: "the mean probability that the moves of a draw were accepted with",
+    UNSOLVED: "how many of them were refused since their steps were not solved for, or led to no number",
+    IRREVERSIBLE: "how many of them were refused since they do not lead back to where they began",
+}
+"""What is told of the moves of a draw."""
+
+
 def _drawn(sampler: Sampler) -> Iterator[str]:
     yield from (_piece(piece) for piece in sampler.pieces)
-    if accepts_by(sampler.kernel):
-        yield f"{ACCEPTANCE}: a number, the mean probability that the moves of a draw were accepted with"
+    yield from (f"{name}: a number, {_TOLD[name]}" for name, _ in told_by(sampler.kernel))
 
 
 def _references(build: Build) -> Iterator[str]:
@@ -232,7 +239,7 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
         pieces, laws = {name: piece for name, (piece, _) in found.items()}, (build.target.declared or build.target).laws
         yield from (line.strip() for line in cycle_lines(derivation, build.scheme, pieces, laws))
         trajectory = program.cycle.trajectory if program.cycle else None
-        if trajectory is not None and any(value.back for value in trajectory.values):
+        if trajectory is not None and trajectory.is_solved:
             yield "steps are solved for: z' is refused where as many of them from it, turned round, do not lead to z"
     if program.cycle is not None and program.cycle.draws:
         yield from _of_draws(program, program.cycle)

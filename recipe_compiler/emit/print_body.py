@@ -297,6 +297,17 @@ def call(head: str, arguments: tuple[str, ...], indent: int, tail: str = "") -> 
     yield f"{' ' * indent}){tail}{FILLED if len(lines) > 1 else ''}"
 
 
+def assigned(targets: tuple[str, ...], procedure: str, arguments: tuple[str, ...], indent: int) -> Iterator[str]:
+    """Yield the call of a function that returns several values; targets too long for one line have lines of theirs."""
+    pad, head = " " * indent, f"{', '.join(targets)} = {procedure}"
+    if len(pad) + len(head) < WIDTH:
+        yield from call(f"{pad}{head}", arguments, indent)
+        return
+    yield from (f"{pad}(", *filled(targets, indent + 4), f"{pad}) = {procedure}(")
+    yield from filled(arguments, indent + 4)
+    yield f"{pad}){FILLED}"
+
+
 FILLED = "  # fmt: skip"
 """What the last of lines ends with that hold many items each: a formatter would give each item its own."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
 from recipe_compiler.emit.chain_loop import LARGEST, RUN, ChainLoop, print_loop
-from recipe_compiler.emit.print_body import WIDTH, call
+from recipe_compiler.emit.print_body import WIDTH, assigned, call
 from recipe_compiler.emit.print_procedure import LOOP, shape_text, size_lines
 from recipe_compiler.emit.print_streams import WORDS, draw_arrays, draw_chunk, draw_scalars, end_step
 from recipe_compiler.errors import CompilerError
@@ -16,7 +16,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array, Invoke
 from recipe_compiler.program.lower import GRADIENT, block_array
-from recipe_compiler.program.lower_cycle import ACCEPTANCE
+from recipe_compiler.program.lower_cycle import ACCEPTANCE, TOLD
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
 
@@ -98,32 +98,32 @@ def _chunks_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
 
 def _registers_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     """Return the loop of a chain of scalars: state and random state are read once, and written back at the end."""
-    step, accepts = kernel.chain_step, accepts_by(kernel)
+    step, told = kernel.chain_step, told_by(kernel)
     rooms = (f"{a.name} = np.empty({shape_text(a.sizes)})" for a in step.work if a.name != CLIPPED)
     blocks = tuple((b.name, k, name) for b in program.blocks for k, name in enumerate(kernel.scalars(b.name)))
     state = (*blocks, *_carried_entries(program, kernel))
     words = tuple(enumerate(WORDS[program.bit_generator]))
     normals = tuple(name for array in kernel.noises for name in kernel.scalars(array.name))
     finite = (*(name for _, _, name in blocks), *(s for array in _energy(program) for s in kernel.scalars(array.name)))
-    targets = ", ".join((*(name for _, _, name in state), *accepts))
+    targets = (*(name for _, _, name in state), *(value for _, value in told))
     arguments = tuple(array.name for array in (*step.inputs, *step.work))
     return ChainLoop(
         begin=(
             *_indented(4, rooms),
             *(f"    {name} = {array}[{k}]" for array, k, name in state),
-            *(f"    {SUM} = 0.0" for _ in accepts),
+            *(f"    {summed(name)} = 0.0" for name, _ in told),
             *(f"    {name} = noise_state[{k}]" for k, name in words),
             f"    done = {rows}",
         ),
         rows=rows,
         step=(
             *_indented(12, draw_scalars(program, normals)),
-            *call(f"            {targets} = {step.name}", arguments, 12),
-            *(f"            {SUM} += {name}" for name in accepts),
+            *assigned(targets, step.name, arguments, 12),
+            *(f"            {summed(name)} += {value}" for name, value in told),
         ),
         keep=(
             *(f"        {block}_draws[kept, {k}] = {name}" for block, k, name in blocks),
-            *_kept_acceptance(kernel),
+            *_kept_told(kernel),
             "        finite = True",
             *(f"        finite = finite and abs({name}) <= {LARGEST}" for name in finite),
             "        if not finite:",
@@ -157,26 +157,27 @@ def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
         *(batches if minibatch else ()),
         *((CLIPPED,) if _clips(kernel) else ()),
         *(f"{block.name}_draws" for block in program.blocks),
-        *((f"{ACCEPTANCE}_draws",) if accepts_by(kernel) else ()),
+        *(f"{name}_draws" for name, _ in told_by(kernel)),
     )
 
 
-SUM = f"{ACCEPTANCE}_sum"
-"""What adds up acceptance between two draws."""
+def summed(name: str) -> str:
+    """Return what adds up between two draws what each step tells."""
+    return f"{name}_sum"
 
 
-def accepts_by(kernel: Kernel) -> tuple[str, ...]:
-    """Return what holds the probability of acceptance after a step of a chain, nothing where none is accepted."""
-    if kernel.potential is None:
-        return ()
-    return kernel.scalars(ACCEPTANCE) or (f"{ACCEPTANCE}[0]",)
+def told_by(kernel: Kernel) -> tuple[tuple[str, str], ...]:
+    """Return what a step of a chain tells of its moves, by name, and what holds it; nothing where none is accepted."""
+    given = {array.name for array in kernel.chain_step.outputs}
+    held = ((name, kernel.scalars(name) or ((f"{name}[0]",) if name in given else ())) for name in TOLD)
+    return tuple((name, scalar) for name, scalars in held for scalar in scalars)
 
 
-def _kept_acceptance(kernel: Kernel) -> Iterator[str]:
-    """Yield the lines that write down the mean acceptance since the draw before."""
-    if accepts_by(kernel):
-        yield f"        {ACCEPTANCE}_draws[kept, 0] = {SUM} / thin"
-        yield f"        {SUM} = 0.0"
+def _kept_told(kernel: Kernel) -> Iterator[str]:
+    """Yield the lines that write down the mean acceptance since the draw before, and how many moves were guarded."""
+    for name, _ in told_by(kernel):
+        yield f"        {name}_draws[kept, 0] = {summed(name)}{' / thin' if name == ACCEPTANCE else ''}"
+        yield f"        {summed(name)} = 0.0"
 
 
 def first_values_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
@@ -254,23 +255,23 @@ def _contract(program: Program) -> str:
 
 def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     """Return the loop of a chain whose new state is written beside the old one, and copied."""
-    step, accepts = kernel.chain_step, accepts_by(kernel)
+    step, told = kernel.chain_step, told_by(kernel)
     work = (array for array in (*step.outputs, *step.work, *kernel.noises) if array.name != CLIPPED)
     arguments = tuple(array.name for array in (*step.outputs, *step.inputs, *step.work))
     return ChainLoop(
         begin=(
             *_rooms(program, (*work, *(kernel.sums.outputs if kernel.sums else ()))),
             *_summed(kernel),
-            *(f"    {SUM} = 0.0" for _ in accepts),
+            *(f"    {summed(name)} = 0.0" for name, _ in told),
         ),
         rows=rows,
         step=(
             *_indented(12, (*_draw_batch(program), *draw_arrays(program, kernel))),
             *call(f"            {step.name}", arguments, 12),
             *_moved_on(program, kernel),
-            *(f"            {SUM} += {name}" for name in accepts),
+            *(f"            {summed(name)} += {value}" for name, value in told),
         ),
-        keep=(*_kept_acceptance(kernel), *_keep(program)),
+        keep=(*_kept_told(kernel), *_keep(program)),
         end=(f"    return {rows}",),
     )
 

@@ -5,14 +5,13 @@ from json import dumps
 from textwrap import wrap
 
 from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled
-from recipe_compiler.emit.print_chain import accepts_by, carried, run_arguments
+from recipe_compiler.emit.print_chain import carried, run_arguments, told_by
 from recipe_compiler.emit.print_numpy import NotInNumpyError, Spelling, print_numpy
 from recipe_compiler.emit.print_start import bare
 from recipe_compiler.emit.sampler import Keyword, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.atoms import smallest_sizes
-from recipe_compiler.program.lower_cycle import ACCEPTANCE
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import symbolic_sizes
 from recipe_compiler.spec.formulas import is_of_data
@@ -216,8 +215,8 @@ def _chains(own: Sampler) -> Iterator[str]:
     for name, inside in own.domains:
         yield f'_check_starts_inside("{name}", starts, {inside})'
     yield "drawn = _room(starts, warmup + draws)"
-    if accepts_by(own.kernel):
-        yield f'drawn["{ACCEPTANCE}"] = np.empty((chains, warmup + draws, 1))'
+    for name, _ in told_by(own.kernel):
+        yield f'drawn["{name}"] = np.empty((chains, warmup + draws, 1))'
     batches = "batches" if "batch_state" in arguments else "_"
     yield f"noise, {batches} = seed_streams(seed, chains)"
     entries = ["**starts[chain]", '"noise_state": noise[chain]']
@@ -266,8 +265,7 @@ def _returned(own: Sampler) -> Iterator[str]:
     for name, inside in own.domains:
         yield f'_tell_outside("{name}", drawn["{name}"], {inside})'
     found = {piece.name: piece.drawn for piece in own.pieces}
-    if accepts_by(own.kernel):
-        found[ACCEPTANCE] = f'drawn["{ACCEPTANCE}"][:, :, 0]'
+    found |= {name: f'drawn["{name}"][:, :, 0]' for name, _ in told_by(own.kernel)}
     if own.build.run.schedule.name != "constant":
         found["step_size"] = 'np.array([[of_draw(warmup + k)["eps"] for k in range(draws)]] * chains)'
     if any(piece.exponential for piece in own.pieces):

@@ -115,7 +115,7 @@ class Pilots:
                 f"step_size: auto: U is not finite where chain {lost + 1} of warm-up begins, so that no move is taken "
                 "or refused by it; state an `init` where it is"
             )
-        acceptance = np.stack([chain.draws[-1][:, 0] for chain in found])
+        acceptance = np.stack([chain.draws[len(chain.blocks)][:, 0] for chain in found])
         return Moved(np.stack([chain.draws[self._place] for chain in found]), np.nan_to_num(acceptance, nan=0.0))
 
     @cached_property

@@ -43,6 +43,10 @@ from recipe_compiler.tensor.terms import Tensor
 
 ACCEPTANCE = "acceptance"
 """The probability with which the end of a trajectory is taken, as a step leaves it."""
+UNSOLVED, IRREVERSIBLE = "unsolved", "irreversible"
+"""Whether a trajectory of steps that are solved for ended in no number, or does not lead back to where it began."""
+TOLD = (ACCEPTANCE, UNSOLVED, IRREVERSIBLE)
+"""What a step may leave beside the state of the chain."""
 REST = "rest"
 """The procedure that returns H - U."""
 HEAT = "heat"
@@ -215,7 +219,9 @@ def lower_cycle(
     code = (Array("gradient"),) if program.gradient and program.gradient.code else ()
     inputs = (*code, *(_array(name, shape) for name, shape in shapes.items()), *others, *normals, *stream, Array("eps"))
     outputs = tuple(_array(program.left[name], shape) for name, shape in shapes.items())
-    outputs += (Array(ACCEPTANCE, (1,)),) if cycle.potential is not None else ()
+    solves = cycle.trajectory is not None and cycle.trajectory.is_solved
+    told = () if cycle.potential is None else TOLD if solves else (ACCEPTANCE,)
+    outputs += tuple(Array(name, (1,)) for name in told)
     draws = f"draw from {STREAM.name} alone" if stream else "draw nothing"
     says = (f"one step, a cycle of moves: {', '.join(array.name for array in outputs)}; {draws}.",)
     work = tuple(dict.fromkeys(array for own in lowered for array in own.work))
@@ -368,13 +374,14 @@ def _returned(
     Nothing where no step is solved for by iteration. Of every block the differences are added up, and compared with
     the size of the block at both ends: what is not a number is refused.
     """
-    moved = tuple(value for value in move.values if value.back)
-    if not moved:
+    if not move.is_solved:
         return (), defined
-    (gap, extent), defined = each(naming, defined, ("gap", "extent"))
+    moved = tuple(value for value in move.values if value.back)
+    (gap, extent, led, *counts), defined = each(naming, defined, ("gap", "extent", "led", "lost", "one_way"))
     back = {value.name: value.back for value in moved}
     body: list[Statement] = [
         Comment("and where it leads back: each step was solved for"),
+        Assign(Ref(led), Ref(LOG_RATIO)),
         *(s for v in moved for s in _written(defined, v, v.back, v.at, turned=v.name in move.flip)),
         Repeat(
             move.least if move.least == move.most else LENGTH,
@@ -403,6 +410,9 @@ def _returned(
             ),
             Invoke("_returned", (LOG_RATIO, gap, extent), (LOG_RATIO,)),
         ]
+    body.append(Invoke("_guards", (led, LOG_RATIO), tuple(counts)))
+    told = zip((UNSOLVED, IRREVERSIBLE), counts, strict=True)
+    body += [Assign(Ref(name, (0,)), Ref(count)) for name, count in told]
     return tuple(body), defined
 
 

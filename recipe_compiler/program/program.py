@@ -319,6 +319,11 @@ class Trajectory:
     """Whether the gradient and U are evaluated where it starts: other moves moved the block that they depend on."""
 
     @property
+    def is_solved(self) -> bool:
+        """Whether its steps are solved for by iteration, and it is tried whether they lead back."""
+        return any(value.back for value in self.values)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """All names that it introduces."""
         own = (name for value in self.values for name in (value.at, value.end, value.back) if name)

@@ -13,7 +13,7 @@ from recipe_compiler.program.gather_rows import gather_rows, gathers
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import Invoke, Iterate, Repeat, Statement, When
 from recipe_compiler.program.lower import GRADIENT
-from recipe_compiler.program.lower_cycle import ACCEPTANCE
+from recipe_compiler.program.lower_cycle import TOLD
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.pack_minibatch import packs
 from recipe_compiler.program.prefetch import reads_ahead
@@ -58,7 +58,7 @@ def _in_registers(program: Program, kernel: Kernel) -> Kernel:
     """Return the kernel with the state and all of a step in scalars; parameters stay as they are given."""
     step = kernel.chain_step
     work = [array for own in kernel.procedures for array in (*own.work, *own.outputs)]
-    count = sum(array.name != ACCEPTANCE for array in step.outputs)
+    count = sum(array.name not in TOLD for array in step.outputs)
     whole = {CLIPPED, *_passed_on(kernel)}
     held = (*step.inputs[:count], *kernel.noises, *(a for a in work if a.sizes and a.name not in whole))
     straight = kernel.mapped(lambda own: replace(own, body=without_views(unroll(own.body))))

@@ -16,7 +16,7 @@ import sympy as sp
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.lower_cycle import ACCEPTANCE, HEAT
+from recipe_compiler.program.lower_cycle import ACCEPTANCE, HEAT, IRREVERSIBLE, UNSOLVED
 from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.program import Cycle, Draw, Move, Refresh, Trajectory
 from recipe_compiler.readback.gradient import BATCH
@@ -35,6 +35,8 @@ FLAG = sp.Symbol("taken")
 """Whether the end of a trajectory is taken."""
 PROBABILITY = sp.Symbol("probability")
 """That of taking it."""
+REFUSED = (sp.Symbol("lost"), sp.Symbol("leads one way"))
+"""Whether a guard refuses it: no number is where it ends, or it does not lead back."""
 _COUNT = sp.Symbol("cycles before")
 """The cycles of the chain before this one."""
 
@@ -66,6 +68,7 @@ class _Boxes:
     rests: list[Mapping[str, Entries]] = field(default_factory=list)
     ratios: list[list[Value]] = field(default_factory=list)
     returns: list[list[Value]] = field(default_factory=list)
+    guards: list[list[Value]] = field(default_factory=list)
     lengths: list[list[Value]] = field(default_factory=list)
     cycles: int = 0
     """Of the chain before this one: which of its moves are due."""
@@ -134,6 +137,11 @@ class _Boxes:
         """Return the ratio, or that there is no way back."""
         self.returns.append(arguments)
         return _checked(len(self.returns))
+
+    def guarded(self, arguments: list[Value]) -> Value:
+        """Return which guard refuses."""
+        self.guards.append(arguments)
+        return REFUSED
 
     def uniform(self, arguments: list[Value]) -> Value:
         """Return a length: one more than the least."""
@@ -207,6 +215,7 @@ def _check_one(module: Module, here: Names, cycle: Cycle, cycles: int) -> None:
         "rest": boxes.rest,
         "_accepted": boxes.accepted,
         "_returned": boxes.returned,
+        "_guards": boxes.guarded,
         "_uniform_integer": boxes.uniform,
         "_is_due": boxes.is_due,
         **{own.name: partial(boxes.draw, own) for own in kernel.draws},
@@ -460,6 +469,9 @@ class _Moves:
         """Check that every block is compared with where it began, and return what is left of the ratio."""
         names = [block.name for block in self.module.program.blocks]
         self._demand(len(self.boxes.returns) == len(names), "does not try of every block whether it came back")
+        ((led, returned),) = self.boxes.guards or ((None, None),)
+        self._same([ratio, _checked(len(names))], [led, returned], "what its guards are told by")
+        self._same(REFUSED, [self.entries(name)[0] for name in (UNSOLVED, IRREVERSIBLE)], "what its guards tell")
         for times, (name, (given, gap, extent)) in enumerate(zip(names, self.boxes.returns, strict=True)):
             equal(given, _checked(times) if times else ratio, "the ratio that is checked", self.here)
             apart = sp.Add(*(sp.Abs(a - b) for a, b in zip(start[name], back[name], strict=True)))

@@ -14,11 +14,11 @@ import numpy as np
 import sympy as sp
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.emit.print_chain import SUM, accepts_by, carried, run_arguments
+from recipe_compiler.emit.print_chain import carried, run_arguments, summed, told_by
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array
-from recipe_compiler.program.lower_cycle import ACCEPTANCE
+from recipe_compiler.program.lower_cycle import TOLD
 from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.readback.gradient import BATCH
 from recipe_compiler.readback.interpreter import Reader, Value
@@ -184,15 +184,15 @@ def check_iteration(module: Module, sizes: Sizes) -> None:
     reader.execute(before, scope)
     made = {array.name for array in kernel.sums.outputs} if kernel.sums else set[str]()
     iteration.demand(made <= iteration.given.keys(), "does not compute what stays the same along the chain")
-    for _ in accepts_by(kernel):
-        iteration.demand(scope.get(SUM) == 0, "does not begin to add up acceptance at zero")
-        scope[SUM] = sp.Symbol(SUM)
+    for name, _ in told_by(kernel):
+        iteration.demand(scope.get(summed(name)) == 0, f"does not begin to add up {name} at zero")
+        scope[summed(name)] = sp.Symbol(summed(name))
     reader.execute(turn, scope)
     reader.execute(after, scope)
     iteration.demand(reader.steps == 1, f"takes {reader.steps} steps in an iteration")
-    for _ in accepts_by(kernel):
-        added = sp.Symbol(SUM) + sp.Symbol(f"new {ACCEPTANCE}[0]")
-        iteration.demand(scope[SUM] == added, "does not add up its acceptance")
+    for name, _ in told_by(kernel):
+        added = sp.Symbol(summed(name)) + sp.Symbol(f"new {name}[0]")
+        iteration.demand(scope[summed(name)] == added, f"does not add up its {name}")
     for name in (*(block.name for block in module.program.blocks), *(a.name for a in carried(module.program))):
         new = [sp.Symbol(f"new {name}[{k}]") for k in range(start[name].size)]
         iteration.demand(list(iteration.given[name]) == new, f"does not keep what a step made of {name}")
@@ -270,7 +270,7 @@ def _given(module: Module, sizes: Sizes) -> dict[str, Value]:
     shapes |= {datum.name: (BATCH + 1, *datum.axes[1:]) for datum in program.data}
     shapes |= {array.name: array.sizes for array in carried(program)}
     shapes |= {f"{block.name}_draws": (1, *(block.shape.sizes or (1,))) for block in program.blocks}
-    shapes |= {f"{ACCEPTANCE}_draws": (1, 1)}
+    shapes |= {f"{name}_draws": (1, 1) for name in TOLD}
     shapes |= {"noise_state": (WORDS[program.bit_generator],), "batch_state": (4,), "permutation": (BATCH + 1,)}
     shapes |= {"clipped": (1,), "batch_size": (), "eps": (), "thin": (), "gradient": ()}
     found: dict[str, Value] = {}
@@ -323,7 +323,7 @@ def _made(module: Module, kernel: Kernel, arguments: Mapping[str, Any]) -> Value
 
 def _passed_on(module: Module) -> Mapping[str, str]:
     """Return what a step of the chain is given to what it leaves, and the probability that it accepted with."""
-    return {**module.program.left, **({ACCEPTANCE: ACCEPTANCE} if accepts_by(module.kernel) else {})}
+    return {**module.program.left, **{name: name for name, _ in told_by(module.kernel)}}
 
 
 def _entry(module: Module, scalar: str) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.code_gradient import CodeGradient
-from recipe_compiler.run.load_module import ACCEPTED, Emitted
+from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.rng_state import Stream
 
 Array = NDArray[np.float64]
@@ -45,7 +45,7 @@ class Chain:
     batch_state: NDArray[np.uint64]
     permutation: NDArray[np.uint64]
     draws: tuple[Array, ...]
-    """Of every block, then the acceptance of each draw where its moves are accepted or refused."""
+    """Of every block, then what `run` tells of the moves of each draw: their acceptance, what guards refused."""
     carried: tuple[Array, ...] = ()
     """What the next step begins with beside the state: the gradient that the last one ended with, U."""
     clipped: Array = field(default_factory=lambda: np.zeros(1))
@@ -70,7 +70,7 @@ def start_chain(module: Emitted, inputs: Inputs, state: tuple[Array, ...], noise
         batch_state=batch,
         permutation=np.arange(shuffled, dtype=np.uint64),
         carried=tuple(np.empty(sizes[size]) for _, size in module.carried),
-        draws=tuple(np.empty((inputs.draws, size)) for size in (*(b.size for b in state), *((1,) * module.accepts))),
+        draws=tuple(np.empty((inputs.draws, size)) for size in (*(b.size for b in state), *((1,) * len(module.told)))),
     )
     if module.first_values is not None:
         own = _given(module, inputs) | _own(module, chain)
@@ -106,7 +106,7 @@ def _own(module: Emitted, chain: Chain) -> dict[str, object]:
 def run_arguments(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> tuple[object, ...]:
     """Return the arguments of a module's `run` for the next draws of a chain, in the order that the module states."""
     rows = slice(chain.done, chain.done + draws)
-    names = (*(f"{name}_draws" for name, _ in module.blocks), *((ACCEPTED,) * module.accepts))
+    names = (*(f"{name}_draws" for name, _ in module.blocks), *module.told)
     kept = {name: block[rows] for name, block in zip(names, chain.draws, strict=True)}
     known = _given(module, inputs) | _own(module, chain) | kept
     return tuple(known[name] for name in module.arguments)

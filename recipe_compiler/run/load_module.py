@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import CompilerError, RunError
-from recipe_compiler.program.lower_cycle import ACCEPTANCE
+from recipe_compiler.program.lower_cycle import ACCEPTANCE, IRREVERSIBLE, UNSOLVED
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.rng_state import Stream
 from recipe_compiler.run.support_functions import MODULE, share_support
@@ -47,6 +47,8 @@ def users_name(emitted: str, declared: Collection[str]) -> str:
 
 ACCEPTED = f"{ACCEPTANCE}_draws"
 """What `run` writes the mean probability of acceptance since the draw before into."""
+GUARDED = tuple(f"{name}_draws" for name in (UNSOLVED, IRREVERSIBLE))
+"""What it writes into how many moves since then its guards refused: of steps that are solved for by iteration."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,6 +119,11 @@ class Emitted:
     def accepts(self) -> bool:
         """Whether `run` tells the probability that its moves were accepted with."""
         return ACCEPTED in self.arguments
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What `run` tells of moves, in its order."""
+        return tuple(name for name in (ACCEPTED, *GUARDED) if name in self.arguments)
 
 
 def load_text(name: str, text: str, code: Code | None = None) -> Emitted:

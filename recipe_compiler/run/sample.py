@@ -24,7 +24,7 @@ from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.gradient_trial import try_gradient
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.lanes import why_no_lanes
-from recipe_compiler.run.load_module import Emitted, users_name
+from recipe_compiler.run.load_module import ACCEPTED, GUARDED, Emitted, users_name
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings
@@ -58,6 +58,10 @@ class Draws:
     seconds: float
     acceptance: Array | None = None
     """The probability that moves were accepted with, a mean over those of a draw: chains x draws; None without any."""
+    unsolved: Array | None = None
+    """How many moves of a draw were refused since their steps were not solved for, or led to no number; likewise."""
+    irreversible: Array | None = None
+    """How many were since they do not lead back to where they began; likewise."""
     outside: tuple[Outside, ...] = ()
     """Blocks with draws outside of their domains."""
 
@@ -115,6 +119,7 @@ def sample(
         checkpoint.copy(chains)()
     longest = _longest(chains, settings.warmup)
     arrays = tuple(_stacked(chains, b, longest) for b in range(len(module.blocks)))
+    told = {name: _stacked(chains, len(arrays) + k, longest)[:, :, 0] for k, name in enumerate(module.told)}
     return Draws(
         blocks=tuple(block.name for block in build.dynamics.declarations.blocks),
         arrays=arrays,
@@ -126,7 +131,9 @@ def sample(
         settings=settings,
         sizes=tuple(sorted(sizes.items())),
         seconds=time.perf_counter() - begin,
-        acceptance=_stacked(chains, len(arrays), longest)[:, :, 0] if module.accepts else None,
+        acceptance=told.get(ACCEPTED),
+        unsolved=told.get(GUARDED[0]),
+        irreversible=told.get(GUARDED[1]),
         outside=outside(build, arrays, Point(known, sizes)),
     )
 

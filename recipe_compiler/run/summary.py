@@ -55,6 +55,8 @@ class Summary:
     """Of every chain the mean probability that its moves were accepted with, after warmup; empty where none is."""
     tails: Sequence[Tail] = ()
     """Of coordinates whose sd has no Monte Carlo error, the heaviest first."""
+    guarded: tuple[int, int, int] | None = None
+    """Moves after warmup, and how many of them guards of steps that are solved for refused; None without such steps."""
 
     @property
     def trust(self) -> str:
@@ -86,6 +88,7 @@ class Summary:
         ahead = forecast.says[:1] if forecast is not None and forecast.width is not None else ()
         return (
             *self._accepted,
+            *self._guarded,
             *ahead,
             *(one.says for one in (diagnostics.departures, diagnostics.generator) if one is not None),
         )
@@ -96,6 +99,14 @@ class Summary:
             return ()
         chains = f"{min(self.acceptance):.2f} to {max(self.acceptance):.2f} by chain"
         return (f"acceptance: {sum(self.acceptance) / len(self.acceptance):.2f} of the moves ({chains})",)
+
+    @property
+    def _guarded(self) -> tuple[str, ...]:
+        if self.guarded is None:
+            return ()
+        moves, unsolved, irreversible = self.guarded
+        told = f"{unsolved} not solved for, {irreversible} that do not lead back"
+        return (f"refused by guards of implicit steps: {told}, of {moves} moves",)
 
 
 def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = None) -> Summary:
@@ -117,6 +128,7 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
         diagnostics,
         tuple(_acceptance(draws)),
         tails,
+        _guarded(draws),
     )
 
 
@@ -125,6 +137,14 @@ def _acceptance(draws: Draws) -> Iterator[float]:
         return
     for rates, kept in zip(draws.acceptance, draws.kept, strict=True):
         yield float(rates[draws.warmup : kept].mean()) if kept > draws.warmup else 0.0
+
+
+def _guarded(draws: Draws) -> tuple[int, int, int] | None:
+    if draws.unsolved is None or draws.irreversible is None:
+        return None
+    after = slice(draws.warmup, None)
+    moves = draws.settings.thin * sum(max(0, kept - draws.warmup) for kept in draws.kept)
+    return moves, int(np.nansum(draws.unsolved[:, after])), int(np.nansum(draws.irreversible[:, after]))
 
 
 def _chain_warnings(draws: Draws) -> Iterator[str]:

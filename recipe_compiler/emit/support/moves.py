@@ -42,6 +42,18 @@ def _returned(log_ratio, gap, extent):
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _guards(led, log_ratio):
+    """Return 1 where a trajectory led to no number, else 0; and 1 where it led somewhere and not back, else 0.
+
+    `led` is the log ratio before it was tried whether it leads back. An energy of plus infinity is a number.
+    """
+    known = led < math.inf or led >= math.inf
+    lost = not known
+    one_way = known and led > -math.inf and not log_ratio > -math.inf
+    return 1.0 if lost else 0.0, 1.0 if one_way else 0.0
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _is_due(cycles, every):
     """Return whether a move is done in this cycle, which so many went before."""
     return cycles % every == 0.0
