@@ -99,3 +99,16 @@ def test_wrong_decisions_are_seen_with_as_many_pairs() -> None:
     assert refused.decided(math.nan, NORMALS)[1] == 1.0
     overflowed = compiled("known = log_ratio < math.inf", "known = log_ratio == log_ratio")
     assert overflowed.decided(math.inf, NORMALS)[0].all()
+
+
+def test_guards_tell_no_number_from_no_way_back() -> None:
+    module: dict[str, Callable[..., object]] = {}
+    head = "import math\nimport numpy as np\nfrom numba import njit\n"
+    own = "\n\n@njit\ndef told(led, log_ratio):\n    return _guards(led, log_ratio)\n"
+    exec(compile(f"{head}{support_text(('_guards',))}{own}", "<guards>", "exec"), module)
+    inf, nan = math.inf, math.nan
+    for led, log_ratio, told in (
+        (-0.5, -0.5, (0, 0)), (2.0, 2.0, (0, 0)), (-0.5, -inf, (0, 1)), (3.0, -inf, (0, 1)), (nan, -inf, (1, 0)),
+        (-inf, -inf, (0, 0)), (inf, -inf, (0, 1)), (inf, inf, (0, 0)),
+    ):  # fmt: skip
+        assert module["told"](led, log_ratio) == told, (led, log_ratio)
