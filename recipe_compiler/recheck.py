@@ -543,7 +543,11 @@ class Documents:
         """Return these documents with no more than a claim rests on; what nothing is granted of grows as it likes."""
         own = ("state", "parameters", "functions")
         lists = [declared(part, key) for part in (self.dynamics, self.target) for key in own]
-        lists += [declared(self.build, "parameters"), self.noise, self.declared]
+        fields = declared(self.target, "data")
+        for entry in fields.values():
+            least = min((Fraction(str(x)) for x in listed(entry.get("in"))), default=Fraction(-1))
+            entry["is"] += ["nonnegative"] * (least >= 0) + ["positive"] * (least > 0)
+        lists += [declared(self.build, "parameters"), self.noise, self.declared, fields]
         found, granted = Documents(self.parts), [one for one in claim["given"] if is_granted(claim["id"], one)]
         stated, every = set[tuple[str, str]](), {pair for part in lists for pair in self.facts(part)}
         sizes = {size for entry in self.declared.values() for size in entry["shape"]}
@@ -565,6 +569,13 @@ class Documents:
             words = {*re.findall(r"\w+", one)}
             law = claim["id"] == "unique" and one == "exp(-H) has a finite integral"  # which says that there is one
             require(law or (words & {*self.functions} and "H" not in words), f"{one} is no assumption about a function")
+        author = {*listed(self.target.get("assume")), *listed(self.build.get("assume"))}
+        file = str(dict(self.build.get("data") or []).get("file", ""))
+        for one in granted:
+            read = re.fullmatch(OF_DATA, one)
+            require(not read or Path(file).name == read[1], f"{one} is of no data of this build")
+            require(not re.fullmatch(BY_AUTHOR, one) or ASSUMED in author, f"{one} is not what a document states")
+        granted = [one for one in granted if not re.fullmatch(f"{OF_DATA}|{BY_AUTHOR}", one)]
         W = str(claim["data"].get("W", ""))  # which grows where what it is made of is bounded below
         lyapunov = {*re.findall(r"\w+", W)} | (self.names(self.dynamics.get("H")) if re.search(r"\bH\b", W) else set())
         for name, entry in found.declared.items():
@@ -642,7 +653,7 @@ class Documents:
         facts |= {"cycle": self.cycle, "-cycle": not self.cycle, "step": self.step or not self.cycle}
         facts |= {key: any(key in move for move in self.cycle) for key in ("refresh", "draw", "cir", "metropolis")}
         facts["follows"] = facts["step"] and not facts["metropolis"]
-        facts["assumes"] = self.assume or self.target.get("assume") or kinds
+        facts["assumes"] = self.assume or {*listed(self.target.get("assume"))} - {ASSUMED} or kinds
         rows = [(part, *row.split(":")) for part in ASKED if self.parts.get(part) for row in ASKED[part].split()]
         return [(part, id_) for part, id_, needs in rows if all(facts[need] for need in needs.split(","))]
 
@@ -669,7 +680,9 @@ WEAKER: dict[str, tuple[str, ...]] = {
 }
 """Kinds that a claim says it rests on, with those that they include."""
 QUADRATIC = "U is quadratic, and the chain forgets its start: eps keeps it stable, noise reaches all of it"
-INSIDE, LAW = " inside its domain", r"exp\((.+)\) has a finite integral"
+INSIDE, LAW, ASSUMED = " inside its domain", r"exp\((.+)\) has a finite integral", "normalisable"
+OF_DATA, BY_AUTHOR = r"the \d+ data of (.+?): .+", LAW + ", as the document states under `assume`"
+"""What the integral of a target rests on beside what is declared: facts of data that no certificate holds."""
 BOUND = r"-?(\w+) >= -c \(1 \+ (.+)\) for some c"
 CONTAINED = (BOUND, r".+ <= c \(1 \+ (.+)\) for some c", r".+ -> oo as norm2\(\w+\) -> oo")
 MOVED = (
@@ -678,11 +691,11 @@ MOVED = (
     r"no solution of [\w, ]+ ends within a step",
 )
 GRANTED: dict[str, tuple[str, ...]] = {
-    "normalisable": (LAW,),
+    "normalisable": (LAW, OF_DATA, BY_AUTHOR),
     "boundary": (r"chains are reflected at .+",),
     "regular": (r"\w+ is nonsingular",),
     "explosion": CONTAINED,
-    "unique": (LAW, *CONTAINED, r"\w+ is nonsingular", "chains do not explode in finite time"),
+    "unique": (LAW, OF_DATA, BY_AUTHOR, *CONTAINED, r"\w+ is nonsingular", "chains do not explode in finite time"),
     "periodic": (r"\w+ is periodic in \w+",),
     "claimed_update": (
         r"grad_tilde\(.+\) is unbiased, with covariance .+, new in every step",
@@ -1230,10 +1243,14 @@ def budget(page: Page, claim: Json, label: str) -> list[Poly]:
     """Return negative minors of V and of 2D - eps (D + Q) V (D + Q).T, V in the place of the potential's block."""
     V, D = (page.d.build.get("gradient_noise") or {}).get("V", "0"), page.blocks(page.d.D)
     require(V != "estimate", "an estimated V", TrustedError)
-    require(V == "0" or page.d.build["scheme"].get("name", "") in EULER, "what a word gives up for V", TrustedError)
+    if V == "0":
+        return []  # 2D is `d_psd`
+    require(page.d.build["scheme"].get("name", "") in EULER, "what a word gives up for V", TrustedError)
     own = [i for name in page.d.own for i in page.ids[name]]
     A, W = (D + page.blocks(page.d.Q))[:, own], page.fit(V, len(own), len(own))
-    whole = 2 * D - A @ W @ A.T * page.formula(page.d.build["run"]["step_size"])
+    step = page.d.build["run"]["step_size"]
+    require(step != "auto", "a step size that a run chooses", TrustedError)
+    whole = 2 * D - A @ W @ A.T * page.formula(step)
     return negative(page, W) + negative(page, whole)
 
 

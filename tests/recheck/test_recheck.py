@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from forge import EDITS as FORGERS
 from forge import FORGED_FROM, WRONG, forgeries, passes, prove_what_is_wrong, resealed
+from loaders import load_build
 from reports import report
 
 from recipe_compiler import recheck
@@ -28,6 +29,7 @@ from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.expression import CALCULUS, ELEMENTWISE, ELEMENTWISE_PAIRS, MATRIX_FUNCTIONS
 from recipe_compiler.report.as_json import certificate
 from recipe_compiler.report.check import check
+from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
@@ -312,8 +314,64 @@ def test_it_is_short_and_imports_nothing_of_the_compiler() -> None:
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
     }
-    assert len(text.splitlines()) <= 2151
+    assert len(text.splitlines()) <= 2170
     assert {name.partition(".")[0] for name in imported} - sys.stdlib_module_names == {"numpy", "flint"}
+
+
+@pytest.fixture(scope="module")
+def of_data() -> str:
+    """The certificate of a build that its data decide, whose step size a run chooses."""
+    build = load_build(ROOT / "tests/posteriors/builds/kidiq.yaml")
+    return json.dumps(certificate(build, check(observed(build))))
+
+
+def test_a_build_that_its_data_decide_is_rechecked_but_for_its_data(of_data: str) -> None:
+    says = dict(recheck.recheck(json.loads(of_data)))
+    assert "granted, not declared: the 434 data of kidiq.csv: forms of beta of full rank 3" in says["normalisable"]
+    assert says["noise_budget"].startswith("rechecked")
+
+
+def test_kinds_of_data_are_facts_of_a_build() -> None:
+    build = load_build(ROOT / "specs/builds/cir_categories.yaml")
+    found = json.loads(json.dumps(certificate(build, check(observed(build)))))
+    assert "z is nonnegative" in found["assumptions"]
+    assert "cir" in dict(recheck.recheck(found))
+    for one in found["documents"]["target"]["data"]:
+        one[1] = [pair for pair in one[1] if pair[0] != "in"] if isinstance(one[1], list) else {"shape": ["N", "d"]}
+    assert rejected(resealed(found))
+
+
+@pytest.mark.parametrize(
+    ("id_", "fact"),
+    [
+        ("normalisable", "the 434 data of other.csv: forms of beta of full rank 3"),
+        ("normalisable", "exp(-U) has a finite integral, as the document states under `assume`"),
+        ("stationary", "the 434 data of kidiq.csv: forms of beta of full rank 3"),
+    ],
+)
+def test_facts_of_data_are_of_the_file_named_and_of_one_claim(of_data: str, id_: str, fact: str) -> None:
+    changed = json.loads(of_data)
+    claim = next(claim for claim in changed["claims"] if claim["id"] == id_)
+    claim["given"] = [*(one for one in claim["given"] if not one.startswith("the ")), fact]
+    changed["assumptions"] = sorted({one for claim in changed["claims"] for one in claim["given"]})
+    assert rejected(sealed(changed))
+
+
+def test_an_integral_that_its_author_gives_is_granted(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("y\n1\n2\n4\n")
+    (tmp_path / "target.yaml").write_text(
+        "name: given\nstate: {a: {}, b: {}}\ndata: {y: {shape: N}}\nassume: [normalisable]\n"
+        "log_likelihood: -sqrt(1 + (y - a*b)**2)\n"
+    )
+    (tmp_path / "build.yaml").write_text(
+        f"name: given\ndynamics: {ROOT}/specs/dynamics/sghmc.yaml\ntarget: target.yaml\nbind: {{M: I, C: I}}\n"
+        "scheme: {name: baoab}\nvariant: full\nsizes: {d: 2}\ndata: {file: data.csv, y: y}\nrun: {step_size: 0.1}\n"
+    )
+    build = load_build(tmp_path / "build.yaml")
+    found = json.loads(json.dumps(certificate(build, check(observed(build)))))
+    says = dict(recheck.recheck(found))
+    for id_ in ("normalisable", "unique"):
+        assert "granted, not declared: exp(-U) has a finite integral, as the document states" in says[id_]
 
 
 def written(folder: Path, text: str) -> Json:
