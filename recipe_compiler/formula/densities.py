@@ -17,6 +17,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from recipe_compiler.formula.constraints import Constraint
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -56,8 +58,14 @@ class Density:
     """Whether `value` is of one entry; else the arguments are a column, and columns or matrices of its size."""
     matrices: tuple[str, ...] = ()
     """The arguments that are square matrices."""
-    of_shares: bool = False
-    """Whether the first argument has to be shares that add up to 1: a block is these by its constraint alone."""
+    of_set: Constraint | None = None
+    """The set that the first argument has to lie in: a block does by its constraint alone."""
+    index: bool = False
+    """Whether the first argument is an index field of the data, a position among the entries of the others."""
+    at_size: Callable[[int], str] | None = None
+    """`value` in the language's text where that is written out for each size, which then has to be a number."""
+    factor: str = ""
+    """The argument that is a lower triangle. One of the state is solved with, row by row, by the formula itself."""
     proper: bool = True
     """Whether it has the integral (sum) 1 over its support, for all admissible values of the others."""
     bounds: tuple[Bound, ...] = ()
@@ -67,6 +75,30 @@ class Density:
     def call(self) -> str:
         """The call as it is written: `normal(x, mu, sigma)`."""
         return f"{self.name}({', '.join(self.arguments)})"
+
+
+def _lkj(d: int) -> str:
+    """Return the log density of Cholesky factors of d rows (Lewandowski, Kurowicka, Joe 2009, Eq. 16, times dR/dL)."""
+    return " + ".join(
+        f"({d - k - 3} + 2*eta)*log(L[{k}, {k}]) - {k}/2*log(pi)"
+        f" - loggamma(eta + {d - 1 - k}/2) + loggamma(eta + {d - 1}/2)"
+        for k in range(1, d)
+    )
+
+
+def _lkj_draw(rng: "np.random.Generator", d: int, eta: Any) -> Any:
+    """Return a factor made of its partial correlations, 2 beta(b, b) - 1, b falling from column to column."""
+    import numpy as np
+
+    L = np.zeros((d, d))
+    for i in range(d):
+        left = 1.0
+        for j in range(i):
+            b = float(eta) + (d - 2 - j) / 2
+            z = 2 * rng.beta(b, b) - 1
+            L[i, j], left = z * left, left * np.sqrt(1 - z**2)
+        L[i, i] = left
+    return L
 
 
 _ROWS = (
@@ -252,16 +284,30 @@ _ROWS = (
         name="multi_normal_cholesky", arguments=("x", "mu", "L"),
         words="the normal law of mean mu and covariance L @ L.T",
         value="-(inv(L) @ (x - mu)).T @ (inv(L) @ (x - mu))/2 - log(abs(det(L))) - d*log(2*pi)/2",
-        of_entry=False, matrices=("L",),
+        of_entry=False, matrices=("L",), factor="L",
         bounds=(Bound(over=("x", "mu"), at_most="-log(abs(det(L))) - d*log(2*pi)/2"),),
         draw=lambda rng, size, mu, L: mu + rng.standard_normal((size, len(mu))) @ L.T,
     ),
     Density(
         name="dirichlet", arguments=("x", "alpha"), words="the law of shares x, all of them, that add up to 1",
         value="sum((alpha - 1)*log(x)) + loggamma(sum(alpha)) - sum(loggamma(alpha))", support=("x > 0",),
-        needs=("alpha > 0",), of_entry=False, of_shares=True,
+        needs=("alpha > 0",), of_entry=False, of_set=Constraint.SIMPLEX,
         proper=False,  # over all x: of what is no block it is not looked at that they add up to 1
         draw=lambda rng, size, alpha: rng.dirichlet(alpha, size),
+    ),
+    Density(
+        name="categorical_logit", arguments=("y", "eta"), words="the law of a position, eta the logarithms of weights",
+        value="y.T @ eta - log(sum(exp(eta)))", of_entry=False, discrete=True, index=True,
+        bounds=(Bound(over=("y", "eta"), at_most="0"),),
+        draw=lambda rng, size, eta: (eta + rng.gumbel(size=(size, eta.shape[-1]))).argmax(axis=-1),
+    ),
+    Density(
+        name="lkj_cholesky", arguments=("L", "eta"),
+        words="the law of the Cholesky factor of a correlation matrix with density proportional to det**(eta - 1)",
+        value="sum over k = 1, ..., d - 1 of (d - k - 3 + 2*eta)*log(L[k, k]) - k/2*log(pi)"
+        " - loggamma(eta + (d - 1 - k)/2) + loggamma(eta + (d - 1)/2)",
+        needs=("eta > 0",), of_entry=False, matrices=("L",), of_set=Constraint.CHOLESKY_CORR, at_size=_lkj,
+        draw=lambda rng, size, eta: _lkj_draw(rng, size[0], eta),
     ),
 )  # fmt: skip
 

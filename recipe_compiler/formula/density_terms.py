@@ -15,11 +15,13 @@ from recipe_compiler.errors import CompilerError, Place
 from recipe_compiler.formula import build, tree
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.context import Context, is_open, is_scalar
+from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.formula.syntax import parse
+from recipe_compiler.formula.triangular import log_normal
 
 _NOWHERE = Place("")
 MIXTURE = "mixture"
@@ -43,6 +45,8 @@ def fitted(row: Density, part: tree.Call, args: Sequence[Formula], context: Cont
         for name, arg in zip(row.arguments, args, strict=True)
         if name not in row.matrices and not is_scalar(shape := context.shape(arg))
     ]
+    if row.at_size is not None:
+        return _of_matrix(row, part, args, context)
     if not vectors:
         return args if row.of_entry else _refused(part, f"found scalars in {row.call}, expected columns", context)
     shape = next((shape for shape in vectors if not is_open(shape.rows)), vectors[0])
@@ -55,6 +59,16 @@ def fitted(row: Density, part: tree.Call, args: Sequence[Formula], context: Cont
     if is_open(context.unknowns.axis(shape.rows)):
         return _refused(part, f"nothing determines the size of the vectors in {row.name}()", context)
     return [_whole(row, name, arg, shape, context) for name, arg in zip(row.arguments, args, strict=True)]
+
+
+def _of_matrix(row: Density, part: tree.Call, args: list[Formula], context: Context) -> list[Formula] | None:
+    """Return the arguments of a law of a square matrix of a number of rows, and of numbers."""
+    shape, *others = (context.shape(arg) for arg in args)
+    if not isinstance(shape.rows, int) or shape.rows != shape.cols:
+        return _refused(part, f"found a {shape} in {row.call}, expected a square matrix of a number of rows", context)
+    if any(not is_scalar(other) for other in others):
+        return _refused(part, f"found a vector in {row.call}, expected a number beside the matrix", context)
+    return args
 
 
 def _upright(arg: Formula, context: Context) -> Formula:
@@ -77,9 +91,14 @@ def _refused(part: tree.Call, problem: str, context: Context) -> None:
     context.fault(part, problem)
 
 
-def log_density(row: Density, args: Sequence[Formula], *, entries: bool = False) -> Formula:
+def log_density(row: Density, args: Sequence[Formula], declarations: Declarations, *, entries: bool = False) -> Formula:
     """Return the log density of typed arguments; with `entries`, the vector of those of each entry, not summed."""
-    terms = _terms(row.value, row, tuple(arg.shape for arg in args))
+    named = dict(zip(row.arguments, args, strict=True))
+    if row.factor and (solved := log_normal(named["x"], named["mu"], named[row.factor], declarations)) is not None:
+        return solved
+    rows = args[0].shape.rows
+    value = row.at_size(rows) if row.at_size is not None and isinstance(rows, int) else row.value
+    terms = _terms(value, row, tuple(arg.shape for arg in args))
     if not entries and row.of_entry:
         terms = tuple(_total(term, _vector(args)) for term in terms)
     return substitute(_sum(terms), _given(row, args))
@@ -200,6 +219,8 @@ def _typed(part: tree.Tree, names: _Names) -> Formula:
             return build.power(typed, _typed(exponent, names), typed.shape)
         case tree.Transposed(arg):
             return build.transpose(_typed(arg, names))
+        case tree.Subscript(arg, positions):
+            return ex.Entry(_typed(arg, names), tuple(map(int, positions)))
         case tree.Call("inv", (arg,)):
             typed = _typed(arg, names)
             return build.apply("inv", (typed,), typed.shape)

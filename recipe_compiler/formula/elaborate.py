@@ -12,7 +12,7 @@ from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.densities import Density
 from recipe_compiler.formula.density_terms import MIXTURE, OF_TARGETS, density_called, fitted, log_density, mixed
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.indexing import entry_by_data
+from recipe_compiler.formula.indexing import entry_by_data, field_of_positions
 from recipe_compiler.formula.names import (
     LANGUAGE,
     NO_UNIT,
@@ -282,7 +282,7 @@ def _call(part: tree.Call, context: Context) -> Formula | None:
     density = density_called(part)
     if density is not None:
         args = density_arguments(part, density, context)
-        return None if args is None else log_density(density, args)
+        return None if args is None else log_density(density, args, scope.declarations)
     if len(part.args) != ARITY[name]:
         context.fault(part, f"found {len(part.args)} arguments of {name}(), expected {ARITY[name]}")
         return None
@@ -312,8 +312,11 @@ def density_arguments(part: tree.Call, density: Density, context: Context) -> tu
         expected = f"expected {len(density.arguments)}: {density.call}"
         context.fault(part, f"found {len(part.args)} arguments of {density.name}(), {expected}")
         return None
-    named = zip(density.arguments, part.args, strict=True)
-    args = [_infer(arg, context) if name in density.matrices else _value(arg, context) for name, arg in named]
+    named = list(zip(density.arguments, part.args, strict=True))
+    args: list[Formula | None] = []
+    if density.index:
+        args.append(field_of_positions(named.pop(0)[1], density.call, context))
+    args += [_infer(arg, context) if name in density.matrices else _value(arg, context) for name, arg in named]
     typed = tuple(arg for arg in args if arg is not None)
     made = None if len(typed) < len(args) else fitted(density, part, typed, context)
     return None if made is None else tuple(_resolved(arg, context) for arg in made)
@@ -332,7 +335,7 @@ def _mixture(part: tree.Call, context: Context) -> Formula | None:
     density = density_called(given[0]) if len(given) == 1 and isinstance(given[0], tree.Call) else None
     if density is not None and density.of_entry and isinstance(given[0], tree.Call):
         args = density_arguments(given[0], density, context)
-        entries = None if args is None else log_density(density, args, entries=True)
+        entries = None if args is None else log_density(density, args, context.scope.declarations, entries=True)
         if entries is None or context.fit(typed, entries.shape, weights) is None:
             return None
         return mixed(_resolved(typed, context), entries)

@@ -53,6 +53,17 @@ def _field(part: tree.Subscript, position: tree.Position, context: Context) -> D
     return None
 
 
+def field_of_positions(part: tree.Tree, call: str, context: Context) -> Formula | None:
+    """Return an index field as its rows with a one; None where a fault was noted: it is none."""
+    declared = context.scope.declarations.find(part.name) if isinstance(part, tree.Name) else None
+    if isinstance(declared, Datum) and declared.is_index:
+        return ex.Symbol(declared.name, declared.shape, Role.INDEX)
+    said = f"`{declared.name}`" if isinstance(declared, Datum) else "a formula"
+    hint = "declare it so in `data`: y: {shape: N, index_of: K}, K the number of classes"
+    context.fault(part, f"found {said} in {call}, expected an index field of the data", hint)
+    return None
+
+
 def _along(
     part: tree.Subscript, arg: Formula, position: tree.Position, size: Size, context: Context, *, last: bool
 ) -> Formula | None:

@@ -59,7 +59,7 @@ def predictive_of(target: Target) -> Predictive:
         found = "none" if not stated else f"{'two' if twice else 'a part of a formula'} of {stated[0].of}"
         expected = "a summand of log_likelihood that is a named density of a field: `normal(y, x @ theta, sigma)`"
         raise RunError(f"log_likelihood of {target.name}: found {found}, expected {expected}")
-    whole = [one for one in fields if not DENSITIES[one.name].of_entry]
+    whole = [one for one in fields if not (DENSITIES[one.name].of_entry or DENSITIES[one.name].index)]
     if whole:
         raise RunError(f"data of {whole[0].name}: found no way to draw it row by row, expected a law of one number")
     try:
@@ -81,7 +81,9 @@ def _in_order(target: Target) -> Iterator[StatedDensity]:
         raise RunError("log_prior does not state one density of each block")
     for one in left:
         row = DENSITIES[one.name]
-        if not row.proper or (blocks[one.of].domain.name is not DomainName.REAL and not row.support):
+        in_its_set = row.of_set is not None and blocks[one.of].constraint is row.of_set
+        confined = blocks[one.of].domain.name is not DomainName.REAL and not in_its_set
+        if not row.proper or (confined and not row.support):
             raise RunError(f"{one.name} of {one.of} is cut off by its domain, or has no finite integral")
     drawn: set[str] = set()
     while left:
@@ -191,6 +193,9 @@ class _Drawer:
     ) -> Array:  # fmt: skip
         with np.errstate(all="ignore"):
             given = [evaluate_rows(argument, at, rows) for argument in one.arguments[1:]]
+        if DENSITIES[one.name].index:
+            odds = [np.broadcast_to(v.reshape(v.shape[0], -1), (shape[0], v[0].size)) for v in given]
+            return np.asarray(_drawn(one, rng, shape[0], odds), dtype=np.float64)
         flat = [np.broadcast_to(v.reshape(v.shape[0], -1), (shape[0], max(1, *shape[1:], 1))).reshape(shape)
                 for v in given]  # fmt: skip
         return np.asarray(_drawn(one, rng, shape, flat), dtype=np.float64)
@@ -206,7 +211,7 @@ class _Drawer:
             for one in blocks:
                 at = self._point(so_far)
                 given = [_flat(argument, at) for argument in one.arguments[1:]]
-                size = axes[one.of] if DENSITIES[one.name].of_entry else 1
+                size = axes[one.of] if DENSITIES[one.name].of_entry or len(axes[one.of]) == 2 else 1
                 value = np.asarray(_drawn(one, rng, size, given), dtype=np.float64).reshape(axes[one.of])
                 _demand_inside(declared[one.of], value, at)
                 found[one.of][0, draw] = so_far[one.of] = value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recipe_compiler.errors import CompilerError, Place
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
-from recipe_compiler.formula.expression import Compare, Formula, Role, Symbol
+from recipe_compiler.formula.expression import Compare, Formula, Role, Symbol, Transpose
 from recipe_compiler.spec.words import Pair, Word, rotated
 
 if TYPE_CHECKING:
@@ -254,8 +254,11 @@ class StatedDensity:
     @property
     def of(self) -> str:
         """The block or data field that it is a density of; empty where that is a formula."""
-        first = self.arguments[0]
-        return first.name if isinstance(first, Symbol) and first.role in (Role.BLOCK, Role.DATUM) else ""
+        match self.arguments[0]:
+            case Symbol(name, _, Role.BLOCK | Role.DATUM) | Transpose(Symbol(name, _, Role.INDEX)):
+                return name
+            case _:
+                return ""
 
 
 @dataclass(frozen=True, slots=True)

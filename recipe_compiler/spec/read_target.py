@@ -28,7 +28,7 @@ from recipe_compiler.spec.let import with_let
 from recipe_compiler.spec.model import Code, Stated, Target
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import DatumEntry, TargetDocument
-from recipe_compiler.spec.target_densities import demand_shares, read_stated, with_data_of
+from recipe_compiler.spec.target_densities import demand_sets, read_stated, with_data_of
 from recipe_compiler.spec.transform import read_transforms, unbounded
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.yaml_nodes import Mapping
@@ -65,7 +65,7 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     log_prior = _energy(page, declarations, "log_prior")
     log_likelihood = _energy(page, declarations, "log_likelihood", with_data=True)
     stated = read_stated(page, declarations) if len(faults.found) == before else Stated()
-    demand_shares(page, declarations, stated)
+    demand_sets(page, declarations, stated)
     declarations = with_data_of(page, declarations, stated)
     laws = read_laws(page, tuple(document.laws), declarations)
     derived = read_derived(page, document.derived, declarations)

@@ -95,6 +95,8 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
     for one in stated.densities:
         row, first = DENSITIES[one.name], one.arguments[0]
         of = _field(first)
+        if row.index:
+            continue
         if row.discrete and of is not None:
             fields[of] = _counted(page, fields[of], row, one.entry)
         elif row.discrete and not isinstance(first, Number):
@@ -117,18 +119,32 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
     return replace(declarations, data=tuple(fields.values()), assume=tuple(dict.fromkeys(assume)))
 
 
-def demand_shares(page: Page, declarations: Declarations, stated: Stated) -> None:
-    """Add a fault for a law of shares of a block that does not hold all of them, so that they add up to 1."""
+def demand_sets(page: Page, declarations: Declarations, stated: Stated) -> None:
+    """Add a fault for a law of a set, of a block that does not lie in it by its constraint, or of no block.
+
+    Of shares that are no block it is not looked at that they add up to 1.
+    """
     blocks = {block.name: block for block in declarations.blocks}
     for one in stated.densities:
-        block = blocks.get(one.of)
-        if block is None or not DENSITIES[one.name].of_shares or block.constraint is Constraint.SIMPLEX:
+        block, wanted = blocks.get(one.of), DENSITIES[one.name].of_set
+        if wanted is None or (block is None and wanted is Constraint.SIMPLEX):
             continue
-        problem = f"found {one.name}() of `{block.name}`, expected shares that add up to 1"
-        hint = (
-            f"declare `{block.name}: {{constraint: simplex}}`, all of the shares; `domain: simplex` leaves the last out"
-        )
-        page.fault((one.entry,), one.entry, problem, hint)
+        if block is None or block.constraint is not wanted:
+            expected, hint = _OF_SETS[wanted]
+            of, name = f"`{block.name}`" if block else "what is no block", block.name if block else "L"
+            page.fault((one.entry,), one.entry, f"found {one.name}() of {of}, {expected}", hint.format(name))
+
+
+_OF_SETS = {
+    Constraint.SIMPLEX: (
+        "expected shares that add up to 1",
+        "declare `{}: {{constraint: simplex}}`, all of the shares; `domain: simplex` leaves the last out",
+    ),
+    Constraint.CHOLESKY_CORR: (
+        "expected a block that is the Cholesky factor of a correlation matrix",
+        "declare `{}: {{shape: [3, 3], constraint: cholesky_factor_corr}}`, of as many rows as there are variables",
+    ),
+}
 
 
 def _field(formula: Formula) -> str | None:

@@ -68,14 +68,24 @@ def normalisable_target(target: Target) -> Answer:
     if target.gradient is not None:
         reason = Undecided((f"U is known by its gradient alone, which is code: {target.gradient}",))
         return Answer(reason, where=target.source.place("gradient"))
-    return _on_sets(target) if constrained(target) else _unconstrained(target, sampled)
+    return _on_sets(target, sampled) if constrained(target) else _unconstrained(target, sampled)
 
 
-def _on_sets(target: Target) -> Answer:
+def _on_sets(target: Target, stated: Target) -> Answer:
     """Decide it of a target with blocks that lie in sets: bounded ones are taken out first.
 
     Increasing columns are a part of all columns, of as many dimensions: an integral over all is at least as large.
     """
+    found = _without_sets(target)
+    by_prior = by_proper_prior(stated) if isinstance(found.decision, Undecided) else None
+    if by_prior is None:
+        return found
+    answer = agreed(target, parts_of(target))
+    return replace(answer, decision=by_prior, where=found.where) if isinstance(answer.decision, Proved) else found
+
+
+def _without_sets(target: Target) -> Answer:
+    """Decide it by what is left when blocks on bounded sets are taken out."""
     fewer = without_sets(target)
     where = target.source.place("state")
     if fewer.reasons:

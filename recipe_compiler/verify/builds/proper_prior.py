@@ -7,6 +7,7 @@ first. theta of normal(theta, mu, tau) goes before mu and tau. Bounded by a cons
 
 from collections.abc import Iterator
 
+from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.expression import Symbol
@@ -51,7 +52,10 @@ def _integrated_out(priors: list[StatedDensity], declared: Declarations) -> tupl
     of = {one.of: one for one in priors}
     if sorted(one.of for one in priors) != sorted(blocks):
         return None
-    if not all(one.is_term and _is_proper(one) and isinstance(one.arguments[0], Symbol) for one in priors):
+    sets = {block.name: block.constraint for block in declared.blocks}
+    if not all(
+        one.is_term and _is_proper(one, sets[one.of]) and isinstance(one.arguments[0], Symbol) for one in priors
+    ):
         return None
     needed = {name: {b for arg in one.arguments[1:] for b in dependence(arg).blocks} for name, one in of.items()}
     order: list[str] = []
@@ -63,13 +67,24 @@ def _integrated_out(priors: list[StatedDensity], declared: Declarations) -> tupl
     return tuple(order)
 
 
-def _is_proper(one: StatedDensity) -> bool:
-    """Whether a law has the integral 1, its arguments being shown to be those of one: of matrices they are not.
+def _is_proper(one: StatedDensity, set_: Constraint | None) -> bool:
+    """Whether a law has an integral of at most 1 over its block, its arguments being shown to be those of one.
 
-    Of one number beside a column of arguments a density is a product of several of that number, which is no law.
+    Of matrices besides the block they are not. Of one number beside a column of arguments a density is a product of
+    several of that number, which is no law. Over increasing columns an integral is at most that over all; other sets
+    have measures of their own, and laws.
+
+    Args:
+        one: the density.
+        set_: what its block lies in as a whole.
     """
     row, (own, *others) = DENSITIES[one.name], [argument.shape for argument in one.arguments]
-    return row.proper and not row.matrices and all(shape in (SCALAR, own) for shape in others)
+    fits = row.proper and row.of_set is None if set_ in _PARTS else row.of_set is set_
+    return fits and {*row.matrices} <= {row.arguments[0]} and all(shape in (SCALAR, own) for shape in others)
+
+
+_PARTS = (None, Constraint.ORDERED, Constraint.POSITIVE_ORDERED)
+"""Sets that are of as many dimensions as entries, measured as all columns are."""
 
 
 def _others_only_help(stated: Stated, declared: Declarations) -> bool:

@@ -1,0 +1,329 @@
+"""Laws with Cholesky factors and classes: `lkj_cholesky`, `multi_normal_cholesky` of a factor that is sampled,
+`categorical_logit`; against closed forms at 50 digits, NumPy and SciPy, as formulas, as emitted code and as draws."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from loaders import load_build, load_target
+from mpmath import mpf
+from scipy import stats
+
+from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.emit.module import Module, emit_module
+from recipe_compiler.errors import CompilerError, DocumentError, Place
+from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.constraints import Constraint
+from recipe_compiler.formula.declaration import Block, Declarations, Domain
+from recipe_compiler.formula.densities import DENSITIES
+from recipe_compiler.formula.elaborate import Scope, elaborate
+from recipe_compiler.formula.expression import Apply, Formula
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
+from recipe_compiler.formula.syntax import parse
+from recipe_compiler.program.lower import lower
+from recipe_compiler.program.schedule import schedule
+from recipe_compiler.readback.readback import read_back
+from recipe_compiler.run.evaluate import Point, evaluate
+from recipe_compiler.run.load_module import load_text
+from recipe_compiler.scheme.discretise import discretise, pinned_sizes
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.load import load
+from recipe_compiler.verdict import Proved
+from recipe_compiler.verify.builds.normalisable import normalisable_alone
+from recipe_compiler.verify.builds.proper_prior import METHOD
+from recipe_compiler.verify.builds.target import defined
+
+SPECS = Path(__file__).parents[2] / "specs"
+
+
+def factor(partial: list[list[Any]], root: Any = np.sqrt) -> list[list[Any]]:
+    """Return the Cholesky factor of the correlation matrix that has these partial correlations, row by row."""
+    found: list[list[Any]] = []
+    for row in [[], *partial]:
+        left, entries = 1, []
+        for z in row:
+            entries.append(z * left)
+            left = left * root(1 - z * z)
+        found.append([*entries, left, *[0] * (len(partial) - len(row))])
+    return found
+
+
+def lkj(R: Any, eta: Any) -> Any:
+    """Return the log density of correlation matrices, Lewandowski, Kurowicka, Joe 2009, Eq. 16 and the line before."""
+    d = R.rows
+    powers = mpmath.fsum((2 * eta - 2 + d - k) * (d - k) for k in range(1, d)) * mpmath.log(2)
+    betas = ((d - k) * mpmath.log(mpmath.beta(eta + mpf(d - k - 1) / 2, eta + mpf(d - k - 1) / 2)) for k in range(1, d))
+    return (eta - 1) * mpmath.log(mpmath.det(R)) - powers - mpmath.fsum(betas)
+
+
+def typed(text: str, declarations: Declarations) -> Formula:
+    where = Place("t")
+    return elaborate(parse(text, "log_prior", where), Scope(declarations, densities=True), SCALAR, "log_prior", where)
+
+
+def of_factor(K: int) -> Declarations:
+    positive = Domain(DomainName.POSITIVE)
+    blocks = (
+        Block("x", Shape(K)),
+        Block("mu", Shape(K)),
+        Block("eta", SCALAR, positive),
+        Block("tau", Shape(K), positive),
+    )
+    return Declarations((*blocks, Block("L", Shape(K, K), constraint=Constraint.CHOLESKY_CORR)))
+
+
+PARTIAL = [[0.3], [-0.5, 0.7], [0.2, 0.4, -0.6]]
+
+
+@pytest.mark.parametrize("K", [2, 3, 4])
+@pytest.mark.parametrize("eta", [0.4, 1.0, 2.5])
+def test_lkj_is_that_of_the_paper_carried_to_the_factor(K: int, eta: float) -> None:
+    """The free entries of R have the volume prod_k L_kk**(K - 1 - k) in those of L, k counted from 0."""
+    L = factor(PARTIAL[: K - 1])
+    found = float(
+        evaluate(typed("lkj_cholesky(L, eta)", of_factor(K)), Point({"L": np.array(L), "eta": np.asarray(eta)}, {}))
+    )
+    with mpmath.workdps(50):
+        wide = mpmath.matrix([[mpf(entry) for entry in row] for row in L])
+        volume = mpmath.fsum((K - 1 - k) * mpmath.log(wide[k, k]) for k in range(1, K))
+        assert found == pytest.approx(float(lkj(wide * wide.T, mpf(eta)) + volume), rel=1e-12)
+
+
+def test_lkj_has_the_integral_one() -> None:
+    """K = 3 by Gauss and Legendre in partial correlations: dL has the volume sqrt(1 - z_20**2) in them."""
+    nodes_, weights = np.polynomial.legendre.leggauss(16)
+    density = typed("lkj_cholesky(L, eta)", of_factor(3))
+    total = 0.0
+    for a, wa in zip(nodes_, weights, strict=True):
+        for b, wb in zip(nodes_, weights, strict=True):
+            for c, wc in zip(nodes_, weights, strict=True):
+                at = Point({"L": np.array(factor([[a], [b, c]])), "eta": np.asarray(3.0)}, {})
+                total += wa * wb * wc * np.exp(float(evaluate(density, at))) * np.sqrt(1 - b * b)
+    assert total == pytest.approx(1, rel=1e-4)
+
+
+@pytest.mark.parametrize("eta", [0.7, 2.0])
+def test_draws_of_lkj_have_its_marginals(eta: float) -> None:
+    """Every correlation is 2 beta(b, b) - 1, b = eta - 1 + K/2: Kolmogorov's distance, one false alarm in 10**6."""
+    rng = np.random.default_rng(5)
+    draws = np.array([DENSITIES["lkj_cholesky"].draw(rng, (3, 3), eta) for _ in range(4000)])
+    R = draws @ draws.transpose(0, 2, 1)
+    b = eta - 1 + 3 / 2
+    for i, j in ((1, 0), (2, 0), (2, 1)):
+        distance = stats.kstest((R[:, i, j] + 1) / 2, stats.beta(b, b).cdf).statistic
+        assert distance < np.sqrt(np.log(2 / 1e-6) / 2 / 4000), (i, j)
+
+
+@pytest.mark.parametrize(
+    ("text", "scales"),
+    [("L", [1, 1, 1]), ("diag(tau) @ L", [0.5, 2, 0.7]), ("2*L", [2, 2, 2]), ("diag(exp(x/4)) @ L", None)],
+)
+def test_a_normal_law_of_a_factor_of_the_state_is_solved_without_an_inverse(text: str, scales: Any) -> None:
+    L, x, mu, tau = np.array(factor(PARTIAL[:2])), np.array([0.3, -1.2, 2.0]), np.array([1.0, 0.5, -0.4]), [0.5, 2, 0.7]
+    formula = typed(f"multi_normal_cholesky(x, mu, {text})", of_factor(3))
+    assert not any(isinstance(node, Apply) and node.fn in ("inv", "det") for node in nodes(formula))
+    columns = {"x": x.reshape(-1, 1), "mu": mu.reshape(-1, 1), "tau": np.reshape(tau, (-1, 1)), "L": L}
+    D = np.diag(np.exp(x / 4) if scales is None else scales)
+    wanted = stats.multivariate_normal(mu, D @ L @ L.T @ D).logpdf(x)
+    assert float(evaluate(formula, Point(columns, {}))) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_what_is_not_seen_to_be_a_triangle_keeps_its_inverse() -> None:
+    for text in ("multi_normal_cholesky(x, mu, L @ L)", "multi_normal_cholesky(x, mu, L.T)"):
+        formula = typed(text, of_factor(3))
+        assert any(isinstance(node, Apply) and node.fn == "inv" for node in nodes(formula))
+
+
+CORRELATED = """
+state:
+  mu: {shape: K}
+  L: {shape: [K, K], constraint: cholesky_factor_corr}
+  tau: {shape: K, constraint: positive}
+data: {y: {shape: [N, K]}}
+log_prior: normal(mu, 0, 5) + half_normal(tau, 1) + lkj_cholesky(L, 2)
+log_likelihood: multi_normal_cholesky(y, mu, diag(tau) @ L)
+"""
+CLASSES = """
+state: {W: {shape: [K, 2]}, b: {shape: K}}
+data: {x: {shape: [N, 2]}, y: {shape: N, index_of: K}}
+log_prior: -trace(W @ W.T)/2 + normal(b, 0, 2)
+log_likelihood: categorical_logit(y, W @ x.T + b)
+"""
+TARGETS = {"correlated": CORRELATED, "classes": CLASSES}
+COLUMNS = {"correlated": "y: [a, b, c]", "classes": "x: [a, b], y: g"}
+G = np.array([2, 0, 2, 1, 0])
+Y = np.array([[1.0, -0.5, 0.3], [0.25, 2.0, 1.0], [-1.0, 0.5, -0.7], [0.0, 1.0, 0.2], [1.5, -1.0, 0.9]])
+BUILD = f"""
+name: NAME
+dynamics: {SPECS}/dynamics/sgld.yaml
+target: target.yaml
+bind: {{{{D: I}}}}
+scheme: {{{{name: euler}}}}
+variant: full
+data: {{{{file: data.csv, COLUMNS}}}}
+run: {{{{step_size: 0.01}}}}
+""".replace("{{", "{").replace("}}", "}")
+
+
+@cache
+def emitted(name: str, K: int) -> tuple[Module, Derivation, dict[str, int]]:
+    folder = Path(mkdtemp())
+    (folder / "target.yaml").write_text(f"name: {name}\n{TARGETS[name].replace('K', str(K))}")
+    columns = COLUMNS[name].replace(", c]", "]") if K == 2 else COLUMNS[name]
+    (folder / "build.yaml").write_text(BUILD.replace("NAME", name).replace("COLUMNS", columns))
+    rows = [f"{g},{','.join(map(str, y))}" for g, y in zip(G, Y, strict=True)]
+    (folder / "data.csv").write_text("\n".join(["g,a,b,c", *rows, ""]))
+    build = load_build(folder / "build.yaml")
+    derivation = derive(bind(build))
+    program = discretise(build, derive(bind(build), stated=True), {})
+    module = emit_module(name, program, schedule(program, lower(program)), "A test.", "0" * 64)
+    return module, derivation, pinned_sizes(build, program)
+
+
+def gradient_of(name: str, K: int, theta: np.ndarray, data: dict[str, np.ndarray]) -> np.ndarray:
+    module = emitted(name, K)[0]
+    gradient = module.kernel.gradient
+    assert gradient is not None
+    found = np.full(theta.shape, np.nan)
+    values = {"theta": theta, **data} | {
+        array.name: np.full([int(n) for n in array.sizes], np.nan) for array in gradient.work
+    }
+    values |= {gradient.outputs[0].name: found}
+    function = load_text(name, module.text).gradient
+    function(*(values[name] for name in function.__code__.co_varnames[: function.__code__.co_argcount]))
+    return found
+
+
+def correlated(theta: list[Any], K: int) -> Any:
+    """Return U at 50 digits, of the covariance itself: nothing is solved row by row, nothing is left out."""
+    mu, u, tau = theta[:K], theta[K:-K], [mpmath.exp(t) for t in theta[-K:]]
+    z = [mpmath.tanh(one) for one in u]
+    L = mpmath.matrix(factor([[z[0]], z[1:]][: K - 1], mpmath.sqrt))
+    J = -mpmath.fsum((i - j + 1) * mpmath.log(mpmath.cosh(u[i * (i - 1) // 2 + j])) for i in range(K) for j in range(i))
+    volume = mpmath.fsum((K - 1 - k) * mpmath.log(L[k, k]) for k in range(1, K))
+    log_p = lkj(L * L.T, mpf(2)) + volume + J
+    for m, t in zip(mu, tau, strict=True):
+        log_p += -m * m / 50 - t * t / 2 + mpmath.log(t)
+    D = mpmath.diag(tau)
+    Sigma = D * L * L.T * D
+    for row in Y[:, :K]:
+        r = mpmath.matrix([mpf(y) - m for y, m in zip(row, mu, strict=True)])
+        log_p += -(r.T * mpmath.inverse(Sigma) * r)[0] / 2 - mpmath.log(mpmath.det(Sigma)) / 2
+    return -log_p
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.usefixtures("without_jit")
+def test_the_emitted_gradient_of_a_sampled_covariance_is_that_of_50_digits(K: int) -> None:
+    theta = np.linspace(-0.6, 0.7, 2 * K + K * (K - 1) // 2)
+    found = gradient_of("correlated", K, theta, {"y": Y[:, :K].copy()})
+    with mpmath.workdps(50):
+        wide = [mpf(one) for one in theta]
+        for k, one in enumerate(found):
+            slope = mpmath.diff(lambda x, k=k: correlated([*wide[:k], x, *wide[k + 1 :]], K), wide[k])
+            assert one == pytest.approx(float(slope), rel=1e-13, abs=1e-13), k
+
+
+@pytest.mark.usefixtures("without_jit")
+def test_the_emitted_gradient_of_classes_gathers_its_class() -> None:
+    theta = np.linspace(-0.6, 0.7, 9)
+    W, b, x = theta[:6].reshape(3, 2), theta[6:], Y[:, :2].copy()
+    odds = np.exp(x @ W.T + b)
+    apart = odds / odds.sum(axis=1, keepdims=True) - np.eye(3)[G]
+    wanted = np.concatenate([(W + apart.T @ x).ravel(), b / 4 + apart.sum(axis=0)])
+    np.testing.assert_allclose(gradient_of("classes", 3, theta, {"x": x, "y": G}), wanted, rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_what_is_emitted_is_read_back_and_a_sign_is_found(name: str) -> None:
+    module, derivation, pinned = emitted(name, 2)
+    read_back(module, derivation, {}, pinned)
+    head, gradient = module.text.split("def gradient(", 1)
+    text = f"{head}def gradient({gradient.replace(' += ', ' -= ', 1)}"
+    assert text != module.text
+    with pytest.raises(CompilerError):
+        read_back(replace(module, text=text), derivation, {}, pinned)
+
+
+def target(folder: Path, text: str) -> Any:
+    (folder / "t.yaml").write_text(f"name: t\n{text}")
+    return load_target(folder / "t.yaml")
+
+
+EFFECTS = """
+state: {z: {shape: [J, 2]}, tau: {shape: 2, constraint: positive}, L: {shape: [2, 2], constraint: cholesky_factor_corr}}
+data: {g: {shape: N, index_of: J}, x: {shape: N}, y: {shape: N}}
+log_prior: -trace(z @ z.T)/2 + half_normal(tau, 1) + lkj_cholesky(L, 2)
+log_likelihood: bernoulli_logit(y, z[g] @ L.T @ [tau[0], tau[1]*x])
+"""
+PRIORS = """
+state: {a: {shape: 2}, L: {shape: [2, 2], constraint: cholesky_factor_corr}, eta: {constraint: positive}}
+data: {y: {shape: N, index_of: 2}}
+log_prior: normal(a, 0, 2) + lkj_cholesky(L, eta) + exponential(eta, 1)
+log_likelihood: categorical_logit(y, L @ a)
+"""
+
+
+def test_a_factor_with_its_law_and_a_bounded_likelihood_have_a_finite_integral(tmp_path: Path) -> None:
+    own = target(tmp_path, PRIORS)
+    assert isinstance(defined(own).decision, Proved)
+    decision = normalisable_alone(own).decision
+    assert isinstance(decision, Proved)
+    assert decision.by == METHOD
+
+
+def test_without_its_law_or_with_an_unbounded_likelihood_that_is_not_said(tmp_path: Path) -> None:
+    for old, new in (
+        ("lkj_cholesky(L, eta) +", ""),
+        ("categorical_logit(y, L @ a)", "categorical_logit(y, L @ a) - 3*log(L[1, 1])"),
+        ("exponential(eta, 1)", "exponential(eta, 1) + eta**2"),
+    ):
+        decision = normalisable_alone(target(tmp_path, PRIORS.replace(old, new))).decision
+        assert not (isinstance(decision, Proved) and decision.by == METHOD), new
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (
+            "cholesky_factor_corr",
+            "cholesky_factor_cov",
+            "found lkj_cholesky() of `L`, expected a block that",
+        ),
+        (", constraint: cholesky_factor_corr}, eta", "}, eta", "found lkj_cholesky() of `L`, expected a block"),
+        ("lkj_cholesky(L, eta)", "lkj_cholesky(2*L, eta)", "found lkj_cholesky() of what is no block"),
+        (
+            "lkj_cholesky(L, eta)",
+            "lkj_cholesky(a, eta)",
+            "found a column [2] in lkj_cholesky(L, eta)",
+        ),
+        ("lkj_cholesky(L, eta)", "lkj_cholesky(L, a)", "found a vector in lkj_cholesky(L, eta), expected a number"),
+        ("lkj_cholesky(L, eta)", "lkj_cholesky(L, -1)", "found -1 in lkj_cholesky(), expected eta > 0"),
+        ("index_of: 2", "in: [0, 1]", "found `y` in categorical_logit(y, eta), expected an index field"),
+        (
+            "categorical_logit(y,",
+            "categorical_logit(1,",
+            "found a formula in categorical_logit(y, eta)",
+        ),
+        ("index_of: 2", "index_of: 3", "found a column [2], expected a column [3]"),
+    ],
+)
+def test_what_is_no_such_law_is_a_fault(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    assert old in PRIORS
+    (tmp_path / "t.yaml").write_text(f"name: t\n{PRIORS.replace(old, new)}")
+    with pytest.raises(DocumentError) as caught:
+        load(tmp_path / "t.yaml")
+    assert any(problem in fault.problem for fault in caught.value.faults), caught.value.faults
+
+
+def test_classes_are_drawn_with_their_odds() -> None:
+    """Counts of 30,000 draws: chi squared of 2 degrees, one false alarm in 10**6."""
+    eta = np.array([0.5, -1.0, 1.5])
+    draws = DENSITIES["categorical_logit"].draw(np.random.default_rng(4), 30_000, np.broadcast_to(eta, (30_000, 3)))
+    wanted = 30_000 * np.exp(eta) / np.exp(eta).sum()
+    assert (((np.bincount(draws, minlength=3) - wanted) ** 2) / wanted).sum() < stats.chi2(2).isf(1e-6)
