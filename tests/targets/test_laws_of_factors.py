@@ -35,7 +35,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.normalisable import normalisable_alone
-from recipe_compiler.verify.builds.proper_prior import METHOD
+from recipe_compiler.verify.builds.proper_prior import METHOD, by_proper_prior
 from recipe_compiler.verify.builds.target import defined
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -190,11 +190,11 @@ def gradient_of(name: str, K: int, theta: np.ndarray, data: dict[str, np.ndarray
     gradient = module.kernel.gradient
     assert gradient is not None
     found = np.full(theta.shape, np.nan)
-    values = {"theta": theta, **data} | {
-        array.name: np.full([int(n) for n in array.sizes], np.nan) for array in gradient.work
-    }
+    values = {"theta": theta, **data}
+    values |= {array.name: np.full([int(size) for size in array.sizes], np.nan) for array in gradient.work}
     values |= {gradient.outputs[0].name: found}
     function = load_text(name, module.text).gradient
+    assert function is not None
     function(*(values[name] for name in function.__code__.co_varnames[: function.__code__.co_argcount]))
     return found
 
@@ -225,7 +225,11 @@ def test_the_emitted_gradient_of_a_sampled_covariance_is_that_of_50_digits(K: in
     with mpmath.workdps(50):
         wide = [mpf(one) for one in theta]
         for k, one in enumerate(found):
-            slope = mpmath.diff(lambda x, k=k: correlated([*wide[:k], x, *wide[k + 1 :]], K), wide[k])
+
+            def moved(x: Any, k: int = k) -> Any:
+                return correlated([*wide[:k], x, *wide[k + 1 :]], K)
+
+            slope = mpmath.diff(moved, wide[k])
             assert one == pytest.approx(float(slope), rel=1e-13, abs=1e-13), k
 
 
@@ -255,12 +259,6 @@ def target(folder: Path, text: str) -> Any:
     return load_target(folder / "t.yaml")
 
 
-EFFECTS = """
-state: {z: {shape: [J, 2]}, tau: {shape: 2, constraint: positive}, L: {shape: [2, 2], constraint: cholesky_factor_corr}}
-data: {g: {shape: N, index_of: J}, x: {shape: N}, y: {shape: N}}
-log_prior: -trace(z @ z.T)/2 + half_normal(tau, 1) + lkj_cholesky(L, 2)
-log_likelihood: bernoulli_logit(y, z[g] @ L.T @ [tau[0], tau[1]*x])
-"""
 PRIORS = """
 state: {a: {shape: 2}, L: {shape: [2, 2], constraint: cholesky_factor_corr}, eta: {constraint: positive}}
 data: {y: {shape: N, index_of: 2}}
@@ -285,6 +283,29 @@ def test_without_its_law_or_with_an_unbounded_likelihood_that_is_not_said(tmp_pa
     ):
         decision = normalisable_alone(target(tmp_path, PRIORS.replace(old, new))).decision
         assert not (isinstance(decision, Proved) and decision.by == METHOD), new
+
+
+@pytest.mark.parametrize(
+    ("state", "prior", "proper"),
+    [
+        ("w: {shape: 3, constraint: simplex}", "dirichlet(w, 2*ones)", True),
+        ("w: {shape: 3, constraint: ordered}", "normal(w, 0, s)", True),
+        ("w: {shape: 3, constraint: positive_ordered}", "normal(w, 0, s)", True),
+        ("w: {shape: 3, constraint: unit_vector}", "normal(w, 0, s)", False),
+        ("w: {shape: 3, constraint: simplex}", "normal(w, 0, s)", False),
+    ],
+)
+def test_a_law_is_proper_over_the_measure_of_its_set_alone(
+    tmp_path: Path, state: str, prior: str, proper: bool
+) -> None:
+    """N(w | 0, s) over directions is s**-3 exp(-1/(2 s**2)): not at most 1, whatever s is."""
+    text = f"""
+state: {{{state}, s: {{constraint: positive}}}}
+data: {{y: {{shape: N}}}}
+log_prior: {prior} + half_normal(s, 1)
+log_likelihood: -abs(y - w[0])
+"""
+    assert (by_proper_prior(target(tmp_path, text)) is not None) is proper
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,8 @@ def _integrated_out(priors: list[StatedDensity], declared: Declarations) -> tupl
     if sorted(one.of for one in priors) != sorted(blocks):
         return None
     sets = {block.name: block.constraint for block in declared.blocks}
-    if not all(
-        one.is_term and _is_proper(one, sets[one.of]) and isinstance(one.arguments[0], Symbol) for one in priors
-    ):
+    laws = [one for one in priors if one.is_term and _is_proper(one, sets[one.of])]
+    if len(laws) < len(priors) or not all(isinstance(one.arguments[0], Symbol) for one in priors):
         return None
     needed = {name: {b for arg in one.arguments[1:] for b in dependence(arg).blocks} for name, one in of.items()}
     order: list[str] = []
