@@ -28,8 +28,10 @@ from recipe_compiler.formula.syntax import parse
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.readback import read_back
+from recipe_compiler.run.data import load_data
 from recipe_compiler.run.evaluate import Point, evaluate
 from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.predictive import _Drawer, predictive_of  # pyright: ignore[reportPrivateUsage]
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
@@ -348,3 +350,25 @@ def test_classes_are_drawn_with_their_odds() -> None:
     draws = DENSITIES["categorical_logit"].draw(np.random.default_rng(4), 30_000, np.broadcast_to(eta, (30_000, 3)))
     wanted = 30_000 * np.exp(eta) / np.exp(eta).sum()
     assert (((np.bincount(draws, minlength=3) - wanted) ** 2) / wanted).sum() < stats.chi2(2).isf(1e-6)
+
+
+def test_priors_of_factors_and_data_of_classes_are_drawn(tmp_path: Path) -> None:
+    target(tmp_path, PRIORS)
+    (tmp_path / "data.csv").write_text("g\n1\n0\n1\n")
+    text = BUILD.replace("NAME", "t").replace("COLUMNS", "y: g").replace("target.yaml", "t.yaml")
+    (tmp_path / "build.yaml").write_text(text)
+    build = load_build(tmp_path / "build.yaml")
+    found = predictive_of(build.target)
+    assert [one.of for one in found.blocks] == ["a", "eta", "L"]
+    drawer = _Drawer(build, load_data(build.data, build.target), {}, {})
+    rng = np.random.default_rng(6)
+    prior = drawer.prior(found.blocks, rng)
+    L = prior["L"][0]
+    np.testing.assert_allclose((L**2).sum(axis=-1), 1, rtol=1e-12)
+    assert (L[:, 0, 1] == 0).all()
+    made = drawer.data_at(prior, found.fields, [rng])["y"][0]
+    assert made.shape == (500, 3)
+    eta = (L @ prior["a"][0][:, :, None])[:, :, 0]
+    expected = 1 / (1 + np.exp(eta[:, 0] - eta[:, 1]))
+    apart = made - expected[:, None]
+    assert abs(apart.sum()) < 5 * np.sqrt((3 * expected * (1 - expected)).sum())
