@@ -6,10 +6,12 @@ chance of 6e-7 for each.
 
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 from cycles import cycle_build, texts
+from loaders import load_build
 
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import Emitted, load_text
@@ -21,6 +23,7 @@ MOST = 5.0
 """Standard errors."""
 WELL = {"theta^2": 0.832745, "theta^4": 1.082745, "|theta| < 1/2": 0.219437}
 """Means of exp(-U), U = theta^4 - 2 theta^2, by quadrature."""
+PATH = Path(__file__).parents[2] / "specs/builds/baoab_path_double_well.yaml"
 SIGMA = np.array([[2, 1 / 2, 1 / 3], [1 / 2, 1, -1 / 4], [1 / 3, -1 / 4, 3 / 2]])
 MASS = np.array([[2, 1 / 2, 0], [1 / 2, 1, 1 / 4], [0, 1 / 4, 3 / 2]])
 MU = np.array([1, -2, 1 / 2])
@@ -90,6 +93,16 @@ COVARIANCE = np.block([[SIGMA, np.zeros((3, 3))], [np.zeros((3, 3)), MASS]])
 def test_a_double_well_is_drawn_from_exactly(cycle: str, eps: float) -> None:
     values = of_well(drawn("double_well", cycle, eps))
     found = {name: off(value, WELL[name]) for name, value in values.items()}
+    assert max(found.values()) < MOST, found
+
+
+@pytest.mark.parametrize("eps", [0.2, 0.35])
+def test_a_path_that_is_accepted_by_its_work_draws_from_it_exactly(eps: float) -> None:
+    build = load_build(PATH)
+    module = texts(build)["shipped"].module
+    run = replace(build.run, step_size=eps, draws=DRAWS, warmup=500, thin=4, chains=CHAINS, seed=20)
+    draws = sample(load_text(module.name, module.text), build, run, load_data(build.data, build.target))
+    found = {name: off(value, WELL[name]) for name, value in of_well(draws).items()}
     assert max(found.values()) < MOST, found
 
 
