@@ -36,6 +36,10 @@ class Bound:
     at_most: str
 
 
+INVERSE, POWERS, EXPONENTIALS = "E x**-k", "E x**k", "E exp(t x)"
+"""Moments of a law, for all k > 0 and all t."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Density:
     """A named probability density, or mass, of its first argument."""
@@ -69,6 +73,8 @@ class Density:
     proper: bool = True
     """Whether it has the integral (sum) 1 over its support, for all admissible values of the others."""
     bounds: tuple[Bound, ...] = ()
+    moments: frozenset[str] = frozenset()
+    """Which are finite, whatever the other arguments are, over x > 0: INVERSE, POWERS; of any x: EXPONENTIALS."""
     draw: "Draw"
 
     @property
@@ -106,6 +112,7 @@ _ROWS = (
         name="normal", arguments=("x", "mu", "sigma"), words="the normal law of mean mu and standard deviation sigma",
         value="-((x - mu)/sigma)**2/2 - log(sigma) - log(2*pi)/2", needs=("sigma > 0",),
         bounds=(Bound(over=("x", "mu"), at_most="-log(sigma) - log(2*pi)/2"),),
+        moments=frozenset({POWERS, EXPONENTIALS}),
         draw=lambda rng, size, mu, sigma: rng.normal(mu, sigma, size),
     ),
     Density(
@@ -116,6 +123,7 @@ _ROWS = (
         needs=("nu > 0", "sigma > 0"),
         bounds=(
             Bound(over=("x", "mu"), at_most="loggamma((nu + 1)/2) - loggamma(nu/2) - log(nu*pi)/2 - log(sigma)"),
+            Bound(over=("x", "nu", "mu"), at_most="-log(sigma) - log(2*pi)/2"),  # Gamma(z + 1/2) < sqrt(z) Gamma(z)
         ),
         draw=lambda rng, size, nu, mu, sigma: mu + sigma * rng.standard_t(nu, size),
     ),
@@ -129,6 +137,7 @@ _ROWS = (
         name="half_normal", arguments=("x", "sigma"), words="the law of |z| with z of normal(0, sigma)",
         value="-(x/sigma)**2/2 - log(sigma) + log(2/pi)/2", support=("x >= 0",), needs=("sigma > 0",),
         bounds=(Bound(over=("x",), at_most="log(2/pi)/2 - log(sigma)"),),
+        moments=frozenset({POWERS, EXPONENTIALS}),
         draw=lambda rng, size, sigma: abs(rng.normal(0.0, sigma, size)),
     ),
     Density(
@@ -155,6 +164,7 @@ _ROWS = (
         value="(shape - 1)*log(x) - rate*x + shape*log(rate) - loggamma(shape)", support=("x > 0",),
         needs=("shape > 0", "rate > 0"),
         bounds=(Bound(over=("rate",), at_most="shape*log(shape) - shape - log(x) - loggamma(shape)"),),
+        moments=frozenset({POWERS}),
         draw=lambda rng, size, shape, rate: rng.gamma(shape, 1 / rate, size),
     ),
     Density(
@@ -168,18 +178,21 @@ _ROWS = (
             ),
             Bound(over=("scale",), at_most="shape*log(shape) - shape - log(x) - loggamma(shape)"),
         ),
+        moments=frozenset({INVERSE}),
         draw=lambda rng, size, shape, scale: scale / rng.standard_gamma(shape, size),
     ),
     Density(
         name="beta", arguments=("x", "a", "b"), words="the beta law of the shapes a and b",
         value="(a - 1)*log(x) + (b - 1)*log1p(-x) + loggamma(a + b) - loggamma(a) - loggamma(b)",
         support=("x > 0", "x < 1"), needs=("a > 0", "b > 0"),
+        moments=frozenset({POWERS, EXPONENTIALS}),
         draw=lambda rng, size, a, b: rng.beta(a, b, size),
     ),
     Density(
         name="exponential", arguments=("x", "rate"), words="the exponential law of a rate",
         value="log(rate) - rate*x", support=("x >= 0",), needs=("rate > 0",),
         bounds=(Bound(over=("x",), at_most="log(rate)"),),  # at x = 0 there is none over the rate
+        moments=frozenset({POWERS}),
         draw=lambda rng, size, rate: rng.exponential(1 / rate, size),
     ),
     Density(
@@ -190,18 +203,21 @@ _ROWS = (
             Bound(over=("mu",), at_most="-log(x) - log(sigma) - log(2*pi)/2"),
             Bound(over=("x",), at_most="sigma**2/2 - mu - log(sigma) - log(2*pi)/2"),
         ),
+        moments=frozenset({INVERSE, POWERS}),
         draw=lambda rng, size, mu, sigma: rng.lognormal(mu, sigma, size),
     ),
     Density(
         name="laplace", arguments=("x", "mu", "sigma"), words="the Laplace law of location mu and scale sigma",
         value="-abs(x - mu)/sigma - log(2*sigma)", needs=("sigma > 0",),
         bounds=(Bound(over=("x", "mu"), at_most="-log(2*sigma)"),),
+        moments=frozenset({POWERS}),
         draw=lambda rng, size, mu, sigma: rng.laplace(mu, sigma, size),
     ),
     Density(
         name="logistic", arguments=("x", "mu", "sigma"), words="the logistic law of location mu and scale sigma",
         value="(mu - x)/sigma - 2*softplus((mu - x)/sigma) - log(sigma)", needs=("sigma > 0",),
         bounds=(Bound(over=("x", "mu"), at_most="-log(4*sigma)"),),
+        moments=frozenset({POWERS}),
         draw=lambda rng, size, mu, sigma: rng.logistic(mu, sigma, size),
     ),
     Density(
@@ -209,12 +225,14 @@ _ROWS = (
         value="(alpha - 1)*log(x/sigma) - exp(alpha*log(x/sigma)) + log(alpha/sigma)", support=("x > 0",),
         needs=("alpha > 0", "sigma > 0"),
         bounds=(Bound(over=("sigma",), at_most="log(alpha) - log(x) - 1"),),
+        moments=frozenset({POWERS}),
         draw=lambda rng, size, alpha, sigma: sigma * rng.weibull(alpha, size),
     ),
     Density(
         name="uniform", arguments=("x", "a", "b"), words="the uniform law between a and b",
         value="-log(b - a)", support=("x >= a", "x <= b"), needs=("b > a",),
         bounds=(Bound(over=("x",), at_most="-log(b - a)"),),
+        moments=frozenset({POWERS, EXPONENTIALS}),
         draw=lambda rng, size, a, b: rng.uniform(a, b, size),
     ),
     Density(

@@ -16,7 +16,7 @@ from recipe_compiler.formula import build, tree
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.context import Context, is_open, is_scalar
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.densities import DENSITIES, Density
+from recipe_compiler.formula.densities import DENSITIES, Bound, Density
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.substitute import substitute
@@ -98,7 +98,16 @@ def log_density(row: Density, args: Sequence[Formula], declarations: Declaration
         return solved
     rows = args[0].shape.rows
     value = row.at_size(rows) if row.at_size is not None and isinstance(rows, int) else row.value
-    terms = _terms(value, row, tuple(arg.shape for arg in args))
+    return _of_arguments(value, row, args, entries=entries)
+
+
+def at_most(row: Density, bound: Bound, args: Sequence[Formula]) -> Formula:
+    """Return a bound of the log density of typed arguments, of vectors the sum of those of their entries."""
+    return _of_arguments(bound.at_most, row, args, entries=False)
+
+
+def _of_arguments(text: str, row: Density, args: Sequence[Formula], *, entries: bool) -> Formula:
+    terms = _terms(text, row, tuple(arg.shape for arg in args))
     if not entries and row.of_entry:
         terms = tuple(_total(term, _vector(args)) for term in terms)
     return substitute(_sum(terms), _given(row, args))

@@ -9,10 +9,13 @@ from fractions import Fraction
 
 from recipe_compiler.algebra.positivity.sign_sets import MINUS, PLUS, UNKNOWN, ZERO, Sign
 from recipe_compiler.formula.declaration import Block, Declarations
-from recipe_compiler.formula.expression import Add, Entry, Filled, Formula, Multiply, Number, Symbol
+from recipe_compiler.formula.expression import Add, Apply, Entry, Filled, Formula, Multiply, Number, Symbol
 from recipe_compiler.formula.shapes import DomainName
 
 NOTHING: frozenset[str] = frozenset()
+
+BETWEEN = {"sigmoid": (0, 1), "tanh": (-1, 1)}
+"""Functions that lie between two numbers at every real one, and reach neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ def range_of(formula: Formula, declarations: Declarations) -> Range | None:
             return _sum(range_of(term, declarations) for term in terms)
         case Multiply(Number(value), x) | Multiply(x, Number(value)):
             return _multiple(range_of(x, declarations), value)
+        case Apply(fn) if fn in BETWEEN:
+            return Range(*map(Fraction, BETWEEN[fn]), inner=True)
         case _:
             return None
 

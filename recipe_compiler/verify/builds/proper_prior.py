@@ -5,20 +5,22 @@ are integrated out one after the other, each integral being at most 1: one that 
 first. theta of normal(theta, mu, tau) goes before mu and tau. Bounded by a constant, the likelihood changes nothing.
 """
 
-from collections.abc import Iterator
+from fractions import Fraction
 
+from recipe_compiler.formula.build import add
 from recipe_compiler.formula.constraints import Constraint
-from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.densities import DENSITIES
-from recipe_compiler.formula.expression import Symbol
-from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.expression import Number, Symbol
+from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Stated, StatedDensity, Target
+from recipe_compiler.spec.model import StatedDensity, Target
 from recipe_compiler.verdict import Proved
+from recipe_compiler.verify.builds.ceiling import ceiling
 from recipe_compiler.verify.builds.target import defined
 from recipe_compiler.verify.core.premises import depends_on_state
-from recipe_compiler.verify.integrability.bounded import bounded_above
 
+ZERO = Number(Fraction(0))
 METHOD = "proper prior, bounded likelihood"
 
 
@@ -28,42 +30,67 @@ def by_proper_prior(target: Target) -> Proved | None:
     Args:
         target: as it is sampled; its densities are about the blocks as they are declared.
     """
-    declared = (target.declared or target).declarations
-    stated = target.stated
+    plain = target.declared or target
+    declared, stated = plain.declarations, target.stated
     if target.potential is not None or target.gradient is not None or not stated.densities:
         return None
-    order = _integrated_out([one for one in stated.densities if one.entry == "log_prior"], declared)
-    if order is None or not _others_only_help(stated, declared) or not _is_bounded(stated):
+    priors = [one for one in stated.densities if one.entry == "log_prior" and one.is_term]
+    order = _integrated_out(priors, declared)
+    if order is None:
+        return None
+    others = add([formula for entry, formula in stated.others if entry == "log_prior"] or [ZERO], SCALAR)
+    moments = {one.of: DENSITIES[one.name].moments for one in priors if not _moves(one)}
+    beside = ceiling(others, [one for one in stated.densities if one.entry == "log_prior"], declared, moments)
+    of_data = [one for one in stated.densities if one.entry == "log_likelihood"]
+    likelihood = ceiling(plain.log_likelihood or ZERO, of_data, declared, moments)
+    if beside is None or likelihood is None:
         return None
     shown = defined(target).decision  # the blocks are in the supports, and scales positive
     if not isinstance(shown, Proved):
         return None
-    likelihood = [one.name for one in stated.densities if one.entry == "log_likelihood"]
     data = (
         ("prior, integrated out in this order", ", ".join(order)),
-        ("bounded", ", ".join(likelihood) or "likelihood"),
+        ("bounded", ", ".join(one.name for one in of_data if one.is_term) or "likelihood"),
     )
-    return Proved(METHOD, shown.given, data)
+    absorbed = ", ".join(sorted({*beside.absorbed, *likelihood.absorbed}))
+    given = sorted({*shown.given, *beside.given, *likelihood.given})
+    return Proved(METHOD, tuple(given), (*data, *((("moments of the prior", absorbed),) if absorbed else ())))
+
+
+def _moves(one: StatedDensity) -> bool:
+    """Whether a law depends on the state otherwise than as the law of its block."""
+    return any(depends_on_state(argument) for argument in one.arguments[1:])
 
 
 def _integrated_out(priors: list[StatedDensity], declared: Declarations) -> tuple[str, ...] | None:
-    """Return the blocks in an order in which each is integrated out; None where there is none."""
+    """Return the blocks in an order in which each is integrated out; None where there is none.
+
+    Those in an interval of known ends that have no law are left to the last: the interval has a finite length.
+    """
     blocks = [block.name for block in declared.blocks]
     of = {one.of: one for one in priors}
-    if sorted(one.of for one in priors) != sorted(blocks):
+    short = [block.name for block in declared.blocks if block.name not in of and _is_short(block)]
+    if sorted(one.of for one in priors) != sorted(set(blocks) - set(short)):
         return None
     sets = {block.name: block.constraint for block in declared.blocks}
-    laws = [one for one in priors if one.is_term and _is_proper(one, sets[one.of])]
+    laws = [one for one in priors if _is_proper(one, sets[one.of])]
     if len(laws) < len(priors) or not all(isinstance(one.arguments[0], Symbol) for one in priors):
         return None
     needed = {name: {b for arg in one.arguments[1:] for b in dependence(arg).blocks} for name, one in of.items()}
     order: list[str] = []
-    while left := [name for name in blocks if name not in order]:
+    while left := [name for name in of if name not in order]:
         free = [name for name in left if not any(name in needed[other] for other in left)]
         if not free:
             return None
         order.append(free[0])
-    return tuple(order)
+    return (*order, *short)
+
+
+def _is_short(block: Block) -> bool:
+    """Whether every entry of a block lies in an interval whose ends are numbers."""
+    ends = block.domain.bounds
+    known = all(isinstance(end, Number) for end in ends)
+    return block.constraint is None and block.domain.name is DomainName.INTERVAL and known
 
 
 def _is_proper(one: StatedDensity, set_: Constraint | None) -> bool:
@@ -84,25 +111,3 @@ def _is_proper(one: StatedDensity, set_: Constraint | None) -> bool:
 
 _PARTS = (None, Constraint.ORDERED, Constraint.POSITIVE_ORDERED)
 """Sets that are of as many dimensions as entries, measured as all columns are."""
-
-
-def _others_only_help(stated: Stated, declared: Declarations) -> bool:
-    """Whether what is no named density is bounded above."""
-    return all(bounded_above(formula, declared) for _, formula in stated.others)
-
-
-def _is_bounded(stated: Stated) -> bool:
-    """Whether each density of the data is bounded for all values of what it has of the state.
-
-    One that is no summand is a part of the others.
-    """
-    own = (one for one in stated.densities if one.entry == "log_likelihood" and one.is_term)
-    return all(any(_is_over(one)) for one in own)
-
-
-def _is_over(one: StatedDensity) -> Iterator[bool]:
-    """Yield of each bound whether it is over all arguments that depend on the state."""
-    row = DENSITIES[one.name]
-    moving = {name for name, arg in zip(row.arguments, one.arguments, strict=True) if depends_on_state(arg)}
-    for bound in row.bounds:
-        yield moving <= set(bound.over)

@@ -80,6 +80,39 @@ def mixture(prior: str) -> Model:
     return Model("m: {shape: K}, a: {shape: K}", "y: {shape: N}", prior, MIXTURE, "y: y", "K: 2")
 
 
+COUNTS = "label: {shape: N, in: [0, 1]}"
+
+
+def overdispersed(prior: str, shares: str = "kappa*sigmoid(-x @ beta)") -> Model:
+    one = "kappa*sigmoid(x @ beta)"
+    likelihood = (
+        f"loggamma(kappa) - loggamma(y + f + kappa) + loggamma(y + {one}) - loggamma({one})"
+        f" + loggamma(f + {shares}) - loggamma({shares})"
+    )
+    data = "x: {shape: [N, p]}, f: {shape: N, is: nonnegative}, y: {shape: N, in: [0, 1]}"
+    return Model(f"{BETA}, kappa: {SCALE}", data, prior, likelihood, "x: [one, k1], f: one, y: label")
+
+
+def zero_inflated(prior: str, weights: str = "-softplus(psi)") -> Model:
+    likelihood = f"{weights} + zero*(psi + softplus(-exp(x @ beta) - psi)) + (1 - zero)*poisson_log(y, x @ beta)"
+    data = "x: {shape: [N, p]}, y: {shape: N, is: [nonnegative, integer]}, zero: {shape: N, in: [0, 1]}"
+    return Model(f"{BETA}, psi: {{}}", data, prior, likelihood, "x: [one], y: none, zero: all")
+
+
+def two_laws(prior: str, columns: str) -> Model:
+    state = f"mu: {{}}, gap: {SCALE}, w: {{}}, sigma: {SCALE}"
+    likelihood = (
+        "normal(y, mu, sigma) - softplus(w) + softplus(w + ((y - mu)/sigma)**2/2 - ((y - mu - gap)/sigma)**2/2)"
+    )
+    return Model(state, "y: {shape: N}", prior, likelihood, columns)
+
+
+def survival(prior: str, power: str) -> Model:
+    likelihood = f"event*(log(alpha) + {power}*alpha*(log(t) - x @ beta)) - {power}*exp(alpha*(log(t) - x @ beta))"
+    data = "x: {shape: [N, p]}, t: {shape: N, is: positive}, event: {shape: N, in: [0, 1]}"
+    return Model(f"{BETA}, alpha: {SCALE}", data, prior, likelihood, "x: [one], t: one, event: label")
+
+
 IMPROPER = {
     "fewer data than coefficients": regression(KNOWN, "x: [one, k1, k2, k3], y: y", scale="", file="three.csv"),
     "collinear columns": regression(KNOWN, "x: [one, k1, k2, k3], y: y", scale=""),
@@ -157,6 +190,42 @@ IMPROPER = {
         "m: {}", "y: {shape: N}", "0", "laplace(y, m, sqrt(4)) + 3/4*m", "y: y"
     ),
     "an autoregression on a constant": regression(NORMAL, "x: [one, all], y: y"),
+    "a beta-binomial law of a flat kappa": overdispersed("normal(beta, 0, 5)"),
+    "a beta-binomial law whose shares do not add up": overdispersed(
+        "normal(beta, 0, 5) + half_cauchy(kappa, 1)", shares="2*kappa*sigmoid(-x @ beta)"
+    ),
+    "zeros whose weights do not add up": zero_inflated("normal(beta, 0, 5)", weights="-softplus(psi)/2"),
+    "zeros of a flat log odds": zero_inflated("normal(beta, 0, 5)"),
+    "a mixture of one scale, half-normal, at ties": two_laws(
+        "normal(mu, 0, 5) + gamma(gap, 2, 1/2) + normal(w, 0, 3/2) + half_normal(sigma, 1)", "y: tied"
+    ),
+    "a mixture with a flat scale": two_laws("normal(mu, 0, 5) + gamma(gap, 2, 1/2) + normal(w, 0, 3/2)", "y: one"),
+    "a mixture of scales, one half-normal, at ties": Model(
+        f"mu: {{}}, sigma: {SCALE}, {WEIGHT}",
+        "y: {shape: N}",
+        "normal(mu, 0, 5) + half_normal(sigma, 1) + beta(w, 2, 2)",
+        "mixture([w, 1 - w], normal(y, mu, sigma), normal(y, 0, 1))",
+        "y: tied",
+    ),
+    "survival times and a flat shape, half of whose power is there": survival("normal(beta, 0, 5)", "1/2"),
+    "survival times and a half-Cauchy shape": survival("normal(beta, 0, 5) + half_cauchy(alpha, 1)", "1/2"),
+    "Student errors of flat degrees of freedom": Model(
+        f"mu: {{}}, nu: {SCALE}", "y: {shape: N}", "normal(mu, 0, 5)", "student_t(y, nu, mu, 1)", "y: y"
+    ),
+    "log-variances of data that are zero": Model(
+        f"h: {{}}, s: {SCALE}", "y: {shape: N}", "student_t(h, 3, 0, 1)", "-h/2 - y**2*exp(-h)/2", "y: none"
+    ),
+    "moments of a scale that moves": Model(
+        f"mu: {{}}, a: {SCALE}",
+        "y: {shape: N}",
+        "cauchy(mu, 0, 1) + lognormal(a, mu, 1)",
+        "log(a) - y**2",
+        "y: y",
+    ),
+    "a multiple of a block with heavy tails": Model("mu: {}", "y: {shape: N}", "cauchy(mu, 0, 1)", "mu - y**2", "y: y"),
+    "log-sum-exp of a large term": Model(
+        "mu: {}", "y: {shape: N}", "laplace(mu, 0, 1)", "logsumexp([normal(y, mu, 1), mu])", "y: y"
+    ),
 }
 
 PROPER = {
@@ -192,6 +261,38 @@ PROPER = {
     "a mixture by name": Model(
         f"m: {{}}, k: {{}}, {WEIGHT}", "y: {shape: N}", "normal(m, 0, 5) + normal(k, 0, 5) + beta(w, 2, 2)",
         NAMED_MIXTURE, "y: y",
+    ),
+    "a beta-binomial law": overdispersed("normal(beta, 0, 5) + gamma(kappa, 2, 1/10)"),
+    "a Dirichlet-multinomial law of three shares": Model(
+        f'kappa: {SCALE}, w: {{domain: "interval(0, 1)", transform: logit}}', COUNTS,
+        "half_cauchy(kappa, 1)",
+        "loggamma(kappa) - loggamma(kappa + 2*label + 2)"
+        " + loggamma(label + kappa*w/2) - loggamma(kappa*w/2)"
+        " + loggamma(label + kappa*w/2) - loggamma(kappa*w/2)"
+        " + loggamma(2 + kappa*(1 - w)) - loggamma(kappa*(1 - w))",
+        "label: label",
+    ),
+    "zeros beside a Poisson law": zero_inflated("normal(beta, 0, 5) + cauchy(psi, 0, 1)"),
+    "a mixture of one scale": two_laws(
+        "normal(mu, 0, 5) + gamma(gap, 2, 1/2) + normal(w, 0, 3/2) + lognormal(sigma, 0, 1)", "y: tied"
+    ),
+    "a mixture of scales": Model(
+        f"mu: {{}}, sigma: {SCALE}, {WEIGHT}", "y: {shape: N}",
+        "cauchy(mu, 0, 5) + inverse_gamma(sigma, 2, 1) + beta(w, 2, 2)",
+        "mixture([w, 1 - w], normal(y, mu, sigma), student_t(y, 3, mu, 2*sigma))", "y: tied",
+    ),
+    "survival times of a Weibull law": survival("normal(beta, 0, 5) + gamma(alpha, 2, 1)", "1"),
+    "a Weibull law by name": Model(
+        f"alpha: {SCALE}, sigma: {SCALE}", "y: {shape: N, is: positive}",
+        "exponential(alpha, 1) + half_cauchy(sigma, 1)", "weibull(y, alpha, sigma)", "y: one",
+    ),
+    "Student errors of unknown degrees of freedom": Model(
+        f"mu: {{}}, nu: {SCALE}, sigma: {SCALE}", "y: {shape: N}",
+        "normal(mu, 0, 5) + gamma(nu, 2, 1/10) + lognormal(sigma, 0, 1)", "student_t(y, nu, mu, sigma)", "y: y",
+    ),
+    "scales of groups": Model(
+        "mu: {}, s: {shape: J, domain: positive, transform: log}", "z: {shape: N, index_of: J}, y: {shape: N}",
+        "normal(mu, 0, 5) + inverse_gamma(s, 3, 1)", "normal(y, mu, s[z])", "z: g8, y: tied", "J: 8",
     ),
     "survival": regression(SURVIVAL, XY + "count", scale=""),
     "softmax with a class of reference": softmax("-1000*(W[0, 0]**2 + W[0, 1]**2 + W[0, 2]**2)"),
