@@ -73,6 +73,9 @@ class Density:
     proper: bool = True
     """Whether it has the integral (sum) 1 over its support, for all admissible values of the others."""
     bounds: tuple[Bound, ...] = ()
+    """The least that there are."""
+    ceilings: tuple[str, ...] = ()
+    """What the log density is never above, for all admissible arguments; not the least that there is."""
     moments: frozenset[str] = frozenset()
     """Which are finite, whatever the other arguments are, over x > 0: INVERSE, POWERS; of any x: EXPONENTIALS."""
     draw: "Draw"
@@ -164,6 +167,7 @@ _ROWS = (
         value="(shape - 1)*log(x) - rate*x + shape*log(rate) - loggamma(shape)", support=("x > 0",),
         needs=("shape > 0", "rate > 0"),
         bounds=(Bound(over=("rate",), at_most="shape*log(shape) - shape - log(x) - loggamma(shape)"),),
+        ceilings=("log(shape)/2 - log(x) - log(2*pi)/2",),  # log Gamma(a) >= (a - 1/2) log a - a + log(2 pi)/2
         moments=frozenset({POWERS}),
         draw=lambda rng, size, shape, rate: rng.gamma(shape, 1 / rate, size),
     ),
@@ -178,6 +182,7 @@ _ROWS = (
             ),
             Bound(over=("scale",), at_most="shape*log(shape) - shape - log(x) - loggamma(shape)"),
         ),
+        ceilings=("log(shape)/2 - log(x) - log(2*pi)/2",),
         moments=frozenset({INVERSE}),
         draw=lambda rng, size, shape, scale: scale / rng.standard_gamma(shape, size),
     ),
@@ -185,6 +190,7 @@ _ROWS = (
         name="beta", arguments=("x", "a", "b"), words="the beta law of the shapes a and b",
         value="(a - 1)*log(x) + (b - 1)*log1p(-x) + loggamma(a + b) - loggamma(a) - loggamma(b)",
         support=("x > 0", "x < 1"), needs=("a > 0", "b > 0"),
+        ceilings=tuple(f"log({a})/2 - log(x) - log1p(-x) - log(2*pi)/2" for a in ("a", "b", "a + b")),  # by the same
         moments=frozenset({POWERS, EXPONENTIALS}),
         draw=lambda rng, size, a, b: rng.beta(a, b, size),
     ),

@@ -16,7 +16,7 @@ from recipe_compiler.formula import build, tree
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.context import Context, is_open, is_scalar
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.densities import DENSITIES, Bound, Density
+from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.substitute import substitute
@@ -101,9 +101,9 @@ def log_density(row: Density, args: Sequence[Formula], declarations: Declaration
     return _of_arguments(value, row, args, entries=entries)
 
 
-def at_most(row: Density, bound: Bound, args: Sequence[Formula]) -> Formula:
+def at_most(row: Density, text: str, args: Sequence[Formula]) -> Formula:
     """Return a bound of the log density of typed arguments, of vectors the sum of those of their entries."""
-    return _of_arguments(bound.at_most, row, args, entries=False)
+    return _of_arguments(text, row, args, entries=False)
 
 
 def _of_arguments(text: str, row: Density, args: Sequence[Formula], *, entries: bool) -> Formula:

@@ -17,7 +17,7 @@ from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.run.evaluate import Point, evaluate
+from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows
 from recipe_compiler.tensor.atoms import Coordinate
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
@@ -191,6 +191,28 @@ def test_a_bound_holds_and_is_the_least(name: str, k: int) -> None:
         values = np.nan_to_num(SCIPY[name](*moved), nan=-np.inf)
     assert values.max() <= limit + 1e-9
     assert row.discrete or values.max() > limit - 0.01
+
+
+PEAKS: dict[str, Callable[..., Any]] = {
+    "gamma": lambda x, a: a / x, "inverse_gamma": lambda x, a: a * x, "beta": lambda x, a: a * (1 / x - 1),
+}  # fmt: skip
+"""The last argument at which a density is largest."""
+
+
+@pytest.mark.parametrize("name", [name for name in SCALARS if DENSITIES[name].ceilings])
+def test_a_density_is_nowhere_above_its_ceilings(name: str) -> None:
+    """At 200,000 points over many scales, half of them near where it peaks."""
+    row, rng, count = DENSITIES[name], np.random.default_rng(4), 200_000
+    x = rng.uniform(0, 1, count) if name == "beta" else 10.0 ** rng.uniform(-3, 3, count)
+    a, b = 10.0 ** rng.uniform(-3, 4, (2, count))
+    b[::2] = PEAKS[name](x, a)[::2] * rng.uniform(0.9, 1.1, count // 2)
+    declarations = named(row.arguments)
+    rows = {argument: values.reshape(-1, 1, 1) for argument, values in zip(row.arguments, (x, a, b), strict=True)}
+    values = SCIPY[name](x, a, b)
+    for text in row.ceilings:
+        ceiling = evaluate_rows(typed(text, declarations), Point({}, {}), rows).reshape(-1)
+        assert (values <= ceiling + 1e-7 * (1 + abs(values))).all()
+        assert (values > ceiling - 2).any()
 
 
 def named(arguments: tuple[str, ...]) -> Declarations:

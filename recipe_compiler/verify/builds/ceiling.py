@@ -152,11 +152,12 @@ def _added(of: Linear, reader: Reader) -> Iterator[tuple[tuple[Monomial, Fractio
 def _below_bound(density: StatedDensity, reader: Reader) -> Iterator[Linear]:
     """Yield log densities less their bounds: never above 0."""
     row = DENSITIES[density.name]
-    if not row.bounds:
+    bounds = (*(bound.at_most for bound in row.bounds), *row.ceilings)
+    if not bounds:
         return
     value = reader.read(log_density(row, density.arguments, reader.declarations))
-    for bound in row.bounds:
-        yield less(value, reader.read(at_most(row, bound, density.arguments)))
+    for text in bounds:
+        yield less(value, reader.read(at_most(row, text, density.arguments)))
 
 
 @dataclass(slots=True)

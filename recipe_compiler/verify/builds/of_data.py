@@ -17,6 +17,7 @@ from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Observed, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Report, Undecided
+from recipe_compiler.verify.builds.residuals import by_residuals
 from recipe_compiler.verify.builds.target import lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes
 from recipe_compiler.verify.from_data.decide import Fact, Infinite, Open, Shown, decide
@@ -54,10 +55,8 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
                 continue
             match found:
                 case Shown(facts):
-                    said = f"the {build.observed.rows} data of {build.observed.file}: " + ", ".join(
-                        f.words for f in facts
-                    )
-                    proof = Proved(METHOD, (said,) if is_all else (), tuple(_certificates(facts)))
+                    given = (_said(build.observed, facts),) if is_all else ()
+                    proof = Proved(METHOD, given, tuple(_certificates(facts)))
                     return Answer(proof, "all", (), general.where)
                 case Infinite(by, witness) if is_all and not narrower:
                     return Answer(Refuted(by, witness), "all", (), general.where)
@@ -65,9 +64,20 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
                     reasons += [f"{by}: {', '.join(f'{k} {v}' for k, v in witness)}"]
                 case Open(why):
                     reasons += why
+        kept = by_residuals(build.target, known, build.observed.rows)
+        if kept is not None:
+            prior, fact = kept
+            given = (*prior.given, _said(build.observed, (fact,)))
+            proof = Proved(METHOD, given, (*prior.data, *_certificates((fact,))))
+            return Answer(proof, "all", (), general.where)
     except NotReadError as error:
         reasons.append(f"at its data: {error}")
     return _more(general, tuple(dict.fromkeys(reasons)))
+
+
+def _said(observed: Observed, facts: tuple[Fact, ...]) -> str:
+    """Return what the data show, as what is given."""
+    return f"the {observed.rows} data of {observed.file}: {', '.join(fact.words for fact in facts)}"
 
 
 SAMPLED, SIZE = 24, 2

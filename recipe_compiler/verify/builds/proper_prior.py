@@ -5,16 +5,18 @@ are integrated out one after the other, each integral being at most 1: one that 
 first. theta of normal(theta, mu, tau) goes before mu and tau. Bounded by a constant, the likelihood changes nothing.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from recipe_compiler.formula.build import add
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.densities import DENSITIES
-from recipe_compiler.formula.expression import Number, Symbol
+from recipe_compiler.formula.density_terms import log_density
+from recipe_compiler.formula.expression import Formula, Number, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import StatedDensity, Target
+from recipe_compiler.spec.model import Stated, StatedDensity, Target
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.ceiling import ceiling
 from recipe_compiler.verify.builds.target import defined
@@ -24,11 +26,12 @@ ZERO = Number(Fraction(0))
 METHOD = "proper prior, bounded likelihood"
 
 
-def by_proper_prior(target: Target) -> Proved | None:
+def by_proper_prior(target: Target, bounded: Sequence[StatedDensity] = ()) -> Proved | None:
     """Return the proof that a proper prior gives; None where the named densities of a target do not show one.
 
     Args:
         target: as it is sampled; its densities are about the blocks as they are declared.
+        bounded: laws of the data whose product over all data is known to be bounded, for every state.
     """
     plain = target.declared or target
     declared, stated = plain.declarations, target.stated
@@ -42,7 +45,8 @@ def by_proper_prior(target: Target) -> Proved | None:
     moments = {one.of: DENSITIES[one.name].moments for one in priors if not _moves(one)}
     beside = ceiling(others, [one for one in stated.densities if one.entry == "log_prior"], declared, moments)
     of_data = [one for one in stated.densities if one.entry == "log_likelihood"]
-    likelihood = ceiling(plain.log_likelihood or ZERO, of_data, declared, moments)
+    rest = _without(bounded, stated, declared) if bounded else plain.log_likelihood or ZERO
+    likelihood = ceiling(rest, of_data, declared, moments)
     if beside is None or likelihood is None:
         return None
     shown = defined(target).decision  # the blocks are in the supports, and scales positive
@@ -55,6 +59,14 @@ def by_proper_prior(target: Target) -> Proved | None:
     absorbed = ", ".join(sorted({*beside.absorbed, *likelihood.absorbed}))
     given = sorted({*shown.given, *beside.given, *likelihood.given})
     return Proved(METHOD, tuple(given), (*data, *((("moments of the prior", absorbed),) if absorbed else ())))
+
+
+def _without(bounded: Sequence[StatedDensity], stated: Stated, declared: Declarations) -> Formula:
+    """Return the log likelihood without some of its summands."""
+    left = [one for one in stated.densities if one.entry == "log_likelihood" and one.is_term and one not in bounded]
+    others = [formula for entry, formula in stated.others if entry == "log_likelihood"]
+    laws = (log_density(DENSITIES[one.name], one.arguments, declared) for one in left)
+    return add([*laws, *others, ZERO], SCALAR)
 
 
 def _moves(one: StatedDensity) -> bool:

@@ -187,7 +187,7 @@ class Reader:
 
     def sign(self, of: Linear) -> Sign:
         """Return the signs that a sum may have, as the formula that it was read from."""
-        formula = self.origin.get(of) or _formula(of)
+        formula = self.origin.get(of) or formula_of(of)
         if formula is None:
             return UNKNOWN
         found = sign(formula, self.declarations)
@@ -365,7 +365,7 @@ def _log_of_number(c: Fraction) -> Linear:
     return NOTHING if c == 1 else single(Leaf(Apply("log", (Number(c),), SCALAR)))
 
 
-def _formula(of: Linear) -> Formula | None:
+def formula_of(of: Linear) -> Formula | None:
     """Return a sum of products of leaves as a formula; None where there is anything else in it."""
     terms: list[Formula] = []
     for monomial, c in of:

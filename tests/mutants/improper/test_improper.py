@@ -113,7 +113,53 @@ def survival(prior: str, power: str) -> Model:
     return Model(f"{BETA}, alpha: {SCALE}", data, prior, likelihood, "x: [one], t: one, event: label")
 
 
+def horseshoe(y: str, columns: str = "x: [one, k1, k2]", location: str = "x @ (eta*lam)*tau") -> Model:
+    state = f"eta: {{shape: p}}, lam: {{shape: p, domain: positive, transform: log}}, tau: {SCALE}, sigma: {SCALE}"
+    prior = "normal(eta, 0, 1) + half_cauchy(lam, 1) + half_cauchy(tau, 1) + half_normal(sigma, 2)"
+    return Model(state, ROW, prior, f"normal(y, {location}, sigma)", f"{columns}, y: {y}")
+
+
+def effects(law: str, y: str) -> Model:
+    data = "z: {shape: N, index_of: J}, y: {shape: N}"
+    prior = "normal(theta, 0, 1) + half_normal(sigma, 1)"
+    return Model(f"theta: {{shape: J}}, sigma: {SCALE}", data, prior, law, f"z: g8, y: {y}", "J: 8")
+
+
+def shares(prior: str, y: str) -> Model:
+    state = f"b: {{shape: p}}, phi: {SCALE}"
+    likelihood = "beta((y + 1)/3, sigmoid(x @ b)*phi, (1 - sigmoid(x @ b))*phi)"
+    return Model(state, LABELS, f"normal(b, 0, 5) + {prior}", likelihood, f"x: [one, k1], y: {y}")
+
+
+def times(prior: str, y: str) -> Model:
+    data = "x: {shape: [N, p]}, y: {shape: N, is: positive}"
+    likelihood = "gamma(y, a, a*exp(-(x @ beta)))"
+    return Model(f"{BETA}, a: {SCALE}", data, f"normal(beta, 0, 5) + {prior}", likelihood, f"x: [one, k1], y: {y}")
+
+
 IMPROPER = {
+    "a horseshoe whose columns span the data": horseshoe("fit"),
+    "a horseshoe on columns whose sum the data are": horseshoe("k3"),
+    "a horseshoe on the data themselves": horseshoe("k1", "x: [k1]"),
+    "effects of groups that are the data": effects("normal(y, theta[z], sigma)", "g8"),
+    "effects of groups that are the data, absolute errors": effects("laplace(y, theta[z], sigma)", "g8"),
+    "a scale for each group, at ties": Model(
+        "mu: {}, s: {shape: J, domain: positive, transform: log}",
+        "z: {shape: N, index_of: J}, y: {shape: N}",
+        "normal(mu, 0, 5) + half_normal(s, 1)",
+        "normal(y, mu, s[z])",
+        "z: g8, y: tied",
+        "J: 8",
+    ),
+    "a curve through the data": Model(
+        f"a: {{}}, b: {{}}, sigma: {SCALE}",
+        "x: {shape: N}, y: {shape: N}",
+        "normal(a, 0, 5) + normal(b, 0, 5) + half_normal(sigma, 1)",
+        "normal(y, a*exp(b*x)*x, sigma)",
+        "x: k1, y: k1",
+    ),
+    "a beta law at one point, half-Cauchy precision": shares("half_cauchy(phi, 1)", "all"),
+    "a gamma law at one point, half-Cauchy shape": times("half_cauchy(a, 1)", "one"),
     "fewer data than coefficients": regression(KNOWN, "x: [one, k1, k2, k3], y: y", scale="", file="three.csv"),
     "collinear columns": regression(KNOWN, "x: [one, k1, k2, k3], y: y", scale=""),
     "collinear columns, unknown scale": regression(NORMAL, "x: [one, k1, k2, k3], y: y"),
@@ -229,6 +275,13 @@ IMPROPER = {
 }
 
 PROPER = {
+    "a horseshoe": horseshoe("y"),
+    "a horseshoe of products of columns": horseshoe("y", location="x @ (eta*lam)*tau + x[1]*x[2]*tau"),
+    "effects of groups": effects("normal(y, theta[z], sigma)", "y"),
+    "effects of groups, absolute errors": effects("laplace(y, theta[z], sigma)", "y"),
+    "effects of groups, logistic errors": effects("logistic(y, theta[z], sigma)", "y"),
+    "a beta law": shares("gamma(phi, 2, 1/10)", "label"),
+    "a gamma law": times("gamma(a, 2, 1/10)", "one"),
     "known scale": regression(KNOWN, XY + "y", scale=""),
     "flat scale": regression(NORMAL, XY + "y"),
     "half-Cauchy scale": regression(NORMAL, XY + "y", "-log(1 + (sigma/5)**2)"),
