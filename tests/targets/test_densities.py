@@ -376,5 +376,5 @@ def test_a_density_outside_of_a_target_is_refused() -> None:
 
 def test_a_declared_name_wins() -> None:
     declarations = Declarations((Block("normal"), Block("x")))
-    with pytest.raises(DocumentError, match="'normal' is no function"):
+    with pytest.raises(DocumentError, match="hides the density normal"):
         typed("normal(x, 0, 1)", declarations)
