@@ -55,9 +55,9 @@ def log_ndtr(x: Expr) -> Expr:
 
 def inverse_mills(x: Expr) -> Expr:
     """Return phi(x)/Phi(x) of a scalar, the derivative of log Phi."""
-    return cast(Expr, phi(x) / ndtr(x))
+    return phi(x) / ndtr(x)
 
 
 def phi(x: Expr) -> Expr:
     """Return exp(-x**2/2)/sqrt(2 pi) of a scalar, the density of N(0, 1)."""
-    return cast(Expr, sympy.exp(-(x**2) / 2) / sympy.sqrt(2 * sympy.pi))
+    return sympy.exp(-(x**2) / 2) / sympy.sqrt(2 * sympy.pi)

@@ -81,7 +81,11 @@ def variables_of(block: Block, value: Array) -> Array:
         return value.reshape(-1)
     kind = block.constraint
     x = value.reshape(-1) if kind in VECTORS else value
+
+    def value_at(u: Array) -> Array:
+        return of_variables(block, u)
+
     try:
-        return constraints._variables_of(block.name, str(kind), x, BACK[kind], lambda u: of_variables(block, u))
+        return constraints._variables_of(block.name, str(kind), x, BACK[kind], value_at)
     except ValueError as error:
         raise DataError([str(error)]) from error
