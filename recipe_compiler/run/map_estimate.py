@@ -98,7 +98,8 @@ def find_mode(slope: Slope, starts: Sequence[Start], names: Sequence[str] = ()) 
     others = f"; {len(met) - 1} more search{'es' if len(met) > 2 else ''} found none" if len(met) > 1 else ""
     raise RunError(
         f"the mode: no minimum of U was found: from {first.says} {trouble}{others}. "
-        f"{_falling(slope, theta, names)}State `init` closer to the mode, if there is one"
+        f"{_falling(slope, theta, names)}State `init` closer to the mode, if there is one; "
+        "dynamics whose moves are accepted or refused (`hmc`) are planned without"
     )
 
 
@@ -120,7 +121,7 @@ def _falling(slope: Slope, theta: Array, names: Sequence[str]) -> str:
 def refined(slope: Slope, near: Array, K: Array) -> Array:
     """Return theta with grad U(theta) = 0 by theta - K^-1 grad U(theta), K being nearly the Hessian of U there.
 
-    Its distance falls by the relative error of K at every turn.
+    Its distance falls by the relative error of K with each.
 
     Raises:
         RunError: it does not settle.

@@ -77,6 +77,7 @@ def test_of_moves_that_are_accepted_nothing_is_said_of_finite_steps(recipe, tmp_
     assert outcome.out.count("forecast: none") == 1
 
 
+@pytest.mark.slow
 @unread
 def test_a_funnel_is_doubted_and_sent_to_a_metric_that_follows_it(recipe, tmp_path: Path) -> None:
     """Of spread 3: what plain HMC draws there may look as if it were well."""

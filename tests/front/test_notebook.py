@@ -27,6 +27,7 @@ def shown(cells: list[str], folder: Path) -> list[dict[str, Any]]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_the_walkthrough_runs_as_a_notebook(tmp_path: Path) -> None:
     blocks = [*CELLS.finditer((ROOT / "docs/walkthrough.md").read_text(encoding="utf-8"))]
     cells = [block["code"] for block in blocks]

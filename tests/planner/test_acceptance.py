@@ -66,6 +66,7 @@ def accepted(fit: object) -> float:
     return float(fit["sample_stats"]["acceptance_rate"].mean())
 
 
+@pytest.mark.slow
 def test_an_ill_conditioned_gaussian_is_sampled_from_three_sds_out(folder: Path) -> None:
     fit = gaussian(folder, "step_size: auto, accept: 0.7, draws: 2000, seed: 5").sample(progress=False)
     assert not fit.attrs["doubts"], fit.attrs["doubts"]
@@ -107,6 +108,7 @@ def test_what_is_planned_is_what_runs_to_the_last_bit(folder: Path) -> None:
 FAR = "init: {theta: 5*ones/2}"
 
 
+@pytest.mark.slow
 def test_a_start_that_no_long_step_leaves_is_left(folder: Path) -> None:
     """U'' is 71 there: at a step size of 0.6 no chain ever moves, and says so; a plan begins shorter."""
     fixed = build(

@@ -224,6 +224,7 @@ def test_a_step_is_as_short_as_where_chains_come_asks(tmp_path: Path) -> None:
     assert 0.1 < found.build.run.eps < 0.8
 
 
+@pytest.mark.slow
 def test_a_wall_beside_a_plateau_is_planned_by_chains(tmp_path: Path) -> None:
     """Separable data and a wide prior: the curvature peaks one sd away from the mode, and is small again at three."""
     wall = target_of("20*softplus(-theta[0]) + theta[0]**2/2000 + theta[1]**2/2", tmp_path)

@@ -29,7 +29,7 @@ def model(variant: str, **stated: object) -> rc.Model:
 
 
 @pytest.mark.usefixtures("without_reading_back")
-@pytest.mark.parametrize("variant", ["full", "minibatch"])
+@pytest.mark.parametrize("variant", ["full", pytest.param("minibatch", marks=pytest.mark.slow)])
 def test_an_uncentred_regression_is_sampled_at_the_first_attempt(variant: str) -> None:
     tree = model(variant).sample({"x": X, "y": Y}, progress=False)
     assert not tree.attrs["doubts"]

@@ -71,6 +71,7 @@ def test_a_plan_from_some_of_the_data_samples_the_posterior_of_all(model: rc.Mod
     assert np.abs(z.std(axis=(0, 1)) - 1.0).max() < 0.02 + 4 * 0.016
 
 
+@pytest.mark.slow
 def test_what_is_chosen_keeps_to_its_share_by_all_data_too(model: rc.Model, few: None) -> None:
     data = {"x": X, "y": Y}
     planned = model.plan(data)

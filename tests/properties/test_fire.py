@@ -10,14 +10,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from fire import FAULTS, fire, fire_builds, fire_wild
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_nothing_wrong_is_proved_and_nothing_right_refuted(seed: int) -> None:
     tally = fire(8, seed)
     assert tally.wrong == []
     assert sum(n for (kind, claim, _), n in tally.verdicts.items() if kind in FAULTS and claim == "kept") == 8
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_nothing_is_proved_that_fails_somewhere_and_nothing_refuted_where_it_holds(seed: int) -> None:
     tally = fire_wild(30, seed)
     assert tally.wrong == []

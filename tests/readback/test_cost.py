@@ -59,11 +59,13 @@ def calls_of(build: Build) -> int:
     return pstats.Stats(profile).total_calls  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_reading_back_is_about_linear_in_the_groups(tmp_path: Path) -> None:
     some, more, most = (calls(tmp_path, groups) for groups in (20, 40, 60))
     assert most - more == pytest.approx(more - some, rel=0.08)
 
 
+@pytest.mark.slow
 def test_the_noise_of_a_word_is_read_back_in_linear_time(tmp_path: Path) -> None:
     few, more, many = (calls_of(word(tmp_path, size)) for size in (50, 200, 800))
     assert many - more == pytest.approx(4 * (more - few), rel=0.15)

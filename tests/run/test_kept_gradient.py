@@ -143,7 +143,9 @@ def test_what_a_checkpoint_loses_shows(lost: str, made: Made, tmp_path: Path, mo
     assert not same(stopped_and_continued(module, build, tmp_path), drawn_by(module, build))
 
 
-@pytest.mark.parametrize("generator", ["xoshiro", "philox", "numpy"])
+@pytest.mark.parametrize(
+    "generator", ["xoshiro", *(pytest.param(name, marks=pytest.mark.slow) for name in ("philox", "numpy"))]
+)
 def test_a_killed_process_is_continued_with_the_same_bits(generator: str, made: Made, tmp_path: Path) -> None:
     module, build = made(generator)
     build = replace(build, run=replace(build.run, thin=8000))  # a second and more on any machine

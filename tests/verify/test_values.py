@@ -177,7 +177,9 @@ def test_an_array_file_is_the_exact_value_of_its_doubles(decided: Decide, tmp_pa
     assert found["bindings"].verdict is Verdict.REFUTED
 
 
-@pytest.mark.parametrize(("shift", "verdict"), [(0.0, Verdict.PROVED), (-1.0, Verdict.REFUTED)])
+@pytest.mark.parametrize(
+    ("shift", "verdict"), [(0.0, Verdict.PROVED), pytest.param(-1.0, Verdict.REFUTED, marks=pytest.mark.slow)]
+)
 def test_a_hundred_rows_are_decided_exactly(decided: Decide, tmp_path: Path, shift: float, verdict: Verdict) -> None:
     A = np.random.default_rng(0).normal(size=(100, 100))
     S = A @ A.T

@@ -68,6 +68,8 @@ class Function:
     needs: tuple[Need, ...]
     corner: Corner = Corner.NONE
     signs: Signs = Signs.UNKNOWN
+    between: tuple[int, int] | None = None
+    """Numbers between which it lies at every real number, reaching neither."""
     emitted: str
     """What an emitted module calls: read back, it means `scalar`."""
 
@@ -142,15 +144,17 @@ FUNCTIONS: Mapping[str, Function] = {
     "sin": Function(scalar=sympy.sin, needs=EVERYWHERE, emitted="math.sin"),
     "cos": Function(scalar=sympy.cos, needs=EVERYWHERE, emitted="math.cos"),
     "tan": Function(scalar=sympy.tan, needs=(Need("!=", cosine=True),), emitted="math.tan"),
-    "tanh": Function(scalar=sympy.tanh, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.tanh"),
+    "tanh": Function(
+        scalar=sympy.tanh, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, between=(-1, 1), emitted="math.tanh"
+    ),
     "atan": Function(scalar=sympy.atan, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.atan"),
     "asinh": Function(scalar=sympy.asinh, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.asinh"),
     "cosh": Function(scalar=sympy.cosh, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="math.cosh"),
     "sinh": Function(scalar=sympy.sinh, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.sinh"),
     "softplus": Function(scalar=_softplus, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="_softplus"),
-    "sigmoid": Function(scalar=_sigmoid, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="_sigmoid"),
-    "erf": Function(scalar=sympy.erf, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, emitted="math.erf"),
-    "ndtr": Function(scalar=ndtr, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="_ndtr"),
+    "sigmoid": Function(scalar=_sigmoid, needs=EVERYWHERE, signs=Signs.POSITIVE, between=(0, 1), emitted="_sigmoid"),
+    "erf": Function(scalar=sympy.erf, needs=EVERYWHERE, signs=Signs.OF_ARGUMENT, between=(-1, 1), emitted="math.erf"),
+    "ndtr": Function(scalar=ndtr, needs=EVERYWHERE, signs=Signs.POSITIVE, between=(0, 1), emitted="_ndtr"),
     "log_ndtr": Function(scalar=log_ndtr, needs=EVERYWHERE, signs=Signs.NEGATIVE, emitted="_log_ndtr"),
     "inverse_mills": Function(scalar=inverse_mills, needs=EVERYWHERE, signs=Signs.POSITIVE, emitted="_inverse_mills"),
     "gamma": Function(scalar=sympy.gamma, needs=POSITIVE, signs=Signs.POSITIVE_AT_POSITIVE, emitted="math.gamma"),

@@ -8,14 +8,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.algebra.positivity.sign_sets import MINUS, PLUS, UNKNOWN, ZERO, Sign
+from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
+from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
-from recipe_compiler.formula.expression import Add, Apply, Entry, Filled, Formula, Multiply, Number, Symbol
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Entry,
+    Filled,
+    Formula,
+    MatMul,
+    Multiply,
+    Number,
+    Role,
+    Symbol,
+)
 from recipe_compiler.formula.shapes import DomainName
 
 NOTHING: frozenset[str] = frozenset()
-
-BETWEEN = {"sigmoid": (0, 1), "tanh": (-1, 1)}
-"""Functions that lie between two numbers at every real one, and reach neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +64,33 @@ def range_of(formula: Formula, declarations: Declarations) -> Range | None:
             return _sum(range_of(term, declarations) for term in terms)
         case Multiply(Number(value), x) | Multiply(x, Number(value)):
             return _multiple(range_of(x, declarations), value)
-        case Apply(fn) if fn in BETWEEN:
-            return Range(*map(Fraction, BETWEEN[fn]), inner=True)
+        case MatMul(Symbol(_, _, Role.INDEX), arg):
+            return range_of(arg, declarations)
+        case Apply(fn) if fn in FUNCTIONS and (between := FUNCTIONS[fn].between):
+            return Range(*map(Fraction, between), inner=True)
         case _:
             return None
 
 
 def _of_block(block: Block) -> Range | None:
+    inner = True
     match block.domain.name, block.domain.bounds:
+        case _ if block.constraint is Constraint.SIMPLEX:
+            low, high, inner = Fraction(0), Fraction(1), _has_several(block)
         case DomainName.SIMPLEX, _:
             low, high = Fraction(0), Fraction(1)
         case DomainName.INTERVAL, (Number(low), Number(high)):
             pass
         case _:
             return None
-    by_low, by_high = f"{block.name} > {low} inside its domain", f"{block.name} < {high} inside its domain"
-    return Range(low, high, True, frozenset({by_low}), frozenset({by_high}))
+    equal = "" if inner else "="
+    by_low, by_high = (f"{block.name} {op}{equal} {end} inside its domain" for op, end in ((">", low), ("<", high)))
+    return Range(low, high, inner, frozenset({by_low}), frozenset({by_high}))
+
+
+def _has_several(block: Block) -> bool:
+    """Whether shares are known to be two or more: one alone is 1."""
+    return isinstance(block.shape.rows, int) and block.shape.rows > 1
 
 
 def _sum(parts: Iterable[Range | None]) -> Range | None:

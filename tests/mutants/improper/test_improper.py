@@ -275,6 +275,9 @@ IMPROPER = {
 }
 
 PROPER = {
+    "classes with a Dirichlet law": Model(
+        "w: {shape: 3, constraint: simplex}", "c: {shape: N, index_of: 3}", "dirichlet(w, 2)", "log(w[c])", "c: k"
+    ),
     "a horseshoe": horseshoe("y"),
     "a horseshoe of products of columns": horseshoe("y", location="x @ (eta*lam)*tau + x[1]*x[2]*tau"),
     "effects of groups": effects("normal(y, theta[z], sigma)", "y"),
