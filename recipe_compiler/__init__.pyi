@@ -23,6 +23,7 @@ from recipe_compiler.formula.functions import bernoulli_logit as bernoulli_logit
 from recipe_compiler.formula.functions import beta as beta
 from recipe_compiler.formula.functions import binomial as binomial
 from recipe_compiler.formula.functions import binomial_logit as binomial_logit
+from recipe_compiler.formula.functions import categorical_logit as categorical_logit
 from recipe_compiler.formula.functions import cauchy as cauchy
 from recipe_compiler.formula.functions import cos as cos
 from recipe_compiler.formula.functions import cosh as cosh
@@ -49,6 +50,7 @@ from recipe_compiler.formula.functions import inverse_gamma as inverse_gamma
 from recipe_compiler.formula.functions import inverse_mills as inverse_mills
 from recipe_compiler.formula.functions import kron as kron
 from recipe_compiler.formula.functions import laplace as laplace
+from recipe_compiler.formula.functions import lkj_cholesky as lkj_cholesky
 from recipe_compiler.formula.functions import log as log
 from recipe_compiler.formula.functions import log1p as log1p
 from recipe_compiler.formula.functions import log_ndtr as log_ndtr

@@ -36,7 +36,7 @@ from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 
 CALCULUS = frozenset({"grad", "div", "hessian"})
-_OF_DATA = frozenset({Role.DATUM, Role.INDEX, Role.SIZE})
+_OF_DATA = frozenset({Role.DATUM, Role.INDEX})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,11 @@ def _nodes(formula: Formula, smooth: bool) -> Iterator[tuple[Formula, bool]]:
 
 
 def is_of_data(formula: Formula) -> bool:
-    """Whether a formula is made of fields of a datum, sizes and numbers: nothing is differentiated by those."""
-    return not any(
-        node.role not in _OF_DATA
-        if isinstance(node, Symbol)
-        else isinstance(node, FunctionAt | Next | GradTilde | Normal)
-        for node in nodes(formula)
-    )
+    """Whether a formula is made of fields of a datum, and of sizes and numbers: nothing is differentiated by those."""
+    inside = list(nodes(formula))
+    roles = {node.role for node in inside if isinstance(node, Symbol)}
+    varies = any(isinstance(node, FunctionAt | Next | GradTilde | Normal) for node in inside)
+    return not varies and roles <= _OF_DATA | {Role.SIZE} and bool(roles & _OF_DATA)
 
 
 def conditions(node: Formula, smooth: bool) -> Iterator[DefinedWhere]:
