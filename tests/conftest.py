@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
 
-# Threads of BLAS wait for work by computing, some 20 ms after each product of matrices however small: more than half of
-# what a plan takes. Said before NumPy is imported, for all workers and their children.
+# Threads of BLAS wait for work by computing, some 20 ms after each product of matrices however small, and
+# each worker has one processor. Said before NumPy is imported, for all workers and their children.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numba

@@ -29,11 +29,11 @@ WRITE_INSTEAD = {
     "Mod": "it jumps; sin and cos are periodic",
     "sinc": "write where(x == 0, 1, sin(x)/x)",
     "Phi": "write ndtr(x), its logarithm log_ndtr(x)",
-    "norm_cdf": "write ndtr(x), its logarithm log_ndtr(x)",
+    "std_normal_lcdf": "write log_ndtr(x)",
     "atan2": "it jumps; write atan(y/x) where x is positive",
     "Symbol": "write the name alone; names are declared in the document",
 }
-"""What SymPy has and formulas do not, with what to write."""
+"""What SymPy or Stan has and formulas do not, with what to write."""
 _NOT_NUMBERS = frozenset({"oo", "inf", "infinity", "nan", "zoo"})
 
 

@@ -30,6 +30,7 @@ STUDENT = "-log(sigma) - 5/2*log(1 + ((y - x @ beta)/sigma)**2/4)"
 CAUCHY = "-log(sigma) - log1p(((y - x @ beta)/sigma)**2)"
 LAPLACE = "-log(sigma) - abs(y - x @ beta)/sigma"
 SOFTMAX = "y @ (W @ x.T) - logsumexp(W @ x.T)"
+PROBIT = "y*log_ndtr(x @ beta) + (1 - y)*log_ndtr(-(x @ beta))"
 SURVIVAL = "x @ beta - y*exp(x @ beta)"
 IN_GROUPS = "-log(sigma) - ((y - z @ theta)/sigma)**2/2"
 OF_GROUPS = "-J*log(tau) - norm2((theta - mu*ones)/tau)/2"
@@ -56,7 +57,7 @@ class Model:
 
 def regression(likelihood: str, columns: str, prior: str = "0", scale: str = "sigma", **more: str) -> Model:
     state = BETA + (f", {scale}: {SCALE}" if scale else "")
-    return Model(state, LABELS if likelihood == LOGISTIC else ROW, prior, likelihood, columns, **more)
+    return Model(state, LABELS if likelihood in (LOGISTIC, PROBIT) else ROW, prior, likelihood, columns, **more)
 
 
 def hierarchy(prior: str, groups: str, count: int, **more: str) -> Model:
@@ -125,6 +126,17 @@ def effects(law: str, y: str) -> Model:
     return Model(f"theta: {{shape: J}}, sigma: {SCALE}", data, prior, law, f"z: g8, y: {y}", "J: 8")
 
 
+def curve(law: str, columns: str) -> Model:
+    prior = "normal(a, 0, 5) + normal(b, 0, 5) + half_normal(sigma, 1)"
+    return Model(f"a: {{}}, b: {{}}, sigma: {SCALE}", "x: {shape: N}, y: {shape: N}", prior, law, columns)
+
+
+def factors(law: str) -> Model:
+    state = f"{BETA}, c: {{shape: p}}, sigma: {SCALE}"
+    prior = "normal(beta, 0, 5) + normal(c, 0, 5) + half_normal(sigma, 1)"
+    return Model(state, ROW, prior, law, "x: [one, k1], y: k1")
+
+
 def shares(prior: str, y: str) -> Model:
     state = f"b: {{shape: p}}, phi: {SCALE}"
     likelihood = "beta((y + 1)/3, sigmoid(x @ b)*phi, (1 - sigmoid(x @ b))*phi)"
@@ -138,6 +150,8 @@ def times(prior: str, y: str) -> Model:
 
 
 IMPROPER = {
+    "probit, separable classes": regression(PROBIT, XY + "split", scale=""),
+    "probit, a prior of one coefficient alone": regression(PROBIT, XY + "split", "normal(beta[0], 0, 5)", scale=""),
     "a horseshoe whose columns span the data": horseshoe("fit"),
     "a horseshoe on columns whose sum the data are": horseshoe("k3"),
     "a horseshoe on the data themselves": horseshoe("k1", "x: [k1]"),
@@ -151,13 +165,9 @@ IMPROPER = {
         "z: g8, y: tied",
         "J: 8",
     ),
-    "a curve through the data": Model(
-        f"a: {{}}, b: {{}}, sigma: {SCALE}",
-        "x: {shape: N}, y: {shape: N}",
-        "normal(a, 0, 5) + normal(b, 0, 5) + half_normal(sigma, 1)",
-        "normal(y, a*exp(b*x)*x, sigma)",
-        "x: k1, y: k1",
-    ),
+    "a curve through the data": curve("normal(y + 1, a*exp(b*x), sigma)", "x: label, y: label"),
+    "a square of a sum of columns that is the data": factors("normal(y*y, (x @ beta)**2, sigma)"),
+    "products of sums of columns that are the data": factors("normal(y*y, (x @ beta)*(x @ c), sigma)"),
     "a beta law at one point, half-Cauchy precision": shares("half_cauchy(phi, 1)", "all"),
     "a gamma law at one point, half-Cauchy shape": times("half_cauchy(a, 1)", "one"),
     "fewer data than coefficients": regression(KNOWN, "x: [one, k1, k2, k3], y: y", scale="", file="three.csv"),
@@ -275,6 +285,7 @@ IMPROPER = {
 }
 
 PROPER = {
+    "probit": regression(PROBIT, XY + "split", "normal(beta, 0, 5)", scale=""),
     "classes with a Dirichlet law": Model(
         "w: {shape: 3, constraint: simplex}", "c: {shape: N, index_of: 3}", "dirichlet(w, 2)", "log(w[c])", "c: k"
     ),
