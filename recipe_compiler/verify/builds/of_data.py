@@ -17,7 +17,8 @@ from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Observed, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Report, Undecided
-from recipe_compiler.verify.builds.residuals import by_residuals
+from recipe_compiler.verify.builds.cases import Sample
+from recipe_compiler.verify.builds.proper_prior import by_prior_and_data
 from recipe_compiler.verify.builds.target import lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes
 from recipe_compiler.verify.from_data.decide import Fact, Infinite, Open, Shown, decide
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 METHOD = "power counting with exact ranks of the data"
+HOW = "exact numbers and ranks"
 Entries = tuple[tuple[Column, ...], ...]
 
 
@@ -41,13 +43,11 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
     if not isinstance(build.observed, Observed):
         return _more(general, (build.observed,) if build.observed else ())
     target = standard(build.target)
-    if constrained(target):
-        return general
     narrower = bool(target.declarations.assume) or not lies_in_supports(build.target)
     reasons: list[str] = []
     try:
         known = _known(build, target, build.observed)
-        for parts, is_all in _ways(target, known, build.observed.rows):
+        for parts, is_all in () if constrained(target) else _ways(target, known, build.observed.rows):
             try:
                 found = decide(energy_of(parts, known))
             except NotReadError as error:
@@ -64,12 +64,12 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
                     reasons += [f"{by}: {', '.join(f'{k} {v}' for k, v in witness)}"]
                 case Open(why):
                     reasons += why
-        kept = by_residuals(build.target, known, build.observed.rows)
+        kept = by_prior_and_data(build.target, Sample(known, build.observed.rows))
         if kept is not None:
-            prior, fact = kept
-            given = (*prior.given, _said(build.observed, (fact,)))
-            proof = Proved(METHOD, given, (*prior.data, *_certificates((fact,))))
-            return Answer(proof, "all", (), general.where)
+            prior, words = kept
+            facts = tuple(Fact(one, HOW) for one in words)
+            given = (*prior.given, *((_said(build.observed, facts),) if facts else ()))
+            return Answer(Proved(METHOD, given, (*prior.data, *_certificates(facts))), "all", (), general.where)
     except NotReadError as error:
         reasons.append(f"at its data: {error}")
     return _more(general, tuple(dict.fromkeys(reasons)))

@@ -5,7 +5,6 @@ are integrated out one after the other, each integral being at most 1: one that 
 first. theta of normal(theta, mu, tau) goes before mu and tau. Bounded by a constant, the likelihood changes nothing.
 """
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from recipe_compiler.formula.build import add
@@ -16,8 +15,9 @@ from recipe_compiler.formula.density_terms import log_density
 from recipe_compiler.formula.expression import Formula, Number, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Stated, StatedDensity, Target
+from recipe_compiler.spec.model import StatedDensity, Target
 from recipe_compiler.verdict import Proved
+from recipe_compiler.verify.builds.cases import Sample
 from recipe_compiler.verify.builds.ceiling import ceiling
 from recipe_compiler.verify.builds.target import defined
 from recipe_compiler.verify.core.premises import depends_on_state
@@ -26,13 +26,18 @@ ZERO = Number(Fraction(0))
 METHOD = "proper prior, bounded likelihood"
 
 
-def by_proper_prior(target: Target, bounded: Sequence[StatedDensity] = ()) -> Proved | None:
-    """Return the proof that a proper prior gives; None where the named densities of a target do not show one.
+def by_proper_prior(target: Target) -> Proved | None:
+    """Return the proof that a proper prior gives, whatever the data are; None where a target's laws show none.
 
     Args:
         target: as it is sampled; its densities are about the blocks as they are declared.
-        bounded: laws of the data whose product over all data is known to be bounded, for every state.
     """
+    found = by_prior_and_data(target, None)
+    return None if found is None else found[0]
+
+
+def by_prior_and_data(target: Target, sample: Sample | None) -> tuple[Proved, tuple[str, ...]] | None:
+    """Return the proof that a proper prior gives, with the facts of exact data that it rests on."""
     plain = target.declared or target
     declared, stated = plain.declarations, target.stated
     if target.potential is not None or target.gradient is not None or not stated.densities:
@@ -45,8 +50,7 @@ def by_proper_prior(target: Target, bounded: Sequence[StatedDensity] = ()) -> Pr
     moments = {one.of: DENSITIES[one.name].moments for one in priors if not _moves(one)}
     beside = ceiling(others, [one for one in stated.densities if one.entry == "log_prior"], declared, moments)
     of_data = [one for one in stated.densities if one.entry == "log_likelihood"]
-    rest = _without(bounded, stated, declared) if bounded else plain.log_likelihood or ZERO
-    likelihood = ceiling(rest, of_data, declared, moments)
+    likelihood = ceiling(_of_data(plain, sample), of_data, declared, moments, sample)
     if beside is None or likelihood is None:
         return None
     shown = defined(target).decision  # the blocks are in the supports, and scales positive
@@ -58,15 +62,18 @@ def by_proper_prior(target: Target, bounded: Sequence[StatedDensity] = ()) -> Pr
     )
     absorbed = ", ".join(sorted({*beside.absorbed, *likelihood.absorbed}))
     given = sorted({*shown.given, *beside.given, *likelihood.given})
-    return Proved(METHOD, tuple(given), (*data, *((("moments of the prior", absorbed),) if absorbed else ())))
+    proof = Proved(METHOD, tuple(given), (*data, *((("moments of the prior", absorbed),) if absorbed else ())))
+    return proof, likelihood.facts
 
 
-def _without(bounded: Sequence[StatedDensity], stated: Stated, declared: Declarations) -> Formula:
-    """Return the log likelihood without some of its summands."""
-    left = [one for one in stated.densities if one.entry == "log_likelihood" and one.is_term and one not in bounded]
-    others = [formula for entry, formula in stated.others if entry == "log_likelihood"]
-    laws = (log_density(DENSITIES[one.name], one.arguments, declared) for one in left)
-    return add([*laws, *others, ZERO], SCALAR)
+def _of_data(target: Target, sample: Sample | None) -> Formula:
+    """Return the log likelihood; at exact data with logistic errors as Laplace's, which are at least half as likely."""
+    stated = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.is_term]
+    if sample is None or not any(one.name == "logistic" for one in stated):
+        return target.log_likelihood or ZERO
+    rows = [(DENSITIES["laplace" if one.name == "logistic" else one.name], one.arguments) for one in stated]
+    others = [formula for entry, formula in target.stated.others if entry == "log_likelihood"]
+    return add([*(log_density(row, args, target.declarations) for row, args in rows), *others], SCALAR)
 
 
 def _moves(one: StatedDensity) -> bool:

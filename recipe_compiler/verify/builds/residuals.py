@@ -1,125 +1,233 @@
-"""Residuals that nothing makes zero, beside a proper prior: the data bound a likelihood with an unknown scale.
+"""Residuals that nothing makes zero: what squares and absolute values of a log likelihood come to over all data.
 
-Of data y_n of normal(y_n, m_n, sigma), with m = sum_j c_j g_j(z), c_j columns of the data and g_j any functions of the
-state, let y not lie in the span of the c_j. Its distance r from the span is positive, and for all z and sigma > 0
+Let l_n = g(z) (y_n - sum_j c_nj g_j(z)), c_j columns of the data, g and g_j any functions of the state, and let y not
+lie in the span of the c_j. Its distance r from the span is positive, and for all z
 
-    prod_n sigma**(-1) exp(-(y_n - m_n)**2/(2 sigma**2)) <= sigma**(-N) exp(-r**2/(2 sigma**2)) <= C,
+    sum_n l_n**2 >= r**2 g**2,    sum_n abs(l_n) >= r abs(g).
 
-so too with exp(-|y_n - m_n|/sigma), sum_n |y_n - m_n| >= r. A proper prior times what is bounded has a finite integral.
+So sum_n c P l_n**2 >= const P g**2, and that is at least s log(P g**2) less a constant, for every s >= 0: data bound
+a likelihood whose scale may vanish. Where P and g depend on positions of an index field it is so of the data at each
+position. Of y = log x it is asked of additive functions of x (`additive`) in the place of log x.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import fmpq
 
 from recipe_compiler.formula.expression import Formula, MatMul
-from recipe_compiler.formula.shapes import SCALAR
-from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import StatedDensity, Target
-from recipe_compiler.verdict import Proved
-from recipe_compiler.verify.builds.proper_prior import by_proper_prior
+from recipe_compiler.verify.builds.cases import Numbers, Sample
 from recipe_compiler.verify.core.premises import depends_on_state
-from recipe_compiler.verify.from_data.decide import Fact
 from recipe_compiler.verify.from_data.ranks import is_consistent
-from recipe_compiler.verify.from_data.reading import Known, read_matrix
-from recipe_compiler.verify.from_data.values import NotReadError
+from recipe_compiler.verify.from_data.reading import read_matrix
+from recipe_compiler.verify.from_data.values import NotReadError, at_row
 from recipe_compiler.verify.integrability.summands import (
+    UNIT,
+    Atom,
+    Function,
     Leaf,
+    Linear,
     Monomial,
+    Raised,
     Reader,
     TooLargeError,
     formula_of,
+    joined,
     parted,
+    raised,
 )
 
-OF_RESIDUALS = frozenset({"normal", "laplace", "logistic"})
-"""Laws of a location and a scale whose densities fall like exp(-|y - m|/sigma) at least."""
+ONE = Fraction(1)
 
-Vector = tuple[fmpq, ...]
-"""A number for each datum."""
+PRIMES = tuple(p for p in range(2, 100) if all(p % q for q in range(2, p)))
 
 
-def by_residuals(target: Target, known: Known, rows: int) -> tuple[Proved, Fact] | None:
-    """Return the proof of a finite integral that a proper prior and residuals give, with the fact of the data.
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A summand of -F that the data keep from being small, summed over them: at least a multiple of exp(precision)."""
 
-    Args:
-        target: as it is sampled.
-        known: its data, and what is declared of the blocks as they are declared.
-        rows: the number of data.
-    """
-    of_data = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.is_term]
-    bounded = [one for one in of_data if _is_kept_from_zero(one, known, rows)]
-    proof = by_proper_prior(target, bounded) if bounded else None
-    if proof is None:
-        return None
-    scales = " and ".join(dict.fromkeys(text(one.arguments[2]) for one in bounded))
-    words = f"residuals of scale {scales} that no state makes zero"
-    return proof, Fact(words, "the rank of [A y] is that of A and 1", asks=words)
+    term: Linear
+    precision: Linear
+    fact: str
 
 
-def _is_kept_from_zero(density: StatedDensity, known: Known, rows: int) -> bool:
-    """Whether the data are in the span of no location, whatever the state is; the scale is one for all of them."""
-    if density.name not in OF_RESIDUALS:
-        return False
-    y, location, scale = density.arguments
-    if any(argument.shape != SCALAR for argument in density.arguments) or depends_on_state(y) or _with_data(scale):
-        return False
-    try:
-        columns = [*_spanning(location, known, rows), *_columns(y, known, rows)]
-    except (NotReadError, TooLargeError):
-        return False
-    forms = list(zip(*columns, strict=True))
-    return not is_consistent(forms, len(columns) - 1)
+def kept_from_zero(of: Linear, reader: Reader, sample: Sample) -> Iterator[Kept]:
+    """Yield the summands of a log likelihood of a datum that residuals bound, as often as there are ways to see it."""
+    for monomial, c in of:
+        same, moving = parted(monomial)
+        if c >= 0 or not reader.is_positive(same):
+            continue
+        for atom, k in moving:
+            found = _residual(atom, k)
+            if found is None:
+                continue
+            base, order = found
+            for g, fact in _precisions(base, moving - {(atom, k)}, sample):
+                squared = joined(moving - {(atom, k)}, raised(g, order))
+                if reader.is_positive(squared):
+                    precision = reader.log(frozenset({(squared, ONE)}))
+                    yield Kept(frozenset({(monomial, -c)}), precision, fact)
 
 
-def _spanning(location: Formula, known: Known, rows: int) -> Iterator[Vector]:
-    """Yield columns of which a location is a sum of multiples, whatever the state is.
+def _residual(atom: Atom, k: Fraction) -> tuple[Linear, Fraction] | None:
+    """Return l and the power of l**2 or abs(l)."""
+    match atom:
+        case Raised(base) if k == 2:
+            return base, k
+        case Function("abs", (base,)) if k == 1:
+            return base, k
+        case _:
+            return None
+
+
+def _precisions(base: Linear, beside: Monomial, sample: Sample) -> Iterator[tuple[Monomial, str]]:
+    """Yield the g of l = g (y - ...) for which y is in the span of no other column, at all that P and g depend on."""
+    for g in dict.fromkeys(parted(monomial)[1] for monomial, _ in base):
+        fields = data_of(g) | data_of(beside)
+        if not all(_is_position(name, sample) for name in fields):
+            continue
+        try:
+            parts = list(at_positions(fields, sample))
+            if all(_is_apart(base, g, fields, part) for part in parts):
+                own = sorted({name for same, moving in map(_split, base) if moving == g for name in data_of(same)})
+                groups = f" at every {' and '.join(sorted(fields))}" if fields else ""
+                yield g, f"residuals of {' and '.join(own) or 1} that no state makes zero{groups}"
+        except (NotReadError, TooLargeError):
+            continue
+
+
+def _split(term: tuple[Monomial, Fraction]) -> tuple[Monomial, Monomial]:
+    return parted(term[0])
+
+
+def _is_position(name: str, sample: Sample) -> bool:
+    return any(datum.name == name and datum.is_index for datum in sample.known.declarations.data)
+
+
+def at_positions(fields: frozenset[str], sample: Sample) -> Iterator[Sample]:
+    """Yield the data at each position of index fields; all of them where there is no such field."""
+    rows: dict[tuple[object, ...], list[int]] = {}
+    for n in range(sample.rows):
+        place = tuple(at_row(x, n) for name in sorted(fields) for line in sample.known.data[name] for x in line)
+        rows.setdefault(tuple((int(x.p), int(x.q)) for x in place), []).append(n)
+    for own in rows.values():
+        yield sample.at(own)
+
+
+def _is_apart(base: Linear, g: Monomial, fields: frozenset[str], sample: Sample) -> bool:
+    """Whether what g multiplies in l is in the span of no columns that others multiply.
 
     Raises:
-        NotReadError: it is not seen to be one.
-        TooLargeError: it has too many terms.
+        NotReadError: l is not seen to be a sum of columns of the data.
     """
-    for monomial, _ in Reader(known.declarations).read(location):
+    own: Numbers = (fmpq(0),) * sample.rows
+    others: dict[Monomial, Numbers] = {}
+    wide: list[Numbers] = []
+    for monomial, c in base:
         same, moving = parted(monomial)
-        factor = _of_data(same, known, rows)
-        wide = [(atom, k) for atom, k in moving if _has_data(atom)]
-        match wide:
+        within = [(atom, k) for atom, k in moving if data_of(frozenset({(atom, k)})) - fields]
+        if moving == g:
+            own = _plus(own, _times(c, additive(same, sample)))
+            continue
+        factor = _times(c, numbers_of(same, sample))
+        match within:
             case []:
-                yield factor
-            case [(Leaf(MatMul(row, column)), k)] if k == 1 and not depends_on_state(row) and not _with_data(column):
-                for own in _columns(row, known, rows):
-                    yield tuple(x * y for x, y in zip(factor, own, strict=True))
+                others[moving] = _plus(others.get(moving, (fmpq(0),) * sample.rows), factor)
+            case [(Leaf(MatMul(row, column)), k)] if k == 1 and not depends_on_state(row) and not _named(column):
+                wide += [tuple(x * y for x, y in zip(factor, x_j, strict=True)) for x_j in columns(row, sample)]
             case _:
-                raise NotReadError("a location that is no sum of columns of the data")
+                raise NotReadError("a residual that is no sum of columns of the data")
+    forms = list(zip(*others.values(), *wide, own, strict=True))
+    return not is_consistent(forms, len(others) + len(wide))
 
 
-def _has_data(atom: object) -> bool:
-    """Whether data occur in an atom; of one that is not looked into they may."""
-    return not isinstance(atom, Leaf) or _with_data(atom.formula)
+def _plus(left: Numbers, right: Numbers) -> Numbers:
+    return tuple(x + y for x, y in zip(left, right, strict=True))
 
 
-def _with_data(formula: Formula) -> bool:
-    return bool(dependence(formula).data)
+def _times(c: Fraction, of: Numbers) -> Numbers:
+    by = fmpq(c.numerator, c.denominator)
+    return tuple(by * x for x in of)
 
 
-def _of_data(same: Monomial, known: Known, rows: int) -> Vector:
-    """Return the value of a product of what is the same for every state, for each datum."""
-    formula = formula_of(frozenset({(same, Fraction(1))}))
+def _named(formula: Formula) -> frozenset[str]:
+    return frozenset(dependence(formula).data)
+
+
+def data_of(of: Monomial | Linear | Atom) -> frozenset[str]:
+    """Return the data fields in a monomial, a sum or an atom."""
+    match of:
+        case Leaf(formula):
+            return _named(formula)
+        case Raised(base):
+            return data_of(base)
+        case Function(_, arguments):
+            return frozenset[str]().union(*map(data_of, arguments))
+        case _:
+            inner = (term[0] for term in of)
+            return frozenset[str]().union(*(data_of(one) for one in inner))
+
+
+def numbers_of(same: Monomial, sample: Sample) -> Numbers:
+    """Return the value of a product of what is the same for every state, for each datum.
+
+    Raises:
+        NotReadError: it is no rational number.
+    """
+    formula = formula_of(frozenset({(same, ONE)}))
     if formula is None:
         raise NotReadError("a factor that is not read")
-    (column,) = _columns(formula, known, rows)
-    return column
+    return sample.numbers(formula)
 
 
-def _columns(formula: Formula, known: Known, rows: int) -> Iterator[Vector]:
-    """Yield the entries of a row that the data alone decide, each as its number for every datum."""
-    for entry in (x for row in read_matrix(formula, known) for x in row):
-        match entry.number:
-            case None:
-                raise NotReadError("an entry that is no known number")
-            case fmpq() as number:
-                yield (number,) * rows
-            case column:
-                yield tuple(column)
+def columns(row: Formula, sample: Sample) -> Iterator[Numbers]:
+    """Yield the entries of a row that the data alone decide, each as its number for every datum.
+
+    Raises:
+        NotReadError: one is no rational number.
+    """
+    for entry in (x for line in read_matrix(row, sample.known) for x in line):
+        if entry.number is None:
+            raise NotReadError("an entry that is no known number")
+        number = entry.number
+        yield tuple(at_row(number, n) for n in range(sample.rows))
+
+
+def additive(same: Monomial, sample: Sample) -> Numbers:
+    """Return numbers for what multiplies g: its own where they are rational, of log x additive ones.
+
+    1 and the logarithms of primes are linearly independent over the rationals (e**r is irrational for rational r != 0):
+    a rational linear map psi may have any values there. Rational u with u @ c = 0 for all other columns c and
+    u @ psi(y) != 0 then have u @ y != 0.
+    """
+    match tuple(same):
+        case ((Function("log", (of,)), k),) if k == 1 and len(of) == 1:
+            ((monomial, c),) = of
+            if c == 1 and monomial != UNIT:
+                return tuple(psi(x) for x in numbers_of(monomial, sample))
+        case _:
+            pass
+    return numbers_of(same, sample)
+
+
+def psi(x: fmpq) -> fmpq:
+    """Return an additive function of a positive rational, psi of a product being a sum: psi(p) = p for primes p < 100.
+
+    Raises:
+        NotReadError: x is not positive.
+    """
+    if x <= 0:
+        raise NotReadError("a logarithm of what is not positive")
+    return fmpq(_psi(int(x.p)) - _psi(int(x.q)))
+
+
+def _psi(n: int) -> int:
+    twos = (n & -n).bit_length() - 1
+    found, n = 2 * twos, n >> twos
+    for p in PRIMES[1:]:
+        while n % p == 0:
+            n //= p
+            found += p
+    return found

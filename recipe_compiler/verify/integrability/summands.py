@@ -118,6 +118,11 @@ def joined(left: Monomial, right: Monomial) -> Monomial:
     return frozenset((atom, k) for atom, k in found.items() if k)
 
 
+def raised(monomial: Monomial, k: Fraction) -> Monomial:
+    """Return a power of a monomial of positive factors, or a whole one."""
+    return frozenset((atom, own * k) for atom, own in monomial if k)
+
+
 def less(left: Linear, right: Linear) -> Linear:
     """Return a difference."""
     return total((left, scaled(right, Fraction(-1))))
