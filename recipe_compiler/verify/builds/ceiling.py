@@ -21,13 +21,18 @@ from recipe_compiler.verify.builds.inequality import Inequality, Used
 from recipe_compiler.verify.builds.residuals import kept_from_zero
 from recipe_compiler.verify.from_data.values import NotReadError
 from recipe_compiler.verify.integrability.summands import (
+    NOTHING,
+    UNIT,
     Function,
     Linear,
     Monomial,
     Reader,
     TooLargeError,
+    key,
     less,
     parted,
+    scaled,
+    single,
     times,
     total,
 )
@@ -74,15 +79,66 @@ def _of_case(case: Case, moments: Mapping[str, frozenset[str]]) -> Used | None:
     """Return what shows a ceiling in one case of the data; None where it is not shown."""
     reader = Reader(case.declarations)
     bounds = bounds_of(case, reader)
-    of = reader.read(case.formula)
+    of = above_gaps(reader.read(case.formula), reader)
     kept = list(kept_from_zero(of, reader, case.sample)) if case.sample else []
     found = Used()
-    for branch in largest(of, reader):
+    left = list(largest(of, reader))
+    while left:
+        branch = left.pop()
         own = Inequality(branch, bounds, reader, moments, kept).shown()
         if own is None:
-            return None
+            further = _of_logarithms(branch, reader)
+            if further is None:
+                return None
+            left += largest(further, reader)
+            continue
         found |= own
     return found.by(reader, case)
+
+
+def _of_logarithms(of: Linear, reader: Reader) -> Linear | None:
+    """Return a sum that is at least F, the first log of a sum in it being that of its positive terms alone, or None."""
+    for monomial, c in sorted(of, key=lambda term: key(term[0])):
+        same, moving = parted(monomial)
+        match tuple(moving):
+            case ((Function("log", (inner,)), k),) if k == 1 and c > 0 and reader.is_positive(same, strictly=False):
+                signs = [reader.is_positive(one, strictly=by > 0) for one, by in inner]
+                if len(inner) > 1 and all(signs):
+                    logs = (reader.log(frozenset({(one, by)})) for one, by in inner if by > 0)
+                    above = single(Function("logsumexp", tuple(logs)))
+                    return total((of - {(monomial, c)}, times(frozenset({(same, c)}), above)))
+            case _:
+                pass
+    return None
+
+
+def above_gaps(of: Linear, reader: Reader) -> Linear:
+    """Return a sum that is at least F: -log(1 - exp(-u)) <= log(1 + u) - log(u) for u > 0, as exp(u) >= 1 + u."""
+    found: list[Linear] = []
+    for monomial, c in of:
+        same, moving = parted(monomial)
+        u = _gap(moving) if c < 0 and reader.is_positive(same, strictly=False) else None
+        if u is None or not all(by > 0 and reader.is_positive(one) for one, by in u):
+            found.append(frozenset({(monomial, c)}))
+            continue
+        log_u = reader.log(u)
+        above = less(single(Function("logsumexp", (NOTHING, log_u))), log_u)
+        found.append(times(frozenset({(same, -c)}), above))
+    return total(found)
+
+
+def _gap(moving: Monomial) -> Linear | None:
+    """Return u of log(1 - exp(-u)), one such factor alone."""
+    match tuple(moving):
+        case ((Function("log", (of,)), k),) if k == 1 and dict(of).get(UNIT) == 1 and len(of) == 2:
+            ((monomial, c),) = of - {(UNIT, Fraction(1))}
+            match tuple(monomial):
+                case ((Function("exp", (exponent,)), power),) if c == -1 and power == 1:
+                    return scaled(exponent, Fraction(-1))
+                case _:
+                    return None
+        case _:
+            return None
 
 
 def bounds_of(case: Case, reader: Reader) -> list[Linear]:
@@ -114,7 +170,7 @@ def largest(of: Linear, reader: Reader) -> Iterator[Linear]:
 
 def _added(of: Linear, reader: Reader) -> Iterator[tuple[tuple[Monomial, Fraction], Linear, tuple[Linear, ...]]]:
     """Yield a logsumexp that is added, as its term, what multiplies it, and its terms."""
-    for monomial, c in sorted(of, key=lambda term: str(term[1])):
+    for monomial, c in sorted(of, key=lambda term: key(term[0])):
         same, moving = parted(monomial)
         match tuple(moving):
             case ((Function("logsumexp", terms), k),) if k == 1 and c > 0 and reader.is_positive(same, strictly=False):

@@ -18,6 +18,7 @@ from recipe_compiler.spec.model import Build, Observed, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Report, Undecided
 from recipe_compiler.verify.builds.cases import Sample
+from recipe_compiler.verify.builds.logarithms import with_logarithms
 from recipe_compiler.verify.builds.proper_prior import by_prior_and_data
 from recipe_compiler.verify.builds.target import lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes
@@ -43,36 +44,48 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
     if not isinstance(build.observed, Observed):
         return _more(general, (build.observed,) if build.observed else ())
     target = standard(build.target)
+    try:
+        sample = Sample(_known(build, target, build.observed), build.observed.rows)
+    except NotReadError as error:
+        return _more(general, (f"at its data: {error}",))
+    counted, reasons = _by_counting(build, target, sample, build.observed) if not constrained(target) else (None, ())
+    if counted is not None:
+        return replace(general, decision=counted, for_d="all", checked_at=())
+    kept = by_prior_and_data(build.target, sample)
+    if kept is None:
+        return _more(general, reasons)
+    prior, words = kept
+    facts = tuple(Fact(one, HOW) for one in words)
+    given = (*prior.given, *((_said(build.observed, facts),) if facts else ()))
+    return Answer(Proved(METHOD, given, (*prior.data, *_certificates(facts))), "all", (), general.where)
+
+
+def _by_counting(
+    build: Build, target: Target, sample: Sample, observed: Observed
+) -> tuple[Proved | Refuted | None, tuple[str, ...]]:
+    """Return what power counting decides; else why it does not."""
     narrower = bool(target.declarations.assume) or not lies_in_supports(build.target)
     reasons: list[str] = []
     try:
-        known = _known(build, target, build.observed)
-        for parts, is_all in () if constrained(target) else _ways(target, known, build.observed.rows):
+        for parts, is_all, own in _ways(target, sample):
             try:
-                found = decide(energy_of(parts, known))
+                found = decide(energy_of(parts, own.known))
             except NotReadError as error:
                 reasons.append(f"at its data: {error}")
                 continue
             match found:
                 case Shown(facts):
-                    given = (_said(build.observed, facts),) if is_all else ()
-                    proof = Proved(METHOD, given, tuple(_certificates(facts)))
-                    return Answer(proof, "all", (), general.where)
+                    given = (_said(observed, facts),) if is_all or own is not sample else ()
+                    return Proved(METHOD, given, tuple(_certificates(facts))), ()
                 case Infinite(by, witness) if is_all and not narrower:
-                    return Answer(Refuted(by, witness), "all", (), general.where)
+                    return Refuted(by, witness), ()
                 case Infinite(by, witness):
                     reasons += [f"{by}: {', '.join(f'{k} {v}' for k, v in witness)}"]
                 case Open(why):
                     reasons += why
-        kept = by_prior_and_data(build.target, Sample(known, build.observed.rows))
-        if kept is not None:
-            prior, words = kept
-            facts = tuple(Fact(one, HOW) for one in words)
-            given = (*prior.given, *((_said(build.observed, facts),) if facts else ()))
-            return Answer(Proved(METHOD, given, (*prior.data, *_certificates(facts))), "all", (), general.where)
     except NotReadError as error:
         reasons.append(f"at its data: {error}")
-    return _more(general, tuple(dict.fromkeys(reasons)))
+    return None, tuple(dict.fromkeys(reasons))
 
 
 def _said(observed: Observed, facts: tuple[Fact, ...]) -> str:
@@ -98,20 +111,20 @@ def asked_of_data(target: Target) -> tuple[str, ...]:
     data = {datum.name: _made_up(datum, known, rng) for datum in fields}
     ones = {p.name: _one(p.shape, known) for p in own.declarations.parameters}
     known = replace(known, data=data, parameters=ones)
-    for parts, is_all in _tried(own, known):
+    for parts, is_all, own_sample in _tried(own, Sample(known, SAMPLED)):
         try:
-            found = decide(energy_of(parts, known))
+            found = decide(energy_of(parts, own_sample.known))
         except NotReadError:
             continue
-        if isinstance(found, Shown) and is_all:
+        if isinstance(found, Shown) and (is_all or own_sample.known is not known):
             asked = ", ".join(dict.fromkeys(fact.asks for fact in found.facts))
             return (f"the data of a build would decide it: {asked}",) if asked else ()
     return ()
 
 
-def _tried(own: Target, known: Known) -> Iterator[tuple[list[tuple[Value, int]], bool]]:
+def _tried(own: Target, sample: Sample) -> Iterator[tuple[list[tuple[Value, int]], bool, Sample]]:
     try:
-        yield from _ways(own, known, SAMPLED)
+        yield from _ways(own, sample)
     except NotReadError:
         return
 
@@ -148,21 +161,30 @@ def _certificates(facts: tuple[Fact, ...]) -> Iterator[tuple[str, str]]:
         yield fact.words, f"{fact.method}: {fact.certificate}" if fact.certificate else fact.method
 
 
-def _ways(target: Target, known: Known, rows: int) -> Iterator[tuple[list[tuple[Value, int]], bool]]:
+def _ways(target: Target, sample: Sample) -> Iterator[tuple[list[tuple[Value, int]], bool, Sample]]:
     """Yield the energy; with products in it as coordinates; that of the prior alone where the likelihood only helps.
 
-    Each with whether it is all of the energy: what is infinite without a part of it need not be so.
+    Each with whether it is all of the energy: what is infinite without a part of it need not be so. Then with additive
+    numbers in the place of logarithms, which show nothing infinite either.
 
     Raises:
         NotReadError: a formula is not read.
     """
-    whole = list(_energies(target, known, rows))
-    yield whole, True
-    centred = multiplied((value for value, _ in whole), known)
-    if centred:
-        yield [*_energies(target, replace(known, divided=centred), rows), (jacobian(centred), 1)], True
+    yield from ((parts, is_all, sample) for parts, is_all in _ways_as_written(target, sample))
     if target.log_likelihood is not None and bounded_above(target.log_likelihood, target.declarations):
-        yield list(_energies(replace(target, log_likelihood=None), known, 1)), False
+        yield list(_energies(replace(target, log_likelihood=None), sample.known, 1)), False, sample
+    logarithms = with_logarithms(target, sample)
+    if logarithms is not None:
+        yield from ((parts, False, logarithms[1]) for parts, _ in _ways_as_written(*logarithms))
+
+
+def _ways_as_written(target: Target, sample: Sample) -> Iterator[tuple[list[tuple[Value, int]], bool]]:
+    whole = list(_energies(target, sample.known, sample.rows))
+    yield whole, True
+    centred = multiplied((value for value, _ in whole), sample.known)
+    if centred:
+        known = replace(sample.known, divided=centred)
+        yield [*_energies(target, known, sample.rows), (jacobian(centred), 1)], True
 
 
 def _energies(target: Target, known: Known, rows: int) -> Iterator[tuple[Value, int]]:

@@ -199,7 +199,7 @@ def additive(same: Monomial, sample: Sample) -> Numbers:
     """Return numbers for what multiplies g: its own where they are rational, of log x additive ones.
 
     1 and the logarithms of primes are linearly independent over the rationals (e**r is irrational for rational r != 0):
-    a rational linear map psi may have any values there. Rational u with u @ c = 0 for all other columns c and
+    a rational linear map psi may have any values on them. Rational u with u @ c = 0 for all other columns c and
     u @ psi(y) != 0 then have u @ y != 0.
     """
     match tuple(same):
@@ -213,7 +213,7 @@ def additive(same: Monomial, sample: Sample) -> Numbers:
 
 
 def psi(x: fmpq) -> fmpq:
-    """Return an additive function of a positive rational, psi of a product being a sum: psi(p) = p for primes p < 100.
+    """Return what is added up where numbers are multiplied: the primes below 100 in x, as often as each divides it.
 
     Raises:
         NotReadError: x is not positive.

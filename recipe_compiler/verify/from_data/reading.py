@@ -1,6 +1,6 @@
 """A formula of a target read at its data: every symbol a coordinate or an exact number."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -34,6 +34,7 @@ from recipe_compiler.verify.from_data.values import (
     called,
     coordinate,
     exponential,
+    joined,
     logarithm,
     number,
     powered,
@@ -193,6 +194,8 @@ class _Reading:
     def _applied(self, fn: str, args: tuple[Formula, ...]) -> Matrix:
         if fn in _OF_MATRICES:
             return _of_matrix(fn, self.of(args[0]))
+        if fn in _OF_TWO:
+            return _of_two(_OF_TWO[fn], *map(self.of, args))
         if len(args) != 1:
             raise NotReadError(f"{fn} is not read")
         return tuple(tuple(self._elementwise(fn, x) for x in row) for row in self.of(args[0]))
@@ -230,6 +233,20 @@ def _of_matrix(fn: str, matrix: Matrix) -> Matrix:
             return tuple(tuple(x if i == j else Value() for j in range(len(column))) for i, x in enumerate(column))
         case _:
             return _inverse(matrix)
+
+
+_OF_TWO = {"minimum": min, "maximum": max}
+
+
+def _of_two(fn: Callable[[fmpq, fmpq], fmpq], left: Matrix, right: Matrix) -> Matrix:
+    """Return the smaller or the larger one of known numbers, entry by entry."""
+    found: list[tuple[Value, ...]] = []
+    for xs, ys in zip(left, right, strict=True):
+        pairs = [(x.number, y.number) for x, y in zip(xs, ys, strict=True)]
+        if any(x is None or y is None for x, y in pairs):
+            raise NotReadError("the smaller or larger of what is no known number is not read")
+        found.append(tuple(number(joined(x, y, fn)) for x, y in pairs if x is not None and y is not None))
+    return tuple(found)
 
 
 def _inverse(matrix: Matrix) -> Matrix:

@@ -149,10 +149,10 @@ def parted(monomial: Monomial) -> tuple[Monomial, Monomial]:
 
 def _first(of: Linear) -> tuple[Monomial, Fraction]:
     """Return a term that is the same one in every multiple of a sum."""
-    return min(of, key=lambda term: _key(term[0]))
+    return min(of, key=lambda term: key(term[0]))
 
 
-def _key(monomial: Monomial) -> str:
+def key(monomial: Monomial) -> str:
     """Return a text that is the same whatever order a set is gone through in."""
     return " ".join(sorted(f"{_name(atom)}**{k}" for atom, k in monomial))
 
@@ -168,7 +168,7 @@ def _name(atom: Atom) -> str:
 
 
 def _names(of: Linear) -> str:
-    return " + ".join(sorted(f"{c} {_key(monomial)}" for monomial, c in of))
+    return " + ".join(sorted(f"{c} {key(monomial)}" for monomial, c in of))
 
 
 @dataclass(slots=True)
