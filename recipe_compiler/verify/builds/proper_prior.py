@@ -15,10 +15,11 @@ from recipe_compiler.formula.density_terms import log_density
 from recipe_compiler.formula.expression import Formula, Number, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import StatedDensity, Target
+from recipe_compiler.spec.model import Stated, StatedDensity, Target
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.cases import Sample
-from recipe_compiler.verify.builds.ceiling import ceiling
+from recipe_compiler.verify.builds.ceiling import Ceiling, ceiling
+from recipe_compiler.verify.builds.locations import ceiling_at_locations, locations
 from recipe_compiler.verify.builds.target import defined
 from recipe_compiler.verify.core.premises import depends_on_state
 
@@ -46,13 +47,11 @@ def by_prior_and_data(target: Target, sample: Sample | None) -> tuple[Proved, tu
     order = _integrated_out(priors, declared)
     if order is None:
         return None
-    others = add([formula for entry, formula in stated.others if entry == "log_prior"] or [ZERO], SCALAR)
-    moments = {one.of: DENSITIES[one.name].moments for one in priors if not _moves(one)}
-    beside = ceiling(others, [one for one in stated.densities if one.entry == "log_prior"], declared, moments)
     of_data = [one for one in stated.densities if one.entry == "log_likelihood"]
-    likelihood = ceiling(_of_data(plain, sample), of_data, declared, moments, sample)
-    if beside is None or likelihood is None:
+    found = _ceilings(target, priors, sample)
+    if found is None:
         return None
+    beside, likelihood = found
     shown = defined(target).decision  # the blocks are in the supports, and scales positive
     if not isinstance(shown, Proved):
         return None
@@ -66,13 +65,36 @@ def by_prior_and_data(target: Target, sample: Sample | None) -> tuple[Proved, tu
     return proof, likelihood.facts
 
 
-def _of_data(target: Target, sample: Sample | None) -> Formula:
+def _ceilings(target: Target, priors: list[StatedDensity], sample: Sample | None) -> tuple[Ceiling, Ceiling] | None:
+    """Return what stands beside the laws of the prior is at most, and the likelihood.
+
+    At exact data where need be once locations are integrated over, whose moments then absorb nothing.
+    """
+    plain, stated = target.declared or target, target.stated
+    declared = plain.declarations
+    others = add([formula for entry, formula in stated.others if entry == "log_prior"] or [ZERO], SCALAR)
+    of_prior = [one for one in stated.densities if one.entry == "log_prior"]
+    of_data = [one for one in stated.densities if one.entry == "log_likelihood"]
+    moments = {one.of: DENSITIES[one.name].moments for one in priors if not _moves(one)}
+    formula = _of_data(plain, stated, sample)
+    beside = ceiling(others, of_prior, declared, moments)
+    likelihood = ceiling(formula, of_data, declared, moments, sample) if beside is not None else None
+    if sample is not None and likelihood is None:
+        located = locations(priors, formula, declared, moments, sample)
+        fewer = {name: known for name, known in moments.items() if name not in located}
+        beside = ceiling(others, of_prior, declared, fewer) if located else None
+        if beside is not None:
+            likelihood = ceiling_at_locations(formula, of_data, declared, fewer, sample, located)
+    return None if beside is None or likelihood is None else (beside, likelihood)
+
+
+def _of_data(target: Target, stated: Stated, sample: Sample | None) -> Formula:
     """Return the log likelihood; at exact data with logistic errors as Laplace's, which are at least half as likely."""
-    stated = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.is_term]
-    if sample is None or not any(one.name == "logistic" for one in stated):
+    terms = [one for one in stated.densities if one.entry == "log_likelihood" and one.is_term]
+    if sample is None or not any(one.name == "logistic" for one in terms):
         return target.log_likelihood or ZERO
-    rows = [(DENSITIES["laplace" if one.name == "logistic" else one.name], one.arguments) for one in stated]
-    others = [formula for entry, formula in target.stated.others if entry == "log_likelihood"]
+    rows = [(DENSITIES["laplace" if one.name == "logistic" else one.name], one.arguments) for one in terms]
+    others = [formula for entry, formula in stated.others if entry == "log_likelihood"]
     return add([*(log_density(row, args, target.declarations) for row, args in rows), *others], SCALAR)
 
 
