@@ -149,7 +149,147 @@ def times(prior: str, y: str) -> Model:
     return Model(f"{BETA}, a: {SCALE}", data, f"normal(beta, 0, 5) + {prior}", likelihood, f"x: [one, k1], y: {y}")
 
 
+def components(data: str, first: str, second: str, prior: str = "half_normal(s, 1)", more: str = "") -> Model:
+    state = f"m: {{shape: 2, constraint: ordered}}, s: {{shape: 2, domain: positive, transform: log}}, {WEIGHT}{more}"
+    law = prior if "normal(m" in prior else f"normal(m, 0, 5) + {prior}"
+    fields = "y: {shape: N, is: positive}" if data == "time" else "y: {shape: N}"
+    return Model(state, fields, f"{law} + beta(w, 2, 2)", f"mixture([w, 1 - w], {first}, {second})", f"y: {data}")
+
+
+FIRST, SECOND = "normal(y, m[0], s[0])", "normal(y, m[1], s[1])"
+
+
+def hurdle(positive: str, zero: str = "log1p(-w)", scale: str = "", data: str = "count") -> Model:
+    kinds = "[nonnegative, integer]" if data == "count" else "nonnegative"
+    state = f"b: {{shape: p}}, {WEIGHT}" + (f", {scale}: {SCALE}" if scale else "")
+    prior = "normal(b, 0, 5) + beta(w, 2, 2)" + (f" + half_normal({scale}, 1)" if scale else "")
+    fields = f"x: {{shape: [N, p]}}, y: {{shape: N, is: {kinds}}}"
+    return Model(state, fields, prior, f"where(y > 0, {positive}, {zero})", f"x: [one, k1], y: {data}")
+
+
+def of_times(y: str, prior: str = "half_normal(sigma, 1)", law: str = "lognormal(y, x @ b, sigma)") -> Model:
+    fields = "x: {shape: [N, p]}, y: {shape: N, is: positive}"
+    return Model(f"b: {{shape: p}}, sigma: {SCALE}", fields, prior, law, f"x: [one, k1], y: {y}")
+
+
+def spread(scale: str, state: str, prior: str, columns: str = "x: [one, k1], w: k2, y: y") -> Model:
+    fields = "x: {shape: [N, p]}, w: {shape: N}, y: {shape: N}"
+    law = f"normal(y, x @ b, {scale})"
+    return Model(f"b: {{shape: p}}, {state}", fields, f"normal(b, 0, 5) + {prior}", law, columns)
+
+
+def correlated(columns: str, d: int = 3) -> Model:
+    state = f"s: {{shape: {d}, domain: positive, transform: log}}, mu: {{shape: {d}}}"
+    state += f", L: {{shape: [{d}, {d}], constraint: cholesky_factor_corr}}"
+    prior = "normal(mu, 0, 5) + half_normal(s, 2) + lkj_cholesky(L, 2)"
+    law = "multi_normal_cholesky(y, mu, diag(s) @ L)"
+    return Model(state, f"y: {{shape: [N, {d}]}}", prior, law, f"y: [{columns}]")
+
+
+def of_two(u: str, v: str) -> Model:
+    state = f'a: {{}}, c: {{}}, s: {SCALE}, t: {SCALE}, rho: {{domain: "interval(-1, 1)", transform: logit}}'
+    prior = "normal(a, 0, 5) + normal(c, 0, 5) + half_normal(s, 5) + half_normal(t, 5)"
+    law = "-log(s) - log(t) - log1p(-rho**2)/2 - (((u - a)/s - rho*(v - c)/t)**2/(1 - rho**2) + ((v - c)/t)**2)/2"
+    return Model(state, "u: {shape: N}, v: {shape: N}", prior, law, f"u: {u}, v: {v}")
+
+
+def in_groups(y: str, means: str = "mu[z]", scale: str = "s[z]") -> Model:
+    state = f"mu: {{shape: J}}, s: {{shape: J, domain: positive, transform: log}}, sigma: {SCALE}"
+    prior = "normal(mu, 0, 5) + half_normal(s, 1) + half_normal(sigma, 1)"
+    fields = "z: {shape: N, index_of: J}, y: {shape: N}"
+    return Model(state, fields, prior, f"normal(y, {means}, {scale})", f"z: g8, y: {y}", "J: 8")
+
+
 IMPROPER = {
+    # Two equal data in one component: int dm s**-2 exp(-((y - m)/s)**2) = c/s, and int ds/s.
+    "a mixture of half-normal scales, at ties": components("tied", FIRST, SECOND),
+    "a mixture of half-Cauchy scales, two equal data": components("y", FIRST, SECOND, "half_cauchy(s, 1)"),
+    "a mixture of Student and Laplace laws, at ties": components(
+        "tied", "student_t(y, 3, m[0], s[0])", "laplace(y, m[1], s[1])"
+    ),
+    "a mixture of locations of a half-normal scale, at ties": components(
+        "label", FIRST, SECOND, "normal(m, 0, tau) + half_normal(tau, 1) + half_normal(s, 1)", f", tau: {SCALE}"
+    ),
+    # One datum is where the location is known to be: s**-1, which no integral over a location takes away.
+    "a mixture of a known location and a half-normal scale": Model(
+        f"m: {{}}, s: {{shape: 2, domain: positive, transform: log}}, {WEIGHT}",
+        "y: {shape: N}",
+        "normal(m, 0, 5) + half_normal(s, 1) + beta(w, 2, 2)",
+        "mixture([w, 1 - w], normal(y, 1, s[0]), normal(y, m, s[1]))",
+        "y: k1",
+        file="three.csv",
+    ),
+    # normal(0, m, m) = c/m for each of 24 data.
+    "a location that is its scale": Model(
+        f"m: {SCALE}, {WEIGHT}",
+        "y: {shape: N}",
+        "half_normal(m, 5) + beta(w, 2, 2)",
+        "mixture([w, 1 - w], normal(y, m, m), normal(y, 0, 1))",
+        "y: none",
+    ),
+    # 1/(1 - exp(-lam)) for each of 24 data: lam**-24 at 0.
+    "zeros divided by the probability of others": Model(
+        f"lam: {SCALE}",
+        "y: {shape: N, is: [nonnegative, integer]}",
+        "half_cauchy(lam, 1)",
+        "where(y > 0, poisson(y, lam), -log1p(-exp(-lam)))",
+        "y: none",
+    ),
+    # The same for each of 23 positive counts, lam**y being left out.
+    "a hurdle without the power of its mean": Model(
+        f"lam: {SCALE}, {WEIGHT}",
+        "y: {shape: N, is: [nonnegative, integer]}",
+        "half_cauchy(lam, 1) + beta(w, 2, 2)",
+        "where(y > 0, log(w) - lam - log1p(-exp(-lam)), log1p(-w))",
+        "y: count",
+    ),
+    # log y = log 3 + k1 log 2: sigma**-24, int db gives sigma**2 back.
+    "a hurdle of sizes in the span": hurdle(
+        "log(w) + normal(log(maximum(y, 1/1000)), x @ b, sigma)", scale="sigma", data="geometric"
+    ),
+    "lognormal times in the span, half-normal scale": of_times("geometric", "normal(b, 0, 5) + half_normal(sigma, 1)"),
+    "lognormal times in the span, flat coefficients": of_times("geometric"),
+    "logarithms in the span, flat coefficients": of_times("geometric", law="normal(log(y), x @ b, sigma)"),
+    # sigma**-3, int db gives sigma**2 back: int dsigma/sigma at oo.
+    "lognormal times and one datum too few": Model(
+        f"b: {{shape: p}}, sigma: {SCALE}",
+        "x: {shape: [N, p]}, y: {shape: N, is: positive}",
+        "0",
+        "lognormal(y, x @ b, sigma)",
+        "x: [one, k1], y: y",
+        file="three.csv",
+    ),
+    # exp(+1/sigma**2) is there, sum (log y)**2 = 0 is not.
+    "lognormal times at 1 and a force towards no scale": of_times(
+        "one", "normal(b, 0, 5) + 1/sigma**2 - sigma", "lognormal(y, 0*b[0], sigma)"
+    ),
+    # exp(+c/sigma**2) with c above half the sum of squares, whatever additive numbers come to.
+    "lognormal times and a force that is larger": of_times(
+        "time", "normal(b, 0, 5) + 1000/sigma**2 - sigma", "lognormal(y, b[0], sigma)"
+    ),
+    # k3 = k1 + k2: variance e in one direction is (e**-1/2)**24, its prior a power of e below 4.
+    "covariance of collinear data": correlated("k1, k2, k3"),
+    # s**-24 at mu = 1, int dmu gives s back.
+    "covariance with a constant": correlated("one, y", 2),
+    "correlation of a column with itself": of_two("k1", "k1"),
+    "correlation with a constant": of_two("k1", "one"),
+    # s[z]**-3 of three equal data, int dmu gives s[z] back.
+    "a scale for each group of ties, and means": in_groups("tied"),
+    "one scale of groups of ties": in_groups("g8", scale="sigma"),
+    "a scale for each group that is one number": in_groups("g8", means="mu[0]"),
+    # y = x @ b at some b: sigma**-24 near c = 0, or exp(-24 g), int db gives sigma**3 back.
+    "log-linear scales and no residual": spread(
+        "sigma*exp(c*w)",
+        f"c: {{}}, sigma: {SCALE}",
+        "normal(c, 0, 1) + half_normal(sigma, 1)",
+        "x: [one, k1, k2], w: k2, y: fit",
+    ),
+    "scales of a Cauchy exponent and no residual": spread(
+        "exp(g)", "g: {}", "cauchy(g, 0, 1)", "x: [one, k1, k2], w: k2, y: fit"
+    ),
+    "scales of the data times one scale and no residual": spread(
+        "sigma*exp(w/10)", f"sigma: {SCALE}", "half_normal(sigma, 1)", "x: [one, k1, k2], w: k2, y: fit"
+    ),
     "probit, separable classes": regression(PROBIT, XY + "split", scale=""),
     "probit, a prior of one coefficient alone": regression(PROBIT, XY + "split", "normal(beta[0], 0, 5)", scale=""),
     "a horseshoe whose columns span the data": horseshoe("fit"),
@@ -285,6 +425,38 @@ IMPROPER = {
 }
 
 PROPER = {
+    "a mixture of half-normal scales": components("time", FIRST, SECOND),
+    "a mixture of half-Cauchy scales of Student and Laplace laws": components(
+        "time", "student_t(y, 3, m[0], s[0])", "laplace(y, m[1], s[1])", "half_cauchy(s, 1)"
+    ),
+    "a mixture of lognormal laws": components("time", "lognormal(y, m[0], s[0])", "lognormal(y, m[1], s[1])"),
+    "a mixture of one half-normal scale": components("time", FIRST, "normal(y, m[1], s[0])"),
+    "a mixture of one location": components("time", FIRST, "normal(y, m[0], 10*s[0])"),
+    "a mixture of locations of a lognormal scale": components(
+        "time", FIRST, SECOND, "normal(m, 0, tau) + lognormal(tau, 0, 1) + half_normal(s, 1)", f", tau: {SCALE}"
+    ),
+    "a mixture of three laws": Model(
+        "m: {shape: 3, constraint: ordered}, s: {shape: 3, domain: positive, transform: log},"
+        " w: {shape: 3, constraint: simplex}",
+        "y: {shape: N}", "normal(m, 0, 5) + half_cauchy(s, 1) + dirichlet(w, 2)",
+        "mixture(w, normal(y, m[0], s[0]), normal(y, m[1], s[1]), normal(y, m[2], s[2]))", "y: time",
+    ),
+    "a hurdle before counts": hurdle("log(w) + poisson_log(y, x @ b) - log1p(-exp(-exp(x @ b)))"),
+    "a hurdle before sizes": hurdle("log(w) + normal(log(maximum(y, 1)), x @ b, sigma)", scale="sigma"),
+    "zeros of two kinds": hurdle("log(w) + poisson_log(y, x @ b)", "log(1 - w + w*exp(-exp(x @ b)))"),
+    "zeros of two kinds, negative binomial": hurdle(
+        "log(w) + neg_binomial_2_log(y, x @ b, phi)", "log(1 - w + w*exp(neg_binomial_2_log(0, x @ b, phi)))", "phi"
+    ),
+    "lognormal times, half-normal scale": of_times("time", "normal(b, 0, 5) + half_normal(sigma, 1)"),
+    "lognormal times, flat coefficients": of_times("time"),
+    "lognormal times, flat coefficients and Jeffreys' scale": of_times("time", "-log(sigma)"),
+    "logarithms, flat coefficients": of_times("time", law="normal(log(y), x @ b, sigma)"),
+    "covariance of three columns": correlated("y, k1, time"),
+    "correlation of two columns": of_two("y", "time"),
+    "means and scales of groups": in_groups("time"),
+    "scales of groups about one mean": in_groups("y", means="mu[0]"),
+    "log-linear scales": spread("exp(x @ g)", "g: {shape: p}", "normal(g, 0, 1)"),
+    "scales of the data times one scale": spread("sigma*exp(w/10)", f"sigma: {SCALE}", "half_normal(sigma, 1)"),
     "probit": regression(PROBIT, XY + "split", "normal(beta, 0, 5)", scale=""),
     "classes with a Dirichlet law": Model(
         "w: {shape: 3, constraint: simplex}", "c: {shape: N, index_of: 3}", "dirichlet(w, 2)", "log(w[c])", "c: k"
