@@ -5,6 +5,7 @@ are integrated out one after the other, each integral being at most 1: one that 
 first. theta of normal(theta, mu, tau) goes before mu and tau. Bounded by a constant, the likelihood changes nothing.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.formula.build import add
@@ -19,6 +20,7 @@ from recipe_compiler.spec.model import Stated, StatedDensity, Target
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.cases import Sample
 from recipe_compiler.verify.builds.ceiling import Ceiling, ceiling
+from recipe_compiler.verify.builds.latent import ceiling_of_latent, latent
 from recipe_compiler.verify.builds.locations import ceiling_at_locations, locations
 from recipe_compiler.verify.builds.target import defined
 from recipe_compiler.verify.core.premises import depends_on_state
@@ -44,11 +46,11 @@ def by_prior_and_data(target: Target, sample: Sample | None) -> tuple[Proved, tu
     if target.potential is not None or target.gradient is not None or not stated.densities:
         return None
     priors = [one for one in stated.densities if one.entry == "log_prior" and one.is_term]
-    order = _integrated_out(priors, declared)
+    order, block = _order(priors, declared, sample)
     if order is None:
         return None
     of_data = [one for one in stated.densities if one.entry == "log_likelihood"]
-    found = _ceilings(target, priors, sample)
+    found = _ceilings(target, priors, sample, block)
     if found is None:
         return None
     beside, likelihood = found
@@ -65,10 +67,26 @@ def by_prior_and_data(target: Target, sample: Sample | None) -> tuple[Proved, tu
     return proof, likelihood.facts
 
 
-def _ceilings(target: Target, priors: list[StatedDensity], sample: Sample | None) -> tuple[Ceiling, Ceiling] | None:
+def _order(
+    priors: list[StatedDensity], declared: Declarations, sample: Sample | None
+) -> tuple[tuple[str, ...] | None, str]:
+    """Return the order in which blocks are integrated out, and a first one whose laws the likelihood has to show."""
+    order = _integrated_out(priors, declared)
+    block = latent(declared, priors) if order is None and sample is not None else None
+    if block is None:
+        return order, ""
+    others = replace(declared, blocks=tuple(other for other in declared.blocks if other != block))
+    order = _integrated_out(priors, others)
+    return None if order is None else (block.name, *order), block.name
+
+
+def _ceilings(
+    target: Target, priors: list[StatedDensity], sample: Sample | None, block: str
+) -> tuple[Ceiling, Ceiling] | None:
     """Return what stands beside the laws of the prior is at most, and the likelihood.
 
-    At exact data where need be once locations are integrated over, whose moments then absorb nothing.
+    At exact data where need be once locations are integrated over, whose moments then absorb nothing; or the block that
+    has its laws in the likelihood.
     """
     plain, stated = target.declared or target, target.stated
     declared = plain.declarations
@@ -78,6 +96,9 @@ def _ceilings(target: Target, priors: list[StatedDensity], sample: Sample | None
     moments = {one.of: DENSITIES[one.name].moments for one in priors if not _moves(one)}
     formula = _of_data(plain, stated, sample)
     beside = ceiling(others, of_prior, declared, moments)
+    if beside is not None and sample is not None and block:
+        likelihood = ceiling_of_latent(formula, of_data, declared, moments, sample, block)
+        return None if likelihood is None else (beside, likelihood)
     likelihood = ceiling(formula, of_data, declared, moments, sample) if beside is not None else None
     if sample is not None and likelihood is None:
         located = locations(priors, formula, declared, moments, sample)

@@ -341,10 +341,9 @@ class Reader:
         if len(base) == 1:
             ((monomial, c),) = base
             return frozenset({(frozenset((atom, own * k) for atom, own in monomial), c**k)})
-        shared = _shared([monomial for monomial, _ in base])
-        over = frozenset((atom, -own) for atom, own in shared)
+        shared, rest = over_shared(base)
         _, c = _first(base)
-        rest = frozenset((joined(monomial, over), own / c) for monomial, own in base)
+        rest = scaled(rest, 1 / c)
         if not shared and c == 1:
             self.origin.setdefault(rest, self.origin[base])
         factors = frozenset((atom, own * k) for atom, own in shared)
@@ -357,6 +356,13 @@ class Reader:
             if c == 1 and all(self._power_is_positive(atom, Fraction(1), strictly=True) for atom, _ in monomial):
                 return frozenset({(frozenset((atom, own * exponent) for atom, own in monomial), Fraction(1))})
         return single(Leaf(formula))
+
+
+def over_shared(of: Linear) -> tuple[Monomial, Linear]:
+    """Return the largest monomial that divides a sum, and what is left of the sum."""
+    shared = _shared([monomial for monomial, _ in of])
+    over = frozenset((atom, -own) for atom, own in shared)
+    return shared, frozenset((joined(monomial, over), c) for monomial, c in of)
 
 
 def _shared(monomials: list[Monomial]) -> Monomial:

@@ -200,6 +200,21 @@ def in_groups(y: str, means: str = "mu[z]", scale: str = "s[z]") -> Model:
     return Model(state, fields, prior, f"normal(y, {means}, {scale})", f"z: g8, y: {y}", "J: 8")
 
 
+VOLATILITY = "-h[t]/2 - y**2*exp(-h[t])/2"
+STATES = (
+    "-log(s) - (1 - first)*((h[t] - mu - phi*(h[before] - mu))/s)**2/2"
+    " + first*(log1p(-phi**2)/2 - (1 - phi**2)*((h[t] - mu)/s)**2/2)"
+)
+
+
+def series(
+    likelihood: str, columns: str = "t: t, before: before, first: first, y: y", scale: str = "half_normal(s, 1)"
+) -> Model:
+    state = f'h: {{shape: T}}, mu: {{}}, phi: {{domain: "interval(-1, 1)", transform: logit}}, s: {SCALE}'
+    fields = "t: {shape: N, index_of: T}, before: {shape: N, index_of: T}, first: {shape: N, in: [0, 1]}, y: {shape: N}"
+    return Model(state, fields, f"normal(mu, 0, 1) + {scale}", likelihood, columns, "T: 6", file="series.csv")
+
+
 IMPROPER = {
     # Two equal data in one component: int dm s**-2 exp(-((y - m)/s)**2) = c/s, and int ds/s.
     "a mixture of half-normal scales, at ties": components("tied", FIRST, SECOND),
@@ -277,6 +292,24 @@ IMPROPER = {
     "a scale for each group of ties, and means": in_groups("tied"),
     "one scale of groups of ties": in_groups("g8", scale="sigma"),
     "a scale for each group that is one number": in_groups("g8", means="mu[0]"),
+    # E exp(-h/2) = exp(s**2/8/(1 - phi**2)) at a return of 0, infinite at phi -> 1.
+    "log-variances of a series that is 0 at first": series(
+        f"{VOLATILITY} + {STATES}", "t: t, before: before, first: first, y: zero"
+    ),
+    # A state that no datum has a law of is anywhere.
+    "a state of a series that has no law": series(
+        f"{VOLATILITY} + {STATES}", "t: missed, before: before, first: first, y: y"
+    ),
+    # s**-6, int dh gives s**3 back; three states have none.
+    "states of a series that have two laws each": series(
+        "-log(s) - ((h[t] - mu)/s)**2/2 - 0*y", "t: twice, before: before, first: first, y: y"
+    ),
+    # Each state given the next one, the last given the first: int dh is s**6/(1 - phi**6), infinite over phi.
+    "states of a series in a circle": series(
+        "normal(h[t], phi*h[before], s) - 0*y", "t: t, before: after, first: first, y: y", "lognormal(s, 0, 1)"
+    ),
+    # The law of each state has half the precision that its square asks for: s**-6 is left over once more.
+    "states of a series whose scale counts twice": series(f"{VOLATILITY} + {STATES} - log(s)"),
     # y = x @ b at some b: sigma**-24 near c = 0, or exp(-24 g), int db gives sigma**3 back.
     "log-linear scales and no residual": spread(
         "sigma*exp(c*w)",
@@ -440,6 +473,13 @@ PROPER = {
         " w: {shape: 3, constraint: simplex}",
         "y: {shape: N}", "normal(m, 0, 5) + half_cauchy(s, 1) + dirichlet(w, 2)",
         "mixture(w, normal(y, m[0], s[0]), normal(y, m[1], s[1]), normal(y, m[2], s[2]))", "y: time",
+    ),
+    "stochastic volatility": series(f"{VOLATILITY} + {STATES}"),
+    "counts of a series": series(
+        f"poisson_log(y, h[t]) + {STATES}", "t: t, before: before, first: first, y: count"
+    ),
+    "a series by named laws": series(
+        "normal(h[t], tanh(h[before]) + mu, s)*(1 - first) + first*normal(h[t], 0, s) - y**2"
     ),
     "a hurdle before counts": hurdle("log(w) + poisson_log(y, x @ b) - log1p(-exp(-exp(x @ b)))"),
     "a hurdle before sizes": hurdle("log(w) + normal(log(maximum(y, 1)), x @ b, sigma)", scale="sigma"),
