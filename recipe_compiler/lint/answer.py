@@ -8,7 +8,7 @@ from typing import Any
 
 from recipe_compiler.lint.nodes import FOLLOWED, LONGEST_NUMBER
 
-OPERATIONS = {"add": 2, "mul": 2, "pow": 2}
+OPERATIONS = {"add": 2, "mul": 2, "pow": 2, "min": 2}
 MOST_LINES = 200_000
 _NUMBER = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?")
 
@@ -22,12 +22,12 @@ class Operation:
     """One operation; its parts are places of older ones."""
 
     op: str
-    """`number pi leaf draw add mul pow call field`."""
+    """`number pi leaf draw uniform add mul pow min call field`."""
     parts: tuple[int, ...] = ()
     name: str = ""
     """Of a leaf or field: the argument it belongs to; of a call: the function."""
     position: int = 0
-    """Of a leaf, field or draw."""
+    """Of a leaf, field, draw or uniform draw."""
     value: Fraction = Fraction(0)
 
 
@@ -58,6 +58,10 @@ class Trace:
     """How often the step was called."""
     left: tuple[int, ...]
     """Lines of the functions it entered that no call ran."""
+    compared: tuple[int, ...] = ()
+    """Both sides of the comparison with a uniform draw, where there is one: this is where the first is less."""
+    otherwise: "Trace | None" = None
+    """What the call computes where it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +123,17 @@ def _trace(data: Any) -> Trace:
         tuple(_text(line) for line in data["given"]),
         tuple((_text(text), _whole(line, 10**9)) for text, line in data["rounded"]),
         _order(data["order"], len(data["outputs"])),
-        _whole(data["calls"], 10**9),
-        tuple(_whole(line, 10**9) for line in data["left"]),
+        _whole(data.get("calls", 0), 10**9),
+        tuple(_whole(line, 10**9) for line in data.get("left", ())),
+        _places(data.get("compared", ()), last),
+        _otherwise(data),
     )
+
+
+def _otherwise(data: Any) -> Trace | None:
+    if len(data.get("compared", ())) not in (0, 2):
+        raise ValueError
+    return _trace(data["otherwise"]) if "otherwise" in data else None
 
 
 def _order(places: Any, count: int) -> tuple[int, ...]:
@@ -141,6 +153,8 @@ def _operation(line: Any, k: int, draws: int) -> Operation:
             return Operation("pi")
         case "draw":
             return Operation("draw", position=_whole(rest[0], draws))
+        case "uniform":
+            return Operation("uniform", position=_whole(rest[0], MOST_LINES))
         case "leaf":
             return Operation("leaf", (), _text(rest[0]), _whole(rest[1], MOST_LINES))
         case "field":

@@ -76,7 +76,15 @@ def _answer(request: Json) -> Json:
 
 
 def _traced(names: Json, step: Callable[..., Any], request: Json, case: Json, *, closely: bool) -> Json:
-    tape.begin()
+    """Return what a call computes; where it is accepted or refused by chance, what it does either way."""
+    found = _one_way(names, step, request, case, closely=closely, answer=True)
+    if not found["compared"]:
+        return found
+    return found | {"otherwise": _one_way(names, step, request, case, closely=closely, answer=False)}
+
+
+def _one_way(names: Json, step: Callable[..., Any], request: Json, case: Json, *, closely: bool, answer: bool) -> Json:
+    tape.begin(answer=answer)
     stand_ins = {item["name"]: _stand_in(item) for item in case["stand_ins"]}
     names.update({name: stand_ins[name] for name in request["globals"]})
     positional = [stand_ins[name] for name in request["positional"]]
@@ -86,15 +94,19 @@ def _traced(names: Json, step: Callable[..., Any], request: Json, case: Json, *,
     step_size = next((item["name"] for item in case["stand_ins"] if item["is"] == "step size"), "")
     values, order = _outputs(result, case["outputs"], stand_ins, step_size)
     roots = [node for flat in values for node in flat]
+    if any(node.by_chance for node in roots):
+        nodes.refuse_uniform()
+    compared = list(tape.compared or ())
     partial = list(tape.partial)
     groups = [[node for row in covariance for node in row] for _, covariance in tape.groups]
-    every = [*roots, *(node for _, node, _ in partial), *(node for group in groups for node in group)]
+    every = [*roots, *compared, *(node for _, node, _ in partial), *(node for group in groups for node in group)]
     written = nodes.written(every)
     place = written.place
     return {
         "nodes": written.lines,
         "outputs": [[place[node.serial] for node in flat] for flat in values],
         "draws": tape.draws,
+        "compared": [place[node.serial] for node in compared],
         "groups": [
             [own, [place[node.serial] for node in group]] for (own, _), group in zip(tape.groups, groups, strict=True)
         ],

@@ -1,4 +1,4 @@
-"""Stand-ins of random generators: every draw is a new symbol of known mean and covariance."""
+"""Stand-ins of random generators: every draw is a new symbol of known mean and covariance, or one that is uniform."""
 
 from typing import Any
 
@@ -6,10 +6,8 @@ import numpy as np
 
 from recipe_compiler.lint import nodes
 from recipe_compiler.lint.arrays import Traced, traced
-from recipe_compiler.lint.nodes import Node, UntraceableError
-from recipe_compiler.lint.values import made, node_of
-
-KNOWN = "standard_normal, normal and multivariate_normal"
+from recipe_compiler.lint.nodes import KNOWN, Node, UntraceableError
+from recipe_compiler.lint.values import apply, made, node_of
 
 
 class NormalGenerator:
@@ -35,6 +33,26 @@ class NormalGenerator:
         """Return draws of N(loc, scale**2)."""
         shape = size if size is not None else (np.broadcast(_boxed(loc), _boxed(scale)).shape or None)
         return loc + scale * _normals(shape)
+
+    def random(self, size: Any = None, *_: object, **__: object) -> Any:
+        """Return draws that are uniform between 0 and 1."""
+        return _uniform("random", size)
+
+    def rand(self, *shape: int) -> Any:
+        """Return draws that are uniform between 0 and 1."""
+        return _uniform("rand", shape or None)
+
+    def uniform(self, low: Any = 0, high: Any = 1, size: Any = None) -> Any:
+        """Return draws that are uniform between two numbers."""
+        return low + (high - low) * _uniform("uniform", size)
+
+    def exponential(self, scale: Any = 1, size: Any = None) -> Any:
+        """Return exponential draws: what -scale log u is of a uniform u."""
+        return -scale * _logarithm(_uniform("exponential", size))
+
+    def standard_exponential(self, size: Any = None, *_: object, **__: object) -> Any:
+        """Return exponential draws of mean 1."""
+        return -_logarithm(_uniform("standard_exponential", size))
 
     def multivariate_normal(self, mean: Any, cov: Any, size: Any = None, *_: object, **__: object) -> Any:
         """Return a draw of N(mean, cov)."""
@@ -70,6 +88,19 @@ def _normals(size: Any) -> Any:
     return found.view(Traced)
 
 
+def _uniform(name: str, size: Any) -> Any:
+    if size is None or size == ():
+        return made(nodes.uniform(name))
+    found = np.empty(size, dtype=object)
+    for at in np.ndindex(found.shape):
+        found[at] = made(nodes.uniform(name))
+    return found.view(Traced)
+
+
+def _logarithm(u: Any) -> Any:
+    return np.log(u) if isinstance(u, np.ndarray) else apply("log", u)
+
+
 def _boxed(x: Any) -> Any:
     return np.empty(np.shape(x))
 
@@ -99,12 +130,17 @@ RANDOM: dict[str, Any] = {
     "RandomState": NormalGenerator,
     "Generator": NormalGenerator,
     "seed": _seeded,
+    "rand": GENERATOR.rand,
+    **dict.fromkeys(("random", "random_sample", "ranf", "sample"), GENERATOR.random),
+    "uniform": GENERATOR.uniform,
+    "exponential": GENERATOR.exponential,
+    "standard_exponential": GENERATOR.standard_exponential,
     **{
         name: _refused(name)
         for name in (
-            "rand", "random", "random_sample", "ranf", "sample", "randint", "random_integers", "choice", "shuffle",
-            "permutation", "uniform", "exponential", "gamma", "beta", "binomial", "poisson", "standard_t", "laplace",
-            "standard_gamma", "standard_exponential", "standard_cauchy", "chisquare", "noncentral_chisquare",
+            "randint", "random_integers", "choice", "shuffle",
+            "permutation", "gamma", "beta", "binomial", "poisson", "standard_t", "laplace",
+            "standard_gamma", "standard_cauchy", "chisquare", "noncentral_chisquare",
             "dirichlet", "multinomial", "bytes", "lognormal", "logistic", "gumbel", "geometric", "weibull", "pareto",
             "negative_binomial", "triangular", "vonmises", "wald", "rayleigh", "hypergeometric", "power", "zipf", "f",
         )
@@ -116,10 +152,13 @@ PYTHON: dict[str, Any] = {
     "gauss": lambda mu=0, sigma=1: GENERATOR.normal(mu, sigma),
     "normalvariate": lambda mu=0, sigma=1: GENERATOR.normal(mu, sigma),
     "seed": _seeded,
+    "random": GENERATOR.random,
+    "uniform": GENERATOR.uniform,
+    "expovariate": lambda lambd=1: GENERATOR.exponential(1 / lambd),
     **{
         name: _refused(name)
         for name in (
-            "random", "uniform", "randint", "randrange", "choice", "choices", "sample", "shuffle", "expovariate",
+            "randint", "randrange", "choice", "choices", "sample", "shuffle",
             "betavariate", "gammavariate", "lognormvariate", "getrandbits", "triangular", "paretovariate",
             "weibullvariate", "vonmisesvariate",
         )

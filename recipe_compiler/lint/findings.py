@@ -11,6 +11,7 @@ from recipe_compiler.lint.answer import FileOutcome, Trace, Untraced
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
 from recipe_compiler.lint.equation import LimitEquation, equation, finite_steps, same_equation
 from recipe_compiler.lint.judge import stationary
+from recipe_compiler.lint.metropolis import metropolis
 from recipe_compiler.lint.process import LIMITS, run_step
 from recipe_compiler.lint.read import NORMAL, Read, Seen, TracedProblem
 from recipe_compiler.spec.model import Dynamics
@@ -86,6 +87,8 @@ def _name(given: BoundName) -> str:
 
 
 STEP = ("lint_update", "in the limit eps -> 0 the step keeps exp(-H)")
+MOVE = ("lint_metropolis", "the step, accepted or refused, keeps exp(-H) at every step size")
+ACCEPTED = "a step that is accepted or refused is judged as it is: it need not have an equation in the limit"
 EQUATION = ("lint_equation", "the limit of the step is the equation of D and Q")
 AT_FIXED_SIZES = "a step is followed at fixed sizes: larger ones are not shown"
 
@@ -122,11 +125,8 @@ def lint(ask: Binding, judged: bool = True, seconds: float = CLAIM_SECONDS) -> L
     sizes = sizes if judged else (_shown(sizes),)
     answer = run_step(ask, sizes)
     _refuse(answer, ask)
-    rows: list[tuple[str, Callable[[Read], object], Sizes]] = [("equation", equation, _shown(sizes))]
-    if judged:
-        rows += [("step", stationary, at) for at in sizes]
-        rows += [("same", same_equation, at) for at in sizes] if _has_recipe(ask.dynamics) else []
-        rows.append(("finite", finite_steps, _shown(sizes)))
+    accepted = any(isinstance(case, Trace) and case.otherwise is not None for case in answer.cases)
+    rows = _of_acceptance(sizes) if accepted else _of_limit(sizes, ask, judged=judged)
     traced = {_key(at): found for at, found in zip(sizes, answer.cases, strict=False)}
     reads = {
         key: Read(TracedProblem(ask, subject, found, dict(key)))
@@ -138,20 +138,43 @@ def lint(ask: Binding, judged: bool = True, seconds: float = CLAIM_SECONDS) -> L
     found = list(zip([(name, at) for name, at, _ in todo], outcomes, strict=True))
     failures = _failures(answer, sizes, ask)
     read = next((_equation(o, at) for (name, at), o in found if name == "equation"), None)
-    read = read or LimitEquation(_key(_shown(sizes)), reason=failures[0] if failures else "")
+    why = failures[0] if failures else ACCEPTED if accepted else ""
+    read = read or LimitEquation(_key(_shown(sizes)), reason=why)
     bias = next((str(o[0]) for (name, _), o in found if name == "finite" and not isinstance(o, Unfinished)), "")
     read = replace(read, bias=bias)
     said = followed(ask, answer, sizes)
     if not judged:
         return Lint(read, None, said)
-    findings = [_finding(STEP, True, _looked("step", found, failures), answer, ask, subject)]
-    if _has_recipe(ask.dynamics):
+    findings = [_finding(MOVE if accepted else STEP, True, _looked("step", found, failures), answer, ask, subject)]
+    if _has_recipe(ask.dynamics) and not accepted:
         findings.append(_finding(EQUATION, False, _looked("same", found, failures), answer, ask, subject))
     name = f"{ask.source.shown}:{ask.source.step}"
     report = Report(
-        ask.dynamics.name, name, digest(ask.dynamics), tuple(findings), (*unrun(answer), *_caveats(ask, read))
+        ask.dynamics.name,
+        name,
+        digest(ask.dynamics),
+        tuple(findings),
+        (*unrun(answer), *_caveats(ask, read, accepted=accepted)),
     )
     return Lint(read, report, said)
+
+
+Row = tuple[str, Callable[[Read], object], Sizes]
+
+
+def _of_limit(sizes: Sequence[Sizes], ask: Binding, *, judged: bool) -> list[Row]:
+    """Return what is looked at of a step with a limit."""
+    rows: list[Row] = [("equation", equation, _shown(sizes))]
+    if judged:
+        rows += [("step", stationary, at) for at in sizes]
+        rows += [("same", same_equation, at) for at in sizes] if _has_recipe(ask.dynamics) else []
+        rows.append(("finite", finite_steps, _shown(sizes)))
+    return rows
+
+
+def _of_acceptance(sizes: Sequence[Sizes]) -> list[Row]:
+    """Return what is looked at of a step that is accepted or refused."""
+    return [("step", metropolis, at) for at in sizes]
 
 
 def _timed(job: Callable[[Read], object], read: Read) -> tuple[object, float]:
@@ -284,10 +307,10 @@ def _rounded(text: str, line: int, ask: Binding) -> str:
     return f"{ask.source.place(line)}: the number {text} is rounded, so that nothing exact follows; {advice}"
 
 
-def _caveats(ask: Binding, read: LimitEquation) -> tuple[str, ...]:
+def _caveats(ask: Binding, read: LimitEquation, *, accepted: bool) -> tuple[str, ...]:
     found = [
         f"{ask.source.shown} was run, in a child process with {LIMITS}; what it did besides computing is not looked at",
-        "verdicts are about the limit of small steps, in real numbers",
+        f"verdicts are about {'the step as it is' if accepted else 'the limit of small steps'}, in real numbers",
     ]
     at = f" at {written(dict(read.sizes))}" if read.sizes else ""
     return (*found, *((f"{read.bias} (read{at})",) if read.bias else ()))

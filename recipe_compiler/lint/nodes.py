@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count
 from types import CodeType
+from typing import NoReturn
 
 import numpy as np
 
@@ -21,6 +22,9 @@ LONGEST_NUMBER = 4096
 """Bits of a numerator or denominator."""
 MOST_DIGITS = 15
 """Significant digits that a number in binary surely keeps: one with more of them is taken for a rounded one."""
+
+DEPENDS = "a value that depends on the state, on parameters or on draws"
+KNOWN = "standard_normal, normal and multivariate_normal"
 
 
 class UntraceableError(BaseException):
@@ -35,7 +39,7 @@ class UntraceableError(BaseException):
 class Node:
     """An operation, or a name or number. Its parts are older than itself."""
 
-    __slots__ = ("args", "number", "op", "rounded", "serial", "value")
+    __slots__ = ("args", "by_chance", "number", "op", "rounded", "serial", "value")
 
     def __init__(
         self, op: str, args: tuple["Node | str | int", ...], number: Fraction | None = None, value: float | None = None
@@ -48,6 +52,8 @@ class Node:
         self.rounded: tuple[str, int] | None = None
         """How a number that seems to be rounded is written, and the line where it was met."""
         self.serial = tape.next()
+        self.by_chance: bool = op == "uniform" or any(isinstance(part, Node) and part.by_chance for part in args)
+        """Whether a uniform draw is in it."""
 
 
 @dataclass(slots=True)
@@ -60,6 +66,12 @@ class Tape:
     draws: int = 0
     groups: list[tuple[list[int], list[list[Node]]]] = field(default_factory=list[tuple[list[int], list[list[Node]]]])
     """Draws that are not independent standard normals, with their covariance."""
+    uniforms: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    """The line of each uniform draw, and how it is called there."""
+    answer: bool = True
+    """What a comparison by chance is taken to be."""
+    compared: "tuple[Node, Node] | None" = None
+    """Both sides of the comparison by chance: whether the first is less."""
     partial: list[tuple[str, Node, int]] = field(default_factory=list[tuple[str, Node, int]])
     """Operations that are not defined everywhere: name, argument, line."""
     given: dict[str, None] = field(default_factory=dict[str, None])
@@ -96,12 +108,13 @@ class Tape:
             frame = frame.f_back
         return 0 if frame is None else frame.f_lineno
 
-    def begin(self) -> None:
+    def begin(self, *, answer: bool = True) -> None:
         """Forget the last call, and be ready for one."""
         self.running = True
         self.draws, self.left = 0, MOST_OPERATIONS
-        self.failed = self.caught = self.asked = None
-        for record in (self.groups, self.partial, self.given):
+        self.failed = self.caught = self.asked = self.compared = None
+        self.answer = answer
+        for record in (self.groups, self.partial, self.given, self.uniforms):
             record.clear()
         self.start = next(self.serial)
 
@@ -155,6 +168,50 @@ def draw() -> Node:
         return Node("old draw", ())
     tape.draws += 1
     return Node("draw", (tape.draws - 1,))
+
+
+def uniform(name: str) -> Node:
+    """Return a new number that is uniform between 0 and 1: what a move is accepted by, and nothing else."""
+    if not tape.running:
+        return Node("old draw", ())
+    tape.uniforms.append((tape.line(), name))
+    return Node("uniform", (len(tape.uniforms) - 1,))
+
+
+def is_less(a: Node, b: Node) -> bool:
+    """Return whether a < b is taken to be so, where a uniform draw decides it: a call is followed both ways.
+
+    Raises:
+        UntraceableError: none does, or a second one.
+    """
+    plain = next((x for x, other in ((a, b), (b, a)) if x.by_chance and other.value is not None), None)
+    if plain is not None:
+        refuse_uniform()
+    if not a.by_chance and not b.by_chance:
+        raise UntraceableError(f"a comparison of {DEPENDS}: branches on it cannot be followed")
+    if tape.compared is not None:
+        raise UntraceableError("a second comparison with a uniform draw: one move is accepted or refused in a step")
+    tape.compared = a, b
+    return tape.answer
+
+
+def refuse_uniform() -> NoReturn:
+    """Refuse the last uniform draw, by its line.
+
+    Raises:
+        UntraceableError: always.
+    """
+    line, name = tape.uniforms[-1]
+    reason = f"the random draw `{name}`: only {KNOWN} can be followed, and one number that a move is accepted by"
+    tape.failed = tape.failed or (line, reason)
+    raise UntraceableError(reason)
+
+
+def least(a: Node, b: Node) -> Node:
+    """Return the smaller of two."""
+    if a.value is not None and b.value is not None:
+        return a if a.value <= b.value else b
+    return Node("min", (a, b))
 
 
 def entry(name: str, position: int, arguments: Sequence[Node]) -> Node:
@@ -230,12 +287,12 @@ def call(function: str, x: Node) -> Node:
         if function == "abs":
             return x if x.value >= 0 else multiply(number(Fraction(-1)), x)
         return Node("call", (function, x), None, float(FOLLOWED[function](x.value)))
-    if function in PARTIAL:
+    if function in PARTIAL and x.op != "uniform":
         tape.partial.append((function, x, tape.line()))
     return Node("call", (function, x))
 
 
-OF_A_CALL = frozenset({"leaf", "draw", "field"})
+OF_A_CALL = frozenset({"leaf", "draw", "uniform", "field"})
 """What a call is given: of another call, it has another value."""
 
 

@@ -126,6 +126,8 @@ class TraceReading:
                 return self._power(*parts)
             case "call":
                 return self._call(operation.name, parts[0])
+            case "min" | "uniform":
+                raise NoExpansionError("the smaller of two values, or a uniform draw")
             case _:
                 return self._field(operation, parts)
 

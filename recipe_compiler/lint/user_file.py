@@ -13,7 +13,7 @@ from typing import Any
 
 from recipe_compiler.lint.nodes import UntraceableError, of_float, tape
 from recipe_compiler.lint.numpy_names import importer, replace_randomness
-from recipe_compiler.lint.values import divided, made, raised, real
+from recipe_compiler.lint.values import divided, least, made, raised, real
 
 NAME = "_recipe_lint_"
 """Names that the rewritten file uses start so."""
@@ -67,7 +67,7 @@ def run_file(file: str, text: str) -> dict[str, Any]:
     module.__file__ = file
     sys.modules[module.__name__] = module
     names = vars(module)
-    names["__builtins__"] = vars(builtins) | {"__import__": importer()}
+    names["__builtins__"] = vars(builtins) | {"__import__": importer(), "min": least}
     names |= {NAME + "exact": _exact, NAME + "divided": divided, NAME + "raised": raised, NAME + "real": real}
     rewritten = _Exactly().visit(ast.parse(text, file))
     exec(compile(rewritten, file, "exec", dont_inherit=True), names)

@@ -8,9 +8,7 @@ import numpy as np
 
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.lint import nodes
-from recipe_compiler.lint.nodes import Node, UntraceableError
-
-DEPENDS = "a value that depends on the state, on parameters or on draws"
+from recipe_compiler.lint.nodes import DEPENDS, Node, UntraceableError
 
 
 class ExactOperators:
@@ -126,21 +124,36 @@ class Symbolic(ExactOperators):
         self.node = node
         self.positive = positive
 
-    def _compared(self, other: object) -> NoReturn:
-        raise UntraceableError(f"a comparison of {DEPENDS}: branches on it cannot be followed")
+    def _is_above_zero(self, other: object) -> bool:
+        """Whether a number is known to be positive, and another not to be."""
+        return self.positive and isinstance(other, (int, float)) and other <= 0
 
     def _is_above(self, other: object) -> bool:
-        """Return that a positive number is above one that is not."""
-        if self.positive and isinstance(other, (int, float)) and other <= 0:
-            return True
-        return self._compared(other)
+        """Return that a positive number is above one that is not; else what is decided by chance."""
+        return self._is_above_zero(other) or self._compared(other, lambda own, its: nodes.is_less(its, own))
 
     def _is_below(self, other: object) -> bool:
-        return not self._is_above(other)
+        return not self._is_above_zero(other) and self._compared(other, nodes.is_less)
+
+    def _compared(self, other: object, decide: Callable[[Node, Node], bool]) -> bool:
+        node = None if isinstance(other, np.ndarray) and other.size != 1 else node_of(other)
+        if node is None:
+            raise UntraceableError(f"a comparison of {DEPENDS}: branches on it cannot be followed")
+        return decide(self.node, node)
+
+    def _is_other(self, other: object) -> bool:
+        if self._is_above_zero(other):
+            return True
+        raise UntraceableError(f"a comparison of {DEPENDS}: branches on it cannot be followed")
+
+    def _is_same(self, other: object) -> bool:
+        return not self._is_other(other)
 
     # `object` promises an answer about every other object; there is none about a number that is not known
-    __gt__ = __ge__ = __ne__ = _is_above  # pyright: ignore[reportAssignmentType]
-    __lt__ = __le__ = __eq__ = _is_below  # pyright: ignore[reportAssignmentType]
+    __gt__ = __ge__ = _is_above
+    __lt__ = __le__ = _is_below
+    __ne__ = _is_other  # pyright: ignore[reportAssignmentType]
+    __eq__ = _is_same  # pyright: ignore[reportAssignmentType]
 
     def __hash__(self) -> int:
         return id(self)
@@ -217,6 +230,15 @@ def divided(a: Any, b: Any) -> Any:
     if type(a) is int and type(b) is int and b:
         return made(nodes.number(Fraction(a, b)))
     return a / b
+
+
+def least(*values: Any, **named: Any) -> Any:
+    """Return min(a, b) where one of them is followed, else what Python's `min` gives."""
+    both = [node_of(x) for x in values if not isinstance(x, np.ndarray)]
+    if len(values) != len(both) or len(both) != 2 or not any(isinstance(x, Symbolic) for x in values) or named:
+        return min(*values, **named)
+    a, b = both
+    return min(*values) if a is None or b is None else made(nodes.least(a, b))
 
 
 def raised(a: Any, b: Any) -> Any:

@@ -1,0 +1,131 @@
+"""By what a step is accepted: from a comparison with a uniform draw u to log u < L, with probability min(1, exp(L)).
+
+It is read off the operations, so that exponentials are never taken to be undone.
+"""
+
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr
+
+from recipe_compiler.lint.answer import Operation, Trace
+from recipe_compiler.lint.visited import Evaluation, NotFollowedError, expanded
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """log u < L, and whether that is where the comparison holds."""
+
+    log_ratio: Expr
+    where_it_holds: bool
+
+
+def acceptance(at: Evaluation) -> Acceptance:
+    """Return what the comparison of a trace, `left < right`, says of its uniform draw.
+
+    Raises:
+        NotFollowedError: it is not log u < L or u < R, R > 0, with what is no function of u on the other side.
+    """
+    reading = _Comparison(at)
+    left, right = at.trace.compared
+    if (left in reading.by_chance) == (right in reading.by_chance):
+        raise NotFollowedError("a move is accepted by something else than a comparison of u with what is known")
+    return reading.below(left, right, True) if left in reading.by_chance else reading.below(right, left, False)
+
+
+def _by_chance(trace: Trace) -> frozenset[int]:
+    found: set[int] = set()
+    for k, one in enumerate(trace.operations):
+        if one.op == "uniform" or found.intersection(one.parts):
+            found.add(k)
+    return frozenset(found)
+
+
+class _Comparison:
+    """A comparison of a function of u with a bound."""
+
+    def __init__(self, at: Evaluation) -> None:
+        self.at = at
+        self.operations = at.trace.operations
+        self.by_chance = _by_chance(at.trace)
+
+    def below(self, chance: int, bound: int, holds: bool) -> Acceptance:
+        """Return what it says that a function of u is below a bound, or above where `holds` is False."""
+        around: list[tuple[str, int]] = []
+        while self.operations[chance].op in ("add", "mul") and not self._is_complement(chance):
+            own, other = self._apart(chance)
+            around.append((self.operations[chance].op, other))
+            chance = own
+        one = self.operations[chance]
+        if one.op == "call" and one.name == "log" and self._is_uniform(one.parts[0]):
+            return self._by_logarithm(bound, around, holds)
+        if not self._is_uniform(chance) or any(op == "add" for op, _ in around):
+            raise NotFollowedError("a move is not accepted where u, or its logarithm, is below something")
+        ratio = [self.logarithm(bound, whole=not around), *(-self.logarithm(k) for _, k in around)]
+        return Acceptance(expanded(sympy.Add(*ratio)), holds)
+
+    def _by_logarithm(self, bound: int, around: list[tuple[str, int]], holds: bool) -> Acceptance:
+        """Return log u < L, what stands around log u taken to the other side, the outermost first."""
+        found = self.at.value(bound if around else self._unbounded(bound, 0))
+        for op, place in around:
+            other = self.at.value(place)
+            if op == "add":
+                found -= other
+            elif other.is_positive or other.is_negative:
+                found, holds = found / other, holds == bool(other.is_positive)
+            else:
+                raise NotFollowedError(f"log u is multiplied by {other}, whose sign is not known")
+        return Acceptance(expanded(found), holds)
+
+    def _apart(self, place: int) -> tuple[int, int]:
+        """Return the part that u stands in, and the other one."""
+        a, b = self.operations[place].parts
+        if (a in self.by_chance) and (b in self.by_chance):
+            raise NotFollowedError("a move is accepted by a product or a sum in which u stands twice")
+        return (a, b) if a in self.by_chance else (b, a)
+
+    def _is_uniform(self, place: int) -> bool:
+        return self.operations[place].op == "uniform" or self._is_complement(place)
+
+    def _is_complement(self, place: int) -> bool:
+        """Whether an operation is 1 - u, as uniform as u."""
+        one = self.operations[place]
+        if one.op != "add":
+            return False
+        own, other = self._apart(place)
+        inner = self.operations[own]
+        turned = inner.op == "mul" and any(self.operations[k].op == "uniform" for k in inner.parts)
+        minus = turned and any(_is_number(self.operations[k], -1) for k in inner.parts)
+        return minus and _is_number(self.operations[other], 1)
+
+    def _unbounded(self, place: int, most: int) -> int:
+        """Return what min(most, x) is the smaller one of: log u is below 0, and u below 1, as it is."""
+        one = self.operations[place]
+        if one.op == "min" and any(_is_number(self.operations[k], most) for k in one.parts):
+            return next((k for k in one.parts if not _is_number(self.operations[k], most)), place)
+        return place
+
+    def logarithm(self, place: int, *, whole: bool = False) -> Expr:
+        """Return the logarithm of what a ratio is made of; `whole`: of all of it, whose bound by 1 says nothing.
+
+        Raises:
+            NotFollowedError: of what is not seen to be positive: u is never below a negative number.
+        """
+        place = self._unbounded(place, 1) if whole else place
+        one = self.operations[place]
+        match one.op:
+            case "call" if one.name == "exp":
+                return self.at.value(self._unbounded(one.parts[0], 0) if whole else one.parts[0])
+            case "mul":
+                return self.logarithm(one.parts[0]) + self.logarithm(one.parts[1])
+            case "pow" if self.operations[one.parts[1]].op == "number":
+                return self.at.value(one.parts[1]) * self.logarithm(one.parts[0])
+            case _:
+                value = self.at.value(place)
+                if not value.is_positive:
+                    raise NotFollowedError("a move is accepted by a ratio that is not seen to be positive")
+                return sympy.log(value)
+
+
+def _is_number(one: Operation, value: int) -> bool:
+    return one.op == "number" and one.value == value

@@ -1,0 +1,147 @@
+"""Does a step that is accepted or refused keep exp(-H), as it is and at every step size? At fixed sizes.
+
+S of (y, w), w being the draws that no one sees, is accepted with min(1, exp(L)). That keeps exp(-H(y) - |w|**2/2) where
+S is its own inverse and L = H(y) + |w|**2/2 - H(y') - |w'|**2/2 + log |det DS| (Tierney 1998; Green 1995). What is
+drawn before, and signs that are turned after, keep it by themselves.
+"""
+
+from dataclasses import replace
+
+import sympy
+from sympy import Expr
+
+from recipe_compiler.algebra.positivity.region import region_at
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.lint.formulas import formula
+from recipe_compiler.lint.gaussian_invariance import kept
+from recipe_compiler.lint.involution import Involution, involution
+from recipe_compiler.lint.metropolis_witness import departure
+from recipe_compiler.lint.proposal import ZERO, Proposal, both_ways, proposals
+from recipe_compiler.lint.read import UNREAD, Read, Seen, TracedProblem, not_zero
+from recipe_compiler.lint.step_definedness import needed_at_every_step_size
+from recipe_compiler.lint.visited import NotFollowedError, expanded
+from recipe_compiler.verify.core.premises import restricts_state
+from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError
+
+HOW = "a move that is its own inverse, accepted by its ratio"
+OPEN = (*UNREAD, NotFollowedError, NotAffineError)
+
+
+class _WrongRatioError(NotFollowedError):
+    """The log of the ratio is not what it has to be; what is left."""
+
+    def __init__(self, left: Expr) -> None:
+        super().__init__("the log of the ratio is not H(z) - H(z') with its draws")
+        self.left = left
+
+
+def metropolis(read: Read) -> Seen:
+    """Return whether a step with an acceptance keeps exp(-H)."""
+    problem = read.problem
+    found = _seen(problem)
+    if not found.holds or problem.subject.dynamics.declarations.sizes:
+        return replace(found, given=problem.trace.given)
+    needs = _needs(problem)
+    return replace(found, given=tuple(sorted(needs.given)), left=needs.open)
+
+
+def _needs(problem: TracedProblem) -> Obligations:
+    """Return what both ways need to be defined."""
+    try:
+        region = region_at(problem.subject.dynamics.declarations, problem.sizes)
+        found = [needed_at_every_step_size(at.trace, at, region) for at in both_ways(problem)]
+    except OPEN as reason:
+        return Obligations(frozenset(), (str(reason),))
+    return Obligations(
+        frozenset[str]().union(*(one.given for one in found)), tuple(x for one in found for x in one.open)
+    )
+
+
+def _seen(problem: TracedProblem) -> Seen:
+    try:
+        found = proposals(problem)
+    except OPEN as reason:
+        return Seen(problem.at, reason=str(reason))
+    reasons: list[str] = []
+    left = ""
+    for proposal in found:
+        try:
+            _shown(proposal)
+        except _WrongRatioError as reason:
+            reasons.append(str(reason))
+            left = left or formula(reason.left)
+        except OPEN as reason:
+            reasons.append(str(reason))
+        else:
+            return Seen(problem.at, holds=True, by=HOW)
+    for proposal in found:
+        refuted = departure(proposal)
+        if refuted is not None:
+            by, point = refuted
+            return Seen(problem.at, by=by, witness=point, residual=left)
+    return Seen(problem.at, reason="; ".join(dict.fromkeys(reasons)), residual=left)
+
+
+def _shown(proposal: Proposal) -> None:
+    """Show that a step keeps exp(-H).
+
+    Raises:
+        NotFollowedError: it is not shown; why.
+    """
+    if not proposal.where_it_holds:
+        raise NotFollowedError("a move is accepted where the uniform draw is above the ratio, not below")
+    _whole_space(proposal)
+    if not law_is_kept(proposal):
+        raise NotFollowedError("what is drawn before the move has not the law that exp(-H) gives it")
+    if not is_even(proposal):
+        raise NotFollowedError("H changes where signs are turned after the move")
+    move = involution(proposal)
+    left = expanded(proposal.log_ratio() - _expected(proposal, move))
+    if not proposal.visited.same(left, ZERO):
+        raise _WrongRatioError(proposal.visited.plain(left))
+
+
+def _expected(proposal: Proposal, move: Involution) -> Expr:
+    """Return H(y) + |w|**2/2 - H(y') - |w'|**2/2 + log |det DS|."""
+    H, z = proposal.problem.H, proposal.z
+    here = proposal.visited.at(H, {x: x for x in z})
+    there = proposal.visited.at(H, dict(zip(z, move.to, strict=True)))
+    draws = sympy.Add(*(w**2 for w in proposal.hidden)) - sympy.Add(*(w**2 for w in move.hidden))
+    return here - there + draws / 2 + move.log_det
+
+
+def _whole_space(proposal: Proposal) -> None:
+    declarations = proposal.problem.subject.dynamics.declarations
+    if restricts_state(declarations):
+        raise NotFollowedError(
+            "an assumption restricts the state, and it is not shown that a move out of it is refused"
+        )
+    where = proposal.moved({x: x for x in proposal.z}, proposal.hidden).to
+    after = dict(zip(proposal.z, where, strict=True))
+    for block in declarations.blocks:
+        inside = block.domain.name is DomainName.POSITIVE and all(
+            after[x].is_positive for x in coordinates(block, proposal.problem.sizes)
+        )
+        if block.domain.name is not DomainName.REAL and not inside:
+            raise NotFollowedError(f"{block.name} has a boundary, and it is not shown that a move over it is refused")
+
+
+def law_is_kept(proposal: Proposal) -> bool:
+    """Whether what is drawn before the move has the law that exp(-H) gives it, after the draw as before.
+
+    Raises:
+        NotAffineError: H is not quadratic in it.
+    """
+    if proposal.refreshed is None:
+        return True
+    return not not_zero(kept(proposal.z, proposal.refreshed.moments, proposal.problem.H).conditions)
+
+
+def is_even(proposal: Proposal) -> bool:
+    """Whether H is the same where signs are turned."""
+    turned = {x: sign * x for x, sign in zip(proposal.z, proposal.signs, strict=True) if sign < 0}
+    H = proposal.problem.H
+    return not turned or is_zero(sympy.expand(H.xreplace(turned) - H))

@@ -1,0 +1,303 @@
+"""Where a step that is accepted or refused does not keep exp(-H), in exact numbers.
+
+Of a step whose draws are all in the state, by a point: with T where a move leads, p(z) the probability that it does and
+G what else happens, a density pi = exp(-H) comes to
+
+    (pi K)(T x) >= pi(x) p(x)/|det DT(x)| + pi(G y) (1 - p(G y)),    y = T x,
+
+in which other points that lead to y have no part: where that is above pi(y), exp(-H) is not kept. Of one whose draws
+no one sees, by a Gaussian law of one coordinate: in polar coordinates of (theta, w) the change of E theta^2 in a step
+is an integral over an angle, which balls enclose.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import flint
+import sympy
+from flint import arb, fmpq, fmpq_mat
+from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
+
+from recipe_compiler.algebra.dynamics import balance
+from recipe_compiler.algebra.points.admissible_point import Point
+from recipe_compiler.algebra.points.witness import points
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, ball, evaluate
+from recipe_compiler.algebra.scalars.rationals import rational
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.lint.gaussian_invariance import kept
+from recipe_compiler.lint.proposal import Proposal
+from recipe_compiler.lint.read import UNREAD, Texts, not_zero
+from recipe_compiler.lint.visited import NotFollowedError, Visited
+from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError
+
+POINTS = 12
+STEP_SIZES = (Fraction(1, 2), Fraction(1), Fraction(1, 8))
+ANGLES = 4096
+"""Parts of the circle over which an integral is enclosed."""
+Refutation = tuple[str, Texts]
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """S(y, w) without the part of w, and L(y, w)."""
+
+    to: tuple[Expr, ...]
+    log_ratio: Expr
+
+
+def departure(proposal: Proposal) -> Refutation | None:
+    """Return how a step is seen not to keep exp(-H), and at what; None where it is not."""
+    declarations = proposal.problem.subject.dynamics.declarations
+    if any(block.domain.name is not DomainName.REAL for block in declarations.blocks):
+        return None
+    try:
+        here = {x: x for x in proposal.z}
+        plain = proposal.visited.plain
+        to = tuple(map(plain, proposal.moved(here, proposal.hidden).to))
+        moved = _Move(to, plain(proposal.log_ratio()))
+        if not proposal.hidden and _is_drawn_right(proposal):
+            return next(_at_points(proposal, moved), None)
+        return next(_of_gaussian(proposal, moved), None)
+    except (*UNREAD, NotFollowedError, NotAffineError, NoValueError):
+        return None
+
+
+def _is_drawn_right(proposal: Proposal) -> bool:
+    drawn = proposal.refreshed
+    return drawn is None or not not_zero(kept(proposal.z, drawn.moments, proposal.problem.H).conditions)
+
+
+def _at_points(proposal: Proposal, moved: _Move) -> Iterator[Refutation]:
+    problem = proposal.problem
+    for at in points(problem.subject.dynamics.declarations, problem.sizes, POINTS):
+        for eps in STEP_SIZES:
+            try:
+                found = _Excess(proposal, moved, at, eps).above()
+            except (NoValueError, ZeroDivisionError):
+                continue
+            if found is not None:
+                given = (("eps", str(eps)),) if problem.step_size else ()
+                why = ("what comes to T z of exp(-H) in a step, over exp(-H) there: at least", found)
+                yield "exact witness: exp(-H) changes in a step", (*at.text, *given, why)
+
+
+class _Excess:
+    """What comes to a point, at least, at one instance of all that is declared."""
+
+    def __init__(self, proposal: Proposal, moved: _Move, at: Point, eps: Fraction) -> None:
+        self.proposal, self.moved, self.instance = proposal, moved, at
+        self.numbers = {**at.numbers, proposal.meaning.eps: eps}
+        self.x = tuple(at.numbers[z] for z in proposal.z)
+
+    def above(self) -> str | None:
+        """Return (pi K)(y)/pi(y) at y = T x where it is certainly above 1."""
+        to, ratio, det = self._there(self.x)
+        y = tuple(s * x for s, x in zip(self.proposal.signs, to, strict=True))
+        _, ratio_back, _ = self._there(to)
+        if det == 0:
+            return None
+        here, there, turned = self._energy(self.x), self._energy(y), self._energy(to)
+        terms: dict[Fraction, Fraction] = defaultdict(Fraction)
+        for exponent, c in self._taken(here, ratio):
+            terms[exponent] += c / abs(det)
+        terms[turned] += 1
+        for exponent, c in self._taken(turned, ratio_back):
+            terms[exponent] -= c
+        whole = balance.value({a: c for a, c in terms.items() if c}, there)
+        return whole.str(6, radius=False) if whole > 1 else None
+
+    def _taken(self, energy: Fraction, ratio: Fraction) -> list[tuple[Fraction, Fraction]]:
+        """Return exp(-H) p as a sum of c exp(-a)."""
+        accepted = energy - min(Fraction(0), ratio)
+        if self.proposal.where_it_holds:
+            return [(accepted, Fraction(1))]
+        return [(energy, Fraction(1)), (accepted, Fraction(-1))]
+
+    def _there(self, z: tuple[Fraction, ...]) -> tuple[tuple[Fraction, ...], Fraction, Fraction]:
+        """Return S z, the log of the ratio and det DS at z."""
+        own = _Numbers(self.proposal, self.instance, {**self.numbers, **dict(zip(self.proposal.z, z, strict=True))})
+        to = tuple(own.value(x) for x in self.moved.to)
+        rows = [[own.slope(x, by) for by in self.proposal.z] for x in self.moved.to]
+        det = fmpq_mat(len(rows), len(rows), [fmpq(x.numerator, x.denominator) for row in rows for x in row]).det()
+        return to, own.value(self.moved.log_ratio), Fraction(int(det.p), int(det.q))
+
+    def _energy(self, z: tuple[Fraction, ...]) -> Fraction:
+        numbers = {**self.numbers, **dict(zip(self.proposal.z, z, strict=True))}
+        return _rational(self.proposal.problem.H, replace(self.instance, numbers=numbers))
+
+
+class _Numbers:
+    """Values and slopes of expressions at a point, functions at the points that were visited among them."""
+
+    def __init__(self, proposal: Proposal, instance: Point, numbers: dict[Expr, Fraction]) -> None:
+        self.visited = proposal.visited
+        self.instance, self.numbers = instance, numbers
+        self.known: dict[Symbol, Fraction] = {}
+        self.slopes: dict[tuple[Symbol, Symbol], Fraction] = {}
+
+    def value(self, e: Expr) -> Fraction:
+        """Return the value of an expression."""
+        return _exact(evaluate(e, self._leaf))
+
+    def slope(self, e: Expr, by: Symbol) -> Fraction:
+        """Return the derivative of an expression, through the points that functions are taken at."""
+        found = self.value(sympy.diff(e, by))
+        for x in e.free_symbols:
+            if isinstance(x, Symbol) and x in self.visited.opaque:
+                through = self._opaque_slope(x, by)
+                found += self.value(sympy.diff(e, x)) * through if through else 0
+        return found
+
+    def _leaf(self, e: Expr) -> Fraction:
+        if isinstance(e, Symbol) and e in self.visited.opaque:
+            if e not in self.known:
+                self.known[e] = self._at(e).leaf(self.visited.opaque[e].call)
+            return self.known[e]
+        if isinstance(e, Symbol) and e in self.numbers:
+            return self.numbers[e]
+        raise NoValueError(f"{e} has no value")
+
+    def _at(self, x: Symbol) -> Point:
+        of, point = self.visited.points[self.visited.opaque[x].place]
+        own = dict(zip(of, (self.value(self.visited.plain(e)) for e in point), strict=True))
+        return replace(self.instance, numbers={**self.numbers, **own})
+
+    def _opaque_slope(self, x: Symbol, by: Symbol) -> Fraction:
+        if (x, by) not in self.slopes:
+            of, point = self.visited.points[self.visited.opaque[x].place]
+            call, at = self.visited.opaque[x].call, self._at(x)
+            along = [self.slope(self.visited.plain(e), by) for e in point]
+            self.slopes[x, by] = sum(
+                (at.leaf(sympy.diff(call, z)) * s for z, s in zip(of, along, strict=True) if s), Fraction(0)
+            )
+        return self.slopes[x, by]
+
+
+def _rational(e: Expr, at: Point) -> Fraction:
+    return _exact(evaluate(e, at.leaf))
+
+
+def _exact(value: object) -> Fraction:
+    if not isinstance(value, Fraction):
+        raise NoValueError("not rational")
+    return value
+
+
+def _of_gaussian(proposal: Proposal, moved: _Move) -> Iterator[Refutation]:
+    """Yield a refutation by U = theta**2/2 of one coordinate with one hidden draw."""
+    problem = proposal.problem
+    declarations = problem.subject.dynamics.declarations
+    if declarations.assume or any(f.name != problem.subject.dynamics.potential for f in declarations.functions):
+        return
+    if len(proposal.z) != 1 or len(proposal.hidden) != 1 or proposal.refreshed is not None:
+        return
+    x, w = proposal.z[0], proposal.hidden[0]
+    at = next(points(declarations, problem.sizes, 1), None)
+    if at is None:
+        return
+    numbers = {s: rational(value) for s, value in at.numbers.items() if s != x}
+    square = _Square(proposal.visited, dict(numbers))
+    for eps in STEP_SIZES if problem.step_size else STEP_SIZES[:1]:
+        square.numbers[proposal.meaning.eps] = rational(eps)
+        square.known.clear()
+        forms = [square.of(e) for e in (moved.to[0], moved.log_ratio, square.plain(problem.H))]
+        linear = _coefficients(forms[0], (x, w), 1)
+        ratio, energy = (_coefficients(e, (x, w), 2) for e in forms[1:])
+        if linear is None or ratio is None or energy is None:
+            continue
+        change = _change(linear, ratio, energy, where_it_holds=proposal.where_it_holds)
+        if change > 0 or change < 0:
+            potential = [("potential", f"U = {x}**2/2")] if square.functions else []
+            given = [("eps", str(eps))] if problem.step_size else []
+            named = [(name, value) for name, value in at.text if name in {str(s) for s in numbers}]
+            words = f"the relative change of E[{x}**2] in a step"
+            yield (
+                "exact witness: the law of a Gaussian changes in a step, whose draws are integrated out",
+                (*problem_sizes(proposal), *named, *potential, *given, (words, change.str(4, radius=False))),
+            )
+
+
+def problem_sizes(proposal: Proposal) -> Texts:
+    """Return the sizes as texts."""
+    return tuple((name, str(n)) for name, n in proposal.problem.sizes.items())
+
+
+class _Square:
+    """Expressions where every function of the document is half the square of its one coordinate."""
+
+    def __init__(self, visited: Visited, numbers: dict[Expr, Expr]) -> None:
+        self.visited, self.numbers = visited, numbers
+        self.known: dict[Symbol, Expr] = {}
+        self.functions = False
+
+    def of(self, e: Expr) -> Expr:
+        """Return an expression multiplied out."""
+        found: dict[Expr, Expr] = dict(self.numbers)
+        for s in e.free_symbols:
+            if isinstance(s, Symbol) and s in self.visited.opaque:
+                found[s] = self._opaque(s)
+        return sympy.expand(e.xreplace(found))
+
+    def plain(self, e: Expr) -> Expr:
+        """Return an expression of the coordinates themselves."""
+        calls = e.atoms(AppliedUndef)
+        self.functions = self.functions or bool(calls)
+        return e.xreplace({call: _half_square(call) for call in calls}).doit()
+
+    def _opaque(self, s: Symbol) -> Expr:
+        if s not in self.known:
+            of, point = self.visited.points[self.visited.opaque[s].place]
+            own = self.plain(self.visited.opaque[s].call)
+            self.known[s] = sympy.expand(
+                own.xreplace({z: self.of(self.visited.plain(e)) for z, e in zip(of, point, strict=True)})
+            )
+        return self.known[s]
+
+
+def _half_square(call: Expr) -> Expr:
+    return sympy.Add(*(x**2 for x in call.args if isinstance(x, Symbol))) / 2
+
+
+def _coefficients(e: Expr, by: tuple[Symbol, Symbol], degree: int) -> list[arb] | None:
+    """Return the coefficients of a form of a degree in two symbols, those of x^n, x^(n-1) w, ..., w^n."""
+    if e != 0 and not e.is_polynomial(*by):
+        return None
+    read = sympy.Poly(e, *by)
+    if any(sum(powers) != degree for powers in read.monoms() if e != 0):
+        return None
+    return [ball(evaluate(read.coeff_monomial(by[0] ** (degree - k) * by[1] ** k), _none)) for k in range(degree + 1)]
+
+
+def _none(e: Expr) -> Fraction:
+    raise NoValueError(f"{e} has no value")
+
+
+def _change(to: list[arb], ratio: list[arb], energy: list[arb], *, where_it_holds: bool) -> arb:
+    """Return E[x'^2]/E[x^2] - 1 under exp(-E), E = H + w^2/2, as a ball.
+
+    x' is a form of x and w with probability p, else +-x; along a ray all of it is rho^3 exp(-rho^2 (E - min(0, q)))
+    times what the angle says, whose integral over rho is 1/(2 (E - min(0, q))^2).
+    """
+    before = flint.ctx.prec
+    flint.ctx.prec = 64
+    try:
+        total, before_it = arb(0), arb(0)
+        part = 2 * arb.pi() / ANGLES
+        for k in range(ANGLES):
+            angle = part * arb(k + 0.5, 0.5)
+            c, s = angle.cos(), angle.sin()
+            E = energy[0] * c * c + energy[1] * c * s + (energy[2] + arb("0.5")) * s * s
+            q = ratio[0] * c * c + ratio[1] * c * s + ratio[2] * s * s
+            refused = (q - abs(q)) / 2
+            if not (E > 0):
+                raise NoValueError("the Gaussian has no finite integral")
+            moved = (to[0] * c + to[1] * s) ** 2 - c * c
+            before_it += part * c * c / (2 * E * E)
+            accepted = moved / (2 * (E - refused) ** 2)
+            total += part * (accepted if where_it_holds else moved / (2 * E * E) - accepted)
+        return total / before_it
+    finally:
+        flint.ctx.prec = before

@@ -1,0 +1,258 @@
+"""A step that is accepted or refused, taken apart: what is drawn before, where a move leads, what a refused one leaves.
+
+With w the draws, a step z -> z' is looked at as three that follow each other:
+
+    y = (z, some coordinates drawn anew)      read off what a refused move leaves,
+    y -> S(y, w) with probability min(1, exp(L(y, w))), else y,
+    y -> G y, signs: a flip of momenta, or nothing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import sympy
+from sympy import Expr, Symbol
+
+from recipe_compiler.lint.acceptance import acceptance
+from recipe_compiler.lint.answer import Trace
+from recipe_compiler.lint.read import TracedProblem, meaning
+from recipe_compiler.lint.series import Meaning
+from recipe_compiler.lint.visited import (
+    Evaluation,
+    Here,
+    NotFollowedError,
+    Shapes,
+    Visited,
+    is_same,
+    replaced,
+    symbols_of,
+)
+from recipe_compiler.verify.updates.step_residual import MomentCoefficient
+
+ZERO = sympy.Integer(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """Coordinates that are drawn before anything is accepted: y = at(z, w), and the draws that lead to y."""
+
+    coordinates: tuple[Symbol, ...]
+    moments: MomentCoefficient
+    """E[y - z] and Cov[y], in all coordinates."""
+    at: tuple[tuple[int, Symbol, int], ...]
+    """Where a trace has such a coordinate of y, or -y: the place, the coordinate, the sign."""
+    draws: frozenset[Symbol]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Where a move leads from a point: S(y, w) without the part of w, and the way it took."""
+
+    to: tuple[Expr, ...]
+    route: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A step, taken apart."""
+
+    problem: TracedProblem
+    meaning: Meaning
+    visited: Visited
+    trace: Trace
+    """What is computed where a move is accepted."""
+    signs: tuple[int, ...]
+    """G."""
+    refreshed: Refreshed | None
+    hidden: tuple[Symbol, ...]
+    """Draws that are not seen in what a refused move leaves."""
+    where_it_holds: bool
+    """Whether a move is accepted where log u < L."""
+
+    @property
+    def z(self) -> tuple[Symbol, ...]:
+        """Return the coordinates, of z and of y."""
+        return self.problem.z
+
+    def moved(self, here: Here, hidden: Sequence[Expr]) -> Moved:
+        """Return where a move leads from y = here with some draws.
+
+        Raises:
+            NotFollowedError: an operation that is not known, or old values of what was drawn anew are read.
+        """
+        at = self._at(here, hidden)
+        places = (k for group in self.trace.outputs for k in group)
+        to = tuple(sign * at.value(k) for sign, k in zip(self.signs, places, strict=True))
+        self._reads_no_old(to)
+        return Moved(to, tuple(self.visited.route))
+
+    def log_ratio(self) -> Expr:
+        """Return L(y, w).
+
+        Raises:
+            NotFollowedError: as for `moved`.
+        """
+        found = acceptance(self._at({x: x for x in self.z}, self.hidden)).log_ratio
+        self._reads_no_old((found,))
+        return found
+
+    def _at(self, here: Here, hidden: Sequence[Expr]) -> Evaluation:
+        own = {**{w: w for w in symbols_of(self.trace)}, **dict(zip(self.hidden, hidden, strict=True))}
+        anew = self.refreshed
+        cut = {} if anew is None else {place: sign * here[x] for place, x, sign in anew.at}
+        old = {} if anew is None else {x: _old(x) for x in anew.coordinates}
+        return evaluation(self.trace, self.meaning, self.visited, {**here, **old}, tuple(own.values()), cut)
+
+    def _reads_no_old(self, found: tuple[Expr, ...]) -> None:
+        anew = self.refreshed
+        if anew is None:
+            return
+        old = frozenset((*map(_old, anew.coordinates), *anew.draws))
+        if any(self.visited.depends(x, old) for x in found):
+            raise NotFollowedError(f"{anew.coordinates[0]}, or its draw, is read as it was before it was drawn")
+
+
+def _old(x: Symbol) -> Symbol:
+    return Symbol(f"{x}.old", real=True)
+
+
+def proposals(problem: TracedProblem) -> list[Proposal]:
+    """Return the ways in which a step can be taken apart: what is drawn may be turned by G, or not.
+
+    Raises:
+        NotFollowedError: none is known.
+    """
+    both = both_ways(problem)
+    rules = [acceptance(at) for at in both]
+    if rules[0].where_it_holds != rules[1].where_it_holds or not both[0].visited.same(
+        *(rule.log_ratio for rule in rules)
+    ):
+        raise NotFollowedError("what is compared depends on what follows from it")
+    rule = rules[0]
+    # what is accepted is what moves the state, whichever way that is: the other leaves it, but for signs and draws
+    ways = [(both[0], both[1], rule.where_it_holds), (both[1], both[0], not rule.where_it_holds)]
+    found: list[Proposal] = []
+    why = "neither way leaves the state as it was, but for signs, or for a normal draw"
+    for taken, left, holds in ways:
+        try:
+            found += _apart(problem, taken, left, rule.log_ratio, holds)
+        except NotFollowedError as reason:
+            why = str(reason)
+    if not found:
+        raise NotFollowedError(why)
+    plain = [proposal for proposal in found if proposal.refreshed is None]
+    return plain or found
+
+
+def both_ways(problem: TracedProblem) -> list[Evaluation]:
+    """Return what is computed where the comparison holds, and where it does not, at any state and draws.
+
+    Raises:
+        NotFollowedError: nothing is compared, or a draw is not a standard normal.
+    """
+    one, other = problem.trace, problem.trace.otherwise
+    if other is None:
+        raise NotFollowedError("nothing is accepted or refused")
+    if one.groups or other.groups:
+        raise NotFollowedError("a draw of several coordinates with a covariance beside an acceptance")
+    own = meaning(problem)
+    if one.order != other.order:
+        raise NotFollowedError("the blocks are returned in one order where a move is accepted, in another where not")
+    visited = Visited(_parameters(own, problem))
+    return [_plainly(trace, own, visited, problem) for trace in (one, other)]
+
+
+def _parameters(own: Meaning, problem: TracedProblem) -> frozenset[Symbol]:
+    """Return the step size, and the symbols of arguments that are no state and no function of it."""
+    plain = (e for name, entries in own.leaves.items() if not own.points.get(name) for e in entries)
+    symbols = {own.eps, *(x for e in plain for x in e.free_symbols if isinstance(x, Symbol))}
+    return frozenset(symbols - set(problem.z))
+
+
+def evaluation(
+    trace: Trace,
+    own: Meaning,
+    visited: Visited,
+    here: Here,
+    draws: Sequence[Expr],
+    cut: Mapping[int, Expr] = MappingProxyType({}),
+) -> Evaluation:
+    """Return a trace to be evaluated at a state and draws; `visited.route` is the way that it takes from here."""
+    visited.route.clear()
+    return Evaluation(trace, own, visited, here, draws, cut)
+
+
+def _plainly(trace: Trace, own: Meaning, visited: Visited, problem: TracedProblem) -> Evaluation:
+    return evaluation(trace, own, visited, {x: x for x in problem.z}, tuple(symbols_of(trace)))
+
+
+def _outputs(at: Evaluation) -> list[int]:
+    return [k for group in at.trace.outputs for k in group]
+
+
+def _apart(
+    problem: TracedProblem, taken: Evaluation, left: Evaluation, log_ratio: Expr, holds: bool
+) -> Iterator[Proposal]:
+    """Yield the ways to take a step apart where `left` is a refused move, `taken` an accepted one."""
+    visited = taken.visited
+    states = [left.value(k) for k in _outputs(left)]
+    draws = tuple(symbols_of(taken.trace))
+    drawn = [k for k, x in enumerate(states) if visited.depends(x, frozenset(draws))]
+    signs = [0 if k in drawn else _sign(x, z) for k, (x, z) in enumerate(zip(states, problem.z, strict=True))]
+    if any(s == 0 and k not in drawn for k, s in enumerate(signs)):
+        return
+    reads = [*(taken.value(k) for k in _outputs(taken)), log_ratio]
+    for sign in (1, -1) if drawn else (1,):
+        turned = tuple(s or sign for s in signs)
+        refreshed = _refreshed(problem.z, taken, left, drawn, turned) if drawn else None
+        seen = frozenset[Symbol]() if refreshed is None else refreshed.draws
+        hidden = tuple(w for w in draws if w not in seen and any(visited.depends(x, frozenset((w,))) for x in reads))
+        yield Proposal(problem, taken.meaning, visited, taken.trace, turned, refreshed, hidden, holds)
+
+
+def _sign(x: Expr, z: Symbol) -> int:
+    return next((s for s in (1, -1) if is_same(x, s * z)), 0)
+
+
+def _refreshed(
+    z: tuple[Symbol, ...], taken: Evaluation, left: Evaluation, drawn: list[int], signs: tuple[int, ...]
+) -> Refreshed:
+    """Return what is drawn before.
+
+    Raises:
+        NotFollowedError: not in an affine way.
+    """
+    places = _outputs(left)
+    y = [sympy.expand(signs[k] * left.value(places[k])) for k in drawn]
+    draws = tuple(w for w in symbols_of(left.trace) if any(left.visited.depends(x, frozenset((w,))) for x in y))
+    B = [[sympy.diff(x, w) for w in draws] for x in y]
+    if any(left.visited.depends(x, frozenset(draws)) for row in B for x in row):
+        raise NotFollowedError(f"{z[drawn[0]]} is drawn in another way than by normals in an affine form")
+    none: dict[Symbol, Expr] = dict.fromkeys(draws, ZERO)
+    mean = [sympy.expand(replaced(x, none)) for x in y]
+    spread = [[sympy.Add(*(a * b for a, b in zip(one, two, strict=True))) for two in B] for one in B]
+    if any(left.visited.inside(x) for x in (*mean, *(x for row in B for x in row))):
+        raise NotFollowedError(f"{z[drawn[0]]} is drawn by a function of the document")
+    at = {k: n for n, k in enumerate(drawn)}
+    plain = left.visited.plain
+    moments = MomentCoefficient(
+        tuple(plain(mean[at[k]]) - z[k] if k in at else ZERO for k in range(len(z))),
+        tuple(
+            tuple(plain(spread[at[i]][at[j]]) if i in at and j in at else ZERO for j in range(len(z)))
+            for i in range(len(z))
+        ),
+    )
+    cut = tuple(found for k in drawn for found in _where(taken.trace, left.trace, places[k], z[k], signs[k]))
+    return Refreshed(tuple(z[k] for k in drawn), moments, cut, frozenset(draws))
+
+
+def _where(taken: Trace, left: Trace, place: int, x: Symbol, sign: int) -> Iterator[tuple[int, Symbol, int]]:
+    """Yield where one trace has an operation of another one, or what is turned in it."""
+    shapes = Shapes()
+    own, other = shapes.of(taken), shapes.of(left)
+    operation = left.operations[place]
+    turned = [k for k in operation.parts if operation.op == "mul" and left.operations[k].value != -1]
+    pairs = [(place, sign), *((k, -sign) for k in turned if len(turned) == 1)]
+    for at, its in pairs:
+        yield from ((k, x, its) for k, shape in enumerate(own) if shape == other[at])
