@@ -637,7 +637,8 @@ class Documents:
         facts |= {"drift": claims.get("drift"), "update": claims.get("update"), "code": self.target.get("gradient")}
         facts |= {"auxiliary": self.own and {*self.blocks} - {*self.own} and not other, "formula": not facts["code"]}
         domains, theirs = ({x["domain"] for x in declared(y, "state").values()} for y in (self.dynamics, self.target))
-        facts |= {"circle": "circle" in domains, "circles": "circle" in theirs, "laws": self.target.get("laws")}
+        facts |= {"circle": "circle" in domains, "circles": "circle" in theirs}
+        facts |= {key: self.target.get(key) for key in ("laws", "recursion")}
         sets = [str(entry.get("constraint", "")) for entry in declared(self.target, "state").values()]
         facts["sets"] = [one for one in sets if one and one != "positive" and not one.startswith("interval")]
         facts |= {"f": self.Q or claims.get("drift"), "estimate": "grad_tilde" in self.names(claims.get("update"))}
@@ -733,7 +734,8 @@ ASKED = {
         recovered_q:drift,-Q step_scale:update claimed_update:update periodic:circle normalisable: marginal:auxiliary
         claimed_marginal:marginal regular:varies explosion:D,f,follows boundary:face,follows
         unique:D,f,-cycle independence:estimate units:units""",
-    "target": "defined:formula gradient: periodic:circles,formula laws:laws constraints:sets normalisable:alone",
+    "target": """defined:formula gradient: recursion:recursion periodic:circles,formula laws:laws constraints:sets
+        normalisable:alone""",
     "scheme": """shares: claimed_order:order claimed_palindrome:palindrome claimed_gradients:gradients
         claimed_configurational:configurational""",
     "build": """bindings: gradient_noise: assumptions:assumes noise_budget: independence: pieces:word flow:word

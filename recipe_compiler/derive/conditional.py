@@ -11,6 +11,7 @@ from recipe_compiler.formula.expression import Add, Apply, Formula, Identity, Ma
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Law, Target
+from recipe_compiler.spec.recursion import demand_apart
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
@@ -24,8 +25,9 @@ def potential_of(target: Target, *, stated: bool = False) -> Tensor:
         stated: whether factors stay as they are (`tensor.convert`).
 
     Raises:
-        ModelError: a formula that has no entrywise meaning.
+        ModelError: a formula that has no entrywise meaning; a recursion.
     """
+    demand_apart(target)
     declared = target.declarations
     c = calculus(of_all_data(declared), stated=stated)
     n = Index(declared.data[0].size, "n") if declared.data else None

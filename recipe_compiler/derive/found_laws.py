@@ -37,10 +37,11 @@ def found_laws(target: Target) -> tuple[FoundLaw, ...]:
 
     Gaussian: U = b.T P b/2 - h.T b + c with P positive definite and P, h free of b: N(inv(P) h, inv(P)).
     Gamma, of a positive block, entry by entry: b dU/db = rate b - (shape - 1), rate and shape positive and free of b.
-    What is not shown for every size is left out; nothing is found where U is code, or has a kink in the block.
+    What is not shown for every size is left out; nothing is found where U is code or a recursion, or has a kink in the
+    block.
     """
     target = target.declared or target
-    if target.gradient is not None:
+    if target.gradient is not None or target.recursion:
         return ()
     declared = of_all_data(target.declarations)
     U = potential_of(target, stated=True)

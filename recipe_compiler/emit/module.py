@@ -161,7 +161,8 @@ def renames(program: Program) -> dict[str, str]:
     """Return the user's names that must change, with a trailing underscore (more, where that is taken too)."""
     gradient = program.gradient
     parts = () if gradient is None else tuple(part.block for part in gradient.parts)
-    items = (*program.blocks, *parts, *program.parameters, *program.data)
+    states = gradient.recursion.states if gradient is not None and gradient.recursion else ()
+    items = (*program.blocks, *parts, *program.parameters, *program.data, *states)
     sizes = [size for item in items for size in item.shape.sizes] + [datum.size for datum in program.data]
     names = dict.fromkeys([item.name for item in items] + [size for size in sizes if isinstance(size, str)])
     made = {f"{block.name}_draws" for block in program.blocks}

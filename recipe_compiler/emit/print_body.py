@@ -62,7 +62,8 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
         case Increment(target, value):
             yield from assignment(f"{pad}{print_scalar(target)} += ", value, indent)
         case For(index, count, body, beyond):
-            yield f"{pad}for {index} in range({_iterations(count, beyond)}):"
+            counted = f"{count} - 1, -1, -1" if statement.backwards else _iterations(count, beyond)
+            yield f"{pad}for {index} in range({counted}):"
             yield from print_body(body, indent + 4)
         case ForBlocks(start, _, _, body):
             yield f"{pad}for {start} in range({_whole_blocks(statement)}):"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.expression import Formula, Role, Symbol
 from recipe_compiler.formula.show import latex
 from recipe_compiler.spec import model
 from recipe_compiler.spec.model import Dynamics, Target
@@ -42,6 +42,9 @@ def _potential(target: Target) -> Iterator[str]:
         prior = "0" if target.log_prior is None else latex(target.log_prior)
         yield rf"\log p &= {prior}"
         yield rf"\log p_n &= {latex(target.log_likelihood)}"
+    for state in target.recursion:
+        name = latex(Symbol(state.block.name, state.block.shape, Role.BLOCK))
+        yield rf"{name} &\leftarrow {latex(state.next)}, \quad \text{{first }} {latex(state.start)}"
 
 
 def _rows(rows: Sequence[Sequence[Formula]]) -> str:

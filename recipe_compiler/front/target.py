@@ -24,6 +24,9 @@ class Target(Document):
         Of the state alone.
     log_likelihood : formula, optional
         Of ONE datum, whose fields `data` declares.
+    recursion : mapping, optional
+        State that passes from row to row to its formulas: `{e: {"start": 0, "next": y - mu - theta*e}}`. The log
+        likelihood of a row, and `next`, read the states as they are before it.
     data : sequence of Expression
         Fields of the data, made by `recipe_compiler.data`.
     gradient : str, optional
@@ -70,13 +73,14 @@ class Target(Document):
         assume: Sequence[object] = (),
         laws: Mapping[Any, str] | None = None,
         derived: Mapping[Any, object] | None = None,
+        recursion: Mapping[Any, Mapping[str, object]] | None = None,
         title: str = "",
         references: Sequence[str] = (),
     ) -> None:
         made = state_target(
             name=name, state=state, potential=potential, log_prior=log_prior, log_likelihood=log_likelihood, data=data,
-            gradient=gradient, parameters=parameters, assume=assume, laws=laws, derived=derived, title=title,
-            references=references,
+            gradient=gradient, parameters=parameters, assume=assume, laws=laws, derived=derived,
+            recursion=recursion, title=title, references=references,
         )  # fmt: skip
         object.__setattr__(self, "document", made)
 

@@ -78,6 +78,9 @@ def smallest_sizes(program: Program) -> dict[str, int]:
     shapes = {item.name: item.shape.sizes for item in (*program.blocks, *program.parameters)}
     shapes |= {datum.name: (datum.size, *datum.shape.sizes) for datum in program.data}
     shapes |= {shift.new: shift.block.shape.sizes for shift in program.shifts}
+    if program.gradient is not None and program.gradient.recursion is not None:
+        own = program.gradient.recursion.states
+        shapes |= {state.name: (program.gradient.count or 1, *state.shape.sizes) for state in own}
     found: dict[str, int] = {}
     for tensor in _tensors(program):
         for atom in everywhere(tensor):
@@ -104,3 +107,7 @@ def _tensors(program: Program) -> Iterator[Tensor]:
             yield part.prior
             if part.datum is not None:
                 yield part.datum
+        if program.gradient.recursion is not None:
+            yield program.gradient.recursion.term
+            for state in program.gradient.recursion.states:
+                yield from (state.start, state.next)

@@ -57,6 +57,7 @@ def _names_are_apart(program: Program) -> Iterator[str]:
     own = {g.name for g in gradients(program)} - (set[str]() if program.carried else {*computed})
     named += [*computed, *own]
     named += dict.fromkeys(p.block.name for g in gradients(program) for p in g.parts if p.block.name != g.block.name)
+    named += {name for g in gradients(program) if g.recursion is not None for name in g.recursion.names}
     named += [
         moment.name for moment in (program.infinitesimal_generator.moments if program.infinitesimal_generator else ())
     ]

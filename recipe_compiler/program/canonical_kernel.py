@@ -47,6 +47,8 @@ from recipe_compiler.program.loops import (
 from recipe_compiler.program.traverse import kroneckers
 
 NOTHING: Mapping[str, Procedure] = MappingProxyType({})
+PI = "math.pi"
+"""What every text knows."""
 
 INVARIANTS = (
     "1. The arrays of a procedure have names of their own.",
@@ -87,7 +89,7 @@ def check_procedure(
     start = _Scope(
         arrays={array.name: array.sizes for array in given if array.sizes},
         views={},
-        assigned=valued | sizes,
+        assigned=valued | sizes | {PI},
         inputs=frozenset(array.name for array in procedure.inputs),
         sizes=sizes,
         called=called,

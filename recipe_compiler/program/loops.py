@@ -85,12 +85,16 @@ class Increment:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`for index in range(count): body`; with `beyond`, only the iterations beyond whole blocks of so many."""
+    """`for index in range(count): body`; with `beyond`, only the iterations beyond whole blocks of so many.
+
+    With `backwards`, from the last one to the first.
+    """
 
     index: str
     count: Size
     body: tuple["Statement", ...]
     beyond: int = 0
+    backwards: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,7 @@ def started(program: Program) -> Definitions:
     taken |= {name for propagator in program.propagators for name in propagator.arrays}
     taken |= program.cycle.names if program.cycle else set()
     taken |= {part.block.name for part in gradient.parts} if gradient else set()
+    taken |= gradient.recursion.names if gradient and gradient.recursion else frozenset()
     values = {gradient.name, *(e.new for e in program.evaluations)} if gradient else set[str]()
     single = frozenset(values) if gradient and not gradient.block.shape.sizes else frozenset[str]()
     fields = frozenset(datum.name for datum in program.data if datum.is_index)

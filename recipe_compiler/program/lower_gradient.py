@@ -29,6 +29,7 @@ from recipe_compiler.program.loops import (
     View,
 )
 from recipe_compiler.program.lower_constraint import ConstraintCode, around
+from recipe_compiler.program.lower_scans import lower_scans
 from recipe_compiler.program.program import Gradient, Part, Potential
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Atom, Index, Tensor, Term
@@ -67,12 +68,14 @@ def _lowered(defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]
     chains, defined = each(
         lambda known, part: around(known, part.block, whole, part.start, (_output(part, gradient), name)), defined, sets
     )
+    scans, defined = lower_scans(defined, gradient.recursion, gradient.count)
     outs = [Out.of(part, gradient, defined) for part in gradient.parts]
     body, defined = _summed(defined, outs, gradient.count, minibatch=gradient.minibatch)
-    work = (*(a for c in chains for a in c.arrays), *(d.array for d in defined.changing if d.array.sizes))
+    work = (*(a for c in chains for a in c.arrays), *scans.arrays)
+    work += tuple(d.array for d in defined.changing if d.array.sizes)
     views += tuple(view for chain in chains for view in chain.views)
     before, after = (tuple(s for c in chains for s in getattr(c, side)) for side in ("before", "after"))
-    body = (*views, *before, *body, *after)
+    body = (*views, *before, *scans.forward, *scans.backward, *body, *after)
     return Procedure("gradient", _says(gradient, outs), outputs, inputs, work, body), replace(defined, rows=None)
 
 
@@ -85,13 +88,15 @@ def lower_potential(defined: Definitions, potential: Potential) -> tuple[Procedu
     views, chains, defined = _places(defined, potential)
     name, defined = defined.naming(f"{potential.name}_value")
     datum = None if potential.datum is None else gathered(potential.datum, defined.fields)
+    scans, defined = lower_scans(defined, potential.recursion, potential.count, adjoint=False)
     out = Out(potential.prior, datum, Ref(name), ())
     try:
         body, defined = _summed(defined, [out], potential.count, minibatch=False)
     except ModelError as error:
         raise ModelError(replace(fault, entry="target") for fault in error.faults) from None
-    work = (*(a for c in chains for a in c.arrays), *(d.array for d in defined.changing if d.array.sizes))
-    before = tuple(statement for chain in chains for statement in chain.before)
+    work = (*(a for c in chains for a in c.arrays), *scans.arrays)
+    work += tuple(d.array for d in defined.changing if d.array.sizes)
+    before = (*(statement for chain in chains for statement in chain.before), *scans.forward)
     after = tuple(Assign(out.ref, plus((out.ref, times(Fraction(-1), (c.log_jacobian,))))) for c in chains)
     body = (*before, *body, *after)
     says = [f"{potential.name} = {text(potential.prior)}"]
@@ -112,13 +117,14 @@ def lower_log_likelihood(defined: Definitions, potential: Potential) -> tuple[Pr
     views, chains, defined = _places(defined, potential)
     datum = gathered(potential.datum, defined.fields)
     ref = Ref(LOG_LIKELIHOOD, (ROW,))
+    scans, defined = lower_scans(defined, potential.recursion, count, adjoint=False)
     rows, defined = _rows(defined, [Out(potential.prior, datum, ref, ())], count, ROW, Index(count, DATUM))
     variables = {rows.index: ROW} | {place: variable for place, variable, _ in rows.places}
     value, defined = scalar(replace(defined, rows=rows), datum, tuple(variables), variables)
     before = tuple(s for d in defined.changing for s in d.body)
     work = tuple(d.array for d in defined.changing if d.array.sizes)
-    before = (*(s for chain in chains for s in chain.before), *before)
-    work = (*(a for chain in chains for a in chain.arrays), *work)
+    before = (*(s for chain in chains for s in chain.before), *scans.forward, *before)
+    work = (*(a for chain in chains for a in chain.arrays), *scans.arrays, *work)
     body = (*views, *before, rows.loop((Assign(ref, times(Fraction(-1), (value,))),)))
     says = f"{LOG_LIKELIHOOD}[{ROW}] = -({text(datum)})."
     return Procedure(LOG_LIKELIHOOD, (says,), (Array(LOG_LIKELIHOOD, (count,)),), (), work, body), replace(

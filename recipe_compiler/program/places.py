@@ -17,6 +17,7 @@ from recipe_compiler.program.program import (
     Potential,
     Program,
     Propagator,
+    Recursion,
     Refresh,
     Shift,
     Trajectory,
@@ -99,8 +100,13 @@ def _length(block: Block) -> Size:
 
 
 def _of_gradient(gradient: Gradient, program: Program, constants: Mapping[str, Axes]) -> Iterator[TensorPlace]:
-    known = {**constants, **{part.block.name: part.block.shape.sizes for part in gradient.parts}}
-    fields = {datum.name: (datum.size, *datum.shape.sizes) for datum in program.data}
+    blocks = {**constants, **{part.block.name: part.block.shape.sizes for part in gradient.parts}}
+    known = dict(blocks)
+    fields = _fields(program)
+    if gradient.recursion is not None and gradient.count is not None:
+        yield from _of_recursion(gradient.recursion, gradient.count, blocks, fields)
+        known |= {state.first: state.shape.sizes for state in gradient.recursion.states}
+        fields |= _over_rows(gradient.recursion, gradient.count, adjoint=True)
     for part in gradient.parts:
         free = _free(part.block, "i", "j")
         where = f"{gradient.name} by {part.block.name}"
@@ -110,6 +116,35 @@ def _of_gradient(gradient: Gradient, program: Program, constants: Mapping[str, A
         for word, datum in (("datum", part.datum), ("stated datum", part.stated_datum)):
             if datum is not None:
                 yield TensorPlace(f"{where}: {word}", datum, (*free, *count), {**known, **fields})
+
+
+def _fields(program: Program) -> dict[str, Axes]:
+    return {datum.name: (datum.size, *datum.shape.sizes) for datum in program.data}
+
+
+def _over_rows(recursion: Recursion, count: Size, *, adjoint: bool) -> dict[str, Axes]:
+    """Return the arrays over the rows that a recursion makes."""
+    kept = [(state.name, state.shape) for state in recursion.states]
+    kept += [(state.adjoint, state.shape) for state in recursion.states] if adjoint else []
+    return {name: (count, *shape.sizes) for name, shape in kept}
+
+
+def _of_recursion(
+    recursion: Recursion, count: Size, blocks: Mapping[str, Axes], fields: Mapping[str, Axes]
+) -> Iterator[TensorPlace]:
+    """Yield what the states of a recursion begin as and become, and what U is of them."""
+    n = Index(count, "n")
+    of_row = {**blocks, **fields, **_over_rows(recursion, count, adjoint=False)}
+    adjoint = of_row | _over_rows(recursion, count, adjoint=True)
+    yield TensorPlace("the recursion: prior", recursion.prior, (), blocks)
+    yield TensorPlace("the recursion: term", recursion.term, (n,), of_row)
+    for state in recursion.states:
+        free = tuple(Index(size, "i") for size in state.shape.sizes)
+        for word, start in (("start", state.start), ("stated start", state.stated_start)):
+            yield TensorPlace(f"{state.name}: {word}", start, free, blocks)
+        for word, following in (("next", state.next), ("stated next", state.stated_next)):
+            yield TensorPlace(f"{state.name}: {word}", following, (*free, n), of_row)
+        yield TensorPlace(f"{state.name}: slope", state.slope, (*free, n), adjoint)
 
 
 def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iterator[TensorPlace]:
@@ -133,11 +168,14 @@ def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iter
 
 def _of_potential(potential: Potential, program: Program) -> Iterator[TensorPlace]:
     """Yield -log prior, and -log likelihood of a datum."""
-    fields = {d.name: (d.size, *d.shape.sizes) for d in program.data}
+    fields = _fields(program)
     constants = {p.name: p.shape.sizes for p in program.parameters}
     own = {**constants, **{block.name: block.shape.sizes for block, _ in potential.places}}
     yield TensorPlace("U: prior", potential.prior, (), own)
     if potential.datum is not None and potential.count is not None:
+        if potential.recursion is not None:
+            yield from _of_recursion(potential.recursion, potential.count, own, fields)
+            fields |= _over_rows(potential.recursion, potential.count, adjoint=False)
         yield TensorPlace("U: datum", potential.datum, (Index(potential.count, "n"),), own | fields)
 
 

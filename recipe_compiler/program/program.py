@@ -57,6 +57,62 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class RowState:
+    """A state s that passes from row to row: s_0 = start, s_(n+1) = next; of two axes at most, the rows the first.
+
+    Tensors of a row name it, as a component `s[n,i]`, by what it is before that row. In the gradient there is its
+    adjoint, too: a[n,i] = dU/ds_(n+1)[i], what a row leaves of U to those after it, and at the first row dU/ds_0.
+    """
+
+    name: str
+    """Of the array that holds it before every row."""
+    passed: str
+    """Of what a row passes on to the next one."""
+    shape: Shape
+    start: Tensor
+    """Free index `i`, if it is a column."""
+    next: Tensor
+    """Free indices `n`, the row, and that of `start`."""
+    stated_start: Tensor
+    """Equal to `start`, its sums and products as they are stated: what is computed; `start` is what it is."""
+    stated_next: Tensor
+    adjoint: str
+    """Of the array that holds the adjoint after every row, 0 after the last."""
+    first: str
+    """Of dU/ds before the row that is read, in the end before the first."""
+    slope: Tensor
+    """dU/ds_n[i] given the adjoints after row n, with the free indices of `next`."""
+
+    def mapped(self, rule: Callable[[Tensor], Tensor]) -> "RowState":
+        """Return the state with `rule` applied to every tensor of it."""
+        return replace(
+            self, start=rule(self.start), next=rule(self.next), stated_start=rule(self.stated_start),
+            stated_next=rule(self.stated_next), slope=rule(self.slope),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Recursion:
+    """States that pass from row to row of the data, with what U is of them: prior + sum_n term(s_n, row n)."""
+
+    states: tuple[RowState, ...]
+    prior: Tensor
+    """-log prior, without a free index."""
+    term: Tensor
+    """-log likelihood of row n, the free index, given the rows before it."""
+
+    def mapped(self, rule: Callable[[Tensor], Tensor]) -> "Recursion":
+        """Return the recursion with `rule` applied to every tensor of it."""
+        states = tuple(state.mapped(rule) for state in self.states)
+        return replace(self, states=states, prior=rule(self.prior), term=rule(self.term))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All names that it introduces."""
+        return frozenset(name for s in self.states for name in (s.name, s.passed, s.adjoint, s.first))
+
+
+@dataclass(frozen=True, slots=True)
 class Gradient:
     """grad U of the target as a function of a value of its block, or its minibatch estimate.
 
@@ -77,6 +133,8 @@ class Gradient:
     """The user's function that computes it, in place of parts: `my_gradient.py:grad_U`."""
     given: tuple[str, ...] = ()
     """What that function is given after the array it writes: the block, parameters, data, and the batch."""
+    recursion: Recursion | None = None
+    """Of a sum over rows that are not independent: parts are then given the states and their adjoints."""
 
     @property
     def stacked(self) -> bool:
@@ -98,6 +156,8 @@ class Potential:
     datum: Tensor | None
     """Free index `n`, the datum; None for a target without data."""
     count: Size | None
+    recursion: Recursion | None = None
+    """What makes the states that `datum` names."""
 
     @property
     def stacked(self) -> bool:
@@ -106,7 +166,9 @@ class Potential:
 
     def mapped(self, rule: Callable[[Tensor], Tensor]) -> "Potential":
         """Return the potential with `rule` applied to every tensor of it."""
-        return replace(self, prior=rule(self.prior), datum=None if self.datum is None else rule(self.datum))
+        datum = None if self.datum is None else rule(self.datum)
+        recursion = None if self.recursion is None else self.recursion.mapped(rule)
+        return replace(self, prior=rule(self.prior), datum=datum, recursion=recursion)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from recipe_compiler.program.program import (
     Potential,
     Program,
     Propagator,
+    Recursion,
     Refresh,
     Shift,
     Statement,
@@ -110,7 +111,21 @@ def _gradient(gradient: Gradient, names: Names) -> Gradient:
         given=tuple(_name(name, names) for name in gradient.given),
         parts=tuple(_part(part, names) for part in gradient.parts),
         count=None if gradient.count is None else _size(gradient.count, names),
+        recursion=_recursion(gradient.recursion, names),
     )
+
+
+def _recursion(recursion: Recursion | None, names: Names) -> Recursion | None:
+    if recursion is None:
+        return None
+    states = (
+        replace(
+            state, shape=_shape(state.shape, names),
+            **{key: _name(getattr(state, key), names) for key in ("name", "passed", "adjoint", "first")},
+        )
+        for state in recursion.states
+    )  # fmt: skip
+    return replace(recursion, states=tuple(states)).mapped(lambda tensor: rename_tensor(tensor, names))
 
 
 def _cycle(cycle: Cycle, names: Names) -> Cycle:
@@ -141,8 +156,9 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
 def _potential(potential: Potential, names: Names) -> Potential:
     places = tuple((_block(block, names), resized(start, names)) for block, start in potential.places)
     count = None if potential.count is None else _size(potential.count, names)
-    renamed = replace(potential, block=_block(potential.block, names), places=places, count=count)
-    return renamed.mapped(lambda tensor: rename_tensor(tensor, names))
+    own = replace(potential, block=_block(potential.block, names), places=places, count=count, recursion=None)
+    renamed = own.mapped(lambda tensor: rename_tensor(tensor, names))
+    return replace(renamed, recursion=_recursion(potential.recursion, names))
 
 
 def _energies(energies: Energies, names: Names) -> Energies:

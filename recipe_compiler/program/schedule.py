@@ -33,7 +33,7 @@ def schedule(program: Program, kernel: Kernel) -> Kernel:
 
 
 def _shaped(program: Program, kernel: Kernel) -> Kernel:
-    if program.gradient is not None and program.gradient.code:
+    if program.gradient is not None and (program.gradient.code or program.gradient.recursion):
         return kernel
     if _fits_registers(program, kernel):
         return _in_registers(program, kernel)

@@ -3,23 +3,22 @@
 Those that a move is accepted by, and those that tell of draws.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import sympy as sp
 
 from recipe_compiler.algebra.dynamics.system import system
-from recipe_compiler.algebra.scalars.constraints import log_jacobian
-from recipe_compiler.algebra.scalars.symbols import component, coordinates, length, positions
+from recipe_compiler.algebra.scalars.symbols import component, length
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.lower_energies import lower_energies
 from recipe_compiler.program.program import Potential
 from recipe_compiler.readback.gradient import read_gradient, read_sum, stated_value, turns
 from recipe_compiler.readback.names import Names, relabelled
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.stein_operator import read_at_state, read_full_gradient
+from recipe_compiler.readback.unroll import log_jacobians, unrolled
 from recipe_compiler.tensor.scalars import Scalar
 
 
@@ -42,25 +41,19 @@ def check_potential(module: Module, here: Names) -> None:
 
 def _stated(potential: Potential, here: Names) -> Scalar:
     """Return prior + sum over all rows of datum."""
-    prior = stated_value(potential.prior, here, (), 0, {}) - sp.Add(*_log_jacobians(potential, here))
-    return prior + sp.Add(*_stated_data(potential, here))
+    own = potential.recursion
+    prior = stated_value(potential.prior if own is None else own.prior, here, (), 0, {})
+    jacobians = map(here.valued, log_jacobians(potential.block, potential.places, here))
+    return prior - sp.Add(*jacobians) + sp.Add(*_stated_data(potential, here))
 
 
 def _stated_data(potential: Potential, here: Names) -> list[Scalar]:
     """Return -log likelihood of every datum."""
     if potential.datum is None or potential.count is None:
         return []
+    if potential.recursion is not None:
+        return [here.valued(term) for term in unrolled(potential.recursion, potential.count, here)[1]]
     return [stated_value(potential.datum, here, (), row, {}) for row in range(length(potential.count, here.sizes))]
-
-
-def _log_jacobians(potential: Potential, here: Names) -> Iterator[Scalar]:
-    """Yield the log Jacobian of each block that lies in a set."""
-    whole = coordinates(potential.block, here.sizes)
-    for block, start in potential.places:
-        if block.constraint is not None:
-            first = valued(start, here.sizes)
-            u = whole[first : first + len(positions(block.sampled.shape, here.sizes))]
-            yield here.valued(log_jacobian(block.constraint, u, length(block.shape.sizes[0], here.sizes)))
 
 
 def check_rest(module: Module, here: Names) -> None:

@@ -19,6 +19,7 @@ from recipe_compiler.readback.names import Names, Sizes
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.step import held, joined_shape, prepared, stated_values, written
+from recipe_compiler.readback.unroll import unrolled_gradient
 from recipe_compiler.tensor.scalars import Scalar, Sums, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
 
@@ -70,8 +71,12 @@ def stated_gradient(
 ) -> list[Scalar]:
     """Return prior + scale * sum over rows of the gradient of one datum, as the Program states it.
 
-    All entries of it, or those asked for; by the variables of a block that lies in a set, as the chain rule has it.
+    All entries of it, or those asked for; by the variables of a block that lies in a set, as the chain rule has it. Of
+    a recursion all rows, written out.
     """
+    if gradient.recursion is not None:
+        found = unrolled_gradient(gradient, gradient.recursion, names)
+        return found if entries is None else [found[k] for k in entries]
     rows = tuple(rows)
     sums: Sums = {}
 

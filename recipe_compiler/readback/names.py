@@ -111,10 +111,12 @@ class Names:
 
     @property
     def for_gradients(self) -> "Names":
-        """The same at a point, in digits, where a block lies in a set: of its variables it has no normal form."""
+        """The same at a point, in digits, where U has no normal form: a block lies in a set, or rows make states."""
         gradient = self.program.gradient
-        sets = gradient is not None and any(part.block.constraint is not None for part in gradient.parts)
-        return replace(self, at_point=True, digits=PRECISION) if sets else self
+        if gradient is None:
+            return self
+        numeric = gradient.recursion or any(part.block.constraint is not None for part in gradient.parts)
+        return replace(self, at_point=True, digits=PRECISION) if numeric else self
 
     def valued(self, value: Scalar) -> Scalar:
         """Return a symbol, or at a point a rational number in (0, 2) that its name alone determines."""

@@ -98,6 +98,11 @@ def _unit(covariance: sp.Matrix) -> np.ndarray:
     return np.array(sp.eye(covariance.rows).tolist(), object)
 
 
+BATCHES = "batch_size"
+ROWS = (1, 2, 3)
+"""Numbers of rows at which the loops of a recursion are read."""
+
+
 def read_back(
     module: Module, derivation: Derivation, names: Mapping[str, str], pinned: Mapping[str, int] | None = None
 ) -> tuple[Sizes, ...]:
@@ -249,14 +254,17 @@ def _same_at_point(module: Module, here: Names, known: Sizes) -> None:
 def sizes_to_read(program: Program) -> Iterator[Sizes]:
     """Yield 1, 2, 3 for every symbolic size of state and parameters, in all combinations.
 
-    Where the program names a position (`theta[2]`), a size starts at the smallest that has it.
+    Where the program names a position (`theta[2]`), a size starts at the smallest that has it. Rows that pass states on
+    are as many too; the number of others is one.
     """
     fixed = _fixed(program)
     names = tuple(name for name in _symbolic(program) if name not in fixed)
     least = smallest_sizes(program)
     ranges = [range(least.get(name, 1), max(3, least.get(name, 1) + 1) + 1) for name in names]
+    counts = _count(program)
+    rows = [{name: count for name in counts if name != BATCHES} for count in ROWS] if _has_recursion(program) else [{}]
     for numbers in product(*ranges):
-        yield fixed | dict(zip(names, numbers, strict=True)) | _count(program)
+        yield from (fixed | dict(zip(names, numbers, strict=True)) | counts | few for few in rows)
 
 
 def with_heads(module: Module, sizes: Sizes) -> Module:
@@ -288,7 +296,11 @@ def _symbolic(program: Program) -> tuple[str, ...]:
 def _count(program: Program) -> dict[str, int]:
     """Return the number of data of the small data set that gradients are read on."""
     counts = {datum.size: BATCH + 1 for datum in program.data if isinstance(datum.size, str)}
-    return counts | {"batch_size": BATCH}
+    return counts | {BATCHES: BATCH}
+
+
+def _has_recursion(program: Program) -> bool:
+    return program.gradient is not None and program.gradient.recursion is not None
 
 
 def _same_sweep(module: Module, here: Names) -> ReadStep:

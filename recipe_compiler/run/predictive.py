@@ -24,6 +24,7 @@ from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extents
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, RunSettings, StatedDensity, Target
+from recipe_compiler.spec.recursion import OPEN
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -48,8 +49,11 @@ def predictive_of(target: Target) -> Predictive:
     """Return what a target's data can be drawn from.
 
     Raises:
-        RunError: it states no density of a field of the data; says what it would have to state.
+        RunError: it states no density of a field of the data; says what it would have to state. Or a recursion.
     """
+    if target.recursion:
+        found, expected = f"a recursion: {OPEN}", "a density of independent rows"
+        raise RunError(f"data of {target.name}: found {found}, expected {expected}")
     of_data = {datum.name for datum in target.declarations.data}
     stated = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.of in of_data]
     fields = [one for one in stated if one.is_term]

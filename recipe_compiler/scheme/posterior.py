@@ -1,6 +1,6 @@
 """The gradient of a target, in index notation, at the block that the dynamics' potential depends on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import prod
 
@@ -12,10 +12,12 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Gradient, Part, Potential
+from recipe_compiler.scheme.adjoints import Adjoints, adjoints
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.model import Code, Target
 from recipe_compiler.spec.places import placed
+from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Atom, Coordinate, Index, Tensor
@@ -49,17 +51,31 @@ def target_gradient(
     parts: list[Part] = []
     stacked = is_stacked(target, block)
     start: Size = 0
-    names: dict[str, str] = {}
+    names = _own_names(target, potential, block, declared)
+    adjoint = adjoints(target, {*declared, *computed, *names.values(), *_sizes(target, block)})
     for own in target.declarations.blocks:
-        names[own.name] = fresh(own.name, declared | {*computed}) if stacked else block.name
-        slopes = (*_slopes(target, own, stated=False), *_slopes(target, own, stated=True))
+        slopes = (*_slopes(target, own, adjoint, stated=False), *_slopes(target, own, adjoint, stated=True))
         parts.append(Part(replace(own, name=names[own.name]), start, *slopes))
         start = after(start, length(own.sampled, sizes, target) if stacked else 0)
     if not stacked:
         parts = [replace(parts[0], block=block)]
     renamed = tuple(part.mapped(lambda tensor: _renamed(tensor, names)) for part in parts)
     count = target.declarations.data[0].size if renamed[0].datum is not None else None
-    return Gradient(name, block, renamed, count, minibatch)
+    recursion = None if adjoint is None else adjoint.recursion.mapped(lambda tensor: _renamed(tensor, names))
+    return Gradient(name, block, renamed, count, minibatch, recursion=recursion)
+
+
+def _own_names(target: Target, potential: str, block: Block, declared: frozenset[str]) -> dict[str, str]:
+    """Return what the blocks of a target are called in the dynamics' own names."""
+    taken = declared | {*_gradient_names(potential, declared)}
+    stacked = is_stacked(target, block)
+    return {own.name: fresh(own.name, taken) if stacked else block.name for own in target.declarations.blocks}
+
+
+def _sizes(target: Target, block: Block) -> Iterator[str]:
+    """Yield the names of sizes."""
+    yield from target.declarations.sizes
+    yield from (size for size in block.shape.sizes if isinstance(size, str))
 
 
 def _gradient_names(potential: str, declared: frozenset[str]) -> tuple[str, str]:
@@ -83,27 +99,32 @@ def target_potential(
     stacked = is_stacked(target, block)
     start: Size = 0
     places: list[tuple[Block, Size]] = []
+    names = _own_names(target, potential, block, declared)
     for own in target.declarations.blocks:
-        name = fresh(own.name, declared | {*_gradient_names(potential, declared)}) if stacked else block.name
-        places.append((replace(own, name=name), start))
+        places.append((replace(own, name=names[own.name]), start))
         start = after(start, length(own.sampled, sizes, target) if stacked else 0)
-    names = {own.name: item.name for own, (item, _) in zip(target.declarations.blocks, places, strict=True)}
+    computed = _gradient_names(potential, declared)
+    adjoint = adjoints(target, {*declared, *computed, *names.values(), *_sizes(target, block)})
+    prior, datum, count = _energies(target)
+    if adjoint is not None and datum is not None:
+        datum = adjoint.on_rows(datum)
     found = Potential(
-        fresh(potential, declared), block, tuple(places) if stacked else ((block, 0),), *_energies(target)
-    )
+        fresh(potential, declared), block, tuple(places) if stacked else ((block, 0),), prior, datum, count,
+        None if adjoint is None else adjoint.recursion,
+    )  # fmt: skip
     return found.mapped(lambda tensor: _renamed(tensor, names))
 
 
 def _energies(target: Target) -> tuple[Tensor, Tensor | None, Size | None]:
     """Return -log prior, -log likelihood of datum n and the number of data, as they are stated, fit to be computed."""
-    rules = calculus(target.declarations, stated=True)
-    data = target.declarations.data
+    declared, data = of_rows(target), target.declarations.data
+    rules = calculus(declared, stated=True)
 
     def energy(entry: str, formula: Formula | None, sign: int, datum: Index | None) -> Tensor:
         if formula is None:
             return Tensor((), ())
         with placed(target.source, entry):
-            value = convert(formula, target.declarations, datum=datum, stated=True)
+            value = convert(formula, declared, datum=datum, stated=True)
             return without_overflow(rules, rules.scale(value, sign))
 
     if target.potential is not None:
@@ -155,25 +176,30 @@ def length(block: Block, sizes: Mapping[str, int] | None, target: Target) -> Siz
     return prod(sizes[size] if isinstance(size, str) else size for size in block.shape.sizes)
 
 
-def _slopes(target: Target, own: Block, *, stated: bool) -> tuple[Tensor, Tensor | None]:
+def _slopes(target: Target, own: Block, adjoint: Adjoints | None, *, stated: bool) -> tuple[Tensor, Tensor | None]:
     """Return the gradients of -log prior and of -log likelihood of datum n by a block, fit to be computed.
 
-    By the chain rule, of the formulas as they are stated, or multiplied out.
+    By the chain rule, of the formulas as they are stated, or multiplied out. Of a recursion with what the starts of its
+    states add to the first, and what a row leaves to those after it to the second.
     """
-    rules = calculus(target.declarations, stated=stated)
+    declared = of_rows(target)
+    rules = calculus(declared, stated=stated)
     n = Index(target.declarations.data[0].size, "n") if target.declarations.data else None
     slots = tuple(Index(size, label) for size, label in zip(own.shape.sizes, "ij", strict=False))
     coordinate = Coordinate(own.name, slots)
 
     def slope(entry: str, formula: Formula, sign: int, datum: Index | None) -> Tensor:
         with placed(target.source, entry):
-            value = convert(formula, target.declarations, datum=datum, stated=stated)
+            value = convert(formula, declared, datum=datum, stated=stated)
             return without_overflow(rules, rules.scale(rules.diff(value, coordinate), sign))
 
     if target.potential is not None:
         return slope("potential", target.potential, 1, None), None
     prior = Tensor(slots, ()) if target.log_prior is None else slope("log_prior", target.log_prior, -1, None)
     datum = None if target.log_likelihood is None else slope("log_likelihood", target.log_likelihood, -1, n)
+    if adjoint is not None and datum is not None:
+        starts = adjoint.with_starts(prior, coordinate, stated=stated)
+        return starts, adjoint.with_rows(datum, coordinate, stated=stated)
     return prior, datum
 
 

@@ -12,6 +12,7 @@ from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Dynamics, Metropolis, Scheme, Target
 from recipe_compiler.spec.positions import smallest_sizes
+from recipe_compiler.spec.recursion import OPEN
 from recipe_compiler.spec.schema import BuildDocument
 
 MAX_DRAW_BYTES = 8 * 2**30
@@ -40,7 +41,11 @@ def check_unique_names(page: Page, dynamics: Dynamics, target: Target, parameter
     owners = dict.fromkeys(mine.sizes, "a size of the dynamics")
     for kind, items in (("block", mine.blocks), ("parameter", mine.parameters), ("function", mine.functions)):
         owners |= {item.name: f"a {kind} of the dynamics `{dynamics.name}`" for item in items}
-    own = (("block", theirs.blocks), ("parameter", theirs.parameters), ("data field", theirs.data))
+    states = tuple(state.block for state in target.recursion)
+    own = (
+        *(("block", theirs.blocks), ("parameter", theirs.parameters), ("data field", theirs.data)),
+        ("state of the recursion", states),
+    )
     for kind, items in own:
         for name in (item.name for item in items):
             if name in owners and (name not in shared or kind != "block"):
@@ -53,7 +58,7 @@ def check_unique_names(page: Page, dynamics: Dynamics, target: Target, parameter
         if size not in mine.sizes and size in owners:
             problem = f"found the size `{size}` of the target, which is {owners[size]}; expected different names"
             page.fault(("target",), "target", problem, "rename it in one of the two")
-    taken = {*owners, *shared, *theirs.sizes, *(i.name for g in (theirs.blocks, theirs.data) for i in g)}
+    taken = {*owners, *shared, *theirs.sizes, *(i.name for g in (theirs.blocks, theirs.data, states) for i in g)}
     for parameter in parameters:
         if parameter.name in taken:
             path = ("parameters", parameter.name)
@@ -189,6 +194,7 @@ def check_run(page: Page, document: BuildDocument, target: Target, scheme: Schem
     """Add a fault where variant, batch and data do not fit, or the draws would not fit into memory."""
     run, sizes = document.run, known_sizes(document)
     _check_auto(page, document, scheme)
+    _check_rows(page, document, target)
     if document.variant == "minibatch":
         if not target.declarations.data:
             page.fault(("variant",), "variant", "found minibatch for a target without data, expected full")
@@ -216,6 +222,19 @@ def check_run(page: Page, document: BuildDocument, target: Target, scheme: Schem
             f"found {run.chains} chains of {run.draws} draws, about {needed / 2**30:.1f} GiB, expected at most 8 GiB"
         )
         page.fault(("run", "draws"), "run.draws", problem, "raise thin and lower draws")
+
+
+def _check_rows(page: Page, document: BuildDocument, target: Target) -> None:
+    """Add a fault where rows of a recursion would be left out, or put in another order."""
+    if not target.recursion:
+        return
+    names = ", ".join(state.block.name for state in target.recursion)
+    if document.variant == "minibatch":
+        problem = f"found minibatch for a target with the recursion of {names}, expected full: {OPEN}"
+        page.fault(("variant",), "variant", problem, "a batch estimates a sum of independent rows, and no other")
+    if document.data is not None and document.data.shuffle is not None:
+        problem = f"found `shuffle` for a target with the recursion of {names}, expected the rows in their order"
+        page.fault(("data", "shuffle"), "data.shuffle", problem, "leave it out")
 
 
 def _check_auto(page: Page, document: BuildDocument, scheme: Scheme) -> None:

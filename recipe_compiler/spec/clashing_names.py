@@ -22,6 +22,7 @@ def other_names(root: Mapping, dynamics: Dynamics, target: Target) -> Renamed:
     """Return what parameters and sizes of the dynamics are called in a build whose target has names of its own."""
     mine, theirs = dynamics.declarations, target.declarations
     names = {item.name for group in (theirs.blocks, theirs.parameters, theirs.data) for item in group}
+    names |= {state.block.name for state in target.recursion}
     clashes = [item.name for item in mine.parameters if item.name in {*names, *theirs.sizes}]
     clashes += [size for size in mine.sizes if size in names or _is_another(size, dynamics, target)]
     items = (*mine.blocks, *mine.parameters, *mine.functions)

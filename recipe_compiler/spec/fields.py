@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import BeforeValidator, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from recipe_compiler.formula.shapes import OF_DATA, OF_PARAMETERS, SCALAR, Kind, Shape, Size
+from recipe_compiler.formula.shapes import OF_DATA, OF_PARAMETERS, OF_ROW_STATES, SCALAR, Kind, Shape, Size
 from recipe_compiler.spec.catalogue import EULER, NAMED
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import Refresh
@@ -494,6 +494,8 @@ Kinds = Annotated[
 """`is:` one kind or a list of them."""
 DataKinds = Annotated[tuple[Kind, ...], BeforeValidator(_kinds_of(OF_DATA)), _kinds_schema(OF_DATA)]
 """`is:` of a field of the data."""
+RowStateKinds = Annotated[tuple[Kind, ...], BeforeValidator(_kinds_of(OF_ROW_STATES)), _kinds_schema(OF_ROW_STATES)]
+"""`is:` of a state of a recursion."""
 
 
 _PAIRS_SCHEMA = {"anyOf": [{"const": "all"}, {"type": "array", "items": {"type": "array"}}]}

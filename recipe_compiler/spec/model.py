@@ -247,7 +247,7 @@ class StatedDensity:
     arguments: tuple[Formula, ...]
     """As declared, whatever is sampled in another variable; the first is what it is a density of."""
     entry: str
-    """`log_prior`, `log_likelihood` (then of ONE datum) or `potential`."""
+    """`log_prior`, `log_likelihood` (then of ONE datum), `potential`, or a formula of a recursion's state."""
     is_term: bool
     """Whether it is a summand of that formula, and not a part of one."""
 
@@ -274,6 +274,25 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
+class RowState:
+    """A state of a recursion over the rows of the data: s_0 = start, s_(n+1) = next(s_n, row n).
+
+    What is stated of row n reads s_n: what the rows before it make.
+    """
+
+    block: Block
+    """By its name; its domain is what is claimed of it before every row, to be shown by induction."""
+    start: Formula
+    """Without data."""
+    next: Formula
+    """Of ONE datum, in which all states are those before it."""
+
+    def of(self, new: Callable[[Formula], Formula]) -> "RowState":
+        """Return the state with other formulas."""
+        return replace(self, start=new(self.start), next=new(self.next))
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """A statistical model: U = -log_prior - sum_n log_likelihood_n, or a `potential`, or code for grad U, alone."""
 
@@ -282,7 +301,7 @@ class Target:
     potential: Formula | None = None
     log_prior: Formula | None = None
     log_likelihood: Formula | None = None
-    """Of ONE datum."""
+    """Of ONE datum; of a recursion in its states before it, which are blocks there and in no declarations."""
     gradient: Code | None = None
     """What computes grad U where no formula states U: nothing about it is proved."""
     title: str = ""
@@ -300,6 +319,8 @@ class Target:
     """Name to what is computed from every draw, of the blocks as declared (`spec/derived.py`)."""
     assumes_integral: bool = False
     """Whether its author states that exp(-U) has a finite integral: it is then given, never proved."""
+    recursion: tuple[RowState, ...] = ()
+    """The states that pass from row to row. With any, U is no sum of independent rows (`spec/recursion.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.spec.model import Build, Document, Source
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Plain, Scalar, Sequence, plain
 
-ORDERED = frozenset({"state", "parameters", "functions", "data"})
+ORDERED = frozenset({"state", "parameters", "functions", "data", "recursion"})
 """Sections whose order is meant: that of z, of arguments, of fields."""
 
 
@@ -22,7 +22,7 @@ def digest(document: Document) -> str:
     """Return the SHA-256 of the canonical JSON of a document, as 64 hexadecimal digits.
 
     A build's covers its dynamics, its target, and the document of its scheme. Comments, spaces between entries and the
-    order of keys do not matter, the order of blocks, parameters, functions and data does.
+    order of keys do not matter, that of blocks, parameters, functions, data and states of a recursion does.
     """
     return _sha256(documents(document))
 

@@ -37,6 +37,7 @@ def stated_formulas(document: Dynamics | Target) -> Iterator[Formula]:
     yield from document.declarations.assume
     stated = (document.potential, document.log_prior, document.log_likelihood)
     yield from (formula for formula in stated if formula is not None)
+    yield from (formula for state in document.recursion for formula in (state.start, state.next))
     yield from (argument for _, law in document.laws for argument in law.arguments)
     yield from (formula for _, formula in document.derived)
 

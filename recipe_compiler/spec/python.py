@@ -142,6 +142,7 @@ def state_target(
     assume: Sequence[object] = (),
     laws: Mapping[object, object] | None = None,
     derived: Mapping[object, object] | None = None,
+    recursion: Mapping[object, Mapping[str, object]] | None = None,
     title: str = "",
     references: Sequence[str] = (),
 ) -> model.Target:
@@ -151,10 +152,14 @@ def state_target(
     blocks, fields = s.state(state), s.declared(*data)
     stated_laws = s.keys("laws", laws, 'laws={tau: "Gamma(a, b)"}')
     formulas = s.keys("derived", derived, 'derived={"theta": mu + tau*eta}')
-    used = s.declared(*parameters, *state, potential, log_prior, log_likelihood, *assume, *formulas.values())
+    passed = s.keys("recursion", recursion, 'recursion={s: {"start": 1, "next": s/2 + y}}')
+    states = dict(_row_states(s, passed))
+    rows = [formula for _, entry in states.values() for formula in entry.values()]
+    used = s.declared(*parameters, *state, potential, log_prior, log_likelihood, *assume, *formulas.values(), *rows)
     own = {item.name for item in (*blocks, *fields)} | {
         size for item in (*blocks, *fields) for size in item.shape.sizes
     }
+    own |= states.keys()
     root = s.mapping(
         format=1,
         name=name,
@@ -165,6 +170,7 @@ def state_target(
         parameters={i.name: s.parameter(i) for i in used if i.of is None and i.name not in own} or None,
         assume=list(assume) or None,
         potential=potential,
+        recursion={name: s.row_state(item, entry) for name, (item, entry) in states.items()} or None,
         log_prior=log_prior,
         log_likelihood=log_likelihood,
         gradient=gradient,
@@ -176,6 +182,20 @@ def state_target(
     if made is None:
         raise ModelError([Fault(s.where, "document", "found no target, expected one")])
     return made
+
+
+def _row_states(
+    s: Statement, given: Mapping[str, object]
+) -> Iterator[tuple[str, tuple[Declared, Mapping[str, object]]]]:
+    """Yield the states of a recursion by their names, each as declared, with its formulas."""
+    for key, entry in given.items():
+        named = s.declared(key)
+        if len(named) != 1 or named[0].of is not None:
+            problem = f"found `{str(key)[:40]}`, expected a name with its shape"
+            s.fault("recursion", problem, 'write `s = scalar("s")` and `recursion={s: {...}}`')
+            continue
+        name = named[0].name
+        yield name, (named[0], s.keys(f"recursion.{name}", entry, '{"start": 1, "next": s/2 + y}'))
 
 
 def _field(s: Statement, field: Declared) -> Node:

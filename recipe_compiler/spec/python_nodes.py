@@ -178,6 +178,11 @@ class Statement:
         default = None if item.default is None else self._written(item.default)
         return self.mapping(shape=_shape(item), is_=kinds_of(item), default=default, **more)
 
+    def row_state(self, item: Declared, formulas: Mapping[str, object]) -> Node:
+        """Return what a document states of a state of a recursion."""
+        self._check_kept(item)
+        return self.mapping(shape=_shape(item), is_=kinds_of(item), **formulas)
+
     def function(self, item: Declared, role: str) -> Node:
         """Return what a document declares of a function."""
         self._check_kept(item)

@@ -27,6 +27,7 @@ from recipe_compiler.spec.laws import read_laws
 from recipe_compiler.spec.let import with_let
 from recipe_compiler.spec.model import Code, Stated, Target
 from recipe_compiler.spec.places import source_of
+from recipe_compiler.spec.recursion import check_recursion, demand_read, read_recursion, state_blocks, with_states
 from recipe_compiler.spec.schema import DatumEntry, TargetDocument
 from recipe_compiler.spec.target_densities import demand_sets, read_stated, with_data_of
 from recipe_compiler.spec.transform import read_transforms, unbounded
@@ -37,7 +38,7 @@ from recipe_compiler.spec.yaml_nodes import Mapping
 def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     """Return the target a document states; every fault is added to `faults`, and None returned if there is one."""
     before = len(faults.found)
-    check_names(root, ("state", "data", "parameters", "let"), faults)
+    check_names(root, ("state", "data", "parameters", "recursion", "let"), faults)
     document = validate(root, TargetDocument, faults)
     if document is None:
         return None
@@ -60,11 +61,16 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
         )
     transforms = read_transforms(page, {n: b.transform for n, b in document.state.items()}, declarations)
     transforms |= {name: (one.via, one.bound) for name, one in sets.items() if one.via}
-    page = with_let(page, tuple(document.let), declarations)
+    check_recursion(page, document, declarations)
+    states = state_blocks(page, document.recursion, declarations)
+    of_row = with_states(declarations, states)
+    page = with_let(page, tuple(document.let), of_row)
     potential = _energy(page, declarations, "potential")
     log_prior = _energy(page, declarations, "log_prior")
-    log_likelihood = _energy(page, declarations, "log_likelihood", with_data=True)
-    stated = read_stated(page, declarations) if len(faults.found) == before else Stated()
+    log_likelihood = _energy(page, of_row, "log_likelihood", with_data=True)
+    recursion = read_recursion(page, states, declarations)
+    demand_read(page, recursion, log_likelihood)
+    stated = read_stated(page, of_row, tuple(document.recursion)) if len(faults.found) == before else Stated()
     demand_sets(page, declarations, stated)
     declarations = with_data_of(page, declarations, stated)
     laws = read_laws(page, tuple(document.laws), declarations)
@@ -76,7 +82,7 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     source = source_of(root, file)
     formulas = potential, log_prior, log_likelihood
     target = Target(document.name, declarations, *formulas, code, *titles, source, laws, stated=stated, derived=derived)
-    target = replace(target, assumes_integral=assumes_integral(page))
+    target = replace(target, assumes_integral=assumes_integral(page), recursion=recursion)
     return faults.catch(lambda: unbounded(target, transforms))
 
 
@@ -124,7 +130,9 @@ def _check_parts(page: Page, document: TargetDocument) -> None:
     likelihood, data = document.log_likelihood is not None, bool(document.data)
     alone = "gradient" if document.gradient is not None else "potential"
     others = (
-        ("potential", "log_prior", "log_likelihood") if alone == "gradient" else ("log_prior", "log_likelihood", "data")
+        ("potential", "recursion", "log_prior", "log_likelihood")
+        if alone == "gradient"
+        else ("recursion", "log_prior", "log_likelihood", "data")
     )
     if document.gradient is not None or document.potential is not None:
         for name in others:

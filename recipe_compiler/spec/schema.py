@@ -36,6 +36,7 @@ from recipe_compiler.spec.fields import (
     Positive,
     Probability,
     RefreshField,
+    RowStateKinds,
     SchemeName,
     Seed,
     ShapeField,
@@ -53,7 +54,7 @@ from recipe_compiler.spec.fields import (
 
 BUILD = frozenset({"dynamics", "target", "bind", "scheme", "variant", "run", "sizes", "gradient_noise", "init"})
 DYNAMICS = frozenset({"H", "D", "Q", "claims", "functions"})
-TARGET = frozenset({"let", "potential", "log_prior", "log_likelihood", "gradient", "data"})
+TARGET = frozenset({"let", "potential", "recursion", "log_prior", "log_likelihood", "gradient", "data"})
 SCHEME = frozenset({"split", "pieces", "cycle"})
 
 KINDS = (("build", BUILD), ("scheme", SCHEME), ("dynamics", DYNAMICS), ("target", TARGET))
@@ -177,6 +178,21 @@ Derived = Annotated[
 ]
 
 
+class RowStateEntry(Part):
+    """A state that passes from one row of the data to the next."""
+
+    shape: ShapeField = SCALAR
+    is_: Annotated[RowStateKinds, Field(alias="is")] = (Kind.REAL,)
+    start: Annotated[FormulaText, Field(description="the state before the first row")]
+    next: Annotated[FormulaText, Field(description="the state after a row: of the states before it, and of its data")]
+
+
+Recursion = Annotated[
+    dict[Name, RowStateEntry],
+    Field(description="states that pass from row to row, which log_likelihood reads as they are before its row"),
+]
+
+
 class TargetDocument(Document):
     """A statistical model: log_prior and log_likelihood of one datum, or a potential alone."""
 
@@ -186,6 +202,7 @@ class TargetDocument(Document):
     assume: list[FormulaText] = []
     potential: FormulaText | None = None
     let: Annotated[dict[Name, FormulaText], Field(description="names for parts of the formulas below")] = {}
+    recursion: Recursion = {}
     log_prior: FormulaText | None = None
     log_likelihood: FormulaText | None = None
     gradient: Annotated[Text | None, Field(description="my_gradient.py:grad_U, code that is not proved")] = None

@@ -20,13 +20,20 @@ from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import is_of_data
 from recipe_compiler.spec.model import Stated, StatedDensity
+from recipe_compiler.spec.recursion import SECTION, entry_of
 
 ENTRIES = ("log_prior", "log_likelihood", "potential")
 _HOLDS = {">": gt, ">=": ge, "<": lt, "<=": le}
 
 
-def read_stated(page: Page, declarations: Declarations) -> Stated:
-    """Return the named densities of a target whose formulas are without fault."""
+def read_stated(page: Page, declarations: Declarations, states: Iterable[str] = ()) -> Stated:
+    """Return the named densities of a target whose formulas are without fault.
+
+    Args:
+        page: the document.
+        declarations: the names in its formulas, those of a recursion's states among the blocks.
+        states: of a recursion, in whose formulas densities may stand as parts.
+    """
     scope = Scope(declarations, densities=True)
     densities: list[StatedDensity] = []
     others: list[tuple[str, Formula]] = []
@@ -44,6 +51,12 @@ def read_stated(page: Page, declarations: Declarations) -> Stated:
             rest += [] if term in calls else [term]
         if rest:
             others.append((name, text.elaborated(_sum(rest), scope, SCALAR)))
+    for state, formula in ((state, formula) for state in states for formula in ("start", "next")):
+        entry = entry_of(state, formula)
+        if (text := page.entry(entry, SECTION, state, formula)) is not None:
+            for part in _calls(text.tree(), declarations):
+                row, arguments = text.density(part, scope)
+                densities.append(StatedDensity(row.name, arguments, entry, is_term=False))
     return Stated(tuple(densities), tuple(others), tuple(_needs(densities)))
 
 

@@ -65,7 +65,7 @@ def unbounded(target: Target, transforms: Mapping[str, Via]) -> Target:
     if not transforms:
         return target
     declared = target.declarations
-    made = _transforms(declared, transforms)
+    made = _transforms(declared, transforms, {state.block.name for state in target.recursion})
     replacements = {one.block.name: value(one) for one in made}
 
     def put(formula: Formula | None) -> Formula | None:
@@ -86,14 +86,16 @@ def unbounded(target: Target, transforms: Mapping[str, Via]) -> Target:
         potential=potential,
         log_prior=log_prior,
         log_likelihood=put(target.log_likelihood),
+        recursion=tuple(state.of(lambda formula: substitute(formula, replacements)) for state in target.recursion),
         transforms=tuple(made),
         declared=target,
     )
 
 
-def _transforms(declared: Declarations, transforms: Mapping[str, Via]) -> list[Transform]:
+def _transforms(declared: Declarations, transforms: Mapping[str, Via], taken: set[str]) -> list[Transform]:
     """Return the transforms of a target, the names of the unbounded blocks (`log_tau`) unlike all declared ones."""
-    taken = {*declared.sizes, *(i.name for g in (declared.blocks, declared.parameters, declared.data) for i in g)}
+    named = (declared.blocks, declared.parameters, declared.data)
+    taken = taken | {*declared.sizes, *(item.name for group in named for item in group)}
     made: list[Transform] = []
     for block in declared.blocks:
         if block.name not in transforms:
@@ -155,6 +157,7 @@ def standard(target: Target) -> Target:
         potential=put(own.potential),
         log_prior=put(own.log_prior),
         log_likelihood=put(own.log_likelihood),
+        recursion=tuple(state.of(lambda formula: substitute(formula, put_in)) for state in own.recursion),
         laws=tuple((name, law.of(lambda formula: substitute(formula, put_in))) for name, law in own.laws),
     )
 

@@ -26,6 +26,7 @@ from recipe_compiler.verify.builds.minibatch_independence import (
 )
 from recipe_compiler.verify.builds.noise_budget import noise_budget
 from recipe_compiler.verify.builds.normalisable import normalisable_alone, normalisable_build
+from recipe_compiler.verify.builds.recursion import has_recursion, recursion
 from recipe_compiler.verify.builds.target import defined, gradient
 from recipe_compiler.verify.builds.unique import unique_in
 from recipe_compiler.verify.core.build_values import at_values, known_sizes
@@ -363,6 +364,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
 TARGETS: tuple[Claim[Target, Target], ...] = (
     Claim("defined", "the log posterior is defined inside the domain", defined, _is_stated),
     Claim("gradient", "the log posterior is differentiable inside the domain", gradient, _always),
+    Claim("recursion", "states of the recursion stay in their domains", recursion, has_recursion),
     Claim(
         "periodic",
         "what is stated of a circle is periodic around it",

@@ -16,7 +16,7 @@ from recipe_compiler.planner.bulk import Bulk
 from recipe_compiler.planner.measure import AGREE, MOST, MeasuredSettings, effective_shares, measure, r_hats
 from recipe_compiler.planner.pilot_chains import CHAINS, Settings
 
-pytestmark = pytest.mark.usefixtures("taken_for_granted", "without_reading_back")
+pytestmark = pytest.mark.usefixtures("without_reading_back")
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("a", "b")

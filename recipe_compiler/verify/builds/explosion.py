@@ -70,6 +70,8 @@ def _settled(build: Build, found: Answer, rests_on: list[str]) -> Answer | None:
 
 def _falls_slowly(target: Target) -> tuple[str, ...] | None:
     """Return what it rests on that an energy is at least -c (1 + |z|**2); None where that is not seen."""
+    if target.recursion:
+        return None
     parts = parts_of(target)
     left = [part.energy for part in parts if not part.bounded_below]
     terms = Terms.of(target.declarations)

@@ -30,6 +30,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data, rows_of
 from recipe_compiler.spec.model import Law, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
+from recipe_compiler.spec.recursion import demand_apart
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
@@ -164,7 +165,8 @@ def _left(target: Target, law: Law, block: Block) -> Scalars:
 
 
 def scalar_potential(target: Target, sizes: Sizes) -> Expr:
-    """Return U at fixed sizes, the likelihood datum by datum."""
+    """Return U at fixed sizes, the likelihood datum by datum; ModelError of a recursion."""
+    demand_apart(target)
     declared, whole = target.declarations, drawn_data(target.declarations)
     if target.potential is not None:
         return rows(target.potential, Setting(declared, sizes))[0][0]

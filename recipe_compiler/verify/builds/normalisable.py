@@ -1,12 +1,8 @@
 """Has a target a finite integral, for all data? And, with it, the law that a build claims to sample from."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sympy import Expr
-
-from recipe_compiler.algebra.scalars.entries import Setting, rows
-from recipe_compiler.algebra.scalars.symbols import component
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.marginal import integrate
 from recipe_compiler.formula.build import add
@@ -17,22 +13,21 @@ from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
+from recipe_compiler.spec.recursion import OPEN
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.scalars import Leaf
-from recipe_compiler.tensor.terms import Applied, Atom, Component, Index, Tensor
+from recipe_compiler.tensor.terms import Applied, Index, Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build, target_decided_in
 from recipe_compiler.verify.builds.on_sets import without_sets
+from recipe_compiler.verify.builds.one_datum import datum_of, difference, looked_at
 from recipe_compiler.verify.builds.proper_prior import by_proper_prior
+from recipe_compiler.verify.builds.recursion import read_alike
 from recipe_compiler.verify.builds.target import lies_in_supports, of_code
 from recipe_compiler.verify.core.build_values import known_sizes, settled, sharpened
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import smoothness
-from recipe_compiler.verify.core.scalars import leaf_of, written_out
-from recipe_compiler.verify.core.sizes import LARGEST, Sizes
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
 from recipe_compiler.verify.integrability.coercive import finite
@@ -64,11 +59,24 @@ def normalisable_target(target: Target) -> Answer:
 
     Of blocks that are transformed it is decided as they are declared: with its Jacobian the integral is the same.
     """
+    if target.recursion:
+        return _of_recursion(target)
     sampled, target = target, standard(target)
     if target.gradient is not None:
         reason = Undecided((f"U is known by its gradient alone, which is code: {target.gradient}",))
         return Answer(reason, where=target.source.place("gradient"))
     return _on_sets(target, sampled) if constrained(target) else _unconstrained(target, sampled)
+
+
+def _of_recursion(target: Target) -> Answer:
+    """Decide it by a proper prior, and a likelihood that is bounded whatever the states of the recursion are."""
+    where = target.source.place("log_likelihood")
+    proof = by_proper_prior(target)
+    if proof is None:
+        reason = f"{OPEN}, and it is not seen to be bounded, whatever they are, beside a proper prior"
+        return Answer(Undecided((reason,)), where=where)
+    alike = read_alike(target)
+    return replace(alike, decision=proof, where=where) if isinstance(alike.decision, Proved) else alike
 
 
 def _on_sets(target: Target, stated: Target) -> Answer:
@@ -118,7 +126,7 @@ def _unconstrained(target: Target, stated: Target) -> Answer:
         if not without.reasons:
             found, kept = Finite((), (*without.data, helping)), [*parts, *(part for part in fewer if part not in parts)]
             break
-    sizes = _sizes(target)
+    sizes = looked_at(target)
     by_prior = by_proper_prior(stated) if found.reasons else None
     if by_prior is not None:
         answer = agreed(target, parts)
@@ -159,7 +167,7 @@ def agreed(target: Target, parts: list[TargetPart]) -> Answer:
     )
     premises = smoothness((formula for _, formula in _formulas(target)), target.declarations)
     needed = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
-    return decide(Question(identities, target.declarations, _sizes(target), needed, ""))
+    return decide(Question(identities, target.declarations, looked_at(target), needed, ""))
 
 
 def _finite(target: Target, energies: list[Tensor]) -> Finite:
@@ -278,7 +286,7 @@ def parts_of(target: Target) -> list[TargetPart]:
 def _part(target: Target, entry: str, formula: Formula) -> TargetPart:
     c = calculus(target.declarations)
     way = 1 if entry == "potential" else -1
-    datum = _datum(target) if entry == "log_likelihood" else None
+    datum = datum_of(target.declarations) if entry == "log_likelihood" else None
     tensor = convert(formula, target.declarations, datum=datum, entry=entry, where=target.source.place(entry))
     one = c.scale(tensor, way)
     helps = bounded_below if way > 0 else bounded_above
@@ -286,7 +294,8 @@ def _part(target: Target, entry: str, formula: Formula) -> TargetPart:
     terms = terms_of(formula)
     left = [term for term in terms if not helps(term, target.declarations)]
     rest = _part(target, entry, add(left, SCALAR)) if 0 < len(left) < len(terms) else None
-    return TargetPart(entry, c.total(one, *one.free), bounded, _difference(target, formula, tensor, datum), rest)
+    less = difference(formula, tensor, target.declarations)
+    return TargetPart(entry, c.total(one, *one.free), bounded, less, rest)
 
 
 def _is_outgrown(target: Target, one: Tensor, datum: Index) -> bool:
@@ -311,43 +320,3 @@ def _is_outgrown(target: Target, one: Tensor, datum: Index) -> bool:
 
 def _is_within(datum: Datum, low: int, high: int) -> bool:
     return bool(datum.values) and not datum.shape.sizes and min(datum.values) >= low and max(datum.values) <= high
-
-
-def _datum(target: Target) -> Index | None:
-    data = target.declarations.data
-    return Index(data[0].size, "n") if data else None
-
-
-def _difference(target: Target, formula: Formula, tensor: Tensor, datum: Index | None) -> Scalars:
-    """Return what the second engine finds different; both are about the first datum."""
-    declarations = target.declarations
-    c = calculus(declarations)
-    first = c.rename(tensor, {datum: 0}) if datum is not None else tensor
-
-    def entries(sizes: Sizes) -> Sequence[Expr]:
-        leaf = _leaf(target, sizes)
-        return [written_out(first, sizes, leaf)[0] - rows(formula, Setting(declarations, sizes))[0][0]]
-
-    return entries
-
-
-def _leaf(target: Target, sizes: Sizes) -> Leaf:
-    """Return the names of the second engine, a data field being that of the one datum it knows."""
-    plain = leaf_of(target.declarations, sizes)
-
-    def leaf(atom: Atom) -> Expr | None:
-        item = target.declarations.find(atom.name) if isinstance(atom, Component) else None
-        if not isinstance(item, Datum) or not isinstance(atom, Component):
-            return plain(atom)
-        places = tuple(slot for slot in atom.at[1:] if isinstance(slot, int))
-        return component(item, places, target.declarations, sizes)
-
-    return leaf
-
-
-def _sizes(target: Target) -> tuple[Sizes, ...]:
-    """Return the sizes the second engine looks at: all symbolic ones alike, from the smallest allowed."""
-    smallest = smallest_sizes(target.declarations, stated_formulas(target))
-    if not smallest:
-        return ({},)
-    return tuple({name: max(low, n) for name, low in smallest.items()} for n in range(1, LARGEST + 1))

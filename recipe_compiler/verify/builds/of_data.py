@@ -39,7 +39,7 @@ Entries = tuple[tuple[Column, ...], ...]
 
 def decided_by_data(build: Build, general: Answer) -> Answer:
     """Return what the data decide; the answer for all data, with what was tried, where they do not."""
-    if not build.target.declarations.data or build.target.gradient is not None:
+    if not build.target.declarations.data or build.target.gradient is not None or build.target.recursion:
         return general
     if not isinstance(build.observed, Observed):
         return _more(general, (build.observed,) if build.observed else ())
@@ -101,7 +101,7 @@ def asked_of_data(target: Target) -> tuple[str, ...]:
     """Return what data of a build are to show, found with made-up ones; empty where they would not decide either."""
     own = standard(target)
     fields = own.declarations.data
-    if not fields or target.gradient is not None or constrained(own):
+    if not fields or target.gradient is not None or target.recursion or constrained(own):
         return ()
     rng = Random(0)
     sizes = dict.fromkeys(own.declarations.sizes, SIZE) | {

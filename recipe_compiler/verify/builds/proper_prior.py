@@ -17,12 +17,13 @@ from recipe_compiler.formula.expression import Formula, Number, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Stated, StatedDensity, Target
+from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.cases import Sample
 from recipe_compiler.verify.builds.ceiling import Ceiling, ceiling
 from recipe_compiler.verify.builds.latent import ceiling_of_latent, latent
 from recipe_compiler.verify.builds.locations import ceiling_at_locations, locations
-from recipe_compiler.verify.builds.target import defined
+from recipe_compiler.verify.builds.target import beside_states, defined
 from recipe_compiler.verify.core.premises import depends_on_state
 
 ZERO = Number(Fraction(0))
@@ -45,6 +46,8 @@ def by_prior_and_data(target: Target, sample: Sample | None) -> tuple[Proved, tu
     declared, stated = plain.declarations, target.stated
     if target.potential is not None or target.gradient is not None or not stated.densities:
         return None
+    if target.recursion and sample is not None:  # a datum says nothing apart from the rows before it
+        return None
     priors = [one for one in stated.densities if one.entry == "log_prior" and one.is_term]
     order, block = _order(priors, declared, sample)
     if order is None:
@@ -62,8 +65,8 @@ def by_prior_and_data(target: Target, sample: Sample | None) -> tuple[Proved, tu
         ("bounded", ", ".join(one.name for one in of_data if one.is_term) or "likelihood"),
     )
     absorbed = ", ".join(sorted({*beside.absorbed, *likelihood.absorbed}))
-    given = sorted({*shown.given, *beside.given, *likelihood.given})
-    proof = Proved(METHOD, tuple(given), (*data, *((("moments of the prior", absorbed),) if absorbed else ())))
+    given = beside_states((*shown.given, *beside.given, *likelihood.given), target)
+    proof = Proved(METHOD, given, (*data, *((("moments of the prior", absorbed),) if absorbed else ())))
     return proof, likelihood.facts
 
 
@@ -99,7 +102,8 @@ def _ceilings(
     if beside is not None and sample is not None and block:
         likelihood = ceiling_of_latent(formula, of_data, declared, moments, sample, block)
         return None if likelihood is None else (beside, likelihood)
-    likelihood = ceiling(formula, of_data, declared, moments, sample) if beside is not None else None
+    of_row = of_rows(plain)  # whatever the states of a recursion are
+    likelihood = ceiling(formula, of_data, of_row, moments, sample) if beside is not None else None
     if sample is not None and likelihood is None:
         located = locations(priors, formula, declared, moments, sample)
         fewer = {name: known for name, known in moments.items() if name not in located}

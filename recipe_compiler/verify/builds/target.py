@@ -6,7 +6,7 @@ a declared U as smooth. What they say of values, integrals and the weak equation
 does everything about dynamics that state a derivative of U themselves.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from recipe_compiler.algebra.structure.definedness import CALCULUS
@@ -17,6 +17,7 @@ from recipe_compiler.formula.expression import Apply, Compare, Formula
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.model import Build, Code, Dynamics, Target
+from recipe_compiler.spec.recursion import in_domains, of_rows
 from recipe_compiler.spec.transform import value
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
 from recipe_compiler.verify.core.premises import gradients, holds, smoothness
@@ -61,9 +62,10 @@ def _holds(formula: Formula, functions: frozenset[str]) -> bool:
 
 def defined(target: Target) -> Answer:
     """Decide that roots, logarithms and quotients of a target are defined."""
-    premises = smoothness(_formulas(target), target.declarations) | holds(_needs(target), target.declarations)
+    declared = of_rows(target)
+    premises = smoothness(stated_of(target), declared) | holds(_needs(target), declared)
     left = tuple(f"not shown: {what}" for what in premises.open if not what.endswith(SMOOTH))
-    return Answer(_decision(left, premises.given), where=_place(target))
+    return Answer(_decision(left, premises.given, target), where=_place(target))
 
 
 def lies_in_supports(target: Target) -> bool:
@@ -79,9 +81,10 @@ def gradient(target: Target) -> Answer:
     """
     if target.gradient is not None:
         return Answer(Proved("assumption", (of_code(target.gradient),)), where=_place(target))
-    premises = gradients(_formulas(target), target.declarations)
+    declared = of_rows(target)
+    premises = gradients(stated_of(target), declared) | holds(in_domains(target), declared)
     left = tuple(f"not shown: {what}" for what in premises.open)
-    return Answer(_decision(left, premises.given | frozenset(_off_centre(target))), where=_place(target))
+    return Answer(_decision(left, premises.given | frozenset(_off_centre(target)), target), where=_place(target))
 
 
 def _off_centre(target: Target) -> Iterator[str]:
@@ -96,11 +99,11 @@ def bends(target: Target) -> bool:
 
     What rests on a smooth U, such as brackets of vector fields, is then not shown.
     """
-    formulas = tuple(_formulas(target))
+    formulas, declared = tuple(stated_of(target)), of_rows(target)
     if not any(isinstance(node, Apply) and node.fn == "where" for formula in formulas for node in nodes(formula)):
         return False
-    smooth = smoothness(formulas, target.declarations).open
-    return any(what.endswith(SMOOTH) for what in smooth) and not gradients(formulas, target.declarations).open
+    smooth = smoothness(formulas, declared).open
+    return any(what.endswith(SMOOTH) for what in smooth) and not gradients(formulas, declared).open
 
 
 def of_code(code: Code) -> str:
@@ -108,22 +111,31 @@ def of_code(code: Code) -> str:
     return f"grad U is as {code} computes it, U being smooth"
 
 
-def _formulas(target: Target) -> Iterator[Formula]:
+def stated_of(target: Target) -> Iterator[Formula]:
+    """Yield the formulas that U is made of, in the names that `of_rows` declares."""
     for formula in (target.potential, target.log_prior, target.log_likelihood):
         if formula is not None:
             yield formula
+    yield from (formula for state in target.recursion for formula in (state.start, state.next))
 
 
 def _needs(target: Target) -> tuple[Compare, ...]:
-    """Return what the named densities need, of the blocks as they are sampled."""
+    """Return what the named densities need, of the blocks as they are sampled, and the domains of states."""
     replacements = {one.block.name: value(one) for one in target.transforms}
     made = (substitute(condition, replacements) for condition in target.stated.needs)
-    return tuple(condition for condition in made if isinstance(condition, Compare))
+    return (*(condition for condition in made if isinstance(condition, Compare)), *in_domains(target))
 
 
-def _decision(left: tuple[str, ...], given: frozenset[str]) -> Decision:
-    reasons = tuple(sorted(given))
-    return Undecided(left, given=reasons) if left else Proved("rules of definedness and smoothness", reasons)
+def beside_states(given: Iterable[str], target: Target) -> tuple[str, ...]:
+    """Return what is given, without the domains of states, which are shown (`verify/builds/recursion.py`)."""
+    shown = {f"{state.block.name} > 0 inside its domain" for state in target.recursion}
+    return tuple(sorted({*given} - shown))
+
+
+def _decision(left: tuple[str, ...], given: frozenset[str], target: Target) -> Decision:
+    reasons = beside_states(given, target)
+    by = "rules of definedness and smoothness"
+    return Undecided(left, given=reasons) if left else Proved(f"{by}, row by row" if target.recursion else by, reasons)
 
 
 def _place(target: Target) -> Place | None:

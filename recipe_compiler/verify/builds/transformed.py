@@ -44,6 +44,10 @@ def law_is_kept(target: Target) -> Answer:
     where = target.source.place("state")
     try:
         composed = _composed(target)
+        if target.recursion:
+            if not _rows_are_alike(target, composed):
+                return Answer(Undecided(("not shown: the recursion is as declared, g(u) put in",)), where=where)
+            target, composed = _without_rows(target), _without_rows(composed)
         identities = tuple(_identities(target, composed))
     except ModelError as error:
         return Answer(Undecided(faults_of(error)), where=where)
@@ -66,7 +70,19 @@ def _composed(target: Target) -> Target:
         potential=put(own.potential),
         log_prior=put(own.log_prior),
         log_likelihood=put(own.log_likelihood),
+        recursion=tuple(state.of(lambda formula: substitute(formula, put_in)) for state in own.recursion),
     )
+
+
+def _rows_are_alike(target: Target, composed: Target) -> bool:
+    """Whether what is stated of a row, and of the states before it, is the same formula: it is the same in V and U."""
+    return (target.log_likelihood, target.recursion) == (composed.log_likelihood, composed.recursion)
+
+
+def _without_rows(target: Target) -> Target:
+    """Return a target without what is stated of rows."""
+    declared = None if target.declared is None else _without_rows(target.declared)
+    return replace(target, log_likelihood=None, recursion=(), declared=declared)
 
 
 def _identities(target: Target, composed: Target) -> Iterator[Identity]:

@@ -25,6 +25,7 @@ from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.spec.bind import bind, replaced, replaced_declarations
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target, Value
+from recipe_compiler.spec.recursion import replaced_states
 
 Sizes = dict[str, int]
 Rational = tuple[tuple[Fraction, ...], ...]
@@ -201,6 +202,7 @@ def _target_at(target: Target, values: Mapping[str, Rational], sizes: Sizes) -> 
         potential=new(target.potential),
         log_prior=new(target.log_prior),
         log_likelihood=new(target.log_likelihood),
+        recursion=replaced_states(target.recursion, put_in),
         laws=tuple((block, law.of(lambda formula: substitute(formula, put_in))) for block, law in target.laws),
         declared=None if target.declared is None else _target_at(target.declared, values, sizes),
     )

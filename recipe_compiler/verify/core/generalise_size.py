@@ -100,6 +100,10 @@ def any_size_of_target(target: Target) -> Target | None:
         potential=potential,
         log_prior=prior,
         log_likelihood=likelihood,
+        recursion=tuple(
+            replace(state.of(lambda formula: _renamed(formula, names)), block=_block(state.block, names))
+            for state in target.recursion
+        ),
         laws=tuple((block, law.of(lambda formula: _renamed(formula, names))) for block, law in target.laws),
         declared=declared,
     )

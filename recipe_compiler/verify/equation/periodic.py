@@ -39,6 +39,7 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
+from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import Sizes
@@ -68,8 +69,9 @@ def periodic(subject: Subject) -> Answer:
 def target_periodic(target: Target) -> Answer:
     """Decide that the log posterior is periodic in every block on a circle: U(theta + T e_i) = U(theta)."""
     stated = tuple(f for f in (target.potential, target.log_prior, target.log_likelihood) if f is not None)
+    stated += tuple(formula for state in target.recursion for formula in (state.start, state.next))
     sizes = (smallest_sizes(target.declarations, stated_formulas(target)),)
-    return _answer(_Stated(stated, target.declarations, sizes), target.source.place("potential"))
+    return _answer(_Stated(stated, of_rows(target), sizes), target.source.place("potential"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,140 @@
+"""Lowering of a recursion over the rows: one loop forwards that keeps the states, one backwards for their adjoints.
+
+What the rows leave in arrays is read by sums over rows as fields of the data are. What a row needs computed is computed
+within its iteration, and forgotten after the loop: rows wait for each other.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program.combine import Loops, nested
+from recipe_compiler.program.contraction import scalar
+from recipe_compiler.program.definition import DATUM, ROW, Definitions
+from recipe_compiler.program.loops import Array, Assign, Comment, Constant, For, Ref, Statement
+from recipe_compiler.program.program import Recursion, RowState
+from recipe_compiler.program.traverse import refs
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Index, Tensor
+
+ZERO = Constant(Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Scans:
+    """The loops of a recursion, and the arrays that they fill; empty where there is none."""
+
+    forward: tuple[Statement, ...] = ()
+    """What keeps the states before every row."""
+    backward: tuple[Statement, ...] = ()
+    """What keeps their adjoints after every row, and ends with those before the first."""
+    arrays: tuple[Array, ...] = ()
+
+
+def lower_scans(
+    defined: Definitions, recursion: Recursion | None, count: Size | None, *, adjoint: bool = True
+) -> tuple[Scans, Definitions]:
+    """Return the loops of a recursion; nothing where there is none.
+
+    Args:
+        defined: the definitions so far; constant ones go to `prepare`.
+        recursion: what passes from row to row.
+        count: the number of rows.
+        adjoint: whether the adjoints are asked for, too.
+
+    Raises:
+        ModelError: no emitted code can compute it.
+    """
+    if recursion is None:
+        return Scans(), defined
+    if count is None:
+        raise CompilerError("a recursion without rows")
+    defined, row = replace(defined, taken=defined.taken | recursion.names), (Index(count, DATUM),)
+    states = recursion.states
+    begin, defined = _computed(defined, [(state.passed, state, state.stated_start) for state in states], ())
+    follow, defined = _computed(defined, [(state.passed, state, state.stated_next) for state in states], row)
+    keep = tuple(s for state in states for s in _copied(defined, state.name, state.passed, state))
+    loop = For(ROW, count, (*keep, *follow.of_row))
+    forward = (*_says(states), *begin.before, *begin.of_row, *follow.before, loop)
+    arrays = (*_arrays(states, count, "name", "passed"), *begin.arrays, *follow.arrays)
+    if not adjoint:
+        return Scans(forward, (), arrays), defined
+    pull, defined = _computed(defined, [(state.first, state, state.slope) for state in states], row)
+    keep = tuple(s for state in states for s in _copied(defined, state.adjoint, state.first, state))
+    last = tuple(s for state in states for s in _stored(defined, state.first, state, ZERO))
+    backward = (*_says_back(states), *last, *pull.before, For(ROW, count, (*keep, *pull.of_row), backwards=True))
+    return Scans(forward, backward, (*arrays, *_arrays(states, count, "adjoint", "first"), *pull.arrays)), defined
+
+
+def _says_back(states: tuple[RowState, ...]) -> Iterable[Statement]:
+    for state in states:
+        yield Comment(f"{state.adjoint}[row] = dU/d{state.name}[row + 1], 0 after the last row")
+        yield Comment(f"{state.first} = {text(state.slope)}")
+
+
+def _says(states: tuple[RowState, ...]) -> Iterable[Statement]:
+    for state in states:
+        yield Comment(
+            f"{state.name}[0] = {text(state.stated_start)}, {state.name}[row + 1] = {text(state.stated_next)}"
+        )
+
+
+def _arrays(states: tuple[RowState, ...], count: Size, over_rows: str, running: str) -> tuple[Array, ...]:
+    """Return the arrays over the rows, and those of columns that pass from row to row; numbers are scalars."""
+    kept = (Array(getattr(state, over_rows), (count, *state.shape.sizes)) for state in states)
+    passed = (Array(getattr(state, running), state.shape.sizes) for state in states if state.shape.sizes)
+    return (*kept, *passed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Computed:
+    """What writes values of a row, what it needs that is of no row, and the arrays of both."""
+
+    before: tuple[Statement, ...]
+    of_row: tuple[Statement, ...]
+    arrays: tuple[Array, ...]
+
+
+def _computed(
+    defined: Definitions, values: list[tuple[str, RowState, Tensor]], row: tuple[Index, ...]
+) -> tuple[_Computed, Definitions]:
+    """Return what writes tensors into names, of one row where they have its index; all that is defined is forgotten."""
+    kept, ahead = len(defined.changing), defined.ahead
+    defined = replace(defined, ahead=True)
+    stores: tuple[Statement, ...] = ()
+    for name, state, value in values:
+        loops = defined.loops(state.shape.sizes)
+        variables = dict(loops) | dict.fromkeys(row, ROW)
+        found, defined = scalar(defined, value, tuple(variables), variables)
+        stores += nested(loops, (Assign(_ref(name, loops), found),))
+    own = defined.changing[kept:]
+    before: tuple[Statement, ...] = ()
+    of_row: tuple[Statement, ...] = ()
+    waiting: set[str] = set()
+    for definition in own:
+        read = list(refs(definition.body))
+        if any(ROW in ref.at or ref.name in waiting for ref in read):
+            waiting.add(definition.array.name)
+            of_row += definition.body
+        else:
+            before += definition.body
+    arrays = tuple(definition.array for definition in own if definition.array.sizes)
+    return _Computed(before, (*of_row, *stores), arrays), replace(defined.forgetting(kept), ahead=ahead)
+
+
+def _copied(defined: Definitions, kept: str, passed: str, state: RowState) -> tuple[Statement, ...]:
+    """Return what keeps the value that is passed on in the array over the rows."""
+    loops = defined.loops(state.shape.sizes)
+    at = tuple(variable for _, variable in loops)
+    return nested(loops, (Assign(Ref(kept, (ROW, *at)), _ref(passed, loops)),))
+
+
+def _stored(defined: Definitions, name: str, state: RowState, value: Constant) -> tuple[Statement, ...]:
+    loops = defined.loops(state.shape.sizes)
+    return nested(loops, (Assign(_ref(name, loops), value),))
+
+
+def _ref(name: str, loops: Loops) -> Ref:
+    return Ref(name, tuple(variable for _, variable in loops))

@@ -1,0 +1,145 @@
+"""States that pass from row to row of the data: `recursion: {s: {start: ..., next: ...}}`.
+
+    s_0 = start(theta)
+    s_(n+1) = next(s_n, y_n, theta)
+    U(theta) = -log_prior(theta) - sum_n log_likelihood(s_n, y_n, theta)
+
+What is stated of a row reads all states as they are before it. Rows are then neither independent nor in any order: a
+claim that reads a log likelihood as that of ONE datum, whatever the others are, reads no such target.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from recipe_compiler.errors import Fault, ModelError
+from recipe_compiler.formula.declaration import Block, Declarations, Domain
+from recipe_compiler.formula.elaborate import Scope
+from recipe_compiler.formula.expression import Compare, Filled, Formula
+from recipe_compiler.formula.shapes import DomainName, Kind
+from recipe_compiler.formula.substitute import resizer, substitute
+from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.model import RowState, Target
+from recipe_compiler.spec.schema import RowStateEntry, TargetDocument
+
+SECTION = "recursion"
+POSITIVE = Domain(DomainName.POSITIVE)
+
+OPEN = "the log likelihood of a row reads states that the rows before it make"
+"""Why a claim about independent rows is not decided of a target with a recursion."""
+
+
+def entry_of(state: str, part: str) -> str:
+    """Return the entry of a state's formula: `recursion.sigma2.next`."""
+    return f"{SECTION}.{state}.{part}"
+
+
+def state_blocks(page: Page, entries: Mapping[str, RowStateEntry], declarations: Declarations) -> tuple[Block, ...]:
+    """Return the states as blocks, a fault added for each that is declared already, or is a matrix."""
+    taken = {*declarations.sizes, *(item.name for item in (*declarations.blocks, *declarations.parameters))}
+    taken |= {item.name for item in declarations.data}
+    found: list[Block] = []
+    for name, entry in entries.items():
+        path, label = (SECTION, name), f"{SECTION}.{name}"
+        if name in taken:
+            page.fault(path, label, f"found the name `{name}`, which is declared already; expected another")
+        elif entry.shape.cols is not None:
+            problem = f"found a state that is a {entry.shape}, expected a number or a column"
+            page.fault((*path, "shape"), f"{label}.shape", problem, "state its columns, each by a name")
+        elif isinstance(entry.shape.rows, str) and entry.shape.rows not in declarations.sizes:
+            problem = f"found the size {entry.shape.rows} of a state, expected one of a block, parameter or field"
+            page.fault((*path, "shape"), f"{label}.shape", problem, "or a number")
+        else:
+            found.append(Block(name, entry.shape, POSITIVE if Kind.POSITIVE in entry.is_ else Domain()))
+    return tuple(found)
+
+
+def with_states(declarations: Declarations, states: Iterable[Block]) -> Declarations:
+    """Return the names that what is stated of a row may use: states are blocks there."""
+    return replace(declarations, blocks=(*declarations.blocks, *states))
+
+
+def of_rows(target: Target) -> Declarations:
+    """Return the names of what a target states of a row."""
+    return with_states(target.declarations, (state.block for state in target.recursion))
+
+
+def read_recursion(page: Page, states: Iterable[Block], declarations: Declarations) -> tuple[RowState, ...]:
+    """Return the states with their formulas; a fault is added for each formula that means nothing."""
+    blocks = tuple(states)
+    inside = Scope(with_states(declarations, blocks), densities=True)
+    found: list[RowState] = []
+    for block in blocks:
+        start = page.formula(
+            entry_of(block.name, "start"), Scope(declarations), block.shape, SECTION, block.name, "start"
+        )
+        following = page.formula(entry_of(block.name, "next"), inside, block.shape, SECTION, block.name, "next")
+        if start is None or following is None:
+            continue
+        if used := dependence(start).data:
+            problem = f"found the data `{used[0]}` in the start of {block.name}, expected blocks and parameters alone"
+            hint = "the first row is read by `next`, as all others are"
+            page.fault((SECTION, block.name, "start"), entry_of(block.name, "start"), problem, hint)
+        found.append(RowState(block, start, following))
+    return tuple(found)
+
+
+def check_recursion(page: Page, document: TargetDocument, declarations: Declarations) -> None:
+    """Add a fault for what no recursion stands beside."""
+    if not document.recursion:
+        return
+    path = (SECTION,)
+    if document.log_likelihood is None and document.potential is None and document.gradient is None:
+        hint = "write the log likelihood of a row, in the states before it"
+        page.fault(path, SECTION, "found a recursion without `log_likelihood`, expected one", hint)
+    if document.laws:
+        hint = "move the blocks by a word"
+        page.fault(("laws",), "laws", f"found laws beside a recursion, expected none: {OPEN}", hint)
+    for datum in declarations.data:
+        if datum.is_index:
+            problem = f"found the index field {datum.name} beside a recursion, expected fields of numbers"
+            hint = f"declare {datum.name}: {{shape: [{datum.size}, {datum.shape.cols}], in: [0, 1]}}, an indicator"
+            page.fault(("data", datum.name), f"data.{datum.name}", problem, hint)
+
+
+def demand_read(page: Page, recursion: tuple[RowState, ...], log_likelihood: Formula | None) -> None:
+    """Add a fault for each state that neither the log likelihood nor another state reads."""
+    for state in recursion:
+        others = (*(other.next for other in recursion if other is not state), log_likelihood)
+        if not any(state.block.name in dependence(formula).blocks for formula in others if formula is not None):
+            problem = f"found the state {state.block.name}, which nothing reads; expected it in log_likelihood"
+            page.fault((SECTION, state.block.name), f"{SECTION}.{state.block.name}", problem, "leave it out")
+
+
+def in_domains(target: Target) -> tuple[Compare, ...]:
+    """Return what keeps the states in their domains, by induction: start > 0, and next > 0 of states that are."""
+    return tuple(
+        Compare(">", formula, Filled(0, state.block.shape), state.block.shape)
+        for state in target.recursion
+        if state.block.domain == POSITIVE
+        for formula in (state.start, state.next)
+    )
+
+
+def demand_apart(target: Target) -> None:
+    """Refuse a target with a recursion where the log likelihood of ONE datum is to be that, whatever the others are.
+
+    Raises:
+        ModelError: a recursion.
+    """
+    if target.recursion:
+        names = ", ".join(state.block.name for state in target.recursion)
+        problem = f"found the recursion of {names}, expected independent rows: {OPEN}"
+        raise ModelError([Fault(target.source.place(SECTION), SECTION, problem, "")])
+
+
+def replaced_states(recursion: tuple[RowState, ...], replacements: Mapping[str, Formula]) -> tuple[RowState, ...]:
+    """Return states with names replaced in their formulas, and sizes in their shapes."""
+    shape = resizer(replacements)
+    return tuple(
+        replace(
+            state.of(lambda formula: substitute(formula, replacements)),
+            block=replace(state.block, shape=shape(state.block.shape)),
+        )
+        for state in recursion
+    )

@@ -1,0 +1,72 @@
+"""Is a recursion over the rows of the data what both engines read, and do its states stay where they are declared?
+
+With s_0 = start(theta) and s_(n+1) = next(s_n, y_n, theta), U is made by composition: where start, next and the log
+likelihood of a row are defined and differentiable for ALL states in their domains, and start and next lie in these, U
+is so for every number of rows, by induction.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.spec.model import Target
+from recipe_compiler.spec.recursion import entry_of, in_domains, of_rows
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Index, Tensor
+from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verify.builds.one_datum import datum_of, difference, looked_at
+from recipe_compiler.verify.builds.target import SMOOTH, beside_states, stated_of
+from recipe_compiler.verify.core.identities import Identity, Question, decide
+from recipe_compiler.verify.core.premises import holds, smoothness
+
+METHOD = "induction over the rows"
+
+
+def has_recursion(target: Target) -> bool:
+    """Whether states pass from row to row."""
+    return bool(target.recursion)
+
+
+def recursion(target: Target) -> Answer:
+    """Decide that states lie in their domains before every row, and that both engines read the same recursion."""
+    where = target.source.place("recursion")
+    shown = holds(in_domains(target), of_rows(target))
+    if shown.open:
+        return Answer(Undecided(tuple(f"not shown: {what}" for what in shown.open)), where=where)
+    alike = read_alike(target)
+    if not isinstance(alike.decision, Proved):
+        return replace(alike, where=where)
+    given = beside_states((*shown.given, *alike.decision.given), target)
+    return replace(alike, decision=Proved(f"{METHOD}; {alike.decision.by}", given), where=where)
+
+
+def read_alike(target: Target) -> Answer:
+    """Return whether the engines agree on the formulas of a target with a recursion, which are defined."""
+    declared = of_rows(target)
+    identities = tuple(_identities(target))
+    premises = smoothness(stated_of(target), declared) | holds(in_domains(target), declared)
+    needed = Obligations(premises.given, tuple(x for x in premises.open if not x.endswith(SMOOTH)))
+    return decide(Question(identities, declared, looked_at(target), needed, ""))
+
+
+def _identities(target: Target) -> Iterator[Identity]:
+    declared = of_rows(target)
+    for entry, formula, is_of_row in _formulas(target):
+        slots = tuple(Index(size, "i") for size in formula.shape.sizes)
+        datum = datum_of(declared) if is_of_row else None
+        where = target.source.place(entry)
+        tensor = convert(formula, declared, *slots, datum=datum, entry=entry, where=where)
+        says = f"{entry} in index notation less itself entry by entry"
+        yield Identity(says, where, Tensor((), ()), difference(formula, tensor, declared))
+
+
+def _formulas(target: Target) -> Iterator[tuple[str, Formula, bool]]:
+    """Yield the formulas of U by their entries, and whether each is of a row."""
+    if target.log_prior is not None:
+        yield "log_prior", target.log_prior, False
+    if target.log_likelihood is not None:
+        yield "log_likelihood", target.log_likelihood, True
+    for state in target.recursion:
+        yield entry_of(state.block.name, "start"), state.start, False
+        yield entry_of(state.block.name, "next"), state.next, True
