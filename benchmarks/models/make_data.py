@@ -87,6 +87,13 @@ def varying_intercepts(rng: Rng) -> Columns:
     return {"g": g, "a": a, "y": alpha[g] - 0.7 * a + 0.8 * rng.standard_normal(g.size)}
 
 
+def counties(rng: Rng) -> Columns:
+    """80 groups of 2 to 25 rows: y = alpha_g - 0.7 a + N(0, 0.75**2), alpha of N(1.4, 0.35**2), a 1 or mostly 0."""
+    g = np.repeat(np.arange(80), rng.integers(2, 26, 80))
+    alpha, a = 1.4 + 0.35 * rng.standard_normal(80), 1 * (rng.random(g.size) < 1 / 6)
+    return {"g": g, "a": a, "y": alpha[g] - 0.7 * a + 0.75 * rng.standard_normal(g.size)}
+
+
 def varying_slopes(rng: Rng) -> Columns:
     """15 groups of 10 rows: y = alpha_g + beta_g a + N(0, 0.5**2), alpha of N(1, 0.7**2), beta of N(-1, 0.4**2)."""
     g = np.repeat(np.arange(15), 10)
@@ -146,7 +153,7 @@ def covariance(rng: Rng) -> Columns:
 
 MODELS: tuple[Callable[[Rng], Columns], ...] = (
     linear, robust, logistic, poisson, negative_binomial, beta_binomial, ordered_logit, softmax, weibull,
-    varying_intercepts, varying_slopes, mixture, ar2, stochastic_volatility, zero_inflated, irt, covariance,
+    varying_intercepts, varying_slopes, mixture, ar2, stochastic_volatility, zero_inflated, irt, covariance, counties,
 )  # fmt: skip
 """Those whose data are drawn; the two of eight schools read the table that ships."""
 

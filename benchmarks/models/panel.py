@@ -47,6 +47,8 @@ TEXTBOOK = (
     "weibull", "schools_centred", "schools_noncentred", "varying_intercepts", "varying_slopes", "mixture", "ar2",
     "stochastic_volatility", "zero_inflated", "irt", "covariance",
 )  # fmt: skip
+FURTHER = ("counties",)
+"""Beside them: varying intercepts of many groups."""
 PUBLISHED = ("diamonds", "nes", "mesquite", "sblrc", "earnings", "kidiq", "hmm", "gp", "rats")
 """Of posteriordb; those of tests/posteriors are there."""
 UNSTATED = {
@@ -195,13 +197,13 @@ def _sampled(model: rc.Model, name: str) -> list[str]:
 def main() -> None:
     """Print a row for each model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*TEXTBOOK, *PUBLISHED)))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*TEXTBOOK, *FURTHER, *PUBLISHED)))
     parser.add_argument("--no-run", action="store_true", help="decide, compile and compare gradients alone")
     given = parser.parse_args()
     headings = ("model", "stated", "verdict", "check s", "compile s", "gradient error")
     sampled = ("plan and run s", "ess/s", "mean off, sds", "sd off", "trust")
     print(" | ".join(headings + (() if given.no_run else sampled)))
-    for name in given.names or (*TEXTBOOK, *PUBLISHED):
+    for name in given.names or (*TEXTBOOK, *FURTHER, *PUBLISHED):
         print(" | ".join(row(name, run=not given.no_run)), flush=True)
 
 

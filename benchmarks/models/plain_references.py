@@ -1,10 +1,11 @@
-"""Posterior moments of two models in NumPy alone, as references.json holds them.
+"""Posterior moments of some models in NumPy alone, as references.json holds them.
 
-    python benchmarks/models/plain_references.py [zero_inflated] [stochastic_volatility]
+    python benchmarks/models/plain_references.py [zero_inflated] [stochastic_volatility] [schools_centred] ...
 
 zero_inflated has three coordinates: its moments are sums over a grid around the mode, on axes that whiten the curvature
 there; the sums of grids of half the spacing agree to all digits that are compared. stochastic_volatility is sampled by
 256 chains of HMC on innovations, h_t - mu = phi (h_(t-1) - mu) + s z_t, whose gradient is the recursion run backwards.
+Hierarchies are exact, by `hierarchies.py`.
 """
 
 import json
@@ -13,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import hierarchies
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +30,8 @@ POINTS, WIDTH = 81, 8.0
 
 def table(name: str) -> dict[str, Array]:
     """Return the columns of a model's data."""
-    lines = (HERE / "data" / f"{name}.csv").read_text(encoding="utf-8").splitlines()
+    own = HERE.parents[1] / "specs/data/eight_schools.csv" if name == "schools" else HERE / "data" / f"{name}.csv"
+    lines = own.read_text(encoding="utf-8").splitlines()
     values = np.array([[float(x) for x in line.split(",")] for line in lines[1:]])
     return dict(zip(lines[0].split(","), values.T, strict=True))
 
@@ -154,9 +157,38 @@ def _moments(draws: Array) -> dict[str, float]:
     return {"mean": float(draws.mean()), "sd": float(draws.std()), "mcse_mean": float(error), "r_hat": float(r_hat)}
 
 
+def schools() -> dict[str, dict[str, float]]:
+    """Return the moments of eight schools, whichever way they are written."""
+    data = table("schools")
+    return hierarchies.schools(data["effect"], data["error"])
+
+
+def varying_intercepts() -> dict[str, dict[str, float]]:
+    """Return the moments of varying intercepts."""
+    scales = np.linspace(-1.0, 0.6, 81), np.linspace(-16.0, 2.5, 371)
+    return hierarchies.varying_intercepts(*table("varying_intercepts").values(), *scales)
+
+
+def counties() -> dict[str, dict[str, float]]:
+    """Return the moments of varying intercepts of 80 counties."""
+    scales = np.linspace(-0.45, -0.12, 23), np.linspace(-2.4, -0.4, 41)
+    return hierarchies.varying_intercepts(*table("counties").values(), *scales)
+
+
+def varying_slopes() -> dict[str, dict[str, float]]:
+    """Return the moments of varying intercepts and slopes."""
+    return hierarchies.varying_slopes(**table("varying_slopes"))
+
+
+SUMS = "exact, by sums over a grid"
 MODELS = {
-    "zero_inflated": (zero_inflated, "exact, by sums over a grid"),
+    "zero_inflated": (zero_inflated, SUMS),
     "stochastic_volatility": (stochastic_volatility, f"HMC in NumPy, {CHAINS} chains of {DRAWS}"),
+    "schools_centred": (schools, SUMS),
+    "schools_noncentred": (schools, SUMS),
+    "varying_intercepts": (varying_intercepts, SUMS),
+    "counties": (counties, SUMS),
+    "varying_slopes": (varying_slopes, SUMS),
 }
 
 

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.averaging import Averaging
 from recipe_compiler.planner.bulk import STEEPEST, STEEPEST_EVEN, UNEVEN, curvatures, regularised
-from recipe_compiler.planner.measure import AGREE, LEAST, WANTED, effective_shares, r_hats
-from recipe_compiler.planner.pilot_moves import Moved, Pilots
+from recipe_compiler.planner.measure import LEAST, WANTED
+from recipe_compiler.planner.moments import AGREE, effective_shares, r_hats
+from recipe_compiler.planner.moved import Moved
+from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.planner.search import decimals, matched
 from recipe_compiler.run.map_estimate import Slope

@@ -111,6 +111,21 @@ def first_guess(slope: Slope, minima: tuple[Array, ...]) -> Bulk:
     return Bulk(np.mean(minima, axis=0), covariance, math.nan, math.nan, math.nan, 1, theta)
 
 
+def of_draws(slope: Slope, open_ones: tuple[Open, ...], draws: Array, entries: float) -> Bulk:
+    """Return the bulk by draws that are known to be of exp(-U); chain x draw x coordinate.
+
+    Raises:
+        RunError: the curvature varies too much for one step size.
+    """
+    flat = draws.reshape(-1, draws.shape[2])
+    before = Bulk(flat.mean(axis=0), regularised(flat), math.nan, math.nan, math.nan, 1, draws[:, -1])
+    found = _measured(slope, open_ones, before, draws, entries)
+    if found is None:
+        raise RunError("U has a curvature that is not finite among them, from which no step follows")
+    _demand_even(found)
+    return found
+
+
 def guessed(slope: Slope, theta: Array) -> Array:
     """Return a precision of the bulk around a minimum where the Hessian is none, as `first_guess` does."""
     return np.asarray(np.linalg.inv(_around(slope, theta, curvature(slope, theta))), dtype=np.float64)
@@ -141,13 +156,18 @@ def learnt(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], guess: Bul
     for number, wanted in enumerate(WINDOWS):
         draws = int(min(wanted, max(LEAST, READ / (len(WINDOWS) * CHAINS * bulk.thin * walker.entries))))
         bulk = _window(slope, walker, open_ones, bulk, draws, number)
+    _demand_even(bulk)
+    return bulk
+
+
+def _demand_even(bulk: Bulk) -> None:
+    """Refuse a bulk whose curvature varies too much for one step size."""
     most = STEEPEST if bulk.steepest > UNEVEN * bulk.typical else STEEPEST_EVEN
     if not bulk.steepest <= most:
         raise RunError(
             f"among their draws the curvature of U is up to {bulk.steepest:.2g} times that of a Gaussian as wide as "
             f"the bulk, and {bulk.typical:.2g} times at the middle one: no step size that stays the same serves"
         )
-    return bulk
 
 
 def _window(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], bulk: Bulk, draws: int, number: int) -> Bulk:

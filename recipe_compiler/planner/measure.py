@@ -15,16 +15,15 @@ R-hat tells, and nothing is planned.
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.bulk import Bulk, settings_of
+from recipe_compiler.planner.moments import AGREE, Moments, effective_shares, moments_of, r_hats
 from recipe_compiler.planner.pilot_chains import CHAINS, Settings, Walker
 from recipe_compiler.planner.roles import Open
-from recipe_compiler.run.infinitesimal_means import errors_of
 from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.run.suggestions import rounded
 
@@ -33,17 +32,11 @@ Array = NDArray[np.float64]
 WANTED, LEAST = 0.5, 0.25
 """Effective draws a draw: what a plan is made for, and what is taken for it without another word."""
 
-TAILS = 0.9
-"""The part of the draws between the quantiles that tell the tails."""
-
 DRAWS = 250
 """Of a chain, in walks that tell the pace."""
 
 MOST = 256
 """Times of the bulk from one draw to the next at most."""
-
-AGREE = 1.05
-"""The largest R-hat of walks that pass from one end of the bulk to the other."""
 
 SHORTER = 4.0
 """The step size over that of the walk it is compared with."""
@@ -62,6 +55,10 @@ SEEN = 3.5
 
 HALVINGS = 6
 """How often a step size is halved whose bias is seen to be too large."""
+
+HALVINGS_BESIDE = 2
+"""The same beside chains that are exact: where a quarter of the first does not agree with them, there is a neck that
+takes ever shorter ones."""
 
 WIDENINGS = (2.0, 1.0, 0.5, 0.25)
 """Sds of the bulk around its mean from which chains are tried: half of the first at which all stay finite is taken."""
@@ -91,28 +88,43 @@ class MeasuredSettings:
     spread: float
     """Sds of the bulk, in which chains start."""
     measured: PilotFigures
+    moments: Moments
+    """Of the walk."""
 
 
 def measure(
-    walker: Walker, open_ones: tuple[Open, ...], bulk: Bulk, share: float, names: tuple[str, ...]
-) -> MeasuredSettings:
+    walker: Walker, open_ones: tuple[Open, ...], bulk: Bulk, share: float, names: tuple[str, ...],
+    exact: Moments | None = None,
+) -> MeasuredSettings:  # fmt: skip
     """Return a step size that keeps to the share, and the thinning that its chains need.
+
+    Args:
+        walker: of the build.
+        open_ones: the parameters to be chosen.
+        bulk: where its chains are.
+        share: what part of an sd means and sds may be off.
+        names: of the coordinates.
+        exact: what chains found whose law is that of the target, if any were asked: a walk has to agree with it too.
 
     Raises:
         RunError: chains do not pass from one end of the bulk to the other, or no step size serves; says why.
     """
+    agrees = True
     settings = settings_of(open_ones, bulk, bulk.eps, bulk.thin)
-    for k in range(HALVINGS + 1):
+    for k in range((HALVINGS if exact is None else HALVINGS_BESIDE) + 1):
         pace = _paced(walker, bulk, settings, names, seed=100 * (k + 1))
-        if pace is not None:
+        agrees = pace is None or _agree(pace.moments, exact, share)
+        if pace is not None and agrees:
             warmup = math.ceil(WARMUP / pace.counts)
-            found = _compared(walker, bulk, pace, share, warmup, seed=100 * (k + 1) + 50)
-            if _holds(found, share):
-                return _with_room(MeasuredSettings(pace.settings, warmup, pace.spread, found))
+            found, moments = _compared(walker, bulk, pace, share, warmup, 100 * (k + 1) + 50, exact)
+            agrees = _agree(moments, exact, share)
+            if found is not None and agrees and _holds(found, share):
+                return _with_room(MeasuredSettings(pace.settings, warmup, pace.spread, found, moments))
         settings = replace(settings, eps=rounded(settings.eps / 2.0), thin=2 * settings.thin)
+    those = f"those with steps {SHORTER:g} times shorter" if agrees else "chains whose law is exact at every step size"
     raise RunError(
         f"no step size that was tried, at last {settings.eps * 2.0:g}, has every mean and sd of theirs within "
-        f"{100.0 * share:g} % of an sd of those with steps {SHORTER:g} times shorter"
+        f"{100.0 * share:g} % of an sd of {those}"
     )
 
 
@@ -133,6 +145,8 @@ class _Pace:
     """Sds of the bulk, in which they may start."""
     counts: float
     """What part of their draws counts."""
+    moments: Moments
+    """Of the few by which it was told."""
 
 
 def _paced(walker: Walker, bulk: Bulk, settings: Settings, names: tuple[str, ...], seed: int) -> _Pace | None:
@@ -169,7 +183,7 @@ def _paced(walker: Walker, bulk: Bulk, settings: Settings, names: tuple[str, ...
             f"{CHAINS} chains of {DRAWS} draws of {settings.thin} steps each do not pass from one end of the bulk to "
             f"the other (R-hat {apart:.3g}; of the draws of {names[slowest]} {100.0 * counts:.2g} % count)"
         )
-    return _Pace(settings, spread, max(counts, 1.0 / DRAWS))
+    return _Pace(settings, spread, max(counts, 1.0 / DRAWS), moments_of(kept))
 
 
 def _started(walker: Walker, bulk: Bulk, settings: Settings, seed: int) -> float | None:
@@ -185,51 +199,54 @@ def _starts(bulk: Bulk, spread: float, chains: int, seed: int) -> Array:
     return bulk.mean + spread * normals @ np.linalg.cholesky(bulk.covariance).T
 
 
-def _compared(walker: Walker, bulk: Bulk, pace: _Pace, share: float, warmup: int, seed: int) -> PilotFigures:
-    """Return how far means and sds of one walk are from those of another with steps a quarter as long.
+def _compared(
+    walker: Walker, bulk: Bulk, pace: _Pace, share: float, warmup: int, seed: int, exact: Moments | None
+) -> tuple[PilotFigures | None, Moments]:
+    """Return how far means and sds of one walk are from those of another with steps a quarter as long; and the first.
 
     Both are made longer until the error of sds is a part of the share, or the data were read as often as they may be.
+    Nothing is compared of a walk that is not finite, or not what is exact.
     """
     aim = ERROR * share
     draws = (FACTOR / aim) ** 2 / (WANTED * CHAINS)
     most = max(
         DRAWS, min(READ / ((1.0 + SHORTER) * pace.settings.thin * CHAINS * walker.entries), MOST_DRAWS / len(bulk.mean))
     )
-    found = _difference(walker, bulk, pace, warmup, int(min(draws, most)), seed)
-    for k in range(1, ROUNDS):
-        known = max(found.sds_within)
-        if not known > aim or draws >= most:
-            break
-        draws = min(most, draws * min(MORE, (1.1 * known / aim) ** 2))
-        found = _difference(walker, bulk, pace, warmup, int(draws), seed + 2 * k)
-    return found
+    asked, left = min(draws, most), ROUNDS
+    while True:
+        moments = _walked(walker, bulk, pace, pace.settings, warmup, int(asked), seed)
+        if not (np.isfinite(moments.mean).all() and _agree(moments, exact, share)):
+            return None, moments
+        found = _beside_shorter(walker, bulk, pace, warmup, int(asked), seed + 1, moments)
+        known, seed, left = max(found.sds_within), seed + 2, left - 1
+        if not (known > aim and asked < most and left):
+            return found, moments
+        asked = min(most, asked * min(MORE, (1.1 * known / aim) ** 2))
 
 
-def _difference(walker: Walker, bulk: Bulk, pace: _Pace, warmup: int, draws: int, seed: int) -> PilotFigures:
+def _walked(walker: Walker, bulk: Bulk, pace: _Pace, settings: Settings, warmup: int, draws: int, seed: int) -> Moments:
+    found = walker.walked(_starts(bulk, pace.spread, CHAINS, seed), settings, warmup + draws, seed)
+    return moments_of(found[:, warmup:])
+
+
+def _beside_shorter(
+    walker: Walker, bulk: Bulk, pace: _Pace, warmup: int, draws: int, seed: int, found: Moments
+) -> PilotFigures:
+    """Return how far a walk is from one with shorter steps."""
     settings = pace.settings
     shorter = replace(settings, eps=settings.eps / SHORTER, thin=int(SHORTER) * settings.thin)
-    (mean, sd, mean_error, sd_error), (exact, width, exact_error, width_error) = (
-        _figures(walker.walked(_starts(bulk, pace.spread, CHAINS, n), one, warmup + draws, n)[:, warmup:])
-        for n, one in ((seed, settings), (seed + 1, shorter))
-    )
+    off = found.beside(_walked(walker, bulk, pace, shorter, warmup, draws, seed))
     return PilotFigures(
-        tuple(map(float, mean)),
-        tuple(map(float, sd)),
-        tuple(map(float, FACTOR * (mean - exact) / width)),
-        tuple(map(float, FACTOR * np.hypot(mean_error, exact_error) / width)),
-        tuple(map(float, FACTOR * np.log(sd / width))),
-        tuple(map(float, FACTOR * np.hypot(sd_error / sd, width_error / width))),
+        *(tuple(map(float, of)) for of in (found.mean, found.sd)),
+        *(tuple(map(float, FACTOR * of)) for of in (off.of_means, off.means_within, off.of_sds, off.sds_within)),
         settings.thin / WANTED,
         CHAINS * draws,
     )
 
 
-def _figures(draws: Array) -> tuple[Array, Array, Array, Array]:
-    """Return means and sds of a walk by coordinate, and the errors of both."""
-    mean, sd = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1))
-    with np.errstate(all="ignore"):
-        errors = errors_of(np.concatenate([draws, (draws - mean) ** 2], axis=2))
-    return mean, sd, errors[: mean.size], errors[mean.size :] / (2.0 * sd)
+def _agree(found: Moments, exact: Moments | None, share: float) -> bool:
+    """Whether a walk is not seen to be off by more than the share from what is exact, if anything is."""
+    return exact is None or found.beside(exact).within(share, SEEN)
 
 
 def _holds(found: PilotFigures, share: float) -> bool:
@@ -237,24 +254,3 @@ def _holds(found: PilotFigures, share: float) -> bool:
     errors = np.concatenate([found.of_means, found.of_sds])
     known = np.concatenate([found.means_within, found.sds_within])
     return bool((np.abs(errors) <= np.maximum(share, SEEN * known)).all())
-
-
-def effective_shares(draws: Array) -> Array:
-    """Return the effective draws a draw by coordinate, the least of bulk, tails and sd; chains x draws x coordinates.
-
-    Ranks do not see how seldom chains go far out into a tail, which means and sds are made of.
-    """
-    from arviz_stats.base.array import array_stats
-
-    ess = cast("Any", array_stats).ess
-    bulk = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="bulk"))
-    tails = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="tail", prob=TAILS))
-    spread = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="sd"))
-    return np.minimum(np.minimum(bulk, tails), spread) / (draws.shape[0] * draws.shape[1])
-
-
-def r_hats(draws: Array) -> Array:
-    """Return R-hat by coordinate, rank-normalised and split; chains x draws x coordinates."""
-    from arviz_stats.base.array import array_stats
-
-    return np.atleast_1d(cast("Any", array_stats).rhat(draws, chain_axis=0, draw_axis=1))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.planner.moved import Moved
 from recipe_compiler.planner.pilot_chains import CHAINS, LEAST_ENTRIES, SEED
 from recipe_compiler.run.chain import Chain, Inputs, advance, start_chain
 from recipe_compiler.run.data import Data
@@ -25,21 +26,6 @@ from recipe_compiler.run.sizes import declared_parameters, resolve_sizes
 from recipe_compiler.spec.model import Build
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Moved:
-    """What chains made of some draws."""
-
-    theta: Array
-    """Chain x draw x coordinate of the potential's block."""
-    acceptance: Array
-    """The mean probability that the moves of a draw were accepted with: chain x draw; 0 where it is no number."""
-
-    @property
-    def mean(self) -> float:
-        """The mean probability of all."""
-        return float(self.acceptance.mean())
 
 
 @dataclass(frozen=True, eq=False)

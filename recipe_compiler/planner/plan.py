@@ -16,21 +16,24 @@ from numpy.typing import NDArray
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
-from recipe_compiler.planner.bulk import Bulk, first_guess, guessed, learnt
+from recipe_compiler.planner.bulk import Bulk, first_guess, guessed, learnt, of_draws
 from recipe_compiler.planner.entries import ChosenEntries
+from recipe_compiler.planner.exact_chains import ExactDraws, exact_draws
 from recipe_compiler.planner.measure import SHORTER, MeasuredSettings, measure
 from recipe_compiler.planner.not_gaussian import NotGaussianError
 from recipe_compiler.planner.other_modes import main_mode, minima
-from recipe_compiler.planner.pilot_chains import Walker, value_of
+from recipe_compiler.planner.pilot_chains import LEAST_ENTRIES, Walker, value_of
 from recipe_compiler.planner.roles import Open, open_parameters
 from recipe_compiler.planner.search import Choice, choose, decimals
 from recipe_compiler.planner.steepness import AWAY, OTHERS, Surroundings, surroundings
 from recipe_compiler.run.chain import Inputs
-from recipe_compiler.run.forecast import NoForecastError, linearized_chain_of
+from recipe_compiler.run.energies import potential_of
+from recipe_compiler.run.forecast import LongStateError, NoForecastError, linearized_chain_of
+from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.linear_step import curvature
-from recipe_compiler.run.linearized_chain import AS_IT_IS, CONTROL_VARIATES
+from recipe_compiler.run.linearized_chain import AS_IT_IS, CONTROL_VARIATES, MOST_COORDINATES
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.map_estimate import Mode, Slope, Start, find_mode
+from recipe_compiler.run.map_estimate import Mode, NoModeError, Slope, Start, find_mode
 from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.run.suggestions import HELD_SHARPNESS
 from recipe_compiler.spec.model import Build
@@ -49,6 +52,12 @@ SPREAD = 2.0
 
 BENT = 2.0
 """How many times as steep, or as flat, as at its mode U may be around it for a linear step to tell what chains do."""
+
+NECK = (
+    "Moves that are accepted or refused serve: dynamics `hmc` (`recipe run hmc TARGET` makes the build), or `rhmc`, "
+    "whose metric follows theta"
+)
+"""What serves a density that grows without limit where no step size that stays the same does."""
 
 TRIAL = 2.0**-10
 """The step size of the module that is asked for the gradient; no chain is run with it."""
@@ -77,8 +86,8 @@ class Bent:
     """What to do where chains tell nothing either."""
     slope: Slope
     minima: tuple[Array, ...]
-    guess: Bulk
-    """What U on rays from the first of them tells."""
+    begun: Bulk | ExactDraws
+    """What U on rays from the first of them tells; draws of moves that are accepted or refused where there is none."""
     own: Plan | None = None
     """The plan around the mode all the same, where there is one: for the gradient it chooses."""
 
@@ -122,10 +131,15 @@ def plan(
     """
     try:
         linearized = linearized_chain_of(compiled, module, tried, inputs, starts[0].theta)
+    except LongStateError as why:
+        return _by_draws(str(why), OTHERS, module, inputs, starts, names)
     except NoForecastError as why:
         raise RunError(f"step_size: auto: {why}; state a step size, and a value of every parameter") from None
     slope = linearized.slope_of_few
-    mode = find_mode(slope, starts, names)
+    try:
+        mode = find_mode(slope, starts, names)
+    except NoModeError as why:
+        return _by_draws(why.what, f"{why.falling}{NECK}", module, inputs, starts, names)
     try:
         _demand_definite(curvature(slope, mode.theta))
         mode = main_mode(slope, mode, starts, linearized.entries)
@@ -156,6 +170,30 @@ def plan(
     return Bent(what, f"{OTHERS}, or state a step size", slope, (mode.theta,), guess, own)
 
 
+def _by_draws(
+    what: str, serves: str, module: Emitted, inputs: Inputs, starts: tuple[Start, ...], names: tuple[str, ...]
+) -> Bent:
+    """Return what is known of a target that no mode tells of: draws of it, by moves that need none.
+
+    Raises:
+        RunError: they are not to be had; says what no mode is for, and what serves.
+    """
+    potential, slope = potential_of(module, inputs), full_gradient(module, inputs)
+    try:
+        if potential is None or slope is None:
+            raise RunError("its module has no U of all data")
+        if len(names) > MOST_COORDINATES:
+            raise RunError(f"it has {len(names)} coordinates, whose covariances chains of seconds do not tell")
+        draws = exact_draws(
+            potential, slope, starts, max(LEAST_ENTRIES, sum(array.size for array in inputs.data)), names
+        )
+    except RunError as why:
+        raise RunError(
+            f"step_size: auto: {what}. Chains that need no mode do not tell either: {why}. {_begun(serves)}"
+        ) from None
+    return Bent(what, serves, slope, (), draws)
+
+
 def plan_of_bulk(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ...]) -> Plan:
     """Return what a run of a build should be by pilot chains.
 
@@ -170,8 +208,12 @@ def plan_of_bulk(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ..
     """
     open_ones = open_parameters(stated)
     try:
-        bulk = learnt(bent.slope, walker, open_ones, bent.guess)
-        found = measure(walker, open_ones, bulk, stated.share, names)
+        if isinstance(bent.begun, ExactDraws):
+            bulk = of_draws(bent.slope, open_ones, bent.begun.theta, walker.entries)
+            found = measure(walker, open_ones, bulk, stated.share, names, bent.begun.moments)
+        else:
+            bulk = learnt(bent.slope, walker, open_ones, bent.begun)
+            found = measure(walker, open_ones, bulk, stated.share, names)
     except RunError as why:
         raise RunError(
             f"step_size: auto: {bent.what}. Pilot chains do not either: {why}. {_begun(bent.serves)}"
@@ -181,7 +223,8 @@ def plan_of_bulk(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ..
         found.settings.values, walker.build.control is not None and stated.control is None,
         bulk.mean, found.spread**2 * bulk.covariance,
     )  # fmt: skip
-    return Plan(restated(stated, choice.changes), tuple(_says_measured(bent, bulk, found, choice)), found.measured)
+    says = tuple(_says_measured(bent, bulk, found, choice, names))
+    return Plan(restated(stated, choice.changes), says, found.measured)
 
 
 def _demand_definite(K: Array) -> Array:
@@ -229,7 +272,9 @@ def _says_audited(entries: ChosenEntries, choice: Choice, mode: Mode, K: Array) 
         yield f"  init: around the mode, {SPREAD:g} posterior sds wide at most"
 
 
-def _says_measured(bent: Bent, bulk: Bulk, found: MeasuredSettings, entries: ChosenEntries) -> Iterator[str]:
+def _says_measured(
+    bent: Bent, bulk: Bulk, found: MeasuredSettings, entries: ChosenEntries, names: tuple[str, ...]
+) -> Iterator[str]:
     """Yield a plan by pilot chains in lines."""
     measured = found.measured
     several = f" from {len(bent.minima)} modes" if len(bent.minima) > 1 else ""
@@ -238,6 +283,8 @@ def _says_measured(bent: Bent, bulk: Bulk, found: MeasuredSettings, entries: Cho
         f"{bulk.steepest:.2g} of that of a Gaussian as wide as the bulk"
     )
     yield f"  because {bent.what}"
+    if isinstance(bent.begun, ExactDraws):
+        yield from bent.begun.agreement(found.moments, names)
     for one in entries.open_ones:
         S = "the covariance of pilot draws"
         yield f"  {one.name}: {entries.matched_to(one, f'the inverse of {S}', S, '1')}"

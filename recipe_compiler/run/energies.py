@@ -88,6 +88,35 @@ def energies_of(
     )
 
 
+def potential_of(module: Emitted, inputs: Inputs) -> Callable[[Array], float] | None:
+    """Return U of all data as a function of theta alone; None where no emitted code computes it.
+
+    Args:
+        module: emitted and imported.
+        inputs: what its chains are given.
+    """
+    call = module.full_potential
+    if call is None:
+        return None
+    known, wanted = beside_state(module, inputs), tuple(inspect.signature(cast("Any", call)).parameters)
+
+    def at(theta: Array) -> float:
+        return float(call(*(theta if name == module.potential_block else known[name] for name in wanted)))
+
+    return at
+
+
+def beside_state(module: Emitted, inputs: Inputs) -> dict[str, Any]:
+    """Return parameters, constants made of them, and data, by the names that functions of the state have for them."""
+    made = () if module.prepare_energies is None else module.prepare_energies(*inputs.parameters, *inputs.numbers)
+    constants = (float(one) if np.ndim(one) == 0 else np.ascontiguousarray(one) for one in made)
+    return {
+        **dict(zip(module.parameters, inputs.parameters, strict=True)),
+        **dict(zip(module.energy_constants, constants, strict=True)),
+        **dict(zip(module.data, inputs.data, strict=True)),
+    }
+
+
 def bytes_of(settings: RunSettings, data: Data) -> int:
     """Return the bytes of the log likelihood of all data at all draws that are kept."""
     return 8 * settings.chains * settings.draws * data.rows
@@ -107,7 +136,7 @@ class _AtDraws:
         names = tuple(inspect.signature(cast("Any", function)).parameters)
         blocks = [name for name, _ in self.module.blocks]
         taken = [(blocks.index(name), place) for place, name in enumerate(names) if name in blocks]
-        known = self._beside_state()
+        known = beside_state(self.module, self.inputs)
         arguments = [known.get(name) for name in names]
         shape = states[0].shape[:2] if length is None else (*states[0].shape[:2], length)
         found = np.full(shape, np.nan)
@@ -117,17 +146,6 @@ class _AtDraws:
                     arguments[place] = states[block][chain, draw]
                 found[chain, draw] = function(*arguments)
         return found
-
-    def _beside_state(self) -> dict[str, Any]:
-        """Return parameters, constants made of them, and data, by the names that the module has for them."""
-        module, inputs = self.module, self.inputs
-        made = () if module.prepare_energies is None else module.prepare_energies(*inputs.parameters, *inputs.numbers)
-        constants = (float(one) if np.ndim(one) == 0 else np.ascontiguousarray(one) for one in made)
-        return {
-            **dict(zip(module.parameters, inputs.parameters, strict=True)),
-            **dict(zip(module.energy_constants, constants, strict=True)),
-            **dict(zip(module.data, inputs.data, strict=True)),
-        }
 
 
 def _temperature(at: _AtDraws, build: Build, states: Sequence[Array], rest: Array) -> Array | None:

@@ -174,6 +174,10 @@ class NoForecastError(Exception):
     """A build, or a run, whose step is not made linear; says why."""
 
 
+class LongStateError(NoForecastError):
+    """A build whose state is too long for its step to be made linear."""
+
+
 def linearized_chain_of(
     compiled: Module, module: Emitted, build: Build, inputs: Inputs, theta: Array
 ) -> LinearizedChain:
@@ -197,6 +201,8 @@ def linearized_chain_of(
     held = with_thermostats_held(compiled)
     stepping = module if held is compiled else load_text(held.name, held.text)
     linearized = LinearizedChain(held, stepping, build, inputs, slope, theta).of_few()
+    if linearized.too_long:
+        raise LongStateError(linearized.too_long)
     if refused := linearized.refused():
         raise NoForecastError(refused)
     return linearized

@@ -106,11 +106,16 @@ class LinearizedChain:
     sample: NDArray[np.uint64] | None = None
     """Rows that stand for all data, drawn at random; None: all do."""
 
+    @property
+    def too_long(self) -> str:
+        """Say that the state is too long to be made linear; empty where it is not."""
+        width = self.step.width
+        long = width > MOST_COORDINATES
+        return f"a step passes on {width} numbers, at most {MOST_COORDINATES} are made linear" if long else ""
+
     def refused(self) -> str:
         """Return why there can be no forecast, empty where there may be one."""
         step = self.step
-        if step.width > MOST_COORDINATES:
-            return f"a step passes on {step.width} numbers, at most {MOST_COORDINATES} are made linear"
         if self.has_batches and self.inputs.rows < 2:
             return "one datum alone tells nothing of the noise of a minibatch"
         held = thermostats(self.compiled.program)

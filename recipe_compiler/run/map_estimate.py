@@ -77,6 +77,19 @@ class Mode:
     """Where the search for it began."""
 
 
+class NoModeError(RunError):
+    """No search has found a minimum of U."""
+
+    def __init__(self, what: str, falling: str) -> None:
+        super().__init__(
+            f"the mode: {what}. {falling}State `init` closer to the mode, if there is one; dynamics whose moves are "
+            "accepted or refused (`hmc`) are planned without"
+        )
+        self.what = what
+        self.falling = falling
+        """Along which coordinate U falls where the first search ended, and what that may mean."""
+
+
 def find_mode(slope: Slope, starts: Sequence[Start], names: Sequence[str] = ()) -> Mode:
     """Return theta with grad U(theta) = 0 where U curves nowhere downwards, from the first start that leads to one.
 
@@ -86,7 +99,7 @@ def find_mode(slope: Slope, starts: Sequence[Start], names: Sequence[str] = ()) 
         names: of the coordinates, to say along which U still falls where no search has found a minimum.
 
     Raises:
-        RunError: no start did; says how far the search from the first one came, and what to do.
+        NoModeError: no start did; says how far the search from the first one came, and what to do.
     """
     met: list[tuple[Start, Array, str]] = []
     for start in starts:
@@ -96,11 +109,7 @@ def find_mode(slope: Slope, starts: Sequence[Start], names: Sequence[str] = ()) 
         met.append((start, theta, trouble))
     first, theta, trouble = met[0]
     others = f"; {len(met) - 1} more search{'es' if len(met) > 2 else ''} found none" if len(met) > 1 else ""
-    raise RunError(
-        f"the mode: no minimum of U was found: from {first.says} {trouble}{others}. "
-        f"{_falling(slope, theta, names)}State `init` closer to the mode, if there is one; "
-        "dynamics whose moves are accepted or refused (`hmc`) are planned without"
-    )
+    raise NoModeError(f"no minimum of U was found: from {first.says} {trouble}{others}", _falling(slope, theta, names))
 
 
 def _falling(slope: Slope, theta: Array, names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import pytest
 import recipe_compiler as rc
 from recipe_compiler.errors import ModelError, SpecError
 from recipe_compiler.planner import plan_moves
-from recipe_compiler.planner.measure import r_hats
+from recipe_compiler.planner.moments import r_hats
 from recipe_compiler.planner.plan_moves import at_mode
 from recipe_compiler.run.map_estimate import Start
 

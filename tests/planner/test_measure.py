@@ -13,7 +13,8 @@ import recipe_compiler as rc
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner import pilot_chains
 from recipe_compiler.planner.bulk import Bulk
-from recipe_compiler.planner.measure import AGREE, MOST, MeasuredSettings, effective_shares, measure, r_hats
+from recipe_compiler.planner.measure import MOST, MeasuredSettings, measure
+from recipe_compiler.planner.moments import AGREE, Moments, effective_shares, r_hats
 from recipe_compiler.planner.pilot_chains import CHAINS, Settings
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
@@ -53,9 +54,13 @@ class Known:
 
 
 def measured(walker: Known, share: float = 0.02, eps: float = 0.5) -> MeasuredSettings:
+    return beside(walker, None, share, eps)
+
+
+def beside(walker: Known, exact: Moments | None, share: float = 0.02, eps: float = 0.5) -> MeasuredSettings:
     theta = np.array([[1.0, 0.0], [-1.0, 0.0]] * (CHAINS // 2))
     bulk = Bulk(np.zeros(2), SIGMA, 1.0, 1.0, eps, math.ceil(1.0 / eps), theta)
-    return measure(cast("Any", walker), (), bulk, share, NAMES)
+    return measure(cast("Any", walker), (), bulk, share, NAMES, exact)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -170,3 +175,26 @@ def test_who_stops_the_pilot_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(pilot_chains, "run_chains", stopped)
     with pytest.raises(KeyboardInterrupt):
         model.sample(data, progress=False)
+
+
+def exactly(mean: float, sd: float) -> Moments:
+    """What chains of the law itself would have found, known within half a per cent."""
+    error = np.full(2, 0.005)
+    own = np.sqrt(np.diag(SIGMA))
+    return Moments(mean * own, sd * own, error * own, error * own)
+
+
+def test_walks_have_to_agree_with_chains_that_are_exact() -> None:
+    """Two walks that agree with each other, 10 % too narrow or a fifth of an sd aside: halving cures neither."""
+    own = exactly(0.0, 1.0)
+    assert beside(Known(), own).settings.eps == 0.5
+    for wrong in (exactly(0.0, 1.1), exactly(0.2, 1.0)):
+        walker = Known()
+        with pytest.raises(RunError, match=r"at last 0\.\d+, .* of an sd of chains whose law is exact at every step"):
+            beside(walker, wrong)
+        assert min(settings.eps for settings in walker.asked) == pytest.approx(0.125, abs=0.01)
+
+
+def test_a_step_is_halved_until_it_agrees_with_chains_that_are_exact() -> None:
+    found = beside(Known(bias=0.3), exactly(0.0, 1.0), share=0.05)  # 15 % at eps = 1/2, 3.8 % at 1/8
+    assert found.settings.eps == pytest.approx(0.12)

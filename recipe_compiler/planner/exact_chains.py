@@ -1,0 +1,107 @@
+"""The bulk of exp(-U) where no minimum of U leads to it, by chains that have its law at every step size.
+
+Their moves (`leapfrog_moves.py`) warm up as those of any build do (`acceptance.py`), then draw with everything standing
+until the mean and the sd of each coordinate are known. Pilot chains of the build begin where they end, and what these
+find is held against what they found: a step size that stays the same may not come into a neck of exp(-U) at all, and
+then two of them agree with each other, not with chains that do.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.errors import RunError
+from recipe_compiler.planner.acceptance import tuned
+from recipe_compiler.planner.leapfrog_moves import MASS, MOST_STEPS, LeapfrogMoves
+from recipe_compiler.planner.moments import AGREE, Moments, effective_shares, moments_of, r_hats
+from recipe_compiler.planner.moved import Moved
+from recipe_compiler.planner.pilot_chains import CHAINS
+from recipe_compiler.run.map_estimate import Slope, Start
+
+Array = NDArray[np.float64]
+
+ACCEPT = 0.95
+"""The mean probability of acceptance: shorter steps than a run's, which come further into a neck."""
+
+DRAWS, MOST_DRAWS = 500, 8000
+"""Of a chain, at first and at most."""
+
+WANTED = 2000.0
+"""Effective draws of each coordinate: an sd is then known within 1.6 %."""
+
+READ = 3e10
+"""Entries of the data that may be read: some tens of seconds."""
+
+CALL = 1000.0
+"""What a call of an emitted function takes from outside, in entries of the data."""
+
+LOST = 1e-3
+"""The part of the moves that may diverge, H rising by more than 700: if more do, chains miss some of the bulk."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExactDraws:
+    """Draws of chains whose law is exp(-U)."""
+
+    theta: Array
+    """Chain x draw x coordinate."""
+    moments: Moments
+
+    def agreement(self, walk: Moments, names: tuple[str, ...]) -> Iterator[str]:
+        """Yield what they are, and how far the moments of a walk of the build are from theirs."""
+        off = walk.beside(self.moments)
+        mean, sd = (int(np.argmax(np.abs(of))) for of in (off.of_means, off.of_sds))
+        yield (
+            f"  begun by {len(self.theta)} chains of {self.theta.shape[1]} Hamiltonian moves, accepted or refused: "
+            f"from theirs sds are off by {100.0 * off.of_sds[sd]:+.2g} % +- {100.0 * off.sds_within[sd]:.2g} % at most "
+            f"({names[sd]}), means by {off.of_means[mean]:+.2g} +- {off.means_within[mean]:.2g} sd ({names[mean]})"
+        )
+
+
+def exact_draws(
+    potential: Callable[[Array], float], slope: Slope, starts: tuple[Start, ...], entries: int, names: tuple[str, ...]
+) -> ExactDraws:
+    """Return draws of exp(-U).
+
+    Args:
+        potential: U.
+        slope: grad U.
+        starts: where chains begin.
+        entries: of the data, each of which one grad U reads.
+        names: of the coordinates.
+
+    Raises:
+        RunError: the chains do not agree, or steps small enough for all of the bulk would take too long.
+    """
+    theta = np.array([starts[k % len(starts)].theta for k in range(CHAINS)])
+    moves = LeapfrogMoves(potential, slope, theta, np.random.default_rng(0), entries)
+    cost = CHAINS * MOST_STEPS / 2.0 * (entries + CALL)
+    most = min(MOST_DRAWS, int(READ / cost))
+    if most < DRAWS:
+        raise RunError("the data are too many for chains of moves that are accepted or refused to look for it")
+    values, eps = tuned(moves, (MASS,), None, ACCEPT, 1)
+    draws = DRAWS
+    parts = list[Moved]()
+    while True:
+        parts.append(moves.moved(values, eps, 1, draws))
+        found = np.concatenate([part.theta for part in parts], axis=1)
+        counts = float(np.min(np.nan_to_num(effective_shares(found), nan=0.0))) * CHAINS * found.shape[1]
+        draws = int(min(most - found.shape[1], found.shape[1] * min(8.0, 1.1 * WANTED / max(counts, 1.0) - 1.0)))
+        if counts >= WANTED or draws < 1:
+            break
+    apart = r_hats(found)
+    if not float(np.max(apart)) <= AGREE:
+        worst = int(np.argmax(np.nan_to_num(apart, nan=np.inf)))
+        raise RunError(
+            f"{CHAINS} chains of {found.shape[1]} moves that are accepted or refused do not agree (R-hat of "
+            f"{names[worst]} {apart[worst]:.3g})"
+        )
+    diverged = float(np.mean(np.concatenate([part.acceptance for part in parts], axis=1) == 0.0))
+    if not diverged <= LOST:
+        raise RunError(
+            f"of moves that are accepted or refused {100.0 * diverged:.2g} % diverge, so that they do not come into "
+            "all of the bulk"
+        )
+    return ExactDraws(found, moments_of(found))

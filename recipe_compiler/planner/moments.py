@@ -1,0 +1,83 @@
+"""What draws of several chains tell of each coordinate: moments with their errors, effective draws, R-hat."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recipe_compiler.run.infinitesimal_means import errors_of
+
+Array = NDArray[np.float64]
+
+TAILS = 0.9
+"""The part of the draws between the quantiles that tell the tails."""
+
+AGREE = 1.05
+"""The largest R-hat of walks that pass from one end of the bulk to the other."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Difference:
+    """Of two moments, by coordinate; errors are Monte Carlo standard errors."""
+
+    of_means: Array
+    """In sds."""
+    means_within: Array
+    of_sds: Array
+    """Of their logarithms."""
+    sds_within: Array
+
+    def within(self, share: float, errors: float) -> bool:
+        """Whether none is beyond a share and beyond as many of its errors."""
+        found = np.abs(np.concatenate([self.of_means, self.of_sds]))
+        known = np.concatenate([self.means_within, self.sds_within])
+        return bool((found <= np.maximum(share, errors * known)).all())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Means and sds by coordinate, and the errors of both."""
+
+    mean: Array
+    sd: Array
+    mean_error: Array
+    sd_error: Array
+
+    def beside(self, other: "Moments") -> Difference:
+        """Return how far these are from others, in units of the others' sds."""
+        return Difference(
+            (self.mean - other.mean) / other.sd,
+            np.hypot(self.mean_error, other.mean_error) / other.sd,
+            np.log(self.sd / other.sd),
+            np.hypot(self.sd_error / self.sd, other.sd_error / other.sd),
+        )
+
+
+def moments_of(draws: Array) -> Moments:
+    """Return the moments of draws; chains x draws x coordinates."""
+    mean, sd = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1))
+    with np.errstate(all="ignore"):
+        errors = errors_of(np.concatenate([draws, (draws - mean) ** 2], axis=2))
+    return Moments(mean, sd, errors[: mean.size], errors[mean.size :] / (2.0 * sd))
+
+
+def effective_shares(draws: Array) -> Array:
+    """Return the effective draws a draw by coordinate, the least of bulk, tails and sd; chains x draws x coordinates.
+
+    Ranks do not see how seldom chains go far out into a tail, which means and sds are made of.
+    """
+    from arviz_stats.base.array import array_stats
+
+    ess = cast("Any", array_stats).ess
+    bulk = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="bulk"))
+    tails = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="tail", prob=TAILS))
+    spread = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="sd"))
+    return np.minimum(np.minimum(bulk, tails), spread) / (draws.shape[0] * draws.shape[1])
+
+
+def r_hats(draws: Array) -> Array:
+    """Return R-hat by coordinate, rank-normalised and split; chains x draws x coordinates."""
+    from arviz_stats.base.array import array_stats
+
+    return np.atleast_1d(cast("Any", array_stats).rhat(draws, chain_axis=0, draw_axis=1))
