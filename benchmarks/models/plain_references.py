@@ -165,14 +165,16 @@ def schools() -> dict[str, dict[str, float]]:
 
 def varying_intercepts() -> dict[str, dict[str, float]]:
     """Return the moments of varying intercepts."""
+    data = table("varying_intercepts")
     scales = np.linspace(-1.0, 0.6, 81), np.linspace(-16.0, 2.5, 371)
-    return hierarchies.varying_intercepts(*table("varying_intercepts").values(), *scales)
+    return hierarchies.varying_intercepts(data["g"], data["a"], data["y"], *scales)
 
 
 def counties() -> dict[str, dict[str, float]]:
     """Return the moments of varying intercepts of 80 counties."""
+    data = table("counties")
     scales = np.linspace(-0.45, -0.12, 23), np.linspace(-2.4, -0.4, 41)
-    return hierarchies.varying_intercepts(*table("counties").values(), *scales)
+    return hierarchies.varying_intercepts(data["g"], data["a"], data["y"], *scales)
 
 
 def varying_slopes() -> dict[str, dict[str, float]]:

@@ -19,7 +19,7 @@ from recipe_compiler.planner.averaging import Averaging
 from recipe_compiler.planner.bulk import STEEPEST, STEEPEST_EVEN, UNEVEN, curvatures, regularised
 from recipe_compiler.planner.measure import LEAST, WANTED
 from recipe_compiler.planner.moments import AGREE, effective_shares, r_hats
-from recipe_compiler.planner.moved import Moved
+from recipe_compiler.planner.moved import Moved, Moving
 from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.planner.search import decimals, matched
@@ -90,7 +90,7 @@ class Tuned:
 
 
 def tuned(
-    pilots: Pilots, open_ones: tuple[Open, ...], K: Array | None, wanted: float, moves: int
+    pilots: Moving, open_ones: tuple[Open, ...], K: Array | None, wanted: float, moves: int
 ) -> tuple[Mapping[str, Array], float]:
     """Return values and a step size with which moves are accepted as often as wanted.
 
@@ -148,7 +148,7 @@ def _precision(draws: Array, before: Array) -> Array:
 
 
 def _window(
-    pilots: Pilots, values: Mapping[str, Array], wanted: float, moves: int, updates: int
+    pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int, updates: int
 ) -> tuple[float, Array]:
     """Return the step size that a window ends with, and its draws."""
     averaging, draws = Averaging.around(_aim(pilots, values, wanted, moves)), list[Array]()
@@ -159,7 +159,7 @@ def _window(
     return float(f"{averaging.settled:.3g}"), np.concatenate(draws, axis=1)
 
 
-def _aim(pilots: Pilots, values: Mapping[str, Array], wanted: float, moves: int) -> float:
+def _aim(pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int) -> float:
     """Return the largest power of two with which moves from where the chains are are accepted as often as wanted."""
     eps = 1.0
     longer = pilots.moved(values, eps, moves, 1).mean >= wanted

@@ -61,7 +61,9 @@ class LeapfrogMoves:
             draws: of each chain.
         """
         upper = np.linalg.cholesky(values[MASS.name]).T
-        root = np.linalg.inv(upper)  # root root^T = K^-1, and r = upper^T p with p ~ N(0, 1)
+        root = np.asarray(
+            np.linalg.inv(upper), dtype=np.float64
+        )  # root root^T = K^-1, and r = upper^T p with p ~ N(0, 1)
         found = np.empty((len(self.theta), draws, self.width))
         acceptance = np.zeros((len(self.theta), draws))
         with np.errstate(all="ignore"):

@@ -237,11 +237,19 @@ def _beside_shorter(
     shorter = replace(settings, eps=settings.eps / SHORTER, thin=int(SHORTER) * settings.thin)
     off = found.beside(_walked(walker, bulk, pace, shorter, warmup, draws, seed))
     return PilotFigures(
-        *(tuple(map(float, of)) for of in (found.mean, found.sd)),
-        *(tuple(map(float, FACTOR * of)) for of in (off.of_means, off.means_within, off.of_sds, off.sds_within)),
+        _numbers(found.mean),
+        _numbers(found.sd),
+        _numbers(FACTOR * off.of_means),
+        _numbers(FACTOR * off.means_within),
+        _numbers(FACTOR * off.of_sds),
+        _numbers(FACTOR * off.sds_within),
         settings.thin / WANTED,
         CHAINS * draws,
     )
+
+
+def _numbers(array: Array) -> tuple[float, ...]:
+    return tuple(map(float, array))
 
 
 def _agree(found: Moments, exact: Moments | None, share: float) -> bool:

@@ -1,6 +1,8 @@
-"""What chains of moves that are accepted or refused made of some draws."""
+"""Chains of moves that are accepted or refused, and what they made of some draws."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,3 +23,16 @@ class Moved:
     def mean(self) -> float:
         """The mean probability of all."""
         return float(self.acceptance.mean())
+
+
+class Moving(Protocol):
+    """Chains side by side, each where its last moves left it."""
+
+    @property
+    def width(self) -> int:
+        """Coordinates of the potential's block."""
+        ...
+
+    def moved(self, values: Mapping[str, Array], eps: float, thin: int, draws: int) -> Moved:
+        """Return what the chains draw from where they are, and leave them there."""
+        ...
