@@ -1,0 +1,85 @@
+"""Finite integrals under fire: random posteriors at data, judged by masses of boxes along random curves.
+
+    python tests/properties/fire_integrals.py [COUNT] [SEED]     on all cores; 2000 from seed 2015 on where left out
+
+Regressions, mixtures, hurdles, censored data, covariances and scales of groups, with priors of all kinds and data that
+are often equal, constant or on a line (`random_posteriors`). None along whose curves masses do not fall may be proved:
+a first one ends it, with its seed and its document.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from random import Random
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from random_posteriors import Maker, diverges
+
+from recipe_compiler.errors import DocumentError
+from recipe_compiler.run.observed import observed
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build
+from recipe_compiler.verdict import Verdict
+from recipe_compiler.verify.builds.normalisable import normalisable_build
+
+PART = 20
+"""Documents that a core judges before it says so."""
+
+Tally = Counter[tuple[bool, str]]
+"""How many posteriors have a curve along which masses do not fall, or none that was found, and what was decided."""
+
+
+def judged(seed: int) -> tuple[str, str, str]:
+    """Return the verdict on the random posterior of a seed, a curve of infinite mass if one was found, its document."""
+    random = Random(seed)
+    model = Maker(random).posterior()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            build = load(model.write(Path(folder)))
+            assert isinstance(build, Build)
+            verdict = str(normalisable_build(observed(build), bind(build)).decision.verdict)
+        except DocumentError as error:  # a formula without a meaning: the density of a field that may not have it
+            verdict = f"no document: {error.faults[0].problem[:60]}"
+    return verdict, diverges(model, random), f"{model.text()}{model.rows}"
+
+
+def fire(seeds: range) -> Tally:
+    """Return the verdicts on the posteriors of some seeds. Raises AssertionError for one that is wrong."""
+    tally = Tally()
+    for seed in seeds:
+        verdict, curve, text = judged(seed)
+        assert not (curve and verdict == str(Verdict.PROVED)), f"seed {seed}: proved, infinite along {curve}\n{text}"
+        tally[bool(curve), verdict] += 1
+    return tally
+
+
+def says(tally: Tally) -> str:
+    """Return what was found."""
+    lines = [
+        f"{sum(n for (own, _), n in tally.items() if own is infinite)} {what}: "
+        + ", ".join(f"{n} {verdict}" for (own, verdict), n in sorted(tally.items()) if own is infinite)
+        for infinite, what in ((True, "with an infinite mass"), (False, "without one that was found"))
+    ]
+    return f"{tally.total()} posteriors; {'; '.join(lines)}"
+
+
+def main(count: int, seed: int) -> None:
+    """Judge posteriors on all cores, and print what was found so far."""
+    starts = range(seed, seed + count, PART)
+    parts = [range(start, min(start + PART, seed + count)) for start in starts]
+    total, began = Tally(), time.monotonic()
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for tally in pool.map(fire, parts):
+            total += tally
+            print(f"{says(total)}; {time.monotonic() - began:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    given = [int(text) for text in sys.argv[1:]]
+    main(*given, *(2000, 2015)[len(given) :])
