@@ -70,6 +70,7 @@ from recipe_compiler.formula.functions import neg_binomial_2_log as neg_binomial
 from recipe_compiler.formula.functions import next_ as next_
 from recipe_compiler.formula.functions import norm2 as norm2
 from recipe_compiler.formula.functions import normal as normal
+from recipe_compiler.formula.functions import ordered_logistic as ordered_logistic
 from recipe_compiler.formula.functions import outer as outer
 from recipe_compiler.formula.functions import poisson as poisson
 from recipe_compiler.formula.functions import poisson_log as poisson_log

@@ -68,6 +68,8 @@ class Density:
     """Whether the first argument is an index field of the data, a position among the entries of the others."""
     at_size: Callable[[int], str] | None = None
     """`value` in the language's text where that is written out for each size, which then has to be a number."""
+    increasing: str = ""
+    """The argument that has to be a block of increasing entries, cuts between the positions of the first."""
     factor: str = ""
     """The argument that is a lower triangle. One of the state is solved with, row by row, by the formula itself."""
     proper: bool = True
@@ -79,6 +81,11 @@ class Density:
     moments: frozenset[str] = frozenset()
     """Which are finite, whatever the other arguments are, over x > 0: INVERSE, POWERS; of any x: EXPONENTIALS."""
     draw: "Draw"
+
+    @property
+    def sized_by(self) -> str:
+        """The argument whose rows are the size `d`."""
+        return self.increasing or self.arguments[0]
 
     @property
     def call(self) -> str:
@@ -93,6 +100,21 @@ def _lkj(d: int) -> str:
         f" - loggamma(eta + {d - 1 - k}/2) + loggamma(eta + {d - 1}/2)"
         for k in range(1, d)
     )
+
+
+def _grades(d: int) -> str:
+    """Return the log probability of a grade: s(a) - s(b) = s(a) s(-b) (1 - exp(b - a)), s the sigmoid."""
+    above = ["", *(f" - softplus(c[{k}] - eta)" for k in range(d))]
+    below = [*(f" - softplus(eta - c[{k}])" for k in range(d)), ""]
+    apart = ["", *(f" + log(-expm1(c[{k}] - c[{k + 1}]))" for k in range(d - 1)), ""]
+    grades = ("".join(parts).strip() for parts in zip(above, below, apart, strict=True))
+    return " + ".join(f"y[{k}]*({grade})" for k, grade in enumerate(grades))
+
+
+def _grade_draw(rng: "np.random.Generator", size: Any, eta: Any, c: Any) -> Any:
+    """Return how many cuts are below eta and logistic noise; the cuts lie along the last axis."""
+    latent = eta.reshape(-1) + rng.logistic(size=size)
+    return (latent[:, None] > c).sum(axis=-1)
 
 
 def _lkj_draw(rng: "np.random.Generator", d: int, eta: Any) -> Any:
@@ -324,6 +346,14 @@ _ROWS = (
         value="y.T @ eta - log(sum(exp(eta)))", of_entry=False, discrete=True, index=True,
         bounds=(Bound(over=("y", "eta"), at_most="0"),),
         draw=lambda rng, size, eta: (eta + rng.gumbel(size=(size, eta.shape[-1]))).argmax(axis=-1),
+    ),
+    Density(
+        name="ordered_logistic", arguments=("y", "eta", "c"),
+        words="the law of a grade: how many of d cuts c[0] < ... < c[d - 1] are below eta and logistic noise",
+        value="log(sigmoid(c[y] - eta) - sigmoid(c[y - 1] - eta)), c[-1] being -oo and c[d] oo",
+        of_entry=False, discrete=True, index=True, increasing="c", at_size=_grades,
+        bounds=(Bound(over=("y", "eta", "c"), at_most="0"),),
+        draw=_grade_draw,
     ),
     Density(
         name="lkj_cholesky", arguments=("L", "eta"),

@@ -45,6 +45,8 @@ def fitted(row: Density, part: tree.Call, args: Sequence[Formula], context: Cont
         for name, arg in zip(row.arguments, args, strict=True)
         if name not in row.matrices and not is_scalar(shape := context.shape(arg))
     ]
+    if row.increasing:
+        return _of_cuts(row, part, args, context)
     if row.at_size is not None:
         return _of_matrix(row, part, args, context)
     if not vectors:
@@ -68,6 +70,19 @@ def _of_matrix(row: Density, part: tree.Call, args: list[Formula], context: Cont
         return _refused(part, f"found a {shape} in {row.call}, expected a square matrix of a number of rows", context)
     if any(not is_scalar(other) for other in others):
         return _refused(part, f"found a vector in {row.call}, expected a number beside the matrix", context)
+    return args
+
+
+def _of_cuts(row: Density, part: tree.Call, args: list[Formula], context: Context) -> list[Formula] | None:
+    """Return the arguments of a law of positions between cuts: a field of one more than those, a number, a column."""
+    positions, number, cuts = (context.shape(arg) for arg in args)
+    if not isinstance(cuts.rows, int) or cuts.cols is not None:
+        return _refused(part, f"found a {cuts} in {row.call}, expected a column of a number of entries", context)
+    if not is_scalar(number):
+        return _refused(part, f"found a {number} in {row.call}, expected a number beside the cuts", context)
+    if positions.rows != cuts.rows + 1:
+        found = f"found an index of {positions.rows} beside {cuts.rows} cuts in {row.call}"
+        return _refused(part, f"{found}, expected an index of {cuts.rows + 1}", context)
     return args
 
 
@@ -96,7 +111,7 @@ def log_density(row: Density, args: Sequence[Formula], declarations: Declaration
     named = dict(zip(row.arguments, args, strict=True))
     if row.factor and (solved := log_normal(named["x"], named["mu"], named[row.factor], declarations)) is not None:
         return solved
-    rows = args[0].shape.rows
+    rows = named[row.sized_by].shape.rows
     value = row.at_size(rows) if row.at_size is not None and isinstance(rows, int) else row.value
     return _of_arguments(value, row, args, entries=entries)
 

@@ -1,7 +1,7 @@
 """What is computed before it is used: named arrays, for the whole chain, for a step, or for every row of the data."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from recipe_compiler.formula.shapes import Size
@@ -103,8 +103,8 @@ class Definitions:
     """Whether a function of numbers of the state is computed ahead of the loop that it stands in."""
     meanings: tuple[tuple[object, str], ...] = ()
     """What names stand for, so that what is alike is computed once."""
-    fields: frozenset[str] = frozenset()
-    """Index fields of the data."""
+    fields: Mapping[str, Size] = field(default_factory=dict)
+    """Index fields of the data, with the number of their positions."""
 
     def having(self, definition: Definition) -> "Definitions":
         """Return these with one more; what it needs was added before."""

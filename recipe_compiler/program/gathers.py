@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.definition import POSITION
 from recipe_compiler.tensor.atoms import ONE, everywhere, moved
@@ -22,21 +23,20 @@ Places = Mapping[str, Index]
 """Index field to the position that it says."""
 
 
-def gathered(tensor: Tensor, fields: frozenset[str]) -> Tensor:
+def gathered(tensor: Tensor, fields: Mapping[str, Size]) -> Tensor:
     """Return what is computed of one datum with its index fields as positions; the same tensor where it has none.
 
-    Its free indices are those it had, and the positions.
+    Its free indices are those it had, and the positions; an entry at a number is 1 where that is the position.
+
+    Args:
+        tensor: of one datum.
+        fields: index fields to the number of their positions.
 
     Raises:
         ModelError: a division by an entry of an index field.
     """
-    places = {
-        atom.name: Index(slot.size, f"{atom.name}{POSITION}")
-        for atom in everywhere(tensor)
-        if isinstance(atom, Component) and atom.name in fields
-        for slot in atom.at[1:]
-        if isinstance(slot, Index)
-    }
+    occurring = dict.fromkeys(a.name for a in everywhere(tensor) if isinstance(a, Component) and a.name in fields)
+    places = {name: Index(fields[name], f"{name}{POSITION}") for name in occurring if fields[name] != 1}
     return _at(calculus(Declarations(), stated=True), tensor, places, fields)
 
 
@@ -45,7 +45,7 @@ def positions_in(tensor: Tensor) -> tuple[Index, ...]:
     return tuple(index for index in tensor.free if index.label.endswith(POSITION))
 
 
-def _at(c: Calculus, tensor: Tensor, places: Places, fields: frozenset[str]) -> Tensor:
+def _at(c: Calculus, tensor: Tensor, places: Places, fields: Mapping[str, Size]) -> Tensor:
     own = {atom.name for atom in everywhere(tensor) if isinstance(atom, Component) and atom.name in fields}
     if not own:
         return tensor
@@ -55,7 +55,7 @@ def _at(c: Calculus, tensor: Tensor, places: Places, fields: frozenset[str]) -> 
     return c.collect(terms, (*tensor.free, *(places[name] for name in sorted(own & places.keys()))))
 
 
-def _factor(c: Calculus, power: Factor, places: Places, fields: frozenset[str]) -> tuple[Factor, ...]:
+def _factor(c: Calculus, power: Factor, places: Places, fields: Mapping[str, Size]) -> tuple[Factor, ...]:
     """Return a factor with positions, none where it is 1: the only entry of a row of one entry."""
     atom, exponent = power
     match atom:

@@ -182,7 +182,7 @@ def started(program: Program) -> Definitions:
     taken |= gradient.recursion.names if gradient and gradient.recursion else frozenset()
     values = {gradient.name, *(e.new for e in program.evaluations)} if gradient else set[str]()
     single = frozenset(values) if gradient and not gradient.block.shape.sizes else frozenset[str]()
-    fields = frozenset(datum.name for datum in program.data if datum.is_index)
+    fields = {datum.name: datum.shape.sizes[0] for datum in program.data if datum.is_index}
     return Definitions(constants | {EPS}, symmetric, frozenset(taken | values), singletons=single, fields=fields)
 
 

@@ -29,7 +29,7 @@ from recipe_compiler.spec.model import Code, Stated, Target
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.recursion import check_recursion, demand_read, read_recursion, state_blocks, with_states
 from recipe_compiler.spec.schema import DatumEntry, TargetDocument
-from recipe_compiler.spec.target_densities import demand_sets, read_stated, with_data_of
+from recipe_compiler.spec.target_densities import demand_increasing, demand_sets, read_stated, with_data_of
 from recipe_compiler.spec.transform import read_transforms, unbounded
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.yaml_nodes import Mapping
@@ -72,6 +72,7 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     demand_read(page, recursion, log_likelihood)
     stated = read_stated(page, of_row, tuple(document.recursion)) if len(faults.found) == before else Stated()
     demand_sets(page, declarations, stated)
+    demand_increasing(page, declarations, stated)
     declarations = with_data_of(page, declarations, stated)
     laws = read_laws(page, tuple(document.laws), declarations)
     derived = read_derived(page, document.derived, declarations)

@@ -11,7 +11,7 @@ from operator import ge, gt, le, lt
 
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.constraints import Constraint
-from recipe_compiler.formula.declaration import Datum, Declarations
+from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.density_terms import comparisons, density_called
 from recipe_compiler.formula.elaborate import Scope
@@ -147,6 +147,22 @@ def demand_sets(page: Page, declarations: Declarations, stated: Stated) -> None:
             of, name = f"`{block.name}`" if block else "what is no block", block.name if block else "L"
             page.fault((one.entry,), one.entry, f"found {one.name}() of {of}, {expected}", hint.format(name))
 
+
+def demand_increasing(page: Page, declarations: Declarations, stated: Stated) -> None:
+    """Add a fault for a law between cuts that are no block of increasing entries."""
+    for one in stated.densities:
+        row = DENSITIES[one.name]
+        cuts = one.arguments[-1]
+        block = declarations.find(cuts.name) if isinstance(cuts, Symbol) and cuts.role is Role.BLOCK else None
+        if not row.increasing or (isinstance(block, Block) and block.constraint in _INCREASING):
+            continue
+        name = block.name if block else row.increasing
+        problem = f"found {one.name}() of cuts that are no block of increasing entries"
+        hint = f"declare `{name}: {{shape: {cuts.shape.rows}, constraint: ordered}}`"
+        page.fault((one.entry,), one.entry, problem, hint)
+
+
+_INCREASING = (Constraint.ORDERED, Constraint.POSITIVE_ORDERED)
 
 _OF_SETS = {
     Constraint.SIMPLEX: (

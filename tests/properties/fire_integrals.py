@@ -8,6 +8,7 @@ a first one ends it, with its seed and its document.
 """
 
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -18,7 +19,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from random_posteriors import Maker, diverges
+from random_posteriors import Maker, Posterior, diverges
 
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.run.observed import observed
@@ -31,6 +32,9 @@ from recipe_compiler.verify.builds.normalisable import normalisable_build
 PART = 20
 """Documents that a core judges before it says so."""
 
+SECONDS = 10
+"""What a verdict may take; `recipe check` gives a claim half of that."""
+
 Tally = Counter[tuple[bool, str]]
 """How many posteriors have a curve along which masses do not fall, or none that was found, and what was decided."""
 
@@ -39,14 +43,30 @@ def judged(seed: int) -> tuple[str, str, str]:
     """Return the verdict on the random posterior of a seed, a curve of infinite mass if one was found, its document."""
     random = Random(seed)
     model = Maker(random).posterior()
+    return verdict_on(model), diverges(model, random), f"{model.text()}{model.rows}"
+
+
+def verdict_on(model: Posterior) -> str:
+    """Return what is decided of a posterior; that it is no document, or takes too long."""
+
+    def over(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, over)
     with tempfile.TemporaryDirectory() as folder:
         try:
-            build = load(model.write(Path(folder)))
-            assert isinstance(build, Build)
-            verdict = str(normalisable_build(observed(build), bind(build)).decision.verdict)
+            signal.alarm(SECONDS)
+            build = observed(load(model.write(Path(folder))))
+            if not isinstance(build, Build):
+                raise TypeError(build)
+            return str(normalisable_build(build, bind(build)).decision.verdict)
         except DocumentError as error:  # a formula without a meaning: the density of a field that may not have it
-            verdict = f"no document: {error.faults[0].problem[:60]}"
-    return verdict, diverges(model, random), f"{model.text()}{model.rows}"
+            return f"no document: {error.faults[0].problem[:60]}"
+        except TimeoutError:
+            return "undecided in time"
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGALRM, before)
 
 
 def fire(seeds: range) -> Tally:

@@ -19,7 +19,7 @@ from recipe_compiler.algebra.scalars.transposes import chain, kinds_of, mirrored
 from recipe_compiler.algebra.structure.dominance import Judge, outweighed
 from recipe_compiler.algebra.structure.ranges import range_of
 from recipe_compiler.formula.build import entry_of
-from recipe_compiler.formula.constraints import VECTORS
+from recipe_compiler.formula.constraints import VECTORS, Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     Add,
@@ -216,7 +216,9 @@ def _sign_by_rules(formula: Formula, declarations: Declarations) -> Sign:
             return _named_sign(formula, declarations)
         case Add(terms):
             found = reduce(signs.plus, [_sign(term, declarations) for term in terms])
-            return _sign_by_range(formula, declarations) if found == UNKNOWN else found
+            if found == UNKNOWN:
+                found = _sign_by_range(formula, declarations)
+            return _sign_of_difference(terms, declarations) if found == UNKNOWN else found
         case Multiply(left, right):
             if left == right:
                 return signs.integer_power(_sign(left, declarations), 2)
@@ -240,6 +242,21 @@ def _sign_by_rules(formula: Formula, declarations: Declarations) -> Sign:
             return _applied_sign(fn, args, declarations)
         case _:
             return UNKNOWN
+
+
+def _sign_of_difference(terms: tuple[Formula, ...], declarations: Declarations) -> Sign:
+    """Return the sign of the difference of two entries of a block whose entries increase."""
+    match terms:
+        case (Entry(Symbol(name), (i,)), Multiply(Number(c), Entry(Symbol(other), (j,)))) if c == -1 and name == other:
+            pass
+        case (Multiply(Number(c), Entry(Symbol(name), (j,))), Entry(Symbol(other), (i,))) if c == -1 and name == other:
+            pass
+        case _:
+            return UNKNOWN
+    block = declarations.find(name)
+    if not isinstance(block, Block) or block.constraint not in {Constraint.ORDERED, Constraint.POSITIVE_ORDERED}:
+        return UNKNOWN
+    return sign_of(PLUS if i > j else MINUS, given=f"{name} increases") if i != j else UNKNOWN
 
 
 def _has_positive_diagonal(name: str, declarations: Declarations) -> bool:

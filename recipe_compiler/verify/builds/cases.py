@@ -104,15 +104,26 @@ def _all(
     few: list[Datum], conditions: list[Compare]
 ) -> Iterator[tuple[dict[str, Fraction], dict[Compare, bool], Sample | None]]:
     """Yield every combination of values and of conditions that hold or do not."""
-    count = 2 ** len(conditions)
-    for datum in few:
-        count *= len(datum.values)
-    if count > MOST_CASES:
-        raise TooLargeError
+    count = 0
     for values in product(*(datum.values for datum in few)):
         own = {datum.name: Fraction(x) for datum, x in zip(few, values, strict=True)}
-        for truth in product((True, False), repeat=len(conditions)):
-            yield own, dict(zip(conditions, truth, strict=True)), None
+        known = {c: holds for c in conditions if (holds := _decided(c, own)) is not None}
+        free = [c for c in conditions if c not in known]
+        count += 2 ** len(free)
+        if count > MOST_CASES:
+            raise TooLargeError
+        for truth in product((True, False), repeat=len(free)):
+            yield own, known | dict(zip(free, truth, strict=True)), None
+
+
+def _decided(condition: Compare, values: Mapping[str, Fraction]) -> bool | None:
+    """Return whether a condition holds, where the values of few fields decide that."""
+    put = {name: Number(x) for name, x in values.items()}
+    match substitute(condition.left, put), substitute(condition.right, put):
+        case Number(left), Number(right):
+            return bool(HOLDS[condition.op](left, right))
+        case _:
+            return None
 
 
 def _occurring(

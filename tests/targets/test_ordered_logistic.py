@@ -1,0 +1,235 @@
+"""Grades between ordered cuts, `ordered_logistic`: against logistic laws of SciPy and 50 digits, as a formula, as
+emitted code, as draws; proved to be laws; and entries of a row of positions at numbers, which it is made of."""
+
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from loaders import load_build, load_target
+from mpmath import mpf
+from scipy import stats
+
+from recipe_compiler.algebra.structure.psd import sign
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.emit.module import emit_module
+from recipe_compiler.errors import CompilerError, DocumentError, Place
+from recipe_compiler.formula.constraints import Constraint
+from recipe_compiler.formula.declaration import Block, Datum, Declarations
+from recipe_compiler.formula.densities import DENSITIES
+from recipe_compiler.formula.elaborate import Scope, elaborate
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.syntax import parse
+from recipe_compiler.program.lower import lower
+from recipe_compiler.program.schedule import schedule
+from recipe_compiler.readback.readback import read_back
+from recipe_compiler.run.data import load_data
+from recipe_compiler.run.evaluate import Point, evaluate_rows
+from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.predictive import _Drawer, predictive_of  # pyright: ignore[reportPrivateUsage]
+from recipe_compiler.scheme.discretise import discretise, pinned_sizes
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.verdict import Proved
+from recipe_compiler.verify.builds.normalisable import normalisable_alone
+from recipe_compiler.verify.builds.target import defined, gradient
+
+SPECS = Path(__file__).parents[2] / "specs"
+CUTS = np.array([-1.5, 0.25, 2.0])
+
+
+def typed(d: int) -> Formula:
+    cuts = Block("c", Shape(d), constraint=Constraint.ORDERED)
+    declared = Declarations((Block("eta"), cuts), data=(Datum("y", "N", Shape(None, d + 1), is_index=True),))
+    where, text = Place("t"), "ordered_logistic(y, eta, c)"
+    return elaborate(parse(text, "log_likelihood", where), Scope(declared, densities=True), SCALAR, "", where)
+
+
+def value(grade: int, eta: float, c: np.ndarray) -> float:
+    row = np.eye(len(c) + 1)[grade].reshape(1, 1, -1)
+    at = Point({"eta": np.asarray(eta), "c": c.reshape(-1, 1)}, {})
+    return float(np.ravel(evaluate_rows(typed(len(c)), at, {"y": row}))[0])
+
+
+@pytest.mark.parametrize("cuts", [CUTS, CUTS[:1], CUTS[:2]])
+@pytest.mark.parametrize("eta", [-3.0, 0.0, 1.7])
+def test_grades_have_the_probabilities_of_logistic_noise(cuts: np.ndarray, eta: float) -> None:
+    wanted = np.diff(stats.logistic(eta).cdf([-np.inf, *cuts, np.inf]))
+    found = [value(k, eta, cuts) for k in range(len(cuts) + 1)]
+    np.testing.assert_allclose(found, np.log(wanted), rtol=1e-12)
+    assert np.exp(found).sum() == pytest.approx(1, rel=1e-14)
+
+
+@pytest.mark.parametrize("eta", [-40.0, 0.3, 60.0])
+@pytest.mark.parametrize("gap", [1e-9, 0.5, 50.0])
+def test_no_digit_is_lost_far_out_or_between_close_cuts(eta: float, gap: float) -> None:
+    c = np.array([0.25, 0.25 + gap])
+    with mpmath.workdps(50):
+        low, high = (1 / (1 + mpmath.exp(mpf(eta) - mpf(one))) for one in c)
+        wanted = [mpmath.log(low), mpmath.log(high - low), mpmath.log(1 / (1 + mpmath.exp(mpf(c[1]) - mpf(eta))))]
+    for k, one in enumerate(wanted):
+        assert value(k, eta, c) == pytest.approx(float(one), rel=1e-14, abs=1e-300), k
+
+
+TARGET = """
+state: {b: {shape: 2}, c: {shape: 3, constraint: ordered}}
+data: {x: {shape: [N, 2]}, y: {shape: N, index_of: 4}}
+log_prior: normal(b, 0, 5) + normal(c, 0, 5)
+log_likelihood: ordered_logistic(y, x @ b, c)
+"""
+BUILD = f"""
+name: t
+dynamics: {SPECS}/dynamics/sgld.yaml
+target: t.yaml
+bind: {{D: I}}
+scheme: {{name: euler}}
+variant: full
+data: {{file: data.csv, x: [a, b], y: g}}
+run: {{step_size: 0.01}}
+"""
+X = np.array([[1.0, -0.5], [0.25, 2.0], [-1.0, 0.5], [0.0, 1.0], [1.5, -1.0]])
+G = np.array([2, 0, 3, 1, 0])
+
+
+def written(folder: Path, target: str = TARGET) -> Any:
+    (folder / "t.yaml").write_text(f"name: t\n{target}")
+    rows = [f"{g},{a},{b}" for g, (a, b) in zip(G, X, strict=True)]
+    (folder / "data.csv").write_text("\n".join(["g,a,b", *rows, ""]))
+    (folder / "build.yaml").write_text(BUILD)
+    return load_build(folder / "build.yaml")
+
+
+def emitted(build: Any) -> Any:
+    program = discretise(build, derive(bind(build), stated=True), {})
+    module = emit_module("t", program, schedule(program, lower(program)), "A test.", "0" * 64)
+    return module, derive(bind(build)), pinned_sizes(build, program)
+
+
+def gradient_of(module: Any, theta: np.ndarray, data: dict[str, np.ndarray]) -> np.ndarray:
+    kernel = module.kernel.gradient
+    found = np.full(theta.shape, np.nan)
+    values = {"theta": theta, kernel.outputs[0].name: found, **data}
+    values |= {array.name: np.full([int(size) for size in array.sizes], np.nan) for array in kernel.work}
+    function = load_text("t", module.text).gradient
+    assert function is not None
+    function(*(values[name] for name in function.__code__.co_varnames[: function.__code__.co_argcount]))
+    return found
+
+
+@pytest.mark.usefixtures("without_jit")
+def test_the_emitted_gradient_is_that_of_50_digits_and_is_read_back(tmp_path: Path) -> None:
+    module, derivation, pinned = emitted(written(tmp_path))
+    theta = np.array([0.4, -0.3, -0.8, 0.2, -0.1])
+
+    def U(at: list[Any]) -> Any:
+        b, u = at[:2], at[2:]
+        c = [u[0], u[0] + mpmath.exp(u[1]), u[0] + mpmath.exp(u[1]) + mpmath.exp(u[2])]
+        log_p = -mpmath.fsum(one**2 for one in (*b, *c)) / 50 + u[1] + u[2]
+        for x, g in zip(X, G, strict=True):
+            eta = mpmath.fdot(zip(map(mpf, x), b, strict=True))
+            below = [mpf(0), *(1 / (1 + mpmath.exp(eta - one)) for one in c), mpf(1)]
+            log_p += mpmath.log(below[g + 1] - below[g])
+        return -log_p
+
+    found = gradient_of(module, theta, {"x": X, "y": G})
+    with mpmath.workdps(50):
+        wide = [mpf(one) for one in theta]
+        wanted = [mpmath.diff(lambda x, k=k: U([*wide[:k], x, *wide[k + 1 :]]), wide[k]) for k in range(5)]
+    np.testing.assert_allclose(found, [float(one) for one in wanted], rtol=1e-13)
+    read_back(module, derivation, {}, pinned)
+    text = module.text.replace("(1.0 if 3 == y_row", "(1.0 if 2 == y_row", 1)
+    assert text != module.text
+    with pytest.raises(CompilerError):
+        read_back(type(module)(**{f: getattr(module, f) for f in module.__dataclass_fields__} | {"text": text}),
+                  derivation, {}, pinned)  # fmt: skip
+
+
+AT_NUMBERS = """
+state: {a: {shape: 3}}
+data: {x: {shape: [N, 2]}, y: {shape: N, index_of: 4}}
+log_prior: -norm2(a)/2
+log_likelihood: "[-(a[0] - x[0])**2, a[1]*x[1], 0, a[2]][y]"
+"""
+
+
+@pytest.mark.usefixtures("without_jit")
+def test_an_entry_of_a_row_of_positions_at_a_number_is_one_there_alone(tmp_path: Path) -> None:
+    """It was taken for 1 at every position, which the text, read back, did not agree with."""
+    module, derivation, pinned = emitted(written(tmp_path, AT_NUMBERS))
+    a = np.array([0.5, -1.0, 2.0])
+    of = [np.flatnonzero(k == G) for k in range(4)]
+    wanted = a + np.array([2 * (a[0] - X[of[0], 0]).sum(), -X[of[1], 1].sum(), -len(of[3])])
+    np.testing.assert_allclose(gradient_of(module, a, {"x": X, "y": G}), wanted, rtol=1e-14)
+    read_back(module, derivation, {}, pinned)
+
+
+def test_it_is_defined_differentiable_and_a_law_whatever_the_data_are(tmp_path: Path) -> None:
+    (tmp_path / "t.yaml").write_text(f"name: t\n{TARGET}")
+    target = load_target(tmp_path / "t.yaml")
+    for claim in (defined, gradient, normalisable_alone):
+        assert isinstance(claim(target).decision, Proved), claim
+
+
+@pytest.mark.parametrize(
+    ("i", "j", "constraint", "positive"),
+    [(1, 0, Constraint.ORDERED, True), (2, 0, Constraint.POSITIVE_ORDERED, True), (0, 1, Constraint.ORDERED, False),
+     (1, 1, Constraint.ORDERED, False), (1, 0, None, False), (1, 0, Constraint.SIMPLEX, False)],
+)  # fmt: skip
+def test_entries_of_increasing_blocks_differ_by_what_is_positive(
+    i: int, j: int, constraint: Constraint | None, positive: bool
+) -> None:
+    declared = Declarations((Block("c", Shape(3), constraint=constraint),))
+    where = Place("t")
+    difference = elaborate(parse(f"c[{i}] - c[{j}]", "H", where), Scope(declared), SCALAR, "", where)
+    assert sign(difference, declared).positive is positive
+
+
+@pytest.mark.parametrize("old", ["normal(b, 0, 5)", "normal(c, 0, 5)"])
+def test_flat_coefficients_or_cuts_are_not_proved(tmp_path: Path, old: str) -> None:
+    """All y = 0: the likelihood tends to 1 along b with x @ b -> -oo, or c -> oo."""
+    (tmp_path / "t.yaml").write_text(f"name: t\n{TARGET.replace(old, '0')}")
+    assert not isinstance(normalisable_alone(load_target(tmp_path / "t.yaml")).decision, Proved)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (", constraint: ordered", "", "found ordered_logistic() of cuts that are no block of increasing entries"),
+        ("x @ b, c)", "x @ b, 2*c)", "found ordered_logistic() of cuts that are no block of increasing entries"),
+        ("index_of: 4", "index_of: 3", "found an index of 3 beside 3 cuts in ordered_logistic(y, eta, c)"),
+        ("index_of: 4", "in: [0, 1, 2, 3]", "found `y` in ordered_logistic(y, eta, c), expected an index field"),
+        ("x @ b, c)", "b, c)", "found a column [2] in ordered_logistic(y, eta, c), expected a number"),
+        ("x @ b, c)", "x @ b, 1)", "found a scalar in ordered_logistic(y, eta, c), expected a column"),
+        ("shape: 3", "shape: K", "found a column [K] in ordered_logistic(y, eta, c), expected a column of a number"),
+    ],
+)
+def test_what_is_no_such_law_is_a_fault(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    assert old in TARGET
+    (tmp_path / "t.yaml").write_text(f"name: t\n{TARGET.replace(old, new)}")
+    with pytest.raises(DocumentError) as caught:
+        load_target(tmp_path / "t.yaml")
+    assert any(problem in fault.problem for fault in caught.value.faults), caught.value.faults
+
+
+def test_grades_are_drawn_with_their_probabilities() -> None:
+    """Counts of 30,000 draws: chi squared of 3 degrees, one false alarm in 10**6."""
+    eta, c = np.full((30_000, 1), 0.4), np.broadcast_to(CUTS, (30_000, 3))
+    draws = DENSITIES["ordered_logistic"].draw(np.random.default_rng(4), 30_000, eta, c)
+    wanted = 30_000 * np.diff(stats.logistic(0.4).cdf([-np.inf, *CUTS, np.inf]))
+    assert (((np.bincount(draws, minlength=4) - wanted) ** 2) / wanted).sum() < stats.chi2(3).isf(1e-6)
+
+
+def test_grades_of_data_are_drawn_row_by_row(tmp_path: Path) -> None:
+    build = written(tmp_path)
+    found = predictive_of(build.target)
+    drawer = _Drawer(build, load_data(build.data, build.target), {}, {})
+    n = 4000
+    b, c = np.array([0.8, -0.6]), CUTS
+    posterior = {"b": np.broadcast_to(b, (1, n, 2)).copy(), "c": np.broadcast_to(c, (1, n, 3)).copy()}
+    made = drawer.data_at(posterior, found.fields, [np.random.default_rng(6)])["y"][0]
+    assert made.shape == (n, len(G))
+    for k, x in enumerate(X):
+        wanted = n * np.diff(stats.logistic(x @ b).cdf([-np.inf, *c, np.inf]))
+        counts = np.bincount(made[:, k].astype(int), minlength=4)
+        assert (((counts - wanted) ** 2) / wanted).sum() < stats.chi2(3).isf(1e-7), k
