@@ -135,7 +135,7 @@ def test_the_emitted_gradient_is_that_of_50_digits_and_is_read_back(tmp_path: Pa
     found = gradient_of(module, theta, {"x": X, "y": G})
     with mpmath.workdps(50):
         wide = [mpf(one) for one in theta]
-        wanted = [mpmath.diff(lambda x, k=k: U([*wide[:k], x, *wide[k + 1 :]]), wide[k]) for k in range(5)]
+        wanted = [mpmath.diff(lambda x, k=k: U([*wide[:k], x, *wide[k + 1 :]]), wide[k]) for k in range(5)]  # pyright: ignore[reportUnknownLambdaType]
     np.testing.assert_allclose(found, [float(one) for one in wanted], rtol=1e-13)
     read_back(module, derivation, {}, pinned)
     text = module.text.replace("(1.0 if 3 == y_row", "(1.0 if 2 == y_row", 1)
