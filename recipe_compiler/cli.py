@@ -5,6 +5,7 @@ Nothing heavy is imported at the top: `recipe --help` must answer at once.
 
 import gc
 import math
+import os
 import sys
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -41,6 +42,8 @@ NEW_OBJECTS = 400_000
 
 What a check imports is 200,000 objects, none of them in a cycle that could be given back.
 """
+RESULTS = "20000"
+"""How many results each function of SymPy keeps: of 1,000, its default, most are gone when they are asked for again."""
 
 app = typer.Typer(
     name="recipe",
@@ -409,6 +412,7 @@ def _foreign(arguments: Sequence[str]) -> tuple[str, str] | None:
 def main() -> None:
     """Run the command line."""
     gc.set_threshold(NEW_OBJECTS)
+    os.environ.setdefault("SYMPY_CACHE_SIZE", RESULTS)  # which SymPy, imported by the commands that need it, reads then
     guard_streams()
     arguments = sys.argv[1:]
     if arguments[:1] == ["run"] and (foreign := _foreign(arguments)) is not None:

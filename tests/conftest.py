@@ -18,6 +18,7 @@ from uuid import uuid4
 # Threads of BLAS wait for work by computing, some 20 ms after each product of matrices however small, and
 # each worker has one processor. Said before NumPy is imported, for all workers and their children.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
+os.environ["SYMPY_CACHE_SIZE"] = "20000"  # as the command does
 
 import numba
 import pytest

@@ -23,6 +23,9 @@ from recipe_compiler.readback.unroll import unrolled_gradient
 from recipe_compiler.tensor.scalars import Scalar, Sums, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
 
+Stated = dict[tuple[Tensor, tuple[int, ...], int], Scalar]
+"""Entries of tensors of the target by the tensor, the place and the row of the data."""
+
 BATCH = 2
 """Rows of the minibatches that are read; the data then have one row more."""
 BEYOND = 5
@@ -67,23 +70,34 @@ def read_sum(module: Module, names: Names, procedure: Procedure, batch: tuple[in
 
 
 def stated_gradient(
-    gradient: Gradient, names: Names, rows: Iterable[int], scale: Scalar, entries: Sequence[int] | None = None
+    gradient: Gradient,
+    names: Names,
+    rows: Iterable[int],
+    scale: Scalar,
+    entries: Sequence[int] | None = None,
+    known: Stated | None = None,
 ) -> list[Scalar]:
     """Return prior + scale * sum over rows of the gradient of one datum, as the Program states it.
 
     All entries of it, or those asked for; by the variables of a block that lies in a set, as the chain rule has it. Of
-    a recursion all rows, written out.
+    a recursion all rows, written out. What is found of the prior and of each row is kept in `known`, if given: batches
+    share rows.
     """
     if gradient.recursion is not None:
         found = unrolled_gradient(gradient, gradient.recursion, names)
         return found if entries is None else [found[k] for k in entries]
-    rows = tuple(rows)
+    rows, known = tuple(rows), {} if known is None else known
     sums: Sums = {}
 
+    def stated(tensor: Tensor, at: tuple[int, ...], row: int) -> Scalar:
+        if (tensor, at, row) not in known:
+            known[tensor, at, row] = stated_value(tensor, names, at, row, sums)
+        return known[tensor, at, row]
+
     def slope(part: Part, at: tuple[int, ...]) -> Scalar:
-        total = stated_value(part.prior, names, at, 0, sums)
+        total = stated(part.prior, at, 0)
         if part.datum is not None:
-            total += scale * sp.Add(*(stated_value(part.datum, names, at, row, sums) for row in rows))
+            total += scale * sp.Add(*(stated(part.datum, at, row) for row in rows))
         return total
 
     places = [(part, at) for part in gradient.parts for at in positions(part.block.sampled.shape, names.sizes)]
@@ -146,9 +160,9 @@ def _same_gradient(module: Module, here: Names) -> None:
         compare_batch(module, gradient, here, ())
         return
     count = length(gradient.count, here.sizes)
-    every = batches(module.program, count, BATCH)
-    read = [compare_batch(module, gradient, here, batch) for batch in every]
-    full = stated_gradient(gradient, here, range(count), sp.Integer(1))
+    every, known = batches(module.program, count, BATCH), Stated()
+    read = [compare_batch(module, gradient, here, batch, known) for batch in every]
+    full = stated_gradient(gradient, here, range(count), sp.Integer(1), known=known)
     for k, entry in enumerate(full):
         mean = sp.Add(*(values[k] for values in read)) / len(every)
         equal(mean, entry, f"the mean over all {len(every)} batches of entry {k} of the gradient", here)
@@ -171,7 +185,9 @@ def same_blocks(module: Module, sizes: Sizes) -> None:
         equal(read[k], stated, f"entry {k} of the gradient of {len(taken)} rows", here)
 
 
-def compare_batch(module: Module, gradient: Gradient, here: Names, batch: tuple[int, ...]) -> list[Scalar]:
+def compare_batch(
+    module: Module, gradient: Gradient, here: Names, batch: tuple[int, ...], known: Stated | None = None
+) -> list[Scalar]:
     """Compare the gradient of one batch with its Program and return it as it was read."""
     rows, scale = batch, sp.Integer(1)
     if gradient.count is not None:
@@ -179,6 +195,7 @@ def compare_batch(module: Module, gradient: Gradient, here: Names, batch: tuple[
         rows = batch if gradient.minibatch else tuple(range(count))
         scale = sp.Rational(count, len(rows))
     read = read_gradient(module, here, batch)
-    for k, (entry, stated) in enumerate(zip(read, stated_gradient(gradient, here, rows, scale), strict=True)):
+    stated_of_batch = stated_gradient(gradient, here, rows, scale, known=known)
+    for k, (entry, stated) in enumerate(zip(read, stated_of_batch, strict=True)):
         equal(entry, stated, f"entry {k} of the gradient of batch {batch}", here)
     return read

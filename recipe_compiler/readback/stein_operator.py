@@ -6,6 +6,7 @@ import numpy as np
 import sympy as sp
 
 from recipe_compiler.algebra.dynamics.system import System, drift, system
+from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.symbols import length
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
@@ -135,10 +136,10 @@ def derived_moments(derivation: Derivation, phis: Entries, sizes: Mapping[str, i
 
 
 def _applied(there: System, f: tuple[Scalar, ...], phi: Scalar) -> Scalar:
-    slopes = [sp.diff(phi, z) for z in there.z]
-    first = sp.Add(*(entry * slope for entry, slope in zip(f, slopes, strict=True)))
-    pairs = [(a, b) for a, slope in enumerate(slopes) if slope != 0 for b in range(len(f))]
-    return first + sp.Add(*(there.D[a][b] * sp.diff(slopes[a], there.z[b]) for a, b in pairs))
+    slopes = [slope(phi, z) for z in there.z]
+    first = sp.Add(*(entry * along for entry, along in zip(f, slopes, strict=True)))
+    pairs = [(a, b) for a, along in enumerate(slopes) if along != 0 for b in range(len(f)) if there.D[a][b] != 0]
+    return first + sp.Add(*(there.D[a][b] * slope(slopes[a], there.z[b]) for a, b in pairs))
 
 
 def same_full_gradient(module: Module, gradient: Gradient, here: Names) -> None:

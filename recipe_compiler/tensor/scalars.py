@@ -132,7 +132,9 @@ class _Evaluation:
         return all(_place(delta.left, at) == _place(delta.right, at) for delta in deltas)
 
     def power(self, factor: Factor, at: Mapping[Index, int]) -> Scalar:
-        return self.atom(factor[0], at) ** rational(factor[1])
+        atom, exponent = factor
+        value = self.atom(atom, at)
+        return value if exponent == 1 else value ** rational(exponent)
 
     def atom(self, atom: Atom, at: Mapping[Index, int]) -> Scalar:
         match atom:
