@@ -11,7 +11,7 @@ from recipe_compiler.emit.print_chain import told_by
 from recipe_compiler.emit.sampler import DrawnArray, Keyword, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
-from recipe_compiler.program.lower_cycle import ACCEPTANCE, IRREVERSIBLE, UNSOLVED
+from recipe_compiler.program.lower_cycle import ACCEPTANCE, IRREVERSIBLE, TRIED, UNSOLVED
 from recipe_compiler.program.lower_draw import OF_NORMALS
 from recipe_compiler.program.program import Cycle, Program
 from recipe_compiler.spec.model import Build, Scheme
@@ -109,6 +109,7 @@ _TOLD = {
     ACCEPTANCE: "the mean probability that the moves of a draw were accepted with",
     UNSOLVED: "how many of them were refused since their steps were not solved for, or led to no number",
     IRREVERSIBLE: "how many of them were refused since they do not lead back to where they began",
+    TRIED: "how many of them there were: where none was, acceptance is NaN",
 }
 """What is told of the moves of a draw."""
 

@@ -336,8 +336,10 @@ def sizes_in(body: Iterable[Statement]) -> frozenset[str]:
                 found |= sizes_in((*inner, *advance))
             case ForBatch(_, _, inner):
                 found |= {"batch_size", *sizes_in(inner)}
-            case Stream(_, inner):
+            case Stream(_, inner) | Repeat(_, inner):
                 found |= sizes_in(inner)
+            case When(_, inner, otherwise):
+                found |= sizes_in((*inner, *otherwise))
             case _:
                 pass
     return frozenset(name for size in found if isinstance(size, str) for name in size.split("+"))

@@ -45,7 +45,9 @@ ACCEPTANCE = "acceptance"
 """The probability with which the end of a trajectory is taken, as a step leaves it."""
 UNSOLVED, IRREVERSIBLE = "unsolved", "irreversible"
 """Whether a trajectory of steps that are solved for ended in no number, or does not lead back to where it began."""
-TOLD = (ACCEPTANCE, UNSOLVED, IRREVERSIBLE)
+TRIED = "tried"
+"""Whether a move was there to be accepted, of a cycle that does not have one each time."""
+TOLD = (ACCEPTANCE, UNSOLVED, IRREVERSIBLE, TRIED)
 """What a step may leave beside the state of the chain."""
 REST = "rest"
 """The procedure that returns H - U."""
@@ -202,11 +204,12 @@ def lower_cycle(
     lowered: list[Lowered] = []
     flags, defined = each(naming, defined, tuple(f"due_{every}" for every in cycle.schedules))
     due = dict(zip(cycle.schedules, flags, strict=True))
+    told = told_of(cycle)
     for place, move in enumerate(cycle.moves):
         if isinstance(move, Trajectory):
             shapes |= {value.name: value.shape for value in move.values if value.end}
             own, defined = _trajectory(defined, move, program, called)
-            lowered.append(own)
+            lowered.append(_walked_when_due(defined, move, own, due, told))
         else:
             own = _drawn(move, called.draws[place], program) if isinstance(move, Draw) else moves[place]
             lowered.append(_when_due(defined, move, own, due))
@@ -219,8 +222,6 @@ def lower_cycle(
     code = (Array("gradient"),) if program.gradient and program.gradient.code else ()
     inputs = (*code, *(_array(name, shape) for name, shape in shapes.items()), *others, *normals, *stream, Array("eps"))
     outputs = tuple(_array(program.left[name], shape) for name, shape in shapes.items())
-    solves = cycle.trajectory is not None and cycle.trajectory.is_solved
-    told = () if cycle.potential is None else TOLD if solves else (ACCEPTANCE,)
     outputs += tuple(Array(name, (1,)) for name in told)
     draws = f"draw from {STREAM.name} alone" if stream else "draw nothing"
     says = (f"one step, a cycle of moves: {', '.join(array.name for array in outputs)}; {draws}.",)
@@ -242,6 +243,27 @@ def _when_due(defined: Definitions, move: Refresh | Draw, own: Lowered, due: Map
         return own
     left = _copies(defined, [(move.new, move.old, move.block.shape)])
     return replace(own, body=(When(due[move.every], own.body, left),))
+
+
+def told_of(cycle: Cycle) -> tuple[str, ...]:
+    """Return what a cycle tells of the move that it accepts or refuses; nothing where it has none."""
+    move = cycle.trajectory
+    if cycle.potential is None or move is None:
+        return ()
+    guards = (UNSOLVED, IRREVERSIBLE) if move.is_solved else ()
+    return (ACCEPTANCE, *guards, *((TRIED,) if move.every > 1 else ()))
+
+
+def _walked_when_due(
+    defined: Definitions, move: Trajectory, own: Lowered, due: Mapping[int, str], told: tuple[str, ...]
+) -> Lowered:
+    """Return a trajectory that leaves all that it moves as it is, and tells zeros, where it is not done."""
+    if move.every == 1:
+        return own
+    left = _copies(defined, [(value.end, value.start, value.shape) for value in move.values if value.end])
+    zeros = tuple(Assign(Ref(name, (0,)), Constant(Fraction(0))) for name in told)
+    ones = (Assign(Ref(TRIED, (0,)), Constant(Fraction(1))),) if TRIED in told else ()
+    return replace(own, body=(When(due[move.every], (*own.body, *ones), (*left, *zeros)),))
 
 
 def _drawn(move: Draw, own: LoweredDraw, program: Program) -> Lowered:

@@ -379,6 +379,8 @@ class Trajectory:
     flip: tuple[str, ...] = ()
     anew: bool = False
     """Whether the gradient and U are evaluated where it starts: other moves moved the block that they depend on."""
+    every: int = 1
+    """As of `Refresh`; what it moves stays as it is elsewhere."""
 
     @property
     def is_solved(self) -> bool:
@@ -435,7 +437,8 @@ class Cycle:
     @property
     def schedules(self) -> tuple[int, ...]:
         """The numbers n of moves that are done in each n-th cycle alone, in their order."""
-        return tuple(dict.fromkeys(move.every for move in (*self.refreshes, *self.draws) if move.every > 1))
+        words = (move for move in self.moves if isinstance(move, Trajectory))
+        return tuple(dict.fromkeys(move.every for move in (*self.refreshes, *self.draws, *words) if move.every > 1))
 
     @property
     def refreshes(self) -> tuple[Refresh, ...]:

@@ -16,7 +16,7 @@ import sympy as sp
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.lower_cycle import ACCEPTANCE, HEAT, IRREVERSIBLE, UNSOLVED
+from recipe_compiler.program.lower_cycle import ACCEPTANCE, HEAT, IRREVERSIBLE, TRIED, UNSOLVED, told_of
 from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.program import Cycle, Draw, Move, Refresh, Trajectory
 from recipe_compiler.readback.gradient import BATCH
@@ -78,6 +78,9 @@ class _Boxes:
         count, every = arguments
         if count != _COUNT:
             raise CompilerError("the emitted cycle looks at another count than its own for what is due")
+        cycle = self.module.program.cycle
+        if cycle is None or every not in cycle.schedules:
+            raise CompilerError(f"the emitted cycle does a move in each cycle of {every}, which none of its moves is")
         return self.cycles % every == 0
 
     def step(self, arguments: list[Value]) -> Value:
@@ -298,7 +301,7 @@ class _Moves:
         self.procedures = [*self.module.kernel.draws]
 
     def _is_left_out(self, move: Move) -> bool:
-        return not isinstance(move, Trajectory) and self.boxes.cycles % move.every != 0
+        return self.boxes.cycles % move.every != 0
 
     def check(self, cycle: Cycle) -> None:
         """Check every move, that nothing more was done, and what is left."""
@@ -308,27 +311,39 @@ class _Moves:
                     self._same(self.entries(move.old), self.entries(move.new), f"{move.block.name}, which is not due")
                     if isinstance(move, Draw):
                         self.procedures.pop(0)
+                case Trajectory() if self._is_left_out(move):
+                    for value in (own for own in move.values if own.end):
+                        self._same(self.entries(value.start), self.entries(value.end), f"{value.name}, not due")
                 case Refresh():
                     self._refresh(move, cycle)
                 case Trajectory():
                     self._trajectory(move, cycle)
                 case Draw():
                     self._draw(move)
-        calls = sum(isinstance(move, Trajectory) for move in cycle.moves)
-        accepts = sum(isinstance(move, Trajectory) and move.metropolis for move in cycle.moves)
-        counts = (len(self.boxes.potentials), len(self.boxes.rests), len(self.boxes.ratios))
         trajectory = cycle.trajectory
-        anew = int(trajectory is not None and trajectory.anew)
+        done = [move for move in cycle.moves if isinstance(move, Trajectory) and not self._is_left_out(move)]
+        calls, accepts = len(done), sum(move.metropolis for move in done)
+        counts = (len(self.boxes.potentials), len(self.boxes.rests), len(self.boxes.ratios))
+        anew = int(bool(done) and done[0].anew)
         self._demand(counts == (accepts * (1 + anew), 2 * accepts, accepts), "evaluates H elsewhere than at both ends")
-        self._demand(calls == 1 or bool(cycle.draws), "does not have one trajectory")
+        self._demand(calls == 1 or bool(cycle.draws) or trajectory not in done, "does not have one trajectory")
         carried = int(anew and self.module.program.carried)
         self._demand(len(self.boxes.gradients) == carried, "evaluates the gradient elsewhere than where it starts")
         self._demand(not self.boxes.steps or calls == 1, "takes steps of a word that it does not have")
         self._demand(not self.drawn, "draws more than its moves")
         if cycle.counter:
             self._same([_COUNT + 1], self.entries(cycle.counted), "the number of cycles")
+        self._told(cycle, accepts=bool(accepts))
+
+    def _told(self, cycle: Cycle, *, accepts: bool) -> None:
+        """Check what is told of the move that is accepted or refused; zeros where it is not due."""
+        told = told_of(cycle)
         if accepts:
             self._same([PROBABILITY], self.entries(ACCEPTANCE), "the acceptance")
+        for name in told if not accepts else ():
+            self._same([sp.Integer(0)], self.entries(name), f"{name} of no move")
+        if TRIED in told and accepts:
+            self._same([sp.Integer(1)], self.entries(TRIED), "that a move was tried")
 
     def entries(self, name: str) -> Entries:
         """Return the entries of a value."""

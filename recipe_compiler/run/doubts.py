@@ -126,11 +126,12 @@ def _stuck(tree: "DataTree", draws: Draws) -> Iterator[str]:
     own = sampled_block(tree, draws)
     if draws.acceptance is None or own is None:
         return
+    of_draw = draws.moves()
     for k, (rates, kept) in enumerate(zip(draws.acceptance, draws.kept, strict=True)):
         after = slice(draws.warmup, kept)
-        moves = len(rates[after]) * draws.settings.thin
-        expected = float(rates[after].sum()) * draws.settings.thin
-        stay = longest_stay(draws.block(own)[k, after]) * draws.settings.thin if moves else 0
+        moves = int(of_draw[k, after].sum())
+        expected = float(np.nansum(rates[after] * of_draw[k, after]))
+        stay = int(longest_stay(draws.block(own)[k, after]) * moves / len(rates[after])) if moves else 0
         if moves and expected < LEAST_ACCEPTED:
             found = f"of {moves} moves after warmup {expected:.3g} were to be expected accepted"
         elif stay >= STUCK:

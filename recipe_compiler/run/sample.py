@@ -24,7 +24,7 @@ from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.gradient_trial import try_gradient
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.lanes import why_no_lanes
-from recipe_compiler.run.load_module import ACCEPTED, GUARDED, Emitted, users_name
+from recipe_compiler.run.load_module import ACCEPTED, ATTEMPTED, GUARDED, Emitted, users_name
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings
@@ -62,6 +62,8 @@ class Draws:
     """How many moves of a draw were refused since their steps were not solved for, or led to no number; likewise."""
     irreversible: Array | None = None
     """How many were since they do not lead back to where they began; likewise."""
+    tried: Array | None = None
+    """How many moves there were in a draw, of a cycle that does not have one each time; likewise."""
     outside: tuple[Outside, ...] = ()
     """Blocks with draws outside of their domains."""
 
@@ -69,6 +71,10 @@ class Draws:
     def interrupted(self) -> bool:
         """Whether a signal stopped the run early."""
         return self.stopped is not None
+
+    def moves(self) -> Array:
+        """Return how many moves were accepted or refused in each draw: chains x draws."""
+        return np.full(self.arrays[0].shape[:2], float(self.settings.thin)) if self.tried is None else self.tried
 
     def block(self, name: str) -> Array:
         """Return the draws of a block."""
@@ -134,6 +140,7 @@ def sample(
         acceptance=told.get(ACCEPTED),
         unsolved=told.get(GUARDED[0]),
         irreversible=told.get(GUARDED[1]),
+        tried=told.get(ATTEMPTED),
         outside=outside(build, arrays, Point(known, sizes)),
     )
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.program.lower_cycle import IRREVERSIBLE, UNSOLVED
+from recipe_compiler.program.lower_cycle import IRREVERSIBLE, TRIED, UNSOLVED
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.declared_scale import declared_blocks
@@ -103,7 +103,8 @@ def to_datatree(
     `sample_stats` is of all chains: `diverging` is true where a draw is not finite, and where there is none as the
     chain has left the finite numbers; `step_size`, which is the weight of a draw where it falls along a chain;
     `acceptance_rate` of the moves of a draw where they are accepted or refused, `unsolved` and `irreversible` how many
-    of them guards refused where their steps are solved for; `lp`, `energy` and `temperature` (`run/energies.py`).
+    of them guards refused where their steps are solved for, `tried` how many there were, of a word that is not done in
+    each cycle; `lp`, `energy` and `temperature` (`run/energies.py`).
     `warmup_posterior` and `warmup_sample_stats` are of all chains during warmup, `constant_data` are the data.
 
     Args:
@@ -179,7 +180,8 @@ def _sample_stats(draws: Draws, known: DrawEnergies, lost: NDArray[np.bool_]) ->
     stated = {"lp": known.lp, "energy": known.energy, "temperature": known.temperature}
     if draws.acceptance is not None:
         stated["acceptance_rate"] = draws.acceptance[:, draws.warmup :]
-    for name, counts in ((UNSOLVED, draws.unsolved), (IRREVERSIBLE, draws.irreversible)):
+    counted = ((UNSOLVED, draws.unsolved), (IRREVERSIBLE, draws.irreversible), (TRIED, draws.tried))
+    for name, counts in counted:
         if counts is not None:
             stated[name] = counts[:, draws.warmup :]
     return found | {name: values for name, values in stated.items() if values is not None}

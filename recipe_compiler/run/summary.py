@@ -135,15 +135,18 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
 def _acceptance(draws: Draws) -> Iterator[float]:
     if draws.acceptance is None:
         return
-    for rates, kept in zip(draws.acceptance, draws.kept, strict=True):
-        yield float(rates[draws.warmup : kept].mean()) if kept > draws.warmup else 0.0
+    for rates, moves, kept in zip(draws.acceptance, draws.moves(), draws.kept, strict=True):
+        after = slice(draws.warmup, kept)
+        tried = float(moves[after].sum())
+        yield float(np.nansum(rates[after] * moves[after])) / tried if tried else 0.0
 
 
 def _guarded(draws: Draws) -> tuple[int, int, int] | None:
     if draws.unsolved is None or draws.irreversible is None:
         return None
     after = slice(draws.warmup, None)
-    moves = draws.settings.thin * sum(max(0, kept - draws.warmup) for kept in draws.kept)
+    tried = draws.moves()
+    moves = sum(int(tried[k, draws.warmup : kept].sum()) for k, kept in enumerate(draws.kept))
     return moves, int(np.nansum(draws.unsolved[:, after])), int(np.nansum(draws.irreversible[:, after]))
 
 

@@ -70,10 +70,10 @@ def with_cycle(
 
 def _trajectory(move: Metropolis | Steps, values: tuple[Along, ...], *, anew: bool) -> Trajectory:
     match move:
-        case Metropolis((least, most), flip):
-            return Trajectory(least, most, values, metropolis=True, flip=flip, anew=anew)
-        case Steps(count):
-            return Trajectory(count, count, values, metropolis=False, anew=anew)
+        case Metropolis((least, most), flip, every):
+            return Trajectory(least, most, values, metropolis=True, flip=flip, anew=anew, every=every)
+        case Steps(count, every):
+            return Trajectory(count, count, values, metropolis=False, anew=anew, every=every)
 
 
 def _along(

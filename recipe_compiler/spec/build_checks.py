@@ -246,6 +246,10 @@ def _check_auto(page: Page, document: BuildDocument, scheme: Scheme) -> None:
         if run.accept is not None:
             page.fault(("run", "accept"), "run.accept", "found it, expected none: it is of `step_size: auto`")
         return
+    if any(isinstance(move, Metropolis) and move.every > 1 for move in scheme.cycle):
+        problem = "found step_size: auto with a move that is accepted in some cycles alone, expected one of each cycle"
+        hint = "plan the build without `every` of that move, then state the step size that was chosen"
+        page.fault(("run", "step_size"), "run.step_size", problem, hint)
     if run.share is not None and moves:
         problem = "found a share, expected none: what is accepted by H has no bias to share out"
         page.fault(("run", "share"), "run.share", problem, "state `accept`, the probability that moves shall have")

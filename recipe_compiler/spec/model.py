@@ -122,6 +122,8 @@ class Metropolis:
     """How often the word is done, at least and at most: a number drawn uniformly between them, both included."""
     flip: tuple[str, ...] = ()
     """The blocks whose sign is turned where the move is refused: (b, ...) -> (-b, ...)."""
+    every: int = 1
+    """As of `Refresh`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,8 @@ class Steps:
     """The scheme's word, several times in a row, as it comes: exp(-H) is kept as far as the word keeps it."""
 
     count: int = 1
+    every: int = 1
+    """As of `Refresh`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ LONGEST_PERIOD = 1000
 
 
 def every_of(move: Move) -> int:
-    """Return n of a move that is done in each n-th cycle; a move with a word is done in each."""
-    return 1 if isinstance(move, Metropolis | Steps) else move.every
+    """Return n of a move that is done in each n-th cycle."""
+    return move.every
 
 
 def period(moves: Iterable[Move]) -> int:
@@ -50,9 +50,9 @@ def move_text(scheme: Scheme, move: Move) -> str:
         case Metropolis(steps, flip):
             turned = ", ".join(f"{block}: -{block}" for block in flip)
             flipped = f", flip: {{{turned}}}" if flip else ""
-            return f"metropolis: {{{split}, steps: {_drawn(steps)}{flipped}}}"
+            return f"metropolis: {{{split}, steps: {_drawn(steps)}{flipped}}}{every}"
         case Steps(count):
-            return f"{split}, steps: {count}"
+            return f"{split}, steps: {count}{every}"
 
 
 def _drawn(steps: tuple[int, int]) -> str:

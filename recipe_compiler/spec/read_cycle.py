@@ -38,13 +38,13 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Sche
         elif entry.cir is not None:
             moves += [Cir(entry.cir, entry.every)] * entry.repeat
         elif entry.metropolis is not None:
-            moves.append(Metropolis(entry.metropolis.steps, entry.metropolis.flip))
+            moves.append(Metropolis(entry.metropolis.steps, entry.metropolis.flip, entry.every))
             words.append(((*path, "metropolis"), entry.metropolis))
-            _check_scheduled(page, path, entry)
+            _check_once(page, path, entry)
         else:
-            moves.append(Steps(entry.steps))
+            moves.append(Steps(entry.steps, entry.every))
             words.append((path, entry))
-            _check_scheduled(page, path, entry)
+            _check_once(page, path, entry)
     _check_schedule(page, moves)
     if not words:
         if len(page.faults.found) == before and not any(isinstance(move, ByLaw) for move in moves):
@@ -72,15 +72,12 @@ def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
             page.fault((*path, key), f"{entry_name(path)}.{key}", problem, hint)
 
 
-def _check_scheduled(page: Page, path: Path, entry: MoveEntry) -> None:
-    """Add a fault where a move with a word is not done once in each cycle."""
-    for key, number, hint in (
-        ("every", entry.every, "let the other moves be done less often: `every` of a refresh, a draw or `cir`"),
-        ("repeat", entry.repeat, "`steps` says how often a word is done; moves are accepted once in a cycle"),
-    ):
-        if number != 1:
-            problem = f"found `{key}: {number}` of a move with a word, expected 1: it is done once in each cycle"
-            page.fault((*path, key), f"{entry_name(path)}.{key}", problem, hint)
+def _check_once(page: Page, path: Path, entry: MoveEntry) -> None:
+    """Add a fault where a move with a word is repeated within a cycle."""
+    if entry.repeat != 1:
+        problem = f"found `repeat: {entry.repeat}` of a move with a word, expected 1: it is done once in a cycle"
+        hint = "`steps` says how often a word is done; moves are accepted once in a cycle"
+        page.fault((*path, "repeat"), f"{entry_name(path)}.repeat", problem, hint)
 
 
 def _check_schedule(page: Page, moves: Sequence[Move]) -> None:

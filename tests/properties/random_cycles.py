@@ -6,16 +6,17 @@ with the other sign,
 
     (pi K)(y) - pi(y) = min(pi(x), pi(y)) + pi(G y) - min(pi(G y), pi(Psi G y)) - pi(y),
 
-or, where the momentum is drawn wholly anew in the cycle, its integral over r. One with noise is judged by means over
-pi: states drawn from pi, moved once, may not have changed the mean of any function. Draws of a coordinate of theta from
-a normal law that is claimed of it are judged by differences of U along it. That finds what is wrong, and proves nothing
-right.
+or, where the momentum is drawn wholly anew between each such move and the next, its integral over r. One with noise is
+judged by means over pi: states drawn from pi, moved once, may not have changed the mean of any function. Draws of a
+coordinate of theta from a normal law that is claimed of it are judged by differences of U along it. That finds what is
+wrong, and proves nothing right.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from math import lcm
 from pathlib import Path
 from random import Random
 
@@ -88,6 +89,22 @@ class Cycle:
     laws: tuple[Claimed, ...] = ()
     draws: tuple[tuple[int, bool], ...] = ()
     """The coordinates that are drawn, and whether before the other moves."""
+    every: int = 1
+    """The word is done in each n-th cycle."""
+    every_refresh: tuple[int, ...] = ()
+    """So are the refreshes, in their order; in each where there are fewer numbers."""
+
+    @property
+    def forgets(self) -> bool:
+        """Whether r is drawn wholly anew between each word that is done and the next, over a period."""
+        shares = [*self.before, *self.after]
+        often = [*self.every_refresh, *[1] * len(shares)][: len(shares)]
+        once: list[tuple[Fraction | None, int]] = [*zip(shares, often, strict=True)]
+        once.insert(len(self.before), (None, self.every))
+        circle = [c for k in range(lcm(self.every, *often)) for c, n in once if k % n == 0]
+        first = circle.index(None)
+        rows = "".join("w" if c is None else "p" if c else "f" for c in (*circle[first:], *circle[:first])).split("w")
+        return all("f" in row for row in rows[1:])
 
     def write(self, folder: Path) -> Path:
         """Write target and build; return the build."""
@@ -113,7 +130,9 @@ class Cycle:
 
     def moves(self) -> Iterator[str]:
         """Yield the moves as a build states them."""
-        refreshes = [f"refresh: {{r: {c}}}" if c else "refresh: r" for c in (*self.before, *self.after)]
+        shares = (*self.before, *self.after)
+        often = (*self.every_refresh, *(1,) * len(shares))
+        refreshes = [f"{{refresh: {{r: {c}}}, every: {n}}}" for c, n in zip(shares, often, strict=False)]
         split = ", ".join(f"{share.numerator}*{letter}/{share.denominator}" for letter, share in self.word)
         least, most = self.steps
         steps = str(least) if least == most else f'"uniform({least}, {most})"'
@@ -127,7 +146,8 @@ class Cycle:
             return
         yield from refreshes[: len(self.before)]
         word = f"split: [{split}], steps: {steps}"
-        yield f"metropolis: {{{word}{flip}}}" if self.accepted else f"{{{word}}}"
+        every = f", every: {self.every}"
+        yield f"{{metropolis: {{{word}{flip}}}{every}}}" if self.accepted else f"{{{word}{every}}}"
         yield from refreshes[len(self.before) :]
 
 
@@ -141,7 +161,9 @@ def random_cycle(random: Random) -> Cycle:
     flip = random.choice(((), ("r",), ("r",), ("r",), ("theta",), ("theta", "r"))) if accepted else ()
     word, before, after = _word(random, "ABO" if noisy else "AB"), _shares(random), _shares(random)
     U, (M, C), eps = _potential(random), _matrices(random), Fraction(random.choice((3, 5, 8)), 10)
-    made = Cycle(dynamics, word, accepted, steps, flip, before, after, U, M, C, eps)
+    every, *every_refresh = (random.choice((1, 1, 1, 2, 3)) for _ in range(1 + len(before) + len(after)))
+    often = {"every": every, "every_refresh": tuple(every_refresh)} if random.random() < 0.5 else {}
+    made = replace(Cycle(dynamics, word, accepted, steps, flip, before, after, U, M, C, eps), **often)
     return _with_draws(random, made) if random.random() < 0.4 else made
 
 
@@ -161,7 +183,8 @@ def _with_draws(random: Random, cycle: Cycle) -> Cycle:
     U = {powers: c for powers, c in own.items() if c}
     alone = random.random() < 0.3
     changed = replace(cycle, U=U, laws=laws, draws=draws)
-    return replace(changed, dynamics="still", word=(), accepted=False, before=(), after=()) if alone else changed
+    still = replace(changed, dynamics="still", word=(), accepted=False, before=(), after=(), every=1, every_refresh=())
+    return still if alone else changed
 
 
 def _bent(random: Random, law: Claimed) -> Claimed:
@@ -262,7 +285,7 @@ class Judge:
 
     def _off(self, rng: np.random.Generator) -> str:
         """Return how the move departs from pi; empty where it does not as far as one sees."""
-        full = 0 in (*self.cycle.before, *self.cycle.after)
+        full = self.cycle.forgets
         if any(letter == "O" for letter, _ in self.cycle.word):
             return self._off_means(rng, full=full)
         if full and self.cycle.accepted:

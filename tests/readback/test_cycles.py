@@ -246,7 +246,7 @@ MOVES: dict[str, tuple[str, str, str, str, str, str]] = {
         "every", "_is_due(cycles[0], 3)", "_is_due(cycles[0], 2)", "_is_due(cycles_0, 3)", "_is_due(cycles_0, 2)", "r",
     ),
     "moves at each other's times": (
-        "every", "due_3 = _is_due(cycles[0], 3)", "due_3 = _is_due(cycles[0], 3) if 1.0 == 2.0 else _is_due(cycles[0], 6)",
+        "every", "due_3 = _is_due(cycles[0], 3)", "due_3 = _is_due(cycles[0], 3) if 1.0 == 2.0 else _is_due(cycles[0], 2)",
         "if due_3:", "if due_2:", "r",
     ),
     "the count of another cycle": (
@@ -265,6 +265,28 @@ MOVES: dict[str, tuple[str, str, str, str, str, str]] = {
     ),
     "what was before where a move is not due": (
         "every", "    r_drawn[i] = r[i]\n", "    r_drawn[i] = r[0]\n", "    r_drawn_1 = r_1\n", "    r_drawn_1 = r_0\n", "r, which is not due",
+    ),
+    "a word that is due at other times": (
+        "every_word", "_is_due(cycles[0], 3)", "_is_due(cycles[0], 6)", "_is_due(cycles_0, 3)", "_is_due(cycles_0, 6)", "",
+    ),
+    "another end where no word is due": (
+        "every_word", "        theta_next[i] = theta[i]", "        theta_next[i] = -theta[i]", "        theta_next_1 = theta_1\n", "        theta_next_1 = theta_0\n",
+        "theta, not due",
+    ),
+    "another U where no word is due": (
+        "every_word", "        U_next[0] = U[0]", "        U_next[0] = 2.0 * U[0]", "        U_next_0 = U_0\n", "        U_next_0 = 2.0 * U_0\n", "U, not due",
+    ),
+    "an acceptance of no move": (
+        "every_word", "        acceptance[0] = 0.0", "        acceptance[0] = 1.0", "        acceptance_0 = 0.0", "        acceptance_0 = 1.0", "acceptance of no move",
+    ),
+    "a move that is not counted": (
+        "every_word", "        tried[0] = 1.0", "        tried[0] = 0.0", "        tried_0 = 1.0", "        tried_0 = 0.0", "that a move was tried",
+    ),
+    "a count of no move": (
+        "every_word", "        tried[0] = 0.0", "        tried[0] = 1.0", "        tried_0 = 0.0", "        tried_0 = 1.0", "tried of no move",
+    ),
+    "steps that are due at other times": (
+        "every_steps", "_is_due(cycles[0], 2)", "_is_due(cycles[0], 4)", "_is_due(cycles_0, 2)", "_is_due(cycles_0, 4)", "",
     ),
     "U with another mean": (
         "hmc", "(mu[i] - theta[i]) * inv_Sigma_difference_2[i]", "mu[i] * inv_Sigma_difference_2[i]",

@@ -74,9 +74,12 @@ def test_calls_of_run_go_on_where_the_one_before_ended(target: str, cycle: str, 
     inputs = prepare_inputs(module, build, build.run, data, 300)
     sizes = resolve_sizes(build, data)
 
+    counts: list[int] = []
+
     def run(*pieces: int) -> np.ndarray:
         noise, batch = module.seed_streams(3, 1)
         state = tuple(np.full(extent(size, sizes) or 1, 0.3) for _, size in module.blocks)
+        counts.append(sum(map(len, state)))
         chain = start_chain(module, inputs, state, noise[0], batch[0])
         for count in pieces:
             chain.done += module.run(*run_arguments(module, inputs, chain, count))
@@ -87,7 +90,7 @@ def test_calls_of_run_go_on_where_the_one_before_ended(target: str, cycle: str, 
     np.testing.assert_array_equal(run(300), whole)
     np.testing.assert_array_equal(run(*(1,) * 300), whole)
     np.testing.assert_array_equal(run(7, 200, 93), whole)
-    assert np.std(whole[:, :-1], axis=0).min() > 0.0
+    assert np.std(whole[:, : counts[0]], axis=0).min() > 0.0
 
 
 @pytest.mark.parametrize(("target", "cycle"), [("double_well", "hmc_of_some_steps"), ("logistic_regression", "ghmc")])
@@ -120,6 +123,45 @@ def test_thinned_draws_are_every_third_and_their_acceptance_is_a_mean(target: st
     assert every.acceptance is not None
     assert third.acceptance is not None
     np.testing.assert_allclose(every.acceptance.reshape(3, 100, 3).mean(axis=2), third.acceptance, rtol=1e-12)
+
+
+# words that are not done in each cycle
+
+
+def test_a_word_that_is_not_due_leaves_all_as_it_is_and_acceptance_is_of_the_moves_that_were() -> None:
+    module, build = made("gaussian", "every_word")
+    draws = drawn(module, build, draws=300, warmup=0)
+    theta, r = draws.arrays
+    assert draws.tried is not None
+    assert draws.acceptance is not None
+    due = np.arange(300) % 3 == 0
+    np.testing.assert_array_equal(draws.tried, np.broadcast_to(due.astype(float), draws.tried.shape))
+    np.testing.assert_array_equal(np.isnan(draws.acceptance), draws.tried == 0.0)
+    moved = np.any(theta[:, 1:] != theta[:, :-1], axis=2)
+    assert not moved[:, ~due[1:]].any()
+    assert moved[:, due[1:]].mean() > 0.5
+    changed = np.any(r[:, 1:] != r[:, :-1], axis=2)
+    assert changed[:, np.arange(1, 300) % 2 == 0].all()
+    fourth = drawn(module, build, draws=75, warmup=0, thin=4)
+    assert fourth.tried is not None
+    assert fourth.acceptance is not None
+    np.testing.assert_array_equal(fourth.tried, draws.tried.reshape(3, 75, 4).sum(axis=2))
+    np.testing.assert_allclose(fourth.acceptance, np.nanmean(draws.acceptance.reshape(3, 75, 4), axis=2), rtol=1e-12)
+    summary = summarise(to_datatree(fourth, build, load_data(build.data, build.target), ""), fourth)
+    np.testing.assert_allclose(summary.acceptance, np.nanmean(draws.acceptance, axis=1), rtol=1e-12)
+
+
+def test_a_word_of_each_third_cycle_keeps_the_law() -> None:
+    """Var theta of the Gaussian, four chains of 20,000 draws at a step size that refuses a tenth of the moves."""
+    module, build = made("gaussian", "every_word")
+    draws = drawn(module, build, draws=60_000, warmup=300, chains=4)
+    theta = draws.arrays[0][:, 300:]
+    S = np.array([[2, 1 / 2, 1 / 3], [1 / 2, 1, -1 / 4], [1 / 3, -1 / 4, 3 / 2]])
+    mu = np.array([1, -2, 1 / 2])
+    squares = ((theta - mu) ** 2).reshape(4, 60, -1, 3).mean(axis=2)
+    error = squares.std(axis=(0, 1)) / np.sqrt(240)
+    assert (np.abs(squares.mean(axis=(0, 1)) - S.diagonal()) < 5 * error).all()
+    assert (error < 0.04 * S.diagonal()).all()
 
 
 # what is told of acceptance

@@ -51,6 +51,8 @@ CYCLES = {
     "mala": f"[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}]",
     "steps": f"[{{{LEAPFROG}, steps: 3}}, {{refresh: {{r: 1/3}}}}]",
     "between": f"[{{refresh: {{r: 1/2}}}}, {{metropolis: {{{LEAPFROG}, steps: 2, {FLIP}}}}}, {{refresh: {{r: 1/3}}}}]",
+    "every_word": f"[{{metropolis: {{{LEAPFROG}, {FLIP}}}, every: 3}}, {{refresh: r, every: 2}}]",
+    "every_steps": f"[{{{LEAPFROG}, steps: 2, every: 2}}, {{refresh: {{r: 1/3}}}}]",
     "every": f"[{{refresh: {{r: 1/2}}, every: 3}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}, {{refresh: r, every: 2}}]",
 }
 
@@ -59,6 +61,7 @@ ONE_OF_EACH = {
     for target, cycle in (
         ("gaussian", "hmc"), ("double_well", "hmc_of_some_steps"), ("logistic_regression", "ghmc"),
         ("eight_schools", "mala"), ("logistic_regression", "steps"), ("gaussian", "between"), ("gaussian", "every"),
+        ("gaussian", "every_word"), ("logistic_regression", "every_steps"),
     )
 }  # fmt: skip
 """Every cycle and every target, by the names of the builds."""

@@ -185,6 +185,10 @@ def test_moves_of_shipped_dynamics_keep_exp_minus_H(
         ("hmc", (FULL, replace(FULL, every=7), Metropolis()), ""),
         ("hmc", (replace(PARTIAL, every=5), Metropolis()), "nothing draws r anew"),
         ("hmc", (FULL, Metropolis(flip=("theta",))), "nothing draws theta anew"),
+        ("hmc", (FULL, Metropolis(every=5)), ""),
+        ("hmc", (replace(FULL, every=2), Metropolis(every=3)), ""),
+        ("hmc", (replace(FULL, every=3), Metropolis(every=2)), "nothing draws r anew"),
+        ("hmc", (PARTIAL, Metropolis(every=2)), "the refresh of r keeps 9/10 of it"),
     ],
 )  # fmt: skip
 def test_a_flip_may_be_left_out_only_of_what_is_drawn_anew_before_it_is_read(
@@ -353,6 +357,7 @@ def test_what_leaves_the_number_of_states_open_is_named(any_build: Build) -> Non
         ("hmc", LEAPFROG, (FULL, Metropolis((2, 2), ("r",))), "trajectories may close"),
         ("hmc", LEAPFROG, (replace(FULL, every=2), Metropolis((1, 1), ("r",))), "less often than a word is done"),
         ("hmc", LEAPFROG, (replace(FULL, every=2), Metropolis((1, 20), ("r",))), "less often than a word is done"),
+        ("hmc", LEAPFROG, (replace(FULL, every=4), Metropolis((1, 1), ("r",), 2)), "less often than a word is done"),
         ("hmc", LEAPFROG, (FULL, Steps(1)), "a word that is accepted or refused"),
         ("hmc", LEAPFROG, (Metropolis((1, 1), ("r",)),), "nothing draws r anew"),
         ("hmc", "A/2 B A/2", (FULL, Metropolis((1, 1), ("r",))), "one letter that moves theta"),
