@@ -164,6 +164,17 @@ def test_acceptance_is_not_asked_where_nothing_is_accepted(folder: Path) -> None
         rc.load(str(path))
 
 
+def test_a_move_of_each_third_cycle_is_not_planned(folder: Path) -> None:
+    path = folder / "third.yaml"
+    path.write_text(
+        f"name: third\ndynamics: {SPECS}/dynamics/hmc.yaml\ntarget: {SPECS}/targets/standard_normal.yaml\n"
+        "scheme: {cycle: [refresh: r, {metropolis: {split: [B/2, A, B/2]}, every: 3}]}\n"
+        "variant: full\nsizes: {d: 2}\nrun: {step_size: auto}\n"
+    )
+    with pytest.raises((ModelError, SpecError), match="accepted in some cycles alone"):
+        rc.load(str(path))
+
+
 @pytest.mark.slow
 def test_a_regression_of_thirty_coefficients_takes_seconds(tmp_path: Path) -> None:
     text = (SPECS / "builds/hmc_logistic.yaml").read_text()

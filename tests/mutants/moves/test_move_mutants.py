@@ -48,6 +48,12 @@ OPEN = {
         "open whether r, drawn wholly anew, mends it",
     ),
     "hmc_every_other_without_flip": ("metropolis", TURNED, "nothing draws r anew", "open whether r, drawn wholly anew"),
+    "hmc_every_third_refresh_without_flip": (
+        "metropolis",
+        TURNED,
+        "nothing draws r anew",
+        "open whether r, drawn wholly anew",
+    ),
     "path_without_flip": ("metropolis", TURNED, "nothing draws r anew"),
     "path_that_is_no_palindrome": (
         "metropolis",
