@@ -21,6 +21,8 @@ from recipe_compiler.readback.names import Names
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 
 Value = Any
+GUARD = 20
+"""Digits of numbers at a point that roundings may have taken."""
 
 
 def matrices_of(names: Names) -> Matrices:
@@ -111,4 +113,6 @@ def _entries(read: np.ndarray, stated: np.ndarray) -> Iterator[tuple[Scalar, Sca
 
 def _equal(read: Scalar, stated: Scalar, names: Names) -> bool:
     difference = sp.expand(read - stated)
+    if names.digits and difference.is_number:
+        return bool(abs(difference) < sp.Rational(1, 10 ** (names.digits - GUARD)))
     return difference == 0 or (not names.at_point and bool(is_zero(difference)))
