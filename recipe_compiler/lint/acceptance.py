@@ -4,6 +4,7 @@ It is read off the operations, so that exponentials are never taken to be undone
 """
 
 from dataclasses import dataclass
+from math import prod
 
 import sympy
 from sympy import Expr
@@ -66,7 +67,9 @@ class _Comparison:
 
     def _by_logarithm(self, bound: int, around: list[tuple[str, int]], holds: bool) -> Acceptance:
         """Return log u < L, what stands around log u taken to the other side, the outermost first."""
-        found = self.at.value(bound if around else self._unbounded(bound, 0))
+        scaled = all(op == "mul" and self.operations[k].op == "number" for op, k in around)
+        positive = scaled and prod(self.operations[k].value for _, k in around) > 0
+        found = self.at.value(self._unbounded(bound, 0) if positive else bound)
         for op, place in around:
             other = self.at.value(place)
             if op == "add":

@@ -18,6 +18,7 @@ RIGHT = {
     "walk": "sgld_unit",
     "walk_by_the_ratio": "sgld_unit",
     "walk_by_an_exponential": "sgld_unit",
+    "walk_by_an_exponential_and_a_minimum": "sgld_unit",
     "walk_refused_first": "sgld_unit",
     "mala": "sgld_unit",
     "hmc": "sgld_unit",

@@ -3,10 +3,12 @@ with the compiler.
 
     python tests/properties/fire_moves.py [COUNT] [SEED]     on all cores; 10000 from seed 2015 on where left out
 
-Three quarters are cycles of refreshes, words, acceptances and draws (`random_cycles`: acceptance ratios, shares, flips,
-orders of moves, laws), a quarter draws and flows of gamma laws with data (`random_flows`: shapes, rates, Jacobians of
-log variables, sums over minibatches). No claim that the judge finds wrong may be proved, none that it does not may be
-refuted: a first one ends it, with its seed.
+Most are cycles of refreshes, words, acceptances and draws (`random_cycles`: acceptance ratios, shares, flips, orders
+of moves, how often they are done, laws), a quarter draws and flows of gamma laws with data (`random_flows`: shapes,
+rates, Jacobians of log variables, sums over minibatches), an eighth steps of Python that are accepted or refused, as
+lint reads them (`random_steps`: ratios, momenta, kicks, corrections, flips). No claim that the judge finds wrong may
+be proved, none that it does not may be refuted: a first one ends it, with its seed. Of a step with a wrong
+coefficient that no mean tells nothing is known, and it is not counted.
 """
 
 import os
@@ -22,10 +24,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from random_cycles import CLAIMS, Judge, random_cycle
 from random_flows import FLOW_CLAIMS, random_flow
+from random_steps import random_step
 
+from recipe_compiler.lint.bind_arguments import bind_arguments
+from recipe_compiler.lint.findings import lint
+from recipe_compiler.lint.source import read_source
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Verdict
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.claims import BUILDS, BoundBuild, applicable_claims
@@ -39,6 +45,8 @@ Tally = Counter[tuple[bool, Verdict]]
 
 def judged(seed: int) -> dict[tuple[str, bool], Verdict]:
     """Return the verdicts on the random document of a seed, by claim and whether the judge finds it wrong."""
+    if seed % 8 == 6:
+        return _judged_step(seed)
     flows = seed % 4 == 3
     if flows:
         document = random_flow(Random(seed))
@@ -52,6 +60,25 @@ def judged(seed: int) -> dict[tuple[str, bool], Verdict]:
     bound = BoundBuild(Stages(build, bind(build)))
     asked = [claim for claim in applicable_claims(BUILDS, build) if claim.id in (FLOW_CLAIMS if flows else CLAIMS)]
     return {(claim.id, claim.id in wrong): claim.decide(bound).verdict for claim in asked}
+
+
+def _judged_step(seed: int) -> dict[tuple[str, bool], Verdict]:
+    step = random_step(Random(seed))
+    wrong = bool(step.off(seed))
+    if not wrong and not step.is_right:
+        return {}
+    assert not (wrong and step.is_right), (seed, step)
+    with tempfile.TemporaryDirectory() as folder:
+        file, document = Path(folder) / "step.py", Path(folder) / "dynamics.yaml"
+        file.write_text(step.text(), encoding="utf-8")
+        document.write_text(step.document(), encoding="utf-8")
+        dynamics = load(document)
+        assert isinstance(dynamics, Dynamics)
+        report = lint(bind_arguments(read_source(f"{file}:step"), dynamics, ())).report
+    assert report is not None
+    (found,) = report.findings
+    assert found.id == "lint_metropolis", (seed, found)
+    return {(found.id, wrong): Verdict.PROVED if found.checked_at else found.verdict}
 
 
 def fire(seeds: range) -> Tally:

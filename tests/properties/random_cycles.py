@@ -160,7 +160,7 @@ def random_cycle(random: Random) -> Cycle:
     steps = (1, 1) if noisy else (least, least) if random.random() < 0.6 or not accepted else (least, least + 2)
     flip = random.choice(((), ("r",), ("r",), ("r",), ("theta",), ("theta", "r"))) if accepted else ()
     word, before, after = _word(random, "ABO" if noisy else "AB"), _shares(random), _shares(random)
-    U, (M, C), eps = _potential(random), _matrices(random), Fraction(random.choice((3, 5, 8)), 10)
+    U, (M, C), eps = random_potential(random), _matrices(random), Fraction(random.choice((3, 5, 8)), 10)
     every, *every_refresh = (random.choice((1, 1, 1, 2, 3)) for _ in range(1 + len(before) + len(after)))
     often = {"every": every, "every_refresh": tuple(every_refresh)} if random.random() < 0.5 else {}
     made = replace(Cycle(dynamics, word, accepted, steps, flip, before, after, U, M, C, eps), **often)
@@ -233,7 +233,7 @@ def _word(random: Random, names: str) -> tuple[Letter, ...]:
     return tuple((letter, share / total[letter]) for letter, share in word)
 
 
-def _potential(random: Random) -> Polynomial:
+def random_potential(random: Random) -> Polynomial:
     """Return a quadratic, with a quartic, or odd terms, or both; it grows."""
     a, c, b = random.randint(3, 5), random.randint(3, 5), random.choice((-1, 1, 3))
     found = {(2, 0): Fraction(a, 2), (0, 2): Fraction(c, 2), (1, 1): Fraction(b, 2)}
@@ -323,7 +323,7 @@ class Judge:
 
     def _off_means(self, rng: np.random.Generator, *, full: bool) -> str:
         """Return a mean over pi that a move with noise changes; of theta only, where r is drawn anew."""
-        z = self._draws(rng, 60_000)
+        z = self.sample(rng, 60_000)
         new, work = self._noisy(z, rng)
         if self.cycle.accepted:
             taken = np.exp(np.minimum(-work, 0))
@@ -331,7 +331,7 @@ class Judge:
         else:
             taken, back = np.ones(len(z)), z
         seen = slice(0, 2) if full and self.cycle.accepted else slice(0, 4)
-        for name, at, at_new, at_back in zip(*_functions(z[:, seen], new[:, seen], back[:, seen]), strict=True):
+        for name, at, at_new, at_back in zip(*functions(z[:, seen], new[:, seen], back[:, seen]), strict=True):
             change = taken * at_new + (1 - taken) * at_back - at
             error = float(change.std()) / len(z) ** 0.5
             if abs(float(change.mean())) > DEVIATIONS * error + 1e-12:
@@ -347,7 +347,7 @@ class Judge:
             for letter, share in self.cycle.word:
                 h = float(share * self.cycle.eps)
                 if letter != "O":
-                    new = self._letter(z, letter, h)
+                    new = self.letter(z, letter, h)
                     work += self.H(new) - self.H(z)
                     z = new
                     continue
@@ -357,7 +357,7 @@ class Judge:
                 z = np.hstack([z[:, :2], x @ V.T @ L.T])
         return z, work
 
-    def _draws(self, rng: np.random.Generator, count: int) -> Array:
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
         """Return states with the law exp(-H), theta by rejection from a normal law."""
         found: list[Array] = []
         u = np.linspace(-5, 5, 201)
@@ -383,7 +383,8 @@ class Judge:
         r = z[:, 2:]
         return self.U(z[:, :2]) + (r @ self.W * r).sum(1) / 2
 
-    def _letter(self, z: Array, letter: str, h: float) -> Array:
+    def letter(self, z: Array, letter: str, h: float) -> Array:
+        """Return where a letter without noise leads in a time."""
         theta, r = z[:, :2], z[:, 2:]
         if letter == "A":
             return np.hstack([theta + h * r @ self.W, r])
@@ -397,7 +398,7 @@ class Judge:
         """Return where the word leads, done so often; its inverse for the sign -1."""
         for _ in range(count):
             for letter, share in self.cycle.word[::sign]:
-                z = np.clip(self._letter(z, letter, sign * float(share * self.cycle.eps)), -1e30, 1e30)
+                z = np.clip(self.letter(z, letter, sign * float(share * self.cycle.eps)), -1e30, 1e30)
         return z
 
     def _turned(self, z: Array) -> Array:
@@ -405,7 +406,7 @@ class Judge:
         return z * np.array(signs)
 
 
-def _functions(*states: Array) -> tuple[tuple[str, ...], *tuple[list[Array], ...]]:
+def functions(*states: Array) -> tuple[tuple[str, ...], *tuple[list[Array], ...]]:
     """Return names, and values at each array of states: coordinates, their products, waves, a fourth power."""
     n = states[0].shape[1]
     pairs = [(i, j) for i in range(n) for j in range(i, n)]

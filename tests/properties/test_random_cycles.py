@@ -22,6 +22,7 @@ def test_no_random_cycle_is_judged_wrongly() -> None:
             found.add((claim, wrong, verdict))
     assert {("cycle", False, Verdict.PROVED), ("cycle", True, Verdict.REFUTED)} <= found
     assert {("draw", False, Verdict.PROVED), ("metropolis", False, Verdict.PROVED)} <= found
+    assert {("lint_metropolis", False, Verdict.PROVED), ("lint_metropolis", True, Verdict.REFUTED)} <= found
     assert {("cir", False, Verdict.PROVED), ("cir", True, Verdict.UNDECIDED)} <= found
 
 

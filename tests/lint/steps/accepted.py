@@ -33,6 +33,11 @@ def walk_by_an_exponential(theta, U, rng):
     return new if -rng.exponential() <= U(theta) - U(new) else theta
 
 
+def walk_by_an_exponential_and_a_minimum(theta, U, rng):
+    new = theta + rng.standard_normal(theta.shape)
+    return np.where(-rng.standard_exponential() < np.minimum(0, U(theta) - U(new)), new, theta)
+
+
 def walk_refused_first(theta, U):
     new = [x + random.gauss(0, 1) for x in theta]
     if math.log(random.random()) > min(0, U(theta) - U(np.array(new))):
