@@ -59,7 +59,7 @@ def _child(request: bytes, total: float) -> bytes | Untraced:
         asked.write(request)
         asked.seek(0)
         child = subprocess.Popen(
-            [sys.executable, "-P", "-c", START, str(Path(__file__).parents[2]), str(os.getpid())],
+            _command(),
             stdin=asked,
             stdout=answered,
             stderr=subprocess.DEVNULL,
@@ -76,6 +76,10 @@ def _child(request: bytes, total: float) -> bytes | Untraced:
             return Untraced(f"it did not end in {total:g} s")
         answered.seek(0)
         return answered.read(LARGEST_ANSWER)
+
+
+def _command() -> list[str]:
+    return [sys.executable, "-P", "-c", START, str(Path(__file__).parents[2]), str(os.getpid())]
 
 
 def _ends(child: "subprocess.Popen[bytes]") -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray
 
-pytestmark = pytest.mark.usefixtures("interruptible")
+pytestmark = pytest.mark.usefixtures("known_verdicts", "without_reading_back", "interruptible")
 
 ROOT = Path(__file__).parents[2]
 

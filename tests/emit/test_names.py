@@ -82,6 +82,7 @@ def test_awkward_names_are_changed_and_the_module_still_reads_back(tmp_path: Pat
     assert "def run(" in text
 
 
+@pytest.mark.usefixtures("taken_for_granted")
 @pytest.mark.parametrize("variant", ["full", "minibatch"])
 @pytest.mark.parametrize("name", ["total", "row", "batch", "grad_U", "grad_U_tilde"])
 def test_blocks_of_a_target_keep_clear_of_what_is_computed(name: str, variant: str, tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """Steps of the files beside this one, judged; each once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 from loaders import load_dynamics
+from warm import warm_python
 
+from recipe_compiler.lint import process
 from recipe_compiler.lint.bind_arguments import Binding, bind_arguments
 from recipe_compiler.lint.findings import Lint, lint
 from recipe_compiler.lint.source import read_source
@@ -15,6 +17,19 @@ from recipe_compiler.verdict import Finding, Report
 HERE = Path(__file__).parent
 SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
 Maps = tuple[tuple[str, str], ...]
+
+
+@pytest.fixture(scope="session")
+def _warm() -> Iterator[list[str]]:
+    with warm_python(("numpy.random", "recipe_compiler.lint.calls", "recipe_compiler.lint.draws")) as python:
+        yield python
+
+
+@pytest.fixture
+def few_calls(_warm: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Call steps a few times, in forks of a process that has all imported: for tests of what one call does."""
+    few = "from recipe_compiler.lint import calls, child; calls.CALLS = calls.FEWEST; child.main()"
+    monkeypatch.setattr(process, "_command", lambda: [*_warm, "-c", few])
 
 
 def ask_of(where: str, spec: str, maps: Maps = ()) -> Binding:

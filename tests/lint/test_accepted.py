@@ -11,6 +11,8 @@ from recipe_compiler.lint.findings import AT_FIXED_SIZES, Lint
 from recipe_compiler.lint.metropolis import HOW
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
 
+pytestmark = pytest.mark.usefixtures("few_calls")
+
 HERE = Path(__file__).parent / "steps"
 NOT_STEPS = {"U", "grad_U", "leapfrog"}
 

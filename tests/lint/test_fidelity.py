@@ -14,6 +14,8 @@ from recipe_compiler.lint.answer import Trace
 from recipe_compiler.lint.bind_arguments import Binding
 from recipe_compiler.lint.process import run_step
 
+pytestmark = pytest.mark.usefixtures("few_calls")
+
 FILE = Path(__file__).parent / "steps" / "idioms.py"
 NAMES = [node.name for node in ast.parse(FILE.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]
 

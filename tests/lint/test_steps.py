@@ -9,6 +9,8 @@ import pytest
 from recipe_compiler.lint.findings import AT_FIXED_SIZES, Lint
 from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided
 
+pytestmark = pytest.mark.usefixtures("few_calls")
+
 HERE = Path(__file__).parent / "steps"
 
 RIGHT = {

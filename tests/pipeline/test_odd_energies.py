@@ -8,6 +8,8 @@ from loaders import load_build
 
 from recipe_compiler.pipeline import compile_build
 
+pytestmark = pytest.mark.usefixtures("taken_for_granted")
+
 SPECS = Path(__file__).parents[2] / "specs"
 KINETIC = """
 format: 1

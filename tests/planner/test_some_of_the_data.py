@@ -11,6 +11,8 @@ import recipe_compiler as rc
 from recipe_compiler.run import linearized_chain
 from recipe_compiler.run.linear_step import Batches
 
+pytestmark = pytest.mark.usefixtures("known_verdicts", "without_reading_back")
+
 N, d, PRIOR = 20_000, 3, 10.0
 RNG = np.random.default_rng(3)
 X = RNG.standard_normal((N, d)) @ np.array([[1.0, 0.0, 0.0], [0.8, 0.5, 0.0], [-0.3, 0.4, 2.0]]).T

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loaders import load_build
+from reports import granted
 
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.run.data import load_data
@@ -40,7 +41,8 @@ def written(folder: Path, *, mapped: bool) -> tuple[Build, Emitted]:
     path = folder / f"{'mapped' if mapped else 'loaded'}.yaml"
     path.write_text(BUILD.replace("MAPPED", str(mapped).lower()))
     build = load_build(path)
-    module = compile_build(build)
+    with granted():
+        module = compile_build(build)
     return build, load_text(module.name, module.text)
 
 

@@ -360,6 +360,7 @@ def test_many_coordinates_compile_in_time_that_does_not_grow_with_them(tmp_path:
     )
 
 
+@pytest.mark.usefixtures("taken_for_granted")
 def test_sizes_that_the_data_give_need_not_be_stated(tmp_path: Path) -> None:
     path = written("varying", tmp_path)
     path.write_text(path.read_text().replace("sizes: {J: 3, p: 2}", ""))
