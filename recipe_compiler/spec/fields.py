@@ -444,6 +444,27 @@ def _shape(value: Raw) -> Shape:
     return Shape(*(_size(size) for size in sizes))
 
 
+_MEANT: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "`is: [integer, nonnegative]`": (("count", "counts", "natural", "nonnegative integer"), "a count is"),
+    "`in: [0, 1]` in its place": (
+        ("binary", "boolean", "bool", "indicator", "bernoulli"),
+        "a field of zeros and ones is",
+    ),
+    "`is: integer`": (("int", "whole", "discrete"), "whole numbers are"),
+    "`index_of: SIZE` in its place": (("index", "category", "categorical", "factor"), "positions along an axis are"),
+}
+"""What to write of data to what it is called elsewhere."""
+
+
+def _kind_meant(item: str, known: tuple[str, ...]) -> str:
+    """Return the hint for what is no kind; of data, what is meant may be stated by other keys."""
+    if Kind.INTEGER.value in known:
+        for write, (names, what) in _MEANT.items():
+            if item.casefold() in names:
+                return f"{what} {write}"
+    return nearest(item, known)
+
+
 def _kinds_of(allowed: tuple[Kind, ...]) -> Callable[[Raw], tuple[Kind, ...]]:
     known = tuple(kind.value for kind in allowed)
 
@@ -451,8 +472,7 @@ def _kinds_of(allowed: tuple[Kind, ...]) -> Callable[[Raw], tuple[Kind, ...]]:
         kinds: list[Kind] = []
         for item in _one_or_more(value):
             if item not in known:
-                near = nearest(item, known) if isinstance(item, str) else ""
-                refuse(item, "one of " + ", ".join(known), near)
+                refuse(item, "one of " + ", ".join(known), _kind_meant(item, known) if isinstance(item, str) else "")
             kinds.append(Kind(item))
         return tuple(dict.fromkeys(kinds))
 

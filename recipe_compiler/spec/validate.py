@@ -93,7 +93,13 @@ def entry_name(path: tuple[str | int, ...]) -> str:
     return name.removeprefix(".") or "document"
 
 
+_SETS_OF_DATA = frozenset({"domain", "support", "range", "bounds", "lower", "upper", "min", "max", "values", "levels"})
+
+
 def _unknown_key(key: str, known: tuple[str, ...]) -> tuple[str, str]:
+    if key in _SETS_OF_DATA and "index_of" in known:
+        hint = "`in: [0, 1]` lists the values that data may have; `is:` says positive, nonnegative, nonzero or integer"
+        return f"found the unknown key `{key}`, expected one of {', '.join(known)}", hint
     here = [name for name in known if key in _ELSEWHERE.get(name, ())]
     hint = f"here it is called `{here[0]}`" if here else nearest(key, known)
     return f"found the unknown key `{shown(key)}`, expected one of {', '.join(known)}", hint

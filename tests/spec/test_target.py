@@ -46,6 +46,24 @@ def test_a_fault_names_its_entry(refused, old: str, new: str, entry: str, part: 
     assert any(part in fault.problem for fault in faults if fault.entry == entry), faults
 
 
+@pytest.mark.parametrize(
+    ("written", "entry", "hint"),
+    [
+        ("is: count", "is", "a count is `is: [integer, nonnegative]`"),
+        ("is: Binary", "is", "a field of zeros and ones is `in: [0, 1]` in its place"),
+        ("is: int", "is", "whole numbers are `is: integer`"),
+        ("is: categorical", "is", "positions along an axis are `index_of: SIZE` in its place"),
+        ("is: positiv", "is", "did you mean `positive`?"),
+        ("domain: [0, 1]", "domain", "`in: [0, 1]` lists the values that data may have"),
+        ("lower: 0", "lower", "`is:` says positive, nonnegative, nonzero or integer"),
+        ("type: real", "type", "here it is called `is`"),
+    ],
+)
+def test_what_is_said_of_data_elsewhere_is_told_how_to_be_written(refused, written: str, entry: str, hint: str) -> None:
+    faults = refused("targets/logistic_regression", ("in: [0, 1]", written))
+    assert any(hint in fault.hint for fault in faults if fault.entry == f"data.y.{entry}"), faults
+
+
 def test_data_without_a_declaration_are_missed(refused) -> None:
     data = "data:\n  x: {shape: [N, d]}\n  y: {shape: N, in: [0, 1]}\n"
     entries = {fault.entry for fault in refused("targets/logistic_regression", (data, ""))}
