@@ -186,9 +186,11 @@ def demand_predictive(run: Run, spelled: str) -> None:
 
 def _predicted(run: Run, draws: Draws, tree: "DataTree") -> tuple[str, ...]:
     """Add what the model would give as data, where it is wanted and can be drawn; return what there is not, and why."""
-    large = bytes_of(run.settings, run.data) > LARGEST
-    if run.predictive is False or not run.build.target.stated.densities or (large and not run.predictive):
+    if run.predictive is False or run.build.target.log_likelihood is None:
         return ()
+    taken = bytes_of(run.settings, run.data)
+    if taken > LARGEST and not run.predictive:
+        return (f"posterior_predictive is left out: it takes {taken / 1e6:.0f} MB; --predictive draws it.",)
     try:
         why = add_predictive(tree, run.build, run.data, run.settings, dict(draws.sizes))
     except (RunError, DataError) as error:

@@ -127,3 +127,68 @@ def test_the_calls_of_arviz(tree: xarray.DataTree, tmp_path: Path) -> None:
         for of in (arviz_stats.ess, arviz_stats.rhat, arviz_stats.mcse):
             assert np.isfinite(of(found)["beta"]).all()
         assert np.isfinite(arviz_stats.hdi(found)["beta"]).all()
+
+
+BY_LOG_LIKELIHOOD = ("loo", "psense_summary", "bfmi", "summary", "ess", "rhat", "mcse", "hdi")
+"""Calls of arviz_stats that no density has to be named for."""
+PICTURES = (
+    "plot_energy", "plot_rank", "plot_forest", "plot_trace", "plot_dist", "plot_ess", "plot_autocorr", "plot_mcse",
+)  # fmt: skip
+PICTURES_OF_DATA = ("plot_ppc_dist", "plot_ppc_pit", "plot_loo_pit")
+OF_OLD = (
+    "loo", "waic", "summary", "ess", "rhat", "mcse", "hdi", "bfmi", "psens", "plot_energy", "plot_rank", "plot_forest",
+    "plot_trace", "plot_pair", "plot_posterior", "plot_ess", "plot_autocorr",
+)  # fmt: skip
+"""Of ArviZ before 1.0."""
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> xarray.DataTree:
+    """A run of a target that names no density."""
+    text = TARGET.replace("normal(y, x @ beta, sigma)", "-log(sigma) - ((y - x @ beta)/sigma)**2/2")
+    text = text.replace("normal(beta, 0, 2) + exponential(sigma, 3)", "-norm2(beta)/8 - 3*sigma")
+    return drawn(made(tmp_path_factory.mktemp("plain"), text))
+
+
+def test_a_target_without_named_densities_has_the_calls_that_need_none(plain: xarray.DataTree) -> None:
+    said = plain.attrs["left_out"]
+    assert "posterior_predictive is left out: log_likelihood of regression: found none, expected a summand" in said
+    assert "observed_data" not in plain.children
+    for name in BY_LOG_LIKELIHOOD:
+        assert getattr(arviz_stats, name)(plain) is not None
+    assert np.isfinite(arviz_stats.loo(plain).elpd)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_pictures_of_arviz(tree: xarray.DataTree, plain: xarray.DataTree) -> None:
+    """Those of arviz_plots, which is ArviZ from 1.0 on."""
+    azp = pytest.importorskip("arviz_plots", exc_type=Exception)  # 0.8 does not know matplotlib 3.11
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    for name in (*PICTURES, *PICTURES_OF_DATA):
+        getattr(azp, name)(tree)
+    azp.plot_pair(tree, var_names=["beta"])  # of 0.8: no labelled vector beside a number
+    azp.plot_prior_posterior(tree)
+    azp.plot_compare(arviz_stats.compare({"a": tree, "b": tree}))
+    azp.plot_khat(arviz_stats.loo(tree, pointwise=True))
+    for name in PICTURES:
+        getattr(azp, name)(plain)
+    pyplot.close("all")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_calls_of_arviz_before_1(tree: xarray.DataTree, plain: xarray.DataTree, tmp_path: Path) -> None:
+    az = pytest.importorskip("arviz", exc_type=Exception)
+    if int(az.__version__.partition(".")[0]):
+        pytest.skip("ArviZ from 1.0 on is arviz_stats and arviz_plots")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    for k, found in enumerate((tree, plain)):
+        data = az.from_netcdf(rc.Fit.of(found).save(tmp_path / f"{k}.nc"))
+        for name in OF_OLD:
+            assert getattr(az, name)(data) is not None
+            pyplot.close("all")
+        assert set(az.compare({"a": data, "b": data}).index) == {"a", "b"}
+    data = az.from_netcdf(tmp_path / "0.nc")
+    for name in ("plot_ppc", "plot_bpv"):
+        assert getattr(az, name)(data) is not None
+    assert az.plot_loo_pit(data, y="y") is not None
+    pyplot.close("all")
