@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -114,7 +114,7 @@ def _trace(data: Any) -> Trace:
         if len(covariance) != len(own) ** 2:
             raise ValueError
         groups.append((_places(own, draws), _places(covariance, last)))
-    return Trace(
+    found = Trace(
         operations,
         tuple(_places(flat, last) for flat in data["outputs"]),
         draws,
@@ -126,14 +126,23 @@ def _trace(data: Any) -> Trace:
         _whole(data.get("calls", 0), 10**9),
         tuple(_whole(line, 10**9) for line in data.get("left", ())),
         _places(data.get("compared", ()), last),
-        _otherwise(data),
     )
+    return _both_ways(found, data)
 
 
-def _otherwise(data: Any) -> Trace | None:
-    if len(data.get("compared", ())) not in (0, 2):
+def _both_ways(found: Trace, data: Any) -> Trace:
+    """Return a trace with that of the other answer, where something was compared; what both are made of is noted."""
+    if "otherwise" not in data:
+        return found
+    other = _trace(data["otherwise"])
+    if len(found.compared) != 2 or len(other.compared) != 2 or other.otherwise is not None:
         raise ValueError
-    return _trace(data["otherwise"]) if "otherwise" in data else None
+    given, rounded = (tuple(dict.fromkeys((*own, *its))) for own, its in _noted(found, other))
+    return replace(found, otherwise=other, given=given, rounded=rounded)
+
+
+def _noted(found: Trace, other: Trace) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    return (found.given, other.given), (found.rounded, other.rounded)
 
 
 def _order(places: Any, count: int) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
 """Does a step that is accepted or refused keep exp(-H), as it is and at every step size? At fixed sizes.
 
-S of (y, w), w being the draws that no one sees, is accepted with min(1, exp(L)). That keeps exp(-H(y) - |w|**2/2) where
-S is its own inverse and L = H(y) + |w|**2/2 - H(y') - |w'|**2/2 + log |det DS| (Tierney 1998; Green 1995). What is
-drawn before, and signs that are turned after, keep it by themselves.
+S of (y, w), w being the draws that no one sees, is accepted with min(1, exp(L)). With E = w.T P w/2, P their
+precision, that keeps exp(-H(y) - E(w)) where S is its own inverse and L = H(y) + E(w) - H(y') - E(w') + log |det DS|
+(Tierney 1998; Green 1995). What is drawn before, and signs that are turned after, keep it by themselves.
 """
 
 from dataclasses import replace
@@ -27,6 +27,7 @@ from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError
 
 HOW = "a move that is its own inverse, accepted by its ratio"
+NONSINGULAR = "covariances that are drawn from are nonsingular"
 OPEN = (*UNREAD, NotFollowedError, NotAffineError)
 
 
@@ -42,10 +43,12 @@ def metropolis(read: Read) -> Seen:
     """Return whether a step with an acceptance keeps exp(-H)."""
     problem = read.problem
     found = _seen(problem)
+    if found.holds and problem.trace.groups:
+        found = replace(found, given=(NONSINGULAR,))
     if not found.holds or problem.subject.dynamics.declarations.sizes:
-        return replace(found, given=problem.trace.given)
+        return replace(found, given=(*found.given, *problem.trace.given))
     needs = _needs(problem)
-    return replace(found, given=tuple(sorted(needs.given)), left=needs.open)
+    return replace(found, given=tuple(sorted(needs.given.union(found.given))), left=needs.open)
 
 
 def _needs(problem: TracedProblem) -> Obligations:
@@ -105,12 +108,17 @@ def _shown(proposal: Proposal) -> None:
 
 
 def _expected(proposal: Proposal, move: Involution) -> Expr:
-    """Return H(y) + |w|**2/2 - H(y') - |w'|**2/2 + log |det DS|."""
+    """Return H(y) + w.T P w/2 - H(y') - w'.T P w'/2 + log |det DS|."""
     H, z = proposal.problem.H, proposal.z
     here = proposal.visited.at(H, {x: x for x in z})
     there = proposal.visited.at(H, dict(zip(z, move.to, strict=True)))
-    draws = sympy.Add(*(w**2 for w in proposal.hidden)) - sympy.Add(*(w**2 for w in move.hidden))
-    return here - there + draws / 2 + move.log_det
+    return here - there + _energy(proposal, proposal.hidden) - _energy(proposal, move.hidden) + move.log_det
+
+
+def _energy(proposal: Proposal, w: tuple[Expr, ...]) -> Expr:
+    """Return w.T P w/2 of the hidden draws."""
+    P = proposal.precision
+    return sympy.Add(*(P[i][j] * x * y / 2 for i, x in enumerate(w) for j, y in enumerate(w) if P[i][j] != 0))
 
 
 def _whole_space(proposal: Proposal) -> None:

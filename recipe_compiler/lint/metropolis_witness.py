@@ -194,35 +194,49 @@ def _of_gaussian(proposal: Proposal, moved: _Move) -> Iterator[Refutation]:
         return
     if len(proposal.z) != 1 or len(proposal.hidden) != 1 or proposal.refreshed is not None:
         return
-    x, w = proposal.z[0], proposal.hidden[0]
-    at = next(points(declarations, problem.sizes, 1), None)
-    if at is None:
-        return
-    numbers = {s: rational(value) for s, value in at.numbers.items() if s != x}
-    square = _Square(proposal.visited, dict(numbers))
-    for eps in STEP_SIZES if problem.step_size else STEP_SIZES[:1]:
-        square.numbers[proposal.meaning.eps] = rational(eps)
-        square.known.clear()
-        forms = [square.of(e) for e in (moved.to[0], moved.log_ratio, square.plain(problem.H))]
-        linear = _coefficients(forms[0], (x, w), 1)
-        ratio, energy = (_coefficients(e, (x, w), 2) for e in forms[1:])
-        if linear is None or ratio is None or energy is None:
-            continue
-        change = _change(linear, ratio, energy, where_it_holds=proposal.where_it_holds)
-        if change > 0 or change < 0:
-            potential = [("potential", f"U = {x}**2/2")] if square.functions else []
-            given = [("eps", str(eps))] if problem.step_size else []
-            named = [(name, value) for name, value in at.text if name in {str(s) for s in numbers}]
-            words = f"the relative change of E[{x}**2] in a step"
-            yield (
-                "exact witness: the law of a Gaussian changes in a step, whose draws are integrated out",
-                (*problem_sizes(proposal), *named, *potential, *given, (words, change.str(4, radius=False))),
-            )
+    for at in points(declarations, problem.sizes, POINTS):
+        for eps in STEP_SIZES if problem.step_size else STEP_SIZES[:1]:
+            try:
+                change = _change_at(proposal, moved, at, eps)
+            except NoValueError:
+                continue
+            if change > 0 or change < 0:
+                yield _told(proposal, at, eps, change)
 
 
-def problem_sizes(proposal: Proposal) -> Texts:
-    """Return the sizes as texts."""
-    return tuple((name, str(n)) for name, n in proposal.problem.sizes.items())
+def _change_at(proposal: Proposal, moved: _Move, at: Point, eps: Fraction) -> arb:
+    """Return the relative change of E[x^2] at values of the parameters.
+
+    Raises:
+        NoValueError: what is proposed is not linear, or a log density not quadratic, without terms of lower degree.
+    """
+    (x,), (w,) = proposal.z, proposal.hidden
+    numbers: dict[Expr, Expr] = {s: rational(value) for s, value in at.numbers.items() if s != x}
+    square = _Square(proposal.visited, {**numbers, proposal.meaning.eps: rational(eps)})
+    hidden = proposal.precision[0][0] * w**2 / 2
+    to, ratio, energy = (
+        square.of(e) for e in (moved.to[0], moved.log_ratio, square.plain(proposal.problem.H) + hidden)
+    )
+    linear, *quadratic = _coefficients(to, (x, w), 1), *(_coefficients(e, (x, w), 2) for e in (ratio, energy))
+    return _change(linear, *quadratic, where_it_holds=proposal.where_it_holds)
+
+
+def _told(proposal: Proposal, at: Point, eps: Fraction, change: arb) -> Refutation:
+    """Return the refutation by a change."""
+    problem = proposal.problem
+    parameters = {parameter.name for parameter in problem.subject.dynamics.declarations.parameters}
+    named = [(name, value) for name, value in at.text if name in parameters]
+    x, U = proposal.z[0], problem.subject.dynamics.potential
+    potential = [("potential", f"{U} = {x}**2/2")] if problem.H.atoms(AppliedUndef) else []
+    given = [("eps", str(eps))] if problem.step_size else []
+    sizes = ((name, str(n)) for name, n in problem.sizes.items())
+    words = f"the relative change of E[{x}**2] in a step"
+    least = f"{0.99 * float(change.abs_lower()):.3g}"  # three digits, rounded, are still less
+    found = f"above {least}" if change > 0 else f"below -{least}"
+    return (
+        "exact witness: the law of a Gaussian changes in a step, whose draws are integrated out",
+        (*sizes, *named, *potential, *given, (words, found)),
+    )
 
 
 class _Square:
@@ -231,7 +245,6 @@ class _Square:
     def __init__(self, visited: Visited, numbers: dict[Expr, Expr]) -> None:
         self.visited, self.numbers = visited, numbers
         self.known: dict[Symbol, Expr] = {}
-        self.functions = False
 
     def of(self, e: Expr) -> Expr:
         """Return an expression multiplied out."""
@@ -244,7 +257,6 @@ class _Square:
     def plain(self, e: Expr) -> Expr:
         """Return an expression of the coordinates themselves."""
         calls = e.atoms(AppliedUndef)
-        self.functions = self.functions or bool(calls)
         return e.xreplace({call: _half_square(call) for call in calls}).doit()
 
     def _opaque(self, s: Symbol) -> Expr:
@@ -261,13 +273,17 @@ def _half_square(call: Expr) -> Expr:
     return sympy.Add(*(x**2 for x in call.args if isinstance(x, Symbol))) / 2
 
 
-def _coefficients(e: Expr, by: tuple[Symbol, Symbol], degree: int) -> list[arb] | None:
-    """Return the coefficients of a form of a degree in two symbols, those of x^n, x^(n-1) w, ..., w^n."""
-    if e != 0 and not e.is_polynomial(*by):
-        return None
+def _coefficients(e: Expr, by: tuple[Symbol, Symbol], degree: int) -> list[arb]:
+    """Return the coefficients of a form of a degree in two symbols, those of x^n, x^(n-1) w, ..., w^n.
+
+    Raises:
+        NoValueError: it is none, or has other symbols.
+    """
+    if e != 0 and (not e.is_polynomial(*by) or e.has(sympy.zoo, sympy.nan)):
+        raise NoValueError("no polynomial")
     read = sympy.Poly(e, *by)
     if any(sum(powers) != degree for powers in read.monoms() if e != 0):
-        return None
+        raise NoValueError("no form")
     return [ball(evaluate(read.coeff_monomial(by[0] ** (degree - k) * by[1] ** k), _none)) for k in range(degree + 1)]
 
 
@@ -276,7 +292,7 @@ def _none(e: Expr) -> Fraction:
 
 
 def _change(to: list[arb], ratio: list[arb], energy: list[arb], *, where_it_holds: bool) -> arb:
-    """Return E[x'^2]/E[x^2] - 1 under exp(-E), E = H + w^2/2, as a ball.
+    """Return E[x'^2]/E[x^2] - 1 under exp(-E), E = H + P w^2/2, as a ball.
 
     x' is a form of x and w with probability p, else +-x; along a ray all of it is rho^3 exp(-rho^2 (E - min(0, q)))
     times what the angle says, whose integral over rho is 1/(2 (E - min(0, q))^2).
@@ -289,7 +305,7 @@ def _change(to: list[arb], ratio: list[arb], energy: list[arb], *, where_it_hold
         for k in range(ANGLES):
             angle = part * arb(k + 0.5, 0.5)
             c, s = angle.cos(), angle.sin()
-            E = energy[0] * c * c + energy[1] * c * s + (energy[2] + arb("0.5")) * s * s
+            E = energy[0] * c * c + energy[1] * c * s + energy[2] * s * s
             q = ratio[0] * c * c + ratio[1] * c * s + ratio[2] * s * s
             refused = (q - abs(q)) / 2
             if not (E > 0):

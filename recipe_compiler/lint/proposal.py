@@ -10,6 +10,7 @@ With w the draws, a step z -> z' is looked at as three that follow each other:
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import cast
 
 import sympy
 from sympy import Expr, Symbol
@@ -67,6 +68,8 @@ class Proposal:
     refreshed: Refreshed | None
     hidden: tuple[Symbol, ...]
     """Draws that are not seen in what a refused move leaves."""
+    precision: tuple[tuple[Expr, ...], ...]
+    """That of the hidden draws, whose law is exp(-w.T P w/2)."""
     where_it_holds: bool
     """Whether a move is accepted where log u < L."""
 
@@ -149,13 +152,11 @@ def both_ways(problem: TracedProblem) -> list[Evaluation]:
     """Return what is computed where the comparison holds, and where it does not, at any state and draws.
 
     Raises:
-        NotFollowedError: nothing is compared, or a draw is not a standard normal.
+        NotFollowedError: nothing is compared, or the ways differ in the order of what they return.
     """
     one, other = problem.trace, problem.trace.otherwise
     if other is None:
         raise NotFollowedError("nothing is accepted or refused")
-    if one.groups or other.groups:
-        raise NotFollowedError("a draw of several coordinates with a covariance beside an acceptance")
     own = meaning(problem)
     if one.order != other.order:
         raise NotFollowedError("the blocks are returned in one order where a move is accepted, in another where not")
@@ -208,7 +209,40 @@ def _apart(
         refreshed = _refreshed(problem.z, taken, left, drawn, turned) if drawn else None
         seen = frozenset[Symbol]() if refreshed is None else refreshed.draws
         hidden = tuple(w for w in draws if w not in seen and any(visited.depends(x, frozenset((w,))) for x in reads))
-        yield Proposal(problem, taken.meaning, visited, taken.trace, turned, refreshed, hidden, holds)
+        P = _precision(taken, hidden)
+        yield Proposal(problem, taken.meaning, visited, taken.trace, turned, refreshed, hidden, P, holds)
+
+
+def covariances(at: Evaluation) -> dict[tuple[Symbol, Symbol], Expr]:
+    """Return the covariances of all draws that are not zero, by pairs of them.
+
+    Raises:
+        NotFollowedError: one depends on the state or on draws, or is not seen to be symmetric.
+    """
+    draws = tuple(symbols_of(at.trace))
+    found: dict[tuple[Symbol, Symbol], Expr] = {(w, w): sympy.Integer(1) for w in draws}
+    for own, places in at.trace.groups:
+        for row, i in enumerate(own):
+            for column, j in enumerate(own):
+                found[draws[i], draws[j]] = at.value(places[row * len(own) + column])
+    foreign = frozenset((*at.here, *draws))
+    for (v, w), x in found.items():
+        if at.visited.depends(x, foreign) or at.visited.inside(x):
+            raise NotFollowedError("the covariance of a draw depends on the state, or on another draw")
+        if not at.visited.same(x, found[w, v]):
+            raise NotFollowedError("a covariance that is not seen to be symmetric")
+    return found
+
+
+def _precision(at: Evaluation, hidden: tuple[Symbol, ...]) -> tuple[tuple[Expr, ...], ...]:
+    """Return the inverse covariance of hidden draws, which have to be independent of all others."""
+    known = covariances(at)
+    if any((v in hidden) != (w in hidden) for v, w in known):
+        raise NotFollowedError("a draw that is not seen depends on one that is")
+    n = len(hidden)
+    S = sympy.Matrix(n, n, [at.visited.plain(known.get((v, w), ZERO)) for v in hidden for w in hidden])
+    P = S if sympy.eye(n) == S else S.inv()
+    return tuple(tuple(cast(Expr, P[i, j]) for j in range(n)) for i in range(n))
 
 
 def _sign(x: Expr, z: Symbol) -> int:
@@ -231,7 +265,9 @@ def _refreshed(
         raise NotFollowedError(f"{z[drawn[0]]} is drawn in another way than by normals in an affine form")
     none: dict[Symbol, Expr] = dict.fromkeys(draws, ZERO)
     mean = [sympy.expand(replaced(x, none)) for x in y]
-    spread = [[sympy.Add(*(a * b for a, b in zip(one, two, strict=True))) for two in B] for one in B]
+    known = covariances(left)
+    pairs = [(m, n, S) for m, v in enumerate(draws) for n, w in enumerate(draws) if (S := known.get((v, w), ZERO)) != 0]
+    spread = [[sympy.Add(*(one[m] * S * two[n] for m, n, S in pairs)) for two in B] for one in B]
     if any(left.visited.inside(x) for x in (*mean, *(x for row in B for x in row))):
         raise NotFollowedError(f"{z[drawn[0]]} is drawn by a function of the document")
     at = {k: n for n, k in enumerate(drawn)}

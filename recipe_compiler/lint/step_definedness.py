@@ -8,6 +8,7 @@ from sympy import Expr
 from recipe_compiler.algebra.positivity.prove import Shown, deeper, parts, scalar
 from recipe_compiler.algebra.positivity.region import Region
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner, Function
+from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
@@ -51,6 +52,13 @@ def needed_at_every_step_size(trace: Trace, at: Evaluation, region: Region) -> O
         if any(shown is None for shown in found):
             left.append(f"the {partial.what} at line {partial.line} is defined and smooth")
         given.update(*(shown for shown in found if shown is not None))
+    for draws, entries in trace.groups:
+        flat = [at.visited.plain(at.value(place)) for place in entries]
+        found = _semidefinite(tuple(tuple(flat[i : i + len(draws)]) for i in range(0, len(flat), len(draws))), region)
+        if found is None:
+            left.append("the covariance of multivariate_normal is positive semidefinite")
+        else:
+            given |= found
     return Obligations(frozenset(given), tuple(dict.fromkeys(left)))
 
 
@@ -126,6 +134,11 @@ def _covariance(entries: tuple[int, ...], n: int, reading: TraceReading, region:
     a = tuple(tuple(flat[i * n : (i + 1) * n]) for i in range(n))
     if any(key[0] != low or key[1] for x in read for key in x.terms):
         return None
+    return _semidefinite(a, region)
+
+
+def _semidefinite(a: Rows, region: Region) -> frozenset[str] | None:
+    """Return what shows that a symmetric matrix is positive semidefinite."""
     try:
         found = parts(a, region)
         proofs = [part.by_signs or deeper(part, a, region) for part in found or ()]

@@ -26,6 +26,9 @@ RIGHT = {
     "hmc": "sgld_unit",
     "hmc_by_positions": "sgld_unit",
     "hmc_with_mass": "hmc",
+    "hmc_with_a_covariance": "hmc",
+    "walk_with_a_covariance": "sgld",
+    "preconditioned_mala": "sgld",
     "ghmc": "hmc_unit",
     "persistent": "hmc_unit",
     "turned_where_accepted": "hmc_unit",
@@ -45,6 +48,8 @@ WRONG = {
     "hmc_momentum_forgotten": ("sgld_unit", GAUSSIAN),
     "hmc_last_kick_forgotten": ("sgld_unit", GAUSSIAN),
     "hmc_of_a_mass_forgotten": ("hmc", POINT),
+    "hmc_of_the_inverse_covariance": ("hmc", POINT),
+    "preconditioned_mala_correction_forgotten": ("sgld", GAUSSIAN),
     "ghmc_without_flip": ("hmc_unit", POINT),
     "persistent_without_flip": ("hmc_unit", POINT),
     "persistent_sign": ("hmc_unit", POINT),
@@ -68,7 +73,13 @@ MUTANTS = {
 }
 """What is put in the place of a part of a right step: it holds at no size then."""
 
-SLOW = {"hmc_with_mass", "hmc_by_positions", "mala_correction_turned", "mala_correction_doubled", "hmc_sign", "hmc"}
+SLOW = {
+    "walk_by_an_exponential", "walk_by_an_exponential_and_a_minimum", "hmc", "hmc_with_mass", "hmc_with_a_covariance",
+    "hmc_by_positions", "preconditioned_mala", "turned_where_accepted", "walk_above", "mala_correction_turned",
+    "mala_correction_doubled", "hmc_sign", "hmc_last_kick_forgotten", "persistent_sign", "persistent_without_momenta",
+    "hmc_of_the_inverse_covariance",
+}  # fmt: skip
+"""Computations of some seconds that are like others."""
 
 
 def marked(names: Iterable[str]) -> list[ParameterSet]:

@@ -98,6 +98,28 @@ def hmc_with_mass(theta, r, M, eps, rng):
     return theta, -r
 
 
+def hmc_with_a_covariance(theta, r, M, eps, rng):
+    r = rng.multivariate_normal(np.zeros(len(theta)), M)
+    q = theta + eps * np.linalg.solve(M, r - eps / 2 * grad_U(theta))
+    p = r - eps / 2 * grad_U(theta) - eps / 2 * grad_U(q)
+    before = U(theta) + r @ np.linalg.solve(M, r) / 2
+    after = U(q) + p @ np.linalg.solve(M, p) / 2
+    return (q, p) if np.log(rng.random()) < before - after else (theta, -r)
+
+
+def walk_with_a_covariance(theta, D, rng):
+    new = rng.multivariate_normal(theta, D)
+    return new if np.log(rng.random()) < U(theta) - U(new) else theta
+
+
+def preconditioned_mala(theta, D, eps, rng):
+    new = theta - eps * D @ grad_U(theta) + np.sqrt(2 * eps) * rng.multivariate_normal(np.zeros(len(theta)), D)
+    forth = new - theta + eps * D @ grad_U(theta)
+    back = theta - new + eps * D @ grad_U(new)
+    correction = (forth @ np.linalg.solve(D, forth) - back @ np.linalg.solve(D, back)) / (4 * eps)
+    return new if np.log(rng.random()) < U(theta) - U(new) + correction else theta
+
+
 def ghmc(theta, r, eps, rng):
     r = 0.6 * r + 0.8 * rng.standard_normal(len(r))
     q, p = leapfrog(theta, r, eps, 2)

@@ -108,6 +108,23 @@ def hmc_of_a_mass_forgotten(theta, r, M, eps, rng):
     return theta, -r
 
 
+def hmc_of_the_inverse_covariance(theta, r, M, eps, rng):
+    r = rng.multivariate_normal(np.zeros(len(theta)), M)
+    q = theta + eps * M @ (r - eps / 2 * grad_U(theta))
+    p = r - eps / 2 * grad_U(theta) - eps / 2 * grad_U(q)
+    before = U(theta) + r @ M @ r / 2
+    after = U(q) + p @ M @ p / 2
+    return (q, p) if np.log(rng.random()) < before - after else (theta, -r)
+
+
+def preconditioned_mala_correction_forgotten(theta, D, eps, rng):
+    new = theta - eps * D @ grad_U(theta) + np.sqrt(2 * eps) * rng.multivariate_normal(np.zeros(len(theta)), D)
+    forth = new - theta + eps * D @ grad_U(theta)
+    back = theta - new + eps * D @ grad_U(new)
+    correction = (forth @ forth - back @ back) / (4 * eps)
+    return new if np.log(rng.random()) < U(theta) - U(new) + correction else theta
+
+
 def ghmc_without_flip(theta, r, eps, rng):
     r = 0.6 * r + 0.8 * rng.standard_normal(len(r))
     q, p = leapfrog(theta, r, eps, 1)
