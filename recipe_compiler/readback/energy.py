@@ -18,7 +18,7 @@ from recipe_compiler.readback.gradient import read_gradient, read_sum, stated_va
 from recipe_compiler.readback.names import Names, relabelled
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.stein_operator import read_at_state, read_full_gradient
-from recipe_compiler.readback.unroll import log_jacobians, unrolled
+from recipe_compiler.readback.unroll import log_jacobians, point, unrolled
 from recipe_compiler.tensor.scalars import Scalar
 
 
@@ -52,7 +52,7 @@ def _stated_data(potential: Potential, here: Names) -> list[Scalar]:
     if potential.datum is None or potential.count is None:
         return []
     if potential.recursion is not None:
-        return [here.valued(term) for term in unrolled(potential.recursion, potential.count, here)[1]]
+        return unrolled(potential.recursion, potential.count, here, point(potential.block, here))[1]
     return [stated_value(potential.datum, here, (), row, {}) for row in range(length(potential.count, here.sizes))]
 
 
