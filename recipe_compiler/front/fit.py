@@ -85,7 +85,8 @@ class Fit(DataTree):
         ----------
         *kinds : str
             Some of `traces`, `ranks` (flat where chains agree: Vehtari and others 2021), `forest`, `pairs`,
-            `autocorrelations` and `sds`, the last two beside what was forecast. By default all that there are.
+            `autocorrelations` and `sds`, the last two beside what was forecast, `energies`, and `predictive`: data that
+            the model would give beside those observed. By default all that there are.
 
         Raises
         ------

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.plots.chains import autocorrelations, ranks, traces
+from recipe_compiler.plots.model_checks import energies, predictive
 from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.posterior import forest, pairs, sds
 from recipe_compiler.run.write import written_whole
@@ -25,6 +26,8 @@ KINDS = {
     "pairs": pairs,
     "autocorrelations": autocorrelations,
     "sds": sds,
+    "energies": energies,
+    "predictive": predictive,
 }
 """Picture to what draws it of a run; None of what draws one: there is nothing to show."""
 

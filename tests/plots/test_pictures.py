@@ -3,7 +3,7 @@
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import arviz_base
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 import xarray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import StepPatch
+from matplotlib.patches import Polygon, StepPatch
 from typer.testing import CliRunner
 
 import recipe_compiler as rc
@@ -47,6 +47,18 @@ def draws_of(phi: np.ndarray, seed: int = 1, shift: float = 0.0, lost: int = 0) 
             coords={"coordinate": [f"theta[{k}]" for k in range(len(phi))], "lag": lags},
         )
     )
+    return tree
+
+
+def with_checks(seed: int = 5) -> xarray.DataTree:
+    """A run whose H is an AR(1) chain of its own, and whose data are predicted."""
+    rng = np.random.default_rng(seed)
+    tree = draws_of(np.array([0.5, 0.0]))
+    energy = np.cumsum(rng.standard_normal((CHAINS, DRAWS)), axis=1)
+    tree["sample_stats"] = xarray.DataTree(xarray.Dataset({"energy": (("chain", "draw"), energy)}))
+    drawn = rng.standard_normal((CHAINS, DRAWS, 30))
+    tree["posterior_predictive"] = xarray.DataTree(xarray.Dataset({"y": (("chain", "draw", "N"), drawn)}))
+    tree["observed_data"] = xarray.DataTree(xarray.Dataset({"y": ("N", rng.standard_normal(30))}))
     return tree
 
 
@@ -127,7 +139,7 @@ def test_sds_are_in_units_of_those_of_the_target() -> None:
 
 
 def test_without_a_forecast_there_is_no_picture_of_it() -> None:
-    tree = draws_of(np.array([0.0, 0.0]))
+    tree = with_checks()
     del tree["forecast"]
     assert set(pictures_of(tree).figures) == set(KINDS) - {"sds"}
 
@@ -141,7 +153,7 @@ def test_chains_that_were_lost_are_in_no_number_and_still_seen() -> None:
 
 
 def test_pictures_are_written_whole_and_show_themselves(tmp_path: Path) -> None:
-    pictures = pictures_of(draws_of(np.array([0.1, 0.2])))
+    pictures = pictures_of(with_checks())
     paths = pictures.write(tmp_path / "new" / "folder")
     assert [path.name for path in paths] == [f"{kind}.png" for kind in KINDS]
     assert all(path.read_bytes().startswith(PNG) for path in paths)
@@ -163,7 +175,9 @@ def test_a_run_draws_its_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     small = ["run", build, "-o", out, "--draws", "200", "--warmup", "50"]
     asked = CliRunner().invoke(app, [*small, "--plots", str(tmp_path / "pictures")])
     assert f"{tmp_path / 'pictures'}: traces.png, ranks.png" in asked.output.replace("\n", " ")
-    assert {path.name for path in (tmp_path / "pictures").iterdir()} == {f"{kind}.png" for kind in KINDS}
+    assert {path.name for path in (tmp_path / "pictures").iterdir()} == {
+        f"{kind}.png" for kind in KINDS if kind != "predictive"
+    }
     (tmp_path / "file").write_text("mine")
     refused = CliRunner().invoke(app, [*small, "--plots", str(tmp_path / "file")])
     assert refused.exit_code == 2
@@ -206,5 +220,35 @@ def test_the_forecast_of_a_gaussian_is_kept_by_coordinate(tmp_path: Path) -> Non
     again = rc.Fit.read(fit.save(tmp_path / "fit.nc"))
     assert again.verdict == fit.verdict
     np.testing.assert_array_equal(again.posterior.theta, fit.posterior.theta)
-    assert set(again.plot().figures) == set(KINDS)
+    assert set(again.plot().figures) == set(KINDS) - {"predictive"}
     assert len(again._repr_html_().encode()) < 20_000  # pyright: ignore[reportPrivateUsage]
+
+
+def test_energies_are_those_of_the_draws_beside_their_changes() -> None:
+    tree = with_checks()
+    figure = pictures_of(tree, "energies").figures["energies"]
+    energy = tree["sample_stats"]["energy"].to_numpy()
+    own = (np.diff(energy, axis=1) ** 2).mean(axis=1) / energy.var(axis=1)
+    assert figure.get_suptitle() == f"Energies; bfmi {', '.join(f'{one:.2f}' for one in own)}, chain by chain"
+    wide, narrow = (cast("Polygon", patch).get_xy() for patch in panels(figure)[0].patches)
+    spreads = [np.sqrt(np.average(xy[:, 0] ** 2, weights=xy[:, 1])) for xy in (wide, narrow)]
+    assert spreads[0] > 3.0 * spreads[1]
+    assert 1.0 < spreads[1] < 2.0  # 1, and the width of a bin
+
+
+def test_predicted_data_stand_beside_those_observed() -> None:
+    tree = with_checks()
+    (panel,) = panels(pictures_of(tree, "predictive").figures["predictive"])
+    assert panel.get_title() == "y"
+    assert len(panel.lines) == 51
+    x, share = (np.asarray(values, float) for values in panel.lines[-1].get_data())
+    np.testing.assert_array_equal(x, np.sort(tree["observed_data"]["y"].to_numpy()))
+    np.testing.assert_allclose(share, np.arange(1, 31) / 30)
+    first = np.asarray(panel.lines[0].get_xdata(), float)
+    np.testing.assert_array_equal(first, np.sort(tree["posterior_predictive"]["y"].to_numpy()[0, 0]))
+
+
+def test_what_was_not_drawn_is_not_shown() -> None:
+    tree = draws_of(np.array([0.5, 0.0]))
+    assert not {"energies", "predictive"} & set(pictures_of(tree).figures)
+    assert {"energies", "predictive"} <= set(pictures_of(with_checks()).figures)
