@@ -14,6 +14,7 @@ def parsed(text: str) -> ast.Module:
     return ast.parse(text)
 
 
+@lru_cache(maxsize=4)
 def check_names(text: str) -> None:
     """Check that every name read in a function is an argument, a local, a name of the module or a builtin.
 
@@ -23,14 +24,18 @@ def check_names(text: str) -> None:
     tree = parsed(text)
     known = set(dir(builtins)) | {name for node in tree.body for name in _bound(node)}
     for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
-        inner = [node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)]
-        own = {node.name for node in inner} | {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
-        own |= {
-            node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
+        own, read = set[str](), dict[str, None]()
         for node in ast.walk(function):
-            if isinstance(node, ast.Name) and node.id not in own | known:
-                raise CompilerError(f"the emitted function {function.name} reads {node.id}, which nothing defines")
+            match node:
+                case ast.FunctionDef(name=name) | ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                    own.add(name)
+                case ast.Name(id=name):
+                    read[name] = None
+                case _:
+                    pass
+        for name in read:
+            if name not in own and name not in known:
+                raise CompilerError(f"the emitted function {function.name} reads {name}, which nothing defines")
 
 
 def _bound(node: ast.stmt) -> Iterator[str]:

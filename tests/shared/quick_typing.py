@@ -2,15 +2,20 @@
 
 Every `a*b` of two doubles goes through all that `*` may mean, of dates and strings too, which is a sixth of what it
 takes to compile a step. The answer depends on the operator and on the types, so code is compiled as it is without this.
+
+So are the options that functions are compiled with: numba compares them for whatever it looks up, each time option by
+option, which is a tenth of what it takes.
 """
 
 import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import pytest
 from numba.core import types
+from numba.core.targetconfig import TargetConfig
 from numba.core.types.functions import BaseFunction
 
 OPERATORS = frozenset(
@@ -42,4 +47,22 @@ def quick_typing() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseFunction, "get_call_type", get_call_type)
+        patch.setattr(TargetConfig, "values", _values)
+        patch.setattr(TargetConfig, "__hash__", lambda self: _hash(type(self)))
         yield
+
+
+def _values(self: Any) -> dict[str, Any]:
+    """Return the value of every option: the one that was set, else its default."""
+    return {**_defaults(type(self)), **self._values}
+
+
+@cache
+def _defaults(options: type[Any]) -> dict[str, Any]:
+    return {name: option.default for name, option in options.options.items()}
+
+
+@cache
+def _hash(options: type[Any]) -> int:
+    """Return the hash that numba computes of any options of a class: it is that of their names."""
+    return hash(tuple(sorted(options.options)))
