@@ -14,7 +14,7 @@ from recipe_compiler.planner.moments import r_hats
 from recipe_compiler.planner.plan_moves import at_mode
 from recipe_compiler.run.map_estimate import Start
 
-pytestmark = pytest.mark.usefixtures("without_reading_back", "interruptible")
+pytestmark = pytest.mark.usefixtures("taken_for_granted", "without_reading_back", "interruptible")
 
 SPECS = Path(__file__).parents[2] / "specs"
 HMC = """

@@ -17,7 +17,7 @@ from recipe_compiler.planner.measure import MOST, MeasuredSettings, measure
 from recipe_compiler.planner.moments import AGREE, Moments, effective_shares, r_hats
 from recipe_compiler.planner.pilot_chains import CHAINS, Settings
 
-pytestmark = pytest.mark.usefixtures("without_reading_back")
+pytestmark = pytest.mark.usefixtures("taken_for_granted", "without_reading_back")
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("a", "b")

@@ -6,13 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loaders import load_build
+from reports import required
 from scipy.linalg import solve_discrete_lyapunov
 
+from recipe_compiler import pipeline
 from recipe_compiler.cache import NOTHING
 from recipe_compiler.errors import ModelError, RunError, SpecError
 from recipe_compiler.pipeline import plan_run
 from recipe_compiler.planner.plan import Plan
-from recipe_compiler.report.check import check
 from recipe_compiler.run.sizes import given_arrays
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.to_yaml import to_yaml
@@ -46,7 +47,8 @@ def planned(text: str, folder: Path, verdict: str = "proved") -> Plan:
     path = folder / "planned.yaml"
     path.write_text(text)
     build = load_build(path)
-    found, report = plan_run(build, check(build), allow_undecided=True, cache=NOTHING)
+    with required():
+        found, report = plan_run(build, pipeline.check_once(build, NOTHING), allow_undecided=True)
     assert report.verdict.value == verdict
     return found
 
@@ -135,7 +137,7 @@ def test_the_plan_is_a_document(folder: Path) -> None:
     path = folder / "again.yaml"
     path.write_text(to_yaml(found.build))
     assert load(path) == found.build
-    again, _ = plan_run(load_build(path), check(found.build))
+    again, _ = plan_run(load_build(path), pipeline.check_once(found.build, NOTHING))
     assert (again.build, again.says) == (found.build, ())
 
 

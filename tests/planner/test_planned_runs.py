@@ -8,7 +8,7 @@ import pytest
 import recipe_compiler as rc
 from recipe_compiler.errors import RunError
 
-pytestmark = pytest.mark.usefixtures("interruptible")
+pytestmark = pytest.mark.usefixtures("interruptible", "known_verdicts")
 
 ROOT = Path(__file__).parents[2]
 RNG = np.random.default_rng(11)
@@ -28,7 +28,7 @@ def model(variant: str, **stated: object) -> rc.Model:
     )  # fmt: skip
 
 
-@pytest.mark.usefixtures("without_reading_back")
+@pytest.mark.usefixtures("taken_for_granted", "without_reading_back")
 @pytest.mark.parametrize("variant", ["full", pytest.param("minibatch", marks=pytest.mark.slow)])
 def test_an_uncentred_regression_is_sampled_at_the_first_attempt(variant: str) -> None:
     tree = model(variant).sample({"x": X, "y": Y}, progress=False)

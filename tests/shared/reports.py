@@ -69,6 +69,14 @@ def granted() -> Iterator[None]:
 
 
 @contextmanager
+def required() -> Iterator[None]:
+    """Ask the claims alone that decide a build: for tests of what is made of it, not of what else is known of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "check_once", lambda build, cache, **_: decided(build, cache, advisory=False))
+        yield
+
+
+@contextmanager
 def only(*claims: str) -> Iterator[None]:
     """Let `check` decide these claims alone: for tests of one claim, about documents that no other test decides."""
     applicable = module._applicable
