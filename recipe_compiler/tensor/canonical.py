@@ -9,6 +9,7 @@ them changes nothing.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from recipe_compiler.tensor.atoms import ONE, Factor, height, indices, moved, nested
 from recipe_compiler.tensor.calculus_protocol import Arithmetic
@@ -31,6 +32,9 @@ from recipe_compiler.tensor.terms import (
 
 _LEAVES = 200
 """Namings tried at most; beyond, the best so far is taken: equal terms may then look different, never the reverse."""
+
+REMEMBERED = 2**14
+"""Products whose canonical forms are kept: claims about a document ask for most of them again and again."""
 
 Rename = Callable[[Sequence[Factor], Mapping[Index, Slot]], tuple[Fraction, tuple[Factor, ...]] | None]
 """Renames indices one to one and returns sign and sorted factors; None where the result has no such form."""
@@ -203,24 +207,29 @@ def collect(
 
     K_ij r_j and K_il r_l are one term; K_ij L_ij - L_ij K_ij is zero.
     """
-    outer = frozenset(free)
+    outer, replaced = frozenset(free), tuple(moves.items())
     found: dict[str, Term] = {}
     for terms in products:
-        for product in simplified(c, terms, outer, moves):
-            for name, (coefficient, factors) in _canonical(c, product, outer):
-                old = found.get(name)
-                found[name] = Term(coefficient + (old.coefficient if old else 0), factors)
+        for name, new in _forms(c, tuple(terms), outer, replaced):
+            old = found.get(name)
+            found[name] = Term(new.coefficient + old.coefficient, new.factors) if old else new
     kept = tuple(found[name] for name in sorted(found) if found[name].coefficient)
     return Tensor(sorted_indices(outer), kept)
 
 
-def _canonical(
-    c: Arithmetic, product: Product, free: frozenset[Index]
-) -> Iterable[tuple[str, tuple[Fraction, tuple[Factor, ...]]]]:
-    """Name the bound indices of a product; nothing for one that equals its negative."""
+@lru_cache(maxsize=REMEMBERED)
+def _forms(
+    c: Arithmetic, terms: tuple[Term, ...], free: frozenset[Index], moves: tuple[tuple[Index, Slot], ...]
+) -> tuple[tuple[str, Term], ...]:
+    """Return the canonical terms of one product of terms, each with its spelling."""
+    products = simplified(c, terms, free, dict(moves))
+    return tuple(form for product in products if (form := _canonical(c, product, free)) is not None)
+
+
+def _canonical(c: Arithmetic, product: Product, free: frozenset[Index]) -> tuple[str, Term] | None:
+    """Name the bound indices of a product; None for one that equals its negative."""
     if not product.bound:
-        factors = sorted_factors(product.factors)
-        return [(spell_factors(factors), (product.coefficient, factors))]
+        return _spelled(product.coefficient, product.factors)
     level = height(product.factors)
     coefficient = product.coefficient
     constant: list[Factor] = []
@@ -231,11 +240,15 @@ def _canonical(
             continue
         group = named(c.rules, factors, bound, level, lambda part, moves: renamed(c, part, moves))
         if group is None:
-            return []
+            return None
         coefficient *= group.sign
         groups.append(group)
-    factors = sorted_factors([*constant, *_numbered(groups, level)])
-    return [(spell_factors(factors), (coefficient, factors))]
+    return _spelled(coefficient, [*constant, *_numbered(groups, level)])
+
+
+def _spelled(coefficient: Fraction, factors: Iterable[Factor]) -> tuple[str, Term]:
+    in_order = sorted_factors(factors)
+    return spell_factors(in_order), Term(coefficient, in_order)
 
 
 def _numbered(groups: Sequence[Named], level: int) -> list[Factor]:

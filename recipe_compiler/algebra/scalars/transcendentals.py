@@ -9,6 +9,7 @@ unseen.
 
 import math
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import cast
 
 import sympy
@@ -30,6 +31,10 @@ FORBIDDEN_FUNCTIONS = (sympy.DiracDelta, sympy.Heaviside, sympy.Piecewise, sympy
 _REWRITTEN = {row.of: row.elementary for row in SCALAR_FUNCTIONS.values() if row.elementary is not None}
 
 
+REMEMBERED = 2**14
+"""Expressions of which is kept whether they contain some functions."""
+
+
 def subexpressions(e: Expr) -> Iterator[sympy.Basic]:
     """Yield every subexpression of an expression once, its arguments before itself."""
     seen: set[sympy.Basic] = set()
@@ -44,9 +49,18 @@ def subexpressions(e: Expr) -> Iterator[sympy.Basic]:
             stack.extend((arg, False) for arg in reversed(node.args))
 
 
+@lru_cache(maxsize=REMEMBERED)
 def contains(e: Expr, *kinds: type[sympy.Basic]) -> bool:
     """Whether a subexpression is of one of some classes."""
-    return any(isinstance(node, kinds) for node in subexpressions(e))
+    seen, found = set[sympy.Basic](), [cast(sympy.Basic, e)]
+    while found:
+        node = found.pop()
+        if isinstance(node, kinds):
+            return True
+        if node not in seen:
+            seen.add(node)
+            found += node.args
+    return False
 
 
 class NoNormalFormError(Exception):
