@@ -32,8 +32,8 @@ from recipe_compiler.verify.builds.normalisable import normalisable_build
 PART = 20
 """Documents that a core judges before it says so."""
 
-SECONDS = 10
-"""What a verdict may take; `recipe check` gives a claim half of that."""
+SECONDS = 5
+"""Processor time that a verdict may take; `recipe check` gives a claim about as much."""
 
 Tally = Counter[tuple[bool, str]]
 """How many posteriors have a curve along which masses do not fall, or none that was found, and what was decided."""
@@ -52,10 +52,10 @@ def verdict_on(model: Posterior) -> str:
     def over(*_: object) -> None:
         raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, over)
+    before = signal.signal(signal.SIGPROF, over)
     with tempfile.TemporaryDirectory() as folder:
         try:
-            signal.alarm(SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
             build = observed(load(model.write(Path(folder))))
             if not isinstance(build, Build):
                 raise TypeError(build)
@@ -65,8 +65,8 @@ def verdict_on(model: Posterior) -> str:
         except TimeoutError:
             return "undecided in time"
         finally:
-            signal.alarm(0)
-            signal.signal(signal.SIGALRM, before)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
 
 
 def fire(seeds: range) -> Tally:

@@ -413,7 +413,7 @@ class Maker:
         few = self.random.random() < 0.5
         outcome = (lambda: self.random.choice((0, 1))) if few else (lambda: self.random.randint(-9, 9))
         columns = {f: [drawn.get(f, outcome)() for _ in range(count)] for f in self.fields}
-        if "x" in columns and self.random.random() < 0.3:
+        if "x" in columns and self.random.random() < 0.5:
             columns |= {f: [2 * x + 1 for x in columns["x"]] for f in ("y", "v") if f in columns}
         self.made.rows = [{f: column[n] for f, column in columns.items()} for n in range(count)]
 
@@ -492,14 +492,18 @@ def _log_mass(model: Posterior, curve: Sequence[Way], tau: int, u: Sequence[arb]
 
 
 def _curve(model: Posterior, random: Random) -> list[Way]:
-    rates = [Fraction(1), Fraction(1), Fraction(1, 2), Fraction(2)]
-    aims = _aims(model, random)
-    inward = random.random() < 0.6
+    """Return a curve on which one to four coordinates move, most often inwards, or all of them."""
+    names = list(model.blocks)
+    aims, inward = _aims(model, random), random.random() < 0.7
+    count = random.choice((1, 2, 2, 3, 3, 4, len(names)))
+    moved = set(random.sample(names, min(count, len(names))))
     found: list[Way] = []
     for name, kind in model.blocks.items():
-        r = random.choice(rates) if random.random() < 0.3 else Fraction(1)
-        if kind == "positive":
-            found.append(_of_scale(name, r, random, inward=inward))
+        r = random.choice((Fraction(1, 2), Fraction(1), Fraction(2))) if random.random() < 0.2 else Fraction(1)
+        if name not in moved:
+            found.append(_still(name, kind, random))
+        elif kind == "positive":
+            found.append(_powers(name, r, -1 if inward or random.random() < 0.3 else 1))
         elif kind == "unit":
             found.append(_of_share(name, r, random))
         else:
@@ -507,11 +511,23 @@ def _curve(model: Posterior, random: Random) -> list[Way]:
     return found
 
 
-def _aims(model: Posterior, random: Random) -> dict[str, list[Fraction]]:
-    """Return values that a real coordinate may go to: data, their logarithms' neighbours, lines through two data."""
-    values = {Fraction(x) for row in model.rows for x in row.values()} | {Fraction(k) for k in (-1, 0, 1, 2)}
+def _still(name: str, kind: str, random: Random) -> Way:
+    if kind == "real":
+        return _stays(name, Fraction(random.randint(-2, 2)), Fraction(1))
+    return (
+        _stays(name, Fraction(1, 2), Fraction(1))
+        if kind == "positive"
+        else _stays(name, Fraction(1, 4), Fraction(1, 2))
+    )
+
+
+def _aims(model: Posterior, random: Random) -> dict[str, list[arb]]:
+    """Return values that a real coordinate may go to: data, logarithms of positive ones, lines through two data."""
     fields = [f for f in ("y", "v") if f in model.rows[0]]
-    found = {name: sorted(values) for name in model.blocks}
+    outcomes = [number(row[f]) for row in model.rows for f in fields]
+    outcomes += [number(row["p"]).log() for row in model.rows if "p" in row]
+    values = outcomes if outcomes and random.random() < 0.7 else [arb(k) for k in (-1, 0, 1, 2)]
+    found = dict.fromkeys(model.blocks, values)
     if fields and "x" in model.rows[0] and random.random() < 0.5:
         f = random.choice(fields)
         one, two = random.choice(model.rows), random.choice(model.rows)
@@ -519,7 +535,7 @@ def _aims(model: Posterior, random: Random) -> dict[str, list[Fraction]]:
             slope = Fraction(Fraction(two[f]) - Fraction(one[f])) / (Fraction(two["x"]) - Fraction(one["x"]))
             intercept = Fraction(one[f]) - slope * Fraction(one["x"])
             for a in "abc":
-                found[a] = [random.choice((slope, intercept))]
+                found[a] = [_constant(random.choice((slope, intercept)))]
     return found
 
 
@@ -538,35 +554,19 @@ def _powers(name: str, r: Fraction, sign: int) -> Way:
     return Way(name, lambda tau, u: (by * tau + u).exp(), lambda tau, u: by * tau + u, moves=True)
 
 
-def _of_scale(name: str, r: Fraction, random: Random, *, inward: bool) -> Way:
-    kind = random.random()
-    if kind < 0.3:
-        return _stays(name, Fraction(1, 2), Fraction(1))
-    return _powers(name, r, -1 if inward or kind < 0.5 else 1)
-
-
 def _of_share(name: str, r: Fraction, random: Random) -> Way:
-    kind = random.random()
-    if kind < 0.6:
-        return _stays(name, Fraction(1, 4), Fraction(1, 2))
     small = _powers(name, r, -1)
-    if kind < 0.8:
+    if random.random() < 0.5:
         return small
     return Way(name, lambda tau, u: 1 - small.at(tau, u), small.log_width, moves=True)
 
 
-def _of_real(name: str, r: Fraction, random: Random, aims: Mapping[str, Sequence[Fraction]], *, inward: bool) -> Way:
-    kind = random.random()
-    by = _constant(r)
-    if inward and kind < 0.8:
-        to, sign = _constant(random.choice(aims[name])), random.choice((-1, 1))
-        return Way(
-            name, lambda tau, u: to + sign * u * (-by * tau).exp(), lambda tau, u: -by * tau, moves=False
-        )  # fmt: skip
-    if kind < 0.5:
-        return _stays(name, Fraction(random.randint(-2, 2)), Fraction(1))
-    sign = random.choice((-1, 1))
-    if kind < 0.75:
+def _of_real(name: str, r: Fraction, random: Random, aims: Mapping[str, Sequence[arb]], *, inward: bool) -> Way:
+    by, sign = _constant(r), random.choice((-1, 1))
+    if inward and random.random() < 0.9:
+        to = random.choice(aims[name])
+        return Way(name, lambda tau, u: to + sign * u * (-by * tau).exp(), lambda tau, u: -by * tau, moves=False)
+    if random.random() < 0.5:
         far = _powers(name, r, 1)
         return Way(name, lambda tau, u: sign * far.at(tau, u), far.log_width, moves=True)
     return Way(name, lambda tau, u: sign * (by * tau + u), lambda tau, u: arb(0), moves=True)
