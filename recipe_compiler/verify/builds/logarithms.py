@@ -31,7 +31,8 @@ def with_logarithms(target: Target, sample: Sample) -> tuple[Target, Sample] | N
     """
     terms = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.is_term]
     fields = dict.fromkeys(name for one in terms for name in _of_logarithm(one, target))
-    if not fields:
+    named = {name for one in terms for argument in one.arguments for name in dependence(argument).blocks}
+    if not fields or not named <= {block.name for block in target.declarations.blocks}:  # or distances to bounds
         return None
     columns = {name: f"log {name}" for name in fields}
     laws = [_law(one, columns if list(_of_logarithm(one, target)) else {}, target) for one in terms]
