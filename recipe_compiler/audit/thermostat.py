@@ -26,7 +26,12 @@ FARTHEST = 2.0**20
 
 
 def thermostats(program: Program) -> tuple[str, ...]:
-    """Return the blocks that move without noise, by what is not linear in others and does not depend on themselves."""
+    """Return the blocks that move without noise, by what is not linear in others and does not depend on themselves.
+
+    The target's block is none: held, it would settle nothing.
+    """
+    generator = program.infinitesimal_generator
+    target = None if generator is None else generator.gradient.block.name
     values = {shift.new for shift in program.shifts} | {block.name for block in program.blocks}
     declared = Declarations(program.blocks, program.parameters, (), program.data)
     found: list[str] = []
@@ -36,7 +41,7 @@ def thermostats(program: Program) -> tuple[str, ...]:
         rates = [shift.rate for shift in shifts]
         apart = all(not shift.noise for shift in shifts) and all(own.isdisjoint(names_of(rate)) for rate in rates)
         degrees = (degree(rate, frozenset(values), declared) for rate in rates)
-        if apart and rates and all(n is None or n > 1 for n in degrees):
+        if block.name != target and apart and rates and all(n is None or n > 1 for n in degrees):
             found.append(block.name)
     return tuple(found)
 

@@ -111,3 +111,27 @@ def test_a_thermostat_that_settles_nowhere_is_said_to() -> None:
         settles_at(lambda x: 1.0 + 0.0 * x, "xi")
     with pytest.raises(NoLawError, match="too much friction without it"):
         settles_at(lambda x: -1.0 - 0.0 * x, "xi")
+
+
+RELATIVISTIC = """\
+format: 1
+name: relativistic
+state: {theta: {shape: d}, r: {shape: d}}
+parameters: {m: {is: positive}, C: {shape: [d, d], is: positive semidefinite}}
+functions: {U: {of: theta, role: potential}}
+H: U(theta) + m*sqrt(1 + r.T @ r/m)
+D: [[0, 0], [0, C]]
+Q: [[0, -I], [I, 0]]
+"""
+
+
+def test_the_target_is_no_thermostat_though_it_moves_by_what_is_not_linear(tmp_path: Path) -> None:
+    """The velocity r/sqrt(1 + r.T r/m) of Lu and others (2017)."""
+    (tmp_path / "relativistic.yaml").write_text(RELATIVISTIC)
+    text = BUILD.replace(f"{SPECS}/dynamics/sgnht.yaml", "relativistic.yaml").replace(
+        "  A: {value: 3/2}", "  m: {value: 2}\n  C: {value: [[1, 1/2], [1/2, 2]]}"
+    )
+    of = written(tmp_path, text.replace("SCHEME", "{name: sequential_euler, order: [r, theta]}").replace("STEP", "0.01"))
+    assert thermostats(discretise(of, derive(bind(of), stated=True))) == ()
+    (found,) = audit(of)
+    assert "not affine" in found.says, found.says
