@@ -114,6 +114,12 @@ class Declarations:
         return None
 
     @property
+    def ends_in_order(self) -> tuple[Compare, ...]:
+        """Of every `interval(a, b)` and `circle(a, b)` that a < b, else no point is in it."""
+        ends = [block.domain.bounds for block in self.blocks if len(block.domain.bounds) == 2]
+        return tuple(Compare("<", low, high, SCALAR) for low, high in ends)
+
+    @property
     def sizes(self) -> tuple[str, ...]:
         """The symbolic sizes in the shapes declared, in order of appearance."""
         shapes = [item.shape for item in (*self.blocks, *self.parameters, *self.functions, *self.data)]

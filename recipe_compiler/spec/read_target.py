@@ -7,6 +7,7 @@ from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.spec.consistency import check_consistency
 from recipe_compiler.spec.constraint import Constrained, read_constraints
 from recipe_compiler.spec.declarations import (
     NORMALISABLE,
@@ -52,6 +53,7 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     declared = tuple(sets[block.name].block if block.name in sets else block for block in declarations.blocks)
     declarations = replace(declarations, blocks=declared)
     declarations = replace(declarations, assume=read_assumptions(page, declarations, NORMALISABLE))
+    check_consistency(page, declarations)
     _check_parts(page, document)
     code = _code(page, document, file)
     if code is not None and any(block.constraint is not None for block in declared):

@@ -131,7 +131,9 @@ def test_the_target_is_no_thermostat_though_it_moves_by_what_is_not_linear(tmp_p
     text = BUILD.replace(f"{SPECS}/dynamics/sgnht.yaml", "relativistic.yaml").replace(
         "  A: {value: 3/2}", "  m: {value: 2}\n  C: {value: [[1, 1/2], [1/2, 2]]}"
     )
-    of = written(tmp_path, text.replace("SCHEME", "{name: sequential_euler, order: [r, theta]}").replace("STEP", "0.01"))
+    of = written(
+        tmp_path, text.replace("SCHEME", "{name: sequential_euler, order: [r, theta]}").replace("STEP", "0.01")
+    )
     assert thermostats(discretise(of, derive(bind(of), stated=True))) == ()
     (found,) = audit(of)
     assert "not affine" in found.says, found.says

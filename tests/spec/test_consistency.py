@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from loaders import load_dynamics
+from loaders import load_dynamics, load_target
 
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Declarations
@@ -69,6 +69,29 @@ def test_what_excludes_each_other_is_one_fault_at_its_place(case: tuple[str, str
     assert problem in fault.problem
     assert "the domain is empty" in fault.problem
     assert fault.where.line == (4 if entry.startswith("assume") else 2)
+
+
+@pytest.mark.parametrize(
+    ("domain", "assume", "problem"),
+    [
+        ("real", "a < b, b < a", "found `b < a` beside `a < b`"),
+        ("interval(1, 0)", "", "found `interval(1, 0)`, which no number satisfies"),
+        ("interval(a, b)", "b < a", "found `b < a` beside `interval(a, b)`"),
+    ],
+)
+def test_of_an_empty_target_nothing_is_said(domain: str, assume: str, problem: str, tmp_path: Path) -> None:
+    text = f"""
+name: small
+state: {{v: {{shape: d, domain: "{domain}"}}}}
+parameters: {{a: {{}}, b: {{}}}}
+assume: [{assume}]
+potential: v.T @ v/2
+"""
+    (tmp_path / "small.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ModelError) as raised:
+        load_target(tmp_path / "small.yaml")
+    (fault,) = raised.value.faults
+    assert problem in fault.problem
 
 
 def test_of_several_contradictions_one_is_named_and_nothing_else(tmp_path: Path) -> None:

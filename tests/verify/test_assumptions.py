@@ -92,6 +92,29 @@ def test_an_assumption_of_the_target_is_decided_too(tmp_path: Path) -> None:
     assert report(tmp_path, values=values, assume='assume: ["s > 0"]\n').verdict is Verdict.REFUTED
 
 
+BETWEEN = """
+name: between
+state: {theta: {shape: d, SET}}
+parameters: {a: {}, b: {}}
+potential: theta.T @ theta / 2
+"""
+ENDS = ('constraint: "interval(a, b)"', 'domain: "interval(a, b)", transform: logit')
+
+
+@pytest.mark.parametrize("of", ENDS)
+@pytest.mark.parametrize(
+    ("a", "b", "expected"), [("-1", "2", Verdict.PROVED), ("2", "-1", Verdict.REFUTED), ("2", "2", Verdict.REFUTED)]
+)
+def test_ends_that_leave_nothing_between_them_refute_a_build(
+    of: str, a: str, b: str, expected: Verdict, tmp_path: Path
+) -> None:
+    (tmp_path / "between.yaml").write_text(BETWEEN.replace("SET", of))
+    text = BUILD.replace("target.yaml", "between.yaml").replace("BIND", 'bind: {c: "1"}')
+    (tmp_path / "dynamics.yaml").write_text(DYNAMICS.replace("KIND", "").replace("EXTRA", "").replace(", a: {}", ""))
+    (tmp_path / "build.yaml").write_text(text.replace("VALUES", f"a: {{value: {a}}}, b: {{value: {b}}}"))
+    assert finding(check(load_build(tmp_path / "build.yaml")), "assumptions").verdict is expected
+
+
 def circle(folder: Path, H: str, D: str = "1") -> Verdict:
     text = f"name: turn\nstate: {{phi: {{domain: circle}}}}\nparameters: {{k: {{}}}}\nH: {H}\nD: [['{D}']]\nQ: [[0]]\n"
     (folder / "turn.yaml").write_text(text)

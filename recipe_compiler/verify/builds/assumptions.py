@@ -17,7 +17,7 @@ from recipe_compiler.formula.expression import Add, Compare, Multiply, Number
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import is_of_data
-from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import with_values
 from recipe_compiler.verify.core.build_values import at_values, known_sizes, target_at_values
@@ -27,7 +27,8 @@ from recipe_compiler.verify.core.sizes import Sizes
 
 def assumes(build: Build) -> bool:
     """Whether there is anything to decide."""
-    return bool(build.dynamics.declarations.assume or build.target.declarations.assume or _kinds(build))
+    stated = [*_assumed(build.dynamics), *_assumed(build.target)]
+    return bool(_kinds(build)) or not all(isinstance(c.left, Number) and isinstance(c.right, Number) for c in stated)
 
 
 def assumptions(build: Build, bound: Dynamics) -> Answer:
@@ -61,8 +62,14 @@ def _conditions(build: Build, bound: Dynamics) -> Iterator[tuple[Compare, Compar
     pairs = ((bound, at_values(build) or bound), (build.target, target_at_values(build) or build.target))
     for stated, valued in pairs:
         sizes, declarations = known_sizes(build, stated), valued.declarations
-        for condition, at in zip(stated.declarations.assume, declarations.assume, strict=True):
+        for condition, at in zip(_assumed(stated), _assumed(valued), strict=True):
             yield condition, at, declarations, sizes
+
+
+def _assumed(document: Dynamics | Target) -> tuple[Compare, ...]:
+    """Return what a document states under `assume`, and that the ends of its domains, as declared, are in order."""
+    declared = document.declared if isinstance(document, Target) and document.declared else document
+    return (*document.declarations.assume, *declared.declarations.ends_in_order)
 
 
 def _decided(written: str, condition: Compare, declarations: Declarations, sizes: Sizes) -> Refuted | str:
