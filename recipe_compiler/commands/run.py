@@ -25,6 +25,7 @@ from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.pictures import pictures_of
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.lanes import LANES
+from recipe_compiler.run.observed import demand_data
 from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.rerun import build_of, demand_same, same_draws
 from recipe_compiler.run.sample import Draws
@@ -88,9 +89,12 @@ def run_build(
         _demand_places(results, build)
         demand_no_code(build, "--allow-code", allowed=allow_code)
         report = check_once(build, cache)
+        code = of_verdict(report.verdict, allow_undecided=allow_undecided)
+        if code is not ExitCode.PROVED:
+            demand_data(build)
         if not as_json and not only_plan:
             show_report(report)
-        if (code := of_verdict(report.verdict, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
+        if code is not ExitCode.PROVED:
             complain(f"{report.name} is {report.verdict.value}: it is not run, for {_why(report)}")
             if as_json:
                 say_verdict(report)

@@ -37,6 +37,15 @@ def observed(document: Document, data: Data | None = None) -> Document:
     return replace(document, observed=_of(document, read, document.data.file.name))
 
 
+def demand_data(build: Build) -> None:
+    """Raise DataError where data of a build that are looked at before it runs cannot be read, or do not fit.
+
+    What its verdicts lack then is not what is to be mended first.
+    """
+    if build.data is not None and not _left_to_the_run(build.data):
+        resolve_sizes(build, load_data(build.data, build.target))
+
+
 def _of(build: Build, data: Data, file: str) -> Observed | str:
     numbers = sum(field.values.size for field in data.fields)
     if numbers > MANY:

@@ -172,6 +172,28 @@ def test_json_of_a_build_that_is_refuted_has_its_claims(recipe, tmp_path: Path) 
     assert all(fault["entry"] for fault in found["faults"])
 
 
+FLAT = """\
+format: 1
+name: flat
+state: {beta: {shape: d}}
+data: {x: {shape: [N, d]}, y: {shape: N}}
+log_likelihood: -(y - x @ beta)**2/2
+"""
+
+
+def test_data_that_cannot_be_read_are_told_before_what_they_leave_undecided(recipe, tmp_path: Path) -> None:
+    """Whether the integral is finite depends on the rank of x."""
+    (tmp_path / "flat.yaml").write_text(FLAT, encoding="utf-8")
+    (tmp_path / "rows.csv").write_text("a,b,y\n1,2,3\n2,1,\n", encoding="utf-8")
+    text = "dynamics: hmc\ntarget: flat.yaml\ndata: {file: rows.csv, x: [a, b], y: y}\nrun: {step_size: 0.1}\n"
+    scheme = "scheme: {cycle: [refresh: r, metropolis: {split: [B/2, A, B/2]}]}\nvariant: full\nbind: {M: I}\n"
+    (tmp_path / "build.yaml").write_text(f"format: 1\nname: build\n{text}{scheme}", encoding="utf-8")
+    outcome = recipe("run", "build.yaml", folder=tmp_path)
+    assert outcome.code == 2
+    assert "rows.csv, row 2 (line 3), column `y`: found an empty cell" in outcome.err
+    assert "undecided" not in outcome.out + outcome.err
+
+
 def test_leapfrog_alone_is_not_believed_whatever_its_draws_say(recipe, tmp_path: Path) -> None:
     """Nothing is random but the starts: with these R-hat or Stein's identity may see nothing."""
     outcome = recipe("run", "specs/builds/hmc_gaussian_leapfrog.yaml", *SHORT, "-o", tmp_path)
