@@ -100,7 +100,7 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
     "a refusal to the state before the draw": ("hmc_between", "theta_at[i] if accept else theta_beta[i]", "theta_at[i] if accept else theta[i]", "what is left of theta"),
     "a trajectory from before the draw": ("hmc_between", "theta_at[i] = theta_beta[i]", "theta_at[i] = theta[i]", "the theta that a step is given"),
     "a draw before the last": ("twice", "draw_tau_2(theta_tau_, theta_beta, ", "draw_tau_2(theta_tau_, theta_tau, ", "the theta that tau is drawn at"),
-    "a draw that is always done": ("every", "due_3 = _is_due(cycles[0], 3)", "due_3 = _is_due(cycles[0], 1)", "theta, which is not due"),
+    "a draw that is always done": ("every", "due_3 = _is_due(cycles[0], 3)", "due_3 = _is_due(cycles[0], 1)", "which none of its moves is"),
     "a draw where it is not due": ("every", "    else:\n        for i in range(3):\n            theta_beta[i] = theta[i]", "    else:\n        draw_tau(theta_beta, theta, shape, rate, x, y, noise_state, x_beta_3)", ""),
     "another block where a draw is not due": ("every", "    else:\n        for i in range(3):\n            theta_beta[i] = theta[i]", "    else:\n        for i in range(3):\n            theta_beta[i] = theta[0]", "theta, which is not due"),
     "another stream": ("gibbs_regression", "shape, rate, x, y, noise_state, x_beta_2)\n\ndef prepare", "shape, rate, x, y, noise_state + noise_state, x_beta_2)\n\ndef prepare", "own stream"),
