@@ -158,12 +158,9 @@ def _converted(target: Target, own: StatedState, part: str, datum: Index | None,
 def _pulled(
     c: Calculus, value: Tensor, by: Coordinate, adjoint: str, slots: tuple[Index, ...], row: tuple[Index, ...]
 ) -> Tensor:
-    """Return sum_s a_s dvalue_s/db."""
-    slope = c.diff(value, by)
-    if c.rules.stated:
-        slope = without_overflow(c, slope)
-    weighed = c.multiply(c.component(adjoint, *row, *slots), slope)
-    return c.total(weighed, *slots)
+    """Return sum_s a_s dvalue_s/db; as stated fit to be computed, term by term, which no rule reads any more."""
+    pulled = c.total(c.distribute(c.component(adjoint, *row, *slots), c.diff(value, by)), *slots)
+    return without_overflow(c, pulled) if c.rules.stated else pulled
 
 
 def _on_rows(tensor: Tensor, names: dict[str, str], n: Index) -> Tensor:

@@ -67,6 +67,18 @@ recursion: {h: {shape: 2, start: A @ theta, next: tanh(A @ h) + x.T - theta/2}}
 log_prior: -norm2(theta)/2
 log_likelihood: -norm2(h - x.T)/2 - h.T @ A @ h/4
 """
+THREE = """
+state:
+  mu: {shape: 3, constraint: ordered}
+  p: {shape: 3, constraint: simplex}
+  q: {shape: 3, constraint: simplex}
+  s: {shape: 3, constraint: simplex}
+  sigma: {constraint: positive}
+data: {y: {shape: N}}
+let: {v: "a*exp(-((y*ones - mu)/sigma)**2/2)/sigma"}
+recursion: {a: {shape: 3, is: positive, start: ones/3, next: "(p*v[0] + q*v[1] + s*v[2])/sum(v)"}}
+log_likelihood: log(sum(v))
+"""
 TARGETS = {"garch": GARCH, "arma": ARMA, "filter": FILTER, "column": COLUMN}
 A = [[0.5, -0.25], [0.75, 1.0]]
 BUILD = f"""
@@ -79,7 +91,7 @@ variant: full
 data: {{file: data.csv, COLUMNS}}
 run: {{step_size: 0.1}}
 """
-COLUMNS = {"garch": "y: y", "arma": "y: y, x: x", "filter": "y: y", "column": "x: [x, y]"}
+COLUMNS = {"three": "y: y", "garch": "y: y", "arma": "y: y, x: x", "filter": "y: y", "column": "x: [x, y]"}
 
 
 @dataclass(frozen=True)
@@ -99,7 +111,7 @@ class Emitted:
 @cache
 def emitted(name: str) -> Emitted:
     folder = Path(mkdtemp())
-    (folder / "target.yaml").write_text(f"name: {name}\n{TARGETS[name]}")
+    (folder / "target.yaml").write_text(f"name: {name}\n{THREE if name == 'three' else TARGETS[name]}")
     (folder / "data.csv").write_text("y,x\n1,2\n3,4\n")
     text = BUILD.replace("NAME", name).replace("COLUMNS", COLUMNS[name])
     (folder / "build.yaml").write_text(f"{text}parameters: {{A: {{value: {A}}}}}\n" if name == "column" else text)
@@ -157,8 +169,22 @@ def column(z: Numbers, data: Mapping[str, Numbers]) -> tuple[Any, list[Any]]:
     return sum(t**2 for t in z) / 2, terms
 
 
-BY_HAND = {"garch": garch, "arma": arma, "filter": filtered, "column": column}
+def three(z: Numbers, data: Mapping[str, Numbers]) -> tuple[Any, list[Any]]:
+    mu, sigma, odds = [z[0], z[0] + mp.exp(z[1])], mp.exp(z[12]), [z[3:6], z[6:9], z[9:12]]
+    mu.append(mu[1] + mp.exp(z[2]))
+    shares = [[mp.exp(u) / sum(map(mp.exp, row)) for u in row] for row in odds]
+    a, terms = [mp.mpf(1) / 3] * 3, []
+    for y in data["y"]:
+        v = [p * mp.exp(-(((y - m) / sigma) ** 2) / 2) / sigma for p, m in zip(a, mu, strict=True)]
+        terms.append(-mp.log(sum(v)))
+        a = [sum(x * row[k] for x, row in zip(v, shares, strict=True)) / sum(v) for k in range(3)]
+    of_shares = sum(mp.log(b) for row in shares for b in row) - sum(sum(row) ** 2 for row in odds) / 6
+    return -(z[1] + z[2] + of_shares + z[12]), terms
+
+
+BY_HAND = {"three": three, "garch": garch, "arma": arma, "filter": filtered, "column": column}
 THETA = {
+    "three": [-0.7, 0.2, -0.3, 0.4, -0.6, 0.9, -0.2, 0.5, 0.1, 0.7, -0.8, 0.3, -0.25],
     "garch": [0.3, -0.5, 0.6, -0.8],
     "arma": [0.4, 0.7, -0.3],
     "filter": [-0.5, 0.75, 0.3, -1.1],
@@ -169,9 +195,13 @@ THETA = {
 def data_of(name: str, count: int, shift: float = 0.0, scale: float = 1.0) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(count)
     y, x = shift + scale * rng.standard_normal(count), rng.uniform(0.5, 1.5, count)
-    return {"garch": {"y": y}, "arma": {"y": y, "x": x}, "filter": {"y": y}, "column": {"x": np.column_stack([x, y])}}[
-        name
-    ]
+    return {
+        "three": {"y": y},
+        "garch": {"y": y},
+        "arma": {"y": y, "x": x},
+        "filter": {"y": y},
+        "column": {"x": np.column_stack([x, y])},
+    }[name]
 
 
 def called(name: str, procedure: str, theta: np.ndarray, data: dict[str, np.ndarray]) -> Any:
@@ -204,6 +234,11 @@ def called(name: str, procedure: str, theta: np.ndarray, data: dict[str, np.ndar
 def test_the_gradient_is_that_of_the_recursion_by_hand(name: str, count: int) -> None:
     theta, data = np.array(THETA[name]), data_of(name, count)
     exact(name, theta, data, 1e-13)
+
+
+@pytest.mark.usefixtures("without_jit")
+def test_a_filter_of_three_states_with_ordered_means() -> None:
+    exact("three", np.array(THETA["three"]), data_of("three", 5), 1e-12)
 
 
 @pytest.mark.parametrize(("name", "shift", "scale"), [("garch", 1e9, 1.0), ("garch", 0, 1e6), ("arma", 0, 1e6)])
