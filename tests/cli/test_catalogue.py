@@ -19,6 +19,8 @@ from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.places import digest
 from recipe_compiler.spec.words import word_text
 
+pytestmark = pytest.mark.usefixtures("known_verdicts")
+
 ROOT = Path(__file__).parents[2]
 DATA = "a,y\n" + "".join(f"{k / 10},{(k * 7) % 5}\n" for k in range(40))
 

@@ -16,6 +16,8 @@ from recipe_compiler.run.sample import sample
 from recipe_compiler.run.stages import settings_of
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.usefixtures("without_reading_back")
+
 theta = rc.vector("theta", "d")
 U = rc.function("U", of=theta, role="potential")
 SGLD = rc.Dynamics(name="sgld", state=[theta], H=U, D=[[rc.I]], Q=[[0]])

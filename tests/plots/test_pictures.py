@@ -190,6 +190,7 @@ def test_a_run_draws_its_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.usefixtures("taken_for_granted")
 def test_the_forecast_of_a_gaussian_is_kept_by_coordinate(tmp_path: Path) -> None:
     """SGLD on N(0, K^-1): F = I - eps K, and S with S = F S F + 2 eps I."""
     K = np.array([[2.0, 0.6], [0.6, 1.0]])
