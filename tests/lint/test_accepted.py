@@ -60,8 +60,8 @@ WRONG = {
 MUTANTS = {
     "mala": [
         ("eps * grad_U(new)", "2 * eps * grad_U(new)"),
-        ("/ (4 * eps)", "/ (2 * eps)"),
-        ("np.sqrt(2 * eps)", "np.sqrt(eps)"),
+        ("np.sum(back**2)) / (4 * eps)", "np.sum(back**2)) / (2 * eps)"),
+        ("np.sqrt(2 * eps) * np.random.randn", "np.sqrt(eps) * np.random.randn"),
     ],
     "hmc": [
         ("p = p - eps / 2 * grad_U(q)\n    for", "p = p - eps * grad_U(q)\n    for"),
