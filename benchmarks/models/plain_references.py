@@ -1,11 +1,11 @@
 """Posterior moments of some models in NumPy alone, as references.json holds them.
 
-    python benchmarks/models/plain_references.py [zero_inflated] [stochastic_volatility] [schools_centred] ...
+    python benchmarks/models/plain_references.py [zero_inflated] [robust] [stochastic_volatility] [schools_centred] ...
 
-zero_inflated has three coordinates: its moments are sums over a grid around the mode, on axes that whiten the curvature
-there; the sums of grids of half the spacing agree to all digits that are compared. stochastic_volatility is sampled by
-256 chains of HMC on innovations, h_t - mu = phi (h_(t-1) - mu) + s z_t, whose gradient is the recursion run backwards.
-Hierarchies are exact, by `hierarchies.py`.
+zero_inflated and robust have three and four coordinates: moments are sums over a grid around the mode, on axes that
+whiten the curvature there; the sums of grids of half the spacing agree to all digits that are compared.
+stochastic_volatility is sampled by 256 chains of HMC on innovations, h_t - mu = phi (h_(t-1) - mu) + s z_t, whose
+gradient is the recursion run backwards. Hierarchies are exact, by `hierarchies.py`.
 """
 
 import json
@@ -24,8 +24,8 @@ STORED = HERE / "references.json"
 COMMAND = "python benchmarks/models/plain_references.py"
 
 CHAINS, WARMUP, DRAWS, LEAPFROGS = 256, 1500, 4000, 24
-POINTS, WIDTH = 81, 8.0
-"""Of each axis of a grid, and how many standard deviations of the curvature it goes to either side."""
+POINTS, FEWER_POINTS, WIDTH = 81, 15, 8.0
+"""Of each axis of a grid, of three and of four; how many sds of the curvature it goes to either side."""
 
 
 def table(name: str) -> dict[str, Array]:
@@ -49,13 +49,39 @@ def zero_inflated() -> dict[str, dict[str, float]]:
         one = np.where(y == 0, np.logaddexp(psi, -np.exp(eta)), counted) - np.logaddexp(0, psi)
         return one.sum(axis=1) - (z[:, 0] ** 2 + z[:, 1] ** 2) / 50 - z[:, 2] ** 2 / 4.5
 
-    mode, covariance = _mode(log_density, np.zeros(3))
+    return _by_grid(log_density, np.zeros(3), ("beta[0]", "beta[1]", "psi"), POINTS)
+
+
+def robust() -> dict[str, dict[str, float]]:
+    """Return the moments of beta and sigma, by sums over a grid of beta and log sigma."""
+    data = table("robust")
+    x, y = np.column_stack([np.ones(len(data["y"])), data["a"], data["b"]]), data["y"]
+
+    def log_density(z: Array) -> Array:
+        """Of each row (beta, log sigma)."""
+        beta, log_sigma = z[:, :3], z[:, 3:]
+        away = (y - beta @ x.T) * np.exp(-log_sigma)
+        of_data = (-2.5 * np.log1p(away**2 / 4) - log_sigma).sum(axis=1)
+        of_sigma = log_sigma - np.log1p(np.exp(2 * log_sigma) / 25)
+        return of_data - (beta**2).sum(axis=1) / 200 + of_sigma[:, 0]
+
+    def shown(z: Array) -> Array:
+        return np.concatenate([z[:, :3], np.exp(z[:, 3:])], axis=1)
+
+    names = (*(f"beta[{k}]" for k in range(3)), "sigma")
+    start = np.array([1.0, 2.0, -0.7, 0.0])  # from where Newton's steps arrive
+    return _by_grid(log_density, start, names, FEWER_POINTS, shown)
+
+
+def _by_grid(
+    log_density: Any, start: Array, names: tuple[str, ...], points: int, shown: Any = lambda z: z
+) -> dict[str, dict[str, float]]:
+    mode, covariance = _mode(log_density, start)
     root = np.linalg.cholesky(covariance)
-    first = _on_grid(log_density, mode, root, POINTS)
-    second = _on_grid(log_density, mode, root, 2 * POINTS - 1)
+    first = _on_grid(log_density, mode, root, points, shown)
+    second = _on_grid(log_density, mode, root, 2 * points - 1, shown)
     error = float(np.abs(np.array(first) - np.array(second)).max())
-    print(f"zero_inflated: sums of half the spacing differ by {error:.1e}")
-    names = ("beta[0]", "beta[1]", "psi")
+    print(f"{names}: sums of half the spacing differ by {error:.1e}")
     return {
         name: {"mean": mean, "sd": sd, "mcse_mean": 0.0, "r_hat": 1.0}
         for name, mean, sd in zip(names, *second, strict=True)
@@ -79,19 +105,21 @@ def _mode(log_density: Any, z: Array) -> tuple[Array, Array]:
     return z, np.linalg.inv(-curved)
 
 
-def _on_grid(log_density: Any, mode: Array, root: Array, points: int) -> tuple[list[float], list[float]]:
+def _on_grid(log_density: Any, mode: Array, root: Array, points: int, shown: Any) -> tuple[list[float], list[float]]:
     axis = np.linspace(-WIDTH, WIDTH, points)
-    plane = np.array(list(product(axis, axis)))
+    plane, d = np.array(list(product(axis, repeat=len(mode) - 1))), len(mode)
+    centre = shown(mode[None])
     top = log_density(mode[None])[0]
-    mass, first, second = 0.0, np.zeros(3), np.zeros(3)
+    mass, first, second = 0.0, np.zeros(d), np.zeros(d)
     for x in axis:
         z = mode + np.column_stack([np.full(len(plane), x), plane]) @ root.T
         weight = np.exp(log_density(z) - top)
         mass += weight.sum()
-        first += weight @ (z - mode)
-        second += weight @ (z - mode) ** 2
+        away = shown(z) - centre
+        first += weight @ away
+        second += weight @ away**2
     mean = first / mass
-    return (mode + mean).tolist(), np.sqrt(second / mass - mean**2).tolist()
+    return (centre[0] + mean).tolist(), np.sqrt(second / mass - mean**2).tolist()
 
 
 def volatility(z: Array, y: Array) -> tuple[Array, Array, Array]:
@@ -185,6 +213,7 @@ def varying_slopes() -> dict[str, dict[str, float]]:
 SUMS = "exact, by sums over a grid"
 MODELS = {
     "zero_inflated": (zero_inflated, SUMS),
+    "robust": (robust, SUMS),
     "stochastic_volatility": (stochastic_volatility, f"HMC in NumPy, {CHAINS} chains of {DRAWS}"),
     "schools_centred": (schools, SUMS),
     "schools_noncentred": (schools, SUMS),
