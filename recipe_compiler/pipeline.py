@@ -229,7 +229,7 @@ def plan_run(
     Raises:
         VerificationError, CompilerError: as of `compile_build`.
         DataError: the data do not fit the target.
-        RunError: there is no mode, or no step size that keeps to the share; says what to do.
+        RunError: no step size keeps to the share; says what to do.
     """
     if not build.is_planned:
         return Plan(build, ()), report

@@ -184,7 +184,7 @@ class Model:
         Raises
         ------
         DataError, RunError
-            Data that do not fit; no mode, or no step size that serves, and what does.
+            Data that do not fit; no step size that serves, and what does.
         """
         demand_no_code(self.build.document, "allow_code=True", allowed=allow_code)
         planned, _, _ = _planned(self, data)

@@ -1,9 +1,10 @@
 """The plan of a run: everything a build leaves to `step_size: auto`, as entries of its document.
 
 A plan is made around the mode theta* of U, with K = Hess U(theta*) by central differences of the emitted gradient,
-where exp(-U) is near to N(theta*, K^-1); else of its bulk, as pilot chains find it (`bulk.py`, `measure.py`). What it
-chooses is put into the document as its author would have put it there, and the build that results is decided, emitted
-and read back as any other: a plan proves nothing and relies on nothing unproved.
+where exp(-U) is near to N(theta*, K^-1); else of its bulk, as pilot chains find it (`bulk.py`, `measure.py`), begun
+where exact moves are if U has no mode (`exact_chains.py`). What it chooses is put into the document as its author would
+have put it there, and the build that results is decided, emitted and read back as any other: a plan proves nothing and
+relies on nothing unproved.
 """
 
 import math
@@ -127,7 +128,7 @@ def plan(
         names: of the coordinates of the potential's block.
 
     Raises:
-        RunError: there is no mode, there are several, or no step size that keeps to the share; says what to do.
+        RunError: no step size keeps to the share, or chains do not tell; says what to do.
     """
     try:
         linearized = linearized_chain_of(compiled, module, tried, inputs, starts[0].theta)
