@@ -55,10 +55,11 @@ BENT = 2.0
 """How many times as steep, or as flat, as at its mode U may be around it for a linear step to tell what chains do."""
 
 NECK = (
-    "Moves that are accepted or refused serve: dynamics `hmc` (`recipe run hmc TARGET` makes the build), or `rhmc`, "
+    "Moves that are accepted or refused have no bias of a step, and a run of them says whether its chains are stuck: "
+    "dynamics `hmc` with a high `accept` (`recipe run hmc TARGET --set run.accept=0.98` makes the build), or `rhmc`, "
     "whose metric follows theta"
 )
-"""What serves a density that grows without limit where no step size that stays the same does."""
+"""What may serve a density that grows without limit where no step size that stays the same does."""
 
 TRIAL = 2.0**-10
 """The step size of the module that is asked for the gradient; no chain is run with it."""
