@@ -56,8 +56,8 @@ BENT = 2.0
 
 NECK = (
     "Moves that are accepted or refused have no bias of a step, and a run of them says whether its chains are stuck: "
-    "dynamics `hmc` with a high `accept` (`recipe run hmc TARGET --set run.accept=0.98` makes the build), or `rhmc`, "
-    "whose metric follows theta"
+    "dynamics `hmc` (`recipe run hmc TARGET --save FILE` makes the build; `accept: 0.98` under its `run` asks for "
+    "shorter steps), or `rhmc`, whose metric follows theta"
 )
 """What may serve a density that grows without limit where no step size that stays the same does."""
 
