@@ -53,6 +53,8 @@ def _written(part: Tree) -> tuple[str, int]:
         case tree.Group(items):
             inside = ", ".join(written(item) for item in items)
             return f"({inside})" if len(items) > 1 else f"[{inside}]", _ATOM
+        case tree.Explicit(rows) if all(len(row) == 1 for row in rows):
+            return f"[{', '.join(written(entry) for (entry,) in rows)}]", _ATOM
         case tree.Explicit(rows):
             lists = ", ".join(f"[{', '.join(map(written, row))}]" for row in rows)
             return f"Matrix([{lists}])", _ATOM
