@@ -267,7 +267,7 @@ MOVES: dict[str, tuple[str, str, str, str, str, str]] = {
         "every", "    r_drawn[i] = r[i]\n", "    r_drawn[i] = r[0]\n", "    r_drawn_1 = r_1\n", "    r_drawn_1 = r_0\n", "r, which is not due",
     ),
     "a word that is due at other times": (
-        "every_word", "_is_due(cycles[0], 3)", "_is_due(cycles[0], 6)", "_is_due(cycles_0, 3)", "_is_due(cycles_0, 6)", "",
+        "every_word", "_is_due(cycles[0], 3)", "_is_due(cycles[0], 6)", "_is_due(cycles_0, 3)", "_is_due(cycles_0, 6)", "a move in each cycle of 6, which none",
     ),
     "another end where no word is due": (
         "every_word", "        theta_next[i] = theta[i]", "        theta_next[i] = -theta[i]", "        theta_next_1 = theta_1\n", "        theta_next_1 = theta_0\n",
@@ -286,7 +286,7 @@ MOVES: dict[str, tuple[str, str, str, str, str, str]] = {
         "every_word", "        tried[0] = 0.0", "        tried[0] = 1.0", "        tried_0 = 0.0", "        tried_0 = 1.0", "tried of no move",
     ),
     "steps that are due at other times": (
-        "every_steps", "_is_due(cycles[0], 2)", "_is_due(cycles[0], 4)", "_is_due(cycles_0, 2)", "_is_due(cycles_0, 4)", "",
+        "every_steps", "_is_due(cycles[0], 2)", "_is_due(cycles[0], 4)", "_is_due(cycles_0, 2)", "_is_due(cycles_0, 4)", "a move in each cycle of 4, which none",
     ),
     "U with another mean": (
         "hmc", "(mu[i] - theta[i]) * inv_Sigma_difference_2[i]", "mu[i] * inv_Sigma_difference_2[i]",

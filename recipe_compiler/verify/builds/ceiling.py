@@ -7,7 +7,7 @@ every l_k (`inequality`). At exact data it is the sum over them that has to have
 zero (`residuals`) falls like an exponential.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,7 +17,7 @@ from recipe_compiler.formula.density_terms import at_most, log_density
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import StatedDensity
 from recipe_compiler.verify.builds.cases import MOST_CASES, Case, Sample, cases
-from recipe_compiler.verify.builds.inequality import Inequality, Used
+from recipe_compiler.verify.builds.inequality import Inequality, Moments, Used
 from recipe_compiler.verify.builds.residuals import kept_from_zero
 from recipe_compiler.verify.from_data.values import NotReadError
 from recipe_compiler.verify.integrability.summands import (
@@ -51,7 +51,7 @@ def ceiling(
     formula: Formula,
     densities: Sequence[StatedDensity],
     declarations: Declarations,
-    moments: Mapping[str, frozenset[str]],
+    moments: Moments,
     sample: Sample | None = None,
 ) -> Ceiling | None:
     """Return what a scalar formula is at most; None where nothing is shown.
@@ -75,7 +75,7 @@ def ceiling(
     return Ceiling(tuple(sorted(found.absorbed)), found.given, tuple(sorted(found.facts)))
 
 
-def _of_case(case: Case, moments: Mapping[str, frozenset[str]]) -> Used | None:
+def _of_case(case: Case, moments: Moments) -> Used | None:
     """Return what shows a ceiling in one case of the data; None where it is not shown."""
     reader = Reader(case.declarations)
     bounds = bounds_of(case, reader)

@@ -44,6 +44,9 @@ from recipe_compiler.verify.integrability.summands import (
     total,
 )
 
+Moments = Mapping[str, frozenset[str]]
+"""Blocks to the names of the moments that their priors have."""
+
 MOST_SHARES = 6
 """Shares of a Dirichlet law that are looked for."""
 
@@ -75,7 +78,7 @@ class Inequality:
     of: Linear
     bounds: list[Linear]
     reader: Reader
-    moments: Mapping[str, frozenset[str]]
+    moments: Moments
     kept: Sequence[Kept] = ()
     """Summands of -F, and what the sum over all data makes of them."""
 
@@ -98,7 +101,7 @@ class Inequality:
         return None
 
     def _balanced(
-        self, energy: Linear, convex: Sequence[tuple[str, Linear]], moments: Mapping[str, frozenset[str]]
+        self, energy: Linear, convex: Sequence[tuple[str, Linear]], moments: Moments
     ) -> tuple[frozenset[str], frozenset[int]] | None:
         """Return the blocks that absorb, and the convex terms whose slopes are used."""
         from recipe_compiler.verify.from_data.balance import balance  # brings SciPy
@@ -176,9 +179,7 @@ class Inequality:
         if formula is not None and bounded_below(formula, self.reader.declarations):
             yield own
 
-    def _absorbing(
-        self, parts: Sequence[Linear], moments: Mapping[str, frozenset[str]]
-    ) -> Iterator[tuple[Linear, str]]:
+    def _absorbing(self, parts: Sequence[Linear], moments: Moments) -> Iterator[tuple[Linear, str]]:
         """Yield what may be left of F, and the block whose prior absorbs it."""
         for monomial in _monomials(parts):
             same, moving = parted(monomial)
@@ -201,7 +202,7 @@ def _of_kept(kept: Sequence[Kept]) -> Iterator[tuple[Linear, str, Linear]]:
         seen.add(one.term)
 
 
-def _absorbs(atom: Atom, moments: Mapping[str, frozenset[str]]) -> tuple[str, frozenset[str]]:
+def _absorbs(atom: Atom, moments: Moments) -> tuple[str, frozenset[str]]:
     """Return the block of log v or of a linear h, and which of its moments are finite and asked for."""
     match atom:
         case Function("log", (of,)):

@@ -22,7 +22,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity
 from recipe_compiler.verify.builds.cases import Sample, cases
 from recipe_compiler.verify.builds.ceiling import Ceiling, above_gaps, bounds_of, largest
-from recipe_compiler.verify.builds.inequality import Inequality, Used
+from recipe_compiler.verify.builds.inequality import Inequality, Moments, Used
 from recipe_compiler.verify.from_data.values import NotReadError, at_row
 from recipe_compiler.verify.integrability.summands import (
     Atom,
@@ -42,8 +42,6 @@ from recipe_compiler.verify.integrability.summands import (
 )
 
 ONE, HALF = Fraction(1), Fraction(1, 2)
-
-Moments = Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ mixtures are laws whose scales have priors that do not vanish at 0. With two equ
 component leave int ds/s.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -30,7 +30,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity
 from recipe_compiler.verify.builds.cases import Case, Numbers, Sample, cases
 from recipe_compiler.verify.builds.ceiling import Ceiling, above_gaps, bounds_of, ceiling, largest
-from recipe_compiler.verify.builds.inequality import Inequality, Used
+from recipe_compiler.verify.builds.inequality import Inequality, Moments, Used
 from recipe_compiler.verify.builds.residuals import numbers_of
 from recipe_compiler.verify.from_data.reading import read_matrix
 from recipe_compiler.verify.from_data.values import NotReadError, at_row
@@ -53,8 +53,6 @@ from recipe_compiler.verify.integrability.summands import (
 )
 
 ONE, HALF = Fraction(1), Fraction(1, 2)
-
-Moments = Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
