@@ -1,10 +1,11 @@
-"""Finite integrals under fire: random posteriors at data, judged by masses of boxes along random curves.
+"""Finite integrals under fire: random posteriors at data, judged by masses along random curves, or by exact numbers.
 
     python tests/properties/fire_integrals.py [COUNT] [SEED]     on all cores; 2000 from seed 2015 on where left out
 
 Regressions, mixtures, hurdles, censored data, covariances and scales of groups, with priors of all kinds and data that
 are often equal, constant or on a line (`random_posteriors`). None along whose curves masses do not fall may be proved:
-a first one ends it, with its seed and its document.
+a first one ends it, with its seed and its document. As many designs that lose rank (`random_designs`), of which it is
+known whether their integral is finite: none may be proved that is infinite, none refuted that is finite.
 """
 
 import os
@@ -19,6 +20,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from random_designs import Design, is_finite, random_design
 from random_posteriors import Maker, Posterior, diverges
 
 from recipe_compiler.errors import DocumentError
@@ -46,7 +48,7 @@ def judged(seed: int) -> tuple[str, str, str]:
     return verdict_on(model), diverges(model, random), f"{model.text()}{model.rows}"
 
 
-def verdict_on(model: Posterior) -> str:
+def verdict_on(model: Posterior | Design) -> str:
     """Return what is decided of a posterior; that it is no document, or takes too long."""
 
     def over(*_: object) -> None:
@@ -79,25 +81,39 @@ def fire(seeds: range) -> Tally:
     return tally
 
 
-def says(tally: Tally) -> str:
+def fire_designs(seeds: range) -> Tally:
+    """Return the verdicts on the designs of some seeds. Raises AssertionError for one that is wrong."""
+    tally = Tally()
+    for seed in seeds:
+        design = random_design(Random(seed))
+        finite, verdict = is_finite(design), verdict_on(design)
+        wrong = str(Verdict.REFUTED if finite else Verdict.PROVED)
+        assert verdict != wrong, f"seed {seed}: {wrong}, finite: {finite}\n{design.text()}{design.table()}"
+        tally[not finite, verdict] += 1
+    return tally
+
+
+def says(tally: Tally, what: str, found: str) -> str:
     """Return what was found."""
     lines = [
-        f"{sum(n for (own, _), n in tally.items() if own is infinite)} {what}: "
+        f"{sum(n for (own, _), n in tally.items() if own is infinite)} {of}: "
         + ", ".join(f"{n} {verdict}" for (own, verdict), n in sorted(tally.items()) if own is infinite)
-        for infinite, what in ((True, "with an infinite mass"), (False, "without one that was found"))
+        for infinite, of in ((True, "with an infinite mass"), (False, f"without one{found}"))
     ]
-    return f"{tally.total()} posteriors; {'; '.join(lines)}"
+    return f"{tally.total()} {what}; {'; '.join(lines)}"
 
 
 def main(count: int, seed: int) -> None:
-    """Judge posteriors on all cores, and print what was found so far."""
+    """Judge posteriors and designs on all cores, and print what was found so far."""
     starts = range(seed, seed + count, PART)
     parts = [range(start, min(start + PART, seed + count)) for start in starts]
-    total, began = Tally(), time.monotonic()
+    total, designs, began = Tally(), Tally(), time.monotonic()
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for tally in pool.map(fire, parts):
-            total += tally
-            print(f"{says(total)}; {time.monotonic() - began:.0f} s", flush=True)
+        for one, other in zip(pool.map(fire, parts), pool.map(fire_designs, parts), strict=True):
+            total += one
+            designs += other
+            print(f"{says(total, 'posteriors', ' that was found')}; {time.monotonic() - began:.0f} s")
+            print(says(designs, "designs", ""), flush=True)
 
 
 if __name__ == "__main__":
