@@ -1,12 +1,12 @@
 """Arrays of a traced step: NumPy's own arrays of objects, whose entries are exact numbers and symbols."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from recipe_compiler.lint import linear, nodes
-from recipe_compiler.lint.nodes import UntraceableError
+from recipe_compiler.lint.nodes import DEPENDS, UntraceableError
 from recipe_compiler.lint.values import METHODS, ExactOperators, apply, least, made, node_of
 
 ELEMENTWISE = {**METHODS, "fabs": "abs"}
@@ -31,6 +31,19 @@ class Traced(np.ndarray):
     def dtype(self) -> Any:
         """Return the type of real numbers: that is what a file may request."""
         return np.dtype(float)
+
+    @property
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """What is seen of its type: that of NumPy's arrays."""
+        return np.ndarray
+
+    def tobytes(self, *_: Any) -> NoReturn:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Refuse what would be the places of symbols in memory.
+
+        Raises:
+            UntraceableError: always.
+        """
+        raise UntraceableError(f"the bytes of {DEPENDS}: what is done by them cannot be followed")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return applied(ufunc, method, inputs, kwargs)

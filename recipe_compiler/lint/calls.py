@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from recipe_compiler.lint import nodes
 from recipe_compiler.lint.nodes import UntraceableError
 from recipe_compiler.lint.state import changed, is_filled, is_pythons, kept, unseen
-from recipe_compiler.lint.values import made
+from recipe_compiler.lint.values import Symbolic, made
 
 CALLS, FEWEST = 50, 3
 """Times that a step is called, and those that one of many operations is called at least."""
@@ -117,7 +117,7 @@ def _slots(names: Mapping[str, Any], replaced: frozenset[str]) -> Iterator[Slot]
                 continue
             count += 1
             at = f"{label}.{key}"
-            if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if isinstance(value, (int, float)) and not isinstance(value, (bool, Symbolic)):
                 yield at, value, set_to
             elif not isinstance(value, (str, bytes)):
                 waiting.append((at, value))

@@ -114,6 +114,12 @@ def _seeded(*_: object, **__: object) -> None:
         raise UntraceableError("a seed set in the step: every step draws the same numbers")
 
 
+def _restored(*_: object, **__: object) -> None:
+    """Refuse the state of a generator that is read or set in the step."""
+    if nodes.tape.running:
+        raise UntraceableError("the state of a generator read or set in the step: steps may draw the same numbers")
+
+
 def _refused(name: str) -> Any:
     def refuse(*_: object, **__: object) -> Any:
         return getattr(GENERATOR, name)
@@ -130,6 +136,7 @@ RANDOM: dict[str, Any] = {
     "RandomState": NormalGenerator,
     "Generator": NormalGenerator,
     "seed": _seeded,
+    **dict.fromkeys(("get_state", "set_state", "get_bit_generator", "set_bit_generator"), _restored),
     "rand": GENERATOR.rand,
     **dict.fromkeys(("random", "random_sample", "ranf", "sample"), GENERATOR.random),
     "uniform": GENERATOR.uniform,
@@ -152,6 +159,8 @@ PYTHON: dict[str, Any] = {
     "gauss": lambda mu=0, sigma=1: GENERATOR.normal(mu, sigma),
     "normalvariate": lambda mu=0, sigma=1: GENERATOR.normal(mu, sigma),
     "seed": _seeded,
+    "getstate": _restored,
+    "setstate": _restored,
     "random": GENERATOR.random,
     "uniform": GENERATOR.uniform,
     "expovariate": lambda lambd=1: GENERATOR.exponential(1 / lambd),

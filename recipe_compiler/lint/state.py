@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from recipe_compiler.lint.nodes import Node, tape
-from recipe_compiler.lint.values import node_of
+from recipe_compiler.lint.values import Symbolic, node_of
 
 MOST = 50_000
 """Objects that are looked at; where there are more, not all is known."""
@@ -56,7 +56,7 @@ class KeptState:
 
     def text(self, obj: object) -> str:
         """Return what an object is and holds; of one that was met before, where."""
-        if isinstance(obj, ATOMS):
+        if isinstance(obj, ATOMS) and not isinstance(obj, Symbolic):
             return f"{type(obj).__name__}:{obj!r}"
         if id(obj) in self.places:
             return f"#{self.places[id(obj)]}"

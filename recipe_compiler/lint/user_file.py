@@ -13,10 +13,14 @@ from typing import Any
 
 from recipe_compiler.lint.nodes import UntraceableError, of_float, tape
 from recipe_compiler.lint.numpy_names import importer, replace_randomness
-from recipe_compiler.lint.values import divided, least, made, raised, real
+from recipe_compiler.lint.values import attribute, divided, has_attribute, kind, least, made, raised, real
 
 NAME = "_recipe_lint_"
 """Names that the rewritten file uses start so."""
+
+
+ASKED = {"float": "real", "type": "kind"}
+"""Types of Python that are called of one value, and what is called in their place."""
 
 
 class _Exactly(ast.NodeTransformer):
@@ -38,10 +42,10 @@ class _Exactly(ast.NodeTransformer):
                 return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        """Let `float(x)` of a symbol be the symbol."""
+        """Let `float(x)` of a symbol be the symbol, and `type(x)` that of the number that it stands for."""
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1 and not node.keywords:
-            return _called(node, "real", node.args)
+        if isinstance(node.func, ast.Name) and node.func.id in ASKED and len(node.args) == 1 and not node.keywords:
+            return _called(node, ASKED[node.func.id], node.args)
         return node
 
     def visit_MatchValue(self, node: ast.MatchValue) -> ast.MatchValue:
@@ -67,11 +71,17 @@ def run_file(file: str, text: str) -> dict[str, Any]:
     module.__file__ = file
     sys.modules[module.__name__] = module
     names = vars(module)
-    names["__builtins__"] = vars(builtins) | {"__import__": importer(), "min": least}
-    names |= {NAME + "exact": _exact, NAME + "divided": divided, NAME + "raised": raised, NAME + "real": real}
+    own = {"__import__": importer(), "min": least, "hasattr": has_attribute, "getattr": attribute, "print": _unread}
+    names["__builtins__"] = vars(builtins) | own
+    exact = {"exact": _exact, "divided": divided, "raised": raised, "real": real, "kind": kind}
+    names |= {NAME + name: function for name, function in exact.items()}
     rewritten = _Exactly().visit(ast.parse(text, file))
     exec(compile(rewritten, file, "exec", dont_inherit=True), names)
     return names
+
+
+def _unread(*_: object, **__: object) -> None:
+    """Print nothing: nobody reads it, and what is followed has no text."""
 
 
 @cache

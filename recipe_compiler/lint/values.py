@@ -126,7 +126,7 @@ class Symbolic(ExactOperators):
 
     def _is_above_zero(self, other: object) -> bool:
         """Whether a number is known to be positive, and another not to be."""
-        return self.positive and isinstance(other, (int, float)) and other <= 0
+        return self.positive and not isinstance(other, Symbolic) and isinstance(other, (int, float)) and other <= 0
 
     def _is_above(self, other: object) -> bool:
         """Return that a positive number is above one that is not; else what is decided by chance."""
@@ -155,11 +155,18 @@ class Symbolic(ExactOperators):
     __ne__ = _is_other  # pyright: ignore[reportAssignmentType]
     __eq__ = _is_same  # pyright: ignore[reportAssignmentType]
 
-    def __hash__(self) -> int:
-        return id(self)
+    @property
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """What `isinstance`, patterns and dispatch by type see: an entry of an array of real numbers."""
+        return np.float64
 
     def _converted(self, *_: object) -> NoReturn:
         raise UntraceableError(f"{DEPENDS} made a plain number or a truth value")
+
+    def _told(self, *_: object) -> NoReturn:
+        raise UntraceableError(f"{DEPENDS} made a text or a key: what is done by it cannot be followed")
+
+    __hash__ = __str__ = __format__ = _told  # pyright: ignore[reportAssignmentType]
 
     __bool__ = __float__ = __int__ = __index__ = __complex__ = __round__ = __trunc__ = __floor__ = __ceil__ = _converted
 
@@ -168,8 +175,7 @@ class Symbolic(ExactOperators):
 
     __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = _divided
 
-    def __repr__(self) -> str:
-        return "<a symbol>"
+    __repr__ = _told  # pyright: ignore[reportAssignmentType]
 
 
 class SymbolicFunction(Symbolic):
@@ -253,6 +259,41 @@ def real(x: Any = 0.0) -> Any:
     if isinstance(x, np.ndarray) and x.size == 1:
         x = x.item()
     return x if isinstance(x, ExactOperators) else float(x)
+
+
+def kind(x: object) -> type:
+    """Return type(x), of an array that is followed that of NumPy's arrays.
+
+    Raises:
+        UntraceableError: of a number that is followed, which may be one of Python or of NumPy.
+    """
+    if isinstance(x, Symbolic):
+        raise UntraceableError(f"the type of {DEPENDS}: what is done by it cannot be followed")
+    return float if isinstance(x, Exact) else x.__class__ if isinstance(x, np.ndarray) else type(x)
+
+
+def has_attribute(x: object, name: str) -> bool:
+    """Return hasattr(x, name)."""
+    _alike(x, name)
+    return hasattr(x, name)
+
+
+def attribute(x: Any, name: str, *otherwise: Any) -> Any:
+    """Return getattr(x, name), or with what is taken where there is none."""
+    if otherwise:
+        _alike(x, name)
+    return getattr(x, name, *otherwise)
+
+
+def _alike(x: object, name: str) -> None:
+    """Look at whether an attribute is there of what is followed as it is of numbers and arrays.
+
+    Raises:
+        UntraceableError: it is not.
+    """
+    real = x.__class__
+    if type(x) is not real and hasattr(real, name) != hasattr(x, name):
+        raise UntraceableError(f"whether {DEPENDS} has `{name}`: what is done by it cannot be followed")
 
 
 def _less(a: Node, b: Node) -> Node:

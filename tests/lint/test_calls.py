@@ -28,6 +28,11 @@ def test_a_step_that_acts_on_what_it_keeps_is_not_proved(
     assert isinstance(step_finding(f"{file}:{name}", "double_well").decision, Undecided)
 
 
+@pytest.mark.parametrize("name", steps_in("asks.py"))
+def test_a_step_that_asks_what_a_value_is_is_not_proved(name: str, step_finding: Callable[..., Finding]) -> None:
+    assert not isinstance(step_finding(f"asks.py:{name}", "double_well").decision, Proved)
+
+
 @pytest.mark.parametrize("name", steps_in("careless.py"))
 def test_what_is_kept_and_changes_nothing_is_no_obstacle(name: str, step_finding: Callable[..., Finding]) -> None:
     assert isinstance(step_finding(f"careless.py:{name}", "double_well").decision, Proved)
