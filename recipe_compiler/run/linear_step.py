@@ -110,7 +110,7 @@ def linear_step(step: OneStep, slope: Slope, theta: Array, batches: Batches) -> 
     widths = cast("Array", _widths(bent, start, every))
     rows, quiet = batches.every, np.zeros(step.normals)
     z, _ = cast("tuple[Array, Array]", _standstill(lambda at: step.after(at, rows, quiet) - at, start, widths))
-    of_step = _with_steady_noise(step, z) if step.noise_is_steady else step.after
+    of_step = _with_steady_noise(step, z, rows) if step.noise_is_steady else step.after
 
     def take(at: Array, chosen: NDArray[np.uint64], normals: Array) -> Array:
         return of_step(at, rows[chosen], normals)
@@ -130,14 +130,14 @@ def curvature(slope: Slope, theta: Array) -> Array:
     return (found + found.T) / 2.0
 
 
-def _with_steady_noise(step: OneStep, z: Array) -> Take:
-    """Return a step to which normals add what they add to first order at z.
+def _with_steady_noise(step: OneStep, z: Array, every: NDArray[np.uint64]) -> Take:
+    """Return a step to which normals add what they add to first order at z, with the gradient of the rows `every`.
 
     A word may take the gradient where its noise has moved theta to. That the noise then depends on the state is
-    curvature of grad U, which a linear step leaves out everywhere.
+    curvature of grad U, which a linear step leaves out everywhere; and one row alone has another curvature than all.
     """
-    first, quiet = np.zeros(1, dtype=np.uint64), np.zeros(step.normals)
-    G = cast("Array", _jacobian(lambda normals: step.after(z, first, normals), quiet))
+    quiet = np.zeros(step.normals)
+    G = cast("Array", _jacobian(lambda normals: step.after(z, every, normals), quiet))
     return lambda at, batch, normals: step.after(at, batch, quiet) + G @ normals
 
 

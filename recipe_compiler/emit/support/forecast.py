@@ -12,6 +12,7 @@ differences, unit normals, and batches of one row. N depends on the state, so th
 import numpy as np
 
 _FORECAST_ROWS = 4_000  # batches of one row that are looked at for one average over the state
+_FORECAST_BATCH = 200  # rows of a batch that noise is looked at with: one row has another curvature than all
 
 
 def _jacobian(function, z, widths=None):
@@ -117,6 +118,7 @@ def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noi
     M = np.eye(z.size) + slopes
     _demand_return(M)
     order = np.random.default_rng(0).permutation(rows)
+    some = np.sort(every[order[:_FORECAST_BATCH]])
     drawn = 1.0 / batch_size if replacement or rows == 1 else (rows - batch_size) / (batch_size * (rows - 1.0))
 
     def of_rows(at, chosen):
@@ -127,8 +129,8 @@ def _forecast(take, slope, z, block, normals, rows, batch_size, replacement, noi
         return np.atleast_2d(np.cov(values.T)) * ((rows - 1.0) / rows * drawn)
 
     def of_normals(at):
-        start = take(at, every[:1], quiet)
-        factor = np.array([take(at, every[:1], unit) - start for unit in np.eye(normals)]).reshape(normals, z.size)
+        start = take(at, some, quiet)
+        factor = np.array([take(at, some, unit) - start for unit in np.eye(normals)]).reshape(normals, z.size)
         return factor.T @ factor
 
     known = order[:_FORECAST_ROWS]
