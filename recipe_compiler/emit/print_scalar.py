@@ -21,10 +21,13 @@ FUNCTIONS = {
 }
 """Elementwise functions of the language and inverses of transforms, and what computes them in an emitted module."""
 
+BRANCHES = "where "
+"""What calls of `where` begin with; the comparison of their first two arguments follows."""
+
 LEAST, MOST = 2.2250738585072014e-308, 1.7976931348623157e308
 """The range of doubles that are as precise as any."""
 
-SUM, PRODUCT, UNARY, POWER, ATOM = range(5)
+BRANCHED, SUM, PRODUCT, UNARY, POWER, ATOM = range(6)
 
 _EXPONENT = re.compile(r" ?\*\* ?\d+(?= |$)")
 
@@ -48,10 +51,19 @@ def _print(value: Scalar) -> tuple[str, int]:
             return _product(factors)
         case Raise(base, exponent):
             return _power(base, exponent)
+        case Call(fn, (left, right, yes, no)) if fn.startswith(BRANCHES):
+            taken, first, second, other = map(_operand, (yes, left, right, no))
+            return f"{taken} if {first} {fn.removeprefix(BRANCHES)} {second} else {other}", BRANCHED
         case Call(fn, args):
             return f"{_function(fn)}({', '.join(print_scalar(arg) for arg in args)})", ATOM
         case Kronecker(left, right):
             return f"(1.0 if {left} == {right} else 0.0)", ATOM
+
+
+def _operand(value: Scalar) -> str:
+    """Return a part of a comparison, or a piece that it chooses."""
+    text, level = _print(value)
+    return f"({text})" if level == BRANCHED else text
 
 
 def _function(fn: str) -> str:
@@ -89,7 +101,8 @@ def print_terms(value: Plus) -> list[tuple[bool, str]]:
     for term in value.terms:
         negative, magnitude = _sign(term)
         part, level = _print(magnitude)
-        found.append((negative, f"({part})" if negative and level == SUM else part))
+        apart = level == BRANCHED or (negative and level == SUM)
+        found.append((negative, f"({part})" if apart else part))
     return found
 
 
@@ -128,7 +141,7 @@ def _product(factors: tuple[Scalar, ...]) -> tuple[str, int]:
     bottom = " * ".join(_in_product(factor) for factor in below)
     if not bottom and len(above) == 1:
         text, level = _print(above[0])
-        text = f"({text})" if negative and level == SUM else text
+        text = f"({text})" if negative and level <= SUM else text
         level = level if not negative else UNARY
     else:
         bottom = f"({bottom})" if len(below) > 1 else bottom

@@ -186,6 +186,6 @@ def _called(value: Scalar) -> str:
         case Raise():
             return "reciprocal"
         case Call(fn):
-            return f"{fn}_part"
+            return f"{fn.partition(' ')[0]}_part"
         case _:
             return "part"

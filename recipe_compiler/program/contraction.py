@@ -171,7 +171,7 @@ def _before(defined: Definitions, atom: Applied, rows: Rows) -> tuple[Ref, Defin
     if name is None:
         value, defined = _call(defined, atom, scope, defined.variables(scope))
         inner = value.args[0].name if isinstance(value.args[0], Ref) else "of_datum" if scope else "of_state"
-        name, defined = defined.naming(f"{atom.fn}_{inner}")
+        name, defined = defined.naming(f"{_head(atom.fn)}_{inner}")
         assign = Assign(Ref(name, at), value)
         array = Array(name, (rows.count,) if scope else ())
         body = (rows.loop((assign,)) if scope else assign,)
@@ -189,7 +189,7 @@ def _ahead(
     name = defined.name_of(meant)
     if name is None:
         value, defined = _call(defined, atom, own, variables)
-        name, defined = defined.naming(f"{atom.fn.split()[0]}_{words}")
+        name, defined = defined.naming(f"{_head(atom.fn)}_{words}")
         body = nested(tuple(zip(own, at, strict=True)), (Assign(Ref(name, at), value),))
         array = Array(name, tuple(index.size for index in own))
         defined = defined.having(Definition(array, body, constant, of_datum=False)).meaning(meant, name)
@@ -269,12 +269,17 @@ def _called(group: Factors) -> str:
     return "_".join((first, *(more or [first]))) if more or squares else f"sum_{first}"
 
 
+def _head(fn: str) -> str:
+    """Return a function's name without the comparison that a `where <` has."""
+    return fn.partition(" ")[0]
+
+
 def _word(atom: Atom) -> str:
     match atom:
         case Coordinate(name, _) | Component(name, _, _):
             return name
         case Applied(fn, _):
-            return fn
+            return _head(fn)
         case Inverse(of, _):
             return f"inv_{matrix_name(of) or 'matrix'}"
         case Base(Tensor(_, terms)):

@@ -14,13 +14,14 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.program import Gradient, Part, Program
+from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.step import held, joined_shape, prepared, stated_values, written
 from recipe_compiler.readback.unroll import unrolled_gradient
-from recipe_compiler.tensor.scalars import Scalar, Sums, scalarise
+from recipe_compiler.tensor.scalars import Scalar, Sums
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
 
 Stated = dict[tuple[Tensor, tuple[int, ...], int], Scalar]

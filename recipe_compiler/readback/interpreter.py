@@ -17,6 +17,7 @@ import sympy as sp
 
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
 from recipe_compiler.errors import CompilerError, ReadBackError
+from recipe_compiler.readback.branches import chosen
 from recipe_compiler.readback.equations import Equations
 from recipe_compiler.readback.names import exact_inverse, part_of, reshaped
 from recipe_compiler.readback.next_state import Cuts
@@ -69,6 +70,9 @@ SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
     "np.float64": _same,
 }
 """The exact meaning of every scalar function that a kernel may call; inverses of transforms stand for themselves."""
+
+RELATIONS: dict[type[ast.cmpop], str] = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "=="}
+"""Comparisons that a kernel may choose a piece by."""
 
 CHOOSE = sp.Function("choose")
 """One of two values by a flag: `taken if flag else refused`."""
@@ -227,9 +231,8 @@ class Reader:
                 return tuple(self._value(item, scope) for item in items)
             case ast.List(elts=items):
                 return [self._value(item, scope) for item in items]
-            case ast.IfExp(test=ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]), body=yes, orelse=no):
-                same = self._value(left, scope) == self._value(right, scope)
-                return self._value(yes if same else no, scope)
+            case ast.IfExp(test=ast.Compare(left=left, ops=[op], comparators=[right]), body=yes, orelse=no):
+                return self._branches(op, [self._value(side, scope) for side in (left, right)], (yes, no), scope)
             case ast.IfExp(test=ast.Name() as flag, body=yes, orelse=no):
                 return CHOOSE(self._value(flag, scope), self._value(yes, scope), self._value(no, scope))
             case ast.Compare(left=left, ops=[ast.Lt()], comparators=[right]):
@@ -244,6 +247,17 @@ class Reader:
                 return self._call(ast.unparse(function), [self._value(item, scope) for item in arguments], node)
             case _:
                 raise _unreadable(node)
+
+    def _branches(
+        self, op: ast.cmpop, sides: list[Value], pieces: tuple[ast.expr, ast.expr], scope: dict[str, Value]
+    ) -> Value:
+        """Return one of two pieces: of two places the one that is taken, of numbers `where`."""
+        if isinstance(op, ast.Eq) and all(isinstance(side, int) for side in sides):
+            return self._value(pieces[sides[0] != sides[1]], scope)
+        if type(op) not in RELATIONS:
+            raise _unreadable(op)
+        yes, no = (self._value(piece, scope) for piece in pieces)
+        return chosen(RELATIONS[type(op)], sides[0], sides[1], yes, no)
 
     def _exact(self, node: ast.Constant) -> Scalar:
         """Return a number as it is written, not as a double holds it."""

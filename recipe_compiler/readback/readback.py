@@ -29,6 +29,7 @@ from recipe_compiler.formula.extents import extent, valued
 from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.program import InfinitesimalGenerator, Program
 from recipe_compiler.program.rename import rename_tensor
+from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.chunks import read_sweep
 from recipe_compiler.readback.cycle import check_cycle
@@ -52,7 +53,7 @@ from recipe_compiler.readback.stein_operator import (
 from recipe_compiler.readback.step import ReadStep, prepared, read_step, stated_step
 from recipe_compiler.readback.text import check_names
 from recipe_compiler.readback.transforms import transforms_of
-from recipe_compiler.tensor.scalars import Scalar, scalarise
+from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 # Chains side by side: every lane of `step_lanes` does what `step` does, with state and normals of its own chain.

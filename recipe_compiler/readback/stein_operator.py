@@ -17,12 +17,13 @@ from recipe_compiler.program.lower_infinitesimal_generator import (
     lower_infinitesimal_generator,
 )
 from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Moment, symbolic_sizes
+from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.gradient import stated_gradient
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, integers
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.propagators import matrices_of
-from recipe_compiler.tensor.scalars import Scalar, Sums, scalarise
+from recipe_compiler.tensor.scalars import Scalar, Sums
 from recipe_compiler.tensor.terms import Atom, Component
 
 Entries = dict[tuple[str, tuple[int, ...]], Scalar]

@@ -15,6 +15,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower_cycle import HEAT, REST
 from recipe_compiler.program.program import Evaluate, Heat, Noise, Propagator, Shift, symbolic_sizes
+from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.equations import Equations, ImplicitEquation
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes, integers
@@ -23,7 +24,7 @@ from recipe_compiler.readback.noise import Find, NoiseFactor, noise_of, without_
 from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.transforms import transforms_of, undone
 from recipe_compiler.tensor.atoms import everywhere
-from recipe_compiler.tensor.scalars import Leaf, Scalar, Sums, scalarise
+from recipe_compiler.tensor.scalars import Leaf, Scalar, Sums
 from recipe_compiler.tensor.terms import Applied, Atom, Coordinate, Delta, Tensor
 
 

@@ -15,8 +15,9 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.program import Gradient, Recursion, RowState
+from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.names import Names, integers
-from recipe_compiler.tensor.scalars import Scalar, scalarise
+from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor
 
 Held = dict[str, dict[tuple[int, ...], Scalar]]

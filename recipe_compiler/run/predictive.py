@@ -21,6 +21,7 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extents
+from recipe_compiler.run.hurdles import probability_above
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, RunSettings, StatedDensity, Target
@@ -43,6 +44,8 @@ class Predictive:
     fields: tuple[StatedDensity, ...]
     blocks: tuple[StatedDensity, ...] = ()
     why_no_prior: str = ""
+    above: Formula | None = None
+    """Of the one field, the logarithm of the probability that a datum is drawn from its density, and is not 0."""
 
 
 def predictive_of(target: Target) -> Predictive:
@@ -56,7 +59,8 @@ def predictive_of(target: Target) -> Predictive:
         raise RunError(f"data of {target.name}: found {found}, expected {expected}")
     of_data = {datum.name for datum in target.declarations.data}
     stated = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.of in of_data]
-    fields = [one for one in stated if one.is_term]
+    above = probability_above(target, stated[0]) if len(stated) == 1 and not stated[0].is_term else None
+    fields = [one for one in stated if one.is_term or above is not None]
     named = [one.of for one in fields]
     twice = [name for name in named if named.count(name) > 1]
     if not fields or twice or len(stated) != len(fields):
@@ -67,9 +71,9 @@ def predictive_of(target: Target) -> Predictive:
     if whole:
         raise RunError(f"data of {whole[0].name}: found no way to draw it row by row, expected a law of one number")
     try:
-        return Predictive(tuple(fields), tuple(_in_order(target)))
+        return Predictive(tuple(fields), tuple(_in_order(target)), above=above)
     except RunError as error:
-        return Predictive(tuple(fields), why_no_prior=str(error))
+        return Predictive(tuple(fields), why_no_prior=str(error), above=above)
 
 
 def _in_order(target: Target) -> Iterator[StatedDensity]:
@@ -113,7 +117,7 @@ def add_predictive(tree: "DataTree", build: Build, data: Data, settings: RunSett
     chains = [int(chain) for chain in posterior["chain"].to_numpy()]
     streams = [_stream(settings.seed, chain, POSTERIOR) for chain in chains]
     states = {block.name: posterior[block.name].to_numpy() for block in drawer.declared.blocks}
-    groups = {"posterior_predictive": drawer.data_at(states, found.fields, streams)}
+    groups = {"posterior_predictive": drawer.data_at(states, found, streams)}
     why = found.why_no_prior
     if not why:
         try:
@@ -121,7 +125,7 @@ def add_predictive(tree: "DataTree", build: Build, data: Data, settings: RunSett
         except (RunError, DataError, ValueError) as error:
             why = str(error)
         else:
-            predicted = drawer.data_at(prior, found.fields, [_stream(settings.seed, 1, PRIOR)])
+            predicted = drawer.data_at(prior, found, [_stream(settings.seed, 1, PRIOR)])
             groups |= {"prior": prior, "prior_predictive": predicted}
     constant = cast("Any", tree["constant_data"]).to_dataset() if "constant_data" in tree.children else xarray.Dataset()
     dims = {name: constant[name].dims for name in constant.data_vars}
@@ -161,9 +165,10 @@ class _Drawer:
         return (self.build.target.declared or self.build.target).declarations
 
     def data_at(
-        self, states: Mapping[str, Array], fields: Sequence[StatedDensity], streams: Sequence[np.random.Generator]
+        self, states: Mapping[str, Array], of: Predictive, streams: Sequence[np.random.Generator]
     ) -> dict[str, Array]:
         """Return data `[chain, draw, ...]` at states of the blocks; NaN where a state is not finite."""
+        fields = of.fields
         chains, length = next(iter(states.values())).shape[:2]
         observed = {field.name: field.values for field in self.data.fields}
         made = {one.of: np.full((chains, length, *observed[one.of].shape), np.nan) for one in fields}
@@ -173,7 +178,11 @@ class _Drawer:
             if not all(np.isfinite(at.names[block.name]).all() for block in self.declared.blocks):
                 continue
             for one in fields:
-                made[one.of][chain, draw] = self._of_rows(one, at, rows, observed[one.of].shape, streams[chain])
+                drawn = self._of_rows(one, at, rows, observed[one.of].shape, streams[chain])
+                if of.above is not None:
+                    log_p = evaluate_rows(of.above, at, rows).reshape(-1)
+                    drawn = np.where(np.log(streams[chain].random(drawn.shape)) < log_p, drawn, 0.0)
+                made[one.of][chain, draw] = drawn
         return made
 
     def _point(self, blocks: Mapping[str, Array]) -> Point:

@@ -145,7 +145,10 @@ class Entry:
 
     def condition(self, scope: Scope) -> Compare:
         """Return a comparison: `a*c - b**2 >= 0`. Raises SpecError or ModelError."""
-        tree = self.tree()
+        return self.comparison(self.tree(), scope)
+
+    def comparison(self, tree: Tree, scope: Scope) -> Compare:
+        """Return a comparison that is a part of the entry. Raises ModelError."""
         self._refuse_shadowed(tree, scope)
         try:
             return elaborate_condition(tree, scope, self.name, _START)

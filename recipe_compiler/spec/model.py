@@ -242,6 +242,10 @@ class Law:
         return replace(self, arguments=tuple(map(new, self.arguments)))
 
 
+Guards = tuple[tuple[Compare, bool], ...]
+"""Conditions, and whether each holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class StatedDensity:
     """A named density as it stands in a target's formula: `normal(y, x @ theta, sigma)` (`formula/densities.py`)."""
@@ -254,6 +258,8 @@ class StatedDensity:
     """`log_prior`, `log_likelihood` (then of ONE datum), `potential`, or a formula of a recursion's state."""
     is_term: bool
     """Whether it is a summand of that formula, and not a part of one."""
+    guards: Guards = ()
+    """The conditions on a datum of the pieces of `where` that it stands in."""
 
     @property
     def of(self) -> str:

@@ -5,21 +5,25 @@ as if that were declared. What they need of blocks and parameters is to be shown
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import ge, gt, le, lt
 
+from recipe_compiler.algebra.structure.data_guards import Guarded
+from recipe_compiler.algebra.structure.definedness import compared
 from recipe_compiler.formula import tree
+from recipe_compiler.formula.build import add
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.density_terms import comparisons, density_called
 from recipe_compiler.formula.elaborate import Scope
-from recipe_compiler.formula.expression import Compare, Entry, Filled, Formula, Multiply, Number, Role, Symbol
+from recipe_compiler.formula.expression import Apply, Compare, Entry, Filled, Formula, Multiply, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.spec import formulas
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import is_of_data
-from recipe_compiler.spec.model import Stated, StatedDensity
+from recipe_compiler.spec.model import Guards, Stated, StatedDensity
 from recipe_compiler.spec.recursion import SECTION, entry_of
 
 ENTRIES = ("log_prior", "log_likelihood", "potential")
@@ -45,18 +49,15 @@ def read_stated(page: Page, declarations: Declarations, states: Iterable[str] = 
         rest: list[tree.Tree] = []
         for term in terms:
             calls = list(_calls(term, declarations))
-            for part in calls:
-                row, arguments = text.density(part, scope)
-                densities.append(StatedDensity(row.name, arguments, name, part is term))
-            rest += [] if term in calls else [term]
+            densities += (_stated(call, text, scope, name, is_term=call.part is term) for call in calls)
+            rest += [] if any(call.part is term for call in calls) else [term]
         if rest:
             others.append((name, text.elaborated(_sum(rest), scope, SCALAR)))
     for state, formula in ((state, formula) for state in states for formula in ("start", "next")):
         entry = entry_of(state, formula)
         if (text := page.entry(entry, SECTION, state, formula)) is not None:
-            for part in _calls(text.tree(), declarations):
-                row, arguments = text.density(part, scope)
-                densities.append(StatedDensity(row.name, arguments, entry, is_term=False))
+            calls = list(_calls(text.tree(), declarations))
+            densities += (_stated(call, text, scope, entry, is_term=False) for call in calls)
     return Stated(tuple(densities), tuple(others), tuple(_needs(densities)))
 
 
@@ -72,12 +73,46 @@ def _sum(terms: list[tree.Tree]) -> tree.Tree:
     return terms[0] if len(terms) == 1 else tree.Sum(tuple(terms))
 
 
-def _calls(part: tree.Tree, declarations: Declarations) -> Iterator[tree.Call]:
+@dataclass(frozen=True, slots=True)
+class _Called:
+    """A call of a density, and the conditions of the pieces of `where` that it stands in: whether each holds."""
+
+    part: tree.Call
+    guards: tuple[tuple[tree.Tree, bool], ...] = ()
+
+
+def _calls(
+    part: tree.Tree, declarations: Declarations, guards: tuple[tuple[tree.Tree, bool], ...] = ()
+) -> Iterator[_Called]:
     """Yield the calls of named densities in a formula; a name that is declared is no density."""
     if isinstance(part, tree.Call) and _is_density(part, declarations):
-        yield part
-    for inner in tree.children(part):
-        yield from _calls(inner, declarations)
+        yield _Called(part, guards)
+    match part:
+        case tree.Call("where", (condition, yes, no)):
+            yield from _calls(yes, declarations, (*guards, *((one, True) for one in _joined(condition, "And"))))
+            yield from _calls(no, declarations, (*guards, *((one, False) for one in _joined(condition, "Or"))))
+        case _:
+            for inner in tree.children(part):
+                yield from _calls(inner, declarations, guards)
+
+
+def _joined(condition: tree.Tree, by: str) -> Iterator[tree.Tree]:
+    """Yield the comparisons that are joined to a condition; none of what is joined otherwise."""
+    match condition:
+        case tree.Comparison():
+            yield condition
+        case tree.Call(name, args) if name == by:
+            for arg in args:
+                yield from _joined(arg, by)
+        case _:
+            return
+
+
+def _stated(call: _Called, text: formulas.Entry, scope: Scope, entry: str, *, is_term: bool) -> StatedDensity:
+    row, arguments = text.density(call.part, scope)
+    typed = ((text.comparison(condition, scope), holds) for condition, holds in call.guards)
+    guards = tuple((one, holds) for one, holds in typed if is_of_data(one) and one.shape == SCALAR)
+    return StatedDensity(row.name, arguments, entry, is_term, guards)
 
 
 def _is_density(part: tree.Call, declarations: Declarations) -> bool:
@@ -111,7 +146,7 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
         if row.index:
             continue
         if row.discrete and of is not None:
-            fields[of] = _counted(page, fields[of], row, one.entry)
+            fields[of] = _counted(page, fields[of], replace(row, values=()) if one.guards else row, one.entry)
         elif row.discrete and not isinstance(first, Number):
             problem = f"found the discrete law {row.name}() of a formula, expected it of a field of the data"
             page.fault((one.entry,), one.entry, problem, "blocks of the state are of real numbers")
@@ -122,6 +157,9 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
             _check_number(page, one, condition)
         if not is_of_data(condition):
             continue
+        if one.guards:
+            assume += _beside_guards(condition, one.guards, declarations)
+            continue
         kind = {">": Kind.POSITIVE, ">=": Kind.NONNEGATIVE}.get(condition.op) if number == 0 else None
         if of is not None and number is not None and fields[of].values:
             _check_values(page, fields[of], one, condition, number)
@@ -130,6 +168,21 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
         else:
             assume.append(condition)
     return replace(declarations, data=tuple(fields.values()), assume=tuple(dict.fromkeys(assume)))
+
+
+def _beside_guards(condition: Compare, guards: Guards, declarations: Declarations) -> Iterator[Compare]:
+    """Yield what is left to be looked at of a condition on data that take a piece of `where`; else it holds."""
+    known = Guarded(declarations)
+    for guard, holds in guards:
+        known = known.within(guard, holds=holds)
+    if not compared(condition, known.declarations).open:
+        return
+    left = condition.left
+    step = Number(Fraction(1 if ">" in condition.op else -1))
+    fits = add((condition.right, step), condition.right.shape)
+    for guard, holds in guards:
+        left = Apply("where", (guard, left, fits) if holds else (guard, fits, left), left.shape)
+    yield replace(condition, left=left)
 
 
 def demand_sets(page: Page, declarations: Declarations, stated: Stated) -> None:

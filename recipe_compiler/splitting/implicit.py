@@ -23,6 +23,8 @@ from recipe_compiler.splitting.pieces import Piece
 
 ORDER = 2
 """The weak order of both."""
+EXACTLY = "implicit equations are solved exactly, backwards for the state that they were solved from"
+"""Taken for granted of a numerical flow: iterations end at a tolerance."""
 MIDPOINT = "midpoint"
 GENERALISED = "generalised"
 

@@ -161,8 +161,12 @@ class Calculus:
         """Whether a tensor is shown to be zero: its terms cancel, at once or over common denominators."""
         if not self.rules.stated:
             return vanishes(self, tensor)
-        plain = Calculus(replace(self.rules, stated=False))
-        return vanishes(plain, plain.collect(tensor.terms, tensor.free))
+        return vanishes(self.plain, self.plain.collect(tensor.terms, tensor.free))
+
+    @property
+    def plain(self) -> "Calculus":
+        """The calculus that multiplies out what its formulas keep factored."""
+        return Calculus(replace(self.rules, stated=False)) if self.rules.stated else self
 
     def settled(self, tensor: Tensor) -> Tensor:
         """Return zero where the tensor is shown to be zero, else the tensor as it is."""

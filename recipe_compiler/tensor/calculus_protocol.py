@@ -57,6 +57,15 @@ class Arithmetic(Protocol):
         """Entry of an inverse matrix."""
         ...
 
+    def is_zero(self, tensor: Tensor) -> bool:
+        """Whether a tensor is shown to be zero."""
+        ...
+
+    @property
+    def plain(self) -> "Arithmetic":
+        """The calculus that multiplies out what its formulas keep factored."""
+        ...
+
     def diff(self, tensor: Tensor, coordinate: Coordinate, *, almost_everywhere: bool = False) -> Tensor:
         """Partial derivative."""
         ...

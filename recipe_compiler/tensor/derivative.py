@@ -148,8 +148,8 @@ def _chain(c: Arithmetic, fn: str, args: tuple[Tensor, ...], by: Coordinate, *, 
     moving = not (inner[0].is_zero and inner[1].is_zero)
     yes, no = inner[-2:]
     if moving and not continuous and not (almost_everywhere and where != "where =="):
-        step = step_between(c, left, right, *args[2:])
-        if step is not None and step.is_zero:
+        step = step_between(c.plain, left, right, *args[2:])
+        if step is not None and c.plain.is_zero(step):
             return no if where == "where ==" else c.applied(where, left, right, yes, no)
         if not almost_everywhere:
             raise apart(left, right, step)

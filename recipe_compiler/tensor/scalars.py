@@ -47,6 +47,9 @@ _RELATIONS: dict[str, Callable[..., Scalar]] = {
 }
 
 
+Where = Callable[[str, Scalar, Scalar, Scalar, Scalar], Scalar]
+"""Gives `where(left op right, yes, no)` of its comparison and those four."""
+
 Sums = dict[tuple[tuple[Factor, ...], tuple[int, ...]], Scalar]
 """Sums by their factors and the positions of the indices that are not summed over, in order."""
 
@@ -59,16 +62,17 @@ def scalarise(
     *,
     apart: bool = False,
     sums: Sums | None = None,
+    where: Where | None = None,
 ) -> Scalar:
     """Return the entry of a tensor at `at` (every free index to a position from 0), sums running over 0 .. size-1.
 
     With `apart`, sums that share no index are multiplied as sums: far fewer operations, for leaves that are numbers.
     Those are kept in `sums`, if given: what all entries of a tensor have in common is then summed once. Sizes of which
-    a fixed or literal position is out of range are a CompilerError.
+    a fixed or literal position is out of range are a CompilerError. A `where` is a Piecewise, or what is given for it.
 
     `sum_j A_ij x_j` at i = 0 and d = 2 is A[0,0] x[0] + A[0,1] x[1].
     """
-    return _Evaluation(sizes, leaf, apart, {} if sums is None else sums).tensor(tensor, at)
+    return _Evaluation(sizes, leaf, apart, {} if sums is None else sums, where or piecewise).tensor(tensor, at)
 
 
 @dataclass(slots=True)
@@ -77,6 +81,7 @@ class _Evaluation:
     leaf: Leaf
     apart: bool
     sums: Sums
+    where: Where
     matrices: dict[tuple[Grid, bool], Scalar] = field(default_factory=dict[tuple[Grid, bool], Scalar])
     """Grids, and their inverses where True."""
 
@@ -142,6 +147,9 @@ class _Evaluation:
                 return sympy.Integer(self.sizes[name])
             case Pi():
                 return sympy.pi
+            case Applied(fn, (left, right, yes, no)) if fn.startswith("where "):
+                sides = (self.tensor(arg, at) for arg in (left, right, yes, no))
+                return self.where(fn.removeprefix("where "), *sides)
             case Applied(fn, args):
                 return function(fn, *(self.tensor(arg, at) for arg in args))
             case Base(arg):
@@ -189,18 +197,17 @@ def _linked(factors: tuple[Factor, ...], bound: set[Index]) -> list[tuple[Factor
     return [held for _, held in groups]
 
 
-def function(fn: str, *args: Scalar) -> Scalar:
-    """Return a scalar function of the language as SymPy's.
+def piecewise(op: str, left: Scalar, right: Scalar, yes: Scalar, no: Scalar) -> Scalar:
+    """Return `where(left op right, yes, no)` as SymPy's Piecewise."""
+    return sympy.Piecewise((yes, _RELATIONS[op](left, right)), (no, True))
 
-    `where >` and the like become Piecewise((yes, left > right), (no, True)).
-    """
-    match fn.split(" "):
-        case ["where", op]:
-            left, right, yes, no = args
-            return sympy.Piecewise((yes, _RELATIONS[op](left, right)), (no, True))
-        case ["minimum"]:
+
+def function(fn: str, *args: Scalar) -> Scalar:
+    """Return a scalar function of the language as SymPy's."""
+    match fn:
+        case "minimum":
             return sympy.Min(*args)
-        case ["maximum"]:
+        case "maximum":
             return sympy.Max(*args)
         case _:
             row = FUNCTIONS[fn]

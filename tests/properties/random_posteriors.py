@@ -206,7 +206,7 @@ class Maker:
         """Return the kinds of likelihoods, the frequent ones more than once."""
         return [
             self.law, self.law, self.law, self.mixture, self.mixture, self.mixture, self.hurdle, self.covariance,
-            self.counts, self.censored, self.inflated,
+            self.counts, self.censored, self.inflated, self.pieces,
         ]  # fmt: skip
 
     def use(self, *fields: str) -> None:
@@ -314,10 +314,26 @@ class Maker:
                 lambda w, n, r: w.log() + fn(n, r) - (1 - (-r).exp()).log() if n > 0 else (1 - w).log(),
                 w, n, rate,
             )  # fmt: skip
+        law = self.random.choice(("normal(log(maximum({1}, 1)), {2}, {3})", "lognormal({1}, {2}, {3})"))
         return call(
-            "where({1} > 0, log({0}) + normal(log(maximum({1}, 1)), {2}, {3}), log1p(-{0}))",
+            f"where({{1}} > 0, log({{0}}) + {law}, log1p(-{{0}}))",
             lambda w, n, m, s: w.log() + _log_normal(n.log(), m, s) if n > 0 else (1 - w).log(),
             w, n, self.location(), self.spread(),
+        )  # fmt: skip
+
+    def pieces(self) -> Term:
+        """Return a law of two sides of a location, or of residuals that count less far out."""
+        self.use("y")
+        y, m, s = datum("y"), self.location(), self.spread()
+        if self.random.random() < 0.5:
+            return call(
+                "(where({0} > {1}, ({1} - {0})/{2}, 2*({0} - {1})/{2}) - log({2}))",
+                lambda y, m, s: ((m - y) / s if y > m else 2 * (y - m) / s) - s.log(), y, m, s,
+            )  # fmt: skip
+        return call(
+            "(where(abs({0} - {1}) < {2}, -(({0} - {1})/{2})**2/2, 1/2 - abs({0} - {1})/{2}) - log({2}))",
+            lambda y, m, s: (-(((y - m) / s) ** 2) / 2 if abs(y - m) < s else arb(0.5) - abs(y - m) / s) - s.log(),
+            y, m, s,
         )  # fmt: skip
 
     def covariance(self) -> Term:

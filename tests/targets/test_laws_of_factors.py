@@ -366,7 +366,7 @@ def test_priors_of_factors_and_data_of_classes_are_drawn(tmp_path: Path) -> None
     L = prior["L"][0]
     np.testing.assert_allclose((L**2).sum(axis=-1), 1, rtol=1e-12)
     assert (L[:, 0, 1] == 0).all()
-    made = drawer.data_at(prior, found.fields, [rng])["y"][0]
+    made = drawer.data_at(prior, found, [rng])["y"][0]
     assert made.shape == (500, 3)
     eta = (L @ prior["a"][0][:, :, None])[:, :, 0]
     expected = 1 / (1 + np.exp(eta[:, 0] - eta[:, 1]))

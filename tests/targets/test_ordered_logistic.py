@@ -227,7 +227,7 @@ def test_grades_of_data_are_drawn_row_by_row(tmp_path: Path) -> None:
     n = 4000
     b, c = np.array([0.8, -0.6]), CUTS
     posterior = {"b": np.broadcast_to(b, (1, n, 2)).copy(), "c": np.broadcast_to(c, (1, n, 3)).copy()}
-    made = drawer.data_at(posterior, found.fields, [np.random.default_rng(6)])["y"][0]
+    made = drawer.data_at(posterior, found, [np.random.default_rng(6)])["y"][0]
     assert made.shape == (n, len(G))
     for k, x in enumerate(X):
         wanted = n * np.diff(stats.logistic(x @ b).cdf([-np.inf, *c, np.inf]))

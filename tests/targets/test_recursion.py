@@ -4,35 +4,18 @@ Gradient, U and pointwise log likelihood beside recursions written by hand in 50
 at 1, 2, 3 and more rows; mutants of the text are found by the read-back.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
-from tempfile import mkdtemp
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
-from loaders import load_build
+from emitted_target import Emitted, emitted_target
 
-from recipe_compiler.derive.recipe import Derivation, derive
-from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.canonical import check_canonical
 from recipe_compiler.program.canonical_kernel import check_kernel
-from recipe_compiler.program.lower import lower
-from recipe_compiler.program.lower_energies import lower_energies
-from recipe_compiler.program.schedule import schedule
-from recipe_compiler.readback.names import Sizes
-from recipe_compiler.readback.readback import read_back
-from recipe_compiler.run.load_module import Emitted as Loaded
-from recipe_compiler.run.load_module import load_text
-from recipe_compiler.run.sizes import with_sizes
-from recipe_compiler.scheme.discretise import discretise, pinned_sizes
-from recipe_compiler.spec.bind import bind
 
-SPECS = Path(__file__).parents[2] / "specs"
 mp = mpmath.mp
 
 GARCH = """
@@ -81,45 +64,13 @@ log_likelihood: log(sum(v))
 """
 TARGETS = {"garch": GARCH, "arma": ARMA, "filter": FILTER, "column": COLUMN}
 A = [[0.5, -0.25], [0.75, 1.0]]
-BUILD = f"""
-name: NAME
-dynamics: {SPECS}/dynamics/hmc.yaml
-target: target.yaml
-bind: {{M: I}}
-scheme: {{cycle: [{{refresh: r}}, {{metropolis: {{split: [B/2, A, B/2], steps: 2, flip: {{r: -r}}}}}}]}}
-variant: full
-data: {{file: data.csv, COLUMNS}}
-run: {{step_size: 0.1}}
-"""
 COLUMNS = {"three": "y: y", "garch": "y: y", "arma": "y: y, x: x", "filter": "y: y", "column": "x: [x, y]"}
 
 
-@dataclass(frozen=True)
-class Emitted:
-    module: Module
-    derivation: Derivation
-    pinned: dict[str, int]
-
-    def read(self, change: Callable[[str], str] = lambda text: text) -> tuple[Sizes, ...]:
-        return read_back(replace(self.module, text=change(self.module.text)), self.derivation, {}, self.pinned)
-
-    @property
-    def loaded(self) -> Loaded:
-        return load_text(self.module.name, self.module.text)
-
-
-@cache
 def emitted(name: str) -> Emitted:
-    folder = Path(mkdtemp())
-    (folder / "target.yaml").write_text(f"name: {name}\n{THREE if name == 'three' else TARGETS[name]}")
-    (folder / "data.csv").write_text("y,x\n1,2\n3,4\n")
-    text = BUILD.replace("NAME", name).replace("COLUMNS", COLUMNS[name])
-    (folder / "build.yaml").write_text(f"{text}parameters: {{A: {{value: {A}}}}}\n" if name == "column" else text)
-    build = with_sizes(load_build(folder / "build.yaml"))
-    program = discretise(build, derive(bind(build), stated=True))
-    kernel = schedule(program, lower(program))
-    module = emit_module(name, program, kernel, "A test.", "0" * 64)
-    return Emitted(module, derive(bind(build)), pinned_sizes(build, program))
+    more = f"parameters: {{A: {{value: {A}}}}}\n" if name == "column" else ""
+    target = THREE if name == "three" else TARGETS[name]
+    return emitted_target(name, target, COLUMNS[name], "y,x\n1,2\n3,4\n", more)
 
 
 # U by hand: -log prior, and -log likelihood of every row.
@@ -205,27 +156,8 @@ def data_of(name: str, count: int, shift: float = 0.0, scale: float = 1.0) -> di
 
 
 def called(name: str, procedure: str, theta: np.ndarray, data: dict[str, np.ndarray]) -> Any:
-    """Call an emitted procedure by the names of its arguments."""
-    own = emitted(name)
-    lowered = lower_energies(own.module.program)
-    assert lowered is not None
-    found = {one.name: one for one in (*lowered.procedures, own.module.kernel.gradient) if one is not None}[procedure]
-    out = np.full(theta.shape, np.nan)
-    values: dict[str, Any] = {"theta": theta, "r": np.zeros(theta.shape), "A": np.array(A), "grad_U": out, **data}
-    count = len(next(iter(data.values())))
-    for array in found.work:
-        values[array.name] = np.full(tuple(count if size == "N" else int(size) for size in array.sizes), np.nan)
-    for array in found.inputs:
-        values.setdefault(array.name, None)
-    prepared = own.loaded.prepare_energies
-    if prepared is not None:
-        known = prepared(np.array(A)) if name == "column" else prepared()
-        values |= dict(zip(own.loaded.energy_constants, known, strict=True))
-    if procedure == "gradient":
-        arguments = (*found.outputs, *found.inputs, *found.work)
-        own.loaded.gradient(*(values[array.name] for array in arguments))
-        return out
-    return getattr(own.loaded, procedure)(*(values[array.name] for array in found.inputs))
+    parameters = {"A": np.array(A)} if name == "column" else {}
+    return emitted(name).called(procedure, theta, data, **parameters)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])

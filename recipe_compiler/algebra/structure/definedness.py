@@ -6,12 +6,13 @@ it is returned as still open, and nothing with an open one is ever proved.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.algebra.positivity import premise
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.transposes import kinds_of, plain
+from recipe_compiler.algebra.structure.data_guards import Guarded
 from recipe_compiler.algebra.structure.psd import semidefinite, sign, sign_by_rules
 from recipe_compiler.formula.build import negate, nodes, parts
 from recipe_compiler.formula.declaration import Declarations
@@ -50,6 +51,10 @@ class Obligations:
         """Return both together, each open one once."""
         return Obligations(self.given | other.given, tuple(dict.fromkeys((*self.open, *other.open))))
 
+    def without(self, facts: frozenset[str]) -> "Obligations":
+        """Return it less what was given by facts, which hold where it is asked for."""
+        return replace(self, given=self.given - facts) if facts else self
+
 
 NONE = Obligations()
 
@@ -76,18 +81,32 @@ def definedness(formulas: Iterable[Formula], declarations: Declarations) -> Obli
 def _all(formulas: Iterable[Formula], declarations: Declarations, smooth: bool) -> Obligations:
     found = NONE
     for formula in formulas:
-        for node, differentiated in _nodes(formula, smooth):
-            found = found | of_node(node, declarations, differentiated)
+        for node, differentiated, known in _nodes(formula, smooth, Guarded(declarations)):
+            found = found | of_node(node, known.declarations, differentiated).without(known.facts)
     return found
 
 
-def _nodes(formula: Formula, smooth: bool) -> Iterator[tuple[Formula, bool]]:
-    """Yield every node, and whether it must be smooth; what is of data alone stays what it is."""
+def _nodes(formula: Formula, smooth: bool, known: Guarded) -> Iterator[tuple[Formula, bool, Guarded]]:
+    """Yield every node, whether it must be smooth, and what is known of data in its piece of a `where`.
+
+    What is of data alone stays what it is.
+    """
     smooth = smooth and not is_of_data(formula)
-    yield formula, smooth
+    yield formula, smooth, known
     inner = smooth or (isinstance(formula, Apply) and formula.fn in CALCULUS)
-    for part in parts(formula):
-        yield from _nodes(part, inner)
+    for part, own in pieces(formula, known):
+        yield from _nodes(part, inner, own)
+
+
+def pieces(formula: Formula, known: Guarded) -> Iterator[tuple[Formula, Guarded]]:
+    """Yield the parts of a formula with what is known of data in them."""
+    match formula:
+        case Apply("where", (Compare() as condition, yes, no)) if is_of_data(condition):
+            yield condition, known
+            yield yes, known.within(condition, holds=True)
+            yield no, known.within(condition, holds=False)
+        case _:
+            yield from ((part, known) for part in parts(formula))
 
 
 def is_of_data(formula: Formula) -> bool:

@@ -22,6 +22,7 @@ from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.sign_cells import Cell, by_signs, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, argument
+from recipe_compiler.algebra.structure.data_guards import Guarded
 from recipe_compiler.algebra.structure.definedness import (
     CALCULUS,
     Obligations,
@@ -30,6 +31,7 @@ from recipe_compiler.algebra.structure.definedness import (
     kink_of,
     obligations,
     of_node,
+    pieces,
 )
 from recipe_compiler.algebra.structure.psd import sign_by_rules
 from recipe_compiler.algebra.zero.everywhere import is_zero_everywhere
@@ -52,24 +54,25 @@ def differentiable(formulas: Iterable[Formula], declarations: Declarations) -> O
     """Return what formulas need to have continuous first derivatives inside the domain."""
     found = Obligations()
     for formula in formulas:
-        found = found | _once(formula, declarations, ())
+        found = found | _once(formula, Guarded(declarations), ())
     return found
 
 
-def _once(formula: Formula, declarations: Declarations, guards: Guards) -> Obligations:
+def _once(formula: Formula, known: Guarded, guards: Guards) -> Obligations:
+    declarations = known.declarations
     match formula:
         case Apply("where", (Compare() as condition, yes, no)) if meet(formula, declarations, smoothly=True):
-            found = definedness((condition,), declarations)
+            found = definedness((condition,), declarations).without(known.facts)
             if condition.op == "==":
-                return found | definedness((yes,), declarations) | _once(no, declarations, guards)
-            held = _once(yes, declarations, (*guards, (condition, True)))
-            return found | held | _once(no, declarations, (*guards, (condition, False)))
+                return found | definedness((yes,), declarations).without(known.facts) | _once(no, known, guards)
+            held = _once(yes, known, (*guards, (condition, True)))
+            return found | held | _once(no, known, (*guards, (condition, False)))
         case Apply(fn) if fn in CALCULUS:
-            return obligations((formula,), declarations)
+            return obligations((formula,), declarations).without(known.facts)
         case _:
-            found = _own(formula, declarations, guards)
-            for part in parts(formula):
-                found = found | _once(part, declarations, guards)
+            found = _own(formula, declarations, guards).without(known.facts)
+            for part, own in pieces(formula, known):
+                found = found | _once(part, own, guards)
             return found
 
 

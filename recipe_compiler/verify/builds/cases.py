@@ -13,6 +13,7 @@ from operator import eq, ge, gt, le, lt
 
 from flint import fmpq
 
+from recipe_compiler.algebra.structure.data_guards import is_zero_by_guard, kinds_of_guard
 from recipe_compiler.formula.build import add, nodes, parts, rebuild
 from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.expression import Apply, Compare, Formula, Number, Role, Symbol
@@ -205,18 +206,9 @@ def _of_numbers(sample: Sample, datum: Datum) -> tuple[tuple[Kind, ...], Fractio
 
 def _of_conditions(truth: Truth, datum: Datum) -> tuple[tuple[Kind, ...], Fraction | None]:
     """Return of which kinds a field is by conditions on it, and the value that it then has."""
-    kinds: list[Kind] = []
+    found: list[Kind] = []
     for condition, holds in truth.items():
-        match condition:
-            case Compare(op, Symbol(name, _, Role.DATUM), Number(x)) if name == datum.name and x == 0:
-                pass
-            case _:
-                continue
-        nonnegative = {Kind.POSITIVE, Kind.NONNEGATIVE} & set(datum.known)
-        if (op, holds) == ("==", True) or (nonnegative and (op, holds) in {(">", False), ("<=", True)}):
+        if is_zero_by_guard(condition, datum, holds=holds):
             return (), Fraction(0)
-        if (op, holds) in {(">", True), ("<=", False)} or (nonnegative and (op, holds) == ("==", False)):
-            kinds.append(Kind.POSITIVE)
-        elif (op, holds) == ("==", False):
-            kinds.append(Kind.NONZERO)
-    return tuple(kinds), None
+        found += kinds_of_guard(condition, datum, holds=holds)
+    return tuple(found), None

@@ -23,6 +23,7 @@ from recipe_compiler.verify.from_data.values import NotReadError
 from recipe_compiler.verify.integrability.summands import (
     NOTHING,
     UNIT,
+    WHERE,
     Function,
     Linear,
     Monomial,
@@ -82,15 +83,15 @@ def _of_case(case: Case, moments: Moments) -> Used | None:
     of = above_gaps(reader.read(case.formula), reader)
     kept = list(kept_from_zero(of, reader, case.sample)) if case.sample else []
     found = Used()
-    left = list(largest(of, reader))
+    left = list(branches(of, reader))
     while left:
         branch = left.pop()
-        own = Inequality(branch, bounds, reader, moments, kept).shown()
+        own = Inequality(branch.of, [*bounds, *branch.never_above], reader, moments, kept).shown()
         if own is None:
-            further = _of_logarithms(branch, reader)
+            further = _of_logarithms(branch.of, reader)
             if further is None:
                 return None
-            left += largest(further, reader)
+            left += branches(further, reader, branch.never_above)
             continue
         found |= own
     return found.by(reader, case)
@@ -146,17 +147,37 @@ def bounds_of(case: Case, reader: Reader) -> list[Linear]:
     return [rest for density in case.densities for rest in _below_bound(density, reader)]
 
 
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A sum that is at least F - C wherever others are not, and what is never above 0 there."""
+
+    of: Linear
+    never_above: tuple[Linear, ...] = ()
+
+
 def largest(of: Linear, reader: Reader) -> Iterator[Linear]:
-    """Yield sums of which one is at least F - C at every state: of each logsumexp that is added the terms one by one.
+    """Yield sums of which one is at least F - C at every state.
 
     Raises:
         TooLargeError: there are more than are looked at.
     """
-    left = [of]
+    yield from (branch.of for branch in branches(of, reader))
+
+
+def branches(of: Linear, reader: Reader, never_above: tuple[Linear, ...] = ()) -> Iterator[Branch]:
+    """Yield sums of which one is at least F - C at every state, with what is known where it is.
+
+    Of each logsumexp that is added the terms one by one; of each `where` that the state decides both pieces, with the
+    condition that they are taken by.
+
+    Raises:
+        TooLargeError: there are more than are looked at.
+    """
+    left = [Branch(of, never_above)]
     count = 1
     while left:
         one = left.pop()
-        found = next(_added(one, reader), None)
+        found = next(_added(one.of, reader), None)
         if found is None:
             yield one
             continue
@@ -164,17 +185,22 @@ def largest(of: Linear, reader: Reader) -> Iterator[Linear]:
         count += len(terms)
         if count > MOST_CASES:
             raise TooLargeError
-        without = one - {term}
-        left += [total((without, times(factor, largest))) for largest in terms]
+        without = one.of - {term}
+        left += [Branch(total((without, times(factor, own.of))), (*one.never_above, *own.never_above)) for own in terms]
 
 
-def _added(of: Linear, reader: Reader) -> Iterator[tuple[tuple[Monomial, Fraction], Linear, tuple[Linear, ...]]]:
-    """Yield a logsumexp that is added, as its term, what multiplies it, and its terms."""
+def _added(of: Linear, reader: Reader) -> Iterator[tuple[tuple[Monomial, Fraction], Linear, tuple[Branch, ...]]]:
+    """Yield a logsumexp that is added, or a `where`, as its term, what multiplies it, and its terms or pieces."""
     for monomial, c in sorted(of, key=lambda term: key(term[0])):
         same, moving = parted(monomial)
         match tuple(moving):
             case ((Function("logsumexp", terms), k),) if k == 1 and c > 0 and reader.is_positive(same, strictly=False):
-                yield (monomial, c), frozenset({(same, c)}), terms
+                yield (monomial, c), frozenset({(same, c)}), tuple(map(Branch, terms))
+            case ((Function(fn, (left, right, yes, no)), k),) if k == 1 and fn.startswith(WHERE):
+                gap = less(left, right) if "<" in fn else less(right, left)
+                ends = ((), ()) if fn == f"{WHERE}==" else ((gap,), (scaled(gap, Fraction(-1)),))
+                pieces = zip((yes, no), ends, strict=True)
+                yield (monomial, c), frozenset({(same, c)}), tuple(Branch(piece, end) for piece, end in pieces)
             case _:
                 pass
 

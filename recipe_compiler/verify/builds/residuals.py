@@ -24,7 +24,6 @@ from recipe_compiler.verify.from_data.ranks import is_consistent
 from recipe_compiler.verify.from_data.reading import read_matrix
 from recipe_compiler.verify.from_data.values import NotReadError, at_row
 from recipe_compiler.verify.integrability.summands import (
-    UNIT,
     Atom,
     Function,
     Leaf,
@@ -203,13 +202,11 @@ def additive(same: Monomial, sample: Sample) -> Numbers:
     u @ psi(y) != 0 then have u @ y != 0.
     """
     match tuple(same):
-        case ((Function("log", (of,)), k),) if k == 1 and len(of) == 1:
-            ((monomial, c),) = of
-            if c == 1 and monomial != UNIT:
-                return tuple(psi(x) for x in numbers_of(monomial, sample))
+        case ((Function("log", (of,)), k),) if k == 1 and of:
+            parts = [_times(c, numbers_of(monomial, sample)) for monomial, c in of]
+            return tuple(psi(sum(row, fmpq(0))) for row in zip(*parts, strict=True))
         case _:
-            pass
-    return numbers_of(same, sample)
+            return numbers_of(same, sample)
 
 
 def psi(x: fmpq) -> fmpq:

@@ -19,6 +19,7 @@ from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.model import Build, Code, Dynamics, Target
 from recipe_compiler.spec.recursion import in_domains, of_rows
 from recipe_compiler.spec.transform import value
+from recipe_compiler.splitting.implicit import EXACTLY
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
 from recipe_compiler.verify.core.premises import gradients, holds, smoothness
 
@@ -30,6 +31,12 @@ OF_GRADIENTS = frozenset(
 )
 """Claims that hold for a U with a Lipschitz gradient."""
 
+OF_MOVES = frozenset(("claimed_marginal", "refresh", "draw", "metropolis", "cycle", "exact"))
+"""Claims about laws and moves that take the gradient for a function: a kick by any keeps volume and runs backwards.
+
+So they hold for a U with a Lipschitz gradient, but where a step is solved for: its Jacobian is taken there.
+"""
+
 SMOOTH = " is smooth"
 
 
@@ -40,7 +47,8 @@ def of_bending(claim: str, build: Build, dynamics: Dynamics, decided: Callable[[
     smooth = f"{U} is smooth"
     if not isinstance(found.decision, Proved) or smooth not in found.decision.given or not bends(build.target):
         return found
-    if claim not in OF_GRADIENTS or _differentiates(dynamics):
+    of_moves = claim in OF_MOVES and EXACTLY not in found.decision.given
+    if not (claim in OF_GRADIENTS or of_moves) or _differentiates(dynamics):
         reason = f"not shown: {smooth}; pieces meet in it, with their first derivatives alone"
         return replace(found, decision=Undecided((reason,)), for_d="all", checked_at=())
     given = tuple(sorted({*found.decision.given, f"{U} has a Lipschitz gradient"} - {smooth}))

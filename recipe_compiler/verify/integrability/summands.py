@@ -16,6 +16,7 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
+    Compare,
     Entry,
     Explicit,
     Formula,
@@ -32,6 +33,9 @@ MOST = 200
 """Monomials of one sum beyond which it is not looked at."""
 
 LARGEST_POWER = 64
+
+WHERE = "where "
+"""What the functions of two sides and two pieces begin with."""
 
 Monomial = frozenset[tuple["Atom", Fraction]]
 Linear = frozenset[tuple[Monomial, Fraction]]
@@ -60,7 +64,7 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of sums; `logsumexp` has several, softplus(x) is logsumexp of 0 and x."""
+    """A function of sums; `logsumexp` has several, softplus(x) is logsumexp of 0 and x; `where >` and the like four."""
 
     fn: str
     of: tuple[Linear, ...]
@@ -236,6 +240,8 @@ class Reader:
                 return self._matmul(left, right)
             case Apply(fn, (arg,), shape) if shape == SCALAR:
                 return self._applied(formula, fn, arg)
+            case Apply("where", (Compare(op, left, right, of), yes, no), shape) if of == shape == SCALAR:
+                return single(Function(f"{WHERE}{op}", tuple(map(self.read, (left, right, yes, no)))))
             case _:
                 return single(Leaf(formula))
 

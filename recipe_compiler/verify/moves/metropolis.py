@@ -28,6 +28,7 @@ from recipe_compiler.spec.model import ByLaw, Cir, Draw, Metropolis, Move, Refre
 from recipe_compiler.spec.moves import over_a_period
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.flow_table import flow_of
+from recipe_compiler.splitting.implicit import EXACTLY
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.split_by import may_leave
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
@@ -51,8 +52,6 @@ from recipe_compiler.verify.steps.reversible import (
 )
 from recipe_compiler.verify.steps.split import Split
 
-EXACTLY = "implicit equations are solved exactly, backwards for the state that they were solved from"
-"""Taken for granted of a numerical flow: iterations end at a tolerance."""
 MINIBATCH = "the acceptance takes H of all data: `variant: full`"
 
 NO_U = "the acceptance takes U, and no formula of the target states it"

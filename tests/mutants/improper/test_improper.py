@@ -262,6 +262,45 @@ IMPROPER = {
     "a hurdle of sizes in the span": hurdle(
         "log(w) + normal(log(maximum(y, 1/1000)), x @ b, sigma)", scale="sigma", data="geometric"
     ),
+    "a hurdle of lognormal sizes in the span": hurdle(
+        "log(w) + lognormal(y, x @ b, sigma)", scale="sigma", data="geometric"
+    ),
+    # All 24 are above 0, sigma**-24 at b = log 3.
+    "a hurdle of lognormal sizes without a law of their scale": Model(
+        f"b: {{}}, {WEIGHT}, sigma: {SCALE}",
+        "y: {shape: N, is: nonnegative}",
+        "normal(b, 0, 5) + beta(w, 2, 2)",
+        "where(y > 0, log(w) + lognormal(y, b, sigma), log1p(-w))",
+        "y: one",
+    ),
+    # None is 0: the odds of being above 0 may be any large ones.
+    "a hurdle that all data pass, flat log odds": Model(
+        f"g: {{}}, sigma: {SCALE}",
+        "y: {shape: N, is: nonnegative}",
+        "lognormal(sigma, 0, 1)",
+        "where(y > 0, bernoulli_logit(1, g) + lognormal(y, 0, sigma), bernoulli_logit(0, g))",
+        "y: time",
+    ),
+    # The other way round than it is meant: no datum tells of sigma, which has no law.
+    "a hurdle with its pieces in each other's place": Model(
+        f"g: {{}}, sigma: {SCALE}",
+        "y: {shape: N, is: nonnegative}",
+        "normal(g, 0, 5)",
+        "where(y > 0, bernoulli_logit(0, g), bernoulli_logit(1, g) - log(sigma) - 1/sigma)",
+        "y: time",
+    ),
+    # The second piece does not fall: all m below the least datum.
+    "two sides of a location, one flat": Model("m: {}", "y: {shape: N}", "0", "where(y > m, 0, y - m)", "y: y"),
+    "residuals that count for nothing far out": Model(
+        "m: {}", "y: {shape: N}", "0", "where(abs(y - m) < 1, -(y - m)**2/2, -1/2)", "y: y"
+    ),
+    "residuals that count less far out, of a flat scale at ties": Model(
+        f"m: {{}}, s: {SCALE}",
+        "y: {shape: N}",
+        "normal(m, 0, 5) - log(s)",
+        "where(abs(y - m) < s, -((y - m)/s)**2/2, 1/2 - abs(y - m)/s) - log(s)",
+        "y: one",
+    ),
     "lognormal times in the span, half-normal scale": of_times("geometric", "normal(b, 0, 5) + half_normal(sigma, 1)"),
     "lognormal times in the span, flat coefficients": of_times("geometric"),
     "logarithms in the span, flat coefficients": of_times("geometric", law="normal(log(y), x @ b, sigma)"),
@@ -482,6 +521,19 @@ PROPER = {
         "normal(h[t], tanh(h[before]) + mu, s)*(1 - first) + first*normal(h[t], 0, s) - y**2"
     ),
     "a hurdle before counts": hurdle("log(w) + poisson_log(y, x @ b) - log1p(-exp(-exp(x @ b)))"),
+    "a hurdle before lognormal sizes": hurdle("log(w) + lognormal(y, x @ b, sigma)", scale="sigma"),
+    "a hurdle before gamma sizes": Model(
+        f"a: {SCALE}, r: {SCALE}, g: {{}}", "y: {shape: N, is: nonnegative}",
+        "gamma(a, 2, 1) + gamma(r, 2, 1) + normal(g, 0, 3)",
+        "where(y > 0, bernoulli_logit(1, g) + gamma(y, a, r), bernoulli_logit(0, g))", "y: count",
+    ),
+    "residuals that count less far out": Model(
+        f"m: {{}}, s: {SCALE}", "y: {shape: N}", "normal(m, 0, 5) + lognormal(s, 0, 1)",
+        "where(abs(y - m) < s, -((y - m)/s)**2/2, 1/2 - abs(y - m)/s) - log(s)", "y: y",
+    ),
+    "two sides of a location": Model(
+        "m: {}", "y: {shape: N}", "normal(m, 0, 5)", "where(y > m, m - y, 2*(y - m))", "y: y"
+    ),
     "a hurdle before sizes": hurdle("log(w) + normal(log(maximum(y, 1)), x @ b, sigma)", scale="sigma"),
     "zeros of two kinds": hurdle("log(w) + poisson_log(y, x @ b)", "log(1 - w + w*exp(-exp(x @ b)))"),
     "zeros of two kinds, negative binomial": hurdle(

@@ -1,0 +1,51 @@
+"""Laws of data that are 0 with some probability, else above 0 with a named density, as `where` states them.
+
+    where(y > 0, log p + log f(y), log(1 - p))
+
+A draw of y is 0 with probability 1 - p, else one of f. That the two pieces are those of one law is shown: of the piece
+of y > 0, f left out, and of the other one the exponentials add up to 1, whatever stands in them.
+"""
+
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, scalar
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.algebra.structure.data_guards import is_zero_by_guard, kinds_of_guard
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.formula.build import ONE, add, apply, negate
+from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.formula.densities import DENSITIES
+from recipe_compiler.formula.density_terms import log_density
+from recipe_compiler.formula.expression import Apply, Compare, Formula
+from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.model import StatedDensity, Target
+
+SIZE = 2
+"""At which vectors in the pieces are written out."""
+
+
+def probability_above(target: Target, one: StatedDensity) -> Formula | None:
+    """Return the logarithm of p, of a datum: None where the log likelihood is not shown to be such a law.
+
+    Args:
+        target: its log likelihood.
+        one: the only density of a field in it.
+    """
+    declared = (target.declared or target).declarations
+    field, row = declared.find(one.of), DENSITIES[one.name]
+    match (target.declared or target).log_likelihood:
+        case Apply("where", (Compare() as condition, yes, no)) if isinstance(field, Datum) and field.shape == SCALAR:
+            holds = (condition, True) in one.guards
+        case _:
+            return None
+    above, other = (yes, no) if holds else (no, yes)
+    split = Kind.POSITIVE in kinds_of_guard(condition, field, holds=holds)
+    split = split and is_zero_by_guard(condition, field, holds=not holds)
+    if not split or len(one.guards) != 1 or row.discrete or not row.of_entry or not row.support:
+        return None
+    left = add((above, negate(log_density(row, one.arguments, declared))), SCALAR)
+    total = add((apply("exp", (left,), SCALAR), apply("exp", (other,), SCALAR), negate(ONE)), SCALAR)
+    try:
+        shown = is_zero(scalar(total, declared, dict.fromkeys(declared.sizes, SIZE)))
+    except (NotScalarisableError, NoNormalFormError):
+        return None
+    return substitute(left, {one.of: ONE}) if shown else None
