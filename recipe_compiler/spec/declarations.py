@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping as Table
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.declaration import Block, Declarations, Domain, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope
-from recipe_compiler.formula.expression import Compare, Formula
+from recipe_compiler.formula.expression import Compare, Filled, Formula, Number
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import Entry, dependence
 from recipe_compiler.spec.schema import BlockEntry, FunctionEntry, ParameterEntry
+from recipe_compiler.spec.values import kind_problem
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, place_of
 
 MAX_BLOCKS = 100
@@ -62,7 +64,10 @@ def parameter_declarations(page: Page, entries: Table[str, ParameterEntry]) -> t
 
 
 def with_defaults(page: Page, declarations: Declarations) -> Declarations:
-    """Return the declarations, the parameters with their defaults: formulas of numbers and sizes alone."""
+    """Return the declarations, the parameters with their defaults: formulas of numbers and sizes alone.
+
+    One number, or one in every place, is of the kinds declared; of other formulas a build decides it (`bindings`).
+    """
     parameters: list[Parameter] = []
     for parameter in declarations.parameters:
         path = ("parameters", parameter.name, "default")
@@ -70,6 +75,8 @@ def with_defaults(page: Page, declarations: Declarations) -> Declarations:
         default = page.formula(entry, Scope(declarations, square=True), parameter.shape, *path)
         if default is not None and (used := dependence(default).names):
             page.fault(path, entry, f"found `{used[0]}` in a default, expected numbers and sizes alone")
+        if isinstance(default, Number | Filled) and (problem := kind_problem(((Fraction(default.value),),), parameter)):
+            page.fault(path, entry, problem, "other values may stand in a build, under `parameters`")
         parameters.append(replace(parameter, default=default))
     return replace(declarations, parameters=tuple(parameters))
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
-from recipe_compiler.errors import DocumentError, Fault, ModelError
+from recipe_compiler.errors import DocumentError, Fault, ModelError, RecipeError
 from recipe_compiler.verdict import Finding
 from recipe_compiler.verify.core import processes
 from recipe_compiler.verify.core.processes import SPARE_SECONDS, Watch, bound, end_with
@@ -225,4 +225,6 @@ def _set_timer(seconds: float) -> None:
 def _named(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return "something in it is nested too deeply, or holds itself"
+    if isinstance(error, RecipeError):
+        return str(error)
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
