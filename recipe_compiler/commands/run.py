@@ -89,15 +89,11 @@ def run_build(
         _demand_places(results, build)
         demand_no_code(build, "--allow-code", allowed=allow_code)
         report = check_once(build, cache)
-        code = of_verdict(report.verdict, allow_undecided=allow_undecided)
-        if code is not ExitCode.PROVED:
-            demand_data(build)
+        code = _of_verdict(build, report, allow_undecided=allow_undecided)
         if not as_json and not only_plan:
             show_report(report)
         if code is not ExitCode.PROVED:
-            complain(f"{report.name} is {report.verdict.value}: it is not run, for {_why(report)}")
-            if as_json:
-                say_verdict(report)
+            _say_why_not(report, as_json=as_json)
             return code
         if build.is_planned and not as_json and not only_plan:
             say(f"planning: {_how_planned(build)}")
@@ -130,6 +126,20 @@ def _demand_places(results: Results, build: Build) -> None:
     if results.plots is not None:
         demand_matplotlib()
         demand_folder(results.plots, "--plots", files_of(build))
+
+
+def _of_verdict(build: Build, report: Report, *, allow_undecided: bool) -> ExitCode:
+    """Return the exit code of a verdict, `PROVED` where it may be run; raise DataError for data that cannot be read."""
+    code = of_verdict(report.verdict, allow_undecided=allow_undecided)
+    if code is not ExitCode.PROVED:
+        demand_data(build)
+    return code
+
+
+def _say_why_not(report: Report, *, as_json: bool) -> None:
+    complain(f"{report.name} is {report.verdict.value}: it is not run, for {_why(report)}")
+    if as_json:
+        say_verdict(report)
 
 
 def _why(report: Report) -> str:
@@ -168,8 +178,8 @@ def rerun_file(
             raise RunError(f"{path}: found the run that is to be made again, expected another folder for the result")
         demand_no_code(build, "--allow-code", allowed=allow_code)
         report = check_once(build, cache)
-        if (code := of_verdict(report.verdict, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
-            complain(f"{report.name} is {report.verdict.value}: it is not run, for {_why(report)}")
+        if (code := _of_verdict(build, report, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
+            _say_why_not(report, as_json=as_json)
             return code
         code = _run(Plan(build, ()), report, settings, results, cores, cache, resume=False, as_json=as_json,
                     allow_undecided=allow_undecided,

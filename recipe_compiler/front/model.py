@@ -31,7 +31,7 @@ from recipe_compiler.planner.plan import Plan
 from recipe_compiler.report.check import check
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, data_of
-from recipe_compiler.run.observed import observed
+from recipe_compiler.run.observed import demand_data, observed
 from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.rerun import build_of, demand_same
 from recipe_compiler.run.sample import Draws
@@ -269,6 +269,8 @@ def rerun(
     ------
     RunError
         The data, or what this version emits, are not those of the run; says which.
+    DataError
+        They cannot be read; says where.
     """
     from recipe_compiler.front.fit import Fit
 
@@ -277,6 +279,8 @@ def rerun(
     build, settings = build_of(fit, said, None if folder is None else Path(folder))
     if data is None and build.data is None and build.target.declarations.data:
         raise RunError("found no data, expected those of the run: they were given in Python, and stand in no file")
+    if data is None:
+        demand_data(build)
     model = _compiled(Build.of(build), allow_undecided=allow_undecided)
     given = {name: value for name, value in asdict(settings).items() if name != "schedule"}
     run = _run(model, data, given, allow_code=allow_code)

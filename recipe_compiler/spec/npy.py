@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +21,9 @@ Rows = tuple[tuple[Fraction, ...], ...]
 
 MAGIC = b"\x93NUMPY"
 """The first bytes of a .npy file."""
+
+HEADERS = {(1, 0): "read_array_header_1_0", (2, 0): "read_array_header_2_0"}
+"""What reads the header of a .npy file, by its version; of others NumPy says itself what is wrong."""
 
 BEFORE_HEADER = 12
 """Bytes of a .npy file before its header, at most: magic, version, and the header's length in 2 or 4 bytes."""
@@ -42,6 +46,8 @@ def mapped(file: Path) -> "NDArray[Any]":
         if length > size:
             raise ValueError(f"its header has {length} bytes by its own word, the whole file {size}")
     try:
+        if start[:6] == MAGIC:
+            _demand_whole(file, size)
         array: object = np.load(file, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError):
         raise
@@ -51,6 +57,25 @@ def mapped(file: Path) -> "NDArray[Any]":
         cast("Any", array).close()
         raise ValueError("it is an archive of arrays, expected one array")
     return cast("NDArray[Any]", array)
+
+
+def _demand_whole(file: Path, size: int) -> None:
+    """Raise ValueError for a file that ends before the numbers do that its header tells of."""
+    import numpy as np
+
+    with file.open("rb") as stream:
+        try:
+            read = HEADERS.get(np.lib.format.read_magic(stream))
+            if read is None:
+                return
+            shape, _, dtype = getattr(np.lib.format, read)(stream)
+        except ValueError as error:
+            if stream.tell() >= size:
+                raise ValueError(f"it has {size} bytes and ends within its header: it was cut off") from error
+            raise
+        wanted = stream.tell() + prod(shape) * dtype.itemsize
+    if size < wanted and not dtype.hasobject:
+        raise ValueError(f"it has {size} bytes, expected {wanted} for numbers of shape {shape}: it was cut off")
 
 
 def npy_numbers(file: Path, shape: Shape, sizes: Mapping[str, int]) -> Rows | str | None:
@@ -66,7 +91,7 @@ def npy_numbers(file: Path, shape: Shape, sizes: Mapping[str, int]) -> Rows | st
     try:
         array = mapped(file)
     except (OSError, ValueError, EOFError) as error:
-        return f"found {file.name}, which cannot be read as an array of numbers ({str(error)[:100]})"
+        return f"found {file.name}, which cannot be read as an array of numbers ({str(error)[:120]})"
     problem = _misfit(array, file.name, shape, sizes)
     if problem or array.size > MANY:
         return problem or None

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 import xarray
 
+import recipe_compiler as rc
+from recipe_compiler.errors import DataError
+
 pytestmark = pytest.mark.usefixtures("interruptible", "known_verdicts")
 
 ROOT = Path(__file__).parents[2]
@@ -192,6 +195,15 @@ def test_data_that_cannot_be_read_are_told_before_what_they_leave_undecided(reci
     assert outcome.code == 2
     assert "rows.csv, row 2 (line 3), column `y`: found an empty cell" in outcome.err
     assert "undecided" not in outcome.out + outcome.err
+    (tmp_path / "rows.csv").write_text("a,b,y\n1,2,3\n2,1,1\n3,1,1\n", encoding="utf-8")
+    recipe("run", "build.yaml", "--draws", "10", "--warmup", "10", folder=tmp_path)
+    (tmp_path / "rows.csv").write_text("a,b,y\n1,2,3\n2,1,1\n3,many,1\n", encoding="utf-8")
+    outcome = recipe("rerun", "runs/build.nc", folder=tmp_path)
+    assert outcome.code == 2
+    assert "rows.csv, row 3 (line 4), column `b`: found `many`, expected a number" in outcome.err
+    assert "undecided" not in outcome.out + outcome.err
+    with pytest.raises(DataError, match=r"row 3 \(line 4\), column `b`"):
+        rc.rerun(tmp_path / "runs/build.nc")
 
 
 def test_leapfrog_alone_is_not_believed_whatever_its_draws_say(recipe, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Data files: columns by name, every misfit named by row and column, nothing executed."""
 
 import pickle
+import re
 from pathlib import Path
 
 import numpy as np
@@ -165,7 +166,7 @@ def test_an_array_whose_header_promises_more_than_the_file_has_is_refused(tmp_pa
     version = b"\x01\x00" if header == "shape" else b"\x02\x00"
     path = tmp_path / "x.npy"
     path.write_bytes(b"\x93NUMPY" + version + length + said + bytes(64))
-    with pytest.raises(DataError, match=r"x\.npy: found no plain array of numbers .*(file size|the whole file)"):
+    with pytest.raises(DataError, match=r"x\.npy: found no plain array of numbers .*(was cut off|the whole file)"):
         open_array(path)
 
 
@@ -211,6 +212,23 @@ def test_binary_files_are_refused(file: Path) -> None:
     file.write_bytes(b"a,b,y\n\xff\xfe\x00,1,2\n")
     with pytest.raises(DataError, match=r"data\.csv"):
         load_data(spec(file), target())
+
+
+@pytest.mark.parametrize(
+    ("left", "says"),
+    [
+        (300, "it has 300 bytes, expected 928 for numbers of shape (50, 2): it was cut off"),
+        (128, "it has 128 bytes, expected 928 for numbers of shape (50, 2): it was cut off"),
+        (100, "it has 100 bytes and ends within its header: it was cut off"),
+        (7, "it has 7 bytes and ends within its header: it was cut off"),
+    ],
+)
+def test_an_array_that_was_cut_off_is_said_to_be(left: int, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.npy"
+    np.save(path, np.ones((50, 2)))
+    path.write_bytes(path.read_bytes()[:left])
+    with pytest.raises(DataError, match=re.escape(says)):
+        open_array(path)
 
 
 def test_arrays_have_numbered_columns(tmp_path: Path) -> None:
