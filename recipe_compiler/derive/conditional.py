@@ -4,11 +4,13 @@ A block b has the law exp(-E) given all others iff it is zero: U - E is then fre
 """
 
 from recipe_compiler.derive.law_energies import energy, of_block, precision
+from recipe_compiler.derive.one_hot import at_place, reduced
 from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Add, Apply, Formula, Identity, MatMul, Multiply
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
+from recipe_compiler.spec.discrete import discrete_blocks, of_data
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Law, Target
 from recipe_compiler.spec.recursion import demand_apart
@@ -28,21 +30,27 @@ def potential_of(target: Target, *, stated: bool = False) -> Tensor:
         ModelError: a formula that has no entrywise meaning; a recursion.
     """
     demand_apart(target)
-    declared = target.declarations
-    c = calculus(of_all_data(declared), stated=stated)
-    n = Index(declared.data[0].size, "n") if declared.data else None
+    c = calculus(of_all_data(target.declarations), stated=stated)
     parts = [c.zero()]
     for entry, formula, way in (
         ("potential", target.potential, 1),
         ("log_prior", target.log_prior, -1),
         ("log_likelihood", target.log_likelihood, -1),
     ):
-        if formula is not None:
-            datum = n if entry == "log_likelihood" else None
-            where = target.source.place(entry)
-            one = convert(formula, declared, datum=datum, entry=entry, where=where, stated=stated)
-            parts.append(c.scale(c.total(one, *one.free), way))
+        one = _summand(target, entry, formula, way, stated=stated)
+        parts.append(c.total(one, *one.free))
     return c.add(*parts)
+
+
+def _summand(target: Target, entry: str, formula: Formula | None, way: int, *, stated: bool = False) -> Tensor:
+    """Return a formula of U in index notation, with its sign; one of ONE datum with the free index n."""
+    declared = target.declarations
+    c = calculus(of_all_data(declared), stated=stated)
+    if formula is None:
+        return c.zero()
+    datum = Index(declared.data[0].size, "n") if entry == "log_likelihood" and declared.data else None
+    where = target.source.place(entry)
+    return c.scale(convert(formula, declared, datum=datum, entry=entry, where=where, stated=stated), way)
 
 
 def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> Tensor:
@@ -62,6 +70,7 @@ def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> T
     c = calculus(declarations)
     slots = row_slots(block)
     slope = c.diff(U, Coordinate(block.name, slots))
+    discrete = discrete_blocks(declarations)
     if law.name == "N" and block.shape != SCALAR:
         m, cov = law.arguments
         P = precision(cov)
@@ -69,7 +78,36 @@ def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> T
         own = c.subtract(linear, convert(pulled(m, cov, P, declarations), declarations, *slots))
     else:
         own = c.diff(convert(energy(law, block), declarations), Coordinate(block.name, slots))
-    return c.settled(c.subtract(slope, own))
+    return c.settled(reduced(c, c.subtract(slope, own), discrete))
+
+
+def discrete_residual(target: Target, law: Law, block: Block) -> Tensor:
+    """Return U - E with a row z_n at a place j less that at a place l: zero iff the law is that of z given all others.
+
+    E = -sum_n logits_n . z_n of `Categorical(logits)`. Its free indices are the places, and n of a matrix.
+
+    Args:
+        target: with the block, in whose log likelihood a matrix with a row for each datum is its row.
+        law: what is claimed.
+        block: discrete.
+
+    Raises:
+        ModelError: what the engine cannot put a row into.
+    """
+    declarations = of_all_data(target.declarations)
+    c = calculus(declarations)
+    *rows, size = block.shape.sizes
+    row = tuple(Index(size, "n") for size in rows)
+    place, other = Index(size, "j"), Index(size, "l")
+    if block in of_data(target.declarations):
+        likelihood = _summand(target, "log_likelihood", target.log_likelihood, -1)
+        energy = at_place(c, likelihood, block, place)
+    else:
+        energy = at_place(c, potential_of(target), block, place, row[0] if row else None)
+    logits = convert(law.arguments[0], declarations, *row, place)
+    left = c.add(energy, logits)
+    difference = c.subtract(left, c.rename(left, {place: other}))
+    return c.settled(reduced(c, difference, discrete_blocks(declarations)))
 
 
 def pulled(m: Formula, cov: Formula, P: Formula, declarations: Declarations) -> Formula:

@@ -26,8 +26,8 @@ def energy(law: Law, block: Block) -> Formula:
 
     N: (b - m).T inv(cov) (b - m)/2. LogNormal: (log b - m)**2/(2 v) + log b. Gamma: rate b - (shape - 1) log b.
     InverseGamma: scale/b + (shape + 1) log b. Exponential: rate b. Beta: -(a - 1) log b - (b' - 1) log(1 - b).
-    Dirichlet: -sum((a - 1) log b) - (b' - 1) log(1 - sum(b)), of d free shares. Uniform: 0. Entry by entry, and summed,
-    but for N and Dirichlet.
+    Dirichlet: -sum((a - 1) log b) - (b' - 1) log(1 - sum(b)), of d free shares. Uniform: 0. Categorical: -sum(logits
+    b), where b is one-hot. Entry by entry, and summed, but for N and Dirichlet.
     """
     return DENSITIES[law.name].energy(of_block(block), *law.arguments)
 
@@ -78,6 +78,10 @@ def _beta(x: Formula, a: Formula, b: Formula) -> Formula:
 def _dirichlet(x: Formula, a: Formula, b: Formula) -> Formula:
     rest = minus(Number(Fraction(1)), _total(x))
     return build.add([_minus(_total(_times(_less_one(a), _log(x)))), _minus(_times(_less_one(b), _log(rest)))], SCALAR)
+
+
+def _categorical(x: Formula, logits: Formula) -> Formula:
+    return _minus(_total(_times(logits, x)))
 
 
 def precision(cov: Formula) -> Formula:
@@ -150,6 +154,10 @@ def _of_uniform(a: Formula, b: Formula) -> tuple[Formula, ...]:
     return (_log(minus(b, a)),)
 
 
+def _of_categorical(logits: Formula) -> tuple[Formula, ...]:
+    return (logits,)
+
+
 DENSITIES: Mapping[str, LawEnergy] = {
     "N": LawEnergy(_normal, _of_normal),
     "Gamma": LawEnergy(_gamma, _logs),
@@ -159,5 +167,6 @@ DENSITIES: Mapping[str, LawEnergy] = {
     "Beta": LawEnergy(_beta, _logs),
     "Uniform": LawEnergy(_uniform, _of_uniform),
     "Dirichlet": LawEnergy(_dirichlet, _logs),
+    "Categorical": LawEnergy(_categorical, _of_categorical),
 }
 """Every law of `spec.laws.FAMILIES` by its density."""

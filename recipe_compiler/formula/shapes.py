@@ -75,7 +75,9 @@ class DomainName(StrEnum):
     INTERVAL = "interval"
     CIRCLE = "circle"
     SIMPLEX = "simplex"
+    ONE_HOT = "one_hot"
+    """Rows with a one at one place and zeros elsewhere: a discrete block of a target, drawn by its law alone."""
 
 
-WITHOUT_BOUNDARY = frozenset({DomainName.REAL, DomainName.CIRCLE})
+WITHOUT_BOUNDARY = frozenset({DomainName.REAL, DomainName.CIRCLE, DomainName.ONE_HOT})
 """Domains that no step leaves."""

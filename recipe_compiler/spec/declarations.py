@@ -143,7 +143,8 @@ def domain_of(page: Page, entry: Entry, parsed: tree.Tree, declarations: Declara
         case _:
             written = shown(entry.scalar.text) or "a formula"
             problem = f"found `{written}`, expected real, positive, nonnegative, interval(a, b), circle, circle(a, b)"
-            page.faults.meaningless_at(entry.scalar.place, entry.name, f"{problem} or simplex", nearest(written, known))
+            problem = f"{problem}, simplex or one_hot"
+            page.faults.meaningless_at(entry.scalar.place, entry.name, problem, nearest(written, known))
             return Domain()
     bounds = tuple(bound_of(page, entry, part, declarations) for part in texts)
     return Domain(DomainName(name), tuple(bound for bound in bounds if bound is not None))

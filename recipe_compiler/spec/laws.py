@@ -26,6 +26,7 @@ REAL, INTERVAL, SIMPLEX = (
     frozenset({DomainName.SIMPLEX}),
 )
 HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
+ONE_HOT = frozenset({DomainName.ONE_HOT})
 UNIT = (Number(Fraction(0)), Number(Fraction(1)))
 
 
@@ -48,10 +49,9 @@ FAMILIES: Table[str, LawFamily] = {
     "Beta": LawFamily(("a", "b"), INTERVAL),
     "Uniform": LawFamily(("a", "b"), INTERVAL, frozenset({"a", "b"})),
     "Dirichlet": LawFamily(("a", "b"), SIMPLEX, frozenset({"b"})),
+    "Categorical": LawFamily(("logits",), ONE_HOT),
 }
 """The laws that a document may claim; what their densities are says `derive/law_energies.py`."""
-
-REFUSED = {"Categorical": "it is the law of one-hot blocks, which this version does not have"}
 
 
 def of_all_data(declarations: Declarations) -> Declarations:
@@ -106,8 +106,6 @@ def _law(entry: Entry, block: Block, scope: Scope) -> Law:
 def _no_law(entry: Entry, parsed: tree.Tree) -> ModelError:
     name = parsed.name if isinstance(parsed, tree.Call) else ""
     known = ", ".join(f"{law}({', '.join(family.arguments)})" for law, family in FAMILIES.items())
-    if name in REFUSED:
-        return _fault(entry, f"found {name}, which no document may claim: {REFUSED[name]}", f"laws are {known}")
     shown = f"the function `{name}`" if name else "a formula"
     return _fault(entry, f"found {shown}, expected one of {known}", nearest(name, tuple(FAMILIES)))
 
@@ -115,7 +113,7 @@ def _no_law(entry: Entry, parsed: tree.Tree) -> ModelError:
 def _check_domain(entry: Entry, name: str, block: Block) -> None:
     """Raise ModelError where a block does not live where the laws of a name do."""
     domains, domain = FAMILIES[name].domains, block.domain
-    if block.shape.cols is not None:
+    if block.shape.cols is not None and name != "Categorical":
         problem = f"found the law of a {block.shape}, expected a scalar or a column"
         raise _fault(entry, problem, "laws of matrices are not in this version: declare a column")
     if domain.name not in domains:

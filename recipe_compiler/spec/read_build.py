@@ -35,6 +35,7 @@ from recipe_compiler.spec.build_parts import Around, part_of
 from recipe_compiler.spec.clashing_names import other_names, renamed, with_keys
 from recipe_compiler.spec.declarations import Page, check_kinds
 from recipe_compiler.spec.derived import read_derived
+from recipe_compiler.spec.discrete import check_moved
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, Scheme, Target, Value
@@ -81,6 +82,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     derived = _derived(page, document, dynamics, target, parameters)
     data = None if around.in_memory else read_data(page, document, target, around.folder)
     eps = _step_size(page, document, scheme)
+    check_moved(page, scheme, target)
     check_run(page, document, target, scheme)
     check_minibatch(page, document)
     check_estimates(page, document, target, scheme)

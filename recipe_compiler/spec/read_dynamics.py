@@ -23,6 +23,7 @@ from recipe_compiler.spec.declarations import (
     with_defaults,
     with_domains,
 )
+from recipe_compiler.spec.discrete import refuse_discrete
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.formulas import Entry
 from recipe_compiler.spec.model import Claims, Dynamics
@@ -134,6 +135,7 @@ def read_dynamics(root: Mapping, file: str, faults: Faults) -> Dynamics | None:
     declarations = with_defaults(page, with_domains(page, declarations))
     declarations = replace(declarations, assume=read_assumptions(page, declarations))
     check_consistency(page, declarations)
+    refuse_discrete(page, declarations)
     scope = Scope(declarations)
     H = page.formula("H", scope, SCALAR, "H")
     places: list[tuple[str, Place]] = []

@@ -21,6 +21,7 @@ from recipe_compiler.spec.declarations import (
     with_domains,
 )
 from recipe_compiler.spec.derived import read_derived
+from recipe_compiler.spec.discrete import check_discrete, check_rows, discrete_blocks, of_one_datum
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import dependence
@@ -54,6 +55,7 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     declarations = replace(declarations, blocks=declared)
     declarations = replace(declarations, assume=read_assumptions(page, declarations, NORMALISABLE))
     check_consistency(page, declarations)
+    check_discrete(page, declarations)
     _check_parts(page, document)
     code = _code(page, document, file)
     if code is not None and any(block.constraint is not None for block in declared):
@@ -61,15 +63,19 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
         page.fault(
             ("gradient",), "gradient", "found a gradient that is code, expected formulas: a block has a set", hint
         )
+    for block in discrete_blocks(declarations) if code is not None else ():
+        problem = f"found a gradient that is code beside {block.name}, which is discrete; expected formulas"
+        page.fault(("gradient",), "gradient", problem, "no draw is made of a law that is not shown")
     transforms = read_transforms(page, {n: b.transform for n, b in document.state.items()}, declarations)
     transforms |= {name: (one.via, one.bound) for name, one in sets.items() if one.via}
     check_recursion(page, document, declarations)
     states = state_blocks(page, document.recursion, declarations)
-    of_row = with_states(declarations, states)
+    of_row = of_one_datum(with_states(declarations, states))
     page = with_let(page, tuple(document.let), of_row)
     potential = _energy(page, declarations, "potential")
     log_prior = _energy(page, declarations, "log_prior")
     log_likelihood = _energy(page, of_row, "log_likelihood", with_data=True)
+    check_rows(page, declarations, (("potential", potential), ("log_prior", log_prior)))
     recursion = read_recursion(page, states, declarations)
     demand_read(page, recursion, log_likelihood)
     stated = read_stated(page, of_row, tuple(document.recursion)) if len(faults.found) == before else Stated()

@@ -76,7 +76,8 @@ class BlockEntry(Part):
 
     shape: ShapeField = SCALAR
     domain: Annotated[
-        FormulaText, Field(description="real, positive, nonnegative, interval(a, b), circle, simplex")
+        FormulaText,
+        Field(description="real, positive, nonnegative, interval(a, b), circle, simplex, one_hot"),
     ] = "real"
 
 

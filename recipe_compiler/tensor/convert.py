@@ -142,6 +142,10 @@ class _Conversion:
     def symbol(self, symbol: Symbol, at: tuple[Slot, ...]) -> Tensor:
         """Return a component of what a name stands for."""
         match symbol.role:
+            case Role.BLOCK if symbol.shape.rows is None and symbol.shape.cols is not None:
+                if self.datum is None:
+                    raise meaningless(f"found the row of {symbol.name} where no datum is meant")
+                return self.c.coordinate(symbol.name, self.datum, *at)
             case Role.BLOCK:
                 return self.c.coordinate(symbol.name, *at)
             case Role.PARAMETER:

@@ -75,7 +75,7 @@ def _block_sign(block: Block) -> str:
     match block.domain.name, block.domain.bounds:
         case ((DomainName.POSITIVE | DomainName.SIMPLEX), _):
             return "positive"
-        case DomainName.NONNEGATIVE, _:
+        case ((DomainName.NONNEGATIVE | DomainName.ONE_HOT), _):
             return "nonnegative"
         case DomainName.INTERVAL, (Number(low), _) if low >= 0:
             return "nonnegative"

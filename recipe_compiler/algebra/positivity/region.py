@@ -157,6 +157,8 @@ def of_block(block: Block, z: tuple[Expr, ...], scalar: Callable[[Formula], Expr
     name, bounds = block.domain.name, block.domain.bounds
     if name in {DomainName.POSITIVE, DomainName.NONNEGATIVE, DomainName.SIMPLEX}:
         yield from (Fact(x, ">", f"{block.name} > 0 inside its domain") for x in z)
+    if name is DomainName.ONE_HOT:
+        yield from (Fact(x, ">=", f"{block.name} is one_hot") for x in z)
     if name is DomainName.SIMPLEX:
         yield Fact(1 - total(list(z)), ">", f"sum({block.name}) < 1 inside its domain")
     if name in {DomainName.INTERVAL, DomainName.CIRCLE}:

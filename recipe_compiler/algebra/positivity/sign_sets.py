@@ -111,6 +111,8 @@ def of_block(block: Block) -> Sign:
     name, bounds = block.domain.name, block.domain.bounds
     if name in {DomainName.POSITIVE, DomainName.NONNEGATIVE, DomainName.SIMPLEX}:
         return sign_of(PLUS, given=f"{block.name} > 0 inside its domain")
+    if name is DomainName.ONE_HOT:
+        return sign_of(ZERO, PLUS, given=f"{block.name} is one_hot")
     if name is DomainName.INTERVAL and len(bounds) == 2:
         low, high = bounds
         if isinstance(low, Number) and low.value >= 0:

@@ -1,31 +1,35 @@
 """Is a claimed law that of its block given all others? For all data, every number of them and every size.
 
 The law is exp(-E); it is right iff d(U - E)/db = 0 everywhere in the domain of b, which is connected. Its parameters
-must be those of a law for all values of the other blocks, and the domain of b that of the law.
+must be those of a law for all values of the other blocks, and the domain of b that of the law. Of a discrete block the
+difference of U - E between two places of a row stands for the derivative; the second engine writes out all rows.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 from typing import cast
 
 from sympy import Add, Expr, Integer
 
+from recipe_compiler.algebra.points.witness import witness
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.matrices import product as times
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
-from recipe_compiler.algebra.scalars.symbols import component, coordinates, length, positions
+from recipe_compiler.algebra.scalars.symbols import component, coordinate, coordinates, length, positions
 from recipe_compiler.algebra.structure.definedness import Obligations
-from recipe_compiler.derive.conditional import is_symmetric, potential_of, residual
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.derive.conditional import discrete_residual, is_symmetric, potential_of, residual
 from recipe_compiler.derive.law_energies import energy, minus, needs
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.orders import terms_of
-from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
+from recipe_compiler.spec.discrete import discrete_blocks, of_data
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data, rows_of
 from recipe_compiler.spec.model import Law, Target
@@ -34,9 +38,18 @@ from recipe_compiler.spec.recursion import demand_apart
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.discrete_rows import (
+    Configuration,
+    configurations,
+    put,
+    shape_of,
+    text_of,
+    with_row,
+)
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
 from recipe_compiler.verify.core.premises import smoothness, values
 from recipe_compiler.verify.core.sizes import LARGEST, MANY, Sizes
+from recipe_compiler.verify.core.subject import KEPT
 
 
 def laws(target: Target) -> Answer:
@@ -82,14 +95,20 @@ def _law(target: Target, block: Block, law: Law) -> Answer:
         return Answer(Undecided((reason,)), where=where)
     undefined = values(stated(target), target.declarations)
     try:
-        left = residual(potential_of(target), law, block, of_all_data(target.declarations))
+        discrete = law.name == "Categorical"
+        declarations = of_all_data(target.declarations)
+        left = (
+            discrete_residual(target, law, block)
+            if discrete
+            else residual(potential_of(target), law, block, declarations)
+        )
         needed = undefined | _premises(target, block, law)
         identities = (Identity(_says(law, block), where, left, _left(target, law, block)), *_ends(target, law, block))
     except ModelError as error:
         return Answer(Undecided(faults_of(error)), where=where)
-    reads = (*_without_data(target), energy(law, block), *law.arguments)
-    question = Question(identities, drawn_data(target.declarations), sizes_of(target), needed, "", reads=reads)
-    found = decide(question)
+    reads = _without_rows(target, (*_without_data(target), energy(law, block), *law.arguments))
+    question = Question(identities, _drawn(target), sizes_of(target), needed, "", reads=reads)
+    found = _with_rows(decide(question), target, law, block)
     sets = tuple(f"{b.name} is {b.constraint}" for b in target.declarations.blocks if b.constraint is not None)
     if isinstance(found.decision, Refuted) and (undefined.open or sets):  # a point beside the sets says nothing
         tried = tuple(f"not shown: {what}" for what in (*undefined.open, *sets))
@@ -100,6 +119,9 @@ def _law(target: Target, block: Block, law: Law) -> Answer:
 def _says(law: Law, block: Block) -> str:
     """Name what vanishes, as `_left` has it."""
     b = block.name
+    if law.name == "Categorical":
+        row = f"a row of {b}" if len(block.shape.sizes) == 2 else b
+        return f"U - E with {row} at one place less that at another, for {shown(law)}"
     if _is_joint(law, block):
         return f"an entry of cov dU/d{b} - ({b} - m) for {shown(law)}"
     return f"d(U - E)/d{b} for {shown(law)}"
@@ -150,18 +172,82 @@ def _entries(formula: Formula, declared: Declarations, sizes: Sizes) -> Sequence
 
 def _left(target: Target, law: Law, block: Block) -> Scalars:
     """Return what the second engine finds left: d(U - E)/db, and of N(m, cov) cov dU/db - (b - m)."""
+    return lambda sizes: [
+        entry
+        for configuration in configurations(discrete_blocks(target.declarations), sizes)
+        for entry in _left_at(target, law, block, sizes, configuration)
+    ]
+
+
+def _left_at(target: Target, law: Law, block: Block, sizes: Sizes, configuration: Configuration) -> Iterator[Expr]:
+    """Yield what is left where all rows of discrete blocks stand as they are given."""
+    if law.name == "Categorical":
+        yield from _differences(target, law, block, sizes, configuration)
+        return
+    entries, own = _slopes(target, law, block, tuple(sizes.items())), put(configuration, sizes)
+    yield from (cast(Expr, entry.xreplace(own)) for entry in entries) if own else entries
+
+
+def _differences(target: Target, law: Law, block: Block, sizes: Sizes, configuration: Configuration) -> Iterator[Expr]:
+    """Yield U - E with a row at each other place less that at the first, for each row that is at its first place."""
+    V = _difference_of(target, law, block, tuple(sizes.items()))
+    _, count = shape_of(block, sizes)
+    for n, place in enumerate(dict(configuration)[block]):
+        for k in range(1, count if place == 0 else 0):
+            here, there = (put(with_row(configuration, block, n, at), sizes) for at in (k, 0))
+            yield cast(Expr, V.xreplace(here)) - cast(Expr, V.xreplace(there))
+
+
+@lru_cache(maxsize=KEPT)
+def _difference_of(target: Target, law: Law, block: Block, sizes: tuple[tuple[str, int], ...]) -> Expr:
+    """Return U - E at fixed sizes."""
+    setting = Setting(drawn_data(target.declarations), dict(sizes))
+    return scalar_potential(target, dict(sizes)) - rows(energy(law, block), setting)[0][0]
+
+
+def _with_rows(found: Answer, target: Target, law: Law, block: Block) -> Answer:
+    """Return an answer whose witness says how the rows of discrete blocks stand there, too."""
+    blocks = discrete_blocks(target.declarations)
+    if not blocks or not isinstance(found.decision, Refuted):
+        return found
+    sizes = dict(found.for_d) if not isinstance(found.for_d, str) else {}
+    reads = _without_rows(target, (*_without_data(target), *law.arguments))
+    for configuration in configurations(blocks, sizes):
+        entries = _left_at(target, law, block, sizes, configuration)
+        if any(
+            not is_zero(entry) and witness(off_kinks(entry), _drawn(target), sizes, reads) is not None
+            for entry in entries
+        ):
+            *at, value = found.decision.witness
+            return replace(
+                found, decision=replace(found.decision, witness=(*at, *text_of(configuration, sizes), value))
+            )
+    return found
+
+
+def _drawn(target: Target) -> Declarations:
+    """Return what a witness draws: data as data, and no discrete blocks, whose rows are written out."""
     declared = drawn_data(target.declarations)
+    return replace(declared, blocks=tuple(b for b in declared.blocks if b not in discrete_blocks(declared)))
 
-    def entries(sizes: Sizes) -> Sequence[Expr]:
-        U, b = off_kinks(scalar_potential(target, sizes)), coordinates(block, sizes)
-        if not _is_joint(law, block):
-            E = off_kinks(rows(energy(law, block), Setting(declared, sizes))[0][0])
-            return [slope(U - E, x) for x in b]
-        m, cov = (rows(argument, Setting(declared, sizes)) for argument in law.arguments)
-        pushed = times(cov, tuple((slope(U, x),) for x in b))
-        return [row[0] - x + mean[0] for row, x, mean in zip(pushed, b, m, strict=True)]
 
-    return entries
+def _without_rows(target: Target, formulas: Sequence[Formula]) -> tuple[Formula, ...]:
+    """Return the formulas in which no discrete block stands."""
+    names = {block.name for block in discrete_blocks(target.declarations)}
+    return tuple(formula for formula in formulas if not names & {*dependence(formula).blocks})
+
+
+@lru_cache(maxsize=KEPT)
+def _slopes(target: Target, law: Law, block: Block, sizes: tuple[tuple[str, int], ...]) -> Sequence[Expr]:
+    """Return d(U - E)/db entry by entry, and of N(m, cov) cov dU/db - (b - m)."""
+    at = Setting(drawn_data(target.declarations), dict(sizes))
+    U, b = off_kinks(scalar_potential(target, dict(sizes))), coordinates(block, at.sizes)
+    if not _is_joint(law, block):
+        E = off_kinks(rows(energy(law, block), at)[0][0])
+        return [slope(U - E, x) for x in b]
+    m, cov = (rows(argument, at) for argument in law.arguments)
+    pushed = times(cov, tuple((slope(U, x),) for x in b))
+    return [row[0] - x + mean[0] for row, x, mean in zip(pushed, b, m, strict=True)]
 
 
 def scalar_potential(target: Target, sizes: Sizes) -> Expr:
@@ -175,12 +261,18 @@ def scalar_potential(target: Target, sizes: Sizes) -> Expr:
         return -prior
     one = rows(target.log_likelihood, Setting(declared, sizes))[0][0]
     fields = list(zip(declared.data, whole.data, strict=True))
+    allocations = of_data(declared)
     found = [prior]
     for n in range(length(declared.data[0].size, sizes)):
         datum = {
             component(field, at, declared, sizes): component(every, (n, *at), whole, sizes)
             for field, every in fields
             for at in positions(field.shape, sizes)
+        }
+        datum |= {
+            coordinate(block, at): coordinate(block, (n, *at))
+            for block in allocations
+            for at in positions(Shape(block.shape.cols), sizes)
         }
         found.append(cast(Expr, one.xreplace(datum)))
     return -Add(*found)

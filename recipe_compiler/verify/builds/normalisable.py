@@ -12,6 +12,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.constraint import constrained
+from recipe_compiler.spec.discrete import held
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.recursion import OPEN
 from recipe_compiler.spec.transform import standard
@@ -59,6 +60,7 @@ def normalisable_target(target: Target) -> Answer:
 
     Of blocks that are transformed it is decided as they are declared: with its Jacobian the integral is the same.
     """
+    target = held(target)
     if target.recursion:
         return _of_recursion(target)
     sampled, target = target, standard(target)

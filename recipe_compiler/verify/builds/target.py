@@ -16,6 +16,7 @@ from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.expression import Apply, Compare, Formula
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.constraint import sampled_blocks
+from recipe_compiler.spec.discrete import held
 from recipe_compiler.spec.model import Build, Code, Dynamics, Target
 from recipe_compiler.spec.recursion import in_domains, of_rows
 from recipe_compiler.spec.transform import value
@@ -70,6 +71,7 @@ def _holds(formula: Formula, functions: frozenset[str]) -> bool:
 
 def defined(target: Target) -> Answer:
     """Decide that roots, logarithms and quotients of a target are defined."""
+    target = held(target)
     declared = of_rows(target)
     premises = smoothness(stated_of(target), declared) | holds(_needs(target), declared)
     left = tuple(f"not shown: {what}" for what in premises.open if not what.endswith(SMOOTH))
@@ -87,6 +89,7 @@ def gradient(target: Target) -> Answer:
     It is grad U, U = -log_prior - sum_n log_likelihood_n or the potential stated. The pieces of a `where` may meet with
     their derivatives: it then has a continuous gradient. Of a gradient that is code it is assumed.
     """
+    target = held(target)
     if target.gradient is not None:
         return Answer(Proved("assumption", (of_code(target.gradient),)), where=_place(target))
     declared = of_rows(target)
@@ -107,6 +110,7 @@ def bends(target: Target) -> bool:
 
     What rests on a smooth U, such as brackets of vector fields, is then not shown.
     """
+    target = held(target)
     formulas, declared = tuple(stated_of(target)), of_rows(target)
     if not any(isinstance(node, Apply) and node.fn == "where" for formula in formulas for node in nodes(formula)):
         return False

@@ -1,0 +1,135 @@
+"""Index notation of discrete blocks: rows z_n with a one at one place, sum_k z_nk = 1 and z_nk z_nl = delta_kl z_nk.
+
+The law of a row given all others is Categorical(logits) iff U with z_n = e_j less U with z_n = e_l is logits_nl -
+logits_nj, for all places j and l. Logits are free of z, so that this shows, too, that rows are independent of each
+other: a term that couples two rows leaves one of them in the difference.
+"""
+
+from collections.abc import Iterable, Set
+from fractions import Fraction
+from itertools import count
+
+from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.tensor.atoms import ONE, everywhere, indices, moved, slots
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.order import sorted_indices
+from recipe_compiler.tensor.terms import Applied, Atom, Base, Coordinate, Delta, Index, Slot, Tensor, Term
+
+Factor = tuple[Atom, Fraction]
+
+
+def at_place(c: Calculus, tensor: Tensor, block: Block, place: Index, row: Index | None = None) -> Tensor:
+    """Return a tensor with one row of a block put at a place j: z_nk becomes delta_kj where n is that row.
+
+    Args:
+        c: the calculus.
+        tensor: a part of U.
+        block: discrete.
+        place: the index j.
+        row: m of a matrix, of which z_nk becomes z_nk + delta_nm (delta_kj - z_nk); None where one row alone occurs in
+            the tensor: that of a datum, or the only one of a column.
+
+    Raises:
+        ModelError: the block stands in an inverse or a determinant, or below a division.
+    """
+    return _Placing(c, block, place, row).tensor(tensor)
+
+
+class _Placing:
+    """A row put at a place; inner indices have names of their own on the way."""
+
+    def __init__(self, c: Calculus, block: Block, place: Index, row: Index | None) -> None:
+        self.c, self.block, self.place, self.row, self.numbers = c, block, place, row, count()
+
+    def tensor(self, tensor: Tensor) -> Tensor:
+        if not _holds(tensor, {self.block.name}):
+            return tensor
+        found = self.c.add(*(self.term(term, tensor.free) for term in tensor.terms))
+        return Tensor(sorted_indices((*tensor.free, *found.free)), found.terms)
+
+    def term(self, term: Term, free: tuple[Index, ...]) -> Tensor:
+        bound = sorted(indices(term.factors) - set(free), key=lambda index: index.label)
+        own: dict[Index, Slot] = {index: Index(index.size, f"@z{next(self.numbers)}") for index in bound}
+        factors = [self.factor(moved(atom, own), exponent) for atom, exponent in term.factors]
+        product = self.c.multiply(self.c.constant(term.coefficient), *factors)
+        over = tuple(index for index in own.values() if isinstance(index, Index))
+        return self.c.total(Tensor(sorted_indices((*product.free, *over)), product.terms), *over)
+
+    def factor(self, atom: Atom, exponent: Fraction) -> Tensor:
+        c, name = self.c, self.block.name
+        match atom:
+            case Coordinate(block, at) if block == name:
+                if exponent < 0:
+                    raise _open(f"found a division by an entry of {name}, which is zero but for one place")
+                return self.entry(at) if self.row is None else c.power(self.entry(at), exponent)
+            case Applied(fn, args):
+                return c.power(c.applied(fn, *map(self.tensor, args)), exponent)
+            case Base(arg):
+                return c.power(self.tensor(arg), exponent)
+            case _ if _holds(Tensor((), (Term(ONE, ((atom, ONE),)),)), {name}):
+                raise _open(f"found {name} in an inverse or a determinant")
+            case _:
+                return c.atom(atom, exponent)
+
+    def entry(self, at: tuple[Slot, ...]) -> Tensor:
+        """Return what becomes of an entry."""
+        c, there = self.c, self.c.delta(at[-1], self.place)
+        if self.row is None:
+            return there
+        here = c.coordinate(self.block.name, *at)
+        return c.add(here, c.multiply(c.delta(at[0], self.row), c.subtract(there, here)))
+
+
+def reduced(c: Calculus, tensor: Tensor, blocks: Iterable[Block]) -> Tensor:
+    """Return a tensor with the relations of one-hot rows put in, where entries stand as factors of terms.
+
+    z_nk**p is z_nk, z_nk z_nl is delta_kl z_nk, and sum_k z_nk is 1.
+    """
+    names = {block.name: block.shape.sizes[-1] for block in blocks}
+    if not _holds(tensor, names.keys()):
+        return tensor
+    while True:
+        found = c.add(*(_once(c, term, tensor.free, names) for term in tensor.terms))
+        found = Tensor(tensor.free, found.terms)
+        if found.terms == tensor.terms:
+            return found
+        tensor = found
+
+
+def _once(c: Calculus, term: Term, free: tuple[Index, ...], names: dict[str, Size]) -> Tensor:
+    """Return a term in which each row stands once, and none is summed over its places by itself."""
+    rows: dict[tuple[str, tuple[Slot, ...]], Slot] = {}
+    factors: list[Factor] = []
+    for atom, exponent in term.factors:
+        match atom:
+            case Coordinate(name, (*row, place)) if name in names and exponent > 0 and exponent.denominator == 1:
+                first = rows.setdefault((name, tuple(row)), place)
+                factors.append((atom, ONE) if first == place else (Delta(first, place), ONE))
+            case _:
+                factors.append((atom, exponent))
+    kept = [f for f in factors if not _is_summed(f, factors, free, names)]
+    lost = indices(f for f in factors if f not in kept) - indices(kept) - set(free)
+    rows_alone = [index for index in lost if index not in {slots(f[0])[-1] for f in factors if f not in kept}]
+    whole = c.collect([Term(term.coefficient, tuple(kept))], free)
+    return c.multiply(whole, *(c.size(index.size) for index in rows_alone))  # the sum over n of 1 is N
+
+
+def _is_summed(factor: Factor, factors: list[Factor], free: tuple[Index, ...], names: dict[str, Size]) -> bool:
+    """Whether a factor is an entry z_nk, and nothing else in its term has k: summed over k it is 1."""
+    match factor:
+        case Coordinate(name, (*row, Index() as place)), exponent if name in names and exponent == 1:
+            others = [slot for other in factors if other is not factor for slot in slots(other[0])]
+            return place not in (*free, *row, *others)
+        case _:
+            return False
+
+
+def _holds(tensor: Tensor, names: Set[str]) -> bool:
+    """Whether a block of some names occurs in a tensor."""
+    return any(isinstance(atom, Coordinate) and atom.block in names for atom in everywhere(tensor))
+
+
+def _open(problem: str) -> ModelError:
+    return ModelError([Fault(Place(""), "laws", problem, "")])
