@@ -14,6 +14,7 @@ from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.declaration import Block, Domain
 from recipe_compiler.formula.expression import Add, Formula, FunctionAt
 from recipe_compiler.formula.shapes import DomainName, Size
+from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.model import Build, Transform
 
 
@@ -125,7 +126,10 @@ def _of_target(build: Build, name: str, by: Spelling) -> Iterator[str]:
     own = {block.name for block in build.dynamics.declarations.blocks}
     transforms = {one.inner: one for one in build.target.transforms}
     place = 0
-    for block in build.target.declarations.blocks if any(stated not in own for stated in init) else ():
+    blocks = build.target.declarations.blocks
+    discrete = discrete_blocks(build.target.declarations)
+    yield from _rows(blocks, name, by) if discrete else ()
+    for block in blocks if any(stated not in own for stated in init) else ():
         one, sizes = transforms.get(block.name), [by.size(size) for size in block.sampled.shape.sizes]
         if not all(size.isdigit() for size in sizes):
             raise NotInNumpyError(f"blocks of the target start at {place}, and the size of {block.name} is open")
@@ -135,6 +139,21 @@ def _of_target(build: Build, name: str, by: Spelling) -> Iterator[str]:
             text = _variables(block, one, print_numpy(init[declared], by), by)
             yield '    with np.errstate(all="ignore"):'
             yield unbroken(f"        {name}[{place}:{end}] = np.reshape({bare(text)}, -1)")
+        place = end
+
+
+def _rows(blocks: tuple[Block, ...], name: str, by: Spelling) -> Iterator[str]:
+    """Yield the lines that put each row of a discrete block at a place that is drawn uniformly."""
+    place = 0
+    for block in blocks:
+        sizes = [by.size(size) for size in block.sampled.shape.sizes]
+        if not all(size.isdigit() for size in sizes):
+            raise NotInNumpyError(f"blocks of the target start at {place}, and the size of {block.name} is open")
+        end = place + prod(map(int, sizes))
+        if block.domain.name is DomainName.ONE_HOT:
+            rows, places = (sizes[0] if len(sizes) == 2 else "1"), sizes[-1]
+            drawn = f"np.eye({places})[rng.integers({places}, size={rows})]"
+            yield f"    {name}[{place}:{end}] = {drawn}.reshape(-1)"
         place = end
 
 

@@ -12,7 +12,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.extents import after, extent
 from recipe_compiler.formula.shapes import DomainName, Size
 from recipe_compiler.program.atoms import names_of
-from recipe_compiler.program.lower_draw import COMPUTED
+from recipe_compiler.program.lower_draw import is_computed
 from recipe_compiler.program.places import Axes, gradients, places
 from recipe_compiler.program.program import Cycle, Draw, Evaluate, Noise, Program, Refresh, Shift, Trajectory
 from recipe_compiler.tensor.atoms import everywhere, nested
@@ -283,7 +283,7 @@ def _draws_fit(program: Program) -> Iterator[str]:
             yield f"{move.new} has its parts in other places than the gradient"
         if move.drawn not in dict(move.places):
             yield f"a draw of {move.drawn.name}, which is no part of {move.block.name}"
-        if (move.law, move.via) not in COMPUTED:
+        if not is_computed(move.law, move.via):
             yield f"a draw from {move.law}{f' by {move.via}' if move.via else ''}, which no step computes"
         if (move.datum is None) != (move.count is None) or (move.datum is not None and program.variant != "minibatch"):
             yield f"{move.new} takes of a datum what is not summed over a minibatch"

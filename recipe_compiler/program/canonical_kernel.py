@@ -133,6 +133,8 @@ class _Touched:
     writes: tuple[Ref, ...] = ()
     positions: tuple[str | int, ...] = ()
     """Loop variables that it counts with."""
+    compared: tuple[str | int, ...] = ()
+    """Positions that it compares: loop variables, numbers, and places that were drawn."""
 
 
 _Checked = tuple[list[Broken], _Scope, set[str]]
@@ -233,6 +235,7 @@ def _one(statement: Statement, scope: _Scope) -> _Checked:
         return _view(statement, scope)
     touched = _touched(statement, scope)
     found = [*_calls(statement, scope), *_variables(touched.positions, scope)]
+    found += _variables((at for at in touched.compared if at not in scope.assigned), scope)
     for ref in (*touched.reads, *touched.writes):
         found += _element(ref, scope)
     found += [Broken(2, f"{ref.name} is read and not known") for ref in touched.reads if ref.name not in scope.assigned]
@@ -298,7 +301,7 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
     """Return what a statement that is no loop and no view reads and writes."""
     match statement:
         case Assign(target, value):
-            return _Touched(tuple(refs_of(value)), (target,), tuple(kroneckers(value)))
+            return _Touched(tuple(refs_of(value)), (target,), compared=tuple(kroneckers(value)))
         case Uniform(target, _, _, normals):
             return _Touched(normals, (Ref(target),))
         case Accept(flag, probability, log_ratio, normals):
@@ -310,7 +313,7 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
         case Choose(target, flag, taken, refused):
             return _Touched((Ref(flag), *refs_of(taken), *refs_of(refused)), (target,))
         case Increment(target, value):
-            return _Touched((target, *refs_of(value)), (target,), tuple(kroneckers(value)))
+            return _Touched((target, *refs_of(value)), (target,), compared=tuple(kroneckers(value)))
         case Progress(start, value, following):
             return _Touched((start, value, following))
         case Take(target, source, at):

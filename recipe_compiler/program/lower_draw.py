@@ -23,6 +23,7 @@ from recipe_compiler.program.loops import (
     Call,
     Constant,
     Invoke,
+    Kronecker,
     Raise,
     Ref,
     Scalar,
@@ -103,8 +104,19 @@ COMPUTED: Mapping[tuple[str, str], Computed] = {
 }
 """How the laws are drawn entry by entry, of blocks as they are and in an unbounded variable."""
 
+CATEGORICAL = "_next_categorical"
+"""What draws the place of the one in a row, by inverting sums of exp(logit - maximum); of one word of the stream."""
+
+BY_ROWS = "Categorical"
+"""The law whose rows are drawn at once: of a discrete block."""
+
 OF_NORMALS = frozenset(law for law, _ in COMPUTED if not COMPUTED[law, _].variates)
 """The laws that take normals alone, of which a chain draws as many at every step."""
+
+
+def is_computed(law: str, via: str) -> bool:
+    """Whether steps draw from a law, of a block that is sampled as it is or in an unbounded variable."""
+    return (law, via) in {*COMPUTED, (BY_ROWS, "")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +146,7 @@ def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tup
     views = [View(block.name, theta.name, start, _fixed(block)) for block, start in move.places if move.stacked]
     views += [View(out, move.new, move.start, _fixed(drawn))] if move.stacked else []
     defined = defined.forgetting()
-    lowered = _vector if move.law == "N" and drawn.shape.sizes else _moved if move.law == "CIR" else _entries
+    lowered = _lowered(move)
     (names, body, normals, work), defined = lowered(defined, move, out)
     of_data = _of_data(defined, data)
     changing = tuple(definition for definition in defined.changing if definition not in of_data)
@@ -155,6 +167,19 @@ def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tup
         (*views, *before, *kept, *body),
     )
     return LoweredDraw(procedure, normals, of_data), defined
+
+
+def _lowered(move: Draw) -> Callable[[Definitions, Draw, str], tuple["_Parts", Definitions]]:
+    """Return how a law is drawn: a vector at once, row by row, or entry by entry."""
+    match move.law:
+        case "N" if move.drawn.shape.sizes:
+            return _vector
+        case "CIR":
+            return _moved
+        case _ if move.law == BY_ROWS:
+            return _rows
+        case _:
+            return _entries
 
 
 def _of_data(defined: Definitions, data: tuple[Datum, ...]) -> tuple[Definition, ...]:
@@ -233,6 +258,27 @@ def _entries(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Defini
     store = Assign(Ref(out, at), how.value(parameters, (Ref(normal, at),)))
     body = nested(loops, (*assigned, store))
     return (names[: len(values)], body, (Array(normal, drawn.shape.sizes or (1,)),), ()), defined
+
+
+def _rows(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+    """Return the loop over the rows of a discrete block: logits, the place of the one, and the row with it.
+
+    A row whose law is none (no logit is finite) is not a number: 0 times its place is added, which is then none.
+    """
+    loops = defined.loops(move.drawn.shape.sizes)
+    *rows, (place, at) = loops
+    scope, row = tuple(index for index, _ in loops), tuple(variable for _, variable in rows)
+    value, defined = scalar(defined, move.parameters[0], scope, dict(loops))
+    wanted = (f"{name}_{move.name}" for name in ("logits", "sums", "k"))
+    (logits, sums, k), defined = each(lambda known, name: known.naming(name), defined, wanted)
+    nothing = Times((Constant(Fraction(0)), Ref(k)))
+    body = (
+        *nested(((place, at),), (Assign(Ref(logits, (at,)), value),)),
+        Variate(Ref(k), CATEGORICAL, (Ref(logits), Ref(sums))),
+        *nested(((place, at),), (Assign(Ref(out, (*row, at)), plus((Kronecker(at, k), nothing))),)),
+    )
+    work = (Array(logits, (place.size,)), Array(sums, (place.size,)))
+    return ((logits,), (Stream(STREAM.name, nested(tuple(rows), body)),), (), work), defined
 
 
 def _moved(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:

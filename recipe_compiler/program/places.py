@@ -188,6 +188,8 @@ def _of_draw(move: Draw, program: Program) -> Iterator[TensorPlace]:
     for k, parameter in enumerate(move.parameters):
         labels = ("i", "j") if square and k == 1 else ("i",)
         free = tuple(Index(size, label) for size in move.drawn.shape.sizes for label in labels)
+        if len(move.drawn.shape.sizes) == 2:
+            free = tuple(Index(size, label) for size, label in zip(move.drawn.shape.sizes, "ij", strict=True))
         whole = () if move.law == "Uniform" else free
         yield TensorPlace(f"parameter {k} of the law of {move.drawn.name}", parameter, whole, known)
     if move.datum is not None and move.count is not None:

@@ -16,7 +16,7 @@ from recipe_compiler.algebra.scalars.symbols import length, positions
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.lower_draw import STREAM
+from recipe_compiler.program.lower_draw import CATEGORICAL, STREAM
 from recipe_compiler.program.program import Draw
 from recipe_compiler.readback.gradient import BATCH, batches, stated_value
 from recipe_compiler.readback.interpreter import Reader
@@ -26,6 +26,9 @@ from recipe_compiler.readback.point import equal, vanishes
 from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.step import joined_shape, prepared
 from recipe_compiler.tensor.scalars import Scalar
+
+MOST_PLACES = 3
+"""Places of a row, from the first on, with which a draw of a discrete block is read."""
 
 Value = Any
 Scalars = Sequence[Scalar]
@@ -91,6 +94,8 @@ class Words:
     here: Names
     drawn: list[tuple[str, list[Value], Scalar]] = field(default_factory=list)
     """Law, parameters and the variate of every draw."""
+    first: int = 0
+    """Which place the first category is: that of the next is one further, so that each place is one that is drawn."""
 
     @property
     def now(self) -> list[sp.Symbol]:
@@ -99,13 +104,26 @@ class Words:
 
     def fill(self, name: str, arguments: list[Value]) -> Value:
         """Draw one variate."""
-        (law, kept), given, words = VARIATES[name], arguments[:-4], arguments[-4:]
+        given, words = arguments[:-4], arguments[-4:]
         if words != self.now:
             raise CompilerError(f"the emitted {name} was read back and takes words that are not the last of the stream")
+        if name == CATEGORICAL:
+            return (self._place(given), *self.now)
+        law, kept = VARIATES[name]
         draw = self.here.valued(sp.Symbol(f"variate[{len(self.drawn)}]", positive=True))
         draw = draw / 2 if self.here.at_point else draw  # below 1, as a uniform one is
         self.drawn.append((law, given, draw))
         return (kept(draw), *self.now)
+
+    def _place(self, arguments: list[Value]) -> int:
+        """Return a place that is drawn by logits, of which sums are left in the other argument: not to be read."""
+        logits, sums = arguments
+        if any(logit is None for logit in logits):
+            raise CompilerError("the emitted draw was read back and takes logits that are not set")
+        place = (self.first + len(self.drawn)) % len(logits)
+        self.drawn.append(("Categorical", list(logits), place))
+        sums[:] = [None] * len(sums)
+        return place
 
 
 def check_draws(module: Module, here: Names) -> None:
@@ -118,7 +136,9 @@ def check_draws(module: Module, here: Names) -> None:
     if cycle is None:
         return
     for move, procedure in zip(cycle.draws, kernel.draws, strict=True):
-        if move.datum is None:
+        if move.law == "Categorical":
+            _check_places(module, here, procedure, move)
+        elif move.datum is None:
             _Reading.of(module, here, procedure, move, ()).check()
         else:
             _check_batches(module, here, procedure, move)
@@ -126,6 +146,12 @@ def check_draws(module: Module, here: Names) -> None:
     for name in sorted(names):
         for size in (1, 2, 3):
             _check_solver(module, name, size)
+
+
+def _check_places(module: Module, here: Names, procedure: Procedure, move: Draw) -> None:
+    """Check a draw of a discrete block with each place drawn in each row; of many places with the first of them."""
+    for first in range(min(length(move.drawn.shape.sizes[-1], here.sizes), MOST_PLACES)):
+        _Reading.of(module, here, procedure, move, (), first).check()
 
 
 def _check_batches(module: Module, here: Names, procedure: Procedure, move: Draw) -> None:
@@ -175,7 +201,9 @@ class _Reading:
     """The rows of the minibatch that it was given."""
 
     @classmethod
-    def of(cls, module: Module, here: Names, procedure: Procedure, move: Draw, batch: tuple[int, ...]) -> "_Reading":
+    def of(
+        cls, module: Module, here: Names, procedure: Procedure, move: Draw, batch: tuple[int, ...], first: int = 0
+    ) -> "_Reading":
         reader = Reader(module.text, matrices=matrices_of(here))
         given: dict[str, Any] = prepared(module, here, reader)
         given |= {block.name: np.array(here.block(block), object) for block in module.program.blocks}
@@ -189,12 +217,12 @@ class _Reading:
             symbols = [sp.Symbol(f"{array.name}[{k}]", real=True) for k in range(count)]
             normals += symbols
             given[array.name] = np.array(symbols, object)
-        words, vectors = Words(here), list[list[np.ndarray]]()
+        words, vectors = Words(here, first=first), list[list[np.ndarray]]()
         stream = np.array(words.now, object)
         given[STREAM.name] = stream
         for array in (*procedure.outputs, *procedure.work):
             given[array.name] = np.full(joined_shape(array.sizes, here.sizes), None, object)
-        for name in VARIATES:
+        for name in (*VARIATES, CATEGORICAL):
             reader.fills[name] = lambda arguments, name=name: words.fill(name, arguments)
         for name in ("_normal_by_precision", "_normal_by_covariance"):
             reader.fills[name] = lambda arguments, name=name: _vector(vectors, solver_of(move) == name, arguments)
@@ -217,7 +245,8 @@ class _Reading:
                 self._demand(read == before, f"changes entry {k} of {move.block.name}, which is none of {says}")
         self._demand(self.stream == self.words.now, f"does not leave the last words of its stream after {says}")
         entries = self.new[move.start : move.start + count]
-        (self._check_vector if solver_of(move) else self._check_entries)(entries)
+        checks = {"N": self._check_vector} if solver_of(move) else {"Categorical": self._check_rows}
+        checks.get(move.law, self._check_entries)(entries)
 
     def _parameter(self, place: int, *at: int) -> Scalar:
         if place == 0 and self.move.datum is not None:
@@ -264,6 +293,24 @@ class _Reading:
                 made.append(variate)
             normal = [self.normals[k]] if not meaning.variates else []
             equal(entry, meaning.value(parameters, made or normal), f"the draw of {where}", self.here)
+
+    def _check_rows(self, entries: Scalars) -> None:
+        """Check logits entry by entry, and that a one is put at the place that is drawn by them, zeros elsewhere."""
+        move, says, drawn = self.move, self.move.name, self.words.drawn
+        size = length(move.drawn.shape.sizes[-1], self.here.sizes)
+        rows = [entries[k : k + size] for k in range(0, len(entries), size)]
+        self._demand(len(drawn) == len(rows), f"draws {len(drawn)} places for {says}, expected one in each of its rows")
+        for n, (row, (law, logits, place)) in enumerate(zip(rows, drawn, strict=True)):
+            at = (n,) if len(move.drawn.shape.sizes) == 2 else ()
+            where = says + "".join(f"[{k}]" for k in at)
+            self._demand(
+                law == "Categorical" and len(logits) == size, f"draws from {law} for {where}, not by its logits"
+            )
+            for k, logit in enumerate(logits):
+                what = f"logit {k} of {where}"
+                equal(sp.Integer(0) + logit, self._parameter(0, *at, k), what, self.here)
+            found = [sp.Integer(int(k == place)) for k in range(size)]
+            self._demand(list(row) == found, f"does not put the one of {where} at the place that is drawn")
 
     def _check_vector(self, entries: Scalars) -> None:
         """Check what the function of a normal vector is given, and that it writes into the block."""

@@ -12,8 +12,9 @@ from recipe_compiler.errors import DataError
 from recipe_compiler.formula.constraints import VECTORS, Constraint
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array
-from recipe_compiler.run.evaluate import Point, evaluate, extents
+from recipe_compiler.run.evaluate import Point, evaluate, extent, extents
 from recipe_compiler.spec.model import Build, Transform
 
 FORWARD: Mapping[Constraint, Callable[..., Array]] = {c: getattr(constraints, f"_{c}") for c in Constraint}
@@ -35,6 +36,25 @@ def stated_blocks(build: Build) -> dict[str, Formula]:
     return {name: formula for name, formula in build.init if name not in own}
 
 
+def with_rows(start: Array, build: Build, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
+    """Return the start of the potential's block with the rows of discrete blocks at places that are drawn uniformly."""
+    start, place = start.copy(), 0
+    for block in build.target.declarations.blocks:
+        shape = extents(block.sampled.shape, sizes)
+        count = prod(shape)
+        if block.domain.name is DomainName.ONE_HOT:
+            rows, places = row_shape(block, sizes)
+            start[place : place + count] = np.eye(places)[rng.integers(places, size=rows)].reshape(-1)
+        place += count
+    return start
+
+
+def row_shape(block: Block, sizes: Mapping[str, int]) -> tuple[int, int]:
+    """Return how many rows a discrete block has, and how many places each; a column is one row."""
+    *rows, places = (extent(size, sizes) for size in block.shape.sizes)
+    return (rows[0] if rows else 1, places)
+
+
 def with_stated(start: Array, build: Build, at: Point) -> Array:
     """Return the start of the potential's block with what is stated of blocks of the target in it.
 
@@ -52,12 +72,21 @@ def with_stated(start: Array, build: Build, at: Point) -> Array:
             with np.errstate(all="ignore"):
                 value = evaluate(stated[name], at)
                 u = variables_of(block, value) if one is None else _back(one, value, at).reshape(-1)
+            if block.domain.name is DomainName.ONE_HOT and not is_one_hot(u, row_shape(block, at.sizes)):
+                expected = "a one at one place of each row, zeros elsewhere"
+                raise DataError([f"init of `{name}`: found {value.reshape(-1)[:5]}, expected {expected}"])
             if not np.isfinite(u).all():
                 inside = "finite numbers" if one is None else "numbers inside its bounds"
                 raise DataError([f"init of `{name}`: found {value.reshape(-1)[:5]}, expected {inside}"])
             start[place : place + count] = u
         place += count
     return start
+
+
+def is_one_hot(entries: Array, shape: tuple[int, int]) -> bool:
+    """Whether rows have a one at one place and zeros elsewhere."""
+    rows = entries.reshape(shape)
+    return bool(np.isin(rows, (0.0, 1.0)).all() and (rows.sum(axis=1) == 1.0).all())
 
 
 def _back(one: Transform, x: Array, at: Point) -> Array:

@@ -16,7 +16,7 @@ from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.run.constrained import stated_blocks, with_stated
+from recipe_compiler.run.constrained import stated_blocks, with_rows, with_stated
 from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, extents
 from recipe_compiler.run.map_estimate import Start
 from recipe_compiler.spec.formulas import dependence
@@ -61,8 +61,8 @@ def initial_state(
     """Return where a chain starts: one array of one dimension per block of the dynamics, in their order.
 
     A block of `init` takes the value of its formula, draws included; a block of the target, as it declares it, has its
-    part of the potential's block. Of the others, the potential's block starts
-    overdispersed (uniform in [-2, 2] per coordinate), a block whose law under H is a Gaussian independent of the rest
+    part of the potential's block. Of the others, the potential's block starts overdispersed (uniform in [-2, 2] per
+    coordinate, rows of discrete blocks at any place), a block whose law under H is a Gaussian independent of the rest
     starts from that law, and all others start at zero or, where zero is outside their domain, spread out too.
 
     Args:
@@ -88,7 +88,9 @@ def initial_state(
         else:
             start = np.zeros(_length(block, sizes))
         start = np.ascontiguousarray(start, dtype=np.float64).reshape(-1)
-        starts.append(with_stated(start, build, Point(known, sizes, rng)) if block.name in potential else start)
+        if block.name in potential:
+            start = with_stated(with_rows(start, build, sizes, rng), build, Point(known, sizes, rng))
+        starts.append(start)
     return tuple(starts)
 
 

@@ -113,8 +113,8 @@ def finite_draws(blocks: Iterable[NDArray[np.float64]], shape: tuple[int, ...]) 
 def rows_of(tree: "DataTree", draws: Draws, over: Standing) -> Iterator[Row]:
     """Yield the numbers of every coordinate: rank-normalised ESS and R-hat (Vehtari and others 2021).
 
-    Entries that are the same in all of the set that their block lies in have none. Of one chain alone R-hat compares
-    its halves.
+    Entries that are the same in all of the set that their block lies in have none, nor have those of discrete blocks
+    that are the same at every draw of all chains. Of one chain alone R-hat compares its halves.
     """
     if over.length < LEAST_DRAWS:
         return
@@ -130,7 +130,7 @@ def rows_of(tree: "DataTree", draws: Draws, over: Standing) -> Iterator[Row]:
         if len(over.chains) == 1 and over.length >= 2 * LEAST_DRAWS:
             half = columns[:, : over.length // 2 * 2].reshape(2, over.length // 2, -1)
             halves = np.atleast_1d(cast("Any", array_stats).rhat(half, chain_axis=0, draw_axis=1))
-    varies = [moves for array in cast("Any", posterior).data_vars.values() for moves in _varies(array)]
+    varies = varying(tree)
     for k, name in enumerate(table.index):
         if not varies[k]:
             continue
@@ -140,8 +140,21 @@ def rows_of(tree: "DataTree", draws: Draws, over: Standing) -> Iterator[Row]:
         yield Row(str(name), tuple(row.values()))
 
 
+def varying(tree: "DataTree") -> list[bool]:
+    """Return of every coordinate of the posterior whether it has a row of numbers."""
+    return [moves for array in cast("Any", tree["posterior"]).data_vars.values() for moves in _varies(array)]
+
+
+def is_discrete(array: Any) -> bool:
+    """Whether a variable is a discrete block, stored as integers."""
+    return array.dtype.kind == "i"
+
+
 def _varies(array: Any) -> Iterator[bool]:
-    """Yield of every coordinate of a variable whether the set that it lies in leaves it free."""
+    """Yield of every coordinate of a variable whether the set that it lies in, or its draws, leave it free."""
+    if is_discrete(array):
+        yield from np.ptp(_columns(array), axis=(0, 1)) > 0
+        return
     sizes = array.shape[2:]
     constraint = Constraint(array.attrs[CONSTRAINT]) if CONSTRAINT in array.attrs and len(sizes) == 2 else None
     for at in np.ndindex(*sizes):

@@ -23,6 +23,7 @@ from recipe_compiler.run.data import Data
 from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extents
 from recipe_compiler.run.hurdles import probability_above
 from recipe_compiler.run.sample import known_values
+from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, RunSettings, StatedDensity, Target
 from recipe_compiler.spec.recursion import OPEN
@@ -57,6 +58,9 @@ def predictive_of(target: Target) -> Predictive:
     if target.recursion:
         found, expected = f"a recursion: {OPEN}", "a density of independent rows"
         raise RunError(f"data of {target.name}: found {found}, expected {expected}")
+    if discrete := discrete_blocks(target.declarations):
+        found = f"the discrete block {discrete[0].name}, which the data that there are have allocated"
+        raise RunError(f"data of {target.name}: found {found}; expected none: new data are not allocated yet")
     of_data = {datum.name for datum in target.declarations.data}
     stated = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.of in of_data]
     above = probability_above(target, stated[0]) if len(stated) == 1 and not stated[0].is_term else None

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import chain, count, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from recipe_compiler.run.schedule import shown, weights
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.write import written_whole
 from recipe_compiler.spec.constraint import constrained, sampled_blocks
+from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.model import Build
 from recipe_compiler.version import OWN, versions
 
@@ -152,7 +153,17 @@ def to_datatree(
     tree.attrs.update(_attributes(draws, build, digest, verdicts))
     for block in constrained(build.target):
         tree["posterior"][block.name].attrs[CONSTRAINT] = str(block.constraint)
+    for block in discrete_blocks(build.target.declarations):
+        _as_integers(tree, block.name)
     return tree
+
+
+def _as_integers(tree: "DataTree", name: str) -> None:
+    """Store draws of a discrete block as the integers that they are; where a draw is not finite it stays a double."""
+    for group in ("posterior", "warmup_posterior"):
+        array = cast("Any", tree[group])[name] if group in tree.children else None
+        if array is not None and np.isfinite(array.to_numpy()).all():
+            cast("Any", tree[group])[name] = array.astype(np.int8)
 
 
 def _after(arrays: Arrays, begin: int) -> dict[str, Any]:

@@ -18,7 +18,15 @@ from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Slope
-from recipe_compiler.run.posterior_numbers import CONSTRAINT, MAX_R_HAT, Row, Standing, sampled_block
+from recipe_compiler.run.posterior_numbers import (
+    CONSTRAINT,
+    MAX_R_HAT,
+    Row,
+    Standing,
+    is_discrete,
+    sampled_block,
+    varying,
+)
 from recipe_compiler.run.sample import Draws, potential_place
 from recipe_compiler.spec.model import Build
 
@@ -115,16 +123,25 @@ def heavy_tails(
     from arviz_stats.base.array import array_stats
 
     own = sampled_block(tree, draws)
-    blocks = cast("Any", tree["posterior"]).data_vars.values()
+    blocks = tuple(cast("Any", tree["posterior"]).data_vars.values())
     matrices = any(CONSTRAINT in block.attrs and block.ndim == 4 for block in blocks)  # entries are no variables
-    if own is None or matrices or draws.block(own).shape[2] > len(rows):
+    if own is None or matrices or not rows:
         return ()
-    rows = rows[: draws.block(own).shape[2]]  # those of what is sampled stand before those of what is derived
+    count = draws.block(own).shape[2]  # what is sampled stands before what is derived
+    moving, integer = varying(tree)[:count], [is_discrete(b) for b in blocks for _ in range(math.prod(b.shape[2:]))]
+    if sum(moving) > len(rows):
+        return ()
+    of = dict(zip((k for k, moves in enumerate(moving) if moves), rows, strict=False))
     kept = draws.block(own)[list(over.chains), draws.warmup : draws.warmup + over.length]
-    enough = [k for k, row in enumerate(rows) if row.value("ess_bulk") >= TELLING and row.value("r_hat") <= MAX_R_HAT]
-    fitted = {k: float(cast("Any", array_stats).pareto_khat(kept[:, :, k], chain_axis=0, draw_axis=1)) for k in enough}
+    told = {k for k, row in of.items() if row.value("ess_bulk") >= TELLING and row.value("r_hat") <= MAX_R_HAT}
+    fitted = {
+        k: float(cast("Any", array_stats).pareto_khat(kept[:, :, k], chain_axis=0, draw_axis=1))
+        for k in sorted(told)
+        if not integer[k]
+    }
+    stated = of_potential or (0.0,) * count
     found = [
-        Tail(row.name, max(stated, fitted.get(k, 0.0)), by_draws=fitted.get(k, 0.0) > stated)
-        for k, (row, stated) in enumerate(zip(rows, of_potential or (0.0,) * len(rows), strict=False))
+        Tail(row.name, max(stated[k], fitted.get(k, 0.0)), by_draws=fitted.get(k, 0.0) > stated[k])
+        for k, row in of.items()
     ]
     return tuple(sorted((tail for tail in found if tail.shape > NO_ERROR), key=lambda tail: -tail.shape))

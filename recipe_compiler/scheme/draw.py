@@ -11,7 +11,7 @@ from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.by_datum import ByDatum, by_datum
 from recipe_compiler.program.combine import unsupported
-from recipe_compiler.program.lower_draw import COMPUTED, OF_NORMALS
+from recipe_compiler.program.lower_draw import OF_NORMALS, is_computed
 from recipe_compiler.program.program import Draw, Gradient
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.shifts_and_noise import fresh
@@ -46,7 +46,7 @@ def draw(
     via = {one.block.name: one.via for one in target.transforms}.get(name, "")
     law = laws[name]
     own_name = "CIR" if isinstance(move, Cir) else law.name
-    if (own_name, via) not in COMPUTED:
+    if not is_computed(own_name, via):
         how = f" of a block in the variable {via}" if via else ""
         raise unsupported(f"a draw from {law.name}{how}", "move the block by a word")
     if own_name not in OF_NORMALS and generator != "xoshiro":

@@ -103,18 +103,32 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
     "a draw that is always done": ("every", "due_3 = _is_due(cycles[0], 3)", "due_3 = _is_due(cycles[0], 1)", "which none of its moves is"),
     "a draw where it is not due": ("every", "    else:\n        for i in range(3):\n            theta_beta[i] = theta[i]", "    else:\n        draw_tau(theta_beta, theta, shape, rate, x, y, noise_state, x_beta_3)", ""),
     "another block where a draw is not due": ("every", "    else:\n        for i in range(3):\n            theta_beta[i] = theta[i]", "    else:\n        for i in range(3):\n            theta_beta[i] = theta[0]", "theta, which is not due"),
+    "logits without the weights": ("mixture", "log_theta[j] - (y[i] - mu[j]) ** 2", "-(y[i] - mu[j]) ** 2", "logit 0 of z[0]"),
+    "logits without the half": ("mixture", "(2.0 * variance)", "variance", "logit 0 of z[0]"),
+    "the datum of another row": ("mixture", "log_theta[j] - (y[i]", "log_theta[j] - (y[0]", "logit 0 of z[1]"),
+    "the mean of another place": ("mixture", "- mu[j]) ** 2", "- mu[0]) ** 2", "logit 1 of z[0]"),
+    "a one at another place": ("mixture", "1.0 if j == k_z", "1.0 if j == 0", "does not put the one of z[1]"),
+    "no zeros elsewhere": ("mixture", "(1.0 if j == k_z else 0.0)", "1.0", "does not put the one of z[0]"),
+    "a row of another datum": ("mixture", "z_drawn[i, j] = ", "z_drawn[0, j] = ", ""),
+    "one place for all rows": ("mixture", "        k_z, s0, s1, s2, s3 = _next", "        k_z, t0, t1, t2, t3 = _next", ""),
+    "sums for logits": ("mixture", "_next_categorical(logits_z, sums_z, ", "_next_categorical(sums_z, logits_z, ", "logits that are not set"),
+    "the old allocations": ("mixture", "else 0.0) + 0.0 * k_z", "else 0.0) + z[i, j]", "does not put the one of z[0]"),
+    "one row of one": ("one_of_three", "1.0 if i == k_k", "1.0 if i == 1", "does not put the one of k"),
+    "other logits of one": ("one_of_three", "        logits_k[i] = a[i]", "        logits_k[i] = a[2]", "logit 0 of k"),
     "another stream": ("gibbs_regression", "shape, rate, x, y, noise_state, x_beta_2)\n\ndef prepare", "shape, rate, x, y, noise_state + noise_state, x_beta_2)\n\ndef prepare", "own stream"),
 }  # fmt: skip
 
 
 OF_RUN = ("sums of other data", "sums that are not made")
 """Faults of the loop, which is read of the text that is shipped."""
+OF_PLACES = ("the mean of another place", "a one at another place", "no zeros elsewhere")
+"""Faults that rows of two places have: the last of the small texts has rows of one."""
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found(fault: str) -> None:
     name, old, new, says = FAULTS[fault]
-    for which in ("shipped",) if fault in OF_RUN else ("scheduled", "shipped"):
+    for which in ("shipped",) if fault in OF_RUN + OF_PLACES else ("scheduled", "shipped"):
         text = text_of(name, which)
         assert old in text.module.text, which
         changed = text.module.text.replace(old, new, 1)

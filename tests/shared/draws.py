@@ -59,7 +59,18 @@ laws:
   g: Gamma(a + 2*z.T @ ones, s)
 """
 """Gamma laws whose rate is another block, and whose shape takes data."""
+ONE_OF_THREE = """
+format: 1
+name: one_of_three
+state: {k: {shape: 3, domain: one_hot}}
+parameters: {a: {shape: 3}}
+potential: -k.T @ a
+laws: {k: Categorical(a)}
+"""
+"""A discrete block that is one row."""
 DATA = {
+    "mixture": f"sizes: {{K: 2, N: 10}}\ndata: {{file: {ROOT}/specs/data/few_of_two_groups.csv, y: y}}",
+    "one_of_three": "parameters: {a: {value: [1, 0, 3/2]}}",
     "families": "parameters: {a: {value: [1/2, 2]}, C: {value: [[2, 1], [1, 3]]}}",
     "gammas": "parameters: {a: {value: [1/2, 2, 1]}}\n"
     f"data: {{file: {ROOT}/specs/data/sparse_categories.csv, z: z, indicator: [z]}}",
@@ -77,6 +88,8 @@ GIBBS = {
     "hmc_between": ("regression_precision", f"[{{draw: beta}}, {WORD}, {{draw: tau}}]"),
     "every": ("regression_precision", f"[{{draw: beta, every: 3}}, {WORD}, {{draw: tau, every: 2, repeat: 2}}]"),
     "families": (FAMILIES, "[draw: g, draw: h, draw: e, draw: l, draw: b, draw: w, draw: n]"),
+    "mixture": ("mixture_allocations", "[draw: theta, draw: mu, draw: z]"),
+    "one_of_three": (ONE_OF_THREE, "[draw: k]"),
     "cir": (GAMMAS, "[draw: s, cir: g]"),
     "cir_of_a_scalar": ("regression_precision", "[draw: beta, cir: tau]"),
     "cir_minibatch": (GAMMAS, "[cir: g, draw: s]"),
@@ -88,7 +101,7 @@ GIBBS = {
 def draws_build(name: str, target: str = "", cycle: str = "", values: str = "", rest: str = "") -> Build:
     """Return a build of `GIBBS`, or one of another target, whose document `target` is, by its cycle."""
     known, moves = GIBBS.get(name, ("", cycle))
-    own = known if known in (FAMILIES, GAMMAS) else f"{ROOT}/specs/targets/{known}.yaml"
+    own = known if known in (FAMILIES, GAMMAS, ONE_OF_THREE) else f"{ROOT}/specs/targets/{known}.yaml"
     stated = values or DATA.get("gammas" if known == GAMMAS else known, DATA.get(name, ""))
     return _build(name, target or own, moves, stated, rest)
 
