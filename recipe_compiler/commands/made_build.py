@@ -15,16 +15,18 @@ from recipe_compiler.display import say
 from recipe_compiler.errors import CompilerError, DataError, Fault, ModelError, Place, SpecError
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.formula.show import text as formula_text
 from recipe_compiler.run.table import columns_of
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.catalogue import is_plain, shipped_data
+from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import around
-from recipe_compiler.spec.model import Build, Document, Dynamics, Source, Target
+from recipe_compiler.spec.model import Build, Document, Dynamics, Law, Source, Target
 from recipe_compiler.spec.read_build import read_build
 from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.spec.schema import BuildDocument
@@ -66,16 +68,19 @@ def make_build(
     stated = _stated(files, dynamics, target, given, folder)
     stated.setdefault("run", {}).setdefault("step_size", "auto" if step_size is None else repr(step_size))
     _complete(stated, dynamics)
-    return _shown(stated, dynamics, folder, given, quiet=quiet)
+    return _shown(stated, dynamics, target, folder, given, quiet=quiet)
 
 
-def _shown(stated: Entries, dynamics: Dynamics, folder: Path, given: BuildArguments, *, quiet: bool) -> Build:
+def _shown(
+    stated: Entries, dynamics: Dynamics, target: Target, folder: Path, given: BuildArguments, *, quiet: bool
+) -> Build:
     """Return the build that entries state, its scheme chosen where none is stated; say what it is."""
     if "scheme" in stated:
         made = _read(stated, folder, given)
     else:
-        _read(stated | {"scheme": _euler(dynamics)}, folder, given)  # whatever else is wrong is said first
-        made = _with_scheme(dynamics, lambda scheme: _read(stated | {"scheme": scheme}, folder, given))
+        first = _first(dynamics, target)
+        _read(stated | {"scheme": first}, folder, given)  # whatever else is wrong is said first
+        made = _with_scheme(dynamics, first, lambda scheme: _read(stated | {"scheme": scheme}, folder, given))
     if given.save is not None:
         write_whole(given.save, text_of(made.source).encode())
     if not quiet:
@@ -204,10 +209,24 @@ def _identity(item: Parameter | Function) -> str:
     return "0" if noise else "I"
 
 
-def _with_scheme(dynamics: Dynamics, read: Callable[[object], Build]) -> Build:
+def _first(dynamics: Dynamics, target: Target) -> Entries:
+    """Return Euler's step; draws by the laws of a target with discrete blocks, where the equation moves nothing."""
+    entries = (entry for matrix in (dynamics.D, dynamics.Q) for row in matrix or () for entry in row)
+    laws = (target.declared or target).laws
+    if laws and discrete_blocks(target.declarations) and all(formula_text(entry) == "0" for entry in entries):
+        return _draws(laws)
+    return _euler(dynamics)
+
+
+def _draws(laws: Sequence[tuple[str, Law]]) -> Entries:
+    """Return a cycle of draws of all blocks that have laws."""
+    return {"cycle": [{"draw": block} for block, _ in laws]}
+
+
+def _with_scheme(dynamics: Dynamics, first: Entries, read: Callable[[object], Build]) -> Build:
     """Return the build with the first scheme that its dynamics have the pieces and flows for."""
     blocks, own = dynamics.declarations.blocks, {block.name for block in potential_blocks(dynamics)}
-    plainly = read(_euler(dynamics))
+    plainly = read(first)
     momenta = [block.name for block in blocks if block.name not in own]
     derivation = derive(bind(plainly))
     if all(entry.is_zero for row in derivation.D for entry in row):
@@ -233,7 +252,7 @@ def _moves(build: Build, momenta: Sequence[str], fits: Callable[[str], bool]) ->
         hint = "`recipe derive` of the target shows the laws that it has; or take dynamics that move its blocks"
         raise ModelError([Fault(build.source.place("target"), "target", problem, hint)])
     if not momenta:
-        return {"cycle": [{"draw": block} for block, _ in laws]}
+        return _draws(laws)
     trajectory: Entries = {"split": ["B/2", "A", "B/2"]}
     if not fits("leapfrog"):
         trajectory = {"split": ["H"], "pieces": {"H": {"Q": "all", "H": "all"}}, "flows": {"H": "generalised"}}

@@ -67,6 +67,11 @@ def groups(rng: np.random.Generator) -> Columns:
     return {"group": group + 1, "x": x, "y": y}
 
 
+def few_of_two_groups(rng: np.random.Generator) -> Columns:
+    """10 draws of N(-1, 1)/2 + N(1, 1)/2."""
+    return {"y": rng.choice([-1.0, 1.0], 10) + rng.standard_normal(10)}
+
+
 MADE = (
     linear_regression,
     poisson_regression,
@@ -77,6 +82,7 @@ MADE = (
     sparse_categories,
     dense_categories,
     groups,
+    few_of_two_groups,
 )
 
 

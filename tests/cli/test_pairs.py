@@ -10,6 +10,7 @@ from recipe_compiler.commands.build_arguments import BuildArguments
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.catalogue import names
+from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics, Target
 
@@ -30,6 +31,7 @@ GIVEN = {
     "matrix_factorisation": BuildArguments(
         "ratings", ("data.u=user", "data.v=item", "data.indicator=[u, v]", "users=8", "items=6", "K=2")
     ),
+    "mixture_allocations": BuildArguments("few_of_two_groups", ("K=2",)),
     "normal_mean_precision": BuildArguments("normal_sample"),
     "poisson_regression": BuildArguments("poisson_regression"),
     "regression_precision": BuildArguments("linear_regression"),
@@ -52,7 +54,10 @@ def expected(dynamics: Dynamics, target: Target) -> tuple[str, ...]:
     if not blocks:
         return ("found no potential in the dynamics", "expected different names")
     said = []
-    if any(block.domain != blocks[0].domain for block in target.declarations.blocks):
+    discrete = discrete_blocks(target.declarations)
+    if discrete and dynamics.name != "still":
+        said.append("which is discrete, expected a cycle of draws")
+    if any(block.domain != blocks[0].domain for block in target.declarations.blocks if block not in discrete):
         said.append("found the domain")
     fields = {datum.name for datum in target.declarations.data} | {block.name for block in target.declarations.blocks}
     if {block.name for block in dynamics.declarations.blocks} - {block.name for block in blocks} & fields:
