@@ -37,6 +37,7 @@ from recipe_compiler.planner.pilot_chains import Walker
 from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.plan import Bent, Plan, plan, plan_of_bulk, trial
 from recipe_compiler.planner.plan_moves import plan_of_moves
+from recipe_compiler.planner.subtracted import Subtracting, subtracting
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
@@ -66,6 +67,8 @@ if TYPE_CHECKING:
 
 READ_BACK = "read-back"
 """Entries of the cache: that these texts were read back, and are what was verified."""
+OF_NOISE = ("gradient_noise", "noise_budget")
+"""The claims that a plan which subtracts V rests on."""
 MOST_READ = 1000
 """A text that has a larger size in it would be read at that size, some 2 ms for each entry: it is not made."""
 
@@ -249,7 +252,11 @@ def plan_run(
     if build.has_acceptance:
         found = plan_of_moves(build, module, Pilots.begun(emitted, tried, data), starts, names)
         return found, check_once(found.build, cache)
-    found = plan(build, tried, module, emitted, inputs, starts, names)
+
+    def less() -> Subtracting | None:
+        return _subtracting(build, tried, module, data, cache)
+
+    found = plan(build, tried, module, emitted, inputs, starts, names, less)
     if isinstance(found, Bent):
         walked = found.own.build if found.own is not None else tried
         if walked is not tried or estimates(tried):
@@ -257,6 +264,18 @@ def plan_run(
             emitted, walked = run.module, run.build
         found = plan_of_bulk(build, found, Walker(emitted, walked, data), names)
     return found, check_once(found.build, cache)
+
+
+def _subtracting(stated: Build, tried: Build, module: Module, data: Data, cache: Cache) -> Subtracting | None:
+    """Return the build on trial with V subtracted, compiled; None where that is no choice, or not proved."""
+    build = subtracting(stated, tried, module)
+    if build is None:
+        return None
+    report = check_once(build, cache)
+    if any(f.id in OF_NOISE and f.verdict is not Verdict.PROVED for f in report.findings):
+        return None
+    made = compile_build(build, report, allow_undecided=True, cache=cache)
+    return Subtracting(build, made, load_text(made.name, made.text, build.target.gradient), data)
 
 
 def prepare_run(

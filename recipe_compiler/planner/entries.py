@@ -34,6 +34,8 @@ class ChosenEntries:
     """Whether control variates are taken, at the mode."""
     start: Array
     start_covariance: Array
+    subtracts: bool = False
+    """Whether the noise of the gradient is given up, V being taken from the data at the mode."""
     goes_on: bool = False
     """Whether chains start as chosen also where the build says where: that is where its warm-up began."""
 
@@ -58,9 +60,11 @@ class ChosenEntries:
             run["batch_size"] = str(self.batch_size)
         if self.varies:
             changes["minibatch"] = {"control_variates": "mode"}
-        changes["parameters"] = {
-            one.name: {**self._declared(one.name), "value": _entry(self.values[one.name])} for one in self.open_ones
-        }
+        if self.subtracts:
+            changes["gradient_noise"] = {"V": "estimate"}
+        changes["parameters"] = parameter_entries(
+            self.stated, {one.name: self.values[one.name] for one in self.open_ones}
+        )
         if self.starts_chosen:
             self._add_starts(changes)
         return {section: entries for section, entries in changes.items() if entries}
@@ -76,7 +80,8 @@ class ChosenEntries:
         if self.stated.variant != "minibatch":
             return ()
         kind = "with control variates at the mode" if self.varies else "as it is"
-        return (f"  batch_size: {self.batch_size}, the gradient {kind}",)
+        less = ", its noise at the mode subtracted" if self.subtracts else ""
+        return (f"  batch_size: {self.batch_size}, the gradient {kind}{less}",)
 
     def matched_to(self, one: Open, K: str, S: str, gamma: str) -> str:
         """Return what the value of a parameter is, in words.
@@ -102,10 +107,6 @@ class ChosenEntries:
         """Return a setting that the document states itself."""
         return getattr(self.stated.run, name) if states(self.stated, name) else None
 
-    def _declared(self, name: str) -> dict[str, Entry]:
-        """Return what the document says of a parameter already."""
-        return dict(dict(json.loads(self.stated.source.document).get("parameters") or []).get(name) or {})
-
     def _add_starts(self, changes: dict[str, dict[str, Entry | None]]) -> None:
         """Let chains start wide around a state: new parameters `start` and `start_covariance`."""
         declared = {parameter.name for parameter in declared_parameters(self.stated)}
@@ -122,6 +123,12 @@ class ChosenEntries:
             for name, shape, kind, value in zip((mean, spread), shapes, kinds, values, strict=True)
         }
         changes["init"] = {own: f"{mean} + N(0, {spread})"}
+
+
+def parameter_entries(build: Build, values: Mapping[str, Array]) -> dict[str, Entry | None]:
+    """Return the entries of parameters in the document of a build, with values beside what it says of them already."""
+    said = dict(json.loads(build.source.document).get("parameters") or [])
+    return {name: {**dict(said.get(name) or {}), "value": _entry(value)} for name, value in values.items()}
 
 
 def states(build: Build, setting: str) -> bool:

@@ -8,7 +8,7 @@ relies on nothing unproved.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -27,12 +27,13 @@ from recipe_compiler.planner.pilot_chains import LEAST_ENTRIES, Walker, value_of
 from recipe_compiler.planner.roles import Open, open_parameters
 from recipe_compiler.planner.search import Choice, choose, decimals
 from recipe_compiler.planner.steepness import AWAY, OTHERS, Surroundings, surroundings
+from recipe_compiler.planner.subtracted import Subtracting
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.energies import potential_of
 from recipe_compiler.run.forecast import LongStateError, NoForecastError, linearized_chain_of
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.linear_step import curvature
-from recipe_compiler.run.linearized_chain import AS_IT_IS, CONTROL_VARIATES, MOST_COORDINATES
+from recipe_compiler.run.linearized_chain import CONTROL_VARIATES, MOST_COORDINATES
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Mode, NoModeError, Slope, Start, find_mode
 from recipe_compiler.run.pilot_figures import PilotFigures
@@ -115,7 +116,7 @@ def trial(build: Build, width: int, rows: int) -> Build:
 
 def plan(
     stated: Build, tried: Build, compiled: Module, module: Emitted, inputs: Inputs, starts: tuple[Start, ...],
-    names: tuple[str, ...],
+    names: tuple[str, ...], subtracting: Callable[[], Subtracting | None],
 ) -> Plan | Bent:  # fmt: skip
     """Return what a run of a build should be, or what keeps a linear step from telling it.
 
@@ -127,6 +128,7 @@ def plan(
         inputs: what its chains would be given.
         starts: where the search for the mode begins, one after another.
         names: of the coordinates of the potential's block.
+        subtracting: makes the same with the noise of its gradient given up; None where that is no choice.
 
     Raises:
         RunError: no step size keeps to the share, or chains do not tell; says what to do.
@@ -155,14 +157,18 @@ def plan(
     bends = around.steepest > BENT or around.flattest * BENT < 1.0
     open_ones, gradient = open_parameters(stated), compiled.program.gradient
     may_vary = stated.variant == "minibatch" and stated.control is None
-    kinds = (AS_IT_IS, CONTROL_VARIATES) if may_vary and gradient and not gradient.stacked else (AS_IT_IS,)
+    candidates = [linearized]
+    if may_vary and gradient and not gradient.stacked:
+        candidates.append(replace(linearized, noise=CONTROL_VARIATES))
+    if not bends and (less := subtracting()) is not None:  # V is that of the mode: pilot chains go far from it
+        candidates += filter(None, [less.around(linearized)])
     own, what = None, (
         f"U bends: on the way {AWAY:g} sds out its curvature is up to {around.steepest:.2g} and its slope down to "
         f"{around.flattest:.2g} of the quadratic's at its mode"
     )  # fmt: skip
-    if not bends or len(kinds) > 1:
+    if not bends or len(candidates) > 1:
         try:
-            choice = choose(linearized, open_ones, K, kinds, stated.share, around.steepest)
+            choice = choose(tuple(candidates), open_ones, K, stated.share, around.steepest)
             own = _around_mode(stated, open_ones, choice, mode, K, around)
         except RunError as why:
             what = f"the audit of the step at the mode ended with: {str(why).removeprefix('step_size: auto: ')}"
@@ -252,6 +258,7 @@ def _around_mode(
         linearized.inputs.batch_size,
         {one.name: np.asarray(linearized.inputs.parameters[linearized.place_of(one.name)]) for one in open_ones},
         linearized.noise == CONTROL_VARIATES, mode.theta, SPREAD**2 * around.spread,
+        subtracts=linearized.build.estimated is not None,
     )  # fmt: skip
     return Plan(restated(stated, entries.changes), tuple(_says_audited(entries, choice, mode, K)))
 

@@ -8,7 +8,7 @@ towards less work (Ma, Chen and Fox 2015 leave D and Q free; any choice of them 
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ FRICTIONS = 8
 """How many factors of two friction moves at most."""
 
 WORK = {AS_IT_IS: 1.0, CONTROL_VARIATES: 2.0}
-"""Gradients of a datum that are evaluated in a step, over those of the minibatch."""
+"""Gradients of a datum that are evaluated in a step, over those of the minibatch; subtracting V takes none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,20 +74,14 @@ def _has(open_ones: tuple[Open, ...], role: ParameterRole) -> bool:
 
 
 def choose(
-    linearized: LinearizedChain,
-    open_ones: tuple[Open, ...],
-    K: Array,
-    kinds: tuple[str, ...],
-    share: float,
-    steep: float,
+    candidates: tuple[LinearizedChain, ...], open_ones: tuple[Open, ...], K: Array, share: float, steep: float
 ) -> Choice:
     """Return the settings of least work.
 
     Args:
-        linearized: of the build at any values.
+        candidates: of the build at any values, for everything that may be made of the noise of a minibatch.
         open_ones: the parameters to be chosen.
         K: the Hessian of U at the mode.
-        kinds: what may be made of the noise of a minibatch.
         share: by what part of it a posterior sd may be off.
         steep: the largest curvature that chains meet, over that at the mode.
 
@@ -102,9 +96,9 @@ def choose(
     unit = 1.0 if has_mass or _has(open_ones, ParameterRole.PRECONDITIONER) else 1.0 / float(fastest)
     why: list[str] = []
 
-    def at(kind: str) -> _Ask:
+    def at(linearized: LinearizedChain) -> _Ask:
         def ask(gamma: float, near: Choice | None) -> Choice | None:
-            asked = with_values(replace(linearized, noise=kind), matched(open_ones, K, gamma))
+            asked = with_values(linearized, matched(open_ones, K, gamma))
             try:
                 return _longest(asked, gamma, unit, share, longest, near)
             except (ValueError, np.linalg.LinAlgError, NoLawError) as error:
@@ -113,7 +107,7 @@ def choose(
 
         return ask
 
-    found = [_least(at(kind), first) for kind in kinds]
+    found = [_least(at(linearized), first) for linearized in candidates]
     choices = [choice for choice in found if choice is not None]
     if not choices:
         said = f": {why[-1]}" if why else ""

@@ -93,6 +93,18 @@ def with_estimates(build: Build, gradients: Gradients, settings: RunSettings, at
         RunError: no mode is found.
     """
     mode = find_mode(gradients.full, starts_of(build, gradients.width, at.names, at.sizes)).theta
+    return at_mode(build, gradients, mode, settings)
+
+
+def at_mode(build: Build, gradients: Gradients, mode: Array, settings: RunSettings) -> Build:
+    """Return the build with values of the parameters that are estimated at a mode which is known.
+
+    Args:
+        build: what to run.
+        gradients: of its target.
+        mode: of U, in the coordinates of the potential's block.
+        settings: for the size of a batch and the seed.
+    """
     found: dict[str, Array] = {}
     if build.control is not None:
         found = dict(zip(build.control, (mode, gradients.full(mode)), strict=True))

@@ -6,15 +6,18 @@ forecast takes F and G of all rows, which is right to first order in eps beside 
 """
 
 import itertools
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from affine_builds import SPECS, written
+from reports import required
 
+from recipe_compiler.cache import NOTHING, check_once
 from recipe_compiler.emit.module import emit_module
-from recipe_compiler.pipeline import derive, discretise, lower, schedule
-from recipe_compiler.run.data import load_data
+from recipe_compiler.pipeline import derive, discretise, estimate, lower, plan_run, schedule
+from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.linear_step import Batches, LinearStep, linear_step
 from recipe_compiler.run.load_module import load_text
@@ -22,6 +25,8 @@ from recipe_compiler.run.one_step import OneStep, one_step
 from recipe_compiler.run.sample import prepare_inputs
 from recipe_compiler.run.sizes import with_sizes
 from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build
+from recipe_compiler.verdict import Verdict
 
 ROWS = 6
 DATA = "a,b,y\n1,0.1,1\n-2,0.5,-1\n0.2,3,2\n0.1,-1,0.5\n4,0.3,3\n-0.3,2,1\n"
@@ -38,6 +43,7 @@ variant: minibatch
 data: {{file: data.csv, x: [a, b], y: y}}
 run: {{step_size: 0.1, batch_size: SIZE}}
 """
+ALIKE = "a,b,y\n" + "".join(f"{a},{b},{3 * a + b / 2 + y}\n" for a in (1, -1) for b in (1, -1) for y in (1, -1))
 WORDS = ("{name: baoab}", "{name: obabo}", "{split: [O/2, A/2, B, A/2, O/2]}")
 
 
@@ -45,8 +51,13 @@ def made(folder: Path, scheme: str, size: int) -> tuple[OneStep, LinearStep]:
     """Return a step, and the same made linear."""
     (folder / "data.csv").write_text(DATA)
     build = written(folder, BUILD.replace("SCHEME", scheme).replace("SIZE", str(size)))
-    data = load_data(build.data, build.target)
-    build = with_sizes(build, data)
+    return linear(build, load_data(build.data, build.target))
+
+
+def linear(build: Build, data: Data) -> tuple[OneStep, LinearStep]:
+    """Return the step of a build, and the same made linear."""
+    build, size = with_sizes(build, data), build.run.batch_size
+    assert size is not None
     program = discretise(build, derive(bind(build), stated=True))
     module = emit_module(build.name, program, schedule(program, lower(program)), "Rows.", "0" * 64)
     emitted = load_text(module.name, module.text)
@@ -54,14 +65,14 @@ def made(folder: Path, scheme: str, size: int) -> tuple[OneStep, LinearStep]:
     slope = full_gradient(emitted, inputs)
     assert slope is not None
     step = one_step(module, emitted, inputs)
-    return step, linear_step(step, slope, np.zeros(2), Batches(ROWS, size, replacement=False, noise="as it is"))
+    return step, linear_step(step, slope, np.zeros(2), Batches(data.rows, size, replacement=False, noise="as it is"))
 
 
-def over_all_batches(step: OneStep, z: np.ndarray, size: int) -> np.ndarray:
+def over_all_batches(step: OneStep, z: np.ndarray, size: int, rows: int = ROWS) -> np.ndarray:
     """Return S by the linear system."""
     n, quiet = step.width, np.zeros(step.normals)
     left, noise = np.eye(n * n), np.zeros((n, n))
-    batches = [np.array(rows, dtype=np.uint64) for rows in itertools.combinations(range(ROWS), size)]
+    batches = [np.array(one, dtype=np.uint64) for one in itertools.combinations(range(rows), size)]
     for batch in batches:
         start = step.after(z, batch, quiet)
         c = start - z
@@ -86,3 +97,23 @@ def test_batches_of_half_of_the_rows(tmp_path: Path, scheme: str) -> None:
     wider = expected - found.exact[:2, :2]
     assert np.linalg.eigvalsh(wider)[0] > 0.0
     np.testing.assert_allclose(found.chain[:2, :2], expected, rtol=0, atol=0.01 * np.abs(wider).max())
+
+
+@pytest.mark.usefixtures("without_reading_back")
+@pytest.mark.parametrize("scheme", ["{name: sequential_euler, order: [r, theta]}", "{name: baoab}"])
+def test_a_plan_that_subtracts_keeps_to_its_share(tmp_path: Path, scheme: str) -> None:
+    """Of rows that are alike V says most of the noise, and subtracting it takes less work than control variates."""
+    (tmp_path / "data.csv").write_text(ALIKE)
+    text = BUILD.replace("SCHEME", scheme).replace("step_size: 0.1, batch_size: SIZE", "step_size: auto, batch_size: 4")
+    stated = written(tmp_path, re.sub(r"parameters:\n(  .*\n)+", "", text))
+    with required():
+        build = plan_run(stated, check_once(stated, NOTHING))[0].build
+        assert check_once(build, NOTHING).verdict is Verdict.PROVED
+    assert (build.estimated, build.control) == ("V_hat", None)
+    data = load_data(build.data, build.target)
+    report = check_once(build, NOTHING)
+    step, found = linear(estimate(build, report, build.run, data), data)
+    x = np.loadtxt(tmp_path / "data.csv", delimiter=",", skiprows=1)[:, :2]
+    target = np.linalg.inv(x.T @ x + np.eye(2) / 10)
+    factors = np.sqrt(np.diag(over_all_batches(step, found.z, 4, 8)[:2, :2]) / np.diag(target))
+    assert np.abs(np.log(factors)).max() < 0.02
