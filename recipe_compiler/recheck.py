@@ -511,7 +511,7 @@ class Documents:
         self.scheme: Json = documents.get("scheme") or {}
         entry = self.build.get("scheme") or {}
         self.cycle: list[Json] = entry.get("cycle") or []
-        worded = (move.get("metropolis") or move for move in self.cycle if not {"refresh", "draw", "cir"} & {*move})
+        worded = (move.get("metropolis") or move for move in self.cycle if not {"refresh", "draw", "cir", "involution"} & {*move})
         self.step: Json = next(worded, {}) if self.cycle else entry
         self.flows: Json = self.step.get("flows") or self.scheme.get("flows") or {}
         self.D, self.Q = self.dynamics.get("D") or self.claims.get("diffusion"), self.dynamics.get("Q")
@@ -652,7 +652,8 @@ class Documents:
         facts["full"] = self.build.get("variant") == "full"
         facts["word"] = self.step and self.step.get("name") not in EULER
         facts |= {"cycle": self.cycle, "-cycle": not self.cycle, "step": self.step or not self.cycle}
-        facts |= {key: any(key in move for move in self.cycle) for key in ("refresh", "draw", "cir", "metropolis")}
+        moves = ("refresh", "draw", "cir", "involution", "metropolis")
+        facts |= {key: any(key in move for move in self.cycle) for key in moves}
         facts["follows"] = facts["step"] and not facts["metropolis"]
         facts["assumes"] = self.assume or {*listed(self.target.get("assume"))} - {ASSUMED} or kinds
         rows = [(part, *row.split(":")) for part in ASKED if self.parts.get(part) for row in ASKED[part].split()]
@@ -740,8 +741,8 @@ ASKED = {
         claimed_configurational:configurational""",
     "build": """bindings: gradient_noise: assumptions:assumes noise_budget: independence: pieces:word flow:word
         keeps:word volume:word symplectic:word reversible:word palindrome:word
-        configurational:word,full,-cycle order:step refresh:refresh draw:draw cir:cir metropolis:metropolis
-        cycle:cycle exact:cycle irreducible:cycle""",
+        configurational:word,full,-cycle order:step refresh:refresh draw:draw cir:cir involution:involution
+        metropolis:metropolis cycle:cycle exact:cycle irreducible:cycle""",
 }
 """For each part of a certificate the claims in order, with what of the documents asks for them."""
 KNOWN = {row.partition(":")[0] for rows in ASKED.values() for row in rows.split()}

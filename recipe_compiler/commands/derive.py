@@ -24,6 +24,5 @@ def derive_file(file: str, *, latex: bool) -> ExitCode:
     if isinstance(document, Build) and word:
         say("")
         with placed(document.source, "scheme"):
-            laws = (document.target.declared or document.target).laws
-            say((word_latex if latex else word_sections)(derivation, document.scheme, laws).rstrip())
+            say((word_latex if latex else word_sections)(derivation, document.scheme, document.target).rstrip())
     return ExitCode.PROVED

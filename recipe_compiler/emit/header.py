@@ -11,7 +11,7 @@ from recipe_compiler.emit.print_chain import told_by
 from recipe_compiler.emit.sampler import DrawnArray, Keyword, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
-from recipe_compiler.program.lower_cycle import ACCEPTANCE, IRREVERSIBLE, TRIED, UNSOLVED
+from recipe_compiler.program.lower_cycle import ACCEPTANCE, INVOLUTION_ACCEPTANCE, IRREVERSIBLE, TRIED, UNSOLVED
 from recipe_compiler.program.lower_draw import OF_NORMALS
 from recipe_compiler.program.program import Cycle, Program
 from recipe_compiler.spec.model import Build, Scheme
@@ -110,6 +110,7 @@ _TOLD = {
     UNSOLVED: "how many of them were refused since their steps were not solved for, or led to no number",
     IRREVERSIBLE: "how many of them were refused since they do not lead back to where they began",
     TRIED: "how many of them there were: where none was, acceptance is NaN",
+    INVOLUTION_ACCEPTANCE: "the mean probability that the involutions of a draw were accepted with",
 }
 """What is told of the moves of a draw."""
 
@@ -241,12 +242,12 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
     if build.scheme.cycle:
         yield "a cycle of moves, one after the other, each from the state z that the one before leaves:"
         found = split_by(derive(derivation.dynamics), build.scheme) if build.scheme.split else {}
-        pieces, laws = {name: piece for name, (piece, _) in found.items()}, (build.target.declared or build.target).laws
-        yield from (line.strip() for line in cycle_lines(derivation, build.scheme, pieces, laws))
+        pieces = {name: piece for name, (piece, _) in found.items()}
+        yield from (line.strip() for line in cycle_lines(derivation, build.scheme, pieces, build.target))
         trajectory = program.cycle.trajectory if program.cycle else None
         if trajectory is not None and trajectory.is_solved:
             yield "steps are solved for: z' is refused where as many of them from it, turned round, do not lead to z"
-    if program.cycle is not None and program.cycle.draws:
+    if program.cycle is not None and program.cycle.begins_anew:
         yield from _of_draws(program, program.cycle)
     integrates = bool(build.scheme.split or not build.scheme.cycle)
     if integrates:
@@ -286,8 +287,8 @@ def _of_draws(program: Program, cycle: Cycle) -> Iterator[str]:
         yield "draws take as many words of the chain's own stream as they need, one draw after the other"
     if any(draw.by_precision for draw in cycle.draws):
         yield "N(inv(P) u, inv(P)) is L^-T (L^-1 u + n), n ~ N(0, I), with L L^T = P: no matrix is inverted"
-    if cycle.trajectory is not None and (program.carried or cycle.potential is not None):
-        known = " and ".join((*(("grad U",) if program.carried else ()), *(("U",) if cycle.potential else ())))
+    if cycle.trajectory is not None and (program.carried or cycle.accepted is not None):
+        known = " and ".join((*(("grad U",) if program.carried else ()), *(("U",) if cycle.accepted else ())))
         yield f"{known} at the state that is drawn: evaluated where the word begins, and not kept from step to step"
 
 

@@ -16,7 +16,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array, Invoke
 from recipe_compiler.program.lower import GRADIENT, block_array
-from recipe_compiler.program.lower_cycle import ACCEPTANCE, TOLD, TRIED
+from recipe_compiler.program.lower_cycle import ACCEPTANCE, INVOLUTION_ACCEPTANCE, TOLD, TRIED
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
 
@@ -178,7 +178,8 @@ def _kept_told(kernel: Kernel) -> Iterator[str]:
     told = tuple(name for name, _ in told_by(kernel))
     moves = summed(TRIED) if TRIED in told else "thin"
     for name in told:
-        yield f"        {name}_draws[kept, 0] = {summed(name)}{f' / {moves}' if name == ACCEPTANCE else ''}"
+        number = {ACCEPTANCE: f" / {moves}", INVOLUTION_ACCEPTANCE: " / thin"}.get(name, "")
+        yield f"        {name}_draws[kept, 0] = {summed(name)}{number}"
         yield f"        {summed(name)} = 0.0"
 
 

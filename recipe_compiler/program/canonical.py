@@ -14,7 +14,17 @@ from recipe_compiler.formula.shapes import DomainName, Size
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.lower_draw import is_computed
 from recipe_compiler.program.places import Axes, gradients, places
-from recipe_compiler.program.program import Cycle, Draw, Evaluate, Noise, Program, Refresh, Shift, Trajectory
+from recipe_compiler.program.program import (
+    Cycle,
+    Draw,
+    Evaluate,
+    Involution,
+    Noise,
+    Program,
+    Refresh,
+    Shift,
+    Trajectory,
+)
 from recipe_compiler.tensor.atoms import everywhere, nested
 from recipe_compiler.tensor.terms import (
     Atom,
@@ -256,6 +266,9 @@ def _moves_follow(program: Program) -> Iterator[str]:
             case Trajectory():
                 yield from _trajectory_fits(move, program)
                 begins = {value.name: (value.start, value.end) for value in move.values if value.end}
+            case Involution():
+                yield from _involution_fits(move, program, newest)
+                begins = {image.block.name: (image.old, image.new) for image in move.images}
         for name, (start, end) in begins.items():
             if start != newest.get(name, name):
                 yield f"{end} is made from {start}, expected {newest.get(name, name)}"
@@ -264,9 +277,9 @@ def _moves_follow(program: Program) -> Iterator[str]:
     if scheduled != bool(program.cycle.counter):
         yield f"cycles are {'not ' if scheduled else ''}counted, and moves are {'' if scheduled else 'not '}left out"
     trajectories = [move for move in program.cycle.moves if isinstance(move, Trajectory)]
-    if len(trajectories) != 1 and (trajectories or not program.cycle.draws):
-        yield f"{len(trajectories)} of the moves are trajectories, expected one, or draws alone"
-    accepts = any(move.metropolis for move in trajectories)
+    if len(trajectories) != 1 and (trajectories or not program.cycle.begins_anew):
+        yield f"{len(trajectories)} of the moves are trajectories, expected one, or draws and involutions alone"
+    accepts = any(move.metropolis for move in trajectories) or bool(program.cycle.involutions)
     for says, found in (("U", program.cycle.potential), ("H - U", program.cycle.rest)):
         if accepts != (found is not None):
             yield f"{says} is {'missing' if accepts else 'there'}, and a move is {'' if accepts else 'not '}accepted"
@@ -290,15 +303,30 @@ def _draws_fit(program: Program) -> Iterator[str]:
     trajectory = program.cycle.trajectory
     if trajectory is not None:
         kept = {value.name for value in trajectory.values if value.end} - {block.name for block in program.blocks}
-        if trajectory.anew != bool(program.cycle.draws):
+        if trajectory.anew != program.cycle.begins_anew:
             yield f"a trajectory starts {'anew' if trajectory.anew else 'as it is carried on'} beside draws"
         elif trajectory.anew:
             yield from (f"{name} is carried on to a state that is drawn" for name in sorted(kept))
 
 
+def _involution_fits(move: Involution, program: Program, newest: Mapping[str, str]) -> Iterator[str]:
+    """Yield what an involution maps that is no block, draws with the time of a step, or begins at."""
+    for image in move.images:
+        if image.block not in program.blocks:
+            yield f"an involution of {image.block.name}, which is no block"
+    for drawn in move.draws:
+        if drawn.noise.blocks != (drawn.block,) or not drawn.noise.at_once:
+            yield f"{drawn.block.name} adds a draw for {drawn.noise.blocks}, expected one of its own and of no time"
+    begins = {block.name: newest.get(block.name, block.name) for block in program.blocks}
+    if dict(move.start) != begins:
+        yield f"an involution begins at {dict(move.start)}, expected {begins}"
+    if move.every != 1:
+        yield "an involution is not done in each cycle"
+
+
 def _trajectory_fits(move: Trajectory, program: Program) -> Iterator[str]:
     """Yield what a trajectory does not move and should, its flips that are none, and a length that is none."""
-    potential = program.cycle.potential if program.cycle else None
+    potential = program.cycle.potential if program.cycle and move.metropolis else None
     moved = {value.name for value in move.values}
     expected = {*program.passed_on, *((potential.name,) if potential else ())}
     yield from (f"a trajectory does not move {name}" for name in sorted(expected - moved))
@@ -347,6 +375,9 @@ def _moved(cycle: Cycle) -> Iterator[str]:
                 yield new
             case Trajectory():
                 yield from move.names
+            case Involution(draws, images):
+                yield from (name for drawn in draws for name in (drawn.block.name, drawn.noise.name))
+                yield from (name for image in images for name in (image.at, image.new))
 
 
 def _sizes(program: Program) -> list[str]:

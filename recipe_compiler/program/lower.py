@@ -95,11 +95,12 @@ def _with_cycle(kernel: Kernel, program: Program, cycle: Cycle, moves: LoweredMo
     anew = kernel.gradient if cycle.trajectory and cycle.trajectory.anew and program.carried else None
     called = Called(word, kernel.noises, anew, moves.potential, moves.rest, moves.draws)
     readable += moves.sums.outputs if moves.sums else ()
-    made, normals = lower_cycle(defined.forgetting(), program, moves.refreshes, called, readable)
+    made, normals = lower_cycle(defined.forgetting(), program, moves, called, readable)
     draws = tuple(own.procedure for own in moves.draws.values())
     kernel = replace(kernel, sums=moves.sums)
     if word is None:
-        return replace(kernel, gradient=None, draws=draws, step=made, noises=normals)
+        own = replace(kernel, gradient=None, potential=moves.potential, rest=moves.rest)
+        return replace(own, draws=draws, step=made, noises=normals)
     return replace(kernel, potential=moves.potential, rest=moves.rest, draws=draws, cycle=made, noises=normals)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
@@ -37,7 +38,17 @@ from recipe_compiler.program.loops import (
 from recipe_compiler.program.lower_draw import STREAM, LoweredDraw, lower_draw
 from recipe_compiler.program.lower_gradient import lower_potential
 from recipe_compiler.program.lower_noise import lower_noise
-from recipe_compiler.program.program import Along, Cycle, Draw, Program, Refresh, Trajectory
+from recipe_compiler.program.program import (
+    Along,
+    Auxiliary,
+    Cycle,
+    Draw,
+    Image,
+    Involution,
+    Program,
+    Refresh,
+    Trajectory,
+)
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 
@@ -47,7 +58,9 @@ UNSOLVED, IRREVERSIBLE = "unsolved", "irreversible"
 """Whether a trajectory of steps that are solved for ended in no number, or does not lead back to where it began."""
 TRIED = "tried"
 """Whether a move was there to be accepted, of a cycle that does not have one each time."""
-TOLD = (ACCEPTANCE, UNSOLVED, IRREVERSIBLE, TRIED)
+INVOLUTION_ACCEPTANCE = "involution_acceptance"
+"""The mean probability with which the involutions of a cycle are taken."""
+TOLD = (ACCEPTANCE, UNSOLVED, IRREVERSIBLE, TRIED, INVOLUTION_ACCEPTANCE)
 """What a step may leave beside the state of the chain."""
 REST = "rest"
 """The procedure that returns H - U."""
@@ -90,6 +103,15 @@ class Lowered:
 
 
 @dataclass(frozen=True, slots=True)
+class LoweredInvolution:
+    """What an involution becomes but for the calls that it is accepted by."""
+
+    lowered: Lowered
+    """What draws, what blocks become, and the log of the ratio beside H."""
+    log_ratio: Scalar
+
+
+@dataclass(frozen=True, slots=True)
 class LoweredMoves:
     """What a cycle needs that can be computed before the constants of the chain are known."""
 
@@ -98,6 +120,8 @@ class LoweredMoves:
     refreshes: Mapping[int, Lowered] = field(default_factory=dict[int, Lowered])
     """By the place of the move."""
     draws: Mapping[int, LoweredDraw] = field(default_factory=dict[int, LoweredDraw])
+    """Likewise."""
+    involutions: Mapping[int, LoweredInvolution] = field(default_factory=dict[int, LoweredInvolution])
     """Likewise."""
     sums: Procedure | None = None
     """What draws take of constants and data alone."""
@@ -124,7 +148,8 @@ class LoweredMoves:
     def read(self) -> frozenset[str]:
         """The names that any of it reads."""
         own = (self.potential, self.rest, self.sums, *(draw.procedure for draw in self.draws.values()))
-        bodies = (*(procedure.body for procedure in own if procedure), *(r.body for r in self.refreshes.values()))
+        others = (*self.refreshes.values(), *(involution.lowered for involution in self.involutions.values()))
+        bodies = (*(procedure.body for procedure in own if procedure), *(move.body for move in others))
         return frozenset(name for body in bodies for name in names_in(body))
 
 
@@ -138,12 +163,15 @@ def lower_moves(defined: Definitions, program: Program) -> tuple[LoweredMoves, D
         potential, defined = lower_potential(defined.forgetting(), cycle.potential)
         rest, defined = lower_rest(defined.forgetting(), cycle.rest)
     refreshes, draws = dict[int, Lowered](), dict[int, LoweredDraw]()
+    involutions = dict[int, LoweredInvolution]()
     for place, move in enumerate(cycle.moves):
         if isinstance(move, Refresh):
             refreshes[place], defined = lower_refresh(defined.forgetting(), move, program)
         if isinstance(move, Draw):
             draws[place], defined = lower_draw(defined.forgetting(), move, program.data)
-    return LoweredMoves(potential, rest, refreshes, draws, _sums(draws)), defined
+        if isinstance(move, Involution):
+            involutions[place], defined = lower_involution(defined.forgetting(), move, program)
+    return LoweredMoves(potential, rest, refreshes, draws, involutions, _sums(draws)), defined
 
 
 def _sums(draws: Mapping[int, LoweredDraw]) -> Procedure | None:
@@ -187,15 +215,61 @@ def lower_refresh(defined: Definitions, move: Refresh, program: Program) -> tupl
     return Lowered(body, noise.normals, work), defined
 
 
+def lower_involution(defined: Definitions, move: Involution, program: Program) -> tuple[LoweredInvolution, Definitions]:
+    """Return what an involution draws, what blocks become by it, and the log of its ratio beside H."""
+    body, normals, work = list[Statement](), list[Array](), list[Array]()
+    for drawn in move.draws:
+        own, defined = _auxiliary(defined, drawn, program)
+        body, normals, work = [*body, *own.body], [*normals, *own.normals], [*work, *own.work]
+    for image in move.images:
+        begin = len(defined.changing)
+        loops = defined.loops(image.block.shape.sizes)
+        at = tuple(variable for _, variable in loops) or (0,)
+        value, defined = scalar(defined, image.value, tuple(index for index, _ in loops), dict(loops))
+        computed = defined.changing[begin:]
+        body.append(Comment(f"involution: {image.at} = {text(image.value)}"))
+        body += [statement for definition in computed for statement in definition.body]
+        body += nested(loops, (Assign(Ref(image.at, at), value),))
+        work += [definition.array for definition in computed if definition.array.sizes]
+        room = () if image.new in program.left.values() else (image.new,)
+        work += [_array(name, image.block.shape) for name in (image.at, *room)]
+    begin = len(defined.changing)
+    log_ratio, defined = scalar(defined, move.log_ratio, (), {})
+    computed = defined.changing[begin:]
+    body += [statement for definition in computed for statement in definition.body]
+    work += [definition.array for definition in computed if definition.array.sizes]
+    return LoweredInvolution(Lowered(tuple(body), tuple(normals), tuple(work)), log_ratio), defined
+
+
+def _auxiliary(defined: Definitions, drawn: Auxiliary, program: Program) -> tuple[Lowered, Definitions]:
+    """Return what draws a block that an involution has for itself: w = mean + N(0, cov)."""
+    begin = len(defined.changing)
+    noise, defined = lower_noise(defined, drawn.noise, program.parameters)
+    loops = defined.loops(drawn.block.shape.sizes)
+    at = tuple(variable for _, variable in loops) or (0,)
+    mean, defined = scalar(defined, drawn.mean, tuple(index for index, _ in loops), dict(loops))
+    computed = defined.changing[begin:]
+    value = plus((*(() if drawn.mean.is_zero else (mean,)), *(increment for _, increment in noise.increments)))
+    inside = tuple(statement for _, statements in noise.inside for statement in statements)
+    covariance = text(drawn.noise.two_D[0][0])
+    body = (
+        Comment(f"{drawn.block.name} ~ N({text(drawn.mean)}, {covariance})"),
+        *(statement for definition in computed for statement in definition.body),
+        *nested(loops, (*inside, Assign(Ref(drawn.block.name, at), value))),
+    )
+    work = (*(d.array for d in computed if d.array.sizes), _array(drawn.block.name, drawn.block.shape))
+    return Lowered(body, noise.normals, work), defined
+
+
 def lower_cycle(
-    defined: Definitions, program: Program, moves: Mapping[int, Lowered], called: Called, readable: tuple[Array, ...]
+    defined: Definitions, program: Program, moves: LoweredMoves, called: Called, readable: tuple[Array, ...]
 ) -> tuple[Procedure, tuple[Array, ...]]:
     """Return the procedure of one step of the chain, and the normals that it takes.
 
     Args:
         defined: what is known while it is lowered.
         program: whose statements are those of the word, with its cycle.
-        moves: what draws blocks anew, by the places of the moves.
+        moves: what draws blocks anew or maps them, by the places of the moves.
         called: the procedures that it calls.
         readable: all that they may read of a chain, in the order of the module's arguments.
     """
@@ -205,16 +279,21 @@ def lower_cycle(
     flags, defined = each(naming, defined, tuple(f"due_{every}" for every in cycle.schedules))
     due = dict(zip(cycle.schedules, flags, strict=True))
     told = told_of(cycle)
+    taken = list[Scalar]()
     for place, move in enumerate(cycle.moves):
         if isinstance(move, Trajectory):
             shapes |= {value.name: value.shape for value in move.values if value.end}
             own, defined = _trajectory(defined, move, program, called)
             lowered.append(_walked_when_due(defined, move, own, due, told))
+        elif isinstance(move, Involution):
+            own, probability, defined = _reflected(defined, move, moves.involutions[place], called)
+            lowered.append(own)
+            taken.append(probability)
         else:
-            own = _drawn(move, called.draws[place], program) if isinstance(move, Draw) else moves[place]
+            own = _drawn(move, called.draws[place], program) if isinstance(move, Draw) else moves.refreshes[place]
             lowered.append(_when_due(defined, move, own, due))
     shapes |= {cycle.counter: SCALAR} if cycle.counter else {}
-    body = (*_counted(cycle, due), *(statement for own in lowered for statement in own.body))
+    body = (*_counted(cycle, due), *(statement for own in lowered for statement in own.body), *_mean(taken))
     normals = tuple(array for own in lowered for array in own.normals)
     given = {array.name for procedure in called.every for array in procedure.inputs} | names_in(body)
     stream = (STREAM,) if any(STREAM in procedure.inputs for procedure in called.every) else ()
@@ -247,11 +326,11 @@ def _when_due(defined: Definitions, move: Refresh | Draw, own: Lowered, due: Map
 
 def told_of(cycle: Cycle) -> tuple[str, ...]:
     """Return what a cycle tells of the move that it accepts or refuses; nothing where it has none."""
-    move = cycle.trajectory
-    if cycle.potential is None or move is None:
-        return ()
+    move, mapped = cycle.accepted, (INVOLUTION_ACCEPTANCE,) if cycle.involutions else ()
+    if move is None:
+        return mapped
     guards = (UNSOLVED, IRREVERSIBLE) if move.is_solved else ()
-    return (ACCEPTANCE, *guards, *((TRIED,) if move.every > 1 else ()))
+    return (ACCEPTANCE, *guards, *((TRIED,) if move.every > 1 else ()), *mapped)
 
 
 def _walked_when_due(
@@ -261,9 +340,49 @@ def _walked_when_due(
     if move.every == 1:
         return own
     left = _copies(defined, [(value.end, value.start, value.shape) for value in move.values if value.end])
-    zeros = tuple(Assign(Ref(name, (0,)), Constant(Fraction(0))) for name in told)
+    zeros = tuple(Assign(Ref(name, (0,)), Constant(Fraction(0))) for name in told if name != INVOLUTION_ACCEPTANCE)
     ones = (Assign(Ref(TRIED, (0,)), Constant(Fraction(1))),) if TRIED in told else ()
     return replace(own, body=(When(due[move.every], (*own.body, *ones), (*left, *zeros)),))
+
+
+def _reflected(
+    defined: Definitions, move: Involution, own: LoweredInvolution, called: Called
+) -> tuple[Lowered, Scalar, Definitions]:
+    """Return the statements of an involution with what it is accepted by, and the probability that it is taken."""
+    if called.potential is None or called.rest is None:
+        raise CompilerError("an involution is accepted by H, which is not there")
+    wanted = ("U_start", "U_image", "rest_start", "rest_image", "noise_accept", "probability")
+    (*energies, drawn, probability), defined = each(naming, defined, wanted)
+    before, image, rest_before, rest_image = energies
+    start, proposed = dict(move.start), move.proposed
+    differences = (Ref(before), Times((MINUS, Ref(image))), Ref(rest_before), Times((MINUS, Ref(rest_image))))
+    body = (
+        *own.lowered.body,
+        invoke(called.potential, start, (before,)),
+        invoke(called.rest, start, (rest_before,)),
+        invoke(called.potential, proposed, (image,)),
+        invoke(called.rest, proposed, (rest_image,)),
+        Comment("accept with probability min(1, exp(H - H') q(w'|z')/q(w|z) |det DS|), else stay"),
+        Assign(Ref(LOG_RATIO), Plus((*differences, *(() if move.log_ratio.is_zero else (own.log_ratio,))))),
+        Accept(ACCEPT, Ref(probability), LOG_RATIO, (Ref(drawn, (0,)), Ref(drawn, (1,)))),
+        *(statement for image in move.images for statement in _taken(defined, image)),
+    )
+    work = (*own.lowered.work, *called.potential.work, *called.rest.work)
+    return Lowered(body, (*own.lowered.normals, Array(drawn, (2,))), work), Ref(probability), defined
+
+
+def _taken(defined: Definitions, image: Image) -> tuple[Statement, ...]:
+    """Return the loop that takes what a block becomes, or leaves it."""
+    loops = defined.loops(image.block.shape.sizes)
+    at = tuple(variable for _, variable in loops) or (0,)
+    return nested(loops, (Choose(Ref(image.new, at), ACCEPT, Ref(image.at, at), Ref(image.old, at)),))
+
+
+def _mean(taken: list[Scalar]) -> Iterator[Statement]:
+    """Yield what tells how probable it was that the involutions of a cycle are taken; nothing where there are none."""
+    if taken:
+        share = (Constant(Fraction(1, len(taken))),) if len(taken) > 1 else ()
+        yield Assign(Ref(INVOLUTION_ACCEPTANCE, (0,)), plus(tuple(Times((*share, own)) for own in taken)))
 
 
 def _drawn(move: Draw, own: LoweredDraw, program: Program) -> Lowered:

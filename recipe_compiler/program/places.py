@@ -13,6 +13,7 @@ from recipe_compiler.program.program import (
     Gradient,
     Grid,
     Heat,
+    Involution,
     Noise,
     Potential,
     Program,
@@ -160,10 +161,26 @@ def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iter
                 known[new] = block.shape.sizes
             case Trajectory():
                 known |= {value.end: value.shape.sizes for value in move.values if value.end}
+            case Involution():
+                yield from _of_involution(move, known)
+                known |= {image.new: image.block.shape.sizes for image in move.images}
     if cycle.rest is not None:
         yield TensorPlace("H - U", cycle.rest, (), state)
     if cycle.potential is not None:
         yield from _of_potential(cycle.potential, program)
+
+
+def _of_involution(move: Involution, known: Mapping[str, Axes]) -> Iterator[TensorPlace]:
+    """Yield means and covariances of what is drawn, what blocks become, and the ratio beside H."""
+    beside = dict(known)
+    for drawn in move.draws:
+        name = drawn.block.name
+        yield TensorPlace(f"the mean of {name}", drawn.mean, _free(drawn.block, "i"), known)
+        yield from _of_matrices(drawn.noise.blocks, {f"the covariance of {name}": drawn.noise.two_D}, known)
+        beside[name] = drawn.block.shape.sizes
+    for image in move.images:
+        yield TensorPlace(f"what {image.block.name} becomes", image.value, _free(image.block, "i"), beside)
+    yield TensorPlace("the log ratio of an involution", move.log_ratio, (), beside)
 
 
 def _of_potential(potential: Potential, program: Program) -> Iterator[TensorPlace]:

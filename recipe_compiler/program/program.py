@@ -394,7 +394,53 @@ class Trajectory:
         return (*own, *(value.start for value in self.values if not value.end))
 
 
-Move = Refresh | Draw | Trajectory
+@dataclass(frozen=True, slots=True)
+class Auxiliary:
+    """A block w that an involution draws for itself: w = mean + n, n normal of mean 0."""
+
+    block: Block
+    """By the name of its value."""
+    mean: Tensor
+    """Of the state, with the free index `i`."""
+    noise: Noise
+    """Of constants alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What an involution makes of a block."""
+
+    block: Block
+    old: str
+    """The newest value before."""
+    at: str
+    """What is proposed."""
+    new: str
+    """The value that it leaves: what is proposed, or the old one."""
+    value: Tensor
+    """In the newest values, and in what is drawn; with the free index `i`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Involution:
+    """(z', w') = S(z, w), taken with probability min(1, exp(H(z) - H(z') + log_ratio)), else z stays (Green 1995)."""
+
+    draws: tuple[Auxiliary, ...]
+    images: tuple[Image, ...]
+    log_ratio: Tensor
+    """log q(w'|z') - log q(w|z) + log |det DS|, of z and w; without a free index."""
+    start: tuple[tuple[str, str], ...]
+    """Every block to its newest value before."""
+    every: int = 1
+    """1: it is done in each cycle."""
+
+    @property
+    def proposed(self) -> Mapping[str, str]:
+        """Every block to its value under S."""
+        return {**dict(self.start), **{image.block.name: image.at for image in self.images}}
+
+
+Move = Refresh | Draw | Trajectory | Involution
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,6 +471,8 @@ class Cycle:
                     found[block.name] = new
                 case Trajectory():
                     found |= {value.name: value.end for value in move.values if value.end}
+                case Involution():
+                    found |= {image.block.name: image.new for image in move.images}
         return found | ({self.counter: self.counted} if self.counter else {})
 
     @property
@@ -432,7 +480,9 @@ class Cycle:
         """All names that the moves introduce."""
         drawn = (move.new for move in self.moves if isinstance(move, Refresh | Draw))
         along = (name for own in self.moves if isinstance(own, Trajectory) for name in own.names)
-        return frozenset((*drawn, *along, *filter(None, (self.counter, self.counted))))
+        images = (name for own in self.involutions for image in own.images for name in (image.at, image.new))
+        own = (drawn.block.name for move in self.involutions for drawn in move.draws)
+        return frozenset((*drawn, *along, *images, *own, *filter(None, (self.counter, self.counted))))
 
     @property
     def schedules(self) -> tuple[int, ...]:
@@ -444,6 +494,22 @@ class Cycle:
     def refreshes(self) -> tuple[Refresh, ...]:
         """What is refreshed, in order."""
         return tuple(move for move in self.moves if isinstance(move, Refresh))
+
+    @property
+    def involutions(self) -> tuple[Involution, ...]:
+        """What is mapped and accepted or refused, in order."""
+        return tuple(move for move in self.moves if isinstance(move, Involution))
+
+    @property
+    def begins_anew(self) -> bool:
+        """Whether moves beside a trajectory move the block that U depends on: nothing of it is carried on then."""
+        return bool(self.draws or self.involutions)
+
+    @property
+    def accepted(self) -> Trajectory | None:
+        """The trajectory where it is accepted or refused."""
+        trajectory = self.trajectory
+        return trajectory if trajectory is not None and trajectory.metropolis else None
 
     @property
     def draws(self) -> tuple[Draw, ...]:

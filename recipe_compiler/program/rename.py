@@ -18,6 +18,7 @@ from recipe_compiler.program.program import (
     Gradient,
     Heat,
     InfinitesimalGenerator,
+    Involution,
     Move,
     Noise,
     Part,
@@ -135,7 +136,7 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
     def move(one: Move) -> Move:
         match one:
             case Refresh(block, old, _, _, noise):
-                own = replace(noise, blocks=tuple(_block(b, names) for b in noise.blocks)).mapped(rule)
+                own = _noise(noise, names)
                 return replace(one, block=_block(block, names), old=_name(old, names), noise=own)
             case Draw(block, old, _, places, drawn, _, _, parameters):
                 blocks = tuple((_block(own, names), resized(start, names)) for own, start in places)
@@ -143,6 +144,16 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
                                drawn=_block(drawn, names), parameters=tuple(map(rule, parameters)),
                                datum=one.datum and rule(one.datum),
                                count=one.count and _size(one.count, names))  # fmt: skip
+            case Involution(draws, images, log_ratio, start):
+                return replace(
+                    one,
+                    draws=tuple(replace(own, block=_block(own.block, names), mean=rule(own.mean),
+                                        noise=_noise(own.noise, names)) for own in draws),
+                    images=tuple(replace(own, block=_block(own.block, names), old=_name(own.old, names),
+                                         value=rule(own.value)) for own in images),
+                    log_ratio=rule(log_ratio),
+                    start=tuple((_name(name, names), _name(value, names)) for name, value in start),
+                )  # fmt: skip
             case Trajectory(values=values, flip=flip):
                 moved = (replace(v, name=_name(v.name, names), start=_name(v.start, names),
                                  shape=_shape(v.shape, names)) for v in values)  # fmt: skip
@@ -151,6 +162,11 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
     potential = None if cycle.potential is None else _potential(cycle.potential, names)
     rest = None if cycle.rest is None else rule(cycle.rest)
     return replace(cycle, moves=tuple(map(move, cycle.moves)), potential=potential, rest=rest)
+
+
+def _noise(noise: Noise, names: Names) -> Noise:
+    blocks = tuple(_block(block, names) for block in noise.blocks)
+    return replace(noise, blocks=blocks).mapped(lambda tensor: rename_tensor(tensor, names))
 
 
 def _potential(potential: Potential, names: Names) -> Potential:

@@ -48,7 +48,7 @@ def _fits_registers(program: Program, kernel: Kernel) -> bool:
     sizes = [size for block in program.blocks for size in (block.shape.sizes or (1,))]
     work = tuple(array for procedure in kernel.procedures for array in procedure.work)
     known = all(isinstance(size, int) for size in (*sizes, *(size for array in work for size in array.sizes)))
-    drawn = program.cycle is not None and program.cycle.draws
+    drawn = program.cycle is not None and program.cycle.begins_anew
     return (
         not program.data and not drawn and known and sum(size for size in sizes if isinstance(size, int)) <= COORDINATES
     )

@@ -16,25 +16,41 @@ import sympy as sp
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.lower_cycle import ACCEPTANCE, HEAT, IRREVERSIBLE, TRIED, UNSOLVED, told_of
+from recipe_compiler.program.lower_cycle import (
+    ACCEPTANCE,
+    HEAT,
+    INVOLUTION_ACCEPTANCE,
+    IRREVERSIBLE,
+    TRIED,
+    UNSOLVED,
+    told_of,
+)
 from recipe_compiler.program.lower_draw import STREAM
-from recipe_compiler.program.program import Cycle, Draw, Move, Refresh, Trajectory
+from recipe_compiler.program.program import Auxiliary, Cycle, Draw, Involution, Move, Noise, Refresh, Trajectory
 from recipe_compiler.readback.gradient import BATCH
 from recipe_compiler.readback.interpreter import CHOOSE, Reader
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.noise import noise_of, without_noise
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.propagators import matrices_of
-from recipe_compiler.readback.step import covariance, held, joined_shape, prepared, used
+from recipe_compiler.readback.step import covariance, entry_at, held, joined_shape, prepared, used
 from recipe_compiler.tensor.scalars import Scalar
+from recipe_compiler.tensor.terms import Tensor
 
 Value = Any
 Entries = list[Scalar]
 
-FLAG = sp.Symbol("taken")
-"""Whether the end of a trajectory is taken."""
-PROBABILITY = sp.Symbol("probability")
-"""That of taking it."""
+
+def _flag(k: int) -> sp.Symbol:
+    """Return whether what is proposed is taken, of the k-th move that is accepted or refused."""
+    return sp.Symbol(f"taken {k}")
+
+
+def _probability(k: int) -> sp.Symbol:
+    """Return that of taking it."""
+    return sp.Symbol(f"probability {k}")
+
+
 REFUSED = (sp.Symbol("lost"), sp.Symbol("leads one way"))
 """Whether a guard refuses it: no number is where it ends, or it does not lead back."""
 _COUNT = sp.Symbol("cycles before")
@@ -134,7 +150,7 @@ class _Boxes:
     def accepted(self, arguments: list[Value]) -> Value:
         """Return the flag and its probability."""
         self.ratios.append(arguments)
-        return FLAG, PROBABILITY
+        return _flag(len(self.ratios)), _probability(len(self.ratios))
 
     def returned(self, arguments: list[Value]) -> Value:
         """Return the ratio, or that there is no way back."""
@@ -223,7 +239,7 @@ def _check_one(module: Module, here: Names, cycle: Cycle, cycles: int) -> None:
         "_is_due": boxes.is_due,
         **{own.name: partial(boxes.draw, own) for own in kernel.draws},
     }
-    if cycle.draws and kernel.gradient is not None:
+    if cycle.begins_anew and kernel.gradient is not None:
         reader.fills["gradient"] = boxes.gradient
     made = (*cycle.names, *program.left.values())
     reader.watched = frozenset(scalar for name in made for scalar in kernel.scalars(name))
@@ -295,6 +311,12 @@ class _Moves:
     """The draws that were read and are not yet compared."""
     procedures: list[Procedure] = field(init=False)
     """Those by which the moves that are not yet compared draw."""
+    compared: dict[str, int] = field(default_factory=dict[str, int])
+    """How many of the calls of U, of H - U and of the comparison with a uniform number are."""
+    probabilities: list[sp.Symbol] = field(default_factory=list[sp.Symbol])
+    """Those that involutions are taken with."""
+    of_trajectory: sp.Symbol | None = None
+    """That of taking the end of a trajectory."""
 
     def __post_init__(self) -> None:
         self.drawn = [*self.boxes.draws]
@@ -320,13 +342,16 @@ class _Moves:
                     self._trajectory(move, cycle)
                 case Draw():
                     self._draw(move)
+                case Involution():
+                    self._involution(move)
         trajectory = cycle.trajectory
         done = [move for move in cycle.moves if isinstance(move, Trajectory) and not self._is_left_out(move)]
         calls, accepts = len(done), sum(move.metropolis for move in done)
-        counts = (len(self.boxes.potentials), len(self.boxes.rests), len(self.boxes.ratios))
+        every = (("U", self.boxes.potentials), ("H - U", self.boxes.rests), ("ratio", self.boxes.ratios))
+        counts = all(len(made) == self.compared.get(what, 0) for what, made in every)
+        self._demand(counts, "evaluates H elsewhere than at both ends")
         anew = int(bool(done) and done[0].anew)
-        self._demand(counts == (accepts * (1 + anew), 2 * accepts, accepts), "evaluates H elsewhere than at both ends")
-        self._demand(calls == 1 or bool(cycle.draws) or trajectory not in done, "does not have one trajectory")
+        self._demand(calls == 1 or cycle.begins_anew or trajectory not in done, "does not have one trajectory")
         carried = int(anew and self.module.program.carried)
         self._demand(len(self.boxes.gradients) == carried, "evaluates the gradient elsewhere than where it starts")
         self._demand(not self.boxes.steps or calls == 1, "takes steps of a word that it does not have")
@@ -338,9 +363,14 @@ class _Moves:
     def _told(self, cycle: Cycle, *, accepts: bool) -> None:
         """Check what is told of the move that is accepted or refused; zeros where it is not due."""
         told = told_of(cycle)
-        if accepts:
-            self._same([PROBABILITY], self.entries(ACCEPTANCE), "the acceptance")
+        if accepts and self.of_trajectory is not None:
+            self._same([self.of_trajectory], self.entries(ACCEPTANCE), "the acceptance")
+        if self.probabilities:
+            mean = sp.Add(*self.probabilities) / len(self.probabilities)
+            self._same([mean], self.entries(INVOLUTION_ACCEPTANCE), "the acceptance of involutions")
         for name in told if not accepts else ():
+            if name == INVOLUTION_ACCEPTANCE:
+                continue
             self._same([sp.Integer(0)], self.entries(name), f"{name} of no move")
         if TRIED in told and accepts:
             self._same([sp.Integer(1)], self.entries(TRIED), "that a move was tried")
@@ -355,20 +385,83 @@ class _Moves:
     def _refresh(self, move: Refresh, cycle: Cycle) -> None:
         """Check new = kept old + w, the covariance of w being that of its Program, of normals that are its own."""
         new, old = self.entries(move.new), self.entries(move.old)
+        moved = {name: self.entries(name) for name in cycle.names if name in self.found}
+        kept, normals = self._kept(new)
+        self._same([move.kept * x for x in old], kept, f"what is kept of {move.block.name}")
+        self._spread(move.noise, [a - b for a, b in zip(new, kept, strict=True)], normals, moved, move.block.name)
+
+    def _involution(self, move: Involution) -> None:
+        """Check what is drawn, what blocks become, the ratio that this is accepted by, and all that is chosen."""
+        at = {block: self.entries(value) for block, value in move.start}
+        values = {value: at[block] for block, value in move.start}
+        for drawn in move.draws:
+            values[drawn.block.name] = self._auxiliary(drawn, values)
+        proposed = dict(at)
+        for image in move.images:
+            entries = self.entries(image.at)
+            self._stated(image.value, values, entries, f"what {image.block.name} becomes")
+            proposed[image.block.name] = entries
+        U, U_image = self._evaluated("U", self.boxes.potentials, (at, proposed))
+        rest, rest_image = self._evaluated("H - U", self.boxes.rests, (at, proposed))
+        beside = entry_at(move.log_ratio, (), self.here, values)
+        flag, probability = self._compared(U - U_image + rest - rest_image + beside, "an involution")
+        self.probabilities.append(probability)
+        for image in move.images:
+            pairs = zip(proposed[image.block.name], at[image.block.name], strict=True)
+            chosen = [CHOOSE(flag, one, other) for one, other in pairs]
+            self._same(chosen, self.entries(image.new), f"what is left of {image.block.name}")
+
+    def _stated(self, tensor: Tensor, values: Mapping[str, Entries], read: Entries, what: str) -> None:
+        """Check that entries are those of a tensor, of values that were made on the way."""
+        for k, entry in enumerate(read):
+            equal(entry, entry_at(tensor, (k,), self.here, values), f"{what}, entry {k}", self.here)
+
+    def _auxiliary(self, drawn: Auxiliary, values: Mapping[str, Entries]) -> Entries:
+        """Check that a block is drawn with its mean and covariance, of normals that are its own; return its entries."""
+        says, entries = drawn.block.name, self.entries(drawn.block.name)
+        mean, normals = self._kept(entries)
+        self._stated(drawn.mean, values, mean, f"the mean of {says}")
+        self._spread(drawn.noise, [a - b for a, b in zip(entries, mean, strict=True)], normals, values, says)
+        return entries
+
+    def _kept(self, new: Entries) -> tuple[Entries, list[sp.Symbol]]:
+        """Return what is drawn as it is without normals, and these: no other move takes them."""
         symbols = {s for entry in new for s in (sp.Integer(0) + entry).free_symbols}
         arrays = [a for a in self.module.kernel.noises if _normal(a.name, 0) in symbols and a.name not in self.normals]
         self._take(array.name for array in arrays)
         normals = [n for a in arrays for n in self._of(a.name)]
-        says = move.block.name
-        kept = without_noise(new, normals)
-        self._same([move.kept * x for x in old], kept, f"what is kept of {says}")
-        drawn = [one - other for one, other in zip(new, kept, strict=True)]
+        return without_noise(new, normals), normals
+
+    def _spread(
+        self, noise: Noise, drawn: Entries, normals: list[sp.Symbol], moved: Mapping[str, Entries], says: str
+    ) -> None:
+        """Check the covariance of what is drawn, less its mean."""
         read = noise_of(drawn, normals, used(self.reader.factors, drawn)).covariance()
-        moved = {name: self.entries(name) for name in cycle.names if name in self.found}
-        stated = covariance(move.noise, self.here, moved)
+        stated = covariance(noise, self.here, moved)
         for i, row in enumerate(read):
             for j, entry in enumerate(row):
                 equal(entry, stated[i, j], f"the covariance of {says}[{i}], {says}[{j}] drawn anew", self.here)
+
+    def _evaluated(
+        self, what: str, made: Sequence[Mapping[str, Entries]], states: Sequence[Mapping[str, Entries]]
+    ) -> list[sp.Symbol]:
+        """Check that U, or H - U, is evaluated at some states next, and return what these calls gave."""
+        begin = self.compared.get(what, 0)
+        self._demand(len(made) >= begin + len(states), f"does not evaluate {what} where it is accepted by it")
+        self.compared[what] = begin + len(states)
+        for given, stated in zip(made[begin:], states, strict=False):
+            for name, entries in given.items():
+                self._same(stated[name], entries, f"the {name} that H is evaluated at")
+        return [sp.Symbol(f"{what} of call {begin + k + 1}") for k in range(len(states))]
+
+    def _compared(self, stated: Scalar, what: str) -> tuple[sp.Symbol, sp.Symbol]:
+        """Check the log of the ratio that a move is accepted by, and that two normals of its own decide it."""
+        k = self.compared["ratio"] = self.compared.get("ratio", 0) + 1
+        self._demand(len(self.boxes.ratios) >= k, f"does not accept or refuse {what}")
+        ratio, a, b = self.boxes.ratios[k - 1]
+        equal(ratio, stated, f"the log of the ratio that {what} is accepted by", self.here)
+        self._two_normals(a, b)
+        return _flag(k), _probability(k)
 
     def _draw(self, move: Draw) -> None:
         """Check that a draw is from the state that the move before left, with normals and the stream of its own."""
@@ -456,26 +549,19 @@ class _Moves:
         """Check the ratio of the densities, that it is decided by two normals of its own, and all that is chosen."""
         (before,) = self.entries(next(value.start for value in move.values if value.name == U))
         anew = (start,) if move.anew else ()
-        at = zip((*self.boxes.potentials, *self.boxes.rests), (*anew, end, start, end), strict=True)
-        for given, stated in at:
-            for name, entries in given.items():
-                self._same(stated[name], entries, f"the {name} that H is evaluated at")
-        ((ratio, a, b),) = self.boxes.ratios
-        calls = (f"U of call {1 + len(anew)}", "H - U of call 1", "H - U of call 2")
-        after, first, last = (sp.Symbol(name) for name in calls)
-        if anew:
-            self._same([sp.Symbol("U of call 1")], [before], "U where a trajectory starts")
+        *begun, after = self._evaluated("U", self.boxes.potentials, (*anew, end))
+        first, last = self._evaluated("H - U", self.boxes.rests, (start, end))
+        self._same(begun, [before] if anew else [], "U where a trajectory starts")
         stated = before - after + first - last
         stated += sp.Add(*(_heat(k + 1) for k in range(len(self.boxes.steps)))) if self.module.program.heats else 0
         if back is not None:
             stated = self._leads_back(stated, start, end, _turned(move, back))
-        equal(ratio, stated, "the log of the ratio that a trajectory is accepted by", self.here)
-        self._two_normals(a, b)
+        flag, self.of_trajectory = self._compared(stated, "a trajectory")
         for value in (own for own in move.values if own.end):
             sign = -1 if value.name in move.flip else 1
             taken = [after] if value.name == U else end[value.name]
             refused = [before] if value.name == U else start[value.name]
-            chosen = [CHOOSE(FLAG, one, sign * other) for one, other in zip(taken, refused, strict=True)]
+            chosen = [CHOOSE(flag, one, sign * other) for one, other in zip(taken, refused, strict=True)]
             self._same(chosen, self.entries(value.end), f"what is left of {value.name}")
 
     def _leads_back(

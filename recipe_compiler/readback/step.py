@@ -364,6 +364,13 @@ def _leaf(names: Names, moved: Mapping[str, list[Scalar]]) -> Leaf:
     return leaf
 
 
+def entry_at(tensor: Tensor, at: tuple[int, ...], names: Names, moved: Mapping[str, list[Scalar]]) -> Scalar:
+    """Return an entry of a tensor, of values that were made on the way."""
+    return scalarise(
+        tensor, names.sizes, dict(zip(tensor.free, at, strict=False)), _leaf(names, moved), apart=names.at_point
+    )
+
+
 def covariance(noise: Noise, names: Names, moved: Mapping[str, list[Scalar]] | None = None) -> sp.SparseMatrix:
     """Return t (2D - t B_hat) of a group of blocks, over all its coordinates; zeros take neither time nor room."""
     time = sp.Integer(1) if noise.at_once else names.eps

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import CompilerError, RunError
-from recipe_compiler.program.lower_cycle import ACCEPTANCE, IRREVERSIBLE, TRIED, UNSOLVED
+from recipe_compiler.program.lower_cycle import ACCEPTANCE, INVOLUTION_ACCEPTANCE, IRREVERSIBLE, TRIED, UNSOLVED
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.rng_state import Stream
 from recipe_compiler.run.support_functions import MODULE, share_support
@@ -51,6 +51,10 @@ GUARDED = tuple(f"{name}_draws" for name in (UNSOLVED, IRREVERSIBLE))
 """What it writes into how many moves since then its guards refused: of steps that are solved for by iteration."""
 ATTEMPTED = f"{TRIED}_draws"
 """What it writes into how many moves there were since then, of a cycle that does not have one each time."""
+
+
+MAPPED = f"{INVOLUTION_ACCEPTANCE}_draws"
+"""What it writes the mean probability into that involutions since then were accepted with."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +129,7 @@ class Emitted:
     @property
     def told(self) -> tuple[str, ...]:
         """What `run` tells of moves, in its order."""
-        return tuple(name for name in (ACCEPTED, *GUARDED, ATTEMPTED) if name in self.arguments)
+        return tuple(name for name in (ACCEPTED, *GUARDED, ATTEMPTED, MAPPED) if name in self.arguments)
 
 
 def load_text(name: str, text: str, code: Code | None = None) -> Emitted:

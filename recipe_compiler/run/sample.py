@@ -24,7 +24,7 @@ from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.gradient_trial import try_gradient
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.lanes import why_no_lanes
-from recipe_compiler.run.load_module import ACCEPTED, ATTEMPTED, GUARDED, Emitted, users_name
+from recipe_compiler.run.load_module import ACCEPTED, ATTEMPTED, GUARDED, MAPPED, Emitted, users_name
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings
@@ -64,6 +64,8 @@ class Draws:
     """How many were since they do not lead back to where they began; likewise."""
     tried: Array | None = None
     """How many moves there were in a draw, of a cycle that does not have one each time; likewise."""
+    mapped: Array | None = None
+    """The probability that involutions were accepted with, a mean over those of a draw; likewise."""
     outside: tuple[Outside, ...] = ()
     """Blocks with draws outside of their domains."""
 
@@ -141,6 +143,7 @@ def sample(
         unsolved=told.get(GUARDED[0]),
         irreversible=told.get(GUARDED[1]),
         tried=told.get(ATTEMPTED),
+        mapped=told.get(MAPPED),
         outside=outside(build, arrays, Point(known, sizes)),
     )
 

@@ -57,6 +57,8 @@ class Summary:
     """Of coordinates whose sd has no Monte Carlo error, the heaviest first."""
     guarded: tuple[int, int, int] | None = None
     """Moves after warmup, and how many of them guards of steps that are solved for refused; None without such steps."""
+    mapped: tuple[float, ...] = ()
+    """As `acceptance`, of involutions."""
 
     @property
     def trust(self) -> str:
@@ -87,18 +89,12 @@ class Summary:
         forecast = diagnostics.forecast
         ahead = forecast.says[:1] if forecast is not None and forecast.width is not None else ()
         return (
-            *self._accepted,
+            *_rates("of the moves", self.acceptance),
+            *_rates("of the involutions", self.mapped),
             *self._guarded,
             *ahead,
             *(one.says for one in (diagnostics.departures, diagnostics.generator) if one is not None),
         )
-
-    @property
-    def _accepted(self) -> tuple[str, ...]:
-        if not self.acceptance:
-            return ()
-        chains = f"{min(self.acceptance):.2f} to {max(self.acceptance):.2f} by chain"
-        return (f"acceptance: {sum(self.acceptance) / len(self.acceptance):.2f} of the moves ({chains})",)
 
     @property
     def _guarded(self) -> tuple[str, ...]:
@@ -129,7 +125,24 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
         tuple(_acceptance(draws)),
         tails,
         _guarded(draws),
+        tuple(_mapped(draws)),
     )
+
+
+def _rates(what: str, by_chain: tuple[float, ...]) -> tuple[str, ...]:
+    """Return how many moves of a kind were accepted, by chain; nothing where there are none."""
+    if not by_chain:
+        return ()
+    chains = f"{min(by_chain):.2f} to {max(by_chain):.2f} by chain"
+    return (f"acceptance: {sum(by_chain) / len(by_chain):.2f} {what} ({chains})",)
+
+
+def _mapped(draws: Draws) -> Iterator[float]:
+    """Yield with what probability the involutions of each chain were accepted."""
+    if draws.mapped is not None:
+        for rates, kept in zip(draws.mapped, draws.kept, strict=True):
+            after = rates[draws.warmup : kept]
+            yield float(np.nansum(after)) / len(after) if len(after) else 0.0
 
 
 def _acceptance(draws: Draws) -> Iterator[float]:

@@ -12,11 +12,14 @@ from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Along, Cycle, Draw, Move, Noise, Potential, Program, Refresh, Trajectory
 from recipe_compiler.scheme.draw import draw
+from recipe_compiler.scheme.involution import reflected
 from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.model import Build, ByLaw, Cir, Metropolis, Steps
 from recipe_compiler.spec.model import Draw as StatedDraw
+from recipe_compiler.spec.model import Involution as StatedInvolution
 from recipe_compiler.spec.model import Refresh as StatedRefresh
 from recipe_compiler.spec.moves import every_of
+from recipe_compiler.spec.read_involution import visible
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 
@@ -38,7 +41,9 @@ def with_cycle(
     """
     newest = {block.name: block.name for block in program.blocks}
     moves: list[Move] = []
-    anew = any(isinstance(move, ByLaw) for move in build.scheme.cycle)
+    anew = any(isinstance(move, ByLaw | StatedInvolution) for move in build.scheme.cycle)
+    accepted = any(isinstance(move, Metropolis) for move in build.scheme.cycle)
+    known = visible(derivation.dynamics.declarations, build.target.declarations.parameters)
     for move in build.scheme.cycle:
         match move:
             case StatedDraw(name) | Cir(name):
@@ -53,15 +58,21 @@ def with_cycle(
                 made = replace(_refresh(derivation, name, kept, newest, declared), every=move.every)
                 newest[name] = made.new
                 moves.append(made)
+            case StatedInvolution():
+                taken = declared | Cycle(tuple(moves)).names
+                mapped = reflected(move, program, known, newest, taken)
+                newest |= {image.block.name: image.new for image in mapped.images}
+                moves.append(mapped)
             case Metropolis() | Steps():
-                made = _trajectory(move, _along(program, potential, newest, declared, anew=anew), anew=anew)
+                U = potential if accepted else None
+                made = _trajectory(move, _along(program, U, newest, declared, anew=anew), anew=anew)
                 newest |= {value.name: value.end for value in made.values if value.name in newest}
                 moves.append(made)
     counter = fresh("cycles", declared) if any(every_of(move) > 1 for move in build.scheme.cycle) else ""
     cycle = Cycle(tuple(moves), counter=counter, counted=fresh(f"{counter}_next", declared) if counter else "")
     if potential is None:
         return _checked(program, cycle)
-    for block in program.blocks:
+    for block in program.blocks if accepted else ():
         if block.domain.name not in WITHOUT_BOUNDARY:
             hint = f"state the target with `transform` for {block.name}, so that its coordinates are all real numbers"
             raise unsupported(f"acceptance by H of a state with a boundary ({block.name})", hint)
@@ -100,7 +111,7 @@ def _along(
 
 
 def _checked(program: Program, cycle: Cycle) -> Program:
-    if cycle.trajectory is None and cycle.draws:
+    if cycle.trajectory is None and cycle.begins_anew:
         return replace(program, cycle=cycle)
     if cycle.trajectory is None:
         raise unsupported("a cycle without a word", "add a move with one: `metropolis: {split: [B/2, A, B/2]}`")

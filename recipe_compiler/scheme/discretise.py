@@ -20,10 +20,10 @@ from recipe_compiler.scheme.euler import euler
 from recipe_compiler.scheme.moments import moments
 from recipe_compiler.scheme.posterior import is_stacked, length, stacked_sizes, target_gradient, target_potential
 from recipe_compiler.scheme.sequential_euler import sequential_euler
-from recipe_compiler.scheme.split import is_accepted, split
+from recipe_compiler.scheme.split import split
 from recipe_compiler.spec.catalogue import EULER
 from recipe_compiler.spec.constraint import constrained
-from recipe_compiler.spec.model import Build, Scheme
+from recipe_compiler.spec.model import Build, Involution, Metropolis, Scheme
 from recipe_compiler.spec.model import Draw as DrawMove
 from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor, Term
@@ -165,8 +165,8 @@ FEW = 16
 def is_large(build: Build) -> bool:
     """Whether a text is made for every size of a stacked target, its sizes at its head.
 
-    It is for many coordinates; not where a size has the name of one of the dynamics, blocks are drawn by their laws, or
-    lie in sets as a whole.
+    It is for many coordinates; not where a size has the name of one of the dynamics, blocks are drawn by their laws or
+    mapped by an involution, or lie in sets as a whole.
     """
     block, sizes = _potential_block(build), dict(build.sizes)
     if build.target.gradient is not None or not is_stacked(build.target, block):
@@ -181,7 +181,7 @@ def is_large(build: Build) -> bool:
 
 
 def _draws(scheme: Scheme) -> bool:
-    return any(isinstance(move, DrawMove) for move in scheme.cycle or ())
+    return any(isinstance(move, DrawMove | Involution) for move in scheme.cycle or ())
 
 
 def small_sizes(build: Build) -> Iterator[dict[str, int]]:
@@ -252,7 +252,8 @@ def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int] | No
 
 def _potential(build: Build, setting: SchemeSetting, sizes: Mapping[str, int] | None) -> Potential | None:
     """Return U of the target, where a move is accepted by it."""
-    return _of_target(build, setting, sizes) if is_accepted(build.scheme) else None
+    accepts = any(isinstance(move, Metropolis | Involution) for move in build.scheme.cycle)
+    return _of_target(build, setting, sizes) if accepts else None
 
 
 def _energies(

@@ -15,6 +15,7 @@ from recipe_compiler.formula.declaration import Block, Datum, Declarations, Para
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Filled, Formula, Number
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
+from recipe_compiler.formula.show import text
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.formulas import Entry, dependence
@@ -76,14 +77,21 @@ def read_laws(page: Page, names: tuple[str, ...], declarations: Declarations) ->
     found: list[tuple[str, Law]] = []
     for name, block in blocks.items():
         entry = page.entry(f"laws.{name}", "laws", name) if name in names else None
-        law = None if entry is None else page.faults.catch(lambda entry=entry, block=block: _law(entry, block, scope))
+        law = (
+            None if entry is None else page.faults.catch(lambda entry=entry, block=block: read_law(entry, block, scope))
+        )
         if law is not None:
             found.append((name, law))
     return tuple(found)
 
 
-def _law(entry: Entry, block: Block, scope: Scope) -> Law:
-    """Return the law that an entry says. Raises SpecError or ModelError."""
+def law_text(law: Law) -> str:
+    """Return a law as a document has it."""
+    return f"{law.name}({', '.join(map(text, law.arguments))})"
+
+
+def read_law(entry: Entry, block: Block, scope: Scope) -> Law:
+    """Return the law of a block that an entry says. Raises SpecError or ModelError."""
     parsed = entry.tree()
     if not isinstance(parsed, tree.Call) or parsed.name not in FAMILIES:
         raise _no_law(entry, parsed)

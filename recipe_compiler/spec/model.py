@@ -159,9 +159,46 @@ class Cir:
     """As of `Refresh`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Auxiliary:
+    """A block w that an involution draws for itself, and forgets: w ~ N(m, cov), m a function of the state."""
+
+    block: Block
+    law: "Law"
+
+
+@dataclass(frozen=True, slots=True)
+class Involution:
+    """(z, w) -> S(z, w) with S o S = id, taken with probability min(1, a), else z stays (Green 1995; Tierney 1998).
+
+    a = exp(H(z) - H(z')) q(w'|z')/q(w|z) |det DS(z, w)| for (z', w') = S(z, w), w ~ q(w|z).
+    """
+
+    maps: tuple[tuple[str, Formula], ...]
+    """A block of the dynamics, or what is drawn, to its value under S; others stay as they are."""
+    draws: tuple[Auxiliary, ...] = ()
+    log_ratio: Formula | None = None
+    """What its author claims of log a beside H(z) - H(z'); None where nothing is."""
+    every: int = 1
+    """1: it is done in each cycle."""
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """The blocks of the dynamics that it moves."""
+        own = {drawn.block.name for drawn in self.draws}
+        return tuple(name for name, _ in self.maps if name not in own)
+
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """All that it is made of."""
+        laws = (argument for drawn in self.draws for argument in drawn.law.arguments)
+        claimed = () if self.log_ratio is None else (self.log_ratio,)
+        return (*(formula for _, formula in self.maps), *laws, *claimed)
+
+
 ByLaw = Draw | Cir
 """The moves of a block of the target by its claimed law."""
-Move = Refresh | Metropolis | Steps | ByLaw
+Move = Refresh | Metropolis | Steps | ByLaw | Involution
 
 
 @dataclass(frozen=True, slots=True)
@@ -508,7 +545,7 @@ class Build:
 
     @property
     def has_acceptance(self) -> bool:
-        """Whether a move of its scheme is accepted or refused."""
+        """Whether a move of its scheme is a word that is accepted or refused."""
         return any(isinstance(move, Metropolis) for move in self.scheme.cycle)
 
     @property

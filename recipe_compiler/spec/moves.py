@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from math import lcm
 
-from recipe_compiler.spec.model import Cir, Draw, Metropolis, Move, Refresh, Scheme, Steps
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.laws import law_text
+from recipe_compiler.spec.model import Cir, Draw, Involution, Metropolis, Move, Refresh, Scheme, Steps
 from recipe_compiler.spec.words import word_text
 
 LONGEST_PERIOD = 1000
@@ -32,8 +34,13 @@ def over_a_period(moves: tuple[Move, ...]) -> tuple[Move, ...]:
 def cycle_text(scheme: Scheme) -> str:
     """Return the moves of a cycle: `[refresh: r, metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}]`."""
     moves = ((move, move_text(scheme, move)) for move in scheme.cycle)
-    braced = (f"{{{text}}}" if text.startswith("split") or every_of(move) > 1 else text for move, text in moves)
+    braced = (f"{{{said}}}" if _is_several(move) else said for move, said in moves)
     return f"[{', '.join(braced)}]"
+
+
+def _is_several(move: Move) -> bool:
+    """Whether a move has several keys, and needs braces in a row."""
+    return isinstance(move, Steps) or every_of(move) > 1 or (isinstance(move, Involution) and bool(move.draws))
 
 
 def move_text(scheme: Scheme, move: Move) -> str:
@@ -47,6 +54,10 @@ def move_text(scheme: Scheme, move: Move) -> str:
             return f"draw: {block}{every}"
         case Cir(block):
             return f"cir: {block}{every}"
+        case Involution(maps, draws):
+            mapped = ", ".join(f"{name}: {text(formula)}" for name, formula in maps)
+            laws = ", ".join(f"{own.block.name}: {law_text(own.law)}" for own in draws)
+            return f"involution: {{{mapped}}}" + (f", draws: {{{laws}}}" if laws else "")
         case Metropolis(steps, flip):
             turned = ", ".join(f"{block}: -{block}" for block in flip)
             flipped = f", flip: {{{turned}}}" if flip else ""

@@ -61,7 +61,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     parameters = _new_parameters(page, document, dynamics, target)
     check_unique_names(page, dynamics, target, parameters)
     check_target_fits(page, document, dynamics, target)
-    scheme = read_build_scheme(page, document, dynamics, target, around)
+    scheme = read_build_scheme(page, document, dynamics, target, parameters, around)
     _check_sizes(page, document, dynamics, target, parameters)
     scope = Scope(unbound(dynamics, tuple(document.bind), parameters))
     wide = Scope(unbound(dynamics, tuple(document.bind), (*parameters, *target.declarations.parameters)))

@@ -2,23 +2,29 @@
 
 from dataclasses import replace
 
+from recipe_compiler.formula.declaration import Declarations, Parameter
+from recipe_compiler.spec.bind import unbound
 from recipe_compiler.spec.build_parts import Around
 from recipe_compiler.spec.catalogue import EULER
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Dynamics, Scheme, Target
 from recipe_compiler.spec.read_cycle import check_cycle, read_cycle
+from recipe_compiler.spec.read_involution import visible
 from recipe_compiler.spec.read_scheme import place_of_keep
 from recipe_compiler.spec.read_word import read_word
 from recipe_compiler.spec.schema import BuildDocument, MoveEntry, SchemeEntry
 
 
 def read_build_scheme(
-    page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, around: Around
-) -> Scheme:
+    page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, parameters: tuple[Parameter, ...],
+    around: Around,
+) -> Scheme:  # fmt: skip
     """Return the scheme that a build states; a fault is added for everything that does not fit together."""
     entry = document.scheme
     if entry.cycle is not None:
-        scheme = _cycle(page, entry, entry.cycle, around)
+        free = unbound(dynamics, tuple(document.bind), parameters)
+        known = visible(free, target.declarations.parameters)
+        scheme = _cycle(page, entry, entry.cycle, around, known)
         check_cycle(page, scheme, dynamics, target, document.variant)
         return scheme
     if entry.name in EULER:
@@ -35,7 +41,7 @@ def read_build_scheme(
     return replace(word, keep=keep)
 
 
-def _cycle(page: Page, entry: SchemeEntry, moves: list[MoveEntry], around: Around) -> Scheme:
+def _cycle(page: Page, entry: SchemeEntry, moves: list[MoveEntry], around: Around, known: Declarations) -> Scheme:
     """Return a cycle; a fault is added for each key that says of a word, or of Euler's, what its moves say."""
     in_a_move = "a word stands in a move, with its pieces and flows"
     whys = {
@@ -46,7 +52,7 @@ def _cycle(page: Page, entry: SchemeEntry, moves: list[MoveEntry], around: Aroun
     for key, why in whys.items():
         if getattr(entry, key) not in (None, [], {}):
             page.fault(("scheme", key), f"scheme.{key}", f"found `{key}` beside `cycle`, expected none: {why}")
-    return read_cycle(page, moves, around)
+    return read_cycle(page, moves, around, known)
 
 
 def _euler(page: Page, entry: SchemeEntry, dynamics: Dynamics) -> Scheme:

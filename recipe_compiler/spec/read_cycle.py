@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.build_checks import domain_text, potential_blocks
 from recipe_compiler.spec.build_parts import Around
@@ -12,8 +12,21 @@ from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import A_CYCLE, MOST_MOVES
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import ByLaw, Cir, Draw, Dynamics, Metropolis, Move, Refresh, Scheme, Steps, Target
+from recipe_compiler.spec.model import (
+    ByLaw,
+    Cir,
+    Draw,
+    Dynamics,
+    Involution,
+    Metropolis,
+    Move,
+    Refresh,
+    Scheme,
+    Steps,
+    Target,
+)
 from recipe_compiler.spec.moves import LONGEST_PERIOD, period
+from recipe_compiler.spec.read_involution import read_involution
 from recipe_compiler.spec.read_word import Path, read_word
 from recipe_compiler.spec.schema import MoveEntry, WordEntry
 from recipe_compiler.spec.validate import entry_name
@@ -24,7 +37,7 @@ CYCLE = "cycle"
 _AT: Path = ("scheme", "cycle")
 
 
-def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Scheme:
+def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: Declarations) -> Scheme:
     """Return a cycle with the word of its one move that has one, if any has; a fault is added for everything else."""
     moves, words = list[Move](), list[tuple[Path, WordEntry]]()
     before = len(page.faults.found)
@@ -37,6 +50,9 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Sche
             moves += [Draw(entry.draw, entry.every)] * entry.repeat
         elif entry.cir is not None:
             moves += [Cir(entry.cir, entry.every)] * entry.repeat
+        elif entry.involution is not None:
+            moves += [read_involution(page, path, entry, entry.involution, known)] * entry.repeat
+            _check_each(page, path, entry)
         elif entry.metropolis is not None:
             moves.append(Metropolis(entry.metropolis.steps, entry.metropolis.flip, entry.every))
             words.append(((*path, "metropolis"), entry.metropolis))
@@ -47,7 +63,7 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Sche
             _check_once(page, path, entry)
     _check_schedule(page, moves)
     if not words:
-        if len(page.faults.found) == before and not any(isinstance(move, ByLaw) for move in moves):
+        if len(page.faults.found) == before and not any(isinstance(move, ByLaw | Involution) for move in moves):
             why = "refreshes alone leave the potential's block as it is"
             page.fault(_AT, entry_name(_AT), f"found no move with a word, and no draw, expected one: {why}", A_CYCLE)
         return Scheme(CYCLE, cycle=tuple(moves))
@@ -64,12 +80,20 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around) -> Sche
 
 def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
     """Add a fault for whatever stands beside the key that says which move it is."""
-    kinds = [key for key in ("refresh", "draw", "cir", "metropolis") if getattr(entry, key) is not None]
+    kinds = [key for key in ("refresh", "draw", "cir", "involution", "metropolis") if getattr(entry, key) is not None]
     for kind in kinds[:1]:
-        for key in sorted(entry.model_fields_set - {kind, "every", "repeat"}):
+        own = {"draws", "log_ratio"} if kind == "involution" else set[str]()
+        for key in sorted(entry.model_fields_set - {kind, "every", "repeat"} - own):
             problem = f"found `{key}` beside `{kind}`, expected `{kind}` alone in its move"
             hint = "each move is an item of its own, and what is said of a Metropolis move stands under `metropolis`"
             page.fault((*path, key), f"{entry_name(path)}.{key}", problem, hint)
+
+
+def _check_each(page: Page, path: Path, entry: MoveEntry) -> None:
+    """Add a fault where an involution is not done in each cycle."""
+    if entry.every != 1:
+        problem = f"found `every: {entry.every}` of an involution, expected none: it is done in each cycle"
+        page.fault((*path, "every"), f"{entry_name(path)}.every", problem, "leave it out; others may have it")
 
 
 def _check_once(page: Page, path: Path, entry: MoveEntry) -> None:
@@ -106,7 +130,9 @@ def check_cycle(page: Page, scheme: Scheme, dynamics: Dynamics, target: Target, 
             case Metropolis(_, flip):
                 for block in flip:
                     _check_flip(page, (*path, "metropolis", "flip"), block, dynamics, scheme)
-                _check_energy(page, (*path, "metropolis"), target, variant)
+                _check_energy(page, (*path, "metropolis"), target, variant, "a Metropolis move")
+            case Involution():
+                _check_energy(page, (*path, "involution"), target, variant, "an involution")
             case Steps():
                 pass
 
@@ -200,16 +226,16 @@ def _check_flip(page: Page, path: Path, name: str, dynamics: Dynamics, scheme: S
         page.fault(path, entry_name(path), problem, "no piece that is stated has a place of D or Q in its row")
 
 
-def _check_energy(page: Page, path: Path, target: Target, variant: str) -> None:
+def _check_energy(page: Page, path: Path, target: Target, variant: str, what: str) -> None:
     """Add a fault where H, which the acceptance needs, is not known at every step."""
     if variant == "minibatch":
         problem = (
-            "found a Metropolis move with variant: minibatch, expected variant: full: the acceptance needs H of all "
+            f"found {what} with variant: minibatch, expected variant: full: the acceptance needs H of all "
             "data; an estimate of it biases the law by an amount no step size removes"
         )
         page.fault(path, entry_name(path), problem, "use `variant: full`, or a word without `metropolis`")
     if target.gradient is not None:
-        problem = "found a Metropolis move with a gradient that is code, expected formulas: the acceptance needs H"
+        problem = f"found {what} with a gradient that is code, expected formulas: the acceptance needs H"
         page.fault(path, entry_name(path), problem, "state U in the target, or use a word without `metropolis`")
 
 

@@ -255,8 +255,15 @@ class MetropolisEntry(WordEntry):
     flip: Annotated[FlipField, Field(description="signs that are turned where the move is refused: {r: -r}")] = ()
 
 
+class AuxiliaryEntry(Part):
+    """What an involution draws for itself: a column, say, where a law alone is of a scalar."""
+
+    shape: ShapeField = SCALAR
+    law: Annotated[FormulaText, Field(description="N(m, cov), m of blocks and parameters, cov of parameters")]
+
+
 class MoveEntry(WordEntry):
-    """One move of a cycle: a refresh, a draw or flow by a law, a Metropolis move, or a word as it comes."""
+    """One move of a cycle: a refresh, a draw or flow by a law, a Metropolis move, an involution, or a word."""
 
     refresh: Annotated[
         RefreshField, Field(description="a block drawn given all others; {r: 0.9} keeps that share of it")
@@ -270,6 +277,18 @@ class MoveEntry(WordEntry):
     ] = None
     metropolis: Annotated[
         MetropolisEntry | None, MoveField, LeftOut, Field(description="a word that is accepted, or refused, as a whole")
+    ] = None
+    involution: Annotated[
+        dict[Name, FormulaText] | None,
+        Field(description="blocks and draws to what they become; twice is once nothing: {theta: theta*exp(w), w: -w}"),
+    ] = None
+    draws: Annotated[
+        dict[Name, FormulaText | AuxiliaryEntry],
+        Field(description="what an involution draws first, by its law: {w: N(0, s**2)}"),
+    ] = {}
+    log_ratio: Annotated[
+        FormulaText | None,
+        Field(description="claimed: the log of an involution's acceptance ratio beside H(z) - H(z'), which is derived"),
     ] = None
     steps: Annotated[StepsNumber, Field(description="how often the word is done")] = 1
     every: Annotated[StepsNumber, Field(description="the move is done in each n-th cycle, the first of a chain on")] = 1

@@ -5,18 +5,18 @@ from dataclasses import replace
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.show import equation_rows, section
-from recipe_compiler.spec.model import Scheme
+from recipe_compiler.spec.model import Scheme, Target
 from recipe_compiler.spec.moves import cycle_text
 from recipe_compiler.spec.words import kept_text, word_text
 from recipe_compiler.splitting.flow import Flow
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.splitting.show_cycle import Laws, cycle_lines, cycle_rows
+from recipe_compiler.splitting.show_cycle import cycle_lines, cycle_rows
 from recipe_compiler.splitting.split_by import split_by
 from recipe_compiler.splitting.words import is_palindrome, order
 from recipe_compiler.tensor.style import LATEX, PLAIN, Style
 
 
-def word_sections(derivation: Derivation, scheme: Scheme, laws: Laws = ()) -> str:
+def word_sections(derivation: Derivation, scheme: Scheme, target: Target | None = None) -> str:
     """Return the pieces of a word, dz = f_k dt + sqrt(2 D_k) dW with the row of their flow, and the word, as text.
 
     Of a cycle the word is what one of its moves repeats, if one does, and the moves follow.
@@ -24,13 +24,13 @@ def word_sections(derivation: Derivation, scheme: Scheme, laws: Laws = ()) -> st
     Args:
         derivation: of the dynamics.
         scheme: with the word, or the moves.
-        laws: of the target, which moves may draw its blocks from.
+        target: whose laws moves may draw its blocks from, and whose parameters involutions may name.
 
     Raises:
         ModelError: as of `split_by`.
     """
     if not scheme.split:
-        return section("cycle", [*cycle_lines(derivation, scheme, {}, laws)])
+        return section("cycle", [*cycle_lines(derivation, scheme, {}, target)])
     found = split_by(derivation, scheme)
     width = max(map(len, found))
     lines = [
@@ -41,18 +41,18 @@ def word_sections(derivation: Derivation, scheme: Scheme, laws: Laws = ()) -> st
     sections = [section("pieces", lines), section("word", [*_word_lines(scheme, found)])]
     if scheme.cycle:
         pieces = {name: piece for name, (piece, _) in found.items()}
-        sections.append(section("cycle", [*cycle_lines(derivation, scheme, pieces, laws)]))
+        sections.append(section("cycle", [*cycle_lines(derivation, scheme, pieces, target)]))
     return "\n\n".join(sections)
 
 
-def word_latex(derivation: Derivation, scheme: Scheme, laws: Laws = ()) -> str:
+def word_latex(derivation: Derivation, scheme: Scheme, target: Target | None = None) -> str:
     """Return the same as one LaTeX `align*` environment (needs amsmath)."""
     found, lines = split_by(derivation, scheme) if scheme.split else {}, list[str]()
     for name, (piece, flow) in found.items():
         for left, right in _moved(derivation, piece, LATEX):
             said = rf"&& \text{{{name}, {flow.row}}}"
             lines.append(rf"\mathrm{{d}}{left} &= {right} {said}")
-    lines += cycle_rows(derivation, scheme, {name: piece for name, (piece, _) in found.items()}, laws)
+    lines += cycle_rows(derivation, scheme, {name: piece for name, (piece, _) in found.items()}, target)
     body = " \\\\\n".join(f"  {line}" for line in lines)
     kept = f"; {kept_text(scheme.split, scheme.keep, scheme.word)}" if scheme.keep else ""
     stated = cycle_text(scheme) if scheme.cycle else word_text(scheme.split)

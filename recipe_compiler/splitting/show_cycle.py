@@ -3,26 +3,29 @@
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from recipe_compiler.derive.involution import JacobianError, mapped
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.formula.latex import latex
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.model import Cir, Draw, Law, Metropolis, Refresh, Scheme, Steps
+from recipe_compiler.spec.laws import law_text
+from recipe_compiler.spec.model import Cir, Draw, Involution, Law, Metropolis, Refresh, Scheme, Steps, Target
 from recipe_compiler.spec.moves import move_text
+from recipe_compiler.spec.read_involution import visible
 from recipe_compiler.spec.words import word_text
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.matrixform import matrix_form
+from recipe_compiler.tensor.show import write
 from recipe_compiler.tensor.style import LATEX, PLAIN, Style
 
 _LATEX = ("^{", "}")
 
 
-Laws = tuple[tuple[str, Law], ...]
-"""Blocks of a target to their laws given all others, as it claims them."""
-
-
-def cycle_lines(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece], laws: Laws) -> Iterator[str]:
+def cycle_lines(
+    derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece], target: Target | None
+) -> Iterator[str]:
     """Yield the moves as text, below each what it does; Psi is the word."""
+    laws = _laws(target)
     for move in scheme.cycle:
         yield move_text(scheme, move)
         match move:
@@ -35,12 +38,17 @@ def cycle_lines(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Pie
                 else:
                     yield f"  {block}' ~ N(0, {S})"
             case Draw(block):
-                law = dict(laws)[block]
-                yield f"  {block}' ~ {law.name}({', '.join(map(text, law.arguments))}), given all others and all data"
+                yield f"  {block}' ~ {law_text(laws[block])}, given all others and all data"
             case Cir(block):
-                shape, rate = map(text, dict(laws)[block].arguments)
+                shape, rate = map(text, laws[block].arguments)
                 yield f"  d {block} = (shape - rate*{block}) dt + sqrt(2*{block}) dW for the time eps, exactly"
                 yield f"  shape = {shape}, rate = {rate}, those of its Gamma law given all others"
+            case Involution(maps, draws, _):
+                for drawn in draws:
+                    yield f"  {drawn.block.name} ~ {law_text(drawn.law)}"
+                mapped = ", ".join(f"{name}' = {text(formula)}" for name, formula in maps)
+                yield f"  {mapped} with probability min(1, a), else z"
+                yield f"  log a = {_log_ratio(derivation, move, target, PLAIN)}"
             case Metropolis((least, most), flip):
                 turned = " with " + ", ".join(f"{block} -> -{block}" for block in flip) if flip else ""
                 drawn = "" if least == most else f"; L uniform in {least}, ..., {most}"
@@ -51,8 +59,11 @@ def cycle_lines(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Pie
                 yield f"  z' = Psi{_power(count)}(z); Psi the word"
 
 
-def cycle_rows(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece], laws: Laws) -> Iterator[str]:
+def cycle_rows(
+    derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece], target: Target | None
+) -> Iterator[str]:
     """Yield what the moves do as rows of a LaTeX `align*`."""
+    laws = _laws(target)
     if scheme.cycle and scheme.split:
         word = word_text(scheme.split).replace("{", r"\{").replace("}", r"\}")
         yield rf"\Psi &= \text{{{word}}}"
@@ -68,13 +79,20 @@ def cycle_rows(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piec
                 else:
                     yield rf"{block}' &\sim \mathcal{{N}}\left(0, {S}\right)"
             case Draw(name):
-                law, block = dict(laws)[name], LATEX.symbol(name)
+                law, block = laws[name], LATEX.symbol(name)
                 head = r"\mathcal{N}" if law.name == "N" else rf"\mathrm{{{law.name}}}"
                 yield rf"{block}' &\sim {head}\left({', '.join(map(latex, law.arguments))}\right)"
             case Cir(name):
-                block, (shape, rate) = LATEX.symbol(name), map(latex, dict(laws)[name].arguments)
+                block, (shape, rate) = LATEX.symbol(name), map(latex, laws[name].arguments)
                 drift = rf"\left({shape} - \left({rate}\right) {block}\right) dt"
                 yield rf"d {block} &= {drift} + \sqrt{{2 {block}}} \, dW \quad \text{{for the time }} \epsilon"
+            case Involution(maps, draws, _):
+                for drawn in draws:
+                    head = rf"{LATEX.symbol(drawn.block.name)} &\sim \mathcal{{N}}"
+                    yield rf"{head}\left({', '.join(map(latex, drawn.law.arguments))}\right)"
+                for name, formula in maps:
+                    yield rf"{LATEX.symbol(name)}' &= {latex(formula)}"
+                yield rf"\log a &= {_log_ratio(derivation, move, target, LATEX)}"
             case Metropolis((least, most), flip):
                 led = rf"\Psi{'^L' if least < most else _power(most, *_LATEX)}(z)"
                 back = ", ".join(["z", *(rf"\; {LATEX.symbol(b)} \to -{LATEX.symbol(b)}" for b in flip)])
@@ -85,6 +103,22 @@ def cycle_rows(derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piec
                 yield rf"W &= \text{{{by}}}" if by else rf"W &= H({led}) - H(z)"
             case Steps(count):
                 yield rf"z' &= \Psi{_power(count, *_LATEX)}(z)"
+
+
+def _laws(target: Target | None) -> Mapping[str, Law]:
+    """Return blocks of a target to their laws given all others, as it claims them."""
+    return {} if target is None else dict((target.declared or target).laws)
+
+
+def _log_ratio(derivation: Derivation, move: Involution, target: Target | None, style: Style) -> str:
+    """Return what is derived of log a, the ratio of an involution; in words where its Jacobian is not found."""
+    beside = () if target is None else target.declarations.parameters
+    try:
+        found = mapped(move, visible(derivation.dynamics.declarations, beside)).log_ratio()
+    except JacobianError:
+        words = ("log q(w'|z') - log q(w|z) + log |det DS|", r"\log q(w'|z') - \log q(w|z) + \log |\det DS|")
+        return f"H(z) - H(z') + {words[style is LATEX]}"
+    return "H(z) - H(z')" + ("" if found.is_zero else f" + {write(style, found, {})}")
 
 
 def _covariance(derivation: Derivation, block: str, style: Style) -> str | None:

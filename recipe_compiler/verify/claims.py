@@ -48,9 +48,11 @@ from recipe_compiler.verify.moves.in_build import (
     draws,
     integrates,
     of_cycle,
+    reflects,
     refreshes,
     steps_by_cycle,
 )
+from recipe_compiler.verify.moves.involution import involution
 from recipe_compiler.verify.moves.irreducible import irreducible
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.refresh import refresh
@@ -453,6 +455,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     Claim("refresh", "blocks are drawn anew from their laws given the others", _moves(refresh), refreshes),
     Claim("draw", "blocks of the target are drawn from their laws given the others", _moves(draw), draws),
     Claim("cir", "flows keep the laws of blocks of the target given the others", _moves(cir), diffuses),
+    Claim("involution", "involutions are some, and keep exp(-H) by the ratio derived", _moves(involution), reflects),
     Claim("metropolis", "what is accepted or refused keeps exp(-H)", _moves(metropolis), accepts),
     Claim("cycle", "every move keeps exp(-H), and every block is moved", _moves(cycle), steps_by_cycle),
     Claim("exact", "the chain keeps exp(-H) at every step size", _moves(exact), steps_by_cycle, required=False),

@@ -5,8 +5,9 @@ with the compiler.
 
 Most are cycles of refreshes, words, acceptances and draws (`random_cycles`: acceptance ratios, shares, flips, orders
 of moves, how often they are done, laws), a quarter draws and flows of gamma laws with data (`random_flows`: shapes,
-rates, Jacobians of log variables, sums over minibatches), an eighth steps of Python that are accepted or refused, as
-lint reads them (`random_steps`: ratios, momenta, kicks, corrections, flips). No claim that the judge finds wrong may
+rates, Jacobians of log variables, sums over minibatches), an eighth involutions (`random_involutions`: maps, Jacobians,
+laws of what is drawn), an eighth steps of Python that are accepted or refused, as lint reads them (`random_steps`:
+ratios, momenta, kicks, corrections, flips). No claim that the judge finds wrong may
 be proved, none that it does not may be refuted: a first one ends it, with its seed. Of a step with a wrong
 coefficient that no mean tells nothing is known, and it is not counted.
 """
@@ -24,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from random_cycles import CLAIMS, Judge, random_cycle
 from random_flows import FLOW_CLAIMS, random_flow
+from random_involutions import INVOLUTION_CLAIMS, random_involution
 from random_steps import random_step
 
 from recipe_compiler.lint.bind_arguments import bind_arguments
@@ -47,8 +49,12 @@ def judged(seed: int) -> dict[tuple[str, bool], Verdict]:
     """Return the verdicts on the random document of a seed, by claim and whether the judge finds it wrong."""
     if seed % 8 == 6:
         return _judged_step(seed)
-    flows = seed % 4 == 3
-    if flows:
+    asks = CLAIMS
+    if seed % 8 == 4:
+        document, asks = random_involution(Random(seed)), INVOLUTION_CLAIMS
+        wrong = document.wrong_claims(seed)
+    elif seed % 4 == 3:
+        asks = FLOW_CLAIMS
         document = random_flow(Random(seed))
         wrong = document.wrong_claims(seed)
     else:
@@ -58,7 +64,7 @@ def judged(seed: int) -> dict[tuple[str, bool], Verdict]:
         build = load(document.write(Path(folder)))
     assert isinstance(build, Build)
     bound = BoundBuild(Stages(build, bind(build)))
-    asked = [claim for claim in applicable_claims(BUILDS, build) if claim.id in (FLOW_CLAIMS if flows else CLAIMS)]
+    asked = [claim for claim in applicable_claims(BUILDS, build) if claim.id in asks]
     return {(claim.id, claim.id in wrong): claim.decide(bound).verdict for claim in asked}
 
 

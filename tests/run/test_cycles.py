@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cycles import cycle_build, texts
+from cycles import OF_MATRICES, cycle_build, texts
 from loaders import load_build
 
 from recipe_compiler.run.data import load_data
@@ -89,7 +89,7 @@ COVARIANCE = np.block([[SIGMA, np.zeros((3, 3))], [np.zeros((3, 3)), MASS]])
 
 
 @pytest.mark.parametrize("eps", [0.35, 0.7])
-@pytest.mark.parametrize("cycle", ["hmc", "hmc_of_some_steps", "ghmc", "mala"])
+@pytest.mark.parametrize("cycle", ["hmc", "hmc_of_some_steps", "ghmc", "mala", "scaled"])
 def test_a_double_well_is_drawn_from_exactly(cycle: str, eps: float) -> None:
     values = of_well(drawn("double_well", cycle, eps))
     found = {name: off(value, WELL[name]) for name, value in values.items()}
@@ -130,6 +130,7 @@ WRONG = {
     "a ratio without kinetic energy": ("hmc", 0.35, (" + rest_start - rest_at", "")),
     "a refresh of half the variance": ("mala", 0.5, ("_noise_scale(m,", "_noise_scale(m / 2.0,")),
     "U of the end after refusal": ("mala", 0.7, ("U_at if accept else U_0", "U_at")),
+    "an involution without its Jacobian": ("scaled", 0.35, (" + w_drawn[0] - (16.0 / 9.0)", " - (16.0 / 9.0)")),
     "the noise of the refresh decides": ("mala", 0.5, ("log_ratio, noise_accept_0,", "log_ratio, noise_r_0,")),
 }
 """Fault to a cycle, a step size and what of the text is replaced."""
@@ -150,7 +151,14 @@ def test_without_a_flip_chains_are_as_far_off_as_plain_numpy_has_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cycle", "eps", "shape"), [("hmc", 0.5, "shipped"), ("ghmc", 0.9, "scheduled"), ("between", 0.7, "shipped")]
+    ("cycle", "eps", "shape"),
+    [
+        ("hmc", 0.5, "shipped"),
+        ("ghmc", 0.9, "scheduled"),
+        ("between", 0.7, "shipped"),
+        (OF_MATRICES, 0.7, "shipped"),
+        ("turned_steps", 0.001, "shipped"),
+    ],
 )
 def test_a_gaussian_of_matrices_that_do_not_commute_is_drawn_from_exactly(cycle: str, eps: float, shape: str) -> None:
     """Means and covariances of theta and r together: r is as the last move leaves it."""

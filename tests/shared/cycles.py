@@ -44,6 +44,13 @@ VALUES = {
 """What a build says about a target beside its scheme; the matrices of the Gaussian do not commute."""
 LEAPFROG = "split: [B/2, A, B/2]"
 FLIP = "flip: {r: -r}"
+SCALED = '{involution: {theta: theta*exp(w), w: -w}, draws: {w: "N(1/2, 9/16)"}}'
+WALK = '{involution: {theta: theta + w, w: -w}, draws: {w: {shape: d, law: "N(0, 1/25*I)"}}}'
+TURNED = (
+    '{involution: {theta: theta + w, w: -w, r: -r}, draws: {w: {shape: d, law: "N(-theta/4 + r/3, 2*I)"}}}, '
+    '{involution: {theta: w, w: theta}, draws: {w: {shape: d, law: "N(-1, 4*I)"}}}'
+)
+"""Involutions: a law that is not symmetric, a mean of the state, blocks that are exchanged."""
 CYCLES = {
     "hmc": f"[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, steps: 10, {FLIP}}}}}]",
     "hmc_of_some_steps": f'[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, steps: "uniform(1, 20)", {FLIP}}}}}]',
@@ -53,15 +60,25 @@ CYCLES = {
     "between": f"[{{refresh: {{r: 1/2}}}}, {{metropolis: {{{LEAPFROG}, steps: 2, {FLIP}}}}}, {{refresh: {{r: 1/3}}}}]",
     "every_word": f"[{{metropolis: {{{LEAPFROG}, {FLIP}}}, every: 3}}, {{refresh: r, every: 2}}]",
     "every_steps": f"[{{{LEAPFROG}, steps: 2, every: 2}}, {{refresh: {{r: 1/3}}}}]",
+    "scaled": f"[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, steps: 3, {FLIP}}}}}, {SCALED}]",
+    "turned": f"[{TURNED}, {{refresh: {{r: 1/2}}}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}]",
+    "turned_steps": f"[{WALK}, {{{LEAPFROG}, steps: 2, every: 2}}, {{refresh: {{r: 1/3}}}}]",
+    "walk": f"[{{refresh: r}}, {WALK}]",
     "every": f"[{{refresh: {{r: 1/2}}, every: 3}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}, {{refresh: r, every: 2}}]",
 }
+
+OF_MATRICES = f"[{TURNED}, {{refresh: {{r: 1/2}}}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}]".replace(
+    "2*I", "M"
+).replace("-1, 4*I", "mu, 2*Sigma")
+"""Involutions of a Gaussian whose draws have full covariances."""
 
 ONE_OF_EACH = {
     f"{cycle}_{target}": (target, cycle)
     for target, cycle in (
         ("gaussian", "hmc"), ("double_well", "hmc_of_some_steps"), ("logistic_regression", "ghmc"),
         ("eight_schools", "mala"), ("logistic_regression", "steps"), ("gaussian", "between"), ("gaussian", "every"),
-        ("gaussian", "every_word"), ("logistic_regression", "every_steps"),
+        ("gaussian", "every_word"), ("logistic_regression", "every_steps"), ("double_well", "scaled"),
+        ("gaussian", "turned"), ("logistic_regression", "turned_steps"), ("eight_schools", "walk"),
     )
 }  # fmt: skip
 """Every cycle and every target, by the names of the builds."""

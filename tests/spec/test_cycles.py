@@ -181,9 +181,7 @@ def test_pieces_that_a_build_states_for_a_word_of_a_document_are_written_back(tm
 
 # what is refused
 
-OFFERED = (
-    "which is not offered yet, expected `refresh`, `draw`, `cir`, `metropolis`, or a word (`split`, `name`, `use`)"
-)
+OFFERED = "which is not offered yet, expected `refresh`, `draw`, `cir`, `metropolis`, `involution`, or a word"
 AT_THE_STATE = "a scan order that looks at the state does not keep the law"
 
 
@@ -275,7 +273,44 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
         ),
         # not offered, each by its name
         ("cycle: [{code: r}, MOVE]", "scheme.cycle[0]", f"found `code`, a move that is code, {OFFERED}"),
-        ("cycle: [{involution: {r: -r}}, MOVE]", "scheme.cycle[0]", "found `involution`, an involution of one's"),
+        (
+            "cycle: [{involution: {x: -r}}, MOVE]",
+            "scheme.cycle[0].involution.x",
+            "found `x`, expected a block of the dynamics, or a draw (theta, r)",
+        ),
+        ("cycle: [{involution: {w: -w}, draws: {w: 'N(0, 1)'}}, MOVE]", "scheme.cycle[0].involution", "moves no block"),
+        (
+            "cycle: [{involution: {r: -w}, draws: {w: 'N(0, 1)'}}, MOVE]",
+            "scheme.cycle[0].involution.r",
+            "found a scalar",
+        ),
+        ("cycle: [{involution: {r: -r}, every: 2}, MOVE]", "scheme.cycle[0].every", "it is done in each cycle"),
+        (
+            "cycle: [{involution: {r: -r}, steps: 2}, MOVE]",
+            "scheme.cycle[0].steps",
+            "found `steps` beside `involution`",
+        ),
+        ("cycle: [{involution: {r: -r}, log_ratio: r}, MOVE]", "scheme.cycle[0].log_ratio", "found a column [d]"),
+        (
+            "cycle: [{involution: {r: -r}, draws: {mu: 'N(0, 1)'}}, MOVE]",
+            "scheme.cycle[0].draws.mu",
+            "found a draw `mu`, the name of a block, parameter or size",
+        ),
+        (
+            "cycle: [{involution: {r: -r}, draws: {w: 'N(0, 1 + norm2(r))'}}, MOVE]",
+            "scheme.cycle[0].draws.w",
+            "found `r` in the covariance of `w`, expected parameters and numbers",
+        ),
+        (
+            "cycle: [{involution: {r: -r}, draws: {w: 'Gamma(1, 1)'}}, MOVE]",
+            "scheme.cycle[0].draws.w",
+            "found Gamma of a block that is real",
+        ),
+        (
+            "cycle: [{involution: {r: -r}, draws: {w: 'N(w, 1)'}}, MOVE]",
+            "scheme.cycle[0].draws.w",
+            "in a parameter of its own law",
+        ),
         ("cycle: [{refresh: r, every: 0}, MOVE]", "scheme.cycle[0].every", "expected an integer from 1 to 1000"),
         ("cycle: [{refresh: r, every: 3/2}, MOVE]", "scheme.cycle[0].every", "expected an integer"),
         ("cycle: [{refresh: r, repeat: 101}, MOVE]", "scheme.cycle[0].repeat", "expected an integer from 1 to 100"),

@@ -31,7 +31,7 @@ from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.discrete import discrete_blocks, of_data
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.laws import of_all_data, rows_of
+from recipe_compiler.spec.laws import law_text, of_all_data, rows_of
 from recipe_compiler.spec.model import Law, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.spec.recursion import demand_apart
@@ -68,7 +68,7 @@ def laws(target: Target) -> Answer:
         tried = tuple(f"law of {name}: {what}" for name, answer in left.items() for what in _tried(answer))
         first = next(iter(left.values()))
         return replace(first, decision=Undecided(tried, _residual(first), given), for_d="all", checked_at=())
-    data = tuple((f"law[{name}]", shown(law)) for name, law in target.laws)
+    data = tuple((f"law[{name}]", law_text(law)) for name, law in target.laws)
     by = "; ".join(
         dict.fromkeys(answer.decision.by for answer in answers.values() if isinstance(answer.decision, Proved))
     )
@@ -81,11 +81,6 @@ def law_of(target: Target, name: str) -> Answer:
     """Decide that the claimed law of one block is its law given all others, and all data."""
     target = standard(target)
     return _law(target, _named(target, name), dict(target.laws)[name])
-
-
-def shown(law: Law) -> str:
-    """Return a law as a document has it."""
-    return f"{law.name}({', '.join(map(text, law.arguments))})"
 
 
 def _law(target: Target, block: Block, law: Law) -> Answer:
@@ -123,8 +118,8 @@ def _says(law: Law, block: Block) -> str:
         row = f"a row of {b}" if len(block.shape.sizes) == 2 else b
         return f"U - E with {row} at one place less that at another, for {shown(law)}"
     if _is_joint(law, block):
-        return f"an entry of cov dU/d{b} - ({b} - m) for {shown(law)}"
-    return f"d(U - E)/d{b} for {shown(law)}"
+        return f"an entry of cov dU/d{b} - ({b} - m) for {law_text(law)}"
+    return f"d(U - E)/d{b} for {law_text(law)}"
 
 
 def _is_joint(law: Law, block: Block) -> bool:
@@ -161,7 +156,7 @@ def _ends(target: Target, law: Law, block: Block) -> Iterator[Identity]:
     declared = target.declarations
     for end, bound, stated in zip(("lower", "upper"), block.domain.bounds, law.arguments, strict=True):
         off = minus(stated, bound)
-        says = f"the {end} end of {shown(law)} less that of the domain of {block.name}"
+        says = f"the {end} end of {law_text(law)} less that of the domain of {block.name}"
         where = target.source.place(f"laws.{block.name}")
         yield Identity(says, where, convert(off, of_all_data(declared)), partial(_entries, off, declared))
 

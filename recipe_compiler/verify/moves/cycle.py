@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from recipe_compiler.spec.build_checks import potential_blocks
-from recipe_compiler.spec.model import Build, ByLaw, Cir, Draw, Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.model import Build, ByLaw, Cir, Draw, Involution, Metropolis, Move, Refresh, Steps
 from recipe_compiler.spec.words import letters
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.moves.cir import bias, flow_keeps, is_estimated
 from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
 from recipe_compiler.verify.moves.draw import drawn_blocks, drawn_from_law
+from recipe_compiler.verify.moves.involution import involution_keeps
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.refresh import law_given_others
 from recipe_compiler.verify.stationarity.stationary import stationary
@@ -57,6 +58,8 @@ def _moved(split: Split, move: Move, build: Build) -> Iterator[str]:
     match move:
         case Refresh(block) | Draw(block) | Cir(block):
             yield block
+        case Involution():
+            yield from (part for name in move.moved for part in _parts(split, name, build))
         case Metropolis() | Steps():
             done = {letter.piece for letter in letters(split.scheme.split)}
             for piece in split.pieces:
@@ -83,6 +86,9 @@ def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obli
                 limit = is_estimated(stages.build, move) and not at_every_step
                 says = f"move {place}, cir of {block}{', as eps goes to 0' if limit else ''}"
                 yield says, _of_flow(split, move, stages, at_every_step=at_every_step)
+            case Involution():
+                says = f"move {place}, involution of {', '.join(move.moved)}"
+                yield says, _told(involution_keeps(split, move, stages), "involution")
             case Metropolis():
                 yield f"move {place}, Metropolis", _told(metropolis(split, stages), "metropolis")
             case Steps() if at_every_step:

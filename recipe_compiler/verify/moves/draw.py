@@ -29,13 +29,13 @@ from recipe_compiler.formula.expression import Formula, FunctionAt
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.laws import law_text
 from recipe_compiler.spec.model import Build, Draw, Target
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, target_decided_in
 from recipe_compiler.verify.builds.laws import law_of
-from recipe_compiler.verify.builds.laws import shown as law_text
 from recipe_compiler.verify.builds.transformed import law_is_kept
 from recipe_compiler.verify.core.build_values import known_sizes
 from recipe_compiler.verify.core.identities import Identity, faults_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from recipe_compiler.spec.model import Build, Cir, Draw, Metropolis, Refresh, Steps
+from recipe_compiler.spec.model import Build, Cir, Draw, Involution, Metropolis, Refresh, Steps
 from recipe_compiler.verdict import Answer
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.core.subject import find
@@ -28,6 +28,11 @@ def draws(build: Build) -> bool:
 def diffuses(build: Build) -> bool:
     """Whether a move of a cycle is the flow that keeps the law of a block of the target."""
     return any(isinstance(move, Cir) for move in build.scheme.cycle)
+
+
+def reflects(build: Build) -> bool:
+    """Whether a move of a cycle is an involution, accepted or refused."""
+    return any(isinstance(move, Involution) for move in build.scheme.cycle)
 
 
 def integrates(build: Build) -> bool:

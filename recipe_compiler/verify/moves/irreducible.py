@@ -38,7 +38,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.build_checks import potential_blocks
-from recipe_compiler.spec.model import Build, ByLaw, Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.model import Build, ByLaw, Involution, Metropolis, Move, Refresh, Steps
 from recipe_compiler.spec.moves import over_a_period
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.pieces import Piece
@@ -89,17 +89,17 @@ def irreducible(split: Split, stages: Stages) -> Answer:
 
 def draws_in_a_row(split: Split, build: Build) -> bool:
     """Whether a row of moves of a period, with no word among them, draws every block of target and dynamics."""
-    return any(_draw_all(split, build, row) for row in _rows(split))
+    return any(_draw_all(split, build, row) for _, row in _rows(split))
 
 
-def _rows(split: Split) -> Iterator[tuple[Move, ...]]:
-    """Yield the rows of moves of a period between one move with a word and the next; periods follow each other."""
+def _rows(split: Split) -> Iterator[tuple[Move | None, tuple[Move, ...]]]:
+    """Yield the rows of draws of a period between one other move and the next, each after that; periods follow."""
     circle = over_a_period(split.scheme.cycle)
-    words = [place for place, move in enumerate(circle) if isinstance(move, Metropolis | Steps)]
-    if not words:
-        yield circle
-    for place, following in zip(words, (*words[1:], *(w + len(circle) for w in words[:1])), strict=True):
-        yield (*circle, *circle)[place + 1 : following]
+    others = [place for place, move in enumerate(circle) if isinstance(move, Metropolis | Steps | Involution)]
+    if not others:
+        yield None, circle
+    for place, following in zip(others, (*others[1:], *(w + len(circle) for w in others[:1])), strict=True):
+        yield circle[place], (*circle, *circle)[place + 1 : following]
 
 
 def _draw_all(split: Split, build: Build, moves: tuple[Move, ...]) -> bool:
@@ -143,8 +143,11 @@ def _form(split: Split) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
         raise _OtherFormError("it is known of a position and a momentum over all of the real numbers")
     if not any(isinstance(other, Refresh) and other.block == r.name for other in scheme.cycle):
         raise _OtherFormError(f"nothing draws {r.name} anew")
-    drawn = [any(isinstance(own, Refresh) and own.block == r.name for own in row) for row in _rows(split)]
-    if not any(before and after for before, after in zip(drawn, (*drawn[1:], *drawn[:1]), strict=True)):
+    rows = [
+        (other, any(isinstance(own, Refresh) and own.block == r.name for own in row)) for other, row in _rows(split)
+    ]
+    around = zip(rows, (*rows[1:], *rows[:1]), strict=True)
+    if not any(before and after and not isinstance(move, Involution) for (_, before), (move, after) in around):
         raise _OtherFormError(f"{r.name} is drawn anew less often than a word is done: its trajectories may close")
     named, word = {piece.name: piece for piece in split.pieces}, [letter.piece for letter in letters(scheme.split)]
     drifts = [name for name in word if theta.name in named[name].moved]

@@ -17,6 +17,8 @@ BUILDS = {path.stem for path in HERE.glob("*.yaml") if isinstance(load(path), Bu
 OFF = "(pi K - pi)/pi, pi = exp(-H) = "
 TURNED = "a refused move has to be turned, r -> -r"
 
+RATIO = "log_ratio as claimed less log q(w'|z')/q(w|z) + log |det DS|"
+
 REFUTED = {
     "ghmc_without_flip": ("metropolis", f"{OFF}(-1) exp(-1) + (1) exp(-15)", TURNED),
     "ghmc_every_third_without_flip": ("metropolis", "theta = ", "nothing draws r anew"),
@@ -37,6 +39,15 @@ REFUTED = {
     "law_of_the_unbounded_variable": ("draw", "d(U - E)/dtau", ""),
     "law_of_another_block": ("draw", "d(U - E)/da for N(b/3, 1/2) = 1/3", ""),
     "draw_under_a_metric": ("draw", "d(H - U(theta))/da = ", "H - U(theta) depends on a, whose law is another one"),
+    "scale_without_its_jacobian": ("involution", f"theta = [2, 1, 1], w = 1, {RATIO} = -3", ""),
+    "scale_by_the_wrong_power": ("involution", f"{RATIO} = -1", ""),
+    "scale_with_the_sign_of_the_way_back": ("involution", f"{RATIO} = -6", ""),
+    "scale_by_a_law_that_is_forgotten": ("involution", f"{RATIO} = ", ""),
+    "scale_of_each_as_of_one": ("involution", f"{RATIO} = ", ""),
+    "walk_that_drifts": ("involution", f"{RATIO} = ", ""),
+    "scale_that_does_not_come_back": ("involution", "S(S(theta)) - theta = ", ""),
+    "shift_that_does_not_come_back": ("involution", "S(S(theta)) - theta = 2", ""),
+    "walk_out_of_the_domain": ("involution", "theta + w - 0 = ", "maps theta out of its domain"),
     "block_that_is_never_drawn": ("cycle", "moved = mu", "no move moves tau"),
 }
 """Mutant to the claim that it fails, what its witness says, and by what it was decided."""
@@ -61,6 +72,9 @@ OPEN = {
     ),
     "metric_that_is_not_kept": ("metropolis", "A keeps volume", "midpoint is known to keep volume where a constant"),
     "one_part_under_a_metric": ("draw", "H - U(theta) is free of theta"),
+    "reflection_in_a_vector": ("involution", "the Jacobian of the involution: dtheta'/dtheta is a sum"),
+    "inverse_over_the_line": ("involution", "theta is not zero", "is not known to be positive"),
+    "walk_of_a_flat_law": ("involution", "v @ v.T is positive definite"),
     "heat_that_is_turned": ("metropolis", "O is in detailed balance up to r -> -r", "its current runs backwards"),
 }
 """Mutant to its open claim and what that names."""

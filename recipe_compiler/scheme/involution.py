@@ -1,0 +1,73 @@
+"""An involution as a move of a Program: what it draws, what blocks become, and the log of its ratio beside H."""
+
+from collections.abc import Callable, Mapping
+
+from recipe_compiler.derive.involution import JacobianError, Mapped, mapped
+from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.program.atoms import replace_atoms
+from recipe_compiler.program.program import Auxiliary, Image, Involution, Noise, Program
+from recipe_compiler.scheme.shifts_and_noise import fresh
+from recipe_compiler.spec.model import Involution as Stated
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Atom, Coordinate, Tensor
+
+InNewest = Callable[[Tensor], Tensor]
+
+
+def reflected(
+    move: Stated, program: Program, known: Declarations, newest: Mapping[str, str], taken: frozenset[str]
+) -> Involution:
+    """Return the move of an involution, from the newest values on.
+
+    Args:
+        move: as a build states it.
+        program: whose blocks it maps.
+        known: what the formulas of the move may name (`spec.read_involution.visible`).
+        newest: every block to its newest value.
+        taken: names that those of the compiler stay clear of.
+
+    Raises:
+        ModelError: the determinant of its Jacobian is not found.
+    """
+    of = mapped(move, known)
+    try:
+        log_ratio = of.log_ratio()
+    except JacobianError as why:
+        problem = f"found an involution of {', '.join(move.moved)} whose Jacobian is not known: {why}"
+        hint = "state it so that each block depends on itself entry by entry, others in an order"
+        raise ModelError([Fault(Place(""), "scheme.cycle", problem, hint)]) from None
+    drawn = {own.block.name: fresh(f"{own.block.name}_drawn", taken) for own in move.draws}
+    values = {**newest, **drawn}
+
+    def rule(atom: Atom) -> Atom:
+        return Coordinate(values[atom.block], atom.at) if isinstance(atom, Coordinate) else atom
+
+    def in_newest(tensor: Tensor) -> Tensor:
+        return replace_atoms(tensor, rule)
+
+    images = tuple(_image(of, block, newest[block.name], taken, in_newest) for block in program.blocks
+                   if block.name in move.moved)  # fmt: skip
+    return Involution(
+        tuple(_auxiliary(of, own.block, drawn[own.block.name], taken, in_newest) for own in move.draws),
+        images,
+        in_newest(log_ratio),
+        tuple((block.name, newest[block.name]) for block in program.blocks),
+    )
+
+
+def _image(of: Mapped, block: Block, old: str, taken: frozenset[str], in_newest: InNewest) -> Image:
+    at, new = (fresh(f"{old}_{ending}", taken) for ending in ("image", "mapped"))
+    value = convert(of.maps[block.name], of.declarations, *row_slots(block), stated=True)
+    return Image(block, old, at, new, in_newest(value))
+
+
+def _auxiliary(of: Mapped, stated: Block, name: str, taken: frozenset[str], in_newest: InNewest) -> Auxiliary:
+    """Return what draws a block w = m + n, n ~ N(0, cov)."""
+    law = next(own.law for own in of.stated.draws if own.block == stated)
+    m, cov = law.arguments
+    block = Block(name, stated.shape)
+    covariance = convert(cov, of.declarations, *row_slots(block), *col_slots(block))
+    noise = Noise(fresh(f"n_{name}", taken), (block,), ((covariance,),), None, at_once=True)
+    return Auxiliary(block, in_newest(convert(m, of.declarations, *row_slots(block))), noise)
