@@ -511,7 +511,7 @@ class Documents:
         self.scheme: Json = documents.get("scheme") or {}
         entry = self.build.get("scheme") or {}
         self.cycle: list[Json] = entry.get("cycle") or []
-        worded = (move.get("metropolis") or move for move in self.cycle if not {"refresh", "draw", "cir", "involution"} & {*move})
+        worded = (m.get("metropolis") or m for m in self.cycle if not {"refresh", "draw", "cir", "involution"} & {*m})
         self.step: Json = next(worded, {}) if self.cycle else entry
         self.flows: Json = self.step.get("flows") or self.scheme.get("flows") or {}
         self.D, self.Q = self.dynamics.get("D") or self.claims.get("diffusion"), self.dynamics.get("Q")
@@ -652,8 +652,7 @@ class Documents:
         facts["full"] = self.build.get("variant") == "full"
         facts["word"] = self.step and self.step.get("name") not in EULER
         facts |= {"cycle": self.cycle, "-cycle": not self.cycle, "step": self.step or not self.cycle}
-        moves = ("refresh", "draw", "cir", "involution", "metropolis")
-        facts |= {key: any(key in move for move in self.cycle) for key in moves}
+        facts |= {k: any(k in m for m in self.cycle) for k in ("refresh", "draw", "cir", "involution", "metropolis")}
         facts["follows"] = facts["step"] and not facts["metropolis"]
         facts["assumes"] = self.assume or {*listed(self.target.get("assume"))} - {ASSUMED} or kinds
         rows = [(part, *row.split(":")) for part in ASKED if self.parts.get(part) for row in ASKED[part].split()]
