@@ -119,10 +119,12 @@ def _log_determinant(of: Mapped, row: Block, column: Block) -> Tensor:
     if len(slope.terms) != 1:
         raise JacobianError(f"{says} is a sum, and no single term")
     (term,) = slope.terms
-    i, j = (*row_slots(row), *col_slots(column)) if row.shape.sizes else (None, None)
-    factors = tuple((atom, power) for atom, power in term.factors if atom != Delta(i, j))
-    if i is not None and (len(factors) == len(term.factors) or j in indices(factors)):
-        raise JacobianError(f"{says} is not shown to be diagonal")
+    factors, i = term.factors, None
+    if row.shape.sizes:
+        i, j = *row_slots(row), *col_slots(column)
+        factors = tuple(factor for factor in term.factors if factor[0] != Delta(i, j))
+        if len(factors) == len(term.factors) or j in indices(factors):
+            raise JacobianError(f"{says} is not shown to be diagonal")
     if indices(factors) - {i}:
         raise JacobianError(f"{says} holds a sum over an index")
     return _log_of(of, Term(term.coefficient, factors), i, says)

@@ -116,7 +116,7 @@ def _says(law: Law, block: Block) -> str:
     b = block.name
     if law.name == "Categorical":
         row = f"a row of {b}" if len(block.shape.sizes) == 2 else b
-        return f"U - E with {row} at one place less that at another, for {shown(law)}"
+        return f"U - E with {row} at one place less that at another, for {law_text(law)}"
     if _is_joint(law, block):
         return f"an entry of cov dU/d{b} - ({b} - m) for {law_text(law)}"
     return f"d(U - E)/d{b} for {law_text(law)}"
