@@ -14,7 +14,7 @@ from recipe_compiler.formula.shapes import DomainName, Kind, Shape
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Metropolis, Scheme, Stated, Steps, Target
+from recipe_compiler.spec.model import Involution, Metropolis, Scheme, Stated, Steps, Target
 
 NO_FLOW = "it has no gradient, so no word moves it, and no acceptance proposes it"
 VALUES = (0, 1)
@@ -86,11 +86,10 @@ def check_moved(page: Page, scheme: Scheme, target: Target) -> None:
             hint = f"write `scheme: {{cycle: [draw: {block.name}, ...]}}`, with a draw of every block"
             page.fault(("scheme",), "scheme", problem, hint)
         for place, move in enumerate(scheme.cycle):
-            if isinstance(move, Metropolis | Steps):
-                problem = (
-                    f"found a move with a word beside `{block.name}`, which is discrete, expected draws: {NO_FLOW}"
-                )
-                hint = "a word moves all blocks of the target at once; draw each by its law"
+            if isinstance(move, Metropolis | Steps | Involution):
+                what = "an involution" if isinstance(move, Involution) else "a move with a word"
+                problem = f"found {what} beside `{block.name}`, which is discrete, expected draws: {NO_FLOW}"
+                hint = f"{what} moves all blocks of the target at once; draw each by its law"
                 page.fault(("scheme", "cycle", place), f"scheme.cycle[{place}]", problem, hint)
 
 

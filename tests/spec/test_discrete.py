@@ -111,6 +111,11 @@ def test_dynamics_have_no_discrete_blocks(tmp_path: Path) -> None:
             "scheme.cycle[2]: found a move with a word beside `z`, which is discrete",
         ),
         ("hmc", "{cycle: [draw: z, {split: [B/2, A, B/2]}]}", "scheme.cycle[1]: found a move with a word beside `z`"),
+        (
+            "still",
+            "{cycle: [draw: z, {involution: {theta: -theta}}]}",
+            "scheme.cycle[1]: found an involution beside `z`",
+        ),
         ("still", "{cycle: [cir: z]}", "found cir of z, whose law is Categorical, expected Gamma(shape, rate)"),
         ("still", "{cycle: [draw: z, draw: w]}", "found a draw of w, expected its law under `laws`"),
         ("still", "{cycle: [refresh: z]}", "found `z`, expected a block of the dynamics"),
