@@ -250,6 +250,25 @@ def test_a_full_disk_is_said_before_anything_is_written(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="no room can be asked for")
+def test_a_file_that_may_not_be_so_long_is_not_begun(
+    tree: xarray.DataTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HDF5 ends the process where it cannot close a file."""
+    import resource
+
+    monkeypatch.setattr(xarray.DataTree, "to_netcdf", lambda *_, **__: pytest.fail("it was begun"))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            save(tree, tmp_path / "draws.nc")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert caught.value.filename == str(tmp_path / "draws.nc")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_refusal_names_the_file_that_was_asked_for(tree: xarray.DataTree, tmp_path: Path) -> None:
     (tmp_path / "draws.nc").mkdir()
     with pytest.raises(OSError, match="found a folder, expected a file") as caught:
