@@ -8,10 +8,11 @@ that datum, as the name of a field is; everywhere else it is the whole matrix. A
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
 from recipe_compiler.formula.expression import Compare, Formula, Role, Symbol
+from recipe_compiler.formula.rebuild import tidy
 from recipe_compiler.formula.shapes import DomainName, Kind, Shape
-from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Involution, Metropolis, Scheme, Stated, Steps, Target
@@ -103,11 +104,10 @@ def held(target: Target) -> Target:
         return target
     declared, own = target.declarations, of_data(target.declarations)
     others = tuple(block for block in blocks if block not in own)
-    constants: dict[str, Formula] = {b.name: Symbol(b.name, b.shape, Role.PARAMETER) for b in others}
-    of_row = constants | {b.name: Symbol(b.name, row_of(b), Role.DATUM) for b in own}
+    roles = dict.fromkeys((b.name for b in others), Role.PARAMETER) | dict.fromkeys((b.name for b in own), Role.DATUM)
 
-    def fixed(formula: Formula | None, entry: str = "") -> Formula | None:
-        return None if formula is None else substitute(formula, of_row if entry == "log_likelihood" else constants)
+    def fixed(formula: Formula | None) -> Formula | None:
+        return None if formula is None else _with_roles(formula, roles)
 
     return replace(
         target,
@@ -119,22 +119,29 @@ def held(target: Target) -> Target:
         ),
         potential=fixed(target.potential),
         log_prior=fixed(target.log_prior),
-        log_likelihood=fixed(target.log_likelihood, "log_likelihood"),
+        log_likelihood=fixed(target.log_likelihood),
         laws=(),
         declared=None if target.declared is None else held(target.declared),
-        stated=_held_densities(target.stated, constants, of_row),
+        stated=_held_densities(target.stated, roles),
     )
 
 
-def _held_densities(stated: Stated, constants: Mapping[str, Formula], of_row: Mapping[str, Formula]) -> Stated:
-    """Return named densities with discrete blocks held: by rows where they are of ONE datum."""
+def _with_roles(formula: Formula, roles: Mapping[str, Role]) -> Formula:
+    """Return a formula in which some blocks have another role; their shapes are what they are there."""
+    if isinstance(formula, Symbol):
+        own = roles.get(formula.name) if formula.role is Role.BLOCK else None
+        return formula if own is None else replace(formula, role=own)
+    return tidy(formula, [_with_roles(part, roles) for part in parts(formula)], lambda shape: shape)
 
-    def fixed(formula: Formula, entry: str) -> Formula:
-        return substitute(formula, of_row if entry == "log_likelihood" else constants)
 
-    needs = (substitute(condition, of_row) for condition in stated.needs)
+def _held_densities(stated: Stated, roles: Mapping[str, Role]) -> Stated:
+    """Return named densities with discrete blocks held."""
+    needs = (_with_roles(condition, roles) for condition in stated.needs)
     return Stated(
-        tuple(replace(one, arguments=tuple(fixed(a, one.entry) for a in one.arguments)) for one in stated.densities),
-        tuple((entry, fixed(formula, entry)) for entry, formula in stated.others),
+        tuple(
+            replace(one, arguments=tuple(_with_roles(argument, roles) for argument in one.arguments))
+            for one in stated.densities
+        ),
+        tuple((entry, _with_roles(formula, roles)) for entry, formula in stated.others),
         tuple(condition for condition in needs if isinstance(condition, Compare)),
     )

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from loaders import load_target
+from loaders import load_build, load_target
 
 from recipe_compiler.spec.discrete import held
 from recipe_compiler.spec.model import Target
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.in_build import target_decided_in
 from recipe_compiler.verify.builds.laws import law_of
 from recipe_compiler.verify.builds.normalisable import normalisable_target
 from recipe_compiler.verify.builds.target import defined
@@ -181,3 +182,38 @@ def test_integral_and_formulas_are_decided_for_all_rows(load: Load) -> None:
     assert isinstance(normalisable_target(load(shipped)).decision, Proved)
     improper = load(shipped.replace(" - norm2(mu)/(2*mean_variance)", ""))
     assert not isinstance(normalisable_target(improper).decision, Proved)  # a mean without data has no law
+
+
+def test_named_densities_beside_a_row_are_held_at_the_sizes_of_a_build(tmp_path: Path) -> None:
+    """What is stated by densities has the sizes of the document, what is decided at values those of the build."""
+    (tmp_path / "y.csv").write_text("y\n1\n2\n", encoding="utf-8")
+    (tmp_path / "target.yaml").write_text(
+        """
+name: shifted
+state: {mu: {shape: K}, z: {shape: [N, K], domain: one_hot}}
+data: {y: {shape: N}}
+parameters: {c: {shape: K}}
+log_prior: normal(mu, 0, 1) + sum(c*mu)**3
+log_likelihood: z @ c + normal(y, z @ mu, 1)
+laws: {z: "Categorical(ones @ c.T - (y @ ones.T - ones @ mu.T)**2/2)"}
+""",
+        encoding="utf-8",
+    )
+    (tmp_path / "build.yaml").write_text(
+        f"""
+name: at_sizes
+dynamics: {ROOT}/specs/dynamics/still.yaml
+target: target.yaml
+parameters: {{c: {{value: [1, 2]}}}}
+scheme: {{cycle: [draw: z]}}
+variant: full
+sizes: {{K: 2}}
+data: {{file: y.csv, y: y}}
+run: {{draws: 10}}
+""",
+        encoding="utf-8",
+    )
+    build = load_build(tmp_path / "build.yaml")
+    answer = target_decided_in(normalisable_target, build)
+    assert isinstance(answer.decision, Undecided | Refuted)
+    assert not any("replacement" in reason for reason in getattr(answer.decision, "tried", ()))
