@@ -151,9 +151,19 @@ def covariance(rng: Rng) -> Columns:
     return {"u": 1 + u, "v": -1 + 2 * (0.6 * u + 0.8 * v)}
 
 
+def garch(rng: Rng) -> Columns:
+    """200 returns of N(1, s_t), s_t = 0.3 + 0.4 (y_{t-1} - 1)**2 + 0.4 s_{t-1}, s_1 = 1/4."""
+    s, y = 0.25, list[float]()
+    for _ in range(200):
+        y.append(1 + np.sqrt(s) * rng.standard_normal())
+        s = 0.3 + 0.4 * (y[-1] - 1) ** 2 + 0.4 * s
+    return {"y": np.array(y)}
+
+
 MODELS: tuple[Callable[[Rng], Columns], ...] = (
     linear, robust, logistic, poisson, negative_binomial, beta_binomial, ordered_logit, softmax, weibull,
     varying_intercepts, varying_slopes, mixture, ar2, stochastic_volatility, zero_inflated, irt, covariance, counties,
+    garch,
 )  # fmt: skip
 """Those whose data are drawn; the two of eight schools read the table that ships."""
 

@@ -48,8 +48,8 @@ TEXTBOOK = (
     "weibull", "schools_centred", "schools_noncentred", "varying_intercepts", "varying_slopes", "mixture", "ar2",
     "stochastic_volatility", "zero_inflated", "irt", "covariance",
 )  # fmt: skip
-FURTHER = ("counties",)
-"""Beside them: varying intercepts of many groups."""
+FURTHER = ("counties", "garch")
+"""Beside them: varying intercepts of many groups, a volatility that passes from row to row."""
 PUBLISHED = ("diamonds", "nes", "mesquite", "sblrc", "earnings", "kidiq", "hmm", "gp", "rats")
 """Of posteriordb; those of tests/posteriors are there."""
 UNSTATED = {

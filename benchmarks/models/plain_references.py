@@ -5,7 +5,8 @@
 zero_inflated and robust have three and four coordinates: moments are sums over a grid around the mode, on axes that
 whiten the curvature there; the sums of grids of half the spacing agree to all digits that are compared.
 stochastic_volatility is sampled by 256 chains of HMC on innovations, h_t - mu = phi (h_(t-1) - mu) + s z_t, whose
-gradient is the recursion run backwards. Hierarchies are exact, by `hierarchies.py`.
+gradient is the recursion run backwards. garch is drawn by Student's t law, with weights. Hierarchies are exact, by
+`hierarchies.py`.
 """
 
 import json
@@ -24,6 +25,7 @@ STORED = HERE / "references.json"
 COMMAND = "python benchmarks/models/plain_references.py"
 
 CHAINS, WARMUP, DRAWS, LEAPFROGS = 256, 1500, 4000, 24
+WEIGHTED = 400_000
 POINTS, FEWER_POINTS, WIDTH = 81, 15, 8.0
 """Of each axis of a grid, of three and of four; how many sds of the curvature it goes to either side."""
 
@@ -185,6 +187,49 @@ def _moments(draws: Array) -> dict[str, float]:
     return {"mean": float(draws.mean()), "sd": float(draws.std()), "mcse_mean": float(error), "r_hat": float(r_hat)}
 
 
+def garch() -> dict[str, dict[str, float]]:
+    """Return the moments of mu, omega and w, by weighted draws of Student's t law of their unbounded coordinates.
+
+    Those are mu, log omega, log w_0 - log w_2, log w_1 - log w_2; the law is fitted to the draws before, five times.
+    """
+    y, rng = table("garch")["y"], np.random.default_rng(12)
+
+    def shares(z: Array) -> Array:
+        odds = np.column_stack([z[:, 2:], np.zeros(len(z))])
+        return np.exp(odds - np.logaddexp.reduce(odds, axis=1)[:, None])
+
+    def log_density(z: Array) -> Array:
+        mu, omega, w = z[:, 0], np.exp(z[:, 1]), shares(z)
+        s, total = np.full(len(z), 0.25), z[:, 1] + np.log(w).sum(axis=1)
+        for x in y:
+            total -= np.log(s) / 2 + (x - mu) ** 2 / s / 2
+            s = omega + w[:, 0] * (x - mu) ** 2 + w[:, 1] * s
+        return total
+
+    centre, root, freedom = np.array([y.mean(), np.log(y.var()) - 1, 0.0, 0.0]), np.diag([0.2, 0.7, 1.0, 1.0]), 5.0
+    for size in (*[50_000] * 5, WEIGHTED):
+        normals, spread = rng.standard_normal((size, 4)), freedom / rng.chisquare(freedom, size)
+        z = centre + np.sqrt(spread)[:, None] * normals @ root.T
+        far = spread * (normals**2).sum(axis=1)
+        log_weight = log_density(z) + (freedom + 4) / 2 * np.log1p(far / freedom)
+        weight = np.exp(log_weight - log_weight.max())
+        weight /= weight.sum()
+        centre = weight @ z
+        root = np.linalg.cholesky((z - centre).T @ ((z - centre) * weight[:, None]))
+    print(f"garch: the weights are worth {1 / (weight**2).sum():.0f} draws")
+    w = shares(z)
+    columns = {"mu": z[:, 0], "omega": np.exp(z[:, 1]), **{f"w[{k}]": w[:, k] for k in range(3)}}
+    return {name: _weighted(x, weight) for name, x in columns.items()}
+
+
+def _weighted(x: Array, weight: Array) -> dict[str, float]:
+    """Return mean and sd under weights that add up to 1, and the error of the mean."""
+    mean = weight @ x
+    error = np.sqrt((weight**2) @ (x - mean) ** 2)
+    sd = np.sqrt(weight @ (x - mean) ** 2)
+    return {"mean": float(mean), "sd": float(sd), "mcse_mean": float(error), "r_hat": 1.0}
+
+
 def schools() -> dict[str, dict[str, float]]:
     """Return the moments of eight schools, whichever way they are written."""
     data = table("schools")
@@ -215,6 +260,7 @@ MODELS = {
     "zero_inflated": (zero_inflated, SUMS),
     "robust": (robust, SUMS),
     "stochastic_volatility": (stochastic_volatility, f"HMC in NumPy, {CHAINS} chains of {DRAWS}"),
+    "garch": (garch, f"{WEIGHTED} weighted draws"),
     "schools_centred": (schools, SUMS),
     "schools_noncentred": (schools, SUMS),
     "varying_intercepts": (varying_intercepts, SUMS),

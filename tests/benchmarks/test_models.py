@@ -14,13 +14,14 @@ MODELS = Path(__file__).parents[2] / "benchmarks" / "models"
 BUILDS = sorted(path.stem for path in (MODELS / "builds").glob("*.yaml"))
 REFERENCES = json.loads((MODELS / "references.json").read_text(encoding="utf-8"))
 TEXTBOOK = 19
-FURTHER = {"counties"}
-"""Another table of varying intercepts."""
+ANOTHER_TABLE = {"counties"}
+"""Of varying intercepts."""
+FURTHER = {*ANOTHER_TABLE, "garch"}
 
 
 def test_there_are_nineteen_models_and_what_is_published() -> None:
     assert len(set(BUILDS) - FURTHER - {"diamonds"}) == TEXTBOOK
-    assert {path.stem for path in (MODELS / "targets").glob("*.yaml")} == set(BUILDS) - FURTHER
+    assert {path.stem for path in (MODELS / "targets").glob("*.yaml")} == set(BUILDS) - ANOTHER_TABLE
 
 
 @pytest.mark.parametrize("name", sorted(set(BUILDS) & set(REFERENCES)))

@@ -89,8 +89,9 @@ def test_a_kink_in_a_state_is_one_of_u(tmp_path: Path, at: str) -> None:
     assert not bends(target(tmp_path, MA))
 
 
-def test_a_bounded_likelihood_beside_a_proper_prior_is_normalisable(tmp_path: Path) -> None:
-    assert normalisable_alone(target(tmp_path, MA)).verdict is Verdict.PROVED
+@pytest.mark.parametrize("document", [MA, GARCH])
+def test_a_bounded_likelihood_beside_a_proper_prior_is_normalisable(tmp_path: Path, document: str) -> None:
+    assert normalisable_alone(target(tmp_path, document)).verdict is Verdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,9 @@ def test_a_bounded_likelihood_beside_a_proper_prior_is_normalisable(tmp_path: Pa
         (MA, "normal(y, mu + theta*e, sigma)", "e*mu"),
         (MA, "normal(y, mu + theta*e, sigma)", "mu*theta*e"),
         (MA, "normal(y, mu + theta*e, sigma)", "e**2"),
-        (GARCH, "", ""),
+        (GARCH, "next: omega + alpha", "next: alpha"),
+        (GARCH, "start: omega,", "start: alpha*beta/100,"),
+        (GARCH, "lognormal(omega, 0, 1)", "half_normal(omega, 1)"),
         (GARCH, "normal(mu, 0, 5) + ", ""),
         (GARCH, "normal(y, mu, sqrt(sigma2))", "sigma2"),
         (GARCH, "normal(y, mu, sqrt(sigma2))", "1/sigma2"),

@@ -40,6 +40,15 @@ from recipe_compiler.verify.integrability.summands import (
 
 
 @dataclass(frozen=True, slots=True)
+class Floor:
+    """A state of a recursion, and a formula of blocks that it is at least."""
+
+    state: Formula
+    least: Formula
+    given: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Ceiling:
     """F is at most a constant, and multiples of these; by the declarations `given`, and by facts of exact data."""
 
@@ -54,6 +63,7 @@ def ceiling(
     declarations: Declarations,
     moments: Moments,
     sample: Sample | None = None,
+    floors: Sequence[Floor] = (),
 ) -> Ceiling | None:
     """Return what a scalar formula is at most; None where nothing is shown.
 
@@ -63,11 +73,12 @@ def ceiling(
         declarations: of what stands in them.
         moments: block to the moments that its prior has, whatever the state is.
         sample: exact data; it is then the sum over them that is at most so.
+        floors: what states of a recursion are at least.
     """
     found = Used()
     try:
         for case in cases(formula, densities, declarations, sample):
-            own = _of_case(case, moments)
+            own = _of_case(case, moments, floors)
             if own is None:
                 return None
             found |= own
@@ -76,10 +87,10 @@ def ceiling(
     return Ceiling(tuple(sorted(found.absorbed)), found.given, tuple(sorted(found.facts)))
 
 
-def _of_case(case: Case, moments: Moments) -> Used | None:
+def _of_case(case: Case, moments: Moments, floors: Sequence[Floor]) -> Used | None:
     """Return what shows a ceiling in one case of the data; None where it is not shown."""
     reader = Reader(case.declarations)
-    bounds = bounds_of(case, reader)
+    bounds = [*bounds_of(case, reader), *_of_floors(floors, reader)]
     of = above_gaps(reader.read(case.formula), reader)
     kept = list(kept_from_zero(of, reader, case.sample)) if case.sample else []
     found = Used()
@@ -95,6 +106,15 @@ def _of_case(case: Case, moments: Moments) -> Used | None:
             continue
         found |= own
     return found.by(reader, case)
+
+
+def _of_floors(floors: Sequence[Floor], reader: Reader) -> Iterator[Linear]:
+    """Yield v - s, and log v - log s where v is positive, of every state s that is at least v."""
+    for floor in floors:
+        v, s = reader.read(floor.least), reader.read(floor.state)
+        yield less(v, s)
+        if reader.sign(v).positive:
+            yield less(reader.log(v), reader.log(s))
 
 
 def _of_logarithms(of: Linear, reader: Reader) -> Linear | None:

@@ -21,6 +21,7 @@ from recipe_compiler.verify.builds.cases import Sample
 from recipe_compiler.verify.builds.logarithms import with_logarithms
 from recipe_compiler.verify.builds.proper_prior import by_prior_and_data
 from recipe_compiler.verify.builds.target import lies_in_supports
+from recipe_compiler.verify.builds.volatility import by_floor
 from recipe_compiler.verify.core.build_values import known_sizes
 from recipe_compiler.verify.from_data.decide import Fact, Infinite, Open, Shown, decide
 from recipe_compiler.verify.from_data.reading import Known, read, read_matrix
@@ -39,7 +40,7 @@ Entries = tuple[tuple[Column, ...], ...]
 
 def decided_by_data(build: Build, general: Answer) -> Answer:
     """Return what the data decide; the answer for all data, with what was tried, where they do not."""
-    if not build.target.declarations.data or build.target.gradient is not None or build.target.recursion:
+    if not build.target.declarations.data or build.target.gradient is not None:
         return general
     if not isinstance(build.observed, Observed):
         return _more(general, (build.observed,) if build.observed else ())
@@ -48,10 +49,13 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
         sample = Sample(_known(build, target, build.observed), build.observed.rows)
     except NotReadError as error:
         return _more(general, (f"at its data: {error}",))
-    counted, reasons = _by_counting(build, target, sample, build.observed) if not constrained(target) else (None, ())
-    if counted is not None:
-        return replace(general, decision=counted, for_d="all", checked_at=())
-    kept = by_prior_and_data(build.target, sample)
+    reasons: tuple[str, ...] = ()
+    if not build.target.recursion and not constrained(target):
+        counted, reasons = _by_counting(build, target, sample, build.observed)
+        if counted is not None:
+            return replace(general, decision=counted, for_d="all", checked_at=())
+    by = by_floor if build.target.recursion else by_prior_and_data
+    kept = by(build.target, sample)
     if kept is None:
         return _more(general, reasons)
     prior, words = kept

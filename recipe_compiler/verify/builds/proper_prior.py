@@ -5,6 +5,7 @@ are integrated out one after the other, each integral being at most 1: one that 
 first. theta of normal(theta, mu, tau) goes before mu and tau. Bounded by a constant, the likelihood changes nothing.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,18 +14,20 @@ from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.density_terms import log_density
-from recipe_compiler.formula.expression import Formula, Number, Symbol
+from recipe_compiler.formula.expression import Add, Compare, Formula, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName
+from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Stated, StatedDensity, Target
 from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.cases import Sample
-from recipe_compiler.verify.builds.ceiling import Ceiling, ceiling
+from recipe_compiler.verify.builds.ceiling import Ceiling, Floor, ceiling
+from recipe_compiler.verify.builds.inequality import Moments
 from recipe_compiler.verify.builds.latent import ceiling_of_latent, latent
 from recipe_compiler.verify.builds.locations import ceiling_at_locations, locations
 from recipe_compiler.verify.builds.target import beside_states, defined
-from recipe_compiler.verify.core.premises import depends_on_state
+from recipe_compiler.verify.core.premises import depends_on_state, holds
 
 ZERO = Number(Fraction(0))
 METHOD = "proper prior, bounded likelihood"
@@ -74,12 +77,12 @@ def _order(
     priors: list[StatedDensity], declared: Declarations, sample: Sample | None
 ) -> tuple[tuple[str, ...] | None, str]:
     """Return the order in which blocks are integrated out, and a first one whose laws the likelihood has to show."""
-    order = _integrated_out(priors, declared)
+    order = integrated_out(priors, declared)
     block = latent(declared, priors) if order is None and sample is not None else None
     if block is None:
         return order, ""
     others = replace(declared, blocks=tuple(other for other in declared.blocks if other != block))
-    order = _integrated_out(priors, others)
+    order = integrated_out(priors, others)
     return None if order is None else (block.name, *order), block.name
 
 
@@ -102,8 +105,10 @@ def _ceilings(
     if beside is not None and sample is not None and block:
         likelihood = ceiling_of_latent(formula, of_data, declared, moments, sample, block)
         return None if likelihood is None else (beside, likelihood)
-    of_row = of_rows(plain)  # whatever the states of a recursion are
-    likelihood = ceiling(formula, of_data, of_row, moments, sample) if beside is not None else None
+    if target.recursion:
+        rows = _of_rows(plain, formula, of_data, moments) if beside is not None else None
+        return None if beside is None or rows is None else (beside, rows)
+    likelihood = ceiling(formula, of_data, declared, moments, sample) if beside is not None else None
     if sample is not None and likelihood is None:
         located = locations(priors, formula, declared, moments, sample)
         fewer = {name: known for name, known in moments.items() if name not in located}
@@ -111,6 +116,42 @@ def _ceilings(
         if beside is not None:
             likelihood = ceiling_at_locations(formula, of_data, declared, fewer, sample, located)
     return None if beside is None or likelihood is None else (beside, likelihood)
+
+
+def _of_rows(target: Target, formula: Formula, of_data: list[StatedDensity], moments: Moments) -> Ceiling | None:
+    """Return what the log likelihood of a row is at most, of the first row and of all others.
+
+    States are those of `start` in the first. In others they are `next` of some states, so at least what stands in it
+    beside terms that are not negative: omega, of omega + alpha (y - mu)**2 + beta s.
+    """
+    start: dict[str, Formula] = {state.block.name: state.start for state in target.recursion}
+    densities = [replace(one, arguments=tuple(substitute(a, start) for a in one.arguments)) for one in of_data]
+    first = ceiling(substitute(formula, start), densities, target.declarations, moments)
+    declared = of_rows(target)
+    known = tuple(floors(target, declared))
+    others = ceiling(formula, of_data, declared, moments, floors=known)
+    if first is None or others is None:
+        return None
+    given = first.given.union(others.given, *(floor.given for floor in known))
+    return Ceiling(tuple(sorted({*first.absorbed, *others.absorbed})), given)
+
+
+def floors(target: Target, declared: Declarations) -> Iterator[Floor]:
+    """Yield what states are at least after the first row: the terms of `next` that no row and no state is in.
+
+    The other terms are shown not to be negative, whatever the states and the data are.
+    """
+    states = {state.block.name for state in target.recursion}
+    for state in target.recursion:
+        if state.block.shape != SCALAR:
+            continue
+        terms = state.next.terms if isinstance(state.next, Add) else (state.next,)
+        uses = [(term, dependence(term)) for term in terms]
+        same = [term for term, use in uses if not use.data and not states & set(use.blocks)]
+        others = add([term for term in terms if term not in same] or [ZERO], SCALAR)
+        shown = holds((Compare(">=", others, ZERO, SCALAR),), declared)
+        if same and not shown.open:
+            yield Floor(Symbol(state.block.name, SCALAR, Role.BLOCK), add(same, SCALAR), shown.given)
 
 
 def _of_data(target: Target, stated: Stated, sample: Sample | None) -> Formula:
@@ -128,7 +169,7 @@ def _moves(one: StatedDensity) -> bool:
     return any(depends_on_state(argument) for argument in one.arguments[1:])
 
 
-def _integrated_out(priors: list[StatedDensity], declared: Declarations) -> tuple[str, ...] | None:
+def integrated_out(priors: list[StatedDensity], declared: Declarations) -> tuple[str, ...] | None:
     """Return the blocks in an order in which each is integrated out; None where there is none.
 
     Those in an interval of known ends that have no law are left to the last: the interval has a finite length.

@@ -53,6 +53,7 @@ class Model:
     columns: str
     sizes: str = ""
     file: str = "data.csv"
+    recursion: str = ""
 
 
 def regression(likelihood: str, columns: str, prior: str = "0", scale: str = "sigma", **more: str) -> Model:
@@ -215,7 +216,33 @@ def series(
     return Model(state, fields, f"normal(mu, 0, 1) + {scale}", likelihood, columns, "T: 6", file="series.csv")
 
 
+def garch(y: str, prior: str, law: str = "normal(y, m, sqrt(s))", start: str = "omega", **more: str) -> Model:
+    state = f"m: {{}}, omega: {SCALE}, w: {{shape: 3, constraint: simplex}}"
+    following = more.pop("following", "omega + w[0]*(y - m)**2 + w[1]*s")
+    recursion = f's: {{is: positive, start: "{start}", next: "{following}"}}'
+    return Model(state, "y: {shape: N}", prior, law, f"y: {y}", recursion=recursion, **more)
+
+
+PAIR = "normal(m, 0, 5) + dirichlet(w, 1)"
+
 IMPROPER = {
+    # 24 equal data: omega**-12 at m, whatever w is; int dm gives a root of it back.
+    "a series of equal data, half-normal floor": garch("none", f"{PAIR} + half_normal(omega, 1)"),
+    "a series of equal data, flat floor": garch("one", "dirichlet(w, 1)"),
+    # The series is as likely as at omega = 0 where the floor is small: int domega/omega.
+    "a series with a flat logarithm of its floor": garch("time", f"{PAIR} - log(omega)"),
+    "a series with two laws of its floor": garch("time", f"{PAIR} + gamma(omega, 1/2, 1) + gamma(omega, 1/2, 1)"),
+    # omega**-3/2 at m of the size of its root: int domega/omega at oo.
+    "a series of three data, flat": garch("y", "dirichlet(w, 1)", file="three.csv"),
+    # No prior of w on the line, no datum says anything of it.
+    "a series with a weight that has no law": Model(
+        f"m: {{}}, omega: {SCALE}, c: {{}}",
+        "y: {shape: N}",
+        "normal(m, 0, 5) + half_normal(omega, 1)",
+        "normal(y, m, sqrt(s))",
+        "y: time",
+        recursion='s: {is: positive, start: "omega", next: "omega + sigmoid(c)*s"}',
+    ),
     # Two equal data in one component: int dm s**-2 exp(-((y - m)/s)**2) = c/s, and int ds/s.
     "a mixture of half-normal scales, at ties": components("tied", FIRST, SECOND),
     "a mixture of half-Cauchy scales, two equal data": components("y", FIRST, SECOND, "half_cauchy(s, 1)"),
@@ -497,6 +524,13 @@ IMPROPER = {
 }
 
 PROPER = {
+    "a series whose variance passes on": garch("time", f"{PAIR} + lognormal(omega, 0, 1)"),
+    "a series whose variance passes on, half-normal floor": garch("time", f"{PAIR} + half_normal(omega, 1)"),
+    "a series whose variance passes on, flat": garch("time", "dirichlet(w, 1)"),
+    "a series whose scale passes on, heavy tails": garch(
+        "time", "dirichlet(w, 1) + gamma(omega, 1/2, 1)", "student_t(y, 3, m, s)", "2", following="omega + w[0]*abs(y)"
+    ),
+    "equal data of a series, floor away from 0": garch("none", f"{PAIR} + inverse_gamma(omega, 3, 1)"),
     "a mixture of half-normal scales": components("time", FIRST, SECOND),
     "a mixture of half-Cauchy scales of Student and Laplace laws": components(
         "time", "student_t(y, 3, m[0], s[0])", "laplace(y, m[1], s[1])", "half_cauchy(s, 1)"
@@ -661,6 +695,9 @@ def written(model: Model, folder: Path) -> Path:
         f"format: 1\nname: model\nstate: {{{model.state}}}\ndata: {{{model.data}}}\n"
         f'log_prior: "{model.prior}"\nlog_likelihood: "{model.likelihood}"\n'
     )
+    if model.recursion:
+        with (folder / "target.yaml").open("a") as file:
+            file.write(f"recursion: {{{model.recursion}}}\n")
     build = folder / "build.yaml"
     build.write_text(
         f"format: 1\nname: model_build\ndynamics: {DYNAMICS}\ntarget: target.yaml\nscheme: {{name: baoab}}\n"
