@@ -169,7 +169,8 @@ def rerun_file(
     """Make a stored run again from the documents and settings in its file, and compare the draws bit by bit."""
     with refusals_said(file, as_json=as_json):
         before, cache = stored(Path(file)), open_cache(use=use_cache)
-        build, settings = build_of(before, file, folder)
+        build, kept = build_of(before, file, folder)
+        settings = settings_of(build, {name: own for name, own in asdict(kept).items() if name != "schedule"})
         if build.data is None and build.target.declarations.data:
             raise RunError(f"{file}: the data were given in Python: `rc.rerun(file, data)` takes them again")
         _demand_places(results, build)

@@ -6,10 +6,10 @@ The file holds the documents as written, the settings, and digests of all that t
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from recipe_compiler.spec.model import Build, RunSettings, Schedule
 
 if TYPE_CHECKING:
     from xarray import DataTree
+
+Read = TypeVar("Read")
 
 GROUPS = ("posterior", "auxiliary", "warmup_posterior", "diverged_posterior")
 """The groups that hold draws."""
@@ -54,14 +56,31 @@ def build_of(tree: "DataTree", file: str, folder: Path | None = None) -> tuple[B
     missing = [name for name in ("documents", "run_settings", "facts") if name not in tree.attrs]
     if missing:
         raise RunError(f"{file}: found no documents in it, expected a file that `recipe run` of this version wrote")
-    settings: dict[str, Any] = json.loads(str(tree.attrs["run_settings"]))
-    schedule = Schedule(**settings.pop("schedule"))
-    return from_archive(str(tree.attrs["documents"]), folder), RunSettings(**settings, schedule=schedule)
+    build = _read(tree, "documents", file, lambda text: from_archive(text, folder))
+    return build, _read(tree, "run_settings", file, _settings)
+
+
+def _settings(text: str) -> RunSettings:
+    settings: dict[str, Any] = json.loads(text)
+    return RunSettings(**settings | {"schedule": Schedule(**settings["schedule"])})
+
+
+def _read(tree: "DataTree", name: str, file: str, read: Callable[[str], Read]) -> Read:
+    """Return what an attribute says.
+
+    Raises:
+        RunError: nothing that a run has written.
+    """
+    try:
+        return read(str(tree.attrs[name]))
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        problem = f"found `{name}` in it that cannot be read, expected what `recipe run` wrote there"
+        raise RunError(f"{file}: {problem}: the file was changed") from error
 
 
 def demand_same(tree: "DataTree", facts: Facts, file: str) -> None:
     """Raise RunError where draws would be others than those of a stored run, with what differs."""
-    before: dict[str, str] = json.loads(str(tree.attrs["facts"]))
+    before = _read(tree, "facts", file, _digests)
     now = {name: _digest(value) for name, value in facts.items() if name != "draws"}
     differ = [name for name in dict.fromkeys((*before, *now)) if name != "draws" and before.get(name) != now.get(name)]
     if not differ:
@@ -72,6 +91,10 @@ def demand_same(tree: "DataTree", facts: Facts, file: str) -> None:
     said += ["the emitted code is not that of the run: this version steps otherwise"] if "code" in others else []
     said += [f"found other values of {', '.join(rest)}"] if (rest := [n for n in others if n != "code"]) else []
     raise RunError(f"{file}: cannot be made again: {'; '.join(said)}")
+
+
+def _digests(text: str) -> dict[str, str]:
+    return dict(json.loads(text))
 
 
 def same_draws(tree: "DataTree", again: "DataTree") -> bool:

@@ -71,6 +71,32 @@ def test_a_file_without_documents_is_refused(fit: rc.Fit) -> None:
         again(without, X)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("documents", '{"documents": {}', "found `documents` in it that cannot be read"),
+        ("documents", '{"documents": {}}', "found `documents` in it that cannot be read"),
+        ("run_settings", "{}", "found `run_settings` in it that cannot be read"),
+        ("run_settings", '{"draws": 5, "schedule": {"speed": 1}}', "found `run_settings` in it that cannot be read"),
+        ("facts", "[1]", "found `facts` in it that cannot be read"),
+        ("facts", "", "found `facts` in it that cannot be read"),
+    ],
+)
+def test_what_no_run_has_written_is_refused(fit: rc.Fit, name: str, text: str, says: str) -> None:
+    changed = rc.Fit.of(fit.copy())
+    changed.attrs = dict(fit.attrs) | {name: text}
+    with pytest.raises(RunError, match=f"{says}, .*the file was changed"):
+        again(changed, X)
+
+
+def test_settings_of_another_kind_are_refused(fit: rc.Fit) -> None:
+    settings = json.loads(str(fit.attrs["run_settings"]))
+    changed = rc.Fit.of(fit.copy())
+    changed.attrs = dict(fit.attrs) | {"run_settings": json.dumps(settings | {"draws": "many"})}
+    with pytest.raises(RunError, match=r"draws: found many \(str\), expected a whole number"):
+        again(changed, X)
+
+
 def test_a_folder_takes_the_place_of_the_one_that_it_was_in(tmp_path: Path) -> None:
     for folder in ("first", "moved"):
         (tmp_path / folder).mkdir()
