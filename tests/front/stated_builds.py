@@ -609,6 +609,9 @@ def logistic(name: str, title: str, dynamics: rc.Dynamics, **more: object) -> rc
     )  # fmt: skip
 
 
+SCALED = {"theta": "theta*exp(w)", "w": "-w"}
+
+
 def builds() -> list[rc.Build]:
     """Return all of them."""
     dense = {"target": gaussian(), "sizes": {"d": 3}, "draws": 4000, **FOUR}
@@ -840,6 +843,16 @@ def builds() -> list[rc.Build]:
             title="SGRLD, full gradient, a banana in the plane with a metric that follows its bend",
             bind={"G_inverse": I / 2 + s * (bent @ bent.T)},
             parameters={s: 2, "b": HALF, e_1: [1, 0], e_2: [0, 1]}, draws=4000, warmup=500, **FOUR,
+        ),
+        rc.Build(
+            name="scaled_categories", dynamics=sgrld_positive(), target=categories(), sizes={"d": 3},
+            title="Scale moves in the expanded-mean form, three categories with 17 data",
+            references=["green1995reversible"], scheme={"cycle": [
+                {"involution": SCALED, "draws": {"w": {"shape": "d", "law": "N(0, s**2*I)"}}},
+                {"involution": SCALED, "draws": {"w": "N(0, s**2)"}, "log_ratio": "d*w"},
+            ]},
+            parameters={"alpha": [3, 4, 3], "n": [5, 8, 4], s: "1/2"},
+            thin=4, draws=4000, warmup=100, **FOUR,
         ),
         rc.Build(
             name="sgrld_categories", dynamics=sgrld_positive(), target=categories(), sizes={"d": 3},
