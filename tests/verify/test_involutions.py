@@ -169,4 +169,4 @@ def test_an_involution_between_refresh_and_word_leaves_the_uniqueness_of_the_law
     assert isinstance(
         decided(f"{{refresh: r}}, {word}, {{refresh: r}}, {mirror}", "irreducible", "hmc").decision, Proved
     )
-    assert "drawn anew less often" in why(decided(f"{{refresh: r}}, {mirror}, {word}", "irreducible", "hmc"))
+    assert "drawn anew next to a word" in why(decided(f"{{refresh: r}}, {mirror}, {word}", "irreducible", "hmc"))

@@ -148,6 +148,8 @@ def _form(split: Split) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
     ]
     around = zip(rows, (*rows[1:], *rows[:1]), strict=True)
     if not any(before and after and not isinstance(move, Involution) for (_, before), (move, after) in around):
+        if any(isinstance(move, Involution) for move in scheme.cycle):
+            raise _OtherFormError(f"it is known where {r.name} is drawn anew next to a word, on either side of it")
         raise _OtherFormError(f"{r.name} is drawn anew less often than a word is done: its trajectories may close")
     named, word = {piece.name: piece for piece in split.pieces}, [letter.piece for letter in letters(scheme.split)]
     drifts = [name for name in word if theta.name in named[name].moved]
