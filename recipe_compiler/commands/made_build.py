@@ -79,8 +79,10 @@ def _shown(
         made = _read(stated, folder, given)
     else:
         first = _first(dynamics, target)
-        _read(stated | {"scheme": first}, folder, given)  # whatever else is wrong is said first
-        made = _with_scheme(dynamics, first, lambda scheme: _read(stated | {"scheme": scheme}, folder, given))
+        # whatever else is wrong is said first; what only moves take is read with the scheme that is chosen
+        plainly = _read(_without_moves(stated) | {"scheme": first}, folder, given)
+        scheme = _scheme_of(dynamics, plainly) or first
+        made = _read(stated | {"scheme": scheme}, folder, given)
     if given.save is not None:
         write_whole(given.save, text_of(made.source).encode())
     if not quiet:
@@ -223,16 +225,19 @@ def _draws(laws: Sequence[tuple[str, Law]]) -> Entries:
     return {"cycle": [{"draw": block} for block, _ in laws]}
 
 
-def _with_scheme(dynamics: Dynamics, first: Entries, read: Callable[[object], Build]) -> Build:
-    """Return the build with the first scheme that its dynamics have the pieces and flows for."""
+def _without_moves(stated: Entries) -> Entries:
+    """Return entries without the share of moves to be accepted, which Euler's step has none of."""
+    return stated | {"run": {key: value for key, value in stated["run"].items() if key != "accept"}}
+
+
+def _scheme_of(dynamics: Dynamics, plainly: Build) -> Entries | None:
+    """Return the first scheme that dynamics have the pieces and flows for; None where it is that of the build given."""
     blocks, own = dynamics.declarations.blocks, {block.name for block in potential_blocks(dynamics)}
-    plainly = read(first)
     momenta = [block.name for block in blocks if block.name not in own]
     derivation = derive(bind(plainly))
     if all(entry.is_zero for row in derivation.D for entry in row):
-        return read(_moves(plainly, momenta, lambda word: _fits(plainly, word)))
-    words = (name for name in WORDS if momenta and _fits(plainly, name))
-    return next((read({"name": name}) for name in words), plainly)
+        return _moves(plainly, momenta, lambda word: _fits(plainly, word))
+    return next(({"name": name} for name in WORDS if momenta and _fits(plainly, name)), None)
 
 
 def _fits(build: Build, word: str) -> bool:

@@ -44,7 +44,7 @@ def log_normal(x: Formula, mu: Formula, L: Formula, declarations: Declarations) 
     terms: list[Formula] = []
     for i, row in enumerate(entries):
         known = [build.negate(_times(row[j], z[j])) for j in range(i) if row[j] != _ZERO]
-        left = build.add([_entry(x, i), build.negate(_entry(mu, i)), *known], SCALAR)
+        left = build.add([entry_at(x, i), build.negate(entry_at(mu, i)), *known], SCALAR)
         z.append(left if row[i] == build.ONE else _times(left, build.power(row[i], build.MINUS_ONE, SCALAR)))
         terms.append(_times(ex.Number(Fraction(-1, 2)), build.power(z[i], ex.Number(Fraction(2)), SCALAR)))
         terms += [] if row[i] == build.ONE else [build.negate(ex.Apply("log", (row[i],), SCALAR))]
@@ -70,7 +70,7 @@ def _place(formula: Formula, i: int, j: int, declarations: Declarations) -> Form
         case ex.Identity():
             return build.ONE if i == j else _ZERO
         case ex.Apply("diag", (v,)):
-            return _entry(v, i) if i == j else _ZERO
+            return entry_at(v, i) if i == j else _ZERO
         case ex.Explicit(rows):
             return rows[i][j]
         case ex.Multiply(left, right) if SCALAR in (left.shape, right.shape):
@@ -79,15 +79,15 @@ def _place(formula: Formula, i: int, j: int, declarations: Declarations) -> Form
             return None if entry is None else _times(number, entry)
         case ex.MatMul(ex.Apply("diag", (v,)), matrix):
             entry = _place(matrix, i, j, declarations)
-            return None if entry is None else _times(_entry(v, i), entry)
+            return None if entry is None else _times(entry_at(v, i), entry)
         case ex.MatMul(matrix, ex.Apply("diag", (v,))):
             entry = _place(matrix, i, j, declarations)
-            return None if entry is None else _times(entry, _entry(v, j))
+            return None if entry is None else _times(entry, entry_at(v, j))
         case _:
             return None
 
 
-def _entry(vector: Formula, i: int) -> Formula:
+def entry_at(vector: Formula, i: int) -> Formula:
     """Return an entry of a column."""
     match vector:
         case ex.Filled(value):
@@ -95,16 +95,18 @@ def _entry(vector: Formula, i: int) -> Formula:
         case ex.Explicit(rows):
             return build.entry_of(rows, (i,))
         case ex.Transpose(arg):
-            return _entry(arg, i)
+            return entry_at(arg, i)
         case ex.Multiply(left, right) if SCALAR in (left.shape, right.shape):
             number, column = (left, right) if left.shape == SCALAR else (right, left)
-            return _times(number, _entry(column, i))
+            return _times(number, entry_at(column, i))
         case ex.Multiply(left, right):
-            return _times(_entry(left, i), _entry(right, i))
+            return _times(entry_at(left, i), entry_at(right, i))
         case ex.Add(terms):
-            return build.add([_entry(term, i) for term in terms], SCALAR)
+            return build.add([entry_at(term, i) for term in terms], SCALAR)
         case ex.Apply(fn, (arg,)) if fn in ex.ELEMENTWISE and arg.shape != SCALAR:
-            return build.apply(fn, (_entry(arg, i),), SCALAR)
+            return build.apply(fn, (entry_at(arg, i),), SCALAR)
+        case ex.Power(base, exponent) if exponent.shape == SCALAR:
+            return build.power(entry_at(base, i), exponent, SCALAR)
         case _:
             return ex.Entry(vector, (i,))
 

@@ -55,6 +55,10 @@ from recipe_compiler.verify.integrability.summands import (
 ONE, HALF = Fraction(1), Fraction(1, 2)
 
 
+class EqualDataError(Exception):
+    """Data that have to differ for a mixture to be shown to have a finite integral do not; the text says which."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Factor:
     """f_n of a datum in a component: what of -F it takes, log p, where m is, and D of d = -D/a, l = g (D + a m)."""
@@ -137,6 +141,9 @@ def ceiling_at_locations(
     located: frozenset[str],
 ) -> Ceiling | None:
     """Return what a log likelihood is at most once its locations are integrated over; None where nothing is shown.
+
+    Raises:
+        EqualDataError: it would be shown if no two data were equal.
 
     Args:
         formula: of one datum.
@@ -317,12 +324,19 @@ def _positions(m: Formula, sample: Sample) -> Iterator[int]:
 
 
 def _different(data: Sequence[_At]) -> tuple[str, ...] | None:
-    """Return what the data show: that those of one coordinate all differ; None where two are equal."""
+    """Return what the data show: that those of one coordinate all differ; None where they are not compared.
+
+    Raises:
+        EqualDataError: two are equal.
+    """
     of_logarithms: dict[str, bool] = {}
     rows: dict[tuple[str, int, fmpq], tuple[int, int]] = {}
     for one in data:
         if of_logarithms.setdefault(one.block, one.d[0]) != one.d[0]:
             return None
         if rows.setdefault((one.block, one.place, one.d[1]), one.row) != one.row:
-            return None
+            found = "equal" if one.d[0] else f"{float(one.d[1]):g}"
+            left = f"with {one.block} at both, a power of 1/scale is left that no integral takes"
+            needed = "that vanishes at 0 faster than any power (lognormal, inverse_gamma), or no two equal data"
+            raise EqualDataError(f"two data are {found}: {left}; a prior of the scale {needed}, would decide it")
     return tuple(f"no two equal data at one {name}" for name in sorted(of_logarithms))

@@ -12,12 +12,13 @@ import numpy as np
 from flint import fmpq
 
 from recipe_compiler.formula.declaration import Datum
-from recipe_compiler.formula.shapes import Kind, Shape
+from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Observed, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Report, Undecided
 from recipe_compiler.verify.builds.cases import Sample
+from recipe_compiler.verify.builds.locations import EqualDataError
 from recipe_compiler.verify.builds.logarithms import with_logarithms
 from recipe_compiler.verify.builds.proper_prior import by_prior_and_data
 from recipe_compiler.verify.builds.target import lies_in_supports
@@ -55,7 +56,10 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
         if counted is not None:
             return replace(general, decision=counted, for_d="all", checked_at=())
     by = by_floor if build.target.recursion else by_prior_and_data
-    kept = by(build.target, sample)
+    try:
+        kept = by(build.target, sample)
+    except EqualDataError as error:
+        return _more(general, (f"at its data: {error}",))
     if kept is None:
         return _more(general, reasons)
     prior, words = kept
@@ -105,7 +109,7 @@ def asked_of_data(target: Target) -> tuple[str, ...]:
     """Return what data of a build are to show, found with made-up ones; empty where they would not decide either."""
     own = standard(target)
     fields = own.declarations.data
-    if not fields or target.gradient is not None or target.recursion or constrained(own):
+    if not fields or target.gradient is not None or target.recursion:
         return ()
     rng = Random(0)
     sizes = dict.fromkeys(own.declarations.sizes, SIZE) | {
@@ -115,7 +119,8 @@ def asked_of_data(target: Target) -> tuple[str, ...]:
     data = {datum.name: _made_up(datum, known, rng) for datum in fields}
     ones = {p.name: _one(p.shape, known) for p in own.declarations.parameters}
     known = replace(known, data=data, parameters=ones)
-    for parts, is_all, own_sample in _tried(own, Sample(known, SAMPLED)):
+    sample = Sample(known, SAMPLED)
+    for parts, is_all, own_sample in () if constrained(own) else _tried(own, sample):
         try:
             found = decide(energy_of(parts, own_sample.known))
         except NotReadError:
@@ -123,7 +128,20 @@ def asked_of_data(target: Target) -> tuple[str, ...]:
         if isinstance(found, Shown) and (is_all or own_sample.known is not known):
             asked = ", ".join(dict.fromkeys(fact.asks for fact in found.facts))
             return (f"the data of a build would decide it: {asked}",) if asked else ()
-    return ()
+    return _asked_beside_prior(target, own, sample, rng)
+
+
+def _asked_beside_prior(target: Target, own: Target, sample: Sample, rng: Random) -> tuple[str, ...]:
+    """Return what data are to show beside a proper prior, found with numbers that all differ."""
+    plain = [d for d in own.declarations.data if not d.values and not d.is_index and d.shape == SCALAR]
+    differ = {datum.name: ((tuple(map(fmpq, rng.sample(range(1, 9 * SAMPLED), SAMPLED))),),) for datum in plain}
+    try:
+        kept = by_prior_and_data(
+            target, replace(sample, known=replace(sample.known, data={**sample.known.data, **differ}))
+        )
+    except EqualDataError:
+        return ()
+    return (f"the data of a build would decide it: {', '.join(kept[1])}",) if kept is not None and kept[1] else ()
 
 
 def _tried(own: Target, sample: Sample) -> Iterator[tuple[list[tuple[Value, int]], bool, Sample]]:

@@ -27,6 +27,7 @@ from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.cases import Sample
 from recipe_compiler.verify.builds.proper_prior import ZERO, floors, integrated_out
+from recipe_compiler.verify.builds.recursion import read_alike
 from recipe_compiler.verify.builds.target import beside_states, defined
 from recipe_compiler.verify.core.premises import holds
 from recipe_compiler.verify.from_data.values import NotReadError
@@ -75,6 +76,8 @@ def by_floor(target: Target, sample: Sample) -> tuple[Proved, tuple[str, ...]] |
     from_row = _from_row(plain, state, omega)
     shown = defined(target).decision
     if order is None or not may or from_row is None or not isinstance(shown, Proved):
+        return None
+    if not isinstance(read_alike(target).decision, Proved):
         return None
     try:
         numbers = sample.numbers(field)[from_row:]

@@ -27,6 +27,7 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )
 from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.triangular import entry_at
 from recipe_compiler.verify.core.premises import depends_on_state
 
 MOST = 200
@@ -273,6 +274,11 @@ class Reader:
         match fn, arg:
             case "log", Apply("sum", (Apply("exp", (Explicit(rows),)),)):
                 return single(Function("logsumexp", tuple(self.read(entry) for row in rows for entry in row)))
+            case "log", Apply("sum", (Apply("exp", (column,)),)) if column.shape.cols is None:
+                count = column.shape.rows
+                if not isinstance(count, int):
+                    return single(Leaf(formula))
+                return single(Function("logsumexp", tuple(self.read(entry_at(column, k)) for k in range(count))))
             case _ if arg.shape != SCALAR:
                 return single(Leaf(formula))
             case "log", _:

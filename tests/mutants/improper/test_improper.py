@@ -1,6 +1,6 @@
 """Posteriors without a finite integral, at data of a file: never proved; and right ones of the same kinds, proved."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -8,8 +8,8 @@ from loaders import load_build
 
 from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.verdict import Verdict
-from recipe_compiler.verify.builds.normalisable import normalisable_build
+from recipe_compiler.verdict import Undecided, Verdict
+from recipe_compiler.verify.builds.normalisable import normalisable_alone, normalisable_build
 
 HERE = Path(__file__).parent
 DYNAMICS = HERE.parents[2] / "specs" / "dynamics" / "sghmc.yaml"
@@ -225,7 +225,29 @@ def garch(y: str, prior: str, law: str = "normal(y, m, sqrt(s))", start: str = "
 
 PAIR = "normal(m, 0, 5) + dirichlet(w, 1)"
 
+
+def by_columns(y: str, prior: str, w: str = "w: {shape: 2, constraint: simplex}") -> Model:
+    state = f"m: {{shape: 2, constraint: ordered}}, s: {{shape: 2, domain: positive, transform: log}}, {w}"
+    law = "mixture(w, normal(y, m, s))"
+    return Model(state, "y: {shape: N}", f"normal(m, 0, 5) + dirichlet(w, 2) + {prior}", law, f"y: {y}")
+
+
+def of_regressions(prior: str) -> Model:
+    state = f"b: {{shape: p}}, c: {{shape: p}}, s: {{shape: 2, domain: positive, transform: log}}, {WEIGHT}"
+    law = "mixture([w, 1 - w], normal(y, x @ b, s[0]), normal(y, x @ c, s[1]))"
+    return Model(
+        state, "x: {shape: [N, p]}, y: {shape: N}", f"{prior} + beta(w, 2, 2)", law, "x: [one, k1], y: geometric"
+    )
+
+
 IMPROPER = {
+    "a mixture by columns, half-normal scales, at ties": by_columns("tied", "half_normal(s, 1)"),
+    "a mixture by columns, flat scales": by_columns("time", "0*sum(s)"),
+    # log y is a line in k1: all data in one component, s**-24, int db gives s**2 back.
+    "a mixture of regressions of half-normal scales, all data on a plane": replace(
+        of_regressions("normal(b, 0, 5) + normal(c, 0, 5) + half_normal(s, 1)"), columns="x: [one, k1, k2], y: k1"
+    ),
+    "a mixture of regressions, one of flat coefficients": of_regressions("normal(b, 0, 5) + lognormal(s, 0, 1)"),
     # 24 equal data: omega**-12 at m, whatever w is; int dm gives a root of it back.
     "a series of equal data, half-normal floor": garch("none", f"{PAIR} + half_normal(omega, 1)"),
     "a series of equal data, flat floor": garch("one", "dirichlet(w, 1)"),
@@ -524,6 +546,9 @@ IMPROPER = {
 }
 
 PROPER = {
+    "a mixture by columns, lognormal scales, at ties": by_columns("tied", "lognormal(s, 0, 1)"),
+    "a mixture by columns, half-normal scales": by_columns("time", "half_normal(s, 1)"),
+    "a mixture of regressions": of_regressions("normal(b, 0, 5) + normal(c, 0, 5) + inverse_gamma(s, 3, 1)"),
     "a series whose variance passes on": garch("time", f"{PAIR} + lognormal(omega, 0, 1)"),
     "a series whose variance passes on, half-normal floor": garch("time", f"{PAIR} + half_normal(omega, 1)"),
     "a series whose variance passes on, flat": garch("time", "dirichlet(w, 1)"),
@@ -726,3 +751,20 @@ def test_a_proper_posterior_is_never_refuted(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PROPER)
 def test_a_proper_posterior_of_the_same_kind_is_proved(name: str, tmp_path: Path) -> None:
     assert verdict(PROPER[name], tmp_path) is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    "name", ["a mixture of half-normal scales, at ties", "a mixture by columns, half-normal scales, at ties"]
+)
+def test_equal_data_are_named_as_what_leaves_a_mixture_open(name: str, tmp_path: Path) -> None:
+    build = load_build(written(IMPROPER[name], tmp_path))
+    decision = normalisable_build(observed(build), bind(build)).decision
+    assert isinstance(decision, Undecided)
+    assert any("two data are 2: with m at both" in one and "lognormal" in one for one in decision.tried)
+
+
+def test_a_mixture_by_itself_says_what_data_have_to_show(tmp_path: Path) -> None:
+    build = load_build(written(by_columns("time", "half_normal(s, 1)"), tmp_path))
+    decision = normalisable_alone(build.target).decision
+    assert isinstance(decision, Undecided)
+    assert "the data of a build would decide it: no two equal data at one m" in decision.tried
