@@ -289,16 +289,21 @@ LIBRARY = ("math", "os", "sys", "threading", "time", "warnings")
 
 def _imports(code: str) -> str:
     """Return the lines that import what a module uses, of Python's own library first."""
-    own = "".join(f"import {name}\n" for name in LIBRARY if re.search(rf"\b{name}\.", code))
+    own = "".join(f"import {name}\n" for name in LIBRARY if _names_module(name, code))
     own += "from concurrent.futures import ThreadPoolExecutor, wait\n" if "ThreadPoolExecutor(" in code else ""
     own += "\n" if own else ""
-    tools_of_llvm = [name for name in ("binding", "ir") if re.search(rf"\b{name}\.", code)]
+    tools_of_llvm = [name for name in ("binding", "ir") if _names_module(name, code)]
     builder = f"from llvmlite import {', '.join(tools_of_llvm)}\n" if tools_of_llvm else ""
     if "@intrinsic" not in code:
         return own + "import numpy as np\nfrom numba import njit"
     tools = "from numba.core import cgutils\n" if "cgutils." in code else ""
     intrinsics = "from numba.extending import intrinsic"  # which comes with numba, as llvmlite does
     return f"{own}import numpy as np\n{builder}from numba import njit, types\n{tools}{intrinsics}"
+
+
+def _names_module(name: str, code: str) -> bool:
+    """Whether a text uses something of a module; its letters are looked for first: a thirtieth of the time."""
+    return re.search(rf"{name}\.(?<=\b{name}\.)", code) is not None
 
 
 def _facts(program: Program, kernel: Kernel, digest: str, parts: ModuleParts) -> Iterator[str]:

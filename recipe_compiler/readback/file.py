@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.readback.text import check_names
+from recipe_compiler.readback.text import check_names, parsed
 
 ROOTS = (
     "run", "run_lanes", "first_values", "prepare", "seed_streams", "generator", "full_gradient", "forecast",
@@ -38,7 +38,7 @@ def check_file(module: Module) -> None:
 def _definitions(text: str) -> Iterator[tuple[str, tuple[ast.stmt, str]]]:
     """Yield the functions and constants of a text, each with its own lines."""
     lines = text.splitlines()
-    for node in ast.parse(text).body:
+    for node in parsed(text).body:
         match node:
             case ast.FunctionDef(name=name, decorator_list=decorators):
                 names, first = [name], min([node.lineno, *(decorator.lineno for decorator in decorators)])
