@@ -45,8 +45,10 @@ T = TypeVar("T")
 KEPT_SECONDS = 7 * 24 * 3600
 """How long compiled code of the tests is kept: texts change, and what they were once is of no use."""
 
-LONGEST = {"planner", "posteriors", "properties", "recheck", "statistics"}
-"""Folders of tests some of which take more than ten seconds."""
+DECIDING = {"errata", "explain", "lint", "mutants", "readback", "recheck", "report", "soundness", "verify"}
+"""Folders of tests that decide in forks of their worker: each costs the more the more the worker has grown."""
+RUNNING = ("planner", "posteriors", "properties", "statistics", "run", "scheme", "emit", "front", "cli", "targets")
+"""Folders of tests that compile emitted modules, 10 MB each that a worker keeps; those that take longest first."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -69,8 +71,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the folders whose tests take longest, so that no worker is left with them at the end."""
-    items.sort(key=lambda item: not LONGEST.intersection(item.path.parts))
+    """Decide while workers are small, compile after that; tests that take longest do not come last.
+
+    Workers begin with a half of the tests each, and take from the end of what another has left.
+    """
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    folders = item.path.parts
+    running = [place for place, folder in enumerate(RUNNING, 2) if folder in folders]
+    return 0 if DECIDING.intersection(folders) else running[0] if running else 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
