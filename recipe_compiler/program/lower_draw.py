@@ -17,6 +17,7 @@ from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.logs_of_shares import logs_of_shares
 from recipe_compiler.program.loops import (
     Array,
     Assign,
@@ -147,7 +148,8 @@ def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tup
     views += [View(out, move.new, move.start, _fixed(drawn))] if move.stacked else []
     defined = defined.forgetting()
     lowered = _lowered(move)
-    (names, body, normals, work), defined = lowered(defined, move, out)
+    computed = replace(move, parameters=tuple(map(logs_of_shares, move.parameters)))
+    (names, body, normals, work), defined = lowered(defined, computed, out)
     of_data = _of_data(defined, data)
     changing = tuple(definition for definition in defined.changing if definition not in of_data)
     before = tuple(statement for definition in changing for statement in definition.body)

@@ -124,7 +124,7 @@ def rows_of(tree: "DataTree", draws: Draws, over: Standing) -> Iterator[Row]:
     posterior = tree["posterior"]
     with np.errstate(all="ignore"):
         table = cast("Any", arviz_stats).summary(posterior, kind="all", round_to="none")  # "none": in full
-        columns = np.concatenate([_columns(array) for array in cast("Any", posterior).data_vars.values()], axis=2)
+        columns = np.concatenate([columns_of(array) for array in cast("Any", posterior).data_vars.values()], axis=2)
         weighted = _weighted(columns, draws)
         halves = None
         if len(over.chains) == 1 and over.length >= 2 * LEAST_DRAWS:
@@ -153,7 +153,7 @@ def is_discrete(array: Any) -> bool:
 def _varies(array: Any) -> Iterator[bool]:
     """Yield of every coordinate of a variable whether the set that it lies in, or its draws, leave it free."""
     if is_discrete(array):
-        yield from np.ptp(_columns(array), axis=(0, 1)) > 0
+        yield from np.ptp(columns_of(array), axis=(0, 1)) > 0
         return
     sizes = array.shape[2:]
     constraint = Constraint(array.attrs[CONSTRAINT]) if CONSTRAINT in array.attrs and len(sizes) == 2 else None
@@ -161,7 +161,7 @@ def _varies(array: Any) -> Iterator[bool]:
         yield constraint is None or not is_fixed(constraint, at[0], at[1])
 
 
-def _columns(array: Any) -> NDArray[np.float64]:
+def columns_of(array: Any) -> NDArray[np.float64]:
     """Return a variable as `[chain, draw, coordinate]`."""
     values = array.transpose("chain", "draw", ...).to_numpy()
     return values.reshape(*values.shape[:2], math.prod(values.shape[2:]))

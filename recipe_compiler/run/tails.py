@@ -23,6 +23,7 @@ from recipe_compiler.run.posterior_numbers import (
     MAX_R_HAT,
     Row,
     Standing,
+    columns_of,
     is_discrete,
     sampled_block,
     varying,
@@ -111,7 +112,8 @@ def heavy_tails(
     """Return the tails of coordinates whose sd has no Monte Carlo error, the heaviest first.
 
     Of a block with a transform its unbounded variable is looked at: log tau of a lognormal tau, whose own tail looks
-    heavy and has every moment.
+    heavy and has every moment. Where that is heavy the block itself is looked at, too: a share is bounded, however far
+    its logit goes.
 
     Args:
         tree: the draws, as they are stored.
@@ -134,11 +136,13 @@ def heavy_tails(
     of = dict(zip((k for k, moves in enumerate(moving) if moves), rows, strict=False))
     kept = draws.block(own)[list(over.chains), draws.warmup : draws.warmup + over.length]
     told = {k for k, row in of.items() if row.value("ess_bulk") >= TELLING and row.value("r_hat") <= MAX_R_HAT}
-    fitted = {
-        k: float(cast("Any", array_stats).pareto_khat(kept[:, :, k], chain_axis=0, draw_axis=1))
-        for k in sorted(told)
-        if not integer[k]
-    }
+    declared = np.concatenate([columns_of(block) for block in blocks], axis=2)
+
+    def fit(draws_of: Array) -> float:
+        return float(cast("Any", array_stats).pareto_khat(draws_of, chain_axis=0, draw_axis=1))
+
+    fitted = {k: fit(kept[:, :, k]) for k in sorted(told) if not integer[k]}
+    fitted |= {k: min(found, fit(declared[:, :, k])) for k, found in fitted.items() if found > NO_ERROR}
     stated = of_potential or (0.0,) * count
     found = [
         Tail(row.name, max(stated[k], fitted.get(k, 0.0)), by_draws=fitted.get(k, 0.0) > stated[k])

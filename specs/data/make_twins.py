@@ -72,6 +72,12 @@ def few_of_two_groups(rng: np.random.Generator) -> Columns:
     return {"y": rng.choice([-1.0, 1.0], 10) + rng.standard_normal(10)}
 
 
+def few_choices(rng: np.random.Generator) -> Columns:
+    """Six users, and how often each chose one item and the other: 3 choices each, no draws."""
+    del rng
+    return {"one": np.array([3, 2, 3, 0, 1, 0]), "other": np.array([0, 1, 0, 3, 2, 3])}
+
+
 MADE = (
     linear_regression,
     poisson_regression,
@@ -83,6 +89,7 @@ MADE = (
     dense_categories,
     groups,
     few_of_two_groups,
+    few_choices,
 )
 
 

@@ -18,6 +18,7 @@ GIVEN = {
     "gamma_categories": BuildArguments("three_classes", ("data.z=y", "data.indicator=[z]", "d=3", "alpha=[1, 1, 1]")),
     "categories": BuildArguments(None, ("alpha=[1, 1]", "n=[2, 3]")),
     "dirichlet": BuildArguments(None, ("a=[2, 2]", "b=2")),
+    "dp_mixture": BuildArguments("few_choices", ("before=[[0, 0], [1, 0]]", "J=2")),
     "eight_schools": BuildArguments(
         "eight_schools", ("data.y=effect", "data.w=weight", "data.z=school", "data.indicator=[z]", "J=8")
     ),

@@ -224,7 +224,8 @@ TABLES = {"formula/elementwise.py", "algebra/scalars/elementwise.py", "recheck.p
 NAMED_BESIDE = {
     "softplus": {
         "emit/support/special.py", "emit/support/variates_gamma.py", "formula/densities.py", "spec/transform.py",
-        "program/lower_constraint.py", "verify/from_data/reading.py", "verify/integrability/summands.py",
+        "program/lower_constraint.py", "program/logs_of_shares.py", "verify/from_data/reading.py",
+        "verify/integrability/summands.py",
     },
     "loggamma": {
         "formula/densities.py", "formula/spellings.py", "formula/spelled_numbers.py", "verify/builds/inequality.py",

@@ -113,6 +113,9 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
     "one place for all rows": ("mixture", "        k_z, s0, s1, s2, s3 = _next", "        k_z, t0, t1, t2, t3 = _next", ""),
     "sums for logits": ("mixture", "_next_categorical(logits_z, sums_z, ", "_next_categorical(sums_z, logits_z, ", "logits that are not set"),
     "the old allocations": ("mixture", "else 0.0) + 0.0 * k_z", "else 0.0) + z[i, j]", "does not put the one of z[0]"),
+    "the logarithm of the other share": ("sticks", "sum_softplus += _softplus(logit_v[i])", "sum_softplus += _softplus(-logit_v[i])", "the draw of alpha"),
+    "a logarithm of another sign": ("sticks", "rate_alpha = b2 + sum_softplus", "rate_alpha = b2 - sum_softplus", "the draw of alpha"),
+    "users before for those beyond": ("sticks", "before[j, i]", "before[i, j]", "of the law Beta of v[0]"),
     "one row of one": ("one_of_three", "1.0 if i == k_k", "1.0 if i == 1", "does not put the one of k"),
     "other logits of one": ("one_of_three", "        logits_k[i] = a[i]", "        logits_k[i] = a[2]", "logit 0 of k"),
     "another stream": ("gibbs_regression", "shape, rate, x, y, noise_state, x_beta_2)\n\ndef prepare", "shape, rate, x, y, noise_state + noise_state, x_beta_2)\n\ndef prepare", "own stream"),
@@ -121,7 +124,9 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
 
 OF_RUN = ("sums of other data", "sums that are not made")
 """Faults of the loop, which is read of the text that is shipped."""
-OF_PLACES = ("the mean of another place", "a one at another place", "no zeros elsewhere")
+OF_PLACES = (
+    "the mean of another place", "a one at another place", "no zeros elsewhere", "users before for those beyond",
+)  # fmt: skip
 """Faults that rows of two places have: the last of the small texts has rows of one."""
 
 

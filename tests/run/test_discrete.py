@@ -171,3 +171,62 @@ def starts(build: Build) -> np.ndarray:
     rows = np.array(found)[:, 4:]
     assert (rows.reshape(4, 10, 2).sum(axis=2) == 1.0).all()
     return rows
+
+
+STICKS = 4
+DP = (
+    f"{ROOT}/specs/targets/dp_mixture.yaml",
+    "[draw: v, draw: p, draw: alpha, draw: z]",
+    f"parameters: {{before: {{value: {np.tril(np.ones((STICKS, STICKS), int), -1).tolist()}}}}}\n"
+    f"sizes: {{J: {STICKS}, N: 6}}\ndata: {{file: {ROOT}/specs/data/few_choices.csv, one: one, other: other}}",
+)
+CHOICES = np.loadtxt(ROOT / "specs/data/few_choices.csv", delimiter=",", skiprows=1)
+
+
+def stick_allocations() -> tuple[np.ndarray, np.ndarray]:
+    """Return all 4**6 allocations with their probabilities: sticks and shares integrated out, alpha by quadrature."""
+    every = np.array(list(product(range(STICKS), repeat=6)))
+    one = every[:, :, None] == np.arange(STICKS)
+    m, x = one.sum(axis=1), np.einsum("anj,nw->ajw", one, CHOICES)
+    beyond = 6 - np.cumsum(m, axis=1)
+    log_alpha = np.linspace(-14, 5, 2001)
+    alpha = np.exp(log_alpha)[:, None, None]
+    sticks = np.log(alpha) + gammaln(1 + m) + gammaln(alpha + beyond) - gammaln(1 + m + alpha + beyond)
+    prior = 2 * log_alpha - 2 * alpha[:, 0, 0]  # Gamma(2, 2), in log alpha
+    shares = (gammaln(0.5 + x).sum(axis=2) - gammaln(1 + x.sum(axis=2))).sum(axis=1)
+    logs = logsumexp(sticks.sum(axis=2) + prior[:, None], axis=0) + shares
+    return every, np.exp(logs - logsumexp(logs))
+
+
+def test_a_dirichlet_process_mixture_by_sticks_has_its_allocations() -> None:
+    build = draws_build("four_sticks", *DP)
+    draws = drawn(build, thin=4, draws=30_000)
+    theta = draws.block("theta")[:, draws.warmup :]
+    z = theta[..., 2 * STICKS + 1 :].reshape(8, -1, 6, STICKS).argmax(axis=3)
+    every, p = stick_allocations()
+    pairs = np.triu_indices(6, 1)
+    for of_draws, of_every in (
+        (z[..., pairs[0]] == z[..., pairs[1]], every[:, pairs[0]] == every[:, pairs[1]]),
+        (z[..., :1] == np.arange(STICKS), every[:, :1] == np.arange(STICKS)),
+    ):
+        means = of_draws.mean(axis=1)
+        error = means.std(axis=0, ddof=1) / np.sqrt(8)
+        assert np.max(np.abs(means.mean(axis=0) - p @ of_every) / error) < 8  # t of 7 degrees, as above
+        assert np.max(error) < 0.01
+
+
+def test_tails_of_logits_are_not_those_of_shares() -> None:
+    """alpha may be small, and a stick is then near 1: its logit has a heavy tail, the stick is bounded."""
+    build = draws_build("four_sticks", *DP)
+    draws = drawn(build, thin=20, draws=3_000, chains=4)
+    tree = to_datatree(draws, build, load_data(build.data, build.target), "0" * 64)
+    assert not [doubt for doubt in summarise(tree, draws).doubts if "tails" in doubt]
+
+
+def test_a_share_that_rounds_to_one_has_a_logarithm() -> None:
+    """log(1 - v) of v = sigmoid(u), u = 60, where 1 - v is 0 in doubles, is drawn with as -softplus(u)."""
+    build = draws_build("four_sticks", *DP)
+    text = texts(build)["shipped"].module.text
+    draws = text[text.index("def draw_v(") : text.index("def cycle(")]
+    assert draws.count("_softplus(logit_v[") == 2  # the rate of alpha, and the logits of z
+    assert "math.log(1.0 - _sigmoid(" not in draws

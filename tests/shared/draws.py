@@ -70,6 +70,8 @@ laws: {k: Categorical(a)}
 """A discrete block that is one row."""
 DATA = {
     "mixture": f"sizes: {{K: 2, N: 10}}\ndata: {{file: {ROOT}/specs/data/few_of_two_groups.csv, y: y}}",
+    "sticks": f"parameters: {{before: {{value: [[0, 0], [1, 0]]}}}}\nsizes: {{J: 2, N: 6}}\n"
+    f"data: {{file: {ROOT}/specs/data/few_choices.csv, one: one, other: other}}",
     "one_of_three": "parameters: {a: {value: [1, 0, 3/2]}}",
     "families": "parameters: {a: {value: [1/2, 2]}, C: {value: [[2, 1], [1, 3]]}}",
     "gammas": "parameters: {a: {value: [1/2, 2, 1]}}\n"
@@ -89,6 +91,7 @@ GIBBS = {
     "every": ("regression_precision", f"[{{draw: beta, every: 3}}, {WORD}, {{draw: tau, every: 2, repeat: 2}}]"),
     "families": (FAMILIES, "[draw: g, draw: h, draw: e, draw: l, draw: b, draw: w, draw: n]"),
     "mixture": ("mixture_allocations", "[draw: theta, draw: mu, draw: z]"),
+    "sticks": ("dp_mixture", "[draw: v, draw: p, draw: alpha, draw: z]"),
     "one_of_three": (ONE_OF_THREE, "[draw: k]"),
     "cir": (GAMMAS, "[draw: s, cir: g]"),
     "cir_of_a_scalar": ("regression_precision", "[draw: beta, cir: tau]"),

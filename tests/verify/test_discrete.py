@@ -217,3 +217,30 @@ run: {{draws: 10}}
     answer = target_decided_in(normalisable_target, build)
     assert isinstance(answer.decision, Undecided | Refuted)
     assert not any("replacement" in reason for reason in getattr(answer.decision, "tried", ()))
+
+
+@pytest.mark.parametrize(
+    ("block", "old", "new", "expected"),
+    [
+        ("v", "", "", Proved),
+        ("alpha", "", "", Proved),
+        ("p", "", "", Proved),
+        ("z", "", "", Proved),
+        ("alpha", "Gamma(b1 + J,", "Gamma(b1 + J - 1,", Refuted),
+        ("alpha", "Gamma(b1 + J,", "Gamma(b1 + J + 1,", Refuted),
+        ("alpha", "b2 - sum(log(ones - v))", "b2 - sum(log(v))", Refuted),
+        ("v", "alpha*ones + before.T @ z.T @ ones", "alpha*ones", Refuted),  # without the users beyond
+        ("v", "alpha*ones + before.T @ z.T @ ones", "alpha*ones + before @ z.T @ ones", Refuted),
+        ("v", "Beta(ones + z.T @ ones", "Beta(z.T @ ones + 2*ones", Refuted),
+        ("p", "a*ones + z.T @ one,", "a*ones + z.T @ ones,", Refuted),
+        ("z", "log(v) + before @ log(ones - v)", "log(v)", Refuted),
+        ("z", "ones @ (log(v) + before @ log(ones - v)).T + ", "", Refuted),  # weights left out
+    ],
+)
+def test_laws_of_a_dirichlet_process_mixture(load: Load, block: str, old: str, new: str, expected: type) -> None:
+    """For every number of sticks and users: one stick more or less, users beyond left out, weights left out."""
+    text = (ROOT / "specs/targets/dp_mixture.yaml").read_text(encoding="utf-8")
+    head, laws = text.split("laws:")
+    assert old in laws
+    answer = law_of(load(f"{head}laws:{laws.replace(old, new, 1)}"), block)
+    assert isinstance(answer.decision, expected), answer.decision

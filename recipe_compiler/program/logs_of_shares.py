@@ -1,0 +1,50 @@
+"""Logarithms of shares without loss: log(sigmoid(u)) as -softplus(-u), log(1 - sigmoid(u)) as -softplus(u).
+
+As written log(1 - v) of a share v that is rounded to 1 is -inf. What is rewritten is what draws compute: reading them
+back compares it with the law as it is stated.
+"""
+
+from fractions import Fraction
+
+from recipe_compiler.tensor.terms import Applied, Atom, Tensor, Term
+
+ONE = Fraction(1)
+
+
+def logs_of_shares(tensor: Tensor) -> Tensor:
+    """Return a tensor with the logarithms of shares among the factors of its terms rewritten; else the same one."""
+    return Tensor(tensor.free, tuple(map(_rewritten, tensor.terms)))
+
+
+def _rewritten(term: Term) -> Term:
+    coefficient, factors = term.coefficient, list(term.factors)
+    for place, (atom, exponent) in enumerate(factors):
+        softplus = _softplus(atom) if exponent == 1 else None
+        if softplus is not None:
+            coefficient, factors[place] = -coefficient, (softplus, ONE)
+    return Term(coefficient, tuple(factors))
+
+
+def _softplus(atom: Atom) -> Atom | None:
+    """Return s of log(...) = -s, None of what is no logarithm of sigmoid(u) or 1 - sigmoid(u)."""
+    match atom:
+        case Applied("log", (Tensor(_, (Term(coefficient, ((Applied("sigmoid", (u,)), power),)),)),)):
+            return Applied("softplus", (_negative(u),)) if coefficient == power == 1 else None
+        case Applied("log", (Tensor(_, (first, second)),)):
+            pairs = ((first, second), (second, first))
+            return next((found for one, other in pairs if (found := _of_rest(one, other)) is not None), None)
+        case _:
+            return None
+
+
+def _of_rest(one: Term, other: Term) -> Atom | None:
+    """Return softplus(u) where two terms are 1 and -sigmoid(u)."""
+    match one, other:
+        case Term(whole, ()), Term(coefficient, ((Applied("sigmoid", (u,)), power),)):
+            return Applied("softplus", (u,)) if whole == power == 1 and coefficient == -1 else None
+        case _:
+            return None
+
+
+def _negative(u: Tensor) -> Tensor:
+    return Tensor(u.free, tuple(Term(-term.coefficient, term.factors) for term in u.terms))
