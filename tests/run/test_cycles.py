@@ -24,6 +24,9 @@ MOST = 5.0
 WELL = {"theta^2": 0.832745, "theta^4": 1.082745, "|theta| < 1/2": 0.219437}
 """Means of exp(-U), U = theta^4 - 2 theta^2, by quadrature."""
 PATH = Path(__file__).parents[2] / "specs/builds/baoab_path_double_well.yaml"
+SCALED_CATEGORIES = PATH.with_name("scaled_categories.yaml")
+DIGAMMA = -3.5005246609106475
+"""sum_j E log omega_j = psi(8) + psi(12) + psi(7) - 3 psi(27)."""
 SIGMA = np.array([[2, 1 / 2, 1 / 3], [1 / 2, 1, -1 / 4], [1 / 3, -1 / 4, 3 / 2]])
 MASS = np.array([[2, 1 / 2, 0], [1 / 2, 1, 1 / 4], [0, 1 / 4, 3 / 2]])
 MU = np.array([1, -2, 1 / 2])
@@ -166,6 +169,18 @@ def test_a_gaussian_of_matrices_that_do_not_commute_is_drawn_from_exactly(cycle:
     assert off(kept(draws, "theta"), MU) < MOST
     assert off(kept(draws, "r"), np.zeros(3)) < MOST
     assert off(second_moments(draws), COVARIANCE) < MOST
+
+
+def test_scale_moves_draw_positive_coordinates_exactly() -> None:
+    """theta = S omega, S ~ Gamma(10, 1) and omega ~ Dirichlet(8, 12, 7): E theta_j^m = E S^m E omega_j^m."""
+    build = load_build(SCALED_CATEGORIES)
+    module = texts(build)["shipped"].module
+    run = replace(build.run, draws=DRAWS, warmup=500, chains=CHAINS, seed=20)
+    draws = sample(load_text(module.name, module.text), build, run, load_data(build.data, build.target))
+    theta, a = kept(draws, "theta"), np.array([8.0, 12.0, 7.0])
+    assert off(theta, 10 * a / 27) < MOST
+    assert off(theta**2, 110 * a * (a + 1) / (27 * 28)) < MOST
+    assert off(np.log(theta).sum(axis=2) - 3 * np.log(theta.sum(axis=2)), DIGAMMA) < MOST
 
 
 def test_a_refresh_of_another_matrix_is_seen_at_this_length() -> None:
