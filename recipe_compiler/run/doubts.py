@@ -122,25 +122,30 @@ def _infinite(tree: "DataTree", draws: Draws) -> Iterator[str]:
 
 
 def _stuck(tree: "DataTree", draws: Draws) -> Iterator[str]:
-    """Yield the chains that hardly moved, or stood still for long, as what they proposed was refused."""
+    """Yield the chains that hardly moved, or stood still for long, as what they proposed was refused.
+
+    Beside involutions that are refused other moves may move a chain: without a word that is accepted it has to stand.
+    """
     own = sampled_block(tree, draws)
-    if draws.acceptance is None or own is None:
+    accepted = draws.mapped if draws.acceptance is None else draws.acceptance
+    if accepted is None or own is None:
         return
+    shorter = (
+        "draws of involutions that move less" if draws.acceptance is None else "a smaller step size, fewer steps a move"
+    )
     of_draw = draws.moves()
-    for k, (rates, kept) in enumerate(zip(draws.acceptance, draws.kept, strict=True)):
+    for k, (rates, kept) in enumerate(zip(accepted, draws.kept, strict=True)):
         after = slice(draws.warmup, kept)
         moves = int(of_draw[k, after].sum())
         expected = float(np.nansum(rates[after] * of_draw[k, after]))
         stay = int(longest_stay(draws.block(own)[k, after]) * moves / len(rates[after])) if moves else 0
-        if moves and expected < LEAST_ACCEPTED:
+        if moves and expected < LEAST_ACCEPTED and draws.acceptance is not None:
             found = f"of {moves} moves after warmup {expected:.3g} were to be expected accepted"
         elif stay >= STUCK:
             found = f"none of {stay} moves in a row was accepted"
         else:
             continue
-        yield (
-            f"chain {k + 1} is stuck: {found}. Try a smaller step size, fewer steps a move, or another start (`init`)."
-        )
+        yield f"chain {k + 1} is stuck: {found}. Try {shorter}, or another start (`init`)."
 
 
 def _outside(draws: Draws) -> Iterator[str]:

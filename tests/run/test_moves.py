@@ -227,9 +227,13 @@ def test_a_start_where_U_is_no_number_ends_the_chain(half_line: tuple[Emitted, B
     assert draws.kept == (0,) * 4
 
 
-def test_a_chain_that_stands_still_for_fifty_moves_is_stuck() -> None:
+WALKED = '[{refresh: r}, {involution: {theta: theta + w, w: -w}, draws: {w: {shape: d, law: "N(0, I/4)"}}}]'
+
+
+@pytest.mark.parametrize(("cycle", "hint"), [("hmc", "a smaller step size"), (WALKED, "draws of involutions")])
+def test_a_chain_that_stands_still_for_fifty_moves_is_stuck(cycle: str, hint: str) -> None:
     """A chain of three, though all else of it is as it should be."""
-    module, build = made("gaussian", "hmc")
+    module, build = made("gaussian", cycle)
     draws = drawn(module, build)
 
     def said(draws: Draws) -> list[str]:
@@ -244,4 +248,4 @@ def test_a_chain_that_stands_still_for_fifty_moves_is_stuck() -> None:
     assert said(draws) == []
     assert said(standing(STUCK - 1)) == []
     assert len(found := said(standing(STUCK))) == 1
-    assert "chain 2 is stuck: none of 50 moves in a row was accepted" in found[0]
+    assert f"chain 2 is stuck: none of 50 moves in a row was accepted. Try {hint}" in found[0]
