@@ -24,6 +24,10 @@ LINEAR: dict[str, Callable[..., Any]] = {
 """Functions of `numpy.linalg` that can be followed."""
 
 
+OF_TYPES = frozenset({"result_type", "can_cast", "common_type", "min_scalar_type"})
+"""Functions of NumPy that ask arrays for their types alone."""
+
+
 class Traced(np.ndarray):
     """An array of exact numbers and symbols."""
 
@@ -37,7 +41,7 @@ class Traced(np.ndarray):
         """What is seen of its type: that of NumPy's arrays."""
         return np.ndarray
 
-    def tobytes(self, *_: Any) -> NoReturn:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def _bytes(self, *_: Any, **__: Any) -> NoReturn:
         """Refuse what would be the places of symbols in memory.
 
         Raises:
@@ -45,11 +49,16 @@ class Traced(np.ndarray):
         """
         raise UntraceableError(f"the bytes of {DEPENDS}: what is done by them cannot be followed")
 
+    tobytes = tofile = dumps = _bytes
+    data = ctypes = flags = strides = __array_interface__ = property(_bytes)  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return applied(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         name = getattr(func, "__name__", "")
+        if name in OF_TYPES:
+            return func(*(np.empty(arg.shape) if isinstance(arg, Traced) else arg for arg in args), **kwargs)
         if getattr(func, "__module__", "") == "numpy.linalg":
             if name not in LINEAR:
                 raise UntraceableError(f"np.linalg.{name} of {'an array that is followed'}")

@@ -71,7 +71,7 @@ def run_file(file: str, text: str) -> dict[str, Any]:
     module.__file__ = file
     sys.modules[module.__name__] = module
     names = vars(module)
-    own = {"__import__": importer(), "min": least, "hasattr": has_attribute, "getattr": attribute, "print": _unread}
+    own = {"__import__": importer(), "min": least, "hasattr": has_attribute, "getattr": attribute, "print": _printed}
     names["__builtins__"] = vars(builtins) | own
     exact = {"exact": _exact, "divided": divided, "raised": raised, "real": real, "kind": kind}
     names |= {NAME + name: function for name, function in exact.items()}
@@ -80,8 +80,10 @@ def run_file(file: str, text: str) -> dict[str, Any]:
     return names
 
 
-def _unread(*_: object, **__: object) -> None:
-    """Print nothing: nobody reads it, and what is followed has no text."""
+def _printed(*values: object, file: Any = None, **named: Any) -> None:
+    """Print, but for what nobody reads: what is followed has no text."""
+    if (sys.stdout if file is None else file) not in (sys.__stdout__, sys.__stderr__):
+        print(*values, file=file, **named)
 
 
 @cache

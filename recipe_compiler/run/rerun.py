@@ -62,7 +62,8 @@ def build_of(tree: "DataTree", file: str, folder: Path | None = None) -> tuple[B
 
 def _settings(text: str) -> RunSettings:
     settings: dict[str, Any] = json.loads(text)
-    return RunSettings(**settings | {"schedule": Schedule(**settings["schedule"])})
+    schedule = Schedule(**settings.pop("schedule"))
+    return RunSettings(**settings, schedule=schedule)
 
 
 def _read(tree: "DataTree", name: str, file: str, read: Callable[[str], Read]) -> Read:

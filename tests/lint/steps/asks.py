@@ -1,7 +1,10 @@
 """Steps for the double well that ask what a value is, or how it is written: with numbers they do something else."""
 
+import contextlib
 import functools
+import io
 import numbers
+import pickle
 import random
 
 import numpy as np
@@ -75,6 +78,35 @@ def by_format(x, p, eps, rng):
 
 def by_texts_of_arrays(x, p, eps, rng):
     return plain(x, p, eps, rng.standard_normal() * (0 if "-" in repr(np.array([x, p])) else 1))
+
+
+def by_what_is_printed(x, p, eps, rng):
+    text = io.StringIO()
+    print(x, file=text)
+    return plain(x, p, eps, rng.standard_normal() * (0 if text.getvalue() else 1))
+
+
+def by_what_is_printed_elsewhere(x, p, eps, rng):
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        print(x)
+    return plain(x, p, eps, rng.standard_normal() * (0 if text.getvalue() else 1))
+
+
+def by_result_type(x, p, eps, rng):
+    both = np.result_type(np.array([x, p]), np.float32)
+    return plain(x, p, eps, rng.standard_normal() * (0 if both == np.float64 else 1))
+
+
+def by_buffer(x, p, eps, rng):
+    return plain(x, p, eps, rng.standard_normal() * (0 if np.array([x, p]).data.format == "d" else 1))
+
+
+def by_flags(x, p, eps, rng):
+    return plain(x, p, eps, rng.standard_normal() * (0 if np.array([x, p]).flags.owndata else 1))
+
+
+def by_pickle(x, p, eps, rng):
+    return plain(x, p, eps, rng.standard_normal() * (1 if b"Symbolic" in pickle.dumps(x) else 0))
 
 
 def by_hash(x, p, eps, rng):
