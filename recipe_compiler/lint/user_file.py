@@ -80,10 +80,11 @@ def run_file(file: str, text: str) -> dict[str, Any]:
     return names
 
 
-def _printed(*values: object, file: Any = None, **named: Any) -> None:
-    """Print, but for what nobody reads: what is followed has no text."""
-    if (sys.stdout if file is None else file) not in (sys.__stdout__, sys.__stderr__):
-        print(*values, file=file, **named)
+def _printed(*values: object, sep: str | None = None, end: str | None = None, file: Any = None, **_: object) -> None:
+    """Do what `print` does, but for what nobody reads: what is followed has no text."""
+    stream = sys.stdout if file is None else file
+    if stream not in (sys.__stdout__, sys.__stderr__):
+        stream.write((" " if sep is None else sep).join(map(str, values)) + ("\n" if end is None else end))
 
 
 @cache
