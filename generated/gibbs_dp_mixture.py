@@ -106,7 +106,7 @@ References:
 
 Origin:
     Emitted by recipe_compiler (format 2) from still and dp_mixture, by version 0.1.0 of that Python package.
-    Spec digest (SHA-256): b1b70cfe2c8f0bb82136d86f2402f3dd5dcb17347113cdd07ecca047fe96694e
+    Spec digest (SHA-256): c305e7e97ea44f8a41e2a26d2654656f32042acb75eb008e23646a0248ce1d99
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
 """
@@ -124,7 +124,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 2
-SPEC_DIGEST = "b1b70cfe2c8f0bb82136d86f2402f3dd5dcb17347113cdd07ecca047fe96694e"
+SPEC_DIGEST = "c305e7e97ea44f8a41e2a26d2654656f32042acb75eb008e23646a0248ce1d99"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 161),)

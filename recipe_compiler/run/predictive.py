@@ -21,7 +21,6 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extents
-from recipe_compiler.run.hurdles import probability_above
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.formulas import dependence
@@ -63,7 +62,7 @@ def predictive_of(target: Target) -> Predictive:
         raise RunError(f"data of {target.name}: found {found}; expected none: new data are not allocated yet")
     of_data = {datum.name for datum in target.declarations.data}
     stated = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.of in of_data]
-    above = probability_above(target, stated[0]) if len(stated) == 1 and not stated[0].is_term else None
+    above = _probability_above(target, stated[0]) if len(stated) == 1 and not stated[0].is_term else None
     fields = [one for one in stated if one.is_term or above is not None]
     named = [one.of for one in fields]
     twice = [name for name in named if named.count(name) > 1]
@@ -78,6 +77,12 @@ def predictive_of(target: Target) -> Predictive:
         return Predictive(tuple(fields), tuple(_in_order(target)), above=above)
     except RunError as error:
         return Predictive(tuple(fields), why_no_prior=str(error), above=above)
+
+
+def _probability_above(target: Target, one: StatedDensity) -> Formula | None:
+    from recipe_compiler.run.hurdles import probability_above  # brings SymPy, which no other law needs
+
+    return probability_above(target, one)
 
 
 def _in_order(target: Target) -> Iterator[StatedDensity]:

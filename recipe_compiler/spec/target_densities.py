@@ -10,7 +10,6 @@ from fractions import Fraction
 from operator import ge, gt, le, lt
 
 from recipe_compiler.algebra.structure.data_guards import Guarded
-from recipe_compiler.algebra.structure.definedness import compared
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.build import add
 from recipe_compiler.formula.constraints import Constraint
@@ -172,6 +171,8 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
 
 def _beside_guards(condition: Compare, guards: Guards, declarations: Declarations) -> Iterator[Compare]:
     """Yield what is left to be looked at of a condition on data that take a piece of `where`; else it holds."""
+    from recipe_compiler.algebra.structure.definedness import compared  # brings SymPy, which few targets need
+
     known = Guarded(declarations)
     for guard, holds in guards:
         known = known.within(guard, holds=holds)

@@ -477,6 +477,55 @@ def regression_precision() -> rc.Target:
     )
 
 
+def mixture_allocations() -> rc.Target:
+    theta = rc.vector("theta", "K", domain="positive", transform="log")
+    mu, z = rc.vector("mu", "K"), rc.matrix("z", "N", "K", domain="one_hot")
+    y, a = rc.data("y", "N"), positive("a", 1)
+    variance, mean_variance = positive("variance", 1), positive("mean_variance", 4)
+    S = "inv(diag(z.T @ ones)/variance + I/mean_variance)"
+    return rc.Target(
+        name="mixture_allocations",
+        title="Mixture of K normal laws, with the component of each datum",
+        references=["diebolt1994mixture"],
+        state=[theta, mu, z],
+        data=[y],
+        parameters=[a, variance, mean_variance],
+        log_prior="(a - 1)*sum(log(theta)) - sum(theta) - norm2(mu)/(2*mean_variance)",
+        log_likelihood="z @ log(theta) - (y - z @ mu)**2/(2*variance)",
+        laws={
+            theta: "Gamma(a*ones + z.T @ ones, 1)",
+            mu: f"N({S} @ (z.T @ y/variance), {S})",
+            z: "Categorical(ones @ log(theta).T - (y @ ones.T - ones @ mu.T)**2/(2*variance))",
+        },
+        derived={"weight": "theta/sum(theta)"},
+    )
+
+
+def dp_mixture() -> rc.Target:
+    v, p = (rc.vector(name, "J", domain="interval(0, 1)", transform="logit") for name in ("v", "p"))
+    alpha, z = rc.scalar("alpha", domain="positive", transform="log"), rc.matrix("z", "N", "J", domain="one_hot")
+    one, other = (rc.data(name, "N", is_="nonnegative") for name in ("one", "other"))
+    before = rc.matrix("before", "J", "J", is_="nonnegative")
+    return rc.Target(
+        name="dp_mixture",
+        title="Dirichlet process mixture of choices between two items",
+        references=["ishwaran2001gibbs"],
+        state=[v, alpha, p, z],
+        data=[one, other],
+        parameters=[before, positive("a", "1/2"), positive("b1", 2), positive("b2", 2)],
+        assume=["normalisable"],
+        log_prior="J*log(alpha) + (alpha - 1)*sum(log(ones - v)) + gamma(alpha, b1, b2) + beta(p, a, a)",
+        log_likelihood="z @ (log(v) + before @ log(ones - v) + one*log(p) + other*log(ones - p))",
+        laws={
+            v: "Beta(ones + z.T @ ones, alpha*ones + before.T @ z.T @ ones)",
+            alpha: "Gamma(b1 + J, b2 - sum(log(ones - v)))",
+            p: "Beta(a*ones + z.T @ one, a*ones + z.T @ other)",
+            z: "Categorical(ones @ (log(v) + before @ log(ones - v)).T + one @ log(p).T + other @ log(ones - p).T)",
+        },
+        derived={"left": "exp(sum(log(ones - v)))"},
+    )
+
+
 def logistic_regression() -> rc.Target:
     x, y = rc.data("x", "N", "d"), rc.data("y", "N", values=[0, 1])
     prior = positive("prior_variance", 10)
@@ -665,6 +714,21 @@ def builds() -> list[rc.Build]:
                 variant="minibatch", step_size="0.02", batch_size=100, thin=100,
             )
             for kind, says in (("sparse", "1000 data in three of them"), ("dense", "about 100 data in each"))
+        ),
+        rc.Build(
+            name="gibbs_dp_mixture", title="Gibbs sampling, Dirichlet process mixture", dynamics=still(),
+            references=["geman1984stochastic", "ishwaran2001gibbs"], target=dp_mixture(),
+            parameters={"before": [[int(j < k) for j in range(20)] for k in range(20)]}, sizes={"J": 20},
+            scheme={"cycle": [{"draw": "v"}, {"draw": "p"}, {"draw": "alpha"}, {"draw": "z"}]},
+            data={"file": "../data/few_choices.csv", "one": "one", "other": "other"}, step_size=1, draws=2000,
+            warmup=200, thin=20, **FOUR,
+        ),
+        rc.Build(
+            name="gibbs_mixture", title="Gibbs sampling, mixture of two normal laws", dynamics=still(),
+            references=["geman1984stochastic", "diebolt1994mixture"], target=mixture_allocations(),
+            scheme={"cycle": [{"draw": "theta"}, {"draw": "mu"}, {"draw": "z"}]}, sizes={"K": 2},
+            data={"file": "../data/few_of_two_groups.csv", "y": "y"}, step_size=1, draws=2000, warmup=100, thin=5,
+            **FOUR,
         ),
         rc.Build(
             name="gibbs_normal", title="Gibbs sampling, mean and precision of a normal sample",

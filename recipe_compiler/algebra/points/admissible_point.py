@@ -42,7 +42,7 @@ def inside(
 
     Raises:
         EmptyDomainError: no rational point lies between the bounds.
-        NoInstanceError: bounds that have no value.
+        NoInstanceError: bounds that have no value, or a discrete block.
     """
     n = len(positions(block.shape, sizes))
     match block.domain.name:
@@ -57,6 +57,8 @@ def inside(
             if not block.domain.bounds:
                 return tuple(Fraction(random.randint(0, 6)) for _ in range(n))
             return tuple(_between(block, declarations, sizes, numbers, random) for _ in range(n))
+        case DomainName.ONE_HOT:
+            raise NoInstanceError(f"{block.name} is discrete: no point is inside its domain")
 
 
 def _between(
