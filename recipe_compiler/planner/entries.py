@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.planner.search import decimals
 from recipe_compiler.run.sizes import declared_parameters, potential_block
+from recipe_compiler.spec.build_minibatch import ESTIMATE
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import Entry, number
 
 Array = NDArray[np.float64]
+
+SUBTRACTED: dict[str, dict[str, Entry | None]] = {"gradient_noise": {"V": ESTIMATE}}
+"""What a document says of a build that subtracts the noise of its gradient at the mode."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +65,7 @@ class ChosenEntries:
         if self.varies:
             changes["minibatch"] = {"control_variates": "mode"}
         if self.subtracts:
-            changes["gradient_noise"] = {"V": "estimate"}
+            changes |= SUBTRACTED
         changes["parameters"] = parameter_entries(
             self.stated, {one.name: self.values[one.name] for one in self.open_ones}
         )

@@ -15,7 +15,7 @@ from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.planner.entries import parameter_entries
+from recipe_compiler.planner.entries import SUBTRACTED, parameter_entries
 from recipe_compiler.planner.roles import open_parameters
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.estimates import at_mode
@@ -29,9 +29,6 @@ from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import number, restated
 
 Array = NDArray[np.float64]
-
-ESTIMATED = {"gradient_noise": {"V": "estimate"}}
-"""What a document says of a build that subtracts it."""
 
 
 def subtracting(stated: Build, tried: Build, compiled: Module) -> Build | None:
@@ -47,11 +44,11 @@ def subtracting(stated: Build, tried: Build, compiled: Module) -> Build | None:
     if not plain or bounded or compiled.program.cycle is not None or thermostats(compiled.program):
         return None
     values = {
-        one.name: np.array([[float(x) for x in row] for row in dict(tried.values)[one.name].numbers or ()])
+        one.name: np.eye(len(dict(tried.values)[one.name].numbers or ())) if one.is_matrix else np.ones(())
         for one in open_parameters(stated)
     }
     run = {"step_size": number(tried.run.eps), "share": None, "batch_size": str(tried.run.batch_size)}
-    return restated(stated, {"run": run, "parameters": parameter_entries(stated, values), **ESTIMATED})
+    return restated(stated, {"run": run, "parameters": parameter_entries(stated, values), **SUBTRACTED})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
