@@ -2,8 +2,8 @@
 
     where(y > 0, log p + log f(y), log(1 - p))
 
-A draw of y is 0 with probability 1 - p, else one of f. That the two pieces are those of one law is shown: of the piece
-of y > 0, f left out, and of the other one the exponentials add up to 1, whatever stands in them.
+A draw of y is 0 with probability 1 - p, else one of f. That the two pieces are those of one law is shown: p is no
+function of y, and of the piece of y > 0, f left out, and of the other one the exponentials add up to 1.
 """
 
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, scalar
@@ -24,7 +24,7 @@ SIZE = 2
 
 
 def probability_above(target: Target, one: StatedDensity) -> Formula | None:
-    """Return the logarithm of p, of a datum: None where the log likelihood is not shown to be such a law.
+    """Return log p of a datum; None where the log likelihood is not shown to be such a law.
 
     Args:
         target: its log likelihood.
@@ -43,9 +43,11 @@ def probability_above(target: Target, one: StatedDensity) -> Formula | None:
     if not split or len(one.guards) != 1 or row.discrete or not row.of_entry or not row.support:
         return None
     left = add((above, negate(log_density(row, one.arguments, declared))), SCALAR)
-    total = add((apply("exp", (left,), SCALAR), apply("exp", (other,), SCALAR), negate(ONE)), SCALAR)
+    log_p = substitute(left, {one.of: ONE})
+    is_free = add((left, negate(log_p)), SCALAR)
+    adds_up = add((*(apply("exp", (part,), SCALAR) for part in (log_p, other)), negate(ONE)), SCALAR)
     try:
-        shown = is_zero(scalar(total, declared, dict.fromkeys(declared.sizes, SIZE)))
+        shown = all(is_zero(scalar(zero, declared, dict.fromkeys(declared.sizes, SIZE))) for zero in (is_free, adds_up))
     except (NotScalarisableError, NoNormalFormError):
         return None
-    return substitute(left, {one.of: ONE}) if shown else None
+    return log_p if shown else None

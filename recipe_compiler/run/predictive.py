@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from recipe_compiler.errors import DataError, RunError
-from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, DomainName
@@ -39,7 +40,7 @@ POSTERIOR, PRIOR = 3, 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictive:
-    """What data are drawn from: each field with its density, and the blocks in the order they can be drawn in."""
+    """What data are drawn from: fields and blocks with their densities, in the orders they can be drawn in."""
 
     fields: tuple[StatedDensity, ...]
     blocks: tuple[StatedDensity, ...] = ()
@@ -60,23 +61,47 @@ def predictive_of(target: Target) -> Predictive:
     if discrete := discrete_blocks(target.declarations):
         found = f"the discrete block {discrete[0].name}, which the data that there are have allocated"
         raise RunError(f"data of {target.name}: found {found}; expected none: new data are not allocated yet")
-    of_data = {datum.name for datum in target.declarations.data}
-    stated = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.of in of_data]
-    above = _probability_above(target, stated[0]) if len(stated) == 1 and not stated[0].is_term else None
-    fields = [one for one in stated if one.is_term or above is not None]
-    named = [one.of for one in fields]
-    twice = [name for name in named if named.count(name) > 1]
-    if not fields or twice or len(stated) != len(fields):
-        found = "none" if not stated else f"{'two' if twice else 'a part of a formula'} of {stated[0].of}"
-        expected = "a summand of log_likelihood that is a named density of a field: `normal(y, x @ theta, sigma)`"
-        raise RunError(f"log_likelihood of {target.name}: found {found}, expected {expected}")
+    fields, above = _fields(target)
     whole = [one for one in fields if not (DENSITIES[one.name].of_entry or DENSITIES[one.name].index)]
     if whole:
         raise RunError(f"data of {whole[0].name}: found no way to draw it row by row, expected a law of one number")
+    ordered = tuple(_in_order(fields))
     try:
-        return Predictive(tuple(fields), tuple(_in_order(target)), above=above)
+        return Predictive(ordered, tuple(_of_blocks(target)), above=above)
     except RunError as error:
-        return Predictive(tuple(fields), why_no_prior=str(error), above=above)
+        return Predictive(ordered, why_no_prior=str(error), above=above)
+
+
+def _fields(target: Target) -> tuple[list[StatedDensity], Formula | None]:
+    """Return the densities that are the law of the data, and `Predictive.above`.
+
+    Raises:
+        RunError: there is none.
+    """
+    declared = {datum.name for datum in target.declarations.data}
+    own = [one for one in target.stated.densities if one.entry == "log_likelihood"]
+    fields = [one for one in own if one.of in declared]
+    above = _probability_above(target, fields[0]) if len(fields) == 1 and not fields[0].is_term else None
+    named = [one.of for one in fields]
+    if not fields:
+        found = "none"
+    elif twice := next((name for name in named if named.count(name) > 1), ""):
+        found = f"two of {twice}"
+    elif above is None and (part := next((one.of for one in fields if not one.is_term), "")):
+        found = f"a part of a formula of {part}"
+    elif above is None and (also := next((name for name in named if name in _beside(target, own, fields)), "")):
+        found = f"one of {also} and a summand beside it that {also} stands in"
+    else:
+        return fields, above
+    expected = "a summand of log_likelihood that is a named density of a field: `normal(y, x @ theta, sigma)`"
+    raise RunError(f"log_likelihood of {target.name}: found {found}, expected {expected}")
+
+
+def _beside(target: Target, own: Sequence[StatedDensity], fields: Sequence[StatedDensity]) -> set[str]:
+    """Return the fields that stand in what log_likelihood adds to the densities of fields."""
+    others = [formula for entry, formula in target.stated.others if entry == "log_likelihood"]
+    others += [argument for one in own if one not in fields for argument in one.arguments]
+    return {name for formula in others for name in dependence(formula).data}
 
 
 def _probability_above(target: Target, one: StatedDensity) -> Formula | None:
@@ -85,8 +110,28 @@ def _probability_above(target: Target, one: StatedDensity) -> Formula | None:
     return probability_above(target, one)
 
 
-def _in_order(target: Target) -> Iterator[StatedDensity]:
-    """Yield the densities of the blocks, each after those that its arguments name. Raises RunError where none is."""
+def _in_order(densities: Sequence[StatedDensity]) -> list[StatedDensity]:
+    """Return densities, each after those of what its arguments name. Raises RunError where there is no such order."""
+    left, ordered = list(densities), list[StatedDensity]()
+    while left:
+        of = [one.of for one in left]
+        ready = next((one for one in left if not any(name in of for name in _names(one))), None)
+        if ready is None:
+            found = f"densities of {', '.join(of)} that name each other" if of[1:] else f"one of {of[0]} that names it"
+            raise RunError(f"{left[0].entry}: found {found}, expected an order to draw them in")
+        ordered.append(ready)
+        left.remove(ready)
+    return ordered
+
+
+def _names(density: StatedDensity) -> Iterator[str]:
+    """Yield the blocks and fields that what is drawn depends on."""
+    for argument in density.arguments[1:]:
+        yield from dependence(argument).names
+
+
+def _of_blocks(target: Target) -> Sequence[StatedDensity]:
+    """Return the densities of the blocks, in the order to draw them in. Raises RunError where there is none."""
     declared = (target.declared or target).declarations
     own = [one for one in target.stated.densities if one.entry == "log_prior"]
     if target.log_prior is None or "log_prior" in dict(target.stated.others) or not all(o.is_term for o in own):
@@ -102,14 +147,7 @@ def _in_order(target: Target) -> Iterator[StatedDensity]:
         confined = blocks[one.of].domain.name is not DomainName.REAL and not in_its_set
         if not row.proper or (confined and not row.support):
             raise RunError(f"{one.name} of {one.of} is cut off by its domain, or has no finite integral")
-    drawn: set[str] = set()
-    while left:
-        ready = [one for one in left if all({*dependence(a).blocks} <= drawn for a in one.arguments[1:])]
-        if not ready:
-            raise RunError(f"the densities of {', '.join(one.of for one in left)} name each other")
-        yield ready[0]
-        drawn.add(ready[0].of)
-        left.remove(ready[0])
+    return _in_order(left)
 
 
 def add_predictive(tree: "DataTree", build: Build, data: Data, settings: RunSettings, sizes: Mapping[str, int]) -> str:
@@ -186,12 +224,14 @@ class _Drawer:
             at = self._point({name: values[chain, draw] for name, values in states.items()})
             if not all(np.isfinite(at.names[block.name]).all() for block in self.declared.blocks):
                 continue
+            given = dict(rows)
             for one in fields:
-                drawn = self._of_rows(one, at, rows, observed[one.of].shape, streams[chain])
+                drawn = self._of_rows(one, at, given, observed[one.of].shape, streams[chain])
                 if of.above is not None:
-                    log_p = evaluate_rows(of.above, at, rows).reshape(-1)
+                    log_p = evaluate_rows(of.above, at, given).reshape(-1)
                     drawn = np.where(np.log(streams[chain].random(drawn.shape)) < log_p, drawn, 0.0)
                 made[one.of][chain, draw] = drawn
+                given[one.of] = self._row(one.of, drawn)
         return made
 
     def _point(self, blocks: Mapping[str, Array]) -> Point:
@@ -200,14 +240,15 @@ class _Drawer:
         return Point({**self.known, **own}, self.sizes)
 
     def _rows(self) -> dict[str, Array]:
-        """Return the fields of the data with their rows as formulas name them: `[datum, 1, ...]`."""
-        found: dict[str, Array] = {}
-        for datum, field in zip(self.declared.data, self.data.fields, strict=True):
-            values = np.asarray(field.values, dtype=np.float64)
-            if values.ndim == 1 and datum.shape != SCALAR:  # an index: a one at the place that it says
-                values = np.eye(extents(datum.shape, self.sizes)[-1])[values.astype(int)]
-            found[datum.name] = values.reshape(values.shape[0], 1, -1)
-        return found
+        """Return the fields of the data with their rows as formulas name them."""
+        return {field.name: self._row(field.name, field.values) for field in self.data.fields}
+
+    def _row(self, name: str, field: ArrayLike) -> Array:
+        """Return values of a field with its rows as formulas name them: `[datum, 1, ...]`."""
+        datum, values = self.declared.find(name), np.asarray(field, dtype=np.float64)
+        if isinstance(datum, Datum) and values.ndim == 1 and datum.shape != SCALAR:
+            values = np.eye(extents(datum.shape, self.sizes)[-1])[values.astype(int)]  # a one at the place it says
+        return values.reshape(values.shape[0], 1, -1)
 
     def _of_rows(
         self, one: StatedDensity, at: Point, rows: Mapping[str, Array], shape: tuple[int, ...],

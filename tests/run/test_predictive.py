@@ -7,11 +7,14 @@ import arviz_stats
 import numpy as np
 import pytest
 import xarray
+from loaders import load_target
 from reports import granted
 from scipy import stats
 
 import recipe_compiler as rc
 from recipe_compiler.errors import RunError
+from recipe_compiler.run.data import data_of
+from recipe_compiler.run.predictive import add_predictive, predictive_of
 
 theta, r = rc.vector("theta", "d"), rc.vector("r", "d")
 U = rc.function("U", of=theta, role="potential")
@@ -100,8 +103,45 @@ def test_what_is_observed_stands_apart(tree: xarray.DataTree) -> None:
     ],
 )
 def test_data_that_cannot_be_drawn_are_refused_with_the_reason(tmp_path: Path, old: str, new: str, said: str) -> None:
-    with pytest.raises(RunError, match=f"predictive: log_likelihood of regression: {said}"):
+    with pytest.raises(RunError, match=f"predictive: log_likelihood.*: {said}"):
         drawn(made(tmp_path, TARGET.replace(old, new), draws=10, warmup=2), predictive=True)
+
+
+@pytest.mark.parametrize(
+    ("law", "said"),
+    [
+        ("normal(y, x @ beta, sigma) - y**4", "found one of y and a summand beside it that y stands in"),
+        ("normal(y, 0, sigma) + normal(y - x @ beta, 0, 1)", "found one of y and a summand beside it"),
+        ("normal(y, x @ beta + y/2, sigma)", "found one of y that names it"),
+        ("normal(y, w, sigma) + normal(w, y, sigma)", "found densities of y, w that name each other"),
+        ("normal(y, x @ beta, sigma) + normal(y, 0, 1)", "found two of y"),
+    ],
+)
+def test_densities_that_are_not_the_law_of_the_data_are_refused(tmp_path: Path, law: str, said: str) -> None:
+    with pytest.raises(RunError, match=f"^log_likelihood.*: {said}"):
+        predictive_of(load_target(of_two_fields(tmp_path, law)))
+
+
+def test_a_field_is_drawn_after_those_that_its_law_names(tmp_path: Path) -> None:
+    """w | y ~ N(2 y, 0.01^2) follows the y that is drawn, not the one observed."""
+    file = of_two_fields(tmp_path, "normal(w, 2*y, 0.01) + normal(y, x @ beta, sigma)")
+    build = made(tmp_path, file.read_text()).build.document
+    states = {"beta": np.zeros((1, 200, 2)), "sigma": np.ones((1, 200))}
+    variables = {name: (("chain", "draw", *("beta_dim_0",)[: values.ndim - 2]), values)
+                 for name, values in states.items()}  # fmt: skip
+    tree = xarray.DataTree.from_dict({"posterior": xarray.Dataset(variables, coords={"chain": [0]})})
+    data = data_of({"x": X, "y": Y, "w": 2 * Y}, build.target)
+    add_predictive(tree, build, data, build.run, {"N": 30, "k": 2})
+    y, w = (tree["posterior_predictive"][name].to_numpy() for name in ("y", "w"))
+    assert 0.9 < y.std() < 1.1
+    assert 0.009 < (w - 2 * y).std() < 0.011
+
+
+def of_two_fields(folder: Path, law: str) -> Path:
+    file = folder / "target.yaml"
+    text = TARGET.replace("  y: {shape: N}\n", "  y: {shape: N}\n  w: {shape: N}\n")
+    file.write_text(text.replace("normal(y, x @ beta, sigma)", law))
+    return file
 
 
 def test_a_prior_that_cannot_be_drawn_is_left_out_with_the_reason(tmp_path: Path) -> None:

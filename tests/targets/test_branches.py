@@ -183,6 +183,7 @@ def test_what_a_condition_does_not_imply_is_looked_at_where_it_holds(tmp_path: P
         ("bernoulli_logit(1, odds) + lognormal(y, a, sigma), bernoulli_logit(1, odds)", False),
         ("log(y) + bernoulli_logit(1, odds) + lognormal(y, a, sigma), bernoulli_logit(0, odds)", False),
         ("bernoulli_logit(1, odds) + 2*lognormal(y, a, sigma), bernoulli_logit(0, odds)", False),
+        ("bernoulli_logit(1, odds*y) + lognormal(y, a, sigma), bernoulli_logit(0, odds*y)", False),
     ],
 )
 def test_a_law_with_zeros_is_one_where_its_parts_add_up_to_1(pieces: str, is_law: bool, tmp_path: Path) -> None:
