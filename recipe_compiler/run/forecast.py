@@ -13,6 +13,7 @@ import numpy as np
 from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.flow_widths import FlowWidth
@@ -53,6 +54,8 @@ class Forecast:
     variant: str = "minibatch"
     measured: PilotFigures | None = None
     """What it says, where pilot chains of a plan found it."""
+    subtracts: bool = False
+    """Whether a V is subtracted: a chain with exact gradients then has too little noise by that."""
     bends: bool = False
     """Whether U is far from quadratic one sd away from the mode, so that its curvature there does not tell sds."""
     flows: tuple[FlowWidth, ...] = ()
@@ -96,8 +99,9 @@ class Forecast:
         width = self.width
         of_noise = width.temperature - 1.0 - width.of_step
         noise = f"minibatch noise {_known(of_noise):+.2g}, " if self.variant != "full" else ""
+        of_step = f"step size{' and V subtracted' if self.subtracts else ''} {_known(width.of_step):+.2g}"
         first = (
-            f"forecast: effective temperature {width.temperature:.3g} ({noise}step size {_known(width.of_step):+.2g}); "
+            f"forecast: effective temperature {width.temperature:.3g} ({noise}{of_step}); "
             f"posterior sd {_wide(width.factors[width.worst])} at most ({self.names[width.worst]})"
         )
         stable = "" if self.stable is None else f"; stable up to a step size of {self.stable:.2g}"
@@ -255,5 +259,5 @@ def forecast(
     cures = tuple(cures_of(linearized, width.off, of_step=width.of_step)) if width.off > WIDE else ()
     return Forecast(
         width, "", cures, potential_block(build), names, around, module.contiguous, stable, module.variant, bends=bends,
-        autocorrelations=autocorrelations,
+        subtracts=not is_zero(build.V), autocorrelations=autocorrelations,
     )  # fmt: skip

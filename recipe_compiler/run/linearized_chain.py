@@ -57,7 +57,7 @@ class Width:
     temperature: float
     """tr(S Hess U)/d: 1 where the covariance S of the chain is that of exp(-H)."""
     of_step: float
-    """temperature - 1 with exact gradients: the part of the step size."""
+    """temperature - 1 with exact gradients: the part of the step size, and of a V that is subtracted."""
     mode: tuple[float, ...] = ()
     """theta where the step stands still on average, around which the step is made linear."""
     steps: float = math.nan

@@ -13,6 +13,7 @@ import numpy as np
 from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Role, Symbol
+from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.run.linearized_chain import CONTROL_VARIATES, SUBTRACTED, LinearizedChain, Width
 from recipe_compiler.run.load_module import users_name
@@ -76,7 +77,7 @@ def cures_of(linearized: LinearizedChain, off: float, why: str = "", of_step: fl
     if noisy or not held:
         yield from _frictions(linearized, off)
     build = linearized.build
-    plain = noisy and build.estimated is None and build.control is None and _is_zero(build)
+    plain = noisy and build.estimated is None and build.control is None and is_zero(build.V)
     kinds = (
         (SUBTRACTED, "gradient_noise", "{V: estimate}", "V is taken from the data at the mode, and subtracted"),
         (CONTROL_VARIATES, "minibatch", "{control_variates: mode}", "twice the work of a step"),
@@ -84,13 +85,6 @@ def cures_of(linearized: LinearizedChain, off: float, why: str = "", of_step: fl
     for kind, setting, value, cost in kinds if plain else ():
         if (answer := _answer(replace(linearized, noise=kind))) is not None and answer.off < off:
             yield Cure(setting, value, answer, cost)
-
-
-def _is_zero(build: Build) -> bool:
-    """Whether nothing of the gradient's noise is subtracted."""
-    from recipe_compiler.formula.show import text  # as the module's header says it
-
-    return text(build.V) == "0"
 
 
 def _frictions(linearized: LinearizedChain, off: float) -> Iterator[Cure]:

@@ -37,7 +37,7 @@ def test_json_is_one_object(recipe, tmp_path: Path) -> None:
     assert [row["name"] for row in found["summary"]] == ["theta[0]", "theta[1]", "theta[2]"]
 
 
-def test_what_is_said_of_a_coordinate_has_its_name_in_the_summary(recipe, tmp_path: Path) -> None:
+def test_coordinates_are_told_by_name_and_what_v_takes_off_beside_the_noise(recipe, tmp_path: Path) -> None:
     short = ("--draws", "100", "--warmup", "10", "--thin", "20")
     outcome = recipe("run", "specs/builds/sghmc_linear_regression.yaml", *short, "-o", tmp_path)
     names = set(re.findall(r"^(theta\[\w+\]) ", outcome.out, re.M))
@@ -47,6 +47,9 @@ def test_what_is_said_of_a_coordinate_has_its_name_in_the_summary(recipe, tmp_pa
     assert stein is not None
     assert names == {f"theta[{name}]" for name in ("intercept", "a", "b", "c", "e")}
     assert {forecast[1], stein[1]} <= names
+    parts = re.search(r"minibatch noise \+(\S+), step size and V subtracted -(\S+)\)", outcome.out)
+    assert parts is not None
+    assert float(parts[1]) == pytest.approx(float(parts[2]), rel=0.1)
 
 
 @pytest.mark.filterwarnings("ignore:(invalid value|overflow) encountered:RuntimeWarning")
