@@ -48,6 +48,12 @@ THIN = frozenset({Constraint.SIMPLEX, Constraint.UNIT_VECTOR, Constraint.CHOLESK
 OF_MATRICES_IN_CONES = frozenset({Constraint.CHOLESKY_COV, Constraint.COV})
 """Unbounded, and of fewer dimensions than entries."""
 
+FACTORS = frozenset({Constraint.CHOLESKY_CORR, Constraint.CHOLESKY_COV})
+"""Zero above the diagonal, which is positive."""
+
+DEFINITE = frozenset({Constraint.CORR, Constraint.COV})
+"""Symmetric, positive definite."""
+
 
 def sampled_shape(constraint: Constraint, shape: Shape) -> Shape:
     """Return the shape of the unconstrained variables: a column. Matrices are of a number of rows, not of a name."""

@@ -1,29 +1,37 @@
-"""Normal laws of which the Cholesky factor depends on the state, solved row by row in the formula itself.
+"""Normal laws of which the Cholesky factor depends on the state: solved with, never inverted as any matrix is.
 
-    log N(x | mu, L L^T) = sum_i -z_i**2/2 - log L_ii - log(2 pi)/2,   z_i = (x_i - mu_i - sum_(j < i) L_ij z_j)/L_ii
+    log N(x | mu, L L^T) = -z.z/2 - sum_i log L_ii - d log(2 pi)/2,   z = inv(L) (x - mu)
 
-Nothing is inverted then that a step could not compute. Which entries are zero is seen by what L is written as: a block
-whose constraint makes it a factor, times numbers and diagonal matrices.
+L = s diag(a) F diag(b) is taken apart, so that only F is solved with, a triangle by what it is written as: a block
+whose constraint makes it a factor, or a matrix written out. z = inv(F) ((x - mu)/(s a))/b.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.constraints import Constraint
+from recipe_compiler.formula.constraints import FACTORS, Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula, Role
-from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.shapes import SCALAR, Shape
 
-MOST_ROWS = 3
-"""Rows of a factor that is solved with: z_i stands in every later one, so formulas double from row to row; of 4 they
-take minutes to compile."""
-FACTORS = frozenset({Constraint.CHOLESKY_CORR, Constraint.CHOLESKY_COV})
 _ZERO = ex.Number(Fraction(0))
 
 
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """L = s diag(a) F diag(b), every s a number and every a and b a column; no F stands for the identity."""
+
+    numbers: tuple[Formula, ...] = ()
+    left: tuple[Formula, ...] = ()
+    triangle: Formula | None = None
+    right: tuple[Formula, ...] = ()
+
+
 def log_normal(x: Formula, mu: Formula, L: Formula, declarations: Declarations) -> Formula | None:
-    """Return log N(x | mu, L L^T) without an inverse; None where L is free of the state, or not seen to be a triangle.
+    """Return log N(x | mu, L L^T) solved with a triangle; None where L is free of the state, or seen to be none.
 
     Args:
         x: a column of a number of entries.
@@ -31,25 +39,47 @@ def log_normal(x: Formula, mu: Formula, L: Formula, declarations: Declarations) 
         L: its diagonal has to be positive.
         declarations: of the blocks in it.
     """
-    size = L.shape.rows
-    if not isinstance(size, int) or size > MOST_ROWS or not _moves(L):
+    size, parts = L.shape.rows, _parts(L, declarations)
+    if not isinstance(size, int) or parts is None or not _moves(L):
         return None
-    found = [[_place(L, i, j, declarations) for j in range(size)] for i in range(size)]
-    entries = [[entry for entry in row if entry is not None] for row in found]
-    if any(len(row) < size for row in entries) or any(
-        entries[i][j] != _ZERO for i in range(size) for j in range(i + 1, size)
-    ):
-        return None
-    z: list[Formula] = []
-    terms: list[Formula] = []
-    for i, row in enumerate(entries):
-        known = [build.negate(_times(row[j], z[j])) for j in range(i) if row[j] != _ZERO]
-        left = build.add([entry_at(x, i), build.negate(entry_at(mu, i)), *known], SCALAR)
-        z.append(left if row[i] == build.ONE else _times(left, build.power(row[i], build.MINUS_ONE, SCALAR)))
-        terms.append(_times(ex.Number(Fraction(-1, 2)), build.power(z[i], ex.Number(Fraction(2)), SCALAR)))
-        terms += [] if row[i] == build.ONE else [build.negate(ex.Apply("log", (row[i],), SCALAR))]
-    of_2_pi = ex.Apply("log", (_times(ex.Number(Fraction(2)), ex.Pi()),), SCALAR)
-    return build.add([*terms, _times(ex.Number(Fraction(-size, 2)), of_2_pi)], SCALAR)
+    column = Shape(size)
+    z = build.add([x, build.negate(mu)], column)
+    for one in (*parts.numbers, *parts.left):
+        z = _over(z, one, column)
+    if parts.triangle is not None:
+        z = build.matmul(build.apply("inv", (parts.triangle,), parts.triangle.shape), z, column)
+    for one in parts.right:
+        z = _over(z, one, column)
+    square = build.matmul(build.transpose(z), z, SCALAR)
+    halved = build.multiply(ex.Number(Fraction(-1, 2)), square, SCALAR)
+    logs = [build.negate(one) for one in _log_diagonal(parts, size, declarations)]
+    of_2_pi = ex.Apply("log", (build.multiply(ex.Number(Fraction(2)), ex.Pi(), SCALAR),), SCALAR)
+    return build.add([halved, *logs, build.multiply(ex.Number(Fraction(-size, 2)), of_2_pi, SCALAR)], SCALAR)
+
+
+def is_triangle(formula: Formula, declarations: Declarations) -> bool:
+    """Whether a square matrix is seen to be zero above its diagonal: a block that is a factor, or one written out."""
+    match formula:
+        case ex.Symbol(name, _, Role.BLOCK):
+            block = declarations.find(name)
+            return isinstance(block, Block) and block.constraint in FACTORS
+        case ex.Explicit(rows):
+            return all(entry == _ZERO for i, row in enumerate(rows) for entry in row[i + 1 :])
+        case _:
+            return False
+
+
+def diagonal(triangle: Formula, declarations: Declarations) -> Iterator[Formula]:
+    """Yield the entries on the diagonal of a triangle; 1 where the block's constraint says so."""
+    rows = triangle.shape.rows
+    for i in range(rows if isinstance(rows, int) else 0):
+        match triangle:
+            case ex.Explicit(entries):
+                yield entries[i][i]
+            case ex.Symbol(name) if i == 0 and isinstance(block := declarations.find(name), Block):
+                yield build.ONE if block.constraint is Constraint.CHOLESKY_CORR else ex.Entry(triangle, (0, 0))
+            case _:
+                yield ex.Entry(triangle, (i, i))
 
 
 def _moves(formula: Formula) -> bool:
@@ -57,34 +87,47 @@ def _moves(formula: Formula) -> bool:
     return any(isinstance(node, ex.Symbol) and node.role is Role.BLOCK for node in build.nodes(formula))
 
 
-def _place(formula: Formula, i: int, j: int, declarations: Declarations) -> Formula | None:
-    """Return an entry of a matrix, 0 where it is none; None of what is not seen through."""
+def _parts(formula: Formula, declarations: Declarations) -> _Parts | None:
+    """Return what a matrix is a product of; None of what is not seen through."""
     match formula:
-        case ex.Symbol(name, _, Role.BLOCK):
-            block = declarations.find(name)
-            if not isinstance(block, Block) or block.constraint not in FACTORS:
-                return None
-            if i == j == 0 and block.constraint is Constraint.CHOLESKY_CORR:
-                return build.ONE
-            return _ZERO if j > i else ex.Entry(formula, (i, j))
         case ex.Identity():
-            return build.ONE if i == j else _ZERO
-        case ex.Apply("diag", (v,)):
-            return entry_at(v, i) if i == j else _ZERO
-        case ex.Explicit(rows):
-            return rows[i][j]
+            return _Parts()
+        case ex.Apply("diag", (column,)) if column.shape.cols is None:
+            return _Parts(left=(column,))
         case ex.Multiply(left, right) if SCALAR in (left.shape, right.shape):
             number, matrix = (left, right) if left.shape == SCALAR else (right, left)
-            entry = _place(matrix, i, j, declarations)
-            return None if entry is None else _times(number, entry)
-        case ex.MatMul(ex.Apply("diag", (v,)), matrix):
-            entry = _place(matrix, i, j, declarations)
-            return None if entry is None else _times(entry_at(v, i), entry)
-        case ex.MatMul(matrix, ex.Apply("diag", (v,))):
-            entry = _place(matrix, i, j, declarations)
-            return None if entry is None else _times(entry, entry_at(v, j))
+            found = _parts(matrix, declarations)
+            return None if found is None else _Parts((number, *found.numbers), found.left, found.triangle, found.right)
+        case ex.MatMul(left, right):
+            return _product(_parts(left, declarations), _parts(right, declarations))
+        case _ if is_triangle(formula, declarations):
+            return _Parts(triangle=formula)
         case _:
             return None
+
+
+def _product(first: _Parts | None, second: _Parts | None) -> _Parts | None:
+    """Return the parts of a product, of which one has a triangle at most."""
+    if first is None or second is None or (first.triangle is not None and second.triangle is not None):
+        return None
+    numbers = (*first.numbers, *second.numbers)
+    if first.triangle is None:
+        return _Parts(numbers, (*first.left, *second.left), second.triangle, second.right)
+    return _Parts(numbers, first.left, first.triangle, (*first.right, *second.left))
+
+
+def _over(column: Formula, divisor: Formula, shape: Shape) -> Formula:
+    return build.multiply(column, build.power(divisor, build.MINUS_ONE, divisor.shape), shape)
+
+
+def _log_diagonal(parts: _Parts, size: int, declarations: Declarations) -> Iterator[Formula]:
+    """Yield summands of sum_i log L_ii, a logarithm for each part of L."""
+    for number in parts.numbers:
+        yield build.multiply(ex.Number(Fraction(size)), ex.Apply("log", (number,), SCALAR), SCALAR)
+    for column in (*parts.left, *parts.right):
+        yield ex.Apply("sum", (ex.Apply("log", (column,), column.shape),), SCALAR)
+    entries = () if parts.triangle is None else diagonal(parts.triangle, declarations)
+    yield from (ex.Apply("log", (entry,), SCALAR) for entry in entries if entry != build.ONE)
 
 
 def entry_at(vector: Formula, i: int) -> Formula:

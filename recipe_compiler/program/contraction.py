@@ -23,6 +23,7 @@ from recipe_compiler.program.loops import (
     Ref,
     Scalar,
 )
+from recipe_compiler.program.lower_inverse import block_of, inverted, log_determinant, structure
 from recipe_compiler.tensor.atoms import ONE, Factor, moved, slots
 from recipe_compiler.tensor.terms import (
     Applied,
@@ -31,6 +32,7 @@ from recipe_compiler.tensor.terms import (
     Component,
     Coordinate,
     Delta,
+    Determinant,
     Grid,
     Index,
     Inverse,
@@ -105,14 +107,16 @@ def _named(defined: Definitions, atom: Atom) -> tuple[Atom, Definitions]:
 
 
 def _invert(defined: Definitions, grid: Grid) -> tuple[str, Definitions]:
-    if not defined.is_constant_tensor(grid.entry):
+    constant = defined.is_constant_tensor(grid.entry)
+    of = None if constant else structure(defined, grid)
+    if not constant and of is None:
         raise unsupported("the inverse of a matrix that depends on the state", "declare the inverse as a function")
-    source = matrix_name(grid)
+    source = matrix_name(grid) or block_of(grid)
     name, defined = defined.naming(f"inv_{source or 'matrix'}")
-    if source in defined.symmetric:
+    if source in defined.symmetric | defined.definite:
         defined = replace(defined, symmetric=defined.symmetric | {name})
     sizes = (grid.row.size, grid.col.size)
-    if source is None:
+    if not source:
         source, defined = defined.naming("matrix")
         nest = defined.variables((grid.row, grid.col))
         entry, defined = scalar(defined, grid.entry, (grid.row, grid.col), nest)
@@ -120,7 +124,9 @@ def _invert(defined: Definitions, grid: Grid) -> tuple[str, Definitions]:
             ((grid.row, nest[grid.row]), (grid.col, nest[grid.col])),
             (Assign(Ref(source, (nest[grid.row], nest[grid.col])), entry),),
         )
-        defined = defined.having(Definition(Array(source, sizes), body, constant=True, of_datum=False))
+        defined = defined.having(Definition(Array(source, sizes), body, constant, of_datum=False))
+    if of is not None:
+        return name, inverted(defined, name, source, grid.row.size, of)
     inverse = Definition(Array(name, sizes), (Invert(name, source),), constant=True, of_datum=False)
     return name, defined.having(inverse)
 
@@ -223,6 +229,8 @@ def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables)
         case Inverse():
             component, defined = _named(defined, atom)
             return _value(defined, component, scope, variables)
+        case Determinant(of, True) if block_of(of) in defined.definite:
+            return log_determinant(defined, block_of(of), of.row.size)
         case _:
             return _leaf(defined, atom, variables), defined
 

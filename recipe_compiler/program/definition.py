@@ -103,6 +103,10 @@ class Definitions:
     """Whether a function of numbers of the state is computed ahead of the loop that it stands in."""
     meanings: tuple[tuple[object, str], ...] = ()
     """What names stand for, so that what is alike is computed once."""
+    triangles: frozenset[str] = frozenset()
+    """Blocks of the state that are zero above their diagonal."""
+    definite: frozenset[str] = frozenset()
+    """Blocks of the state that are symmetric and positive definite."""
     fields: Mapping[str, Size] = field(default_factory=dict)
     """Index fields of the data, with the number of their positions."""
 

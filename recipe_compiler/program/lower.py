@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.constraints import DEFINITE, FACTORS, Constraint
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.program import program as program_
 from recipe_compiler.program.atoms import indices
@@ -184,7 +185,22 @@ def started(program: Program) -> Definitions:
     values = {gradient.name, *(e.new for e in program.evaluations)} if gradient else set[str]()
     single = frozenset(values) if gradient and not gradient.block.shape.sizes else frozenset[str]()
     fields = {datum.name: datum.shape.sizes[0] for datum in program.data if datum.is_index}
-    return Definitions(constants | {EPS}, symmetric, frozenset(taken | values), singletons=single, fields=fields)
+    triangles, definite = (frozenset(_of_sets(program, sets)) for sets in (FACTORS, DEFINITE))
+    return Definitions(
+        constants | {EPS}, symmetric, frozenset(taken | values), singletons=single, triangles=triangles,
+        definite=definite, fields=fields,
+    )  # fmt: skip
+
+
+def _of_sets(program: Program, sets: frozenset[Constraint]) -> Iterator[str]:
+    """Yield the blocks of the target that lie in one of some sets."""
+    own = [part.block for part in program.gradient.parts] if program.gradient else []
+    potentials = (
+        program.cycle.potential if program.cycle else None,
+        program.energies.potential if program.energies else None,
+    )
+    own += [block for potential in potentials if potential is not None for block, _ in potential.places]
+    yield from (block.name for block in own if block.constraint in sets)
 
 
 def _readable(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ...]:

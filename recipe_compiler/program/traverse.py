@@ -15,6 +15,7 @@ from recipe_compiler.program.loops import (
     ForBatch,
     ForBlocks,
     Increment,
+    Invoke,
     Iterate,
     Kronecker,
     Plus,
@@ -33,6 +34,9 @@ from recipe_compiler.program.loops import (
     parts_of,
     refs_of,
 )
+
+ANYWHERE = ("",)
+"""The place of what a call reads or writes of its arguments: no one knows where."""
 
 
 def with_parts(value: Scalar, parts: tuple[Scalar, ...]) -> Scalar:
@@ -79,6 +83,8 @@ def refs(body: Iterable[Statement]) -> Iterator[Ref]:
                 yield from (start, value, following)
             case Clip(target):
                 yield target
+            case Invoke(_, arguments, names):
+                yield from (Ref(name, ANYWHERE) for name in (*arguments, *names))
             case _:
                 pass
 
@@ -119,6 +125,8 @@ def targets(body: Iterable[Statement]) -> Iterator[Ref]:
                 yield from targets((*inner, *otherwise))
             case Iterate(_, _, inner, advance, unsolved):
                 yield from (*targets((*inner, *advance)), unsolved)
+            case Invoke(_, arguments, names):
+                yield from (Ref(name, ANYWHERE) for name in (*arguments, *names))
             case _:
                 pass
 

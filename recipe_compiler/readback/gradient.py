@@ -103,7 +103,8 @@ def stated_gradient(
 
     places = [(part, at) for part in gradient.parts for at in positions(part.block.sampled.shape, names.sizes)]
     asked = places if entries is None else [places[k] for k in entries]
-    chained = {part.start: _chained(part, gradient, names, slope) for part, _ in asked if part.block.constraint}
+    in_sets = {part.start: part for part, _ in asked if part.block.constraint}
+    chained = {start: _chained(part, gradient, names, slope) for start, part in in_sets.items()}
     return [chained[part.start][at[0]] if part.block.constraint else slope(part, at) for part, at in asked]
 
 
@@ -119,7 +120,7 @@ def _chained(
     u = coordinates(gradient.block, names.sizes)[start : start + count]
     J = log_jacobian(set_, u, rows)
     entries = [(slope(part, at), g) for at, g in value(set_, u, rows).items()]
-    slopes = [[(dV, sp.diff(g, x)) for dV, g in entries] for x in u]
+    slopes = [[(dV, sp.diff(g, x)) for dV, g in entries if x in g.free_symbols] for x in u]
     return [
         sp.Add(*(dV * names.valued(dg) for dV, dg in own if dg != 0)) - names.valued(sp.diff(J, x))
         for own, x in zip(slopes, u, strict=True)

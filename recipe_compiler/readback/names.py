@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from math import prod
 from typing import Any
 
+import mpmath
 import numpy as np
 import sympy as sp
 
@@ -25,8 +26,8 @@ from recipe_compiler.formula.extents import valued
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.program.atoms import matrix_name
 from recipe_compiler.program.program import Program
-from recipe_compiler.tensor.scalars import Scalar
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Inverse
+from recipe_compiler.tensor.scalars import Scalar, scalarise
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Determinant, Grid, Index, Inverse
 
 Value = Any
 Sizes = Mapping[str, int]
@@ -233,6 +234,10 @@ class Names:
                 return self.component(name, integers(at))
             case Inverse(of, (int(row), int(col))) if (name := matrix_name(of)) is not None:
                 return self.inverse(name)[row, col]
+            case Inverse(of, (int(row), int(col))) if self.at_point:
+                return _inverse_of(self, of)[row, col]
+            case Determinant(of, log=True) if self.at_point:
+                return sp.log(_determinant_of(self, of))
             case _:
                 return None
 
@@ -294,6 +299,41 @@ def _inverse(names: Names, parameter: str) -> np.ndarray:
         if i == j or not diagonal:
             found[i, j] = sp.Symbol(label(f"inv({parameter})", at), real=True)
     return found
+
+
+@lru_cache(maxsize=TABLES)
+def _matrix_of(names: Names, grid: Grid) -> np.ndarray:
+    """Return a matrix at a point, entry by entry."""
+    n = length(grid.row.size, names.sizes)
+    found = np.full((n, n), None, object)
+    for i, j in np.ndindex(n, n):
+        places = {grid.row: i, grid.col: j}
+        found[i, j] = scalarise(grid.entry, names.sizes, places, names.atom, apart=True)
+    return found
+
+
+@lru_cache(maxsize=TABLES)
+def _inverse_of(names: Names, grid: Grid) -> np.ndarray:
+    """Return the inverse of a matrix that is computed of others, at a point: exact, or by its digits."""
+    matrix = _matrix_of(names, grid)
+    if all(entry.is_Rational for entry in matrix.ravel()):
+        return exact_inverse(matrix)
+    with mpmath.workdps(names.digits or PRECISION):
+        inverse_ = mpmath.inverse(mpmath.matrix([[_number(entry) for entry in row] for row in matrix]))
+        return np.array([[sp.Float(entry, mpmath.mp.dps) for entry in row] for row in inverse_.tolist()], object)
+
+
+@lru_cache(maxsize=TABLES)
+def _determinant_of(names: Names, grid: Grid) -> Scalar:
+    """Return the determinant of a matrix that is computed of others, at a point."""
+    with mpmath.workdps(names.digits or PRECISION):
+        matrix = mpmath.matrix([[_number(entry) for entry in row] for row in _matrix_of(names, grid)])
+        return sp.Float(mpmath.det(matrix), mpmath.mp.dps)
+
+
+def _number(entry: Scalar) -> Any:
+    """Return a number of SymPy as one of mpmath."""
+    return mpmath.mpmathify(sp.N(entry, mpmath.mp.dps))
 
 
 def with_large_matrices_known(parameters: tuple[Parameter, ...], sizes: Sizes) -> tuple[Parameter, ...]:

@@ -35,6 +35,7 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
+from recipe_compiler.formula.triangular import diagonal, is_triangle
 
 CALCULUS = frozenset({"grad", "div", "hessian"})
 _OF_DATA = frozenset({Role.DATUM, Role.INDEX})
@@ -225,8 +226,18 @@ def _invertible(arg: Formula, declarations: Declarations) -> Obligations:
     kinds = kinds_of(arg, declarations)
     if Kind.DIAGONAL in kinds and Kind.NONZERO in kinds:
         return Obligations(frozenset({f"{text(arg)} is diagonal and nonzero"}))
+    if is_triangle(arg, declarations):
+        return _regular(arg, declarations)
     given = premise.invertible(arg, declarations)
     return _open(f"{text(arg)} is invertible") if given is None else Obligations(given)
+
+
+def _regular(triangle: Formula, declarations: Declarations) -> Obligations:
+    """Return the obligation that no entry on the diagonal of a triangle is zero."""
+    found = NONE
+    for entry in diagonal(triangle, declarations):
+        found = found | _has(DefinedWhere(entry, "!="), declarations)
+    return found
 
 
 def _definite(arg: Formula, declarations: Declarations) -> Obligations:

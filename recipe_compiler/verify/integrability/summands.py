@@ -11,8 +11,9 @@ from fractions import Fraction
 
 from recipe_compiler.algebra.positivity.sign_sets import UNKNOWN, Sign
 from recipe_compiler.algebra.structure.psd import sign
-from recipe_compiler.formula.build import add, entry_of, multiply, power
-from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.build import add, entry_of, multiply, nodes, power
+from recipe_compiler.formula.constraints import is_fixed
+from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -24,10 +25,12 @@ from recipe_compiler.formula.expression import (
     Multiply,
     Number,
     Power,
+    Role,
+    Symbol,
     Transpose,
 )
 from recipe_compiler.formula.shapes import SCALAR
-from recipe_compiler.formula.triangular import entry_at
+from recipe_compiler.formula.triangular import diagonal, entry_at, is_triangle
 from recipe_compiler.verify.core.premises import depends_on_state
 
 MOST = 200
@@ -237,8 +240,15 @@ class Reader:
                 return self.read(arg)
             case Entry(Explicit(rows), at):
                 return self.read(entry_of(rows, at))
+            case Entry(Symbol(name, _, Role.BLOCK), (i, j)) if (known := self._fixed_entry(name, i, j)) is not None:
+                return known
+            case MatMul(Transpose(left), right, shape) if shape == SCALAR and left == right and _is_solved(left):
+                return self._square(formula, left)
             case MatMul(left, right, shape) if shape == SCALAR:
                 return self._matmul(left, right)
+            case Apply("sum", (Apply("log", (column,)),)) if isinstance(column.shape.rows, int):
+                entries = (entry_at(column, k) for k in range(column.shape.rows))
+                return total(self.read(Apply("log", (entry,), SCALAR)) for entry in entries)
             case Apply(fn, (arg,), shape) if shape == SCALAR:
                 return self._applied(formula, fn, arg)
             case Apply("where", (Compare(op, left, right, of), yes, no), shape) if of == shape == SCALAR:
@@ -254,6 +264,30 @@ class Reader:
                 own = MatMul(a, b, SCALAR)
                 found.append(times(times(c, d), single(Leaf(own))))
         return total(found)
+
+    def _fixed_entry(self, name: str, i: int, j: int) -> Linear | None:
+        """Return an entry that is the same in the whole set that a block lies in, None of any other."""
+        block = self.declarations.find(name)
+        known = isinstance(block, Block) and block.constraint is not None and is_fixed(block.constraint, i, j)
+        return constant(Fraction(i == j)) if known else None
+
+    def _square(self, formula: Formula, column: Formula) -> Linear:
+        """Return z.z, entry by entry, of a column in which a triangle is solved with."""
+        rows = column.shape.rows if isinstance(column.shape.rows, int) else 0
+        return total(self._raised(formula, self._entry(column, i), Fraction(2)) for i in range(rows))
+
+    def _entry(self, column: Formula, i: int) -> Linear:
+        """Return an entry of a column; of inv(L) w it is sum_(j <= i) inv(L)_ij w_j, with inv(L)_ii = 1/L_ii."""
+        match column:
+            case MatMul(Apply("inv", (L,)) as inverse, w) if is_triangle(L, self.declarations):
+                last = list(diagonal(L, self.declarations))[i]
+                own = times(self.read(power(last, Number(Fraction(-1)), SCALAR)), self._entry(w, i))
+                left = (times(single(Leaf(Entry(inverse, (i, j)))), self._entry(w, j)) for j in range(i))
+                return total((own, *left))
+            case Multiply(left, right) if SCALAR not in (left.shape, right.shape):
+                return times(self._entry(left, i), self._entry(right, i))
+            case _:
+                return self.read(entry_at(column, i))
 
     def _spread(self, vector: Formula) -> Iterator[tuple[Formula, Linear]]:
         """Yield the terms of a vector, each with the scalars that multiply it."""
@@ -368,6 +402,12 @@ class Reader:
             if c == 1 and all(self._power_is_positive(atom, Fraction(1), strictly=True) for atom, _ in monomial):
                 return frozenset({(frozenset((atom, own * exponent) for atom, own in monomial), Fraction(1))})
         return single(Leaf(formula))
+
+
+def _is_solved(column: Formula) -> bool:
+    """Whether a column of a number of entries is what is left where a matrix is solved with."""
+    inverses = (node for node in nodes(column) if isinstance(node, Apply) and node.fn == "inv")
+    return isinstance(column.shape.rows, int) and any(depends_on_state(node) for node in inverses)
 
 
 def over_shared(of: Linear) -> tuple[Monomial, Linear]:

@@ -1,0 +1,115 @@
+"""Inverses and determinants of matrices that depend on the state: by triangles, in every step.
+
+X = inv(L) of a triangle is found by forward substitution, once for all the data: what is solved with it then takes
+O(K**2) a vector, and so does its reverse pass, which is derived: d inv(L) = -inv(L) dL inv(L). Of a definite matrix
+S = L L^T the inverse is X^T X, and log det S is 2 sum_i log L_ii.
+"""
+
+from enum import Enum, auto
+from fractions import Fraction
+
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program.combine import nested, times
+from recipe_compiler.program.definition import Definition, Definitions
+from recipe_compiler.program.loops import Array, Assign, Call, Constant, For, Increment, Invoke, Ref, Statement
+from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Grid, Index, Term
+
+SUBSTITUTE, FACTORISE = "_triangle_inverse", "_cholesky_factor"
+"""Support functions; they write into their first argument."""
+
+
+class Structure(Enum):
+    """What is seen of a matrix."""
+
+    TRIANGLE = auto()
+    """Zero above its diagonal."""
+    DEFINITE = auto()
+    """Symmetric, positive definite."""
+
+
+def structure(defined: Definitions, grid: Grid) -> Structure | None:
+    """Return what a matrix is seen to be by the blocks of the state in it; None of any other."""
+    if grid.entry.terms and all(_is_below(defined, term, grid) for term in grid.entry.terms):
+        return Structure.TRIANGLE
+    return Structure.DEFINITE if block_of(grid) in defined.definite else None
+
+
+def block_of(grid: Grid) -> str:
+    """Return the block that a matrix is, else an empty name."""
+    match grid.entry.terms:
+        case (Term(coefficient, ((Coordinate(name, at), power),)),) if coefficient == power == 1:
+            return name if at == (grid.row, grid.col) else ""
+        case _:
+            return ""
+
+
+def _is_below(defined: Definitions, term: Term, grid: Grid) -> bool:
+    """Whether a term is zero above the diagonal, by one of its factors or by the positions that two of them name."""
+    atoms = [atom for atom, _ in term.factors]
+    if any(_is_triangle(defined, atom, grid) for atom in atoms):
+        return True
+    rows, cols = ([_fixed(atom, index) for atom in atoms] for index in (grid.row, grid.col))
+    return any(i is not None and j is not None and i >= j for i in rows for j in cols)
+
+
+def _is_triangle(defined: Definitions, atom: Atom, grid: Grid) -> bool:
+    match atom:
+        case Coordinate(name, at):
+            return name in defined.triangles and at == (grid.row, grid.col)
+        case Delta(left, right):
+            return {left, right} == {grid.row, grid.col}
+        case _:
+            return False
+
+
+def _fixed(atom: Atom, index: Index) -> int | None:
+    """Return the position that a delta lets an index have alone."""
+    match atom:
+        case Delta(left, right) if index in (left, right):
+            other = right if left == index else left
+            return other if isinstance(other, int) else None
+        case _:
+            return None
+
+
+def inverted(defined: Definitions, name: str, source: str, size: Size, of: Structure) -> Definitions:
+    """Return the definitions with the inverse of an array that depends on the state."""
+    if of is Structure.TRIANGLE:
+        return _whole(defined, name, size, (Invoke(SUBSTITUTE, (name, source)),))
+    root, defined = _root(defined, source, size)
+    half, defined = defined.naming(f"inv_{root}")
+    defined = _whole(defined, half, size, (Invoke(SUBSTITUTE, (half, root)),))
+    i, j, k = list(defined.variables(tuple(Index(size, label) for label in "ijk")).values())
+    total = Ref("total")
+    product = times(Fraction(1), (Ref(half, (k, i)), Ref(half, (k, j))))
+    summed = (Assign(total, Constant(Fraction(0))), For(k, size, (Increment(total, product),)))
+    loops = ((Index(size, "i"), i), (Index(size, "j"), j))
+    return _whole(defined, name, size, nested(loops, (*summed, Assign(Ref(name, (i, j)), total))))
+
+
+def log_determinant(defined: Definitions, source: str, size: Size) -> tuple[Ref, Definitions]:
+    """Return the scalar that is log det of a definite array that depends on the state."""
+    name = defined.name_of((log_determinant, source))
+    if name is None:
+        root, defined = _root(defined, source, size)
+        name, defined = defined.naming(f"log_det_{source}")
+        (i,) = defined.variables((Index(size, "i"),)).values()
+        log = times(Fraction(2), (Call("log", (Ref(root, (i, i)),)),))
+        body = (Assign(Ref(name), Constant(Fraction(0))), For(i, size, (Increment(Ref(name), log),)))
+        defined = defined.having(Definition(Array(name), body, constant=False, of_datum=False))
+        defined = defined.meaning((log_determinant, source), name)
+    return Ref(name), defined
+
+
+def _root(defined: Definitions, source: str, size: Size) -> tuple[str, Definitions]:
+    """Return the array that is Cholesky's factor of another."""
+    name = defined.name_of((FACTORISE, source))
+    if name is None:
+        name, defined = defined.naming(f"root_{source}")
+        defined = _whole(defined, name, size, (Invoke(FACTORISE, (name, source)),))
+        defined = defined.meaning((FACTORISE, source), name)
+    return name, defined
+
+
+def _whole(defined: Definitions, name: str, size: Size, body: tuple[Statement, ...]) -> Definitions:
+    return defined.having(Definition(Array(name, (size, size)), body, constant=False, of_datum=False))
