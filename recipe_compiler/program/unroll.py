@@ -1,8 +1,9 @@
 """Pass: loops of a small literal count become straight lines.
 
 The statements of a body are written out once per iteration, the loop variable replaced by its number; what a Kronecker
-delta then decides is decided, and terms that are alike then are added up. A sum of such a loop becomes one expression,
-its terms in the order of the iterations, so the value computed stays the same to the last bit but for those.
+delta then decides is decided, terms that are alike then are added up, and what adds nothing is left out. A sum of such
+a loop becomes one expression, its terms in the order of the iterations, so the value computed stays the same to the
+last bit but for those.
 """
 
 from collections.abc import Iterable, Iterator
@@ -44,7 +45,8 @@ ZERO, ONE = Constant(Fraction(0)), Constant(Fraction(1))
 
 def unroll(body: Iterable[Statement], iterations: int = ITERATIONS) -> tuple[Statement, ...]:
     """Return a body with loops of at most so many iterations written out, and their sums as single expressions."""
-    return _summed(tuple(one for statement in body for one in _unrolled(statement, iterations)))
+    written_out = (one for statement in body for one in _unrolled(statement, iterations))
+    return _summed(tuple(one for one in written_out if not (isinstance(one, Increment) and one.value == ZERO)))
 
 
 def _unrolled(statement: Statement, iterations: int) -> Iterator[Statement]:

@@ -89,6 +89,8 @@ class PointFactors:
 def vanishes(difference: Scalar) -> bool:
     """Whether a number is zero: exactly, or to 60 digits where it holds roots and exponentials of rationals."""
     exact = sp.expand(difference)
+    if exact is sp.nan:  # a number divided by zero on the way
+        return False
     return exact == 0 or abs(sp.N(exact, DIGITS)) < sp.Float(10) ** (GUARD - DIGITS)
 
 

@@ -22,7 +22,7 @@ from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Declarations, Domain
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.elaborate import Scope, elaborate
-from recipe_compiler.formula.expression import Apply, Formula
+from recipe_compiler.formula.expression import Apply, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.program.lower import lower
@@ -122,16 +122,24 @@ def test_draws_of_lkj_have_its_marginals(eta: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "scales"),
-    [("L", [1, 1, 1]), ("diag(tau) @ L", [0.5, 2, 0.7]), ("2*L", [2, 2, 2]), ("diag(exp(x/4)) @ L", None)],
+    ("text", "scales", "more"),
+    [
+        ("L", [1, 1, 1], [1, 1, 1]),
+        ("diag(tau) @ L", [0.5, 2, 0.7], [1, 1, 1]),
+        ("L @ diag(tau)", [1, 1, 1], [0.5, 2, 0.7]),
+        ("diag(tau) @ (3*L @ diag(tau))", [0.5, 2, 0.7], [1.5, 6, 2.1]),
+        ("2*L", [2, 2, 2], [1, 1, 1]),
+        ("diag(exp(x/4)) @ L", None, [1, 1, 1]),
+    ],
 )
-def test_a_normal_law_of_a_factor_of_the_state_is_solved_without_an_inverse(text: str, scales: Any) -> None:
+def test_a_normal_law_of_a_factor_of_the_state_inverts_the_triangle_alone(text: str, scales: Any, more: Any) -> None:
     L, x, mu, tau = np.array(factor(PARTIAL[:2])), np.array([0.3, -1.2, 2.0]), np.array([1.0, 0.5, -0.4]), [0.5, 2, 0.7]
     formula = typed(f"multi_normal_cholesky(x, mu, {text})", of_factor(3))
-    assert not any(isinstance(node, Apply) and node.fn in ("inv", "det") for node in nodes(formula))
+    found = {node for node in nodes(formula) if isinstance(node, Apply) and node.fn in ("inv", "det")}
+    assert [one.args for one in found] == [(Symbol("L", Shape(3, 3), Role.BLOCK),)]
     columns = {"x": x.reshape(-1, 1), "mu": mu.reshape(-1, 1), "tau": np.reshape(tau, (-1, 1)), "L": L}
     D = np.diag(np.exp(x / 4) if scales is None else scales)
-    wanted = stats.multivariate_normal(mu, D @ L @ L.T @ D).logpdf(x)
+    wanted = stats.multivariate_normal(mu, D @ L @ np.diag(more) ** 2 @ L.T @ D).logpdf(x)
     assert float(evaluate(formula, Point(columns, {}))) == pytest.approx(wanted, rel=1e-12)
 
 
@@ -156,10 +164,17 @@ data: {x: {shape: [N, 2]}, y: {shape: N, index_of: K}}
 log_prior: -trace(W @ W.T)/2 + normal(b, 0, 2)
 log_likelihood: categorical_logit(y, W @ x.T + b)
 """
-TARGETS = {"correlated": CORRELATED, "classes": CLASSES}
-COLUMNS = {"correlated": "y: [a, b, c]", "classes": "x: [a, b], y: g"}
+COVARIANCE = """
+state: {mu: {shape: K}, S: {shape: [K, K], constraint: cov_matrix}}
+data: {y: {shape: [N, K]}}
+log_prior: normal(mu, 0, 5) - trace(S)
+log_likelihood: multi_normal(y, mu, S)
+"""
+TARGETS = {"correlated": CORRELATED, "classes": CLASSES, "covariance": COVARIANCE}
+LETTERS = "abcdefghij"
 G = np.array([2, 0, 2, 1, 0])
 Y = np.array([[1.0, -0.5, 0.3], [0.25, 2.0, 1.0], [-1.0, 0.5, -0.7], [0.0, 1.0, 0.2], [1.5, -1.0, 0.9]])
+Y = np.hstack([Y, np.sin(np.arange(35.0) ** 2).reshape(5, 7)])
 BUILD = f"""
 name: NAME
 dynamics: {SPECS}/dynamics/sgld.yaml
@@ -176,10 +191,10 @@ run: {{{{step_size: 0.01}}}}
 def emitted(name: str, K: int) -> tuple[Module, Derivation, dict[str, int]]:
     folder = Path(mkdtemp())
     (folder / "target.yaml").write_text(f"name: {name}\n{TARGETS[name].replace('K', str(K))}")
-    columns = COLUMNS[name].replace(", c]", "]") if K == 2 else COLUMNS[name]
+    columns = "x: [a, b], y: g" if name == "classes" else f"y: [{', '.join(LETTERS[:K])}]"
     (folder / "build.yaml").write_text(BUILD.replace("NAME", name).replace("COLUMNS", columns))
     rows = [f"{g},{','.join(map(str, y))}" for g, y in zip(G, Y, strict=True)]
-    (folder / "data.csv").write_text("\n".join(["g,a,b,c", *rows, ""]))
+    (folder / "data.csv").write_text("\n".join([f"g,{','.join(LETTERS)}", *rows, ""]))
     build = load_build(folder / "build.yaml")
     derivation = derive(bind(build))
     program = discretise(build, derive(bind(build), stated=True), {})
@@ -193,7 +208,8 @@ def gradient_of(name: str, K: int, theta: np.ndarray, data: dict[str, np.ndarray
     assert gradient is not None
     found = np.full(theta.shape, np.nan)
     values = {"theta": theta, **data}
-    values |= {array.name: np.full([int(size) for size in array.sizes], np.nan) for array in gradient.work}
+    known = {"N": len(Y)}
+    values |= {a.name: np.full([known.get(str(s), s) for s in a.sizes], np.nan) for a in gradient.work}
     values |= {gradient.outputs[0].name: found}
     function = load_text(name, module.text).gradient
     assert function is not None
@@ -205,34 +221,58 @@ def correlated(theta: list[Any], K: int) -> Any:
     """Return U at 50 digits, of the covariance itself: nothing is solved row by row, nothing is left out."""
     mu, u, tau = theta[:K], theta[K:-K], [mpmath.exp(t) for t in theta[-K:]]
     z = [mpmath.tanh(one) for one in u]
-    L = mpmath.matrix(factor([[z[0]], z[1:]][: K - 1], mpmath.sqrt))
+    L = mpmath.matrix(factor([z[i * (i - 1) // 2 : i * (i + 1) // 2] for i in range(1, K)], mpmath.sqrt))
     J = -mpmath.fsum((i - j + 1) * mpmath.log(mpmath.cosh(u[i * (i - 1) // 2 + j])) for i in range(K) for j in range(i))
     volume = mpmath.fsum((K - 1 - k) * mpmath.log(L[k, k]) for k in range(1, K))
     log_p = lkj(L * L.T, mpf(2)) + volume + J
     for m, t in zip(mu, tau, strict=True):
         log_p += -m * m / 50 - t * t / 2 + mpmath.log(t)
     D = mpmath.diag(tau)
-    Sigma = D * L * L.T * D
-    for row in Y[:, :K]:
-        r = mpmath.matrix([mpf(y) - m for y, m in zip(row, mu, strict=True)])
-        log_p += -(r.T * mpmath.inverse(Sigma) * r)[0] / 2 - mpmath.log(mpmath.det(Sigma)) / 2
-    return -log_p
+    return -log_p - log_of_data(mu, D * L * L.T * D)
 
 
-@pytest.mark.parametrize("K", [2, 3])
+def log_of_data(mu: list[Any], Sigma: Any) -> Any:
+    """Return log N(Y | mu, Sigma) but for powers of 2 pi."""
+    K, P, volume = len(mu), mpmath.inverse(Sigma), mpmath.log(mpmath.det(Sigma))
+    residuals = [mpmath.matrix([mpf(y) - m for y, m in zip(row, mu, strict=True)]) for row in Y[:, :K]]
+    return mpmath.fsum(-(r.T * P * r)[0] / 2 - volume / 2 for r in residuals)
+
+
+def covariance(theta: list[Any], K: int) -> Any:
+    """Return U at 50 digits, of S = L L^T with exp(u_ii) on the diagonal of L."""
+    mu, u = theta[:K], theta[K:]
+    rows = [u[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] for i in range(K)]
+    L = mpmath.matrix([[*row[:-1], mpmath.exp(row[-1]), *[0] * (K - len(row))] for row in rows])
+    J = mpmath.fsum((K - i + 1) * rows[i][i] for i in range(K))
+    S = L * L.T
+    trace = mpmath.fsum(S[i, i] for i in range(K))
+    return mpmath.fsum(m * m for m in mu) / 50 + trace - J - log_of_data(mu, S)
+
+
+@pytest.mark.parametrize(
+    ("name", "K", "every"),
+    [
+        *(("correlated", K, every) for K, every in ((2, 1), (3, 1), (4, 1), (6, 3), (10, 9))),
+        *(("covariance", K, 1) for K in (2, 4)),
+    ],
+)
 @pytest.mark.usefixtures("without_jit")
-def test_the_emitted_gradient_of_a_sampled_covariance_is_that_of_50_digits(K: int) -> None:
-    theta = np.linspace(-0.6, 0.7, 2 * K + K * (K - 1) // 2)
-    found = gradient_of("correlated", K, theta, {"y": Y[:, :K].copy()})
+def test_the_emitted_gradient_of_a_sampled_covariance_is_that_of_50_digits(name: str, K: int, every: int) -> None:
+    """Every so manyth coordinate; the last are scales, or entries of the last row, which all others reach."""
+    energy, size = (
+        (correlated, 2 * K + K * (K - 1) // 2) if name == "correlated" else (covariance, K + K * (K + 1) // 2)
+    )
+    theta = np.linspace(-0.6, 0.7, size)
+    found = gradient_of(name, K, theta, {"y": Y[:, :K].copy()})
     with mpmath.workdps(50):
         wide = [mpf(one) for one in theta]
-        for k, one in enumerate(found):
+        for k in range(size - 1, -1, -every):
 
             def moved(x: Any, k: int = k) -> Any:
-                return correlated([*wide[:k], x, *wide[k + 1 :]], K)
+                return energy([*wide[:k], x, *wide[k + 1 :]], K)
 
             slope = mpmath.diff(moved, wide[k])
-            assert one == pytest.approx(float(slope), rel=1e-13, abs=1e-13), k
+            assert found[k] == pytest.approx(float(slope), rel=1e-12, abs=1e-12), k
 
 
 @pytest.mark.usefixtures("without_jit")
@@ -254,6 +294,48 @@ def test_what_is_emitted_is_read_back_and_a_sign_is_found(name: str) -> None:
     assert text != module.text
     with pytest.raises(CompilerError):
         read_back(replace(module, text=text), derivation, {}, pinned)
+
+
+FAULTS = {
+    "a factor for its transpose": ("X[i, i] = 1.0 / L[i, i]", "X[i, i] = 1.0 / L[i, 0]"),
+    "off by one": ("for k in range(j, i):", "for k in range(j + 1, i):"),
+    "a sign of the substitution": ("X[i, j] = -total / L[i, i]", "X[i, j] = total / L[i, i]"),
+    "not solved with": ("    _triangle_inverse(inv_L, L)\n", "    _triangle_inverse(inv_L, inv_L)\n"),
+    "a row for a column": ("inv_L[2, 1] *", "inv_L[1, 2] *"),
+    "a reverse pass of the wrong sign": (
+        "weight_5 = -inv_L_difference_inv_L_exp_2",
+        "weight_5 = difference_inv_L_exp_2",
+    ),
+    "no slope of the log determinant": ("weight_4 = 1.0 / L[3, 3]", "weight_4 = 0.0 / L[3, 3]"),
+    "no log determinant": ("log_L_3 = math.log(L[3, 3])", "log_L_3 = math.log(L[2, 2])"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_planted_in_what_solves_with_a_triangle_are_found(fault: str) -> None:
+    module, derivation, pinned = emitted("correlated", 4)
+    old, new = FAULTS[fault]
+    at = module.text.find(old)
+    assert at >= 0
+    text = module.text[:at] + new + module.text[at + len(old) :]
+    with pytest.raises(CompilerError):
+        read_back(replace(module, text=text), derivation, {}, pinned)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("log_det_S += 2.0 * math.log(root_S[i, i])", "log_det_S += math.log(root_S[i, i])"),
+        ("total += L[i, k] * L[j, k]", "total += L[i, k] * L[k, j]"),
+        ("L[i, i] = math.sqrt(S[i, i] - total)", "L[i, i] = math.sqrt(S[i, i] + total)"),
+    ],
+)
+def test_faults_planted_in_what_factorises_a_covariance_are_found(old: str, new: str) -> None:
+    module, derivation, pinned = emitted("covariance", 4)
+    read_back(module, derivation, {}, pinned)
+    assert old in module.text
+    with pytest.raises(CompilerError):
+        read_back(replace(module, text=module.text.replace(old, new, 1)), derivation, {}, pinned)
 
 
 def target(folder: Path, text: str) -> Any:
