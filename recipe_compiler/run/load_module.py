@@ -21,7 +21,7 @@ from recipe_compiler.errors import CompilerError, RunError
 from recipe_compiler.program.lower_cycle import ACCEPTANCE, INVOLUTION_ACCEPTANCE, IRREVERSIBLE, TRIED, UNSOLVED
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.rng_state import Stream
-from recipe_compiler.run.support_functions import MODULE, share_support
+from recipe_compiler.run.shared_functions import MODULE, share_functions
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.model import Code
 
@@ -205,7 +205,8 @@ def _import(path: Path, module_name: str) -> Emitted:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # where numba looks for the module of cached code
     spec.loader.exec_module(module)
-    share_support(vars(module))
+    takes_code = "GRADIENT" in vars(module)  # what is kept of its callers names the user's module
+    share_functions(vars(module), None if takes_code else path.parents[1])
     return _typed(path.stem, module, path)
 
 

@@ -1,11 +1,11 @@
 """Modules of builds, emitted without asking for verdicts, and the arguments of their gradients."""
 
-import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from emitted_file import module_of
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
@@ -28,7 +28,7 @@ class Emitted:
 
     @property
     def space(self) -> dict[str, Any]:
-        return vars(sys.modules[self.module.run.py_func.__module__])
+        return vars(module_of(self.module))
 
     def constants(self, values: list[Any], sizes: dict[str, int]) -> dict[str, Any]:
         """Return what the module computes once for a chain: inverses of matrices."""

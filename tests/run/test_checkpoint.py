@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from emitted_file import module_of
 from stopping import stopping
 
 from recipe_compiler.errors import RunError
@@ -129,7 +130,7 @@ def test_signals_to_the_real_process(
     number: signal.Signals, full_module: Emitted, build: Build, data: Data, tmp_path: Path
 ) -> None:
     """Killed again and again, at moments of no choosing, and continued: the bits of a run that was left alone."""
-    module = Path(sys.modules[full_module.run.__module__].__file__ or "")
+    module = Path(module_of(full_module).__file__ or "")
     script = {"tests": str(Path(__file__).parent), "module": str(module), "folder": str(tmp_path), "draws": 1500}
     stops = 0
     for turn in range(4 if number is signal.SIGKILL else 1):
@@ -184,7 +185,7 @@ with Checkpoint(Path({folder!r}), checkpoint_facts({code!r}, build, settings, da
     draws = sample(module, build, settings, data, checkpoint=checkpoint, resume=True)
     print(min(draws.kept), max(draws.kept), checkpoint.refused, checkpoint.what_is_kept, sep="; ")
 """
-    module = Path(sys.modules[full_module.run.__module__].__file__ or "")
+    module = Path(module_of(full_module).__file__ or "")
     text = script.format(tests=str(Path(__file__).parent), module=str(module), folder=str(tmp_path), code=CODE)
     child = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=False)
     assert child.returncode == 0, child.stderr

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray
+from emitted_file import module_of
 
 from recipe_compiler.run.load_module import Emitted
 
@@ -50,7 +51,7 @@ sys.exit(130 if draws.interrupted else 0)
 
 def test_draws_survive_ctrl_c(full_module: Emitted, tmp_path: Path) -> None:
     out = tmp_path / "draws.nc"
-    module = Path(sys.modules[full_module.run.__module__].__file__ or "")
+    module = Path(module_of(full_module).__file__ or "")
     script = SCRIPT.format(tests=str(Path(__file__).parent), module=str(module), out=str(out))
     child = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ.copy()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from emitted_file import module_of
 from loaders import load_build
 from reports import decided
 from stopping import stopping
@@ -149,7 +150,7 @@ def test_what_a_checkpoint_loses_shows(lost: str, made: Made, tmp_path: Path, mo
 def test_a_killed_process_is_continued_with_the_same_bits(generator: str, made: Made, tmp_path: Path) -> None:
     module, build = made(generator)
     build = replace(build, run=replace(build.run, thin=8000))  # a second and more on any machine
-    path = sys.modules[module.run.__module__].__file__ or ""
+    path = module_of(module).__file__ or ""
     given = {"build": build.source.file, "module": path, "folder": str(tmp_path), "thin": build.run.thin}
     stops = 0
     for turn in range(3):

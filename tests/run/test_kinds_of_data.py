@@ -1,10 +1,10 @@
 """Data are what their target says: kinds of fields, and what is assumed of rows, looked at before anything runs."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from emitted_file import module_of
 
 from recipe_compiler.cache import NOTHING
 from recipe_compiler.errors import DataError
@@ -88,7 +88,7 @@ def test_the_build_is_proved_and_says_what_is_looked_at(build: Build) -> None:
 
 def test_the_emitted_file_looks_at_them_too(build: Build) -> None:
     module = compile_build(build, check(build), cache=NOTHING)
-    sample = vars(sys.modules[load_text(module.name, module.file).run.py_func.__module__])["sample"]
+    sample = vars(module_of(load_text(module.name, module.file)))["sample"]
     given = {name: np.asarray(values, float) for name, values in GOOD.items()}
     assert sample(*given.values(), draws=3, warmup=2, chains=1)["b"].shape == (1, 3, 2)
     with pytest.raises(ValueError, match=r"y: found 0.5 at \[0\], expected integer numbers"):

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from recipe_compiler.emit.support.text import support_text
-from recipe_compiler.run.support_functions import share_support
+from recipe_compiler.run.shared_functions import share_functions
 
 STATE = (0x180EC6D33CFD0ABA, 0xD5A61266F0C9392C, 0xA9582618E03FC9AA, 0x39ABDC4529B1661C)
 """The stream of all these tests (words of the authors' test program)."""
@@ -62,7 +62,7 @@ def drawing(name: str, old: str = "", new: str = "") -> Draw:
         text = text.replace(f"{name}(parameter, ", f"{name}(")
     module: dict[str, object] = {}
     exec(compile(f"import math\nimport numpy as np\nfrom numba import njit\n{text}", f"<{name}>", "exec"), module)
-    share_support(module)
+    share_functions(module)
     fill = module["fill"]
     assert callable(fill)
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from types import ModuleType
 
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.run.support_functions import share_support
+from recipe_compiler.run.load_module import Emitted, cache_folder
+from recipe_compiler.run.shared_functions import share_functions
 from recipe_compiler.spec.model import Build
 
 ROOT = Path(__file__).parents[2]
@@ -35,5 +36,10 @@ def imported(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module  # where the cache of compiled code looks for it
     spec.loader.exec_module(module)
-    share_support(vars(module))
+    share_functions(vars(module), None if hasattr(module, "GRADIENT") else cache_folder())
     return module
+
+
+def module_of(loaded: Emitted) -> ModuleType:
+    """Return the module that a text was loaded as, with all its names; its compiled functions may be of another."""
+    return sys.modules[loaded.seed_streams.__module__]

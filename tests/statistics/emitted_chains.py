@@ -1,6 +1,5 @@
 """Emitted modules run by hand: their file imported, their `run` called with arguments found by name."""
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+from emitted_file import module_of
 from numpy.typing import NDArray
 from ruamel.yaml import YAML
 
@@ -50,7 +50,7 @@ def module_text(build: str) -> str:
 
 def committed_module(build: str) -> ModuleType:
     """Import the committed module of a build as the run driver does: its compiled code is kept by content."""
-    return sys.modules[load_text(build, module_text(build)).run.__module__]
+    return module_of(load_text(build, module_text(build)))
 
 
 def with_fault(build: str, right: str, wrong: str, folder: Path) -> ModuleType:
@@ -59,7 +59,7 @@ def with_fault(build: str, right: str, wrong: str, folder: Path) -> ModuleType:
     assert text.count(right) == 1, f"the text of {build} no longer has one `{right}`: plant the fault elsewhere"
     path = folder / f"{build}.py"
     path.write_text(text.replace(right, wrong), encoding="utf-8")
-    return sys.modules[load_file(path).run.__module__]
+    return module_of(load_file(path))
 
 
 def run_chains(

@@ -1,4 +1,4 @@
-"""Support functions that modules have in common are compiled once; whatever differs in any way stays a module's own."""
+"""Functions that modules have in common are compiled once; whatever differs in any way stays a module's own."""
 
 import os
 import subprocess
@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from emitted_file import module_of
 
 from recipe_compiler.run.load_module import load_file
-from recipe_compiler.run.support_functions import share_support
+from recipe_compiler.run.shared_functions import share_functions
 
 GENERATED = Path(__file__).parents[2] / "generated"
 TEXT = """
@@ -31,6 +32,7 @@ def outer(x):
 
 @njit(cache=True)
 def kept(x):
+    "Keep what is compiled."
     return outer(x)
 
 def plain(x):
@@ -59,11 +61,34 @@ def names_of(text: str) -> dict[str, Any]:
 def test_copies_give_way_to_the_first() -> None:
     first, second = (names_of(text) for text in (TEXT, f"# further down\n\n{TEXT}"))
     own = second["kept"], second["plain"]
-    share_support(first)
-    share_support(second)
+    share_functions(first)
+    share_functions(second)
     assert second["inner"] is first["inner"]
     assert second["outer"] is first["outer"]
-    assert (second["kept"], second["plain"]) == own, "what is kept on disk, or no jit compiles, is the module's own"
+    assert (second["kept"], second["plain"]) == own, "what is kept beside its file, or no jit compiles, is its own"
+
+
+def test_what_is_kept_is_filed_under_its_content(tmp_path: Path) -> None:
+    texts = (TEXT, TEXT.replace("Keep what", "Other words on what"), TEXT.replace("SCALE = 0.0", "SCALE = 2.0"))
+    spaces = [names_of(text) for text in texts]
+    for space in spaces:
+        share_functions(space, tmp_path)
+    first, second, other = (space["kept"] for space in spaces)
+    assert second is first
+    assert other is not first
+    assert (first(3.0), other(3.0)) == (8.0, 10.0)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert sorted(path.suffix for path in files) == [".nbc", ".nbc", ".nbi", ".nbi"]
+    assert len({path.parent for path in files}) == 2
+
+
+def test_words_that_are_computed_with_count() -> None:
+    """Python has one constant for the words of a function and for equal ones in its code."""
+    text = TEXT.replace("def outer(x):", 'def outer(x):\n    "Add."').replace("PAIR[0]", "len('Add.')")
+    first, second = (names_of(one) for one in (text, text.replace("Add.", "Add numbers.")))
+    share_functions(first)
+    share_functions(second)
+    assert (first["plain"](3.0), second["plain"](3.0)) == (11.0, 19.0)
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
@@ -71,23 +96,23 @@ def test_what_differs_stays(change: tuple[str, str]) -> None:
     assert TEXT.count(change[0]) == 1
     first, second = names_of(TEXT), names_of(TEXT.replace(*change))
     own = second["outer"]
-    share_support(first)
-    share_support(second)
+    share_functions(first)
+    share_functions(second)
     assert second["outer"] is own
     assert second["outer"] is not first["outer"]
 
 
 def test_each_module_computes_with_its_own_numbers() -> None:
     first, second = names_of(TEXT), names_of(TEXT.replace("* x + 1.0", "* x + 1.5"))
-    share_support(first)
-    share_support(second)
+    share_functions(first)
+    share_functions(second)
     assert first["plain"](3.0) == 2.0 * 3.0 + 1.0 + 1.0
     assert second["plain"](3.0) == 2.0 * 3.0 + 1.5 + 1.0
 
 
 def test_shipped_modules_draw_normals_with_one_function() -> None:
     modules = [load_file(GENERATED / f"{name}.py") for name in ("sgld_gaussian", "sghmc_gaussian_baoab")]
-    spaces = [vars(sys.modules[module.run.py_func.__module__]) for module in modules]
+    spaces = [vars(module_of(module)) for module in modules]
     assert spaces[0] is not spaces[1]
     assert spaces[0]["_next_normal"] is spaces[1]["_next_normal"]
     assert spaces[0]["run"] is not spaces[1]["run"]
@@ -100,9 +125,9 @@ import sys
 from pathlib import Path
 from recipe_compiler.run.load_module import load_file
 
-modules = [load_file(Path({folder!r}) / f"{{name}}.py") for name in {names}]
+modules = [load_file(Path(path)) for path in {paths}]
 for module in modules:
-    space = vars(sys.modules[module.run.py_func.__module__])
+    space = vars(sys.modules[module.seed_streams.__module__])
     drawn = space["sample"](draws=2, warmup=0, thin=1, chains=1, seed=2)["theta"]
 print(sum(space["run"].stats.cache_hits.values()), drawn.tobytes().hex())
 """
@@ -114,13 +139,20 @@ def test_what_is_kept_is_found_by_a_process_without_the_first_module(
     """What compiled code calls is of a module that the other process has not imported: its name must mean the same."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
 
-    def ran(*names: str) -> list[str]:
-        text = KEPT.format(folder=str(GENERATED), names=names)
+    def ran(*paths: Path) -> list[str]:
+        text = KEPT.format(paths=[str(path) for path in paths])
         return subprocess.run([*warm_libraries, "-c", text], capture_output=True, text=True, check=True).stdout.split()
 
-    hits, drawn = ran("sgld_gaussian", "sghmc_gaussian_baoab")
+    baoab = GENERATED / "sghmc_gaussian_baoab.py"
+    hits, drawn = ran(GENERATED / "sgld_gaussian.py", baoab)
     assert hits == "0", "both were compiled"
-    assert ran("sghmc_gaussian_baoab") == ["1", drawn]
+    assert ran(baoab) == ["1", drawn]
+    renamed = tmp_path / "renamed.py"
+    text = baoab.read_text()
+    renamed.write_text(
+        text.replace(baoab.stem, "renamed").replace("Advance a chain", "Further down,\n    advance a chain")
+    )
+    assert ran(renamed) == ["1", drawn], "functions that are what they were are not compiled again"
 
 
 def test_names_are_the_same_in_every_process() -> None:
@@ -128,7 +160,7 @@ def test_names_are_the_same_in_every_process() -> None:
     text = TEXT.replace("return TABLE", "return (x in {'a', 'b', 'c'}) + TABLE")
     text = text.replace('"numpy")', '"numpy", fastmath={"nsz", "arcp", "contract"})')
     script = f"space = {{}}\nexec(compile({text!r}, 'a.py', 'exec'), space)\n" + (
-        "from recipe_compiler.run.support_functions import share_support\nshare_support(space)\n"
+        "from recipe_compiler.run.shared_functions import share_functions\nshare_functions(space)\n"
         "print(space['inner'].py_func.__module__, space['outer'].py_func.__module__)"
     )
     script = script.replace("cache=True", "cache=False")
@@ -143,4 +175,4 @@ def test_names_are_the_same_in_every_process() -> None:
         for seed in "12"
     }
     assert len(found) == 1
-    assert found.pop().count("_recipe_support_") == 2
+    assert found.pop().count("_recipe_shared_") == 2
