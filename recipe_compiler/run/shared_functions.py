@@ -51,8 +51,8 @@ def share_functions(space: dict[str, Any], folder: Path | None = None) -> None:
         _shared(name, space, found)
     shared = {name: function for name, function in found.items() if function is not None}
     space.update(shared)
-    for function in shared.values() if folder is not None else ():
-        if _kept(function):
+    if folder is not None:
+        for function in filter(_kept, shared.values()):
             _keep(function, folder)
 
 
