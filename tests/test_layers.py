@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "recipe_compiler"
 LAYERS = (
     {"errors", "notebook", "verdict", "version"},
-    {"formula"},
+    {"formula", "lint/plain_run"},
     {"tensor", "algebra/scalars"},
     {"algebra/zero", "algebra/positivity", "algebra/polynomial_integrability"},
     {"algebra/structure"},
@@ -57,8 +57,11 @@ EVALUATORS = {
     "parse_latex",
     "exec_module",
 }
-ENTRY_POINTS = {"run/load_module.py", "spec/python_file.py", "lint/user_file.py"}
-"""Where code is imported: an emitted module to run it, a Python spec, and a step function in `lint`'s child process."""
+ENTRY_POINTS = {"run/load_module.py", "spec/python_file.py", "lint/user_file.py", "lint/plain_run/child.py"}
+"""Where code is imported: an emitted module to run it, a Python spec, and a step in `lint`'s child processes."""
+COPIED = "lint/plain_run"
+"""The room that is copied and run without the others: it alone imports its own files by relative names."""
+RELATIVE = "<relative import>"
 ENDS = {"commands/clean_exit.py", "commands/outputs.py"}
 """Where the streams themselves are looked after."""
 
@@ -103,7 +106,7 @@ def imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
             case ast.ImportFrom(level=0, module=str(origin), names=names):
                 named = [f"{origin}.{alias.name}" for alias in names]
             case ast.ImportFrom(level=level) if level > 0:
-                named = ["recipe_compiler.<relative import>"]
+                named = [f"recipe_compiler.{RELATIVE}"]
             case _:
                 continue
         for name in named:
@@ -120,6 +123,7 @@ def climbs(file: str, tree: ast.Module) -> list[str]:
     return [
         f"{file}:{line} imports {there}"
         for line, there in imports(tree)
+        if (here, there) != (COPIED, RELATIVE)
         if (other := room(there)) not in LAYER
         or (other != here and LAYER[other] >= LAYER[here] and LAYER[here] not in OPEN_LAYERS)
     ]

@@ -47,6 +47,9 @@ class Trace:
     operations: tuple[Operation, ...]
     outputs: tuple[tuple[int, ...], ...]
     draws: int
+    """Normal numbers that it drew."""
+    uniforms: int
+    """Uniform numbers that it drew."""
     groups: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
     """Draws that are not independent standard normals: their numbers, and their covariance row by row."""
     partial: tuple[Partial, ...]
@@ -58,6 +61,10 @@ class Trace:
     """How often the step was called."""
     left: tuple[int, ...]
     """Lines of the functions it entered that no call ran."""
+    changing: tuple[str, ...] = ()
+    """Names whose numbers change from call to call, which nothing depends on."""
+    runs: int = 0
+    """How often it was called with plain numbers, and did what was followed."""
     compared: tuple[int, ...] = ()
     """Both sides of the comparison with a uniform draw, where there is one: this is where the first is less."""
     otherwise: "Trace | None" = None
@@ -118,6 +125,7 @@ def _trace(data: Any) -> Trace:
         operations,
         tuple(_places(flat, last) for flat in data["outputs"]),
         draws,
+        _whole(data["uniforms"], MOST_LINES),
         tuple(groups),
         tuple(Partial(_text(what), _whole(k, last), _whole(line, 10**9)) for what, k, line in data["partial"]),
         tuple(_text(line) for line in data["given"]),
@@ -125,7 +133,8 @@ def _trace(data: Any) -> Trace:
         _order(data["order"], len(data["outputs"])),
         _whole(data.get("calls", 0), 10**9),
         tuple(_whole(line, 10**9) for line in data.get("left", ())),
-        _places(data.get("compared", ()), last),
+        tuple(_text(name) for name in data.get("changing", ())),
+        compared=_places(data.get("compared", ()), last),
     )
     return _both_ways(found, data)
 

@@ -16,15 +16,13 @@ import numpy as np
 from recipe_compiler.lint import nodes
 from recipe_compiler.lint.arrays import Traced, TracedFunction, traced
 from recipe_compiler.lint.calls import called_often
-from recipe_compiler.lint.draws import NormalGenerator, normals
+from recipe_compiler.lint.draws import FollowedDraws
 from recipe_compiler.lint.nodes import Node, UntraceableError, tape
 from recipe_compiler.lint.order import order_of
+from recipe_compiler.lint.plain_run.returned import is_listed, returned
 from recipe_compiler.lint.user_file import run_file, watch_files, watched
 from recipe_compiler.lint.values import Symbolic, SymbolicFunction, made, node_of
 from recipe_compiler.verify.core.processes import bound
-
-LARGEST_FILE = 2**24
-"""Bytes that the child may write into one file."""
 
 ASLEEP = 15.0
 """Seconds of the wall clock that one call may take: more than one that computes needs on a busy machine."""
@@ -43,7 +41,7 @@ def main() -> None:
         os.dup2(nowhere, number)
     sys.dont_write_bytecode = True
     sys.setrecursionlimit(2000)
-    bound(request["memory"], request["total"], file=LARGEST_FILE)
+    bound(request["memory"], request["total"], file=request["largest"])
     text = json.dumps(_answer(request)).encode("ascii")
     with os.fdopen(answer_to, "wb") as stream:
         stream.write(text)
@@ -66,8 +64,8 @@ def _answer(request: Json) -> Json:
             call = partial(_traced, names, step, request, case)
             tape.lines.clear()
             tape.codes.clear()
-            found, calls = called_often(call, names, frozenset(request["globals"]))
-            cases.append(found | {"calls": calls, "left": _lines_left()})
+            found = called_often(call, names, frozenset(request["globals"]))
+            cases.append(found | {"left": _lines_left()})
         except BaseException as error:  # so may its step
             cases.append({"failed": _failure(error)})
             if tape.failed is not None and tape.failed[1].startswith(OVER):
@@ -106,6 +104,7 @@ def _one_way(names: Json, step: Callable[..., Any], request: Json, case: Json, *
         "nodes": written.lines,
         "outputs": [[place[node.serial] for node in flat] for flat in values],
         "draws": tape.draws,
+        "uniforms": len(tape.uniforms),
         "compared": [place[node.serial] for node in compared],
         "groups": [
             [own, [place[node.serial] for node in group]] for (own, _), group in zip(tape.groups, groups, strict=True)
@@ -128,11 +127,11 @@ def _stand_in(item: Json) -> Any:
     shape = tuple(item["shape"])
     match item["is"]:
         case "generator":
-            return NormalGenerator()
+            return FollowedDraws()
         case "number":
             return int(item["value"])
         case "normals":
-            return normals(shape)
+            return FollowedDraws().normals(shape or None)
         case _:
             leaves = [nodes.leaf(item["name"], k) for k in range(int(np.prod(shape, dtype=int)))]
     if item["is"] == "step size":
@@ -183,26 +182,15 @@ def _outputs(
     """Return the new entries of the state, argument by argument in the order of the document, and where each stood."""
     names: list[str] = outputs["names"]
     shapes = [tuple(shape) for shape in outputs["shapes"]]
-    called: list[str] = outputs["called"]
     order = tuple(range(len(names)))
-    if result is None:
-        values: list[object] = [stand_ins[name] for name in names]
-    elif isinstance(result, Mapping):
-        unknown = [key for key in result if key not in names and key not in called]
-        if unknown:
-            raise UntraceableError(f"a result called {unknown[0]!r}, expected {', '.join(names)}")
-        both = zip(names, called, strict=True)
-        values = [result.get(name, result.get(other, stand_ins[name])) for name, other in both]
-    elif isinstance(result, tuple) or (isinstance(result, list) and len(names) > 1):
-        if len(result) != len(names):
-            raise UntraceableError(f"{len(result)} values returned, expected {len(names)}: {', '.join(names)}")
+    try:
+        values = returned(result, names, outputs["called"], stand_ins)
+    except ValueError as error:
+        raise UntraceableError(str(error)) from None
+    if is_listed(result, len(names)):
         old = [[nodes.leaf(name, k) for k in range(prod(shape))] for name, shape in zip(names, shapes, strict=True)]
-        order = order_of([_flat(value) for value in result], old, step_size)
-        values = [result[k] for k in order]
-    else:
-        if len(names) > 1:
-            raise UntraceableError(f"one value returned, expected {len(names)}: {', '.join(names)}")
-        values = [result]
+        order = order_of([_flat(value) for value in values], old, step_size)
+        values = [values[k] for k in order]
     entries = [_entries(v, shape, f"the new {name}") for v, shape, name in zip(values, shapes, names, strict=True)]
     return entries, order
 

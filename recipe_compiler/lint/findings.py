@@ -14,6 +14,7 @@ from recipe_compiler.lint.judge import stationary
 from recipe_compiler.lint.metropolis import metropolis
 from recipe_compiler.lint.process import LIMITS, run_step
 from recipe_compiler.lint.read import NORMAL, Read, Seen, TracedProblem
+from recipe_compiler.lint.replay import replayed
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.places import digest
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Report, Undecided
@@ -33,7 +34,10 @@ def followed(ask: Binding, answer: FileOutcome, sizes: Sequence[Sizes]) -> tuple
     calls = min(trace.calls for _, trace in traces)
     where = "; ".join(written(at) for at, _ in traces if at)
     times = f"{calls} calls, one after the other, did the same" + (f" at each of {where}" if where else "")
-    return (f"followed: {ask.source.step}({', '.join(_given(ask))}); {times}", *unrun(answer), *orders(ask, answer))
+    said = f"followed: {ask.source.step}({', '.join(_given(ask))}); {times}"
+    runs = sum(trace.runs for _, trace in traces)
+    same = f"run: {runs} calls with plain numbers, scalars those of Python and of NumPy, gave what was followed"
+    return (said, *((same,) if runs else ()), *unrun(answer), *orders(ask, answer))
 
 
 def unrun(answer: FileOutcome) -> tuple[str, ...]:
@@ -123,7 +127,7 @@ def lint(ask: Binding, judged: bool = True, seconds: float = CLAIM_SECONDS) -> L
     subject = subject_of(ask.dynamics)
     sizes = checked_sizes(ask.dynamics)
     sizes = sizes if judged else (_shown(sizes),)
-    answer = run_step(ask, sizes)
+    answer = replayed(ask, subject, sizes, run_step(ask, sizes))
     _refuse(answer, ask)
     accepted = any(isinstance(case, Trace) and case.otherwise is not None for case in answer.cases)
     rows = _of_acceptance(sizes) if accepted else _of_limit(sizes, ask, judged=judged)

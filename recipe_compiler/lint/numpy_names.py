@@ -15,6 +15,7 @@ from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.lint import draws, nodes
 from recipe_compiler.lint.arrays import ELEMENTWISE, LINEAR, TAKEN, Traced, is_real, plain, traced, wrapped
 from recipe_compiler.lint.nodes import UntraceableError
+from recipe_compiler.lint.plain_run.compiler import Compiler
 from recipe_compiler.lint.values import ExactOperators, Symbolic, apply, made, raised
 
 
@@ -215,44 +216,6 @@ def math_names() -> ModuleNames:
 
 def _plain(name: str, found: Any) -> Any:
     return found
-
-
-class Compiler(ModuleType):
-    """Stands for numba: functions stay what they are in Python."""
-
-    prange = range
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name in {"jit", "njit", "generated_jit"}:
-            return _as_it_is
-        return _Anything()
-
-
-class _Anything:
-    """A type or signature that nothing is done with."""
-
-    def __call__(self, *_: object, **__: object) -> "_Anything":
-        return self
-
-    def __getitem__(self, _: object) -> "_Anything":
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-
-def _as_it_is(*args: Any, **_: Any) -> Any:
-    if len(args) == 1 and callable(args[0]) and not isinstance(args[0], _Anything):
-        return args[0]
-
-    def same(function: Any) -> Any:
-        return function
-
-    return same
 
 
 def replace_randomness() -> None:

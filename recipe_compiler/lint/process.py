@@ -3,10 +3,12 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ TOTAL = 20.0
 MEMORY = 2**30
 """Address space, in bytes, that the child may take beyond what it starts with."""
 LARGEST_ANSWER = 2**24
+LARGEST_FILE = 2**24
+"""Bytes that a child may write into one file."""
 
 _OVER = -getattr(signal, "SIGXCPU", 999)
 """How a child ends whose processor time is over."""
@@ -36,13 +40,21 @@ START = (
 )
 """What the child runs: this compiler, wherever it was imported from, and nothing of the current folder."""
 
+START_PLAINLY = (
+    "import sys; sys.path.append(sys.argv[1]); "
+    "from recipe_compiler.verify.core.processes import bound, end_with; end_with(int(sys.argv[2])); "
+    "sys.path[:] = [sys.argv[3], *sys.path[:-1]]; "
+    "from run.child import main; main(bound)"
+)
+"""What the process runs that has plain numbers: a copy of `plain_run` under a name that says nothing."""
+
 LIMITS = f"at most {TOTAL:g} s and {MEMORY // 2**30} GiB"
 
 
 def run_step(ask: Binding, sizes: tuple[Sizes, ...], seconds: float = SECONDS, total: float = TOTAL) -> FileOutcome:
     """Run the file of a step in a child process, and return what the step computed at each choice of sizes."""
     request = json.dumps(_request(ask, sizes, seconds, total)).encode("ascii")
-    said = _child(request, total)
+    said = _child(_command(START), request, total)
     if isinstance(said, Untraced):
         return FileOutcome(said, ())
     try:
@@ -51,7 +63,16 @@ def run_step(ask: Binding, sizes: tuple[Sizes, ...], seconds: float = SECONDS, t
         return FileOutcome(Untraced("its process ended without an answer (out of memory, or it left Python)"), ())
 
 
-def _child(request: bytes, total: float) -> bytes | Untraced:
+def run_plainly(request: Mapping[str, Any], total: float = TOTAL) -> bytes | Untraced:
+    """Run the file of a step with plain numbers in a process of its own, under the limits of the other."""
+    limits = {"total": total, "memory": MEMORY, "largest": LARGEST_FILE}
+    with tempfile.TemporaryDirectory() as folder:
+        own = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(Path(__file__).parent / "plain_run", Path(folder, "run"), ignore=own)
+        return _child([*_command(START_PLAINLY), folder], json.dumps({**request, **limits}).encode("ascii"), total)
+
+
+def _child(command: list[str], request: bytes, total: float) -> bytes | Untraced:
     """Return what a child answers, or why it does not end. Leaves no process of its session behind."""
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     environment = os.environ | threads
@@ -59,7 +80,7 @@ def _child(request: bytes, total: float) -> bytes | Untraced:
         asked.write(request)
         asked.seek(0)
         child = subprocess.Popen(
-            _command(),
+            command,
             stdin=asked,
             stdout=answered,
             stderr=subprocess.DEVNULL,
@@ -78,8 +99,8 @@ def _child(request: bytes, total: float) -> bytes | Untraced:
         return answered.read(LARGEST_ANSWER)
 
 
-def _command() -> list[str]:
-    return [sys.executable, "-P", "-c", START, str(Path(__file__).parents[2]), str(os.getpid())]
+def _command(start: str) -> list[str]:
+    return [sys.executable, "-P", "-c", start, str(Path(__file__).parents[2]), str(os.getpid())]
 
 
 def _ends(child: "subprocess.Popen[bytes]") -> bool:
@@ -111,6 +132,7 @@ def _request(ask: Binding, sizes: tuple[Sizes, ...], seconds: float, total: floa
         "seconds": seconds,
         "total": total,
         "memory": MEMORY,
+        "largest": LARGEST_FILE,
         "positional": ask.positional,
         "keywords": ask.keywords,
         "globals": ask.globals,
@@ -120,9 +142,9 @@ def _request(ask: Binding, sizes: tuple[Sizes, ...], seconds: float, total: floa
 
 def _case(ask: Binding, sizes: Sizes) -> dict[str, Any]:
     outputs = ask.outputs
-    blocks = [given.block.name if given.block is not None else STATE for given in outputs]
+    blocks = [block_of(given) for given in outputs]
     return {
-        "stand_ins": [_stand_in(given, ask, sizes) for given in ask.given],
+        "stand_ins": [stand_in(given, ask, sizes) for given in ask.given],
         "outputs": {
             "names": [given.name for given in outputs],
             "called": blocks,
@@ -131,7 +153,13 @@ def _case(ask: Binding, sizes: Sizes) -> dict[str, Any]:
     }
 
 
-def _stand_in(given: BoundName, ask: Binding, sizes: Sizes) -> dict[str, Any]:
+def block_of(given: BoundName) -> str:
+    """Return the block that an argument holds, or that it holds all."""
+    return given.block.name if given.block is not None else STATE
+
+
+def stand_in(given: BoundName, ask: Binding, sizes: Sizes) -> dict[str, Any]:
+    """Return what a process is told of an argument."""
     kinds = {"generator": "generator", "size": "number", "normals": "normals", "eps": "step size"}
     kind = kinds.get(given.kind, "array")
     value = length(given.size, sizes) if given.size else 0

@@ -1,5 +1,6 @@
 """Steps of the files beside this one, judged; each once."""
 
+import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -29,7 +30,14 @@ def _warm() -> Iterator[list[str]]:
 def few_calls(_warm: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Call steps a few times, in forks of a process that has all imported: for tests of what one call does."""
     few = "from recipe_compiler.lint import calls, child; calls.CALLS = calls.FEWEST; child.main()"
-    monkeypatch.setattr(process, "_command", lambda: [*_warm, "-c", few])
+    plainly = process.START_PLAINLY.replace("end_with(int(sys.argv[2])); ", "")  # a fork's parent is another
+    starts = {process.START: few, process.START_PLAINLY: plainly}
+    given = (str(HERE.parents[1]), str(os.getpid()))
+
+    def command(start: str) -> list[str]:
+        return [*_warm, "-c", starts[start], *given]
+
+    monkeypatch.setattr(process, "_command", command)
 
 
 def ask_of(where: str, spec: str, maps: Maps = ()) -> Binding:

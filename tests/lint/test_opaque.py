@@ -142,8 +142,8 @@ def test_an_answer_of_another_form_is_refused(data: object) -> None:
         read_answer(data, 1)
 
 
-GOOD = {"nodes": [["leaf", "theta", 0]], "outputs": [[0]], "draws": 0, "groups": [], "partial": [], "given": [],
-        "rounded": [], "order": [0], "calls": 50, "left": []}  # fmt: skip
+GOOD = {"nodes": [["leaf", "theta", 0]], "outputs": [[0]], "draws": 0, "uniforms": 0, "groups": [], "partial": [],
+        "given": [], "rounded": [], "order": [0], "calls": 50, "left": []}  # fmt: skip
 
 
 @pytest.mark.parametrize(

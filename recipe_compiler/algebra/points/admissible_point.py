@@ -56,7 +56,8 @@ def inside(
         case DomainName.INTERVAL | DomainName.CIRCLE:
             if not block.domain.bounds:
                 return tuple(Fraction(random.randint(0, 6)) for _ in range(n))
-            return tuple(_between(block, declarations, sizes, numbers, random) for _ in range(n))
+            parts = max(8, style)
+            return tuple(_between(block, declarations, sizes, numbers, parts, random) for _ in range(n))
         case DomainName.ONE_HOT:
             raise NoInstanceError(f"{block.name} is discrete: no point is inside its domain")
 
@@ -66,9 +67,10 @@ def _between(
     declarations: Declarations,
     sizes: Mapping[str, int],
     numbers: Mapping[Expr, Fraction],
+    parts: int,
     random: Random,
 ) -> Fraction:
-    """Return a rational strictly between two bounds."""
+    """Return a rational strictly between two bounds, at one of so many parts of their distance."""
 
     def leaf(e: Expr) -> Fraction:
         if isinstance(e, Symbol) and e in numbers:
@@ -80,7 +82,7 @@ def _between(
         low, high = (evaluate(rows(bound, setting)[0][0], leaf) for bound in block.domain.bounds)
     except NoValueError as reason:
         raise NoInstanceError(f"the bounds of {block.name}: {reason}") from None
-    share = Fraction(random.randint(1, 7), 8)
+    share = Fraction(random.randint(1, parts - 1), parts)
     found = _rational(low) + (_rational(high) - _rational(low)) * share
     if not (_less(low, found) and _less(found, high)):
         raise EmptyDomainError(f"the domain of {block.name} is empty at the parameters drawn")

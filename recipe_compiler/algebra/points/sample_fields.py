@@ -25,6 +25,8 @@ NONNEGATIVE_KINDS = frozenset({Kind.NONNEGATIVE, Kind.PSD})
 
 SIMPLEST, PLAIN = 0, 1
 """Styles of instances: the simplest of its kind; entries that differ but stay small; from 2 on random ones."""
+ALL_APART = 2**20
+"""The style of numbers that nobody would guess, doubles between 1/4 and 1 in size, and of polynomials of all terms."""
 
 
 class NoInstanceError(Exception):
@@ -33,6 +35,8 @@ class NoInstanceError(Exception):
 
 def number(style: int, random: Random) -> Expr:
     """Return a small rational number, the larger the style the wider the choice."""
+    if style >= ALL_APART:
+        return sympy.Rational(random.choice((-1, 1)) * random.randint(style // 4, style), style)
     if style <= PLAIN:
         return sympy.Integer(random.choice((1, 0, -1, 2)))
     if style <= 5:
@@ -42,6 +46,8 @@ def number(style: int, random: Random) -> Expr:
 
 def polynomial(z: tuple[Symbol, ...], style: int, random: Random) -> Expr:
     """Return a polynomial in the coordinates, of degree 1 in the simpler styles, with products in the others."""
+    if style >= ALL_APART:
+        return sympy.Add(number(style, random), *(number(style, random) * x * (1 + y) for x in z for y in z))
     terms = [number(PLAIN, random) * x for x in z]
     terms.append(sympy.Integer(random.choice((0, 1))))
     if style > PLAIN and z:

@@ -9,16 +9,13 @@ import functools
 import os
 import types
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from recipe_compiler.lint.nodes import Node, tape
-from recipe_compiler.lint.values import Symbolic, node_of
 
 MOST = 50_000
 """Objects that are looked at; where there are more, not all is known."""
@@ -48,15 +45,23 @@ UNSEEN = "(not seen)"
 class KeptState:
     """One look at what a file keeps."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: str) -> None:
+        self.file = file
         self.left = MOST
         self.places: dict[int, int] = {}
         self.alive: list[object] = []
-        self.texts: dict[int, str] = {}
+
+    def followed(self, obj: object) -> str | None:
+        """Return what a value is that is followed, None of any other."""
+        return None
+
+    def is_followed(self, obj: object) -> bool:
+        """Whether something that looks like a number is none that is known."""
+        return False
 
     def text(self, obj: object) -> str:
         """Return what an object is and holds; of one that was met before, where."""
-        if isinstance(obj, ATOMS) and not isinstance(obj, Symbolic):
+        if isinstance(obj, ATOMS) and not self.is_followed(obj):
             return f"{type(obj).__name__}:{obj!r}"
         if id(obj) in self.places:
             return f"#{self.places[id(obj)]}"
@@ -68,9 +73,9 @@ class KeptState:
         return f"{type(obj).__name__}({';'.join(self._parts(obj))})"
 
     def _parts(self, obj: Any) -> Iterator[str]:
-        node = node_of(obj) if not isinstance(obj, np.ndarray) else None
-        if isinstance(obj, Node) or node is not None:
-            yield self._node(obj if isinstance(obj, Node) else node)
+        followed = self.followed(obj)
+        if followed is not None:
+            yield followed
             return
         match obj:
             case list() | tuple() | deque():
@@ -115,22 +120,26 @@ class KeptState:
 
     def _function(self, obj: types.FunctionType) -> Iterator[str]:
         yield str(id(obj.__code__))
-        if not _is_own(obj.__code__.co_filename):
+        if not self._is_own(obj.__code__.co_filename):
             return
         for part in (obj.__doc__, obj.__defaults__, obj.__kwdefaults__, obj.__closure__, obj.__dict__):
             yield self.text(part)
 
     def _module(self, obj: types.ModuleType) -> Iterator[str]:
-        if _is_own(getattr(obj, "__file__", None) or ""):
+        if self._is_own(getattr(obj, "__file__", None) or ""):
             yield from (f"{name}={self.text(value)}" for name, value in vars(obj).items() if not is_pythons(name))
         else:
             yield ",".join(f"{name}:{id(value)}" for name, value in sorted(vars(obj).items()) if not is_pythons(name))
 
     def _class(self, obj: type) -> Iterator[str]:
-        if obj.__module__ in {"_recipe_lint", "__main__"} or _is_own(_file_of(obj)):
+        if obj.__module__ in {"_recipe_lint", "__main__"} or self._is_own(_file_of(obj)):
             yield from (f"{name}={self.text(value)}" for name, value in vars(obj).items() if not is_pythons(name))
         else:
             yield str(id(obj))
+
+    def _is_own(self, file: str) -> bool:
+        """Whether a file is the user's, or one beside it."""
+        return _is_beside(file, self.file)
 
     def _instance(self, obj: object) -> Iterator[str]:
         """Yield what an instance shows: its attributes, its items, or how it would be made again."""
@@ -149,27 +158,9 @@ class KeptState:
                 return
             yield self.text(made)
 
-    def _node(self, node: Node | None) -> str:
-        """Return a followed value by its operations; one of an earlier call is what it was computed of."""
-        if node is None:
-            return UNSEEN
-        waiting = [node]
-        while waiting:
-            one = waiting[-1]
-            parts = [part for part in one.args if isinstance(part, Node)]
-            missing = [part for part in parts if part.serial not in self.texts]
-            if missing:
-                waiting += missing
-                continue
-            waiting.pop()
-            told = (self.texts[a.serial] if isinstance(a, Node) else str(a) for a in one.args)
-            self.texts[one.serial] = str(hash((one.op, one.number, *told)))
-        return self.texts[node.serial]
 
-
-def kept(names: Mapping[str, Any], replaced: frozenset[str]) -> dict[str, str]:
+def kept(look: KeptState, names: Mapping[str, Any], replaced: Container[str]) -> dict[str, str]:
     """Return what each name of a file leads to, those that are given for the call left out."""
-    look = KeptState()
     shown = {name: value for name, value in names.items() if not is_pythons(name) and name not in replaced}
     return {name: look.text(value) for name, value in shown.items()}
 
@@ -182,11 +173,6 @@ def changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, .
 def unseen(now: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names that lead to something that does not show what it keeps."""
     return tuple(name for name, text in now.items() if UNSEEN in text)
-
-
-def _is_own(file: str) -> bool:
-    """Whether a file is the user's, or one beside it."""
-    return _is_beside(file, tape.file)
 
 
 @functools.cache

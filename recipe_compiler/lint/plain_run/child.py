@@ -1,0 +1,299 @@
+"""The process that runs a step with plain numbers: NumPy's arrays, floats, and draws that were stated beforehand.
+
+It shows as little of itself as it can: the file is a module by its own name, no line of it is rewritten or watched, no
+compiler is among the modules, and nothing but draws and numba is replaced.
+"""
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import random
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .compiler import Compiler
+from .generators import Draws, LegacyDraws, numpy_names, python_names
+from .operations import Functions, in_floats
+from .returned import returned
+from .slots import numbers_of, slots
+from .state import KeptState, changed, kept
+
+Json = dict[str, Any]
+LATER = 10**9 + 7
+"""What a counter is after many calls."""
+OTHER_DRAWS = "it draws more, or otherwise, than when it was followed"
+
+
+class OtherDrawsError(BaseException):
+    """A draw that was not stated."""
+
+
+class Stated:
+    """Numbers in the order in which they are drawn, and what was drawn. While the file is loaded all may be drawn."""
+
+    def __init__(self) -> None:
+        self.loading: np.random.Generator | None = np.random.default_rng()
+        self.begin([], [])
+
+    def begin(self, normal: list[float], uniform: list[float]) -> None:
+        """Be ready for a call."""
+        self.normal, self.uniform = normal, uniform
+        self.normals = self.uniforms = 0
+        self.covariances: list[list[float]] = []
+
+    def next_normals(self, size: Any) -> Any:
+        """Return the next normal numbers."""
+        if self.loading is not None:
+            return self.loading.standard_normal(size)
+        found = _shaped(self.normal[self.normals :], size)
+        self.normals += np.size(found)
+        return found
+
+    def next_uniforms(self, size: Any) -> Any:
+        """Return the next uniform numbers."""
+        if self.loading is not None:
+            return self.loading.random(size)
+        found = _shaped(self.uniform[self.uniforms :], size)
+        self.uniforms += np.size(found)
+        return found
+
+
+def _shaped(left: list[float], size: Any) -> Any:
+    count = int(np.prod(size, dtype=int)) if size is not None else 1
+    if count > len(left):
+        raise OtherDrawsError(OTHER_DRAWS)
+    return left[0] if size is None else np.array(left[:count], dtype=float).reshape(size)
+
+
+STATED = Stated()
+"""What is stated for the call that runs."""
+
+
+class _StatedDraws(Draws):
+    def normals(self, size: Any) -> Any:
+        return STATED.next_normals(size)
+
+    def uniforms(self, name: str, size: Any) -> Any:
+        return STATED.next_uniforms(size)
+
+    def jointly(self, mean: Any, cov: Any, size: Any) -> Any:
+        mean, cov = np.asarray(mean, dtype=float), np.asarray(cov, dtype=float)
+        if size is not None or cov.shape != (*mean.shape, *mean.shape):
+            raise OtherDrawsError(OTHER_DRAWS)
+        STATED.covariances.append(cov.reshape(-1).tolist())
+        return mean + STATED.next_normals(mean.shape)
+
+    def logarithm(self, u: Any) -> Any:
+        return np.log(u)
+
+    def refuse(self, name: str) -> Any:
+        raise OtherDrawsError(OTHER_DRAWS)
+
+
+class Generator(_StatedDraws, np.random.Generator):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+    """A generator of NumPy's whose draws are stated."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        super().__init__(np.random.PCG64())
+
+
+class RandomState(_StatedDraws, LegacyDraws, np.random.RandomState):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+    """The older one."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        super().__init__()
+
+
+def _replace_randomness() -> None:
+    """Let all that draws find the numbers that are stated."""
+    own = {"Generator": Generator, "RandomState": RandomState, "default_rng": Generator}
+    for cls in (Generator, RandomState):
+        cls.__module__, cls.__qualname__ = getattr(np.random, cls.__name__).__module__, cls.__name__
+    state = RandomState()
+    for name, function in (numpy_names(state) | own | {"seed": _nothing}).items():
+        if hasattr(np.random, name):
+            setattr(np.random, name, function)
+    for name, function in (python_names(state) | {"seed": _nothing}).items():
+        setattr(random, name, function)
+
+
+def _nothing(*_: object, **__: object) -> None:
+    """Do nothing: what is stated has no seed."""
+
+
+class _CompilerFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def find_spec(self, name: str, path: object, target: object = None) -> importlib.machinery.ModuleSpec | None:
+        is_one = name.partition(".")[0] == "numba"
+        return importlib.machinery.ModuleSpec(name, self, is_package=True) if is_one else None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return Compiler(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        pass
+
+
+def main(bound: Callable[..., None]) -> None:
+    """Answer the request on standard input, on standard output; the file's own output goes nowhere.
+
+    `bound` is the compiler's, which is forgotten with all of it.
+    """
+    request = json.loads(sys.stdin.buffer.read())
+    answer_to = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+    bound(request["memory"], request["total"], file=request["largest"])
+    _forget()
+    text = json.dumps(_answer(request)).encode("ascii")
+    with os.fdopen(answer_to, "wb") as stream:
+        stream.write(text)
+    os._exit(0)
+
+
+def _forget() -> None:
+    """Take what started this process out of sight."""
+    for name in [*sys.modules]:
+        if name.partition(".")[0] in ("recipe_compiler", __name__.partition(".")[0]):
+            del sys.modules[name]
+    started = vars(sys.modules["__main__"])
+    for name in [name for name in started if not name.startswith("__")]:
+        del started[name]
+
+
+def _answer(request: Json) -> Json:
+    try:
+        _replace_randomness()
+        names = _run_file(request["file"], request["text"])
+        step = names[request["step"]]
+        STATED.loading = None
+    except BaseException as error:  # a user's file may raise anything
+        return {"calls": [], "failed": _said(error)}
+    functions = {name: getattr(np, ufunc) for name, ufunc in request["functions"].items()} | {"min": min}
+    calls: list[Json] = []
+    for call in request["calls"]:
+        try:
+            calls.append(_called(names, step, request, call, functions))
+        except BaseException as error:  # so may its step
+            return {"calls": calls, "failed": _said(error)}
+    try:
+        return {
+            "calls": calls,
+            **_again(partial(_called, names, step, request, request["calls"][0], functions), names, request),
+        }
+    except BaseException as error:
+        return {"calls": calls, "failed": _said(error)}
+
+
+def _again(call: Callable[[], Json], names: Json, request: Json) -> Json:
+    """Return how one call that is made again and again ends otherwise, or may."""
+    first = call()
+    for k in range(request["again"]):
+        if call() != first:
+            return {"failed": f"call {len(request['calls']) + k + 1} gives something else than one before"}
+    replaced = request["globals"]
+    before, numbers = _kept(names, request), numbers_of(names, replaced)
+    call()
+    still = changed(before, _kept(names, request))
+    unknown = [name for name in still if name not in request["changing"]]
+    if unknown:
+        return {"failed": f"it keeps {', '.join(unknown)} from call to call, which it did not when it was followed"}
+    for label, number, put in slots(names, replaced):
+        if label in numbers and numbers[label] != number:
+            put(type(number)(LATER))
+            if call() != first:
+                return {"failed": f"it depends on {label.strip('.')}, which changes from call to call"}
+    return {}
+
+
+def _kept(names: Json, request: Json) -> dict[str, str]:
+    return kept(KeptState(request["file"]), names, request["globals"])
+
+
+def _run_file(file: str, text: str) -> Json:
+    """Run a file as the module that it is by its name."""
+    name = Path(file).stem
+    sys.meta_path.insert(0, _CompilerFinder())
+    sys.path[0] = str(Path(file).parent)
+    sys.argv[:] = [str(Path(file).parent / "main.py")]
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None:
+        raise ImportError(name)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    exec(compile(text, file, "exec", dont_inherit=True), vars(module))
+    return vars(module)
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, OtherDrawsError):
+        return str(error)
+    said = " ".join(str(error).split())[:200]
+    return f"it raises {type(error).__name__}{f': {said}' if said else ''}"
+
+
+def _called(names: Json, step: Callable[..., Any], request: Json, call: Json, functions: Functions) -> Json:
+    """Return what one call gives, and what it drew."""
+    STATED.begin(call["normal"], call["uniform"])
+    scalar: Callable[[float], Any] = np.float64 if call["scalars"] == "NumPy" else float
+    given = {item["name"]: _given(item, call, scalar, functions) for item in call["given"]}
+    names.update({name: given[name] for name in request["globals"]})
+    result = step(*(given[name] for name in request["positional"]), **{key: given[key] for key in request["keywords"]})
+    values = [_real(value) for value in returned(result, request["outputs"], request["called"], given)]
+    return {
+        "values": values,
+        "normals": STATED.normals,
+        "uniforms": STATED.uniforms,
+        "covariances": STATED.covariances,
+    }
+
+
+def _real(value: Any) -> list[float]:
+    if np.iscomplexobj(value):
+        raise TypeError("a complex number")
+    return np.asarray(value, dtype=float).reshape(-1).tolist()
+
+
+def _given(item: Json, call: Json, scalar: Callable[[float], Any], functions: Functions) -> Any:
+    """Return what an argument is given."""
+    shape = tuple(item["shape"])
+    match item["is"]:
+        case "generator":
+            return Generator() if call["generator"] == "Generator" else RandomState()
+        case "number":
+            return int(item["value"])
+        case "normals":
+            return STATED.next_normals(shape or None)
+        case "function":
+            return _function(item["lines"], item["entries"], shape, scalar, functions)
+        case _:
+            return _arranged(item["values"], shape, scalar)
+
+
+def _function(
+    lines: list[Any],
+    entries: Sequence[int],
+    shape: tuple[int, ...],
+    scalar: Callable[[float], Any],
+    functions: Functions,
+) -> Callable[..., Any]:
+    """Return a function of the document."""
+
+    def function(*arguments: Any) -> Any:
+        point = [float(x) for argument in arguments for x in np.asarray(argument, dtype=float).reshape(-1)]
+        values = in_floats(lines, point, functions)
+        return _arranged([values[k] for k in entries], shape, scalar)
+
+    return function
+
+
+def _arranged(values: Sequence[float], shape: tuple[int, ...], scalar: Callable[[float], Any]) -> Any:
+    return np.array(values, dtype=float).reshape(shape) if shape else scalar(values[0])

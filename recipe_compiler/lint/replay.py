@@ -1,0 +1,348 @@
+"""A step run once more with plain numbers: what was followed of it is what it computes, or nothing is said of it.
+
+A step that is followed is given symbols, and may see that it is: by a type, by what is the same object, by its callers.
+So it is run in a process of its own with floats and NumPy's arrays at admissible numbers that nobody would guess, and
+what it returns and draws is compared with the operations that were followed, evaluated at these numbers in balls. A
+step that is accepted or refused by a uniform draw is run with draws on both sides of the number that decides it.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from random import Random
+from typing import Any
+
+from flint import arb
+
+from recipe_compiler.lint import process
+from recipe_compiler.lint.answer import FileOutcome, Operation, Trace, Untraced
+from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
+from recipe_compiler.lint.nodes import FOLLOWED, FUNCTIONS
+from recipe_compiler.lint.plain_run.operations import Line, evaluated
+from recipe_compiler.lint.read import UNREAD, TracedProblem, meaning
+from recipe_compiler.lint.series import Meaning
+from recipe_compiler.lint.stated_numbers import FUNCTIONS as OF_BALLS
+from recipe_compiler.lint.stated_numbers import NoNumbersError, Values, admissible, ball_of, in_balls, values_of
+from recipe_compiler.verify.core.sizes import Sizes, written
+from recipe_compiler.verify.core.subject import Subject
+
+POINTS = 2
+"""Points at which a step is run at every choice of sizes."""
+TRIED = 24
+"""Points that are tried for the two."""
+SCALARS = ("Python", "NumPy")
+"""Whose numbers scalars are."""
+AGAIN = 100
+"""Times that the first call is made again."""
+NEAR = 1e-9
+"""How near to each other numbers are that are the same, relative to them, where no rounding is seen."""
+ROUNDINGS = 100
+"""Radii of a ball in doubles by which a number that was computed in another order may differ."""
+COMPARABLE = 1e-6
+"""The largest difference, relative to a number, that may be rounding."""
+SMALLEST = 2.0**-20
+"""The smallest uniform draw, and how near to 1 the largest is."""
+BESIDE = 2.0**-24
+"""How near to the uniform draw that decides those are that it is run with, relative to it."""
+
+ADVICE = "take out what it does by types, by which object one is, or by who calls it: numbers are all it may depend on"
+LEGACY = ("randn", "rand", "random_sample", "ranf", "sample")
+"""What a generator of the older kind has besides."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """What a step is called with, apart from its uniform draws."""
+
+    values: dict[str, Values]
+    eps: float
+    draws: tuple[float, ...]
+    read: frozenset[str]
+    """Arguments that are used as values, not called."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call with what is followed of it at its numbers."""
+
+    case: int
+    scalars: str
+    numbers: _Numbers
+    uniform: float
+    trace: Trace
+    """The way that it goes."""
+    expected: tuple[tuple[arb, ...], ...]
+    covariances: tuple[tuple[arb, ...], ...]
+
+
+def replayed(ask: Binding, subject: Subject, sizes: Sequence[Sizes], answer: FileOutcome) -> FileOutcome:
+    """Return what was followed of a step, without what it does not do with plain numbers."""
+    calls: list[_Call] = []
+    cases: list[Trace | Untraced] = list(answer.cases)
+    for k, (at, case) in enumerate(zip(sizes, answer.cases, strict=False)):
+        if isinstance(case, Trace):
+            problem = TracedProblem(ask, subject, case, at)
+            try:
+                means = meaning(problem)
+            except UNREAD:
+                continue  # nor is there a verdict where nothing is known of what its names mean
+            try:
+                own = [*_calls(k, problem, means)]
+            except (*UNREAD, NoNumbersError) as reason:
+                cases[k] = Untraced(f"{reason}: it was not run with plain numbers", ask.source.line)
+            else:
+                calls += own
+                cases[k] = replace(case, runs=len(own))
+    if calls:
+        for k, reason in _differences(ask, sizes, calls).items():
+            cases[k] = Untraced(reason, ask.source.line)
+    return FileOutcome(answer.file, tuple(cases))
+
+
+# What a step is called with.
+
+
+def _calls(k: int, problem: TracedProblem, means: Meaning) -> Iterator[_Call]:
+    """Yield the calls at one choice of sizes.
+
+    Raises:
+        NoNumbersError: none are known at which the step has values.
+    """
+    seed = f"{problem.ask.source.text}:{problem.ask.source.step}:{problem.at}"
+    random = Random(int.from_bytes(sha256(seed.encode()).digest()))
+    trace = problem.trace
+    ways = {True} if trace.otherwise is None else {True, False}
+    found = 0
+    for _ in range(TRIED):
+        numbers = _numbers(problem, means, random)
+        at = _At(trace, numbers, means)
+        uniforms = [random.uniform(0.2, 0.8)] if trace.otherwise is None else at.around()
+        here = [call for u in uniforms for call in at.calls(k, u)]
+        if not here:
+            continue
+        new = ways & {call.trace is trace for call in here}
+        if found < POINTS or new:
+            yield from here
+        ways -= new
+        found += 1
+        if found >= POINTS and not ways:
+            return
+    if found < POINTS:
+        raise NoNumbersError("at none of the numbers that were tried all that it computes has a value")
+    raise NoNumbersError("at none of the numbers that were tried it does both, accept and refuse")
+
+
+def _numbers(problem: TracedProblem, means: Meaning, random: Random) -> _Numbers:
+    declarations = problem.subject.dynamics.declarations
+    at = admissible(declarations, problem.sizes, random)
+    values = {
+        given.name: values_of(given.name, means, at)
+        for given in problem.ask.given
+        if given.kind == STATE or given.formula is not None
+    }
+    count = max(problem.trace.draws, 0 if problem.trace.otherwise is None else problem.trace.otherwise.draws)
+    draws = tuple(random.choice((-1, 1)) * random.uniform(0.2, 1.2) for _ in range(count))
+    return _Numbers(values, random.uniform(0.03, 0.06), draws, _read_as_values(problem))
+
+
+def _read_as_values(problem: TracedProblem) -> frozenset[str]:
+    """Return the arguments that are used as values.
+
+    Raises:
+        NoNumbersError: one is called as well.
+    """
+    ways = [trace for trace in (problem.trace, problem.trace.otherwise) if trace is not None]
+    used = {(one.op, one.name) for trace in ways for one in trace.operations if one.op in ("leaf", "field")}
+    both = next((name for op, name in sorted(used) if op == "field" and ("leaf", name) in used), None)
+    if both is not None:
+        raise NoNumbersError(f"{both} is used as a value and called as a function")
+    return frozenset(name for op, name in used if op == "leaf")
+
+
+class _At:
+    """A trace at numbers."""
+
+    def __init__(self, trace: Trace, numbers: _Numbers, means: Meaning) -> None:
+        self.trace, self.numbers, self.means = trace, numbers, means
+
+    def calls(self, case: int, uniform: float) -> Iterator[_Call]:
+        """Yield the calls with a uniform draw; none where what is computed has no value."""
+        trace = self.trace if self._holds(uniform) or self.trace.otherwise is None else self.trace.otherwise
+        values = self._values(trace, uniform)
+        expected = tuple(tuple(values[k] for k in flat) for flat in trace.outputs)
+        covariances = tuple(tuple(values[k] for k in entries) for _, entries in trace.groups)
+        if not all(x.is_finite() for flat in (*expected, *covariances) for x in flat):
+            return
+        for scalars in SCALARS:
+            yield _Call(case, scalars, self.numbers, uniform, trace, expected, covariances)
+
+    def around(self) -> list[float]:
+        """Return uniform draws on both sides of the one that decides, one where there is none."""
+        low, high = SMALLEST, 1 - SMALLEST
+        first = self._holds(low)
+        if first == self._holds(high):
+            return [0.5]
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._holds(middle) == first else (low, middle)
+        return [low * (1 - BESIDE), high * (1 + BESIDE)]
+
+    def _holds(self, uniform: float) -> bool:
+        if not self.trace.compared:
+            return True
+        values = self._values(self.trace, uniform)
+        left, right = (values[k] for k in self.trace.compared)
+        return bool(left < right)
+
+    def _values(self, trace: Trace, uniform: float) -> list[arb]:
+        return evaluated([_line(one) for one in trace.operations], partial(self._leaf, uniform), ball_of, pow, OF_BALLS)
+
+    def _leaf(self, uniform: float, line: Line, found: Sequence[arb]) -> arb:
+        match line:
+            case ["draw", k]:
+                return arb(self.numbers.draws[k])
+            case ["uniform", _]:
+                return arb(uniform)
+            case ["leaf", name, k]:
+                own = self.numbers.values.get(name)
+                return arb(self.numbers.eps if own is None else own.here[k])
+            case [_, name, k, *parts]:
+                own = self.numbers.values[name]
+                return in_balls(own.lines, [found[part] for part in parts])[own.entries[k]]
+            case _:
+                raise NoNumbersError("an operation that is not known")
+
+
+def _line(one: Operation) -> Line:
+    """Return an operation of a trace as the evaluator reads it."""
+    match one.op:
+        case "number":
+            return ("number", str(one.value))
+        case "draw" | "uniform":
+            return (one.op, one.position)
+        case "leaf" | "field":
+            return (one.op, one.name, one.position, *one.parts)
+        case "call":
+            return ("call", one.name, *one.parts)
+        case _:
+            return (one.op, *one.parts)
+
+
+# What the process is told, and what it answers.
+
+
+def _differences(ask: Binding, sizes: Sequence[Sizes], calls: Sequence[_Call]) -> dict[int, str]:
+    """Return for every case why a run differs from what was followed."""
+    said = _run(ask, sizes, calls, "Generator")
+    if isinstance(said, dict) and _is_legacy(str(said.get("failed", ""))):
+        said = _run(ask, sizes, calls, "RandomState")
+    if isinstance(said, Untraced):
+        return {call.case: f"run with plain numbers, {said.reason}" for call in calls}
+    try:
+        return _compared(ask, sizes, calls, said)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
+        return {call.case: "run with plain numbers, its process ended without an answer" for call in calls}
+
+
+def _is_legacy(failed: str) -> bool:
+    return any(failed.endswith(f"object has no attribute '{name}'") for name in LEGACY)
+
+
+def _run(ask: Binding, sizes: Sequence[Sizes], calls: Sequence[_Call], generator: str) -> Any:
+    request = {
+        "file": ask.source.file,
+        "text": ask.source.text,
+        "step": ask.source.step,
+        "positional": ask.positional,
+        "keywords": ask.keywords,
+        "globals": ask.globals,
+        "outputs": [given.name for given in ask.outputs],
+        "called": [process.block_of(given) for given in ask.outputs],
+        "functions": {name: FUNCTIONS[name].ufunc for name in FOLLOWED},
+        "again": AGAIN,
+        "changing": sorted({name for call in calls for name in call.trace.changing}),
+        "calls": [_request(ask, sizes[call.case], call, generator) for call in calls],
+    }
+    said = process.run_plainly(request)
+    return said if isinstance(said, Untraced) else _read(said)
+
+
+def _read(said: bytes) -> Any:
+    try:
+        return json.loads(said)
+    except (ValueError, RecursionError):
+        return Untraced("its process ended without an answer (out of memory, or it left Python)")
+
+
+def _request(ask: Binding, sizes: Sizes, call: _Call, generator: str) -> dict[str, Any]:
+    return {
+        "scalars": call.scalars,
+        "generator": generator,
+        "normal": call.numbers.draws,
+        "uniform": [call.uniform] * call.trace.uniforms,
+        "given": [_given(given, ask, sizes, call) for given in ask.given],
+    }
+
+
+def _given(given: BoundName, ask: Binding, sizes: Sizes, call: _Call) -> dict[str, Any]:
+    """Return what an argument is given: a number, an array, or a function where it is called as one."""
+    item = process.stand_in(given, ask, sizes)
+    own = call.numbers.values.get(given.name)
+    if item["is"] == "step size":
+        return item | {"values": [call.numbers.eps]}
+    if own is None:
+        return item
+    if given.of and (given.name in ask.globals or given.name not in call.numbers.read):
+        return item | {"is": "function", "lines": own.lines, "entries": own.entries}
+    return item | {"values": own.here}
+
+
+def _compared(ask: Binding, sizes: Sequence[Sizes], calls: Sequence[_Call], said: Any) -> dict[int, str]:
+    """Return for every case the first difference between the calls of a run and what was followed."""
+    found: dict[int, str] = {}
+    answers = said["calls"]
+    for call, one in zip(calls, answers, strict=False):
+        different = next(_different(ask, call, one), "")
+        if different and call.case not in found:
+            of = f"with scalars of {call.scalars}"
+            at = f" at {written(sizes[call.case])}" if sizes[call.case] else ""
+            found[call.case] = f"run with plain numbers{at} ({of}), {different}; {ADVICE}"
+    if len(answers) < len(calls) or "failed" in said:
+        reason = f"run with plain numbers, {said['failed']}"
+        found |= {call.case: reason for call in (calls[len(answers) :] or calls) if call.case not in found}
+    return found
+
+
+def _different(ask: Binding, call: _Call, one: Any) -> Iterator[str]:
+    """Yield what a call does otherwise than was followed."""
+    trace = call.trace
+    for what, drawn, followed in (
+        ("normal", one["normals"], trace.draws),
+        ("uniform", one["uniforms"], trace.uniforms),
+    ):
+        if drawn != followed:
+            yield f"it draws {drawn} {what} numbers, {followed} when it was followed"
+    for own, followed in zip(one["covariances"], call.covariances, strict=True):
+        yield from _apart(own, followed, lambda k: f"entry {k} of a covariance that it draws from")
+    values = [one["values"][k] for k in trace.order]
+    for given, own, followed in zip(ask.outputs, values, call.expected, strict=True):
+        yield from _apart(own, followed, partial(_entry, given.name, len(followed)))
+
+
+def _entry(name: str, count: int, k: int) -> str:
+    return f"the new {name}" if count == 1 else f"entry {k} of the new {name}"
+
+
+def _apart(own: Sequence[float], followed: Sequence[arb], named: Callable[[int], str]) -> Iterator[str]:
+    """Yield a number that is not the one that was followed."""
+    if len(own) != len(followed):
+        yield f"it returns {len(own)} numbers, {len(followed)} when it was followed"
+        return
+    for k, (x, y) in enumerate(zip(own, followed, strict=True)):
+        value, rounding = float(y), ROUNDINGS * float(y.rad())
+        if not rounding <= COMPARABLE * (1 + abs(value)):
+            yield f"{named(k)} is {x:.9g}, {value:.9g} as it was followed: by rounding alone they may be so far apart"
+        elif not abs(x - value) <= NEAR * (1 + abs(value)) + rounding:
+            yield f"{named(k)} is {x:.9g}, {value:.9g} as it was followed"

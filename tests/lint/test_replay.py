@@ -1,0 +1,82 @@
+"""A step is run with plain numbers as well: who does something else then is told so, who does not is judged."""
+
+import ast
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recipe_compiler.lint import process
+from recipe_compiler.verdict import Finding, Proved, Undecided
+
+pytestmark = pytest.mark.usefixtures("few_calls")
+
+STEPS = Path(__file__).parent / "steps"
+PLAINLY = "run with plain numbers"
+
+
+def steps_in(name: str, *others: str) -> list[str]:
+    body = ast.parse((STEPS / name).read_text(encoding="utf-8")).body
+    functions = (node.name for node in body if isinstance(node, ast.FunctionDef))
+    return [name for name in functions if not name.startswith("_") and name not in others]
+
+
+@pytest.mark.parametrize("name", steps_in("hostile.py", "plain", "seen", "hangs"))
+def test_a_step_that_does_something_else_with_numbers_is_neither_proved_nor_refuted(
+    name: str, step_finding: Callable[..., Finding]
+) -> None:
+    decision = step_finding(f"hostile.py:{name}", "double_well").decision
+    assert isinstance(decision, Undecided)
+    assert PLAINLY in decision.tried[0]
+
+
+MOVES = steps_in("hostile_moves.py", "U", "grad_U", "is_number")
+OF_A_GRADIENT = {"last_entry_without_noise", "larger_ones_without_noise", "covariance_doubled", "gradient_of_elsewhere"}
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_moves_and_vectors_are_run_at_every_size(name: str, step_finding: Callable[..., Finding]) -> None:
+    found = step_finding(f"hostile_moves.py:{name}", "sgld" if name in OF_A_GRADIENT else "sgld_unit")
+    assert isinstance(found.decision, Undecided)
+    assert PLAINLY in found.decision.tried[0]
+    right = ((("d", 1),), (("d", 2),)) if name == "larger_ones_without_noise" else ()
+    assert found.checked_at == right
+
+
+@pytest.mark.parametrize("name", steps_in("ways.py", "made"))
+def test_ways_of_programming_are_the_same_with_numbers(name: str, step_finding: Callable[..., Finding]) -> None:
+    assert isinstance(step_finding(f"ways.py:{name}", "double_well").decision, Proved)
+
+
+SAID = {
+    "by_type_of_another_name": "with scalars of Python), the new p is ",
+    "of_numpys_alone": "with scalars of NumPy), the new p is ",
+    "other_draws": "it draws more, or otherwise, than when it was followed",
+    "raises": "it raises ValueError: numbers",
+    "leaves": "its process ended without an answer",
+    "by_few_calls": "gives something else than one before",
+    "by_many_calls": "it keeps CALLS from call to call, which it did not when it was followed",
+    "by_calls_that_are_counted_always": "it depends on CALLS.0, which changes from call to call",
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_it_does_otherwise_is_said(name: str, step_finding: Callable[..., Finding]) -> None:
+    decision = step_finding(f"hostile.py:{name}", "double_well").decision
+    assert isinstance(decision, Undecided)
+    assert SAID[name] in decision.tried[0]
+
+
+def test_a_step_that_hangs_with_numbers_is_ended(
+    step_finding: Callable[..., Finding], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = process.run_plainly
+
+    def shortly(request: Mapping[str, Any]) -> Any:
+        return run(request, total=0.5)
+
+    monkeypatch.setattr(process, "run_plainly", shortly)
+    decision = step_finding("hostile.py:hangs", "double_well").decision
+    assert isinstance(decision, Undecided)
+    assert f"{PLAINLY}, it did not end in 0.5 s" in decision.tried[0]
