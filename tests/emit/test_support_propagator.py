@@ -1,6 +1,6 @@
 """Matrices of linear flows against many digits: stiff, growing, backward in time, noise of a high order in it."""
 
-import mpmath
+import flint
 import numpy as np
 import pytest
 
@@ -13,19 +13,15 @@ EPS = 2.0**-4
 def exact(F: np.ndarray, two_D: np.ndarray, share: float, eps: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the three matrices by exponentials of block matrices (Van Loan 1978), to many digits."""
     n, t = len(F), share * eps
-    with mpmath.workdps(300):
-        whole = mpmath.zeros(4 * n)
-        for i in range(n):
-            for j in range(n):
-                f = mpmath.mpf(F[i, j])
-                whole[i, j], whole[i, n + j] = -f, mpmath.mpf(i == j)  # d/dt of the flow and of its integral
-                whole[2 * n + i, 2 * n + j], whole[3 * n + j, 3 * n + i] = -f, f
-                whole[2 * n + i, 3 * n + j] = mpmath.mpf(two_D[i, j])
-        E = mpmath.expm(whole * mpmath.mpf(t), method="taylor")
+    whole = np.zeros((4 * n, 4 * n))
+    whole[:n, :n], whole[:n, n : 2 * n] = -F, np.eye(n)  # d/dt of the flow and of its integral
+    whole[2 * n : 3 * n, 2 * n : 3 * n], whole[3 * n :, 3 * n :], whole[2 * n : 3 * n, 3 * n :] = -F, F.T, two_D
+    with flint.ctx.workdps(300):
+        E = np.array((flint.arb_mat(whole.tolist()) * flint.arb(t)).exp().tolist())
         decay, integral = E[:n, :n], E[:n, n : 2 * n]
-        covariance = E[2 * n : 3 * n, 3 * n :] * E[2 * n : 3 * n, 2 * n : 3 * n].T
-        found = ((decay - mpmath.eye(n)) / eps, integral / eps, covariance / eps)
-        return tuple(np.array(matrix.tolist(), float).reshape(n, n) for matrix in found)  # pyright: ignore
+        covariance = E[2 * n : 3 * n, 3 * n :] @ E[2 * n : 3 * n, 2 * n : 3 * n].T
+        found = ((decay - np.eye(n, dtype=int)) / eps, integral / eps, covariance / eps)
+        return tuple(matrix.astype(float) for matrix in found)
 
 
 def computed(F: np.ndarray, two_D: np.ndarray, share: float, eps: float) -> tuple[np.ndarray, ...]:

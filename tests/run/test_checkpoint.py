@@ -9,8 +9,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +83,12 @@ def same(one: Draws, other: Draws) -> None:
         np.testing.assert_array_equal(left, right)
 
 
+@pytest.fixture(scope="module")
+def left_alone(modules: dict[str, Emitted], build: Build, data: Data) -> Callable[[str], Draws]:
+    """Return the draws of a long run of a variant that nothing stops."""
+    return cache(lambda variant: sample(modules[variant], build, replace(build.run, draws=1500, thin=2000), data))
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     variant: str,
@@ -89,11 +97,11 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     data: Data,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    left_alone: Callable[[str], Draws],
 ) -> None:
     monkeypatch.setattr(chains_module, "PIECE_SECONDS", 0.01)
     module = modules[variant]
     settings = replace(build.run, draws=1500, thin=2000)
-    whole = sample(module, build, settings, data)
     facts = checkpoint_facts(CODE, build, settings, data)
     for turn in range(3):
         with Checkpoint(tmp_path, facts, every=0.05) as checkpoint, stopping(10 + 300 * turn):
@@ -102,7 +110,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
         assert part.kept[0] < 1510
     rest = run(module, build, data, tmp_path, settings, resume=True)
     assert rest.stopped is None
-    same(rest, whole)
+    same(rest, left_alone(variant))
 
 
 def test_a_finished_run_goes_on_to_more_draws(full_module: Emitted, build: Build, data: Data, tmp_path: Path) -> None:
@@ -127,7 +135,12 @@ def test_a_diverged_chain_stays_where_it_ended(full_module: Emitted, build: Buil
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_signals_to_the_real_process(
-    number: signal.Signals, full_module: Emitted, build: Build, data: Data, tmp_path: Path
+    number: signal.Signals,
+    full_module: Emitted,
+    build: Build,
+    data: Data,
+    tmp_path: Path,
+    left_alone: Callable[[str], Draws],
 ) -> None:
     """Killed again and again, at moments of no choosing, and continued: the bits of a run that was left alone."""
     module = Path(module_of(full_module).__file__ or "")
@@ -154,7 +167,7 @@ def test_signals_to_the_real_process(
     settings = replace(build.run, draws=1500, thin=2000)
     with Checkpoint(tmp_path, {"seed": 1}) as checkpoint:
         rest = sample(full_module, build, settings, data, cores=2, checkpoint=checkpoint, resume=True)
-    same(rest, sample(full_module, build, settings, data))
+    same(rest, left_alone("full"))
     assert not list(tmp_path.glob(".*"))
 
 

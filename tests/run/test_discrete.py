@@ -188,13 +188,14 @@ def stick_allocations() -> tuple[np.ndarray, np.ndarray]:
     every = np.array(list(product(range(STICKS), repeat=6)))
     one = every[:, :, None] == np.arange(STICKS)
     m, x = one.sum(axis=1), np.einsum("anj,nw->ajw", one, CHOICES)
-    beyond = 6 - np.cumsum(m, axis=1)
+    counts, of_counts = np.unique(m, axis=0, return_inverse=True)  # all that sticks know of an allocation
+    beyond = 6 - np.cumsum(counts, axis=1)
     log_alpha = np.linspace(-14, 5, 2001)
     alpha = np.exp(log_alpha)[:, None, None]
-    sticks = np.log(alpha) + gammaln(1 + m) + gammaln(alpha + beyond) - gammaln(1 + m + alpha + beyond)
+    sticks = np.log(alpha) + gammaln(1 + counts) + gammaln(alpha + beyond) - gammaln(1 + counts + alpha + beyond)
     prior = 2 * log_alpha - 2 * alpha[:, 0, 0]  # Gamma(2, 2), in log alpha
     shares = (gammaln(0.5 + x).sum(axis=2) - gammaln(1 + x.sum(axis=2))).sum(axis=1)
-    logs = logsumexp(sticks.sum(axis=2) + prior[:, None], axis=0) + shares
+    logs = logsumexp(sticks.sum(axis=2) + prior[:, None], axis=0)[of_counts.ravel()] + shares
     return every, np.exp(logs - logsumexp(logs))
 
 

@@ -120,6 +120,12 @@ def told(one: Compiled, settings: RunSettings | None = None) -> Forecast:
     return forecast(one.compiled, one.module, one.build, inputs, names, ZERO)
 
 
+@cache
+def cures(name: str) -> tuple[Cure, ...]:
+    """Return the cures that are told of a build as it stands."""
+    return told(compiled(name)).cures
+
+
 def width(found: Forecast) -> Width:
     assert found.width is not None, found.why_not
     return found.width
@@ -183,7 +189,7 @@ def cured(name: str, cure: Cure) -> tuple[Compiled, RunSettings]:
     ],
 )  # fmt: skip
 def test_every_cure_holds_what_it_promises(name: str, setting: str) -> None:
-    cure = next(cure for cure in told(compiled(name)).cures if cure.setting == setting)
+    cure = next(cure for cure in cures(name) if cure.setting == setting)
     one, settings = cured(name, cure)
     again = width(told(one, settings))
     run = sds(one, settings)
