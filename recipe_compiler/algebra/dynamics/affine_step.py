@@ -3,7 +3,6 @@
 With precision P, mean m and S = inv(P) the law stays as it is if and only if F m + g = m and F S F.T + Sigma = S.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sympy import Expr, Symbol
@@ -54,17 +53,10 @@ def changes(step: AffineStep) -> tuple[Vector, Rows]:
     """
     S, F = matrices.inverse(step.precision), step.F
     lines = zip(step.slope, step.precision, strict=True)
-    offset = [matrices.total([g, *_negative_products(row, step.z)]) for g, row in lines]
-    m = [matrices.total(_negative_products(row, offset)) for row in S]
+    offset = [g - matrices.dot(row, step.z) for g, row in lines]
+    m = [-matrices.dot(row, offset) for row in S]
     shift = [y - x for y, x in zip(m, step.z, strict=True)]
-    means = tuple(
-        matrices.total([x, *(j * s for j, s in zip(row, shift, strict=True))])
-        for x, row in zip(step.mean, step.jacobian, strict=True)
-    )
+    means = tuple(x + matrices.dot(row, shift) for x, row in zip(step.mean, step.jacobian, strict=True))
     minus_S = tuple(tuple(-x for x in row) for row in S)
     after = matrices.product(matrices.product(F, S), matrices.transpose(F))
     return means, matrices.add((after, step.noise, minus_S))
-
-
-def _negative_products(row: Vector, x: Sequence[Expr]) -> list[Expr]:
-    return [-a * b for a, b in zip(row, x, strict=True)]

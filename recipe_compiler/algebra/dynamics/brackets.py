@@ -20,7 +20,7 @@ from recipe_compiler.algebra.dynamics.system import System, Vector, correction, 
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.evaluate import BITS, NoValueError, Value, ball, evaluate, rationals
-from recipe_compiler.algebra.scalars.matrices import determinant, total
+from recipe_compiler.algebra.scalars.matrices import determinant, dot, total
 from recipe_compiler.algebra.scalars.rational_matrices import echelon, matrix, rank
 
 LARGEST = 12
@@ -42,7 +42,7 @@ def circulation(s: System) -> Vector:
     """Return b = -Q grad H + div Q, a vector over n coordinates: the drift but for -D grad H + div D."""
     grad_H = gradient(s.H, s.z)
     own = correction(s.Q, s.z)
-    return tuple(total([-q * g for q, g in zip(row, grad_H, strict=True)]) + c for row, c in zip(s.Q, own, strict=True))
+    return tuple(dot([-q for q in row], grad_H) + c for row, c in zip(s.Q, own, strict=True))
 
 
 def work(s: System) -> int:
@@ -102,10 +102,11 @@ def bracket(X: Vector, Y: Vector, z: tuple[sympy.Symbol, ...]) -> Vector:
 
     For X = (0, 1) and Y = (z_2, 0) it is (1, 0): noise in the second coordinate reaches the first by way of Y.
     """
-    return tuple(
-        sympy.expand(total([x * slope(v, at) - y * slope(u, at) for x, y, at in zip(X, Y, z, strict=True)]))
-        for u, v in zip(X, Y, strict=True)
-    )
+
+    def along(V: Vector, e: Expr) -> Expr:
+        return dot(V, [slope(e, x) for x in z])
+
+    return tuple(sympy.expand(along(X, v) - along(Y, u)) for u, v in zip(X, Y, strict=True))
 
 
 def rank_at(s: System, at: Point) -> int:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
-import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.dynamics.brackets import circulation
 from recipe_compiler.algebra.dynamics.system import System, gradient
+from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.evaluate import rationals
-from recipe_compiler.algebra.scalars.matrices import total
+from recipe_compiler.algebra.scalars.matrices import dot
 from recipe_compiler.algebra.scalars.rational_matrices import Row, nullspace
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.zero.zero import is_zero
@@ -47,7 +47,7 @@ def conserved_energies(s: System) -> Iterator[EnergyPart]:
         slopes = tuple(grad_H[i] for i in group)
         if all(is_zero(x) for x in slopes):
             continue
-        if is_zero(total([b[i] * grad_H[i] for i in group])):
+        if is_zero(dot([b[i] for i in group], [grad_H[i] for i in group])):
             yield EnergyPart(group, slopes)
 
 
@@ -74,9 +74,7 @@ def linear_invariants(s: System) -> tuple[Row, ...]:
 
 def _holds(s: System, b: tuple[Expr, ...], v: Row) -> bool:
     numbers = [rational(x) for x in v]
-    return is_zero(total([x * y for x, y in zip(numbers, b, strict=True)])) and all(
-        is_zero(total([x * y for x, y in zip(numbers, row, strict=True)])) for row in s.D
-    )
+    return is_zero(dot(numbers, b)) and all(is_zero(dot(numbers, row)) for row in s.D)
 
 
 def _values(s: System, b: tuple[Expr, ...], random: Random) -> list[Row] | None:
@@ -104,7 +102,7 @@ def _groups(s: System, grad_H: tuple[Expr, ...]) -> list[tuple[int, ...]]:
     groups: list[tuple[int, ...]] = []
 
     def tied(i: int, j: int) -> bool:
-        coupled = sympy.diff(grad_H[i], s.z[j])
+        coupled = slope(grad_H[i], s.z[j])
         return any(x != 0 and not is_zero(x) for x in (s.D[i][j], s.D[j][i], s.Q[i][j], s.Q[j][i], coupled))
 
     while left:

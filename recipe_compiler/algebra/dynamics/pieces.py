@@ -12,7 +12,7 @@ from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.dynamics.system import System, Vector, gradient
 from recipe_compiler.algebra.scalars.derivatives import slope
-from recipe_compiler.algebra.scalars.matrices import Rows, add, product, total, transpose
+from recipe_compiler.algebra.scalars.matrices import Rows, add, dot, product, total, transpose
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 
 
@@ -23,7 +23,7 @@ class NotReflectedError(Exception):
 def pushed(part: System) -> Vector:
     """Return -(D + Q) grad H of a part, a vector over n coordinates: its drift without Gamma."""
     slopes = gradient(part.H, part.z)
-    return tuple(total([-a * g for a, g in zip(row, slopes, strict=True)]) for row in add((part.D, part.Q)))
+    return tuple(dot([-a for a in row], slopes) for row in add((part.D, part.Q)))
 
 
 def share_of_correction(A: Rows, z: Sequence[Symbol], rows: Sequence[Symbol], columns: Sequence[Symbol]) -> Vector:
@@ -76,6 +76,6 @@ def reflected(e: Expr, centres: Mapping[Symbol, Expr]) -> Expr:
 def generator(f: Vector, D: Rows, z: Sequence[Symbol], phi: Expr) -> Expr:
     """Return L phi = f . grad phi + sum_ij D_ij d_i d_j phi, multiplied out."""
     slopes = [slope(phi, x) for x in z]
-    terms = [a * g for a, g in zip(f, slopes, strict=True)]
+    terms = [dot(f, slopes)]
     terms += [entry * slope(slopes[i], z[j]) for i, row in enumerate(D) for j, entry in enumerate(row) if entry != 0]
     return sympy.expand(total(terms))

@@ -10,7 +10,7 @@ from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import Setting, rows
-from recipe_compiler.algebra.scalars.matrices import Rows, add, total
+from recipe_compiler.algebra.scalars.matrices import Rows, add, dot, total
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.formula.declaration import Declarations
@@ -88,7 +88,7 @@ def drift(s: System) -> Vector:
     A = add((s.D, s.Q))
     grad_H = gradient(s.H, s.z)
     Gamma = correction(A, s.z)
-    return tuple(total([-a * g for a, g in zip(row, grad_H, strict=True)]) + c for row, c in zip(A, Gamma, strict=True))
+    return tuple(dot([-a for a in row], grad_H) + c for row, c in zip(A, Gamma, strict=True))
 
 
 def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
@@ -100,7 +100,7 @@ def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
     (Cf. Ma, Chen, Fox 2015, Eq. 5.) For H = x**2/2, D = 1 it is 0 of f = -x, and 1 - x**2 of f = -2 x.
     """
     g = gradient(s.H, s.z)
-    terms = [f_i * g_i - slope(off_kinks(f_i), x) for f_i, g_i, x in zip(f, g, s.z, strict=True)]
+    terms = [dot(f, g), *(-slope(off_kinks(f_i), x) for f_i, x in zip(f, s.z, strict=True))]
     for i, row in enumerate(s.D if D is None else D):
         for j, entry in enumerate(map(off_kinks, row)):
             if entry == 0:
@@ -108,5 +108,5 @@ def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
             along_i, along_j = slope(entry, s.z[i]), slope(entry, s.z[j])
             second = slope(along_i, s.z[j])
             curvature = entry * (g[i] * g[j] - slope(g[i], s.z[j]))
-            terms.append(second - g[j] * along_i - g[i] * along_j + curvature)
+            terms += [second, -dot((g[j], g[i]), (along_i, along_j)), curvature]
     return total(terms)

@@ -12,6 +12,8 @@ from typing import Any, cast
 import sympy
 from sympy import Expr, Symbol
 
+from recipe_compiler.algebra.scalars.derivatives import slope
+
 LARGEST_WEIGHT = 3
 LARGEST_DIMENSION = 4
 EFFORT = 3_000_000
@@ -40,8 +42,8 @@ def leading(H: Expr, z: Sequence[Symbol]) -> Leading | None:
             break
         x, p = found
         at_zero = {x: sympy.Integer(0)}
-        slope = cast(Expr, sympy.diff(energy, x).xreplace(at_zero))
-        energy = sympy.expand(cast(Expr, energy.xreplace(at_zero)) - slope**2 / (2 * p))
+        linear = cast(Expr, slope(energy, x).xreplace(at_zero))
+        energy = sympy.expand(cast(Expr, energy.xreplace(at_zero)) - linear**2 / (2 * p))
         left.remove(x)
         squares.append((f"square in {x}", f"{p}"))
     if not left:
@@ -54,7 +56,7 @@ def leading(H: Expr, z: Sequence[Symbol]) -> Leading | None:
 
 def _curvature(H: Expr, x: Symbol, z: Sequence[Symbol]) -> Expr | None:
     """Return d2H/dx2 if it is a positive constant."""
-    P = sympy.expand(sympy.diff(H, x, 2))
+    P = sympy.expand(slope(slope(H, x), x))
     return P if not P.has(*z) and P.is_positive else None
 
 

@@ -231,7 +231,7 @@ _OF_ONE: Mapping[str, Callable[[Rows], Rows]] = {
 _OF_TWO: Mapping[str, Callable[[Rows, Rows], Rows]] = {
     "outer": lambda a, b: tuple(tuple(x * y for y in _flat(b)) for x in _flat(a)),
     "kron": matrices.kronecker,
-    "dot": lambda a, b: _scalar(matrices.total([x * y for x, y in zip(_flat(a), _flat(b), strict=True)])),
+    "dot": lambda a, b: _scalar(matrices.dot(_flat(a), _flat(b))),
 }
 """Functions of whole matrices or vectors."""
 

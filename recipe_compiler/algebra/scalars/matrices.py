@@ -4,6 +4,7 @@ Rows are tuples. SymPy's own matrix classes are not used on the way: every opera
 reader can follow.
 """
 
+from collections.abc import Iterable
 from importlib import import_module
 
 import sympy
@@ -11,10 +12,15 @@ from flint import fmpq, fmpq_mat
 from sympy import Expr
 
 from recipe_compiler.algebra.scalars.cofactors import adjugate, by_cofactors
+from recipe_compiler.algebra.scalars.transcendentals import contains
 
 import_module("sympy.tensor.tensor")  # SymPy loads it at the first sum: once here, else in each process that decides
 
 Rows = tuple[tuple[Expr, ...], ...]
+
+ZERO = sympy.Integer(0)
+POLES = tuple(type(x) for x in (sympy.nan, sympy.zoo, sympy.oo, -sympy.oo))
+"""What SymPy writes where there is no number."""
 
 LARGEST_COFACTOR_SIZE = 8
 """Cofactors by subsets cost n 2**n products."""
@@ -29,6 +35,19 @@ def total(terms: list[Expr]) -> Expr:
     return sympy.Add(*terms)
 
 
+def dot(x: Iterable[Expr], y: Iterable[Expr]) -> Expr:
+    """Return sum_i x_i y_i of as many scalars each.
+
+    Of what it multiplies by 0 SymPy asks part by part whether it is finite; a pole that is written is enough to find.
+    """
+    return total([a * b for a, b in zip(x, y, strict=True) if not (_drops(a, b) or _drops(b, a))])
+
+
+def _drops(a: Expr, b: Expr) -> bool:
+    """Whether a is 0, and b has a value."""
+    return a is ZERO and not contains(b, *POLES)
+
+
 def product(left: Rows, right: Rows) -> Rows:
     """Return the matrix A B, A l x m and B m x n; of many numbers by python-flint, which sums fractions faster."""
     if len(right) > LARGEST_COFACTOR_SIZE:
@@ -36,7 +55,7 @@ def product(left: Rows, right: Rows) -> Rows:
         if a is not None and b is not None:
             return written_out(a * b)
     columns = tuple(zip(*right, strict=True))
-    return tuple(tuple(total([a * b for a, b in zip(row, column, strict=True)]) for column in columns) for row in left)
+    return tuple(tuple(dot(row, column) for column in columns) for row in left)
 
 
 def transpose(a: Rows) -> Rows:

@@ -7,9 +7,11 @@ has a value is that value.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import sympy
 from sympy import Expr, Symbol
+from sympy.core.function import UndefinedFunction
 
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Entries, Function, Parameter
@@ -18,6 +20,12 @@ from recipe_compiler.formula.shapes import DomainName, Kind, Shape, Size
 
 Sizes = Mapping[str, int]
 """Symbolic sizes with the integers they have."""
+
+Facts = tuple[str, ...]
+"""What SymPy may assume of a name: `real`, `positive`."""
+
+REMEMBERED = 2**14
+"""Symbols and undefined functions kept."""
 
 SYMMETRIC_KINDS = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})
 
@@ -43,6 +51,18 @@ def extent(shape: Shape, sizes: Sizes) -> tuple[int, int]:
     )
 
 
+@lru_cache(maxsize=REMEMBERED)
+def symbol(name: str, facts: Facts) -> Symbol:
+    """Return a symbol, the same object each time: SymPy compares what is not the same part by part."""
+    return Symbol(name, **dict.fromkeys(facts, True))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _function(name: str, facts: Facts) -> UndefinedFunction:
+    """Return an undefined function, the same object each time: each that is made is a class of its own."""
+    return sympy.Function(name, **dict.fromkeys(facts, True))
+
+
 def label(name: str, at: tuple[int, ...]) -> str:
     """Return the name of one entry: `xi`, `theta[0]`, `C[0,1]`."""
     return f"{name}[{','.join(map(str, at))}]" if at else name
@@ -50,7 +70,7 @@ def label(name: str, at: tuple[int, ...]) -> str:
 
 def coordinate(block: Block, at: tuple[int, ...]) -> Symbol:
     """Return the coordinate of a block at a position."""
-    return Symbol(label(block.name, at), **_domain_facts(block.domain))
+    return symbol(label(block.name, at), _domain_facts(block.domain))
 
 
 def coordinates(block: Block, sizes: Sizes) -> tuple[Symbol, ...]:
@@ -78,7 +98,7 @@ def component(
     facts = _kind_facts(kinds, at)
     if isinstance(item, Function):
         return sign * _field(item, at, facts, declarations, sizes)
-    return sign * Symbol(label(item.name, at), **facts)
+    return sign * symbol(label(item.name, at), facts)
 
 
 def _number(value: Entries, at: tuple[int, ...]) -> Expr:
@@ -88,34 +108,31 @@ def _number(value: Entries, at: tuple[int, ...]) -> Expr:
     return rational(entry)
 
 
-def _field(
-    function: Function, at: tuple[int, ...], facts: dict[str, bool], declarations: Declarations, sizes: Sizes
-) -> Expr:
+def _field(function: Function, at: tuple[int, ...], facts: Facts, declarations: Declarations, sizes: Sizes) -> Expr:
     """Return an undefined function of all coordinates of its declared blocks."""
     blocks = [block for name in function.of for block in declarations.blocks if block.name == name]
     arguments = [z for block in blocks for z in coordinates(block, sizes)]
-    return sympy.Function(label(function.name, at), **facts)(*arguments)
+    return _function(label(function.name, at), facts)(*arguments)
 
 
-def _kind_facts(kinds: tuple[Kind, ...], at: tuple[int, ...]) -> dict[str, bool]:
+def _kind_facts(kinds: tuple[Kind, ...], at: tuple[int, ...]) -> Facts:
     """Return what SymPy may assume of an entry: signs hold entry by entry, definiteness on the diagonal."""
-    facts = {"real": True}
     on_diagonal = len(at) == 2 and at[0] == at[1]
     if Kind.POSITIVE in kinds or (Kind.PD in kinds and (on_diagonal or not at)):
-        facts["positive"] = True
-    elif Kind.NONNEGATIVE in kinds or (Kind.PSD in kinds and (on_diagonal or not at)):
-        facts["nonnegative"] = True
-    elif Kind.NONZERO in kinds:
-        facts["nonzero"] = True
-    return facts
+        return ("real", "positive")
+    if Kind.NONNEGATIVE in kinds or (Kind.PSD in kinds and (on_diagonal or not at)):
+        return ("real", "nonnegative")
+    if Kind.NONZERO in kinds:
+        return ("real", "nonzero")
+    return ("real",)
 
 
-def _domain_facts(domain: Domain) -> dict[str, bool]:
+def _domain_facts(domain: Domain) -> Facts:
     """Return what SymPy may assume of a coordinate inside the domain (its interior: the boundary has measure zero)."""
     if domain.name in {DomainName.POSITIVE, DomainName.NONNEGATIVE, DomainName.SIMPLEX}:
-        return {"positive": True}
+        return ("positive",)
     if domain.name is DomainName.INTERVAL and domain.bounds:
         low = domain.bounds[0]
         if isinstance(low, Number) and low.value >= 0:
-            return {"positive": True}
-    return {"real": True}
+            return ("positive",)
+    return ("real",)

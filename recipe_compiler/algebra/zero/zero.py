@@ -41,6 +41,8 @@ def is_zero(e: Expr) -> bool:
     Raises:
         NoNormalFormError: not real, not defined, not smooth, or too large.
     """
+    if isinstance(e, sympy.Rational):
+        return e == 0
     plain = elementary(off_kinks(e))
     return with_room(lambda room: _Reading(plain, room).reader.of(plain).top.is_zero(), FIRST_ROOM, LARGEST_ROOM)
 

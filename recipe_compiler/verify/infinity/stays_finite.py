@@ -10,7 +10,7 @@ from recipe_compiler.algebra.dynamics.system import state
 from recipe_compiler.algebra.polynomial_integrability.leading_form import leading
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
-from recipe_compiler.algebra.scalars.matrices import TooLargeError
+from recipe_compiler.algebra.scalars.matrices import TooLargeError, dot, total
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.recipe import generator
 from recipe_compiler.formula.expression import Formula
@@ -94,11 +94,8 @@ def _generated(of: Equation, W: Expr, sizes: Sizes) -> Expr:
     """Return f . grad W + tr(D hess W) at fixed sizes."""
     z = state(of.subject.dynamics.declarations, sizes)
     slopes = [slope(W, x) for x in z]
-    along = [f * s for f, s in zip(of.drift(sizes), slopes, strict=True)]
-    spread = [
-        d * slope(s, y) for row, s in zip(of.diffusion(sizes), slopes, strict=True) for d, y in zip(row, z, strict=True)
-    ]
-    return sympy.Add(*along, *spread)
+    spread = [dot(row, [slope(s, y) for y in z]) for row, s in zip(of.diffusion(sizes), slopes, strict=True)]
+    return total([dot(of.drift(sizes), slopes), *spread])
 
 
 def _by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[str, str], ...] | None:

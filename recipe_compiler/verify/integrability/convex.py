@@ -9,11 +9,11 @@ A that is not constant does.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import witness
+from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import coordinates
@@ -97,11 +97,11 @@ def _refuted(
     kept, others = (written_out(x, sizes, leaf)[0] for x in (coupling.of_kept, coupling.of_others))
     ours = [x for block in declarations.blocks if block.name in keep for x in coordinates(block, sizes)]
     theirs = [x for block in declarations.blocks if block.name not in keep for x in coordinates(block, sizes)]
-    if not all(is_zero(sympy.diff(difference, x) - others * sympy.diff(kept, x)) for x in ours):
+    if not all(is_zero(slope(difference, x) - others * slope(kept, x)) for x in ours):
         return None
     for x in ours:
         for y in theirs:
-            mixed = sympy.diff(kept, x) * sympy.diff(others, y)
+            mixed = slope(kept, x) * slope(others, y)
             found = None if mixed == 0 else witness(mixed, declarations, sizes)
             if found is not None:
                 value = (f"d2(energy left - stated)/(d{x} d{y})", shown(found.value))

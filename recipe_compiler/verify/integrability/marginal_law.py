@@ -12,6 +12,7 @@ from typing import cast
 import sympy
 from sympy import Expr
 
+from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, determinant, inverse, total
 from recipe_compiler.algebra.scalars.symbols import coordinates
@@ -63,13 +64,13 @@ def gaussian_integral(H: Expr, r: Sequence[sympy.Symbol]) -> GaussianIntegral:
         TooLargeError: P is too large to invert.
     """
     at_zero: dict[sympy.Symbol, Expr] = {x: sympy.Integer(0) for x in r}
-    slope = [sympy.diff(H, x) for x in r]
-    precision = tuple(tuple(sympy.diff(g, x) for x in r) for g in slope)
+    gradient = [slope(H, x) for x in r]
+    precision = tuple(tuple(slope(g, x) for x in r) for g in gradient)
     for entry in (x for row in precision for x in row):
-        if any(not is_zero(sympy.diff(entry, x)) for x in r if entry.has(x)):
+        if any(not is_zero(slope(entry, x)) for x in r if entry.has(x)):
             raise NotScalarisableError("the energy is not quadratic in what is to be integrated out")
     P = tuple(tuple(_at(x, at_zero) for x in row) for row in precision)
-    b = [_at(-g, at_zero) for g in slope]
+    b = [_at(-g, at_zero) for g in gradient]
     energy = _at(H, at_zero) + sympy.log(determinant(P)) / 2
     if any(x != 0 for x in b):
         a = inverse(P)
@@ -218,7 +219,7 @@ class Integrals:
         """Return the derivatives of the difference by the coordinates of a block."""
 
         def entries(sizes: Sizes) -> Sequence[Expr]:
-            return [sympy.diff(self.difference(sizes), x) for x in coordinates(block, sizes)]
+            return [slope(self.difference(sizes), x) for x in coordinates(block, sizes)]
 
         return entries
 

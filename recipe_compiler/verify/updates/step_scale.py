@@ -13,6 +13,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import witness
+from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
 from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, add, product, transpose
 from recipe_compiler.algebra.scalars.symbols import label, positions
@@ -283,7 +284,7 @@ def _coefficients(block: Block, formula: Formula, subject: Subject, sizes: Sizes
     at_rest = [x for row in made.of(Symbol(block.name, block.shape, Role.BLOCK)) for x in row]
     w = [_symbols(draw, sizes) for draw, _ in made.covariances]
     every = [x for xs in w for x in xs]
-    if any(sympy.diff(x, v, u) != 0 for x in F for v in every for u in every):
+    if any(slope(slope(x, v), u) != 0 for x in F for v in every for u in every):
         return
     no_draws: dict[Expr, Expr] = {x: sympy.Integer(0) for xs in w for x in xs}
     for x, z in zip(F, at_rest, strict=True):
@@ -291,7 +292,7 @@ def _coefficients(block: Block, formula: Formula, subject: Subject, sizes: Sizes
         yield from _below("the drift", mean, made)
     total: Rows | None = None
     for (_, cov), xs in zip(made.covariances, w, strict=True):
-        A = tuple(tuple(_put(sympy.diff(x, v), no_draws) for v in xs) for x in F)
+        A = tuple(tuple(_put(slope(x, v), no_draws) for v in xs) for x in F)
         half = A if cov is None else product(A, made.of(made.named(cov)))
         own_part = product(half, transpose(A))
         total = own_part if total is None else add((total, own_part))
@@ -301,7 +302,7 @@ def _coefficients(block: Block, formula: Formula, subject: Subject, sizes: Sizes
 
 def _below(what: str, e: Expr, made: _Entries) -> Iterator[tuple[str, Expr]]:
     """Yield the coefficients of s**0 and s**1: of eps**0 and eps**(1/2)."""
-    for power, coefficient in enumerate((e, sympy.diff(e, S))):
+    for power, coefficient in enumerate((e, slope(e, S))):
         found = _put(coefficient, {S: sympy.Integer(0)})
         if found.has(sympy.zoo, sympy.nan, sympy.oo):
             return
