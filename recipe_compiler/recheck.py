@@ -180,14 +180,23 @@ class Field:
         if not terms and len(exact) == len(at):
             return x(*(at.get(k, 0) for k in range(MOST_GENERATORS)))
         rest = dict[tuple[tuple[int, int], ...], fmpq]()  # what is exact is put in exactly
+        known = dict[tuple[int, int], fmpq]()
         for c, powers in terms or _powers(x.subs(exact)):
-            balls = tuple((k, n) for k, n in powers if k not in exact)
-            inner = math.prod((exact[k] ** n for k, n in powers if k in exact), start=c)
-            rest[balls] = rest.get(balls, fmpq(0)) + inner
+            balls, inner = list[tuple[int, int]](), c
+            for k, n in powers:
+                if k not in exact:
+                    balls.append((k, n))
+                    continue
+                if (k, n) not in known:
+                    known[k, n] = exact[k] ** n
+                inner *= known[k, n]
+            m = tuple(balls)
+            rest[m] = rest[m] + inner if m in rest else inner
         if len(exact) == len(at):
             return rest[()]
         with flint.ctx.workprec(bits):
-            return sum((arb(c) * math.prod(at[k] ** n for k, n in m) for m, c in rest.items() if c), arb(0))
+            raised = {(k, n): at[k] ** n for k, n in {power for m in rest for power in m}}
+            return sum((arb(c) * math.prod(raised[power] for power in m) for m, c in rest.items() if c), arb(0))
 
     def _terms(self, x: Poly) -> tuple[Poly, list[int], Terms]:
         """Return a polynomial, what is in it, and its terms if they are few; of the same object they are known."""
@@ -1387,7 +1396,8 @@ def far(page: Page, ways: Mapping[int, Way], read: Callable[[], Any], *, phases:
 def number(page: Page, x: Poly) -> arb:
     """Return a value as a ball, which has to be finite."""
     value = arb(page.value(x))
-    require(value.is_finite(), f"{str(x)[:60]} so far out", UndefinedError)
+    if not value.is_finite():
+        raise UndefinedError(f"{str(x)[:60]} so far out")
     return value
 
 

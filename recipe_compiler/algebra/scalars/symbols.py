@@ -11,7 +11,6 @@ from functools import lru_cache
 
 import sympy
 from sympy import Expr, Symbol
-from sympy.core.function import UndefinedFunction
 
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Entries, Function, Parameter
@@ -58,9 +57,9 @@ def symbol(name: str, facts: Facts) -> Symbol:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _function(name: str, facts: Facts) -> UndefinedFunction:
-    """Return an undefined function, the same object each time: each that is made is a class of its own."""
-    return sympy.Function(name, **dict.fromkeys(facts, True))
+def _unknown(name: str, facts: Facts, arguments: tuple[Symbol, ...]) -> Expr:
+    """Return an undefined function of symbols, the same object each time: each that is made is a class of its own."""
+    return sympy.Function(name, **dict.fromkeys(facts, True))(*arguments)
 
 
 def label(name: str, at: tuple[int, ...]) -> str:
@@ -111,8 +110,8 @@ def _number(value: Entries, at: tuple[int, ...]) -> Expr:
 def _field(function: Function, at: tuple[int, ...], facts: Facts, declarations: Declarations, sizes: Sizes) -> Expr:
     """Return an undefined function of all coordinates of its declared blocks."""
     blocks = [block for name in function.of for block in declarations.blocks if block.name == name]
-    arguments = [z for block in blocks for z in coordinates(block, sizes)]
-    return _function(label(function.name, at), facts)(*arguments)
+    arguments = tuple(z for block in blocks for z in coordinates(block, sizes))
+    return _unknown(label(function.name, at), facts, arguments)
 
 
 def _kind_facts(kinds: tuple[Kind, ...], at: tuple[int, ...]) -> Facts:
