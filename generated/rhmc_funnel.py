@@ -9,7 +9,6 @@ To draw from it, in plain Python with numpy and numba alone:
     help(rhmc_funnel.sample)  # settings, and what else it takes
 
 Parameters:
-    e: (3,), real; [1.0, 0.0, 0.0] unless it is given
     a: a number, real; 0.105360515657826 unless it is given
     spread: a number, positive; 3.0 unless it is given
 
@@ -22,15 +21,13 @@ Draws, each of shape (chain, draw, ...):
     x: (2,), theta[1:3]
     r: (3,)
     acceptance: a number, the mean probability that the moves of a draw were accepted with
-    unsolved: a number, how many of them were refused since their steps were not solved for, or led to no number
-    irreversible: a number, how many of them were refused since they do not lead back to where they began
 
 The build:
     step_size 0.6, draws 4000, warmup 100, thin 10, chains 4, seed 1
 
 Energy:
-    H = U(theta) + r.T @ inv(diag(exp(a*e - (ones - e)*(e.T @ theta)))) @ r / 2 + logdet(diag(exp(a*e - (ones -
-        e)*(e.T @ theta)))) / 2
+    H = U(theta) + r.T @ inv(diag(exp(a*grad(theta[0], theta) - (ones - grad(theta[0], theta))*theta[0]))) @ r / 2 +
+        logdet(diag(exp(a*grad(theta[0], theta) - (ones - grad(theta[0], theta))*theta[0])))/2
     U = v**2/(2*spread**2) + k*v/2 + exp(-v)*(x.T @ x) / 2
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
@@ -38,22 +35,20 @@ Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     Q[theta,r] = -delta[i,j]
     Q[r,theta] = delta[i,j]
     Gamma = 0
-    f[theta] = r[i] exp(-a e[i] - sum_j e[i] e[j] theta[j] + sum_j e[j] theta[j])
-    f[r] = d e[i]/2 - d_theta[i] U - sum_j e[i] e[j]/2 + sum_j e[i] e[j] r[j]**2 exp(-a e[j] - sum_k e[j] e[k]
-        theta[k] + sum_k e[k] theta[k])/2 - sum_j e[i] r[j]**2 exp(-a e[j] - sum_k e[j] e[k] theta[k] + sum_k e[k]
-        theta[k])/2
+    f[theta] = r[i] exp(-a delta[0,i] - delta[0,i] theta[0] + theta[0])
+    f[r] = d delta[0,i]/2 - delta[0,i]/2 + exp(-a) delta[0,i] r[0]**2/2 - sum_j delta[0,i] r[j]**2 exp(-a delta[0,j]
+        - delta[0,j] theta[0] + theta[0])/2 - d_theta[i] U
 
 Bound to:
-    G = diag(exp(a*e - (ones - e)*(e.T @ theta)))
+    G = diag(exp(a*grad(theta[0], theta) - (ones - grad(theta[0], theta))*theta[0]))
 
 Step:
     a cycle of moves, one after the other, each from the state z that the one before leaves:
     refresh: r
-    r' ~ N(0, delta[i,j] exp(a e[i] + sum_k e[i] e[k] theta[k] - sum_k e[k] theta[k]))
+    r' ~ N(0, delta[i,j] exp(a delta[0,i] + delta[0,i] theta[0] - theta[0]))
     metropolis: {split: [H], steps: 'uniform(1, 8)', flip: {r: -r}}
     z' = Psi^L(z) with probability min(1, exp(-W)), else z with r -> -r
     W = H(Psi^L(z)) - H(z); Psi the word; L uniform in 1, ..., 8
-    steps are solved for: z' is refused where as many of them from it, turned round, do not lead to z
     the word: [H], the flow of each piece, exact but of H (generalised), one after the other; weak order 2
     grad U over all data
 
@@ -70,23 +65,23 @@ Proved, given that U is smooth:
         out; exp(-H) has the claimed marginal; the pieces of the word make the equation (index calculus for every
         size; second engine)
     each piece is moved by its flow, exact or the one named (H: generalised; second engine)
-    blocks are drawn anew from their laws given the others (r ~ N(0, delta[i,j] exp(a e[i] + sum_k e[i] e[k]
-        theta[k] - sum_k e[k] theta[k])) given theta)
+    blocks are drawn anew from their laws given the others (r ~ N(0, delta[i,j] exp(a delta[0,i] + delta[0,i]
+        theta[0] - theta[0])) given theta)
 
 Proved, given that spread is positive:
     the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
         definedness and smoothness)
 
-Proved, given that -sum_i d e[i] theta[i]/2 + U + sum_ij e[i] e[j] theta[j]/2 -> oo as norm2(theta) -> oo; U is smooth:
+Proved, given that -d theta[0]/2 + U + theta[0]/2 -> oo as norm2(theta) -> oo; U is smooth:
     exp(-H) is stationary; exp(-H) is stationary for the claimed equation (index calculus for every size; second
         engine)
 
-Proved, given that U is smooth; each piece is moved by its flow; implicit equations are solved exactly, backwards for the state that they were solved from:
+Proved, given that U is smooth; each piece is moved by its flow:
     what is accepted or refused keeps exp(-H) (a palindrome of pieces that keep volume and run backwards under r ->
         -r)
     every move keeps exp(-H), and every block is moved (move 1, refresh of r; move 2, Metropolis)
 
-Proved, given that U is smooth; a is positive; e is nonnegative; spread is positive:
+Proved, given that U is smooth; a is positive; spread is positive:
     exp(-H) has a finite integral (growth at the ends of the domain; second engine)
 
 Not checked here:
@@ -101,7 +96,7 @@ References:
 
 Origin:
     Emitted by recipe_compiler (format 2) from rhmc and funnel, by version 0.1.0 of that Python package.
-    Spec digest (SHA-256): 2115fe5b589bfcf252b4228f34df3d66b68b76171231334a76c6999627662ff3
+    Spec digest (SHA-256): 1f9e417672075c91dc83ffb2045b542e08db6d3c8420ac9b619e3c90f1926719
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
 """
@@ -118,21 +113,22 @@ import numpy as np
 from numba import njit
 
 FORMAT = 2
-SPEC_DIGEST = "2115fe5b589bfcf252b4228f34df3d66b68b76171231334a76c6999627662ff3"
+SPEC_DIGEST = "1f9e417672075c91dc83ffb2045b542e08db6d3c8420ac9b619e3c90f1926719"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 3), ("r", 3))
 SIZES = ()
-PARAMETERS = ("e", "a", "spread")
-CONSTANTS = ("sum_difference", "step_factor", "step_factor_2", "sum_e")
+PARAMETERS = ("a", "spread")
+CONSTANTS = ("step_factor", "step_factor_2", "step_factor_3", "step_factor_4", "step_factor_5")
 DATA = ()
 ARGUMENTS = (
-    "theta", "r", "grad_U", "U", "e", "a", "spread", "sum_difference", "step_factor", "step_factor_2", "sum_e", "eps",
-    "thin", "noise_state", "theta_draws", "r_draws", "acceptance_draws", "unsolved_draws", "irreversible_draws",
+    "theta", "r", "grad_U", "U", "a", "spread", "step_factor", "step_factor_2", "step_factor_3", "step_factor_4",
+    "step_factor_5", "eps", "thin", "noise_state", "theta_draws", "r_draws", "acceptance_draws",
 )  # fmt: skip
 CARRIED = (("grad_U", 3), ("U", 1))
 FIRST_ARGUMENTS = (
-    "theta", "r", "grad_U", "U", "e", "a", "spread", "sum_difference", "step_factor", "step_factor_2", "sum_e"
+    "theta", "r", "grad_U", "U", "a", "spread", "step_factor", "step_factor_2", "step_factor_3", "step_factor_4",
+    "step_factor_5",
 )  # fmt: skip
 POTENTIAL_BLOCK = "theta"
 
@@ -141,22 +137,19 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 
 def sample(
-    *, e=None, a=0.105360515657826, spread=3.0, step_size=0.6, draws=4000, warmup=100, thin=10, chains=4, seed=1,
-    init=None, progress=False, threads=None,
+    *, a=0.105360515657826, spread=3.0, step_size=0.6, draws=4000, warmup=100, thin=10, chains=4, seed=1, init=None,
+    progress=False, threads=None,
 ):  # fmt: skip
     """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
 
-    e (3,), a a number, spread a number. The top of the file, help(rhmc_funnel), says what they are, and what is
-    returned. A draw is kept of every `thin` steps. init: where chains start, a dict with any of theta or r, each
-    (size,) for all chains or (chain, size). progress: tell it on stderr. threads: None takes all cores; the same
-    seed draws the same bits on any number of them.
+    a a number, spread a number. The top of the file, help(rhmc_funnel), says what they are, and what is returned. A
+    draw is kept of every `thin` steps. init: where chains start, a dict with any of theta or r, each (size,) for
+    all chains or (chain, size). progress: tell it on stderr. threads: None takes all cores; the same seed draws the
+    same bits on any number of them.
 
     Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
     """
     sizes = {}
-    if e is None:
-        e = [1.0, 0.0, 0.0]
-    e = _checked_array("e", e, (3,), sizes)
     a = _checked_number("a", a)
     spread = _checked_number("spread", spread, above=0)
     eps = _checked_number("step_size", step_size, above=0)
@@ -167,14 +160,12 @@ def sample(
     seed = _checked_number("seed", seed, whole=True, least=0)
     if threads is not None:
         threads = _checked_number("threads", threads, whole=True, least=1)
-    given = {"e": e, "a": a, "spread": spread, "eps": eps, "thin": thin}
-    given.update(_constants(CONSTANTS, prepare(e, a, spread, eps)))
+    given = {"a": a, "spread": spread, "eps": eps, "thin": thin}
+    given.update(_constants(CONSTANTS, prepare(a, spread, eps)))
     starts = [first_state(seed, chain) for chain in range(chains)]
     starts = _checked_starts(starts, init)
     drawn = _room(starts, warmup + draws)
     drawn["acceptance"] = np.empty((chains, warmup + draws, 1))
-    drawn["unsolved"] = np.empty((chains, warmup + draws, 1))
-    drawn["irreversible"] = np.empty((chains, warmup + draws, 1))
     noise, _ = seed_streams(seed, chains)
     states = [
         {**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(3), "U": np.empty(1)}
@@ -187,8 +178,7 @@ def sample(
     drawn = _after_warmup(drawn, done, warmup)
     return {
         "v": drawn["theta"][:, :, 0], "x": drawn["theta"][:, :, 1:3], "r": drawn["r"],
-        "acceptance": drawn["acceptance"][:, :, 0], "unsolved": drawn["unsolved"][:, :, 0],
-        "irreversible": drawn["irreversible"][:, :, 0],
+        "acceptance": drawn["acceptance"][:, :, 0],
     }  # fmt: skip
 
 
@@ -222,178 +212,87 @@ def potential(theta_0, theta_1, theta_2, spread):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def rest(theta_0, theta_1, theta_2, r_0, r_1, r_2, e, a, sum_difference, sum_e):
-    """Return H - U = sum_i a e[i]/2 - sum_ij e[i] theta[i] (-e[j] + 1)/2 + sum_i r[i]**2 exp(-a e[i] + sum_j (-e[i] +
-    1) e[j] theta[j])/2.
+def rest(theta_0, theta_1, theta_2, r_0, r_1, r_2, a):
+    """Return H - U = -3 theta[0]/2 + a/2 + sum_i r[i]**2 exp(-a delta[0,i] - delta[0,i] theta[0] + theta[0])/2 +
+    theta[0]/2.
     """
-    e_theta_3 = e[0] * theta_0 + e[1] * theta_1 + e[2] * theta_2
-    part = _exp(-a * e[0] + (1.0 - e[0]) * e_theta_3)
-    part_2 = _exp(-a * e[1] + (1.0 - e[1]) * e_theta_3)
-    part_3 = _exp(-a * e[2] + (1.0 - e[2]) * e_theta_3)
-    r_exp = (r_0 * r_0) * part + (r_1 * r_1) * part_2 + (r_2 * r_2) * part_3
-    energy = a * sum_e / 2.0 - sum_difference * e_theta_3 / 2.0 + r_exp / 2.0
+    r_exp_2 = (r_1 * r_1 + r_2 * r_2) * _exp(theta_0) + (r_0 * r_0) * _exp(-a)
+    energy = theta_0 * (0.5 - 1.5) + a / 2.0 + r_exp_2 / 2.0
     return energy
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(
-    theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, e, a, spread, sum_difference, step_factor,
-    step_factor_2, eps, residual_r_v1, matrix_r_v1, residual_theta_new, matrix_theta_new,
+    theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, a, spread, step_factor, step_factor_2,
+    step_factor_3, step_factor_4, step_factor_5, eps,
 ):  # fmt: skip
     """Return one step of the word: theta_new, r_new, grad_U_new; draw nothing."""
-    # r_v1[i] = r[i] + eps*(-(2 grad_U[i] + sum_j e[i] r_v1[j]**2 exp(-a e[j] + sum_k (-e[j] + 1) e[k] theta[k]) (-e[j]
-    #   + 1) - sum_j e[i] (-e[j] + 1))/4), solved by Newton's iteration
-    r_v1_0 = r_0
-    r_v1_1 = r_1
-    r_v1_2 = r_2
-    for _ in range(100):
-        _change = 0.0
-        _size = 0.0
-        e_theta = e[0] * theta_0 + e[1] * theta_1 + e[2] * theta_2
-        part = 1.0 - e[0]
-        part_2 = 1.0 - e[1]
-        part_3 = 1.0 - e[2]
-        r_v1_exp_difference = (
-            (r_v1_0 * r_v1_0) * part * _exp(-a * e[0] + part * e_theta)
-            + (r_v1_1 * r_v1_1) * part_2 * _exp(-a * e[1] + part_2 * e_theta)
-            + (r_v1_2 * r_v1_2) * part_3 * _exp(-a * e[2] + part_3 * e_theta)
-        )
-        part_4 = -sum_difference + r_v1_exp_difference
-        r_v1_other_0 = r_0 + eps * (-(2.0 * grad_U_0 + e[0] * part_4) / 4.0)
-        r_v1_other_1 = r_1 + eps * (-(2.0 * grad_U_1 + e[1] * part_4) / 4.0)
-        r_v1_other_2 = r_2 + eps * (-(2.0 * grad_U_2 + e[2] * part_4) / 4.0)
-        _change, _size = _progress(_change, _size, r_0, r_v1_0, r_v1_other_0)
-        _change, _size = _progress(_change, _size, r_1, r_v1_1, r_v1_other_1)
-        _change, _size = _progress(_change, _size, r_2, r_v1_2, r_v1_other_2)
-        if _change <= 1e-12 * _size:
-            break
-        part_9 = _exp((1.0 - e[0]) * e_theta - a * e[0])
-        matrix_r_v1[0, 0] = 1.0 - eps * (-e[0] * r_v1_0 * part_9 * (1.0 - e[0]) / 2.0)
-        part_10 = _exp((1.0 - e[1]) * e_theta - a * e[1])
-        matrix_r_v1[0, 1] = -eps * (-e[0] * r_v1_1 * part_10 * (1.0 - e[1]) / 2.0)
-        part_11 = _exp((1.0 - e[2]) * e_theta - a * e[2])
-        matrix_r_v1[0, 2] = -eps * (-e[0] * r_v1_2 * part_11 * (1.0 - e[2]) / 2.0)
-        part_12 = _exp((1.0 - e[0]) * e_theta - a * e[0])
-        matrix_r_v1[1, 0] = -eps * (-e[1] * r_v1_0 * part_12 * (1.0 - e[0]) / 2.0)
-        part_13 = _exp((1.0 - e[1]) * e_theta - a * e[1])
-        matrix_r_v1[1, 1] = 1.0 - eps * (-e[1] * r_v1_1 * part_13 * (1.0 - e[1]) / 2.0)
-        part_14 = _exp((1.0 - e[2]) * e_theta - a * e[2])
-        matrix_r_v1[1, 2] = -eps * (-e[1] * r_v1_2 * part_14 * (1.0 - e[2]) / 2.0)
-        part_15 = _exp((1.0 - e[0]) * e_theta - a * e[0])
-        matrix_r_v1[2, 0] = -eps * (-e[2] * r_v1_0 * part_15 * (1.0 - e[0]) / 2.0)
-        part_16 = _exp((1.0 - e[1]) * e_theta - a * e[1])
-        matrix_r_v1[2, 1] = -eps * (-e[2] * r_v1_1 * part_16 * (1.0 - e[1]) / 2.0)
-        part_17 = _exp((1.0 - e[2]) * e_theta - a * e[2])
-        matrix_r_v1[2, 2] = 1.0 - eps * (-e[2] * r_v1_2 * part_17 * (1.0 - e[2]) / 2.0)
-        residual_r_v1[0] = r_v1_other_0 - r_v1_0
-        residual_r_v1[1] = r_v1_other_1 - r_v1_1
-        residual_r_v1[2] = r_v1_other_2 - r_v1_2
-        _solve(matrix_r_v1, residual_r_v1)
-        r_v1_0 = r_v1_0 + residual_r_v1[0]
-        r_v1_1 = r_v1_1 + residual_r_v1[1]
-        r_v1_2 = r_v1_2 + residual_r_v1[2]
-    else:
-        r_v1_0 = np.nan
-    e_theta_2 = e[0] * theta_0 + e[1] * theta_1 + e[2] * theta_2
-    # theta_v1[i] = theta[i] + eps*(r_v1[i] exp(-a e[i] + sum_j (-e[i] + 1) e[j] theta[j])/2)
-    part_18 = _exp(-a * e[0] + (1.0 - e[0]) * e_theta_2)
-    theta_v1_0 = theta_0 + step_factor * r_v1_0 * part_18
-    part_19 = _exp(-a * e[1] + (1.0 - e[1]) * e_theta_2)
-    theta_v1_1 = theta_1 + step_factor * r_v1_1 * part_19
-    part_20 = _exp(-a * e[2] + (1.0 - e[2]) * e_theta_2)
-    theta_v1_2 = theta_2 + step_factor * r_v1_2 * part_20
-    # theta_new[i] = theta_v1[i] + eps*(r_v1[i] exp(-a e[i] + sum_j (-e[i] + 1) e[j] theta_new[j])/2), solved by
-    #   Newton's iteration
-    theta_new_0 = theta_v1_0
-    theta_new_1 = theta_v1_1
-    theta_new_2 = theta_v1_2
-    for _ in range(100):
-        _change = 0.0
-        _size = 0.0
-        e_theta_new = e[0] * theta_new_0 + e[1] * theta_new_1 + e[2] * theta_new_2
-        part_21 = _exp(-a * e[0] + (1.0 - e[0]) * e_theta_new)
-        theta_new_other_0 = theta_v1_0 + eps * (r_v1_0 * part_21 / 2.0)
-        part_22 = _exp(-a * e[1] + (1.0 - e[1]) * e_theta_new)
-        theta_new_other_1 = theta_v1_1 + eps * (r_v1_1 * part_22 / 2.0)
-        part_23 = _exp(-a * e[2] + (1.0 - e[2]) * e_theta_new)
-        theta_new_other_2 = theta_v1_2 + eps * (r_v1_2 * part_23 / 2.0)
-        _change, _size = _progress(_change, _size, theta_v1_0, theta_new_0, theta_new_other_0)
-        _change, _size = _progress(_change, _size, theta_v1_1, theta_new_1, theta_new_other_1)
-        _change, _size = _progress(_change, _size, theta_v1_2, theta_new_2, theta_new_other_2)
-        if _change <= 1e-12 * _size:
-            break
-        part_24 = _exp((1.0 - e[0]) * e_theta_new - a * e[0])
-        matrix_theta_new[0, 0] = 1.0 - eps * (e[0] * r_v1_0 * part_24 * (1.0 - e[0]) / 2.0)
-        part_25 = _exp((1.0 - e[0]) * e_theta_new - a * e[0])
-        matrix_theta_new[0, 1] = -eps * (e[1] * r_v1_0 * part_25 * (1.0 - e[0]) / 2.0)
-        part_26 = _exp((1.0 - e[0]) * e_theta_new - a * e[0])
-        matrix_theta_new[0, 2] = -eps * (e[2] * r_v1_0 * part_26 * (1.0 - e[0]) / 2.0)
-        part_27 = _exp((1.0 - e[1]) * e_theta_new - a * e[1])
-        matrix_theta_new[1, 0] = -eps * (e[0] * r_v1_1 * part_27 * (1.0 - e[1]) / 2.0)
-        part_28 = _exp((1.0 - e[1]) * e_theta_new - a * e[1])
-        matrix_theta_new[1, 1] = 1.0 - eps * (e[1] * r_v1_1 * part_28 * (1.0 - e[1]) / 2.0)
-        part_29 = _exp((1.0 - e[1]) * e_theta_new - a * e[1])
-        matrix_theta_new[1, 2] = -eps * (e[2] * r_v1_1 * part_29 * (1.0 - e[1]) / 2.0)
-        part_30 = _exp((1.0 - e[2]) * e_theta_new - a * e[2])
-        matrix_theta_new[2, 0] = -eps * (e[0] * r_v1_2 * part_30 * (1.0 - e[2]) / 2.0)
-        part_31 = _exp((1.0 - e[2]) * e_theta_new - a * e[2])
-        matrix_theta_new[2, 1] = -eps * (e[1] * r_v1_2 * part_31 * (1.0 - e[2]) / 2.0)
-        part_32 = _exp((1.0 - e[2]) * e_theta_new - a * e[2])
-        matrix_theta_new[2, 2] = 1.0 - eps * (e[2] * r_v1_2 * part_32 * (1.0 - e[2]) / 2.0)
-        residual_theta_new[0] = theta_new_other_0 - theta_new_0
-        residual_theta_new[1] = theta_new_other_1 - theta_new_1
-        residual_theta_new[2] = theta_new_other_2 - theta_new_2
-        _solve(matrix_theta_new, residual_theta_new)
-        theta_new_0 = theta_new_0 + residual_theta_new[0]
-        theta_new_1 = theta_new_1 + residual_theta_new[1]
-        theta_new_2 = theta_new_2 + residual_theta_new[2]
-    else:
-        theta_new_0 = np.nan
+    exp_part = _exp(theta_0)
+    exp_part_2 = _exp(-a)
+    r_exp = (r_1 * r_1 + r_2 * r_2) * exp_part + (r_0 * r_0) * exp_part_2
+    # r_v1[i] = r[i] + eps*(3 delta[0,i]/4 - delta[0,i]/4 + exp(-a) delta[0,i] r[0]**2/4 - sum_j delta[0,i] r[j]**2
+    #   exp(-a delta[0,j] - delta[0,j] theta[0] + theta[0])/4 - grad_U[i]/2)
+    part = step_factor_4 * grad_U_0
+    r_v1_0 = step_factor + part + r_0 * (1.0 + step_factor_3 * r_0) + step_factor_2 * (1.0 + r_exp)
+    r_v1_1 = r_1 + step_factor_4 * grad_U_1
+    r_v1_2 = r_2 + step_factor_4 * grad_U_2
+    r_v1_0_squared = r_v1_0 * r_v1_0
+    r_v1_exp = exp_part * (r_v1_1 * r_v1_1 + r_v1_2 * r_v1_2) + exp_part_2 * r_v1_0_squared
+    # r_v2[i] = r[i] + eps*(3 delta[0,i]/4 - delta[0,i]/4 + exp(-a) delta[0,i] r_v1[0]**2/4 - sum_j delta[0,i]
+    #   r_v1[j]**2 exp(-a delta[0,j] - delta[0,j] theta[0] + theta[0])/4 - grad_U[i]/2)
+    r_v2_0 = r_0 + step_factor + part + step_factor_3 * r_v1_0_squared + step_factor_2 * (1.0 + r_v1_exp)
+    r_v2_1 = r_1 + step_factor_4 * grad_U_1
+    r_v2_2 = r_2 + step_factor_4 * grad_U_2
+    # theta_v1[i] = theta[i] + eps*(r_v2[i] exp(-a delta[0,i] - delta[0,i] theta[0] + theta[0])/2)
+    part_2 = step_factor_5 * exp_part_2 * r_v2_0
+    theta_v1_0 = theta_0 + part_2
+    theta_v1_1 = theta_1 + step_factor_5 * r_v2_1 * exp_part
+    theta_v1_2 = theta_2 + step_factor_5 * r_v2_2 * exp_part
+    # theta_v2[i] = theta_v1[i] + eps*(r_v2[i] exp(-a delta[0,i] - delta[0,i] theta_v1[0] + theta_v1[0])/2)
+    theta_v2_0 = part_2 + theta_v1_0
+    exp_part_3 = _exp(theta_v1_0)
+    theta_v2_1 = theta_v1_1 + step_factor_5 * r_v2_1 * exp_part_3
+    theta_v2_2 = theta_v1_2 + step_factor_5 * r_v2_2 * exp_part_3
+    # theta_new[i] = theta_v1[i] + eps*(r_v2[i] exp(-a delta[0,i] - delta[0,i] theta_v2[0] + theta_v2[0])/2)
+    theta_new_0 = part_2 + theta_v1_0
+    exp_part_4 = _exp(theta_v2_0)
+    theta_new_1 = theta_v1_1 + step_factor_5 * r_v2_1 * exp_part_4
+    theta_new_2 = theta_v1_2 + step_factor_5 * r_v2_2 * exp_part_4
     grad_U_new_0, grad_U_new_1, grad_U_new_2 = gradient(theta_new_0, theta_new_1, theta_new_2, spread)
-    e_theta_new_2 = e[0] * theta_new_0 + e[1] * theta_new_1 + e[2] * theta_new_2
-    part_5 = 1.0 - e[0]
-    part_6 = 1.0 - e[1]
-    part_7 = 1.0 - e[2]
-    part_33 = _exp(-a * e[0] + part_5 * e_theta_new_2)
-    part_34 = _exp(-a * e[1] + part_6 * e_theta_new_2)
-    part_35 = _exp(-a * e[2] + part_7 * e_theta_new_2)
-    r_v1_exp_difference_2 = (
-        (r_v1_0 * r_v1_0) * part_5 * part_33
-        + (r_v1_1 * r_v1_1) * part_6 * part_34
-        + (r_v1_2 * r_v1_2) * part_7 * part_35
+    r_v2_exp = exp_part_2 * (r_v2_0 * r_v2_0) + (r_v2_1 * r_v2_1 + r_v2_2 * r_v2_2) * _exp(theta_new_0)
+    # r_new[i] = r_v2[i] + eps*(3 delta[0,i]/4 - delta[0,i]/4 + exp(-a) delta[0,i] r_v2[0]**2/4 - sum_j delta[0,i]
+    #   r_v2[j]**2 exp(-a delta[0,j] - delta[0,j] theta_new[0] + theta_new[0])/4 - grad_U_new[i]/2)
+    r_new_0 = (
+        step_factor
+        + r_v2_0 * (1.0 + step_factor_3 * r_v2_0)
+        + step_factor_2 * (1.0 + r_v2_exp)
+        + step_factor_4 * grad_U_new_0
     )
-    # r_new[i] = r_v1[i] + eps*(-(2 grad_U_new[i] + sum_j e[i] r_v1[j]**2 exp(-a e[j] + sum_k (-e[j] + 1) e[k]
-    #   theta_new[k]) (-e[j] + 1) - sum_j e[i] (-e[j] + 1))/4)
-    part_8 = -sum_difference + r_v1_exp_difference_2
-    r_new_0 = r_v1_0 + step_factor_2 * (2.0 * grad_U_new_0 + e[0] * part_8)
-    r_new_1 = r_v1_1 + step_factor_2 * (2.0 * grad_U_new_1 + e[1] * part_8)
-    r_new_2 = r_v1_2 + step_factor_2 * (2.0 * grad_U_new_2 + e[2] * part_8)
+    r_new_1 = r_v2_1 + step_factor_4 * grad_U_new_1
+    r_new_2 = r_v2_2 + step_factor_4 * grad_U_new_2
     return theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2, grad_U_new_0, grad_U_new_1, grad_U_new_2
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def cycle(
-    theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, U_0, e, a, spread, sum_difference,
-    step_factor, step_factor_2, sum_e, noise_r_0, noise_r_1, noise_r_2, noise_length_0, noise_length_1, noise_accept_0,
-    noise_accept_1, eps, residual_r_v1, matrix_r_v1, residual_theta_new, matrix_theta_new,
+    theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, U_0, a, spread, step_factor, step_factor_2,
+    step_factor_3, step_factor_4, step_factor_5, noise_r_0, noise_r_1, noise_r_2, noise_length_0, noise_length_1,
+    noise_accept_0, noise_accept_1, eps,
 ):  # fmt: skip
-    """Return one step, a cycle of moves: theta_next, r_next, grad_U_next, U_next, acceptance, unsolved, irreversible;
-    draw nothing.
-    """
-    # refresh: r_drawn = N(0, delta[i,j] exp(a e[i] + sum_k e[i] e[k] theta[k] - sum_k e[k] theta[k]))
-    e_theta_4 = e[0] * theta_0 + e[1] * theta_1 + e[2] * theta_2
-    scale_r = _exp(a * e[0] + e[0] * e_theta_4 - e_theta_4)
+    """Return one step, a cycle of moves: theta_next, r_next, grad_U_next, U_next, acceptance; draw nothing."""
+    # refresh: r_drawn = N(0, delta[i,j] exp(a delta[0,i] + delta[0,i] theta[0] - theta[0]))
+    scale_r = _exp(a)
     scale_r = math.sqrt(scale_r)
     r_drawn_0 = scale_r * noise_r_0
-    scale_r = _exp(a * e[1] + e[1] * e_theta_4 - e_theta_4)
+    scale_r = _exp(-theta_0)
     scale_r = math.sqrt(scale_r)
     r_drawn_1 = scale_r * noise_r_1
-    scale_r = _exp(a * e[2] + e[2] * e_theta_4 - e_theta_4)
+    scale_r = _exp(-theta_0)
     scale_r = math.sqrt(scale_r)
     r_drawn_2 = scale_r * noise_r_2
     # length: uniform(1, 8)
     length = _uniform_integer(1, 8, noise_length_0, noise_length_1)
-    rest_start = rest(theta_0, theta_1, theta_2, r_drawn_0, r_drawn_1, r_drawn_2, e, a, sum_difference, sum_e)
+    rest_start = rest(theta_0, theta_1, theta_2, r_drawn_0, r_drawn_1, r_drawn_2, a)
     theta_at_0 = theta_0
     theta_at_1 = theta_1
     theta_at_2 = theta_2
@@ -405,9 +304,8 @@ def cycle(
     grad_U_at_2 = grad_U_2
     for _ in range(length):
         theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2, grad_U_new_0, grad_U_new_1, grad_U_new_2 = step(
-            theta_at_0, theta_at_1, theta_at_2, r_at_0, r_at_1, r_at_2, grad_U_at_0, grad_U_at_1, grad_U_at_2, e, a,
-            spread, sum_difference, step_factor, step_factor_2, eps, residual_r_v1, matrix_r_v1, residual_theta_new,
-            matrix_theta_new,
+            theta_at_0, theta_at_1, theta_at_2, r_at_0, r_at_1, r_at_2, grad_U_at_0, grad_U_at_1, grad_U_at_2, a,
+            spread, step_factor, step_factor_2, step_factor_3, step_factor_4, step_factor_5, eps,
         )  # fmt: skip
         theta_at_0 = theta_new_0
         theta_at_1 = theta_new_1
@@ -419,56 +317,9 @@ def cycle(
         grad_U_at_1 = grad_U_new_1
         grad_U_at_2 = grad_U_new_2
     U_at = potential(theta_at_0, theta_at_1, theta_at_2, spread)
-    rest_at = rest(theta_at_0, theta_at_1, theta_at_2, r_at_0, r_at_1, r_at_2, e, a, sum_difference, sum_e)
+    rest_at = rest(theta_at_0, theta_at_1, theta_at_2, r_at_0, r_at_1, r_at_2, a)
     # accept with probability min(1, exp(H - H')), else turn round
     log_ratio = U_0 - U_at + rest_start - rest_at
-    # and where it leads back: each step was solved for
-    led = log_ratio
-    theta_back_0 = theta_at_0
-    theta_back_1 = theta_at_1
-    theta_back_2 = theta_at_2
-    r_back_0 = -r_at_0
-    r_back_1 = -r_at_1
-    r_back_2 = -r_at_2
-    grad_U_back_0 = grad_U_at_0
-    grad_U_back_1 = grad_U_at_1
-    grad_U_back_2 = grad_U_at_2
-    for _ in range(length):
-        theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2, grad_U_new_0, grad_U_new_1, grad_U_new_2 = step(
-            theta_back_0, theta_back_1, theta_back_2, r_back_0, r_back_1, r_back_2, grad_U_back_0, grad_U_back_1,
-            grad_U_back_2, e, a, spread, sum_difference, step_factor, step_factor_2, eps, residual_r_v1, matrix_r_v1,
-            residual_theta_new, matrix_theta_new,
-        )  # fmt: skip
-        theta_back_0 = theta_new_0
-        theta_back_1 = theta_new_1
-        theta_back_2 = theta_new_2
-        r_back_0 = r_new_0
-        r_back_1 = r_new_1
-        r_back_2 = r_new_2
-        grad_U_back_0 = grad_U_new_0
-        grad_U_back_1 = grad_U_new_1
-        grad_U_back_2 = grad_U_new_2
-    gap = 0.0
-    extent = 0.0
-    gap += abs(theta_0 - theta_back_0)
-    extent += abs(theta_0) + abs(theta_at_0)
-    gap += abs(theta_1 - theta_back_1)
-    extent += abs(theta_1) + abs(theta_at_1)
-    gap += abs(theta_2 - theta_back_2)
-    extent += abs(theta_2) + abs(theta_at_2)
-    log_ratio = _returned(log_ratio, gap, extent)
-    gap = 0.0
-    extent = 0.0
-    gap += abs(r_drawn_0 + r_back_0)
-    extent += abs(r_drawn_0) + abs(r_at_0)
-    gap += abs(r_drawn_1 + r_back_1)
-    extent += abs(r_drawn_1) + abs(r_at_1)
-    gap += abs(r_drawn_2 + r_back_2)
-    extent += abs(r_drawn_2) + abs(r_at_2)
-    log_ratio = _returned(log_ratio, gap, extent)
-    lost, one_way = _guards(led, log_ratio)
-    unsolved_0 = lost
-    irreversible_0 = one_way
     accept, acceptance_0 = _accepted(log_ratio, noise_accept_0, noise_accept_1)
     theta_next_0 = theta_at_0 if accept else theta_0
     theta_next_1 = theta_at_1 if accept else theta_1
@@ -482,25 +333,25 @@ def cycle(
     U_next_0 = U_at if accept else U_0
     return (
         theta_next_0, theta_next_1, theta_next_2, r_next_0, r_next_1, r_next_2, grad_U_next_0, grad_U_next_1,
-        grad_U_next_2, U_next_0, acceptance_0, unsolved_0, irreversible_0,
+        grad_U_next_2, U_next_0, acceptance_0,
     )  # fmt: skip
 
 
-def prepare(e, a, spread, eps):
+def prepare(a, spread, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
-    sum_difference = 0.0
-    for i in range(3):
-        sum_difference += 1.0 - e[i]
-    step_factor = eps / 2.0
+    step_factor = 0.75 * eps
     step_factor_2 = -eps / 4.0
-    sum_e = 0.0
-    for i in range(3):
-        sum_e += e[i]
-    return (sum_difference, step_factor, step_factor_2, sum_e)
+    exp_of_constants = _exp(-a)
+    step_factor_3 = eps * exp_of_constants / 4.0
+    step_factor_4 = -eps / 2.0
+    step_factor_5 = eps / 2.0
+    return (step_factor, step_factor_2, step_factor_3, step_factor_4, step_factor_5)
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def first_values(theta, r, grad_U, U, e, a, spread, sum_difference, step_factor, step_factor_2, sum_e):
+def first_values(
+    theta, r, grad_U, U, a, spread, step_factor, step_factor_2, step_factor_3, step_factor_4, step_factor_5
+):
     """Write grad_U and U at the state: what the first step of a chain begins with."""
     theta_0 = theta[0]
     theta_1 = theta[1]
@@ -515,8 +366,8 @@ def first_values(theta, r, grad_U, U, e, a, spread, sum_difference, step_factor,
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
-    theta, r, grad_U, U, e, a, spread, sum_difference, step_factor, step_factor_2, sum_e, eps, thin, noise_state,
-    theta_draws, r_draws, acceptance_draws, unsolved_draws, irreversible_draws,
+    theta, r, grad_U, U, a, spread, step_factor, step_factor_2, step_factor_3, step_factor_4, step_factor_5, eps, thin,
+    noise_state, theta_draws, r_draws, acceptance_draws,
 ):  # fmt: skip
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
@@ -530,10 +381,6 @@ def run(
 
     Registers: no data and 6 coordinates, so the state and all of a step are scalars.
     """
-    residual_r_v1 = np.empty(3)
-    matrix_r_v1 = np.empty((3, 3))
-    residual_theta_new = np.empty(3)
-    matrix_theta_new = np.empty((3, 3))
     theta_0 = theta[0]
     theta_1 = theta[1]
     theta_2 = theta[2]
@@ -545,8 +392,6 @@ def run(
     grad_U_2 = grad_U[2]
     U_0 = U[0]
     acceptance_sum = 0.0
-    unsolved_sum = 0.0
-    irreversible_sum = 0.0
     s0 = noise_state[0]
     s1 = noise_state[1]
     s2 = noise_state[2]
@@ -561,18 +406,12 @@ def run(
             noise_length_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             noise_accept_0, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
             noise_accept_1, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
-            (
-                theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, U_0, acceptance_0, unsolved_0,
-                irreversible_0,
-            ) = cycle(
-                theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, U_0, e, a, spread,
-                sum_difference, step_factor, step_factor_2, sum_e, noise_r_0, noise_r_1, noise_r_2, noise_length_0,
-                noise_length_1, noise_accept_0, noise_accept_1, eps, residual_r_v1, matrix_r_v1, residual_theta_new,
-                matrix_theta_new,
+            theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, U_0, acceptance_0 = cycle(
+                theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, U_0, a, spread, step_factor,
+                step_factor_2, step_factor_3, step_factor_4, step_factor_5, noise_r_0, noise_r_1, noise_r_2,
+                noise_length_0, noise_length_1, noise_accept_0, noise_accept_1, eps,
             )  # fmt: skip
             acceptance_sum += acceptance_0
-            unsolved_sum += unsolved_0
-            irreversible_sum += irreversible_0
         theta_draws[kept, 0] = theta_0
         theta_draws[kept, 1] = theta_1
         theta_draws[kept, 2] = theta_2
@@ -581,10 +420,6 @@ def run(
         r_draws[kept, 2] = r_2
         acceptance_draws[kept, 0] = acceptance_sum / thin
         acceptance_sum = 0.0
-        unsolved_draws[kept, 0] = unsolved_sum
-        unsolved_sum = 0.0
-        irreversible_draws[kept, 0] = irreversible_sum
-        irreversible_sum = 0.0
         finite = True
         finite = finite and abs(theta_0) <= 1.7976931348623157e308
         finite = finite and abs(theta_1) <= 1.7976931348623157e308
@@ -621,7 +456,7 @@ def seed_streams(seed, chains):
 # Support: checks, random streams, stable functions, as far as what stands above calls them.
 
 
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cfunc_wrapper=True)
 def _exp(x):
     """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""
     x = 710.0 if x > 710.0 else x
@@ -750,61 +585,6 @@ def _uniform_integer(least, most, a, b):
     """Return an integer drawn uniformly from least to most."""
     u = _exp(-0.5 * (a * a + b * b))
     return min(least + int(u * (most - least + 1)), most)
-
-
-_CLOSE = 1e-8  # of the size of a block, as near as trajectories of many steps come that were solved to 1e-12 each
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _returned(log_ratio, gap, extent):
-    """Return the log ratio, or -inf where a block came back by `gap` from where it began; NaN is no way back."""
-    return log_ratio if gap <= _CLOSE * extent else -math.inf
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _guards(led, log_ratio):
-    """Return 1 where a trajectory led to no number, else 0; and 1 where it led somewhere and not back, else 0.
-
-    `led` is the log ratio before it was tried whether it leads back. An energy of plus infinity is a number.
-    """
-    known = led < math.inf or led >= math.inf
-    lost = not known
-    one_way = known and led > -math.inf and not log_ratio > -math.inf
-    return 1.0 if lost else 0.0, 1.0 if one_way else 0.0
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _progress(change, size, start, value, other):
-    """Return the largest difference of two sides so far and the largest entry, with those of one more entry.
-
-    The entry from which the iteration started counts, too: what crosses zero has no size of its own.
-    """
-    return max(change, abs(other - value)), max(size, abs(start), abs(other))
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _solve(matrix, right):
-    """Overwrite `right` by the solution of a linear equation, by elimination with row pivots; both are overwritten."""
-    n = len(right)
-    for k in range(n):
-        pivot = k
-        for i in range(k + 1, n):
-            if abs(matrix[i, k]) > abs(matrix[pivot, k]):
-                pivot = i
-        if pivot != k:
-            for j in range(k, n):
-                matrix[k, j], matrix[pivot, j] = matrix[pivot, j], matrix[k, j]
-            right[k], right[pivot] = right[pivot], right[k]
-        for i in range(k + 1, n):
-            factor = matrix[i, k] / matrix[k, k]
-            for j in range(k + 1, n):
-                matrix[i, j] -= factor * matrix[k, j]
-            right[i] -= factor * right[k]
-    for k in range(n - 1, -1, -1):
-        total = right[k]
-        for j in range(k + 1, n):
-            total -= matrix[k, j] * right[j]
-        right[k] = total / matrix[k, k]
 
 
 def _seed_words(seed, chains, stream, words):

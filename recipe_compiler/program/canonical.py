@@ -76,9 +76,12 @@ def _names_are_apart(program: Program) -> Iterator[str]:
 
 
 def _values_follow(program: Program) -> Iterator[str]:
-    """2. Every block of the state is shifted, each time from its newest value."""
+    """2. Every block of the state is shifted, each time from its newest value; again from that of the shift before."""
     newest = {block: block.name for block in program.blocks}
-    for shift in program.shifts:
+    for before, shift in zip((None, *program.shifts), program.shifts, strict=False):
+        if shift.again:
+            yield from _substitutes(before, shift)
+            newest |= {shift.block: shift.old}
         if shift.block not in newest:
             yield f"a shift of {shift.block.name}, which is no block"
         elif shift.old != newest[shift.block]:
@@ -86,6 +89,12 @@ def _values_follow(program: Program) -> Iterator[str]:
         newest |= {shift.block: shift.new} if shift.block in newest else {}
     if program.cycle is None or program.cycle.trajectory is not None:
         yield from (f"{block.name} has no shift" for block, value in newest.items() if value == block.name)
+
+
+def _substitutes(before: Shift | None, shift: Shift) -> Iterator[str]:
+    """Yield what keeps a shift from being the one before it with its value put in."""
+    if before is None or (before.block, before.old) != (shift.block, shift.old) or before.noise or before.transform:
+        yield f"{shift.new} is a substitution into no shift before it"
 
 
 def _names_stand_before(program: Program) -> Iterator[str]:

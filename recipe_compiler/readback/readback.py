@@ -330,11 +330,15 @@ def _first_order(read: ReadStep, here: Names, derivation: Derivation, names: Map
 
     With S the inverse of T, what moves T by f eps and noise of variance v eps moves z by (S' f + S'' v/2) eps (Ito).
     All values of a block are the old one at eps = 0; what they are beyond that changes E[dz] by order eps**2, so the
-    parts of several shifts of a block add up.
+    parts of several shifts of a block add up, but for those of which another is made by substitution.
     """
     program = here.program
     places = [(shift.block, k) for shift in program.shifts for k in range(len(here.block(shift.block)))]
-    rows = {place: [n for n, own in enumerate(places) if own == place] for place in dict.fromkeys(places)}
+    again = (*(shift.again for shift in program.shifts[1:]), False)
+    lasting = [not put_in for shift, put_in in zip(program.shifts, again, strict=True) for _ in here.block(shift.block)]
+    rows = {
+        place: [n for n, own in enumerate(places) if own == place and lasting[n]] for place in dict.fromkeys(places)
+    }
     coordinates_ = [(block, k) for block in program.blocks for k in range(len(here.block(block)))]
     old = [here.block(block)[k] for block, k in coordinates_]
     still = {new: here.block(block)[k] for new, (block, k) in zip(read.next, places, strict=True)}

@@ -45,7 +45,8 @@ def split(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Pro
         own = flow.changes(derivation, stated[letter.piece] if flow.as_stated else piece, letter.share)
         letters_.append((piece, tuple(replace(change, B_hat=B_hat) for change in own)))
     every = [change for _, changes in letters_ for change in changes]
-    made = _Made(derivation, setting, Counter(block for change in every for block in change.moved))
+    count = Counter(block for change in every for block in change.moved for _ in range(max(change.turns, 1)))
+    made = _Made(derivation, setting, count)
     for piece, changes in letters_:
         before = made
         for change in changes:
@@ -90,7 +91,19 @@ class _Made:
     """Block to its newest value."""
 
     def then(self, change: Change) -> "_Made":
-        """Return the statements with those of one more change: all its blocks move at once, from the same values."""
+        """Return the statements with those of one more change: all its blocks move at once, from the same values.
+
+        An equation that substitutions solve is as many shifts, each with the value that the one before it made.
+        """
+        if change.implicit and change.turns:
+            made = self._shifted(replace(change, implicit=False))
+            for _ in range(1, change.turns):
+                made = made._shifted(replace(change, implicit=False), self.newest)
+            return made
+        return self._shifted(change)
+
+    def _shifted(self, change: Change, begun: Mapping[str, str] | None = None) -> "_Made":
+        """Return the statements with the shifts of a change, from the newest values, or again from those begun with."""
         blocks = self.derivation.dynamics.declarations.blocks
         own = change.propagator
         known = () if own is None or own in self.statements else (own,)
@@ -106,12 +119,13 @@ class _Made:
         moves = [
             Shift(
                 block,
-                self._newest(block),
+                self._newest(block) if begun is None else begun.get(block.name, block.name),
                 new[block.name],
                 self._at_newest(rate, {} if slope is None else new),
                 noise.get(block.name, ""),
                 self._at_newest(slope, new) if slope is not None else None,
                 change.transforms.get(block.name),
+                again=begun is not None,
             )
             for block, rate, slope in zip(blocks, change.rate, self._slopes(change), strict=True)
             if block.name in new

@@ -32,6 +32,8 @@ class Change:
     """What its noise gives up for that of the gradient: N(0, eps (two_D - eps B_hat))."""
     implicit: bool = False
     """Whether the rate is taken at the value that the block moves to: there is one block then, and no noise."""
+    turns: int = 0
+    """Of an implicit one: how many substitutions solve it exactly; 0 where it is solved by iteration."""
     transforms: Mapping[str, Transform] = field(default_factory=dict[str, Transform])
     """T by block."""
 

@@ -8,7 +8,9 @@ Over a time t, with f the drift of a piece and w ~ N(0, 2 D t) its noise,
 * generalised leapfrog, of a position q and a momentum p: p1 = p + t/2 f_p(q, p1), q1 = q + t/2 f_q(q, p1),
   q' = q1 + t/2 f_q(q', p1), p' = p1 + t/2 f_p(q', p1) (Leimkuhler, Reich 2004, Sec. 4.3; Girolami, Calderhead 2011).
 
-Both are of order 2 and equal to their own inverse backward in time; for H with a constant Q they are symplectic.
+Both are of order 2 and equal to their own inverse backward in time; for H with a constant Q they are symplectic. What
+is solved for is solved exactly by substitutions where entries wait for each other in an order (`substitution`), else by
+iteration.
 """
 
 from dataclasses import dataclass
@@ -18,8 +20,9 @@ from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, col_slots,
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.splitting.degree import degree
-from recipe_compiler.splitting.flow import Change, NoRow
+from recipe_compiler.splitting.flow import Change, Flow, NoRow
 from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.substitution import turns_of
 
 ORDER = 2
 """The weak order of both."""
@@ -34,6 +37,8 @@ class Midpoint:
     """The implicit midpoint of a piece that moves one block."""
 
     noisy: bool
+    turns: int = 0
+    """Substitutions that solve its equation; 0 where it is iterated."""
     as_stated: bool = True
     may_end: bool = False
     row: str = MIDPOINT
@@ -43,7 +48,7 @@ class Midpoint:
     def says(self) -> str:
         """The flow after a time t."""
         noise = " + N(0, 2 D t)" if self.noisy else ""
-        return f"z' = z + t f((z + z')/2){noise}, solved by iteration; of order 2"
+        return f"z' = z + t f((z + z')/2){noise}, solved by {_solved(self.turns)}; of order 2"
 
     def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
         """Return a half step that is solved for, and one that is not: first, where it draws the noise."""
@@ -51,7 +56,7 @@ class Midpoint:
         half = tuple(c.scale(f, share / 2) for f in piece.drift)
         two_D = tuple(tuple(c.scale(entry, 2 * share) for entry in row) for row in piece.D)
         explicit = Change(piece.moved, half, two_D)
-        implicit = Change(piece.moved, half, _none(derivation), implicit=True)
+        implicit = Change(piece.moved, half, _none(derivation), implicit=True, turns=self.turns)
         return (explicit, implicit) if self.noisy else (implicit, explicit)
 
 
@@ -61,6 +66,8 @@ class GeneralisedLeapfrog:
 
     position: str
     momentum: str
+    turns: tuple[int, int] = (0, 0)
+    """Substitutions that solve for the position and for the momentum; 0 where that is iterated."""
     as_stated: bool = True
     may_end: bool = False
     row: str = GENERALISED
@@ -69,21 +76,45 @@ class GeneralisedLeapfrog:
     @property
     def says(self) -> str:
         """The flow after a time t."""
-        return "p1 = p + t/2 f_p(q, p1), q' = q + t/2 (f_q(q, p1) + f_q(q', p1)), p' = p1 + t/2 f_p(q', p1); of order 2"
+        found = "p1 = p + t/2 f_p(q, p1), q' = q + t/2 (f_q(q, p1) + f_q(q', p1)), p' = p1 + t/2 f_p(q', p1)"
+        names = ((self.position, self.turns[0]), (self.momentum, self.turns[1]))
+        solved = "".join(f"; {name} by {_solved(turns)}" for name, turns in names if turns > 1)
+        return f"{found}{solved}; of order 2"
 
     def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
         """Return the half steps of p, q, q and p: the first of p and the second of q are solved for."""
         c, blocks = derivation.calculus, derivation.dynamics.declarations.blocks
 
-        def half(name: str, *, implicit: bool) -> Change:
+        def half(name: str, *, implicit: bool, turns: int = 0) -> Change:
             rate: Vector = tuple(
                 c.scale(f, share / 2) if block.name == name else c.zero(*row_slots(block))
                 for block, f in zip(blocks, piece.drift, strict=True)
             )
-            return Change((name,), rate, _none(derivation), implicit=implicit)
+            return Change((name,), rate, _none(derivation), implicit=implicit, turns=turns)
 
         q, p = self.position, self.momentum
-        return half(p, implicit=True), half(q, implicit=False), half(q, implicit=True), half(p, implicit=False)
+        for_q, for_p = self.turns
+        return (
+            half(p, implicit=True, turns=for_p),
+            half(q, implicit=False),
+            half(q, implicit=True, turns=for_q),
+            half(p, implicit=False),
+        )
+
+
+def is_iterated(flow: Flow) -> bool:
+    """Whether a step solves the equations of a flow by iteration, to a tolerance."""
+    match flow:
+        case Midpoint(turns=turns):
+            return not turns
+        case GeneralisedLeapfrog(turns=turns):
+            return not all(turns)
+        case _:
+            return False
+
+
+def _solved(turns: int) -> str:
+    return f"{turns} substitutions" if turns > 1 else "a substitution" if turns else "iteration"
 
 
 def midpoint(derivation: Derivation, piece: Piece) -> Midpoint | NoRow:
@@ -101,7 +132,7 @@ def midpoint(derivation: Derivation, piece: Piece) -> Midpoint | NoRow:
         degrees = [degree(f, moved, declarations) for f in piece.drift]
         if any(n is None or n > 1 for n in degrees):
             return NoRow(f"it has noise, and its drift is not linear in {block.name}")
-    return Midpoint(piece.is_noisy)
+    return Midpoint(piece.is_noisy, turns_of(derivation, block, piece.drift))
 
 
 def generalised(derivation: Derivation, piece: Piece) -> GeneralisedLeapfrog | NoRow:
@@ -114,11 +145,13 @@ def generalised(derivation: Derivation, piece: Piece) -> GeneralisedLeapfrog | N
     position = next((name for name in piece.moved if name in potential), piece.moved[0])
     momentum = next(name for name in piece.moved if name != position)
     (block,) = (block for block in declarations.blocks if block.name == position)
+    (other,) = (block for block in declarations.blocks if block.name == momentum)
     if _takes_gradient(derivation, piece, block):
         return NoRow(
             f"the drift of {position} takes the gradient of the potential at the {position} that is solved for"
         )
-    return GeneralisedLeapfrog(position, momentum)
+    turns = (turns_of(derivation, block, piece.drift), turns_of(derivation, other, piece.drift))
+    return GeneralisedLeapfrog(position, momentum, turns)
 
 
 def _takes_gradient(derivation: Derivation, piece: Piece, block: Block) -> bool:

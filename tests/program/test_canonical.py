@@ -277,6 +277,9 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
     "a minibatch in a full step": (12, LOGISTIC, lambda p: replace(p, variant="full")),
     "the generator of an estimate": (13, LOGISTIC, estimated),
     "a moment without its index": (13, GAUSSIAN, summed_moment),
+    "a substitution into no shift before it": (
+        2, GAUSSIAN, lambda p: changed(p, Shift, lambda s: [replace(s, again=True)]),
+    ),
     "an equation that does not name what it solves for": (
         14, GAUSSIAN, lambda p: changed(p, Shift, lambda s: [replace(s, slope=Tensor((ROW, COL), ()))]),
     ),

@@ -11,7 +11,7 @@ from loaders import load_build
 
 from recipe_compiler.errors import CompilerError
 
-FUNNEL = Path(__file__).parents[2] / "specs/builds/rhmc_funnel.yaml"
+FUNNEL = Path(__file__).parents[1] / "shared/guarded_funnel.yaml"
 FAULTS = {
     # fault: what stands there, what then does, what is said
     "the way back of one coordinate": ("gap += abs(theta_1 - theta_back_1)", "gap += 0.0", "how far theta is"),

@@ -14,7 +14,7 @@ from recipe_compiler.run.store import to_datatree
 from recipe_compiler.run.summary import summarise
 from recipe_compiler.spec.model import Build
 
-FUNNEL = Path(__file__).parents[2] / "specs/builds/rhmc_funnel.yaml"
+FUNNEL = Path(__file__).parents[1] / "shared/guarded_funnel.yaml"
 
 
 def drawn(build: Build, **settings: object) -> Draws:

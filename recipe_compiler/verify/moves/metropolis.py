@@ -29,7 +29,7 @@ from recipe_compiler.spec.moves import over_a_period
 from recipe_compiler.spec.read_involution import names_of
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.flow_table import flow_of
-from recipe_compiler.splitting.implicit import EXACTLY
+from recipe_compiler.splitting.implicit import EXACTLY, is_iterated
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.split_by import may_leave
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
@@ -138,8 +138,8 @@ def _shown(split: Split, move: Metropolis) -> Answer:
 
 def _proof(split: Split, found: Turned) -> Answer:
     noisy = [piece.name for piece in _done(split) if piece.is_noisy]
-    numerical = [piece.name for piece in _done(split) if piece.name in split.numerical]
-    given = [FLOWS, *([EXACTLY] if numerical else [])]
+    iterated = any(is_iterated(flow_of(split.derivation, p, split.numerical.get(p.name, ""))) for p in _done(split))
+    given = [FLOWS, *([EXACTLY] if iterated else [])]
     heat = f"; {', '.join(noisy)} in detailed balance" if noisy else ""
     says = f"a palindrome of pieces that keep volume and run backwards under {found.under.says}{heat}"
     answer = shown(says, found.obligations, given)

@@ -5,7 +5,7 @@ engine takes what a step does in each share, written out at small sizes, and dec
 piece, dz = f_k dt + sqrt(2 D_k) dW.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import cast
@@ -130,6 +130,32 @@ def _asked_of_stages(
         if block.name in piece.moved:
             yield f"the halves of the drift of {block.name}", halves(block)
     yield "the noise", noise
+    for change in changes:
+        if change.implicit and change.turns:
+            yield f"what {change.turns} substitutions leave of the equation of {change.moved[0]}", _left(split, change)
+
+
+def _left(split: Split, change: Change) -> Scalars:
+    """Return what an equation is off by, new - (z + eps rate(new)), after its substitutions, composed from z on."""
+    declarations = with_step(split.subject.dynamics.declarations)
+    (name,) = change.moved
+    block = next(n for n, own in enumerate(split.subject.names) if own == name)
+
+    def entries(sizes: Sizes) -> list[Expr]:
+        eps = cast(Symbol, component(declarations.parameters[-1], (), declarations, sizes))
+        places, z = split.places(block, sizes), split.z(sizes)
+        rate = derived(split, change.rate, sizes, leaf_of(declarations, sizes))
+
+        def put_in(x: Sequence[Expr]) -> list[Expr]:
+            there = dict(zip((z[k] for k in places), x, strict=True))
+            return [z[k] + eps * rate[k].xreplace(there) for k in places]
+
+        new: list[Expr] = [z[k] for k in places]
+        for _ in range(change.turns):
+            new = put_in(new)
+        return [x - y for x, y in zip(new, put_in(new), strict=True)]
+
+    return entries
 
 
 def _asked(split: Split, piece: Piece, changes: tuple[Change, ...], share: Fraction) -> Iterator[tuple[str, Scalars]]:

@@ -1,0 +1,75 @@
+"""Equations that repeated substitution solves: `new = old + eps rate(new)`, where entries wait for each other in order.
+
+With Phi(x) = old + eps rate(x) and J its slopes, J_ij = d rate_i/d x_j, the slopes of Phi(Phi(x)) are eps^2 J(y) J(x),
+y = Phi(x). Where J(y) J(x) = 0 for all y and x, Phi(Phi(x)) is one value c for all x, so Phi(c) = Phi(Phi(Phi(x))) = c,
+and c is the only solution: two substitutions, from whatever value, solve the equation exactly. Of n turns likewise, n
+slopes at n points. So it is where an order of the entries exists in which each waits for those before it alone: the
+first turn is right in what waits for nothing, the next in what waits for that.
+"""
+
+from dataclasses import replace
+
+from recipe_compiler.derive.recipe import Derivation, Vector, col_slots, row_slots
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.program.atoms import replace_atoms
+from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor
+
+MOST_TURNS = 3
+"""Substitutions that are tried. A longer chain of entries is solved by iteration."""
+
+
+def turns_of(derivation: Derivation, block: Block, drift: Vector) -> int:
+    """Return how many substitutions solve the equation of a block exactly, for every size; 0 where that is not shown.
+
+    Args:
+        derivation: of the dynamics.
+        block: that is solved for; over all real numbers, so that a substitution leads nowhere outside.
+        drift: by blocks of the state; that of the block is the rate, up to a factor.
+    """
+    if block.domain.name is not DomainName.REAL:
+        return 0
+    c = derivation.calculus.plain
+    rate = drift[derivation.dynamics.declarations.blocks.index(block)]
+    try:
+        slope = c.diff(rate, Coordinate(block.name, col_slots(block)))
+        products = slope
+        for turn in range(1, MOST_TURNS + 1):
+            if c.is_zero(products):
+                return turn
+            products = _product(c, block, products, _elsewhere(c, block, slope, turn), turn)
+    except ModelError:  # it jumps, or has no slope that is known
+        return 0
+    return 0
+
+
+def _product(c: Calculus, block: Block, left: Tensor, right: Tensor, turn: int) -> Tensor:
+    """Return sum_k left_ik right_kj."""
+    rows, columns = row_slots(block), col_slots(block)
+    between = tuple(replace(index, label=f"k{turn}") for index in rows)
+    first = c.rename(left, dict(zip(columns, between, strict=True)))
+    second = c.rename(right, dict(zip(rows, between, strict=True)))
+    return c.total(_over(c, c.multiply(first, second), between), *between)
+
+
+def _over(c: Calculus, tensor: Tensor, indices: tuple[Index, ...]) -> Tensor:
+    """Return a tensor with indices among its free ones, whether or not its terms have them."""
+    return c.add(c.zero(*indices), tensor)
+
+
+def _elsewhere(c: Calculus, block: Block, slope: Tensor, turn: int) -> Tensor:
+    """Return slopes at another point: coordinates, and functions of them, have another name there."""
+
+    def moved(atom: Atom) -> Atom:
+        match atom:
+            case Coordinate(name) if name == block.name:
+                return replace(atom, block=f"{name}'{turn}")
+            case Component(name) if (name, block.name) in c.rules.depends:
+                return replace(atom, name=f"{name}'{turn}")
+            case _:
+                return atom
+
+    there = replace_atoms(slope, moved)
+    return c.collect(there.terms, there.free)

@@ -1,0 +1,143 @@
+"""Equations that substitutions solve exactly, and those that they do not: entries in a circle, and jumps."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cycles import texts
+from loaders import load_build
+from reports import only
+
+from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.report.check import check
+from recipe_compiler.run.data import load_data
+from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.sample import sample
+from recipe_compiler.scheme.discretise import discretise
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build
+from recipe_compiler.splitting import implicit
+from recipe_compiler.splitting.substitution import turns_of
+from recipe_compiler.tensor.terms import Index
+from recipe_compiler.verdict import Refuted
+
+Written = Callable[[str], Build]
+SPECS = Path(__file__).parents[2] / "specs"
+FUNNEL, GUARDED = SPECS / "builds/rhmc_funnel.yaml", SPECS.parent / "tests/shared/guarded_funnel.yaml"
+RIEMANN = f"""
+format: 1
+name: metric
+dynamics: {SPECS}/dynamics/rhmc.yaml
+target: {SPECS}/targets/gaussian.yaml
+bind: {{G: "diag(exp(EXPONENT))"}}
+parameters:
+  e: {{shape: d, value: [1, 0, 0, 0]}}
+  mu: {{value: [1, -2, 0, 1]}}
+  Sigma: {{value: [[2, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1/2], [0, 0, 1/2, 1]]}}
+scheme: {{split: [H], pieces: {{H: {{Q: all}}}}, flows: {{H: generalised}}}}
+variant: full
+sizes: {{d: 4}}
+run: {{step_size: 0.1}}
+"""
+
+
+def place(k: int) -> str:
+    return f"grad(theta[{k}], theta)"
+
+
+CHAIN = f"{place(1)}*theta[0] + {place(2)}*theta[1]"
+
+
+def derivation(written: Written, exponent: str) -> Derivation:
+    return derive(bind(written(RIEMANN.replace("EXPONENT", exponent))))
+
+
+@pytest.mark.parametrize(
+    ("exponent", "expected"),
+    [
+        (f"{place(0)} - (ones - {place(0)})*theta[0]", (2, 2)),
+        (f"{place(2)}*theta[1]**2", (2, 2)),
+        (CHAIN, (3, 3)),
+        (f"{CHAIN} + {place(3)}*theta[2]", (0, 0)),  # four turns: more than are tried
+        (f"{CHAIN} + {place(0)}*theta[2]", (0, 0)),
+        (f"{place(1)}*theta[0] + {place(0)}*theta[1]", (0, 0)),
+        (f"{place(1)}*theta[1]", (0, 0)),
+        ("ones*theta[0]", (0, 0)),
+        ("e - (ones - e)*(e.T @ theta)", (0, 0)),  # by the value of e alone
+        ("e", (1, 1)),
+    ],
+)
+def test_entries_that_wait_for_each_other_in_an_order_are_substituted(
+    written: Written, exponent: str, expected: tuple[int, int]
+) -> None:
+    """Of the position and the momentum, for every d; 0: solved by iteration."""
+    of = derivation(written, exponent)
+    assert tuple(turns_of(of, block, of.drift) for block in of.dynamics.declarations.blocks) == expected
+
+
+def test_what_jumps_is_not_substituted(written: Written) -> None:
+    """The slope of sign is zero almost everywhere, and it depends on what is solved for."""
+    of = derivation(written, "e")
+    block = of.dynamics.declarations.blocks[0]
+    jumping = of.calculus.applied("sign", of.calculus.coordinate("theta", Index("d", "i")))
+    assert turns_of(of, block, (jumping, of.drift[1])) == 0
+
+
+def test_a_substitution_is_a_shift_from_where_the_one_before_it_began(written: Written) -> None:
+    build = written(RIEMANN.replace("EXPONENT", CHAIN))
+    shifts = discretise(build, derive(bind(build), stated=True)).shifts
+    assert [(s.new, s.old, s.again, s.implicit) for s in shifts] == [
+        ("r_v1", "r", False, False), ("r_v2", "r", True, False), ("r_v3", "r", True, False),
+        ("theta_v1", "theta", False, False),
+        ("theta_v2", "theta_v1", False, False), ("theta_v3", "theta_v1", True, False),
+        ("theta_new", "theta_v1", True, False), ("r_new", "r_v3", False, False),
+    ]  # fmt: skip
+
+
+def test_moves_are_those_of_the_iteration_without_its_guards() -> None:
+    """Of one seed: the funnel whose order stands in the formula, and that whose order stands in the value of e."""
+    found = []
+    for path in (FUNNEL, GUARDED):
+        build = load_build(path)
+        module = texts(build)["shipped"].module
+        run = replace(build.run, chains=2, warmup=0, draws=300, thin=1, step_size=0.3)
+        found.append(sample(load_text(module.name, module.text), build, run, load_data(build.data, build.target)))
+    explicit, iterated = found
+    assert explicit.unsolved is None
+    assert iterated.unsolved is not None
+    assert int(iterated.unsolved.sum()) == 0
+    for one, other in zip(explicit.arrays, iterated.arrays, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-7)
+
+
+def one_turn(*_: object) -> int:
+    return 1
+
+
+def test_too_few_substitutions_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: one turn where two are needed. The maps are composed by the second engine."""
+    monkeypatch.setattr(implicit, "turns_of", one_turn)
+    with only("flow"):
+        (found,) = (f for f in check(load_build(FUNNEL)).findings if f.id == "flow")
+    assert isinstance(found.decision, Refuted)
+    assert "what 1 substitutions leave of the equation of" in str(found.decision)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("r_v1_1 * r_v1_1", "r_1 * r_1"),  # a substitution of the value before
+        ("exp_part_4 = _exp(theta_v2_0)", "exp_part_4 = _exp(theta_v1_0)"),
+        ("theta_new_0 = part_2 + theta_v1_0", "theta_new_0 = part_2 + theta_v2_0"),  # from the turn before, not again
+        ("r_v2_1 = r_1 +", "r_v2_1 = r_v1_1 +"),
+        ("_exp(theta_new_0)", "_exp(theta_v1_0)"),
+    ],
+)
+def test_a_wrong_substitution_in_a_text_is_found(old: str, new: str) -> None:
+    text = texts(load_build(FUNNEL))["shipped"]
+    assert old in text.module.text
+    with pytest.raises(CompilerError, match="read back"):
+        text.read(replace(text.module, text=text.module.text.replace(old, new, 1)))
