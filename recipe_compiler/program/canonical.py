@@ -15,6 +15,7 @@ from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.lower_draw import is_computed
 from recipe_compiler.program.places import Axes, gradients, places
 from recipe_compiler.program.program import (
+    EPS,
     Cycle,
     Draw,
     Evaluate,
@@ -318,6 +319,13 @@ def _draws_fit(program: Program) -> Iterator[str]:
             yield from (f"{name} is carried on to a state that is drawn" for name in sorted(kept))
 
 
+def _images_stand_alone(program: Program) -> Iterator[str]:
+    """18. An image adds nothing: no draw, no transform; it is no equation, and free of eps."""
+    for shift in program.shifts:
+        if shift.image and (shift.noise or shift.transform or shift.implicit or EPS in names_of(shift.rate)):
+            yield f"{shift.new} is an image, and more"
+
+
 def _involution_fits(move: Involution, program: Program, newest: Mapping[str, str]) -> Iterator[str]:
     """Yield what an involution maps that is no block, draws with the time of a step, or begins at."""
     for image in move.images:
@@ -366,6 +374,7 @@ _RULES: tuple[Callable[[Program], Iterator[str]], ...] = (
     _transforms_have_a_domain,
     _moves_follow,
     _draws_fit,
+    _images_stand_alone,
 )
 
 INVARIANTS = tuple((rule.__doc__ or "").partition("\n")[0] for rule in _RULES)

@@ -257,6 +257,10 @@ def _shifted(
     scope = tuple(index for index, _ in loops)
     at = tuple(variable for _, variable in loops)
     change = shift.rate
+    if shift.image:
+        value, defined = scalar(defined, change, scope, dict(loops))
+        says = Comment(f"{shift.new}{'[i]' if at else ''} = {text(shift.rate)}")
+        return (says, *nested(loops, (Assign(Ref(shift.new, at or (0,)), value),))), defined
     if gathered:
         change, defined = _gathered(defined, change)
     moved, defined = scalar(defined, change, scope, dict(loops))

@@ -220,6 +220,8 @@ class Shift:
     """Of an equation, whose rate names `new` itself: d rate_i/d new_j, for Newton's iteration that solves it."""
     transform: Transform | None = None
     """T, entry by entry; `new` is not a number where the sum is no value of T."""
+    image: bool = False
+    """Whether `new = rate`, in which `old` stands: what reflects a position that has left its domain, say."""
     again: bool = False
     """Whether it is one more substitution into the equation of the shift before it: from the same `old`."""
 

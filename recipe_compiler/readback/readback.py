@@ -347,7 +347,10 @@ def _first_order(read: ReadStep, here: Names, derivation: Derivation, names: Map
         still |= dict(zip(here.gradient(value), here.gradient(), strict=True))
     values = [value.xreplace(still) for value in read.values]
     transforms = transforms_of(here)
-    for value, (block, k), transform in zip(values, places, transforms, strict=True):
+    images = [shift.image for shift in program.shifts for _ in here.block(shift.block)]
+    for value, (block, k), transform, image in zip(values, places, transforms, images, strict=True):
+        if image:  # of eps it is free, and within the domain what it is of
+            continue
         stated = transformed(transform, here.block(block)[k])
         equal(at_start(value), stated, f"a value of {block.name}[{k}] at eps = 0", here)
     covariance = {

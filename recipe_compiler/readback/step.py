@@ -289,7 +289,7 @@ def stated_step(names: Names, new: Sequence[sp.Symbol]) -> ReadStep:
                 start = [transformed(statement.transform, x) for x in moved.get(old) or names.block(block)]
                 own, left = left[: len(start)], left[len(start) :]
                 drift = values(rate, names, block, {**moved, value: own} if statement.implicit else moved)
-                found += [z + names.eps * f for z, f in zip(start, drift, strict=True)]
+                found += drift if statement.image else [z + names.eps * f for z, f in zip(start, drift, strict=True)]
                 moved[value] = own
             case Propagator() | Evaluate() | Heat():
                 pass
@@ -327,6 +327,10 @@ def stated_changes(
     for shift in names.program.shifts:
         rate = values(shift.rate, names, shift.block, moved)
         w = own.get((shift.noise, shift.block), [sp.Integer(0)] * len(rate))
+        if shift.image:
+            start = moved.get(shift.old) or names.block(shift.block)
+            changes.append([value - z for value, z in zip(rate, start, strict=True)])
+            continue
         changes.append([names.eps * f + x for f, x in zip(rate, w, strict=True)])
     return changes
 

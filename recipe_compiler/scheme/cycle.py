@@ -7,6 +7,7 @@ from fractions import Fraction
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.errors import CompilerError, Fault, ModelError, Place
+from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import SCALAR, WITHOUT_BOUNDARY, Shape
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.combine import unsupported
@@ -73,10 +74,16 @@ def with_cycle(
     if potential is None:
         return _checked(program, cycle)
     for block in program.blocks if accepted else ():
-        if block.domain.name not in WITHOUT_BOUNDARY:
+        if block.domain.name not in WITHOUT_BOUNDARY and not _is_reflected(program, block):
             hint = f"state the target with `transform` for {block.name}, so that its coordinates are all real numbers"
             raise unsupported(f"acceptance by H of a state with a boundary ({block.name})", hint)
     return _checked(program, replace(cycle, potential=potential, rest=rest_of(derivation)))
+
+
+def _is_reflected(program: Program, block: Block) -> bool:
+    """Whether each shift of a block is put back into its domain by the one after it."""
+    images = [shift.image for shift in program.shifts if shift.block == block]
+    return all(image is bool(k % 2) for k, image in enumerate(images)) and len(images) % 2 == 0
 
 
 def _trajectory(move: Metropolis | Steps, values: tuple[Along, ...], *, anew: bool) -> Trajectory:

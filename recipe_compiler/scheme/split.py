@@ -125,7 +125,8 @@ class _Made:
                 noise.get(block.name, ""),
                 self._at_newest(slope, new) if slope is not None else None,
                 change.transforms.get(block.name),
-                again=begun is not None,
+                change.image,
+                begun is not None,
             )
             for block, rate, slope in zip(blocks, change.rate, self._slopes(change), strict=True)
             if block.name in new

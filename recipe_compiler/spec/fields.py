@@ -184,7 +184,6 @@ _OFFERED = "`refresh`, `draw`, `cir`, `metropolis`, `involution`, or a word (`sp
 _LOOKS_AT_THE_STATE = ("when", "if", "unless", "while", "until")
 _NOT_OFFERED: Mapping[str, str] = {
     "code": "a move that is code",
-    "reflect": "a reflection at a boundary that turns the momentum",
     "of": "other dynamics on some of the blocks",
     "bind": "other dynamics on some of the blocks",
 }

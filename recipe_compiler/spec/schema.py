@@ -233,7 +233,7 @@ Pieces = dict[Name, Annotated[list[SelectionEntry], OneOrMore, Field(min_length=
 
 
 Flows = Annotated[
-    dict[Name, Literal["midpoint", "generalised"]],
+    dict[Name, Literal["midpoint", "generalised", "reflected"]],
     Field(description="numerical flows of pieces that have no exact one, or whose exact one is not wanted"),
 ]
 

@@ -34,6 +34,8 @@ class Change:
     """Whether the rate is taken at the value that the block moves to: there is one block then, and no noise."""
     turns: int = 0
     """Of an implicit one: how many substitutions solve it exactly; 0 where it is solved by iteration."""
+    image: bool = False
+    """Whether the rates are the new values themselves, free of eps; without noise."""
     transforms: Mapping[str, Transform] = field(default_factory=dict[str, Transform])
     """T by block."""
 

@@ -1,4 +1,4 @@
-"""The table of flows: exact ones, of which a piece has the first that it fits, and numerical ones, by name."""
+"""The table of flows: exact ones, of which a piece has the first that it fits, and others, by name."""
 
 from collections.abc import Callable, Mapping
 
@@ -9,6 +9,7 @@ from recipe_compiler.splitting.entrywise import LINEAR, ORNSTEIN_UHLENBECK, SHIF
 from recipe_compiler.splitting.flow import Flow, NoRow
 from recipe_compiler.splitting.implicit import GENERALISED, MIDPOINT, generalised, midpoint
 from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.reflection import REFLECTED, reflected
 from recipe_compiler.splitting.riccati import RICCATI, riccati
 from recipe_compiler.splitting.transformed import TRANSFORMED, transformed
 from recipe_compiler.tensor.show import text
@@ -23,7 +24,7 @@ EXACT: Mapping[str, Row] = {
     RICCATI: riccati,
 }
 """By what reports call them; some are found together."""
-NUMERICAL: Mapping[str, Row] = {MIDPOINT: midpoint, GENERALISED: generalised}
+NAMED: Mapping[str, Row] = {MIDPOINT: midpoint, GENERALISED: generalised, REFLECTED: reflected}
 """By the names that `flows: {A: midpoint}` has for them."""
 
 
@@ -40,7 +41,7 @@ def flow_of(derivation: Derivation, piece: Piece, named: str = "") -> Flow:
     Raises:
         ModelError: no row of the table is its flow; names what was found.
     """
-    rows = {named: NUMERICAL[named]} if named else EXACT
+    rows = {named: NAMED[named]} if named else EXACT
     reasons: list[str] = []
     for match_row in rows.values():
         found = match_row(derivation, piece)

@@ -13,6 +13,7 @@ from recipe_compiler.splitting.defaults import default_selections
 from recipe_compiler.splitting.flow import Flow
 from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.pieces import Piece, Selections, missing, pieces_of
+from recipe_compiler.splitting.reflection import Reflected
 from recipe_compiler.splitting.transformed import Transformed
 from recipe_compiler.splitting.words import shares
 from recipe_compiler.tensor.show import text as tensor_text
@@ -56,7 +57,7 @@ def may_leave(blocks: Iterable[Block], moves: Iterable[tuple[Piece, Flow]]) -> d
     """
     bounded = [block for block in blocks if block.domain.name not in WITHOUT_BOUNDARY]
     moving = [(block, flow) for piece, flow in moves for block in bounded if block.name in piece.moved]
-    inside = [block for block, flow in moving if isinstance(flow, Transformed) and flow.keeps_inside(block)]
+    inside = [block for block, flow in moving if isinstance(flow, Transformed | Reflected) and flow.keeps_inside(block)]
     ending = [block for block, flow in moving if isinstance(flow, Transformed) and flow.ends_outside(block)]
     every = [block for block, _ in moving]
     return {

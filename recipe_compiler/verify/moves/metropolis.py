@@ -31,6 +31,7 @@ from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.implicit import EXACTLY, is_iterated
 from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.splitting.split_by import may_leave
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
@@ -40,6 +41,7 @@ from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
 from recipe_compiler.verify.moves.detailed_balance import detailed_balance
 from recipe_compiler.verify.moves.metropolis_witness import departure
+from recipe_compiler.verify.moves.reflection import reflects
 from recipe_compiler.verify.moves.volume import volume_kept
 from recipe_compiler.verify.steps.order import FLOWS, is_palindrome
 from recipe_compiler.verify.steps.reversible import (
@@ -196,6 +198,8 @@ def _asked(split: Split, under: Flip) -> Iterator[Obligation]:
         else:
             yield f"{piece.name} runs backwards under {under.says}", runs_back(split, piece, under)
             yield f"{piece.name} keeps volume", volume_kept(split, piece)
+            if split.numerical.get(piece.name) == REFLECTED:
+                yield f"{piece.name} is reflected with the momentum of its entry alone", reflects(split, piece)
     yield "the word is its own reverse", is_palindrome(split)
 
 

@@ -20,6 +20,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.splitting.implicit import GENERALISED
 from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.tensor.definite import is_invertible, never_zero
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Undecided
@@ -37,9 +38,9 @@ LOOKED_AT = 6
 def volume_kept(split: Split, piece: Piece) -> Answer:
     """Decide that what moves a piece has |det| = 1: its exact flow, or the numerical one that is named."""
     flow = split.numerical.get(piece.name)
-    if flow is None or (flow != GENERALISED and _is_plane(split, piece)):
+    if flow in (None, REFLECTED) or (flow != GENERALISED and _is_plane(split, piece)):
         return keeps_volume(split, piece)
-    return _by_form(split, piece, flow)
+    return _by_form(split, piece, str(flow))
 
 
 def _is_plane(split: Split, piece: Piece) -> bool:

@@ -95,7 +95,7 @@ def _identities(split: Split, flows: Mapping[str, Flow]) -> Iterator[Identity]:
     pieces = {piece.name: piece for piece in split.pieces}
     for name, share in shares:
         piece, says = pieces[name], flows[name].says
-        changes = flows[name].changes(split.derivation, piece, share)
+        changes = tuple(own for own in flows[name].changes(split.derivation, piece, share) if not own.image)
         own = _asked if flows[name].order is None else _asked_of_stages
         for what, entries in own(split, piece, changes, share):
             yield Identity(

@@ -26,6 +26,7 @@ from recipe_compiler.spec.words import Letter, letter_text, letters, word_text
 from recipe_compiler.splitting.flow import Flow
 from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.reflection import Reflected
 from recipe_compiler.splitting.split_by import may_leave
 from recipe_compiler.splitting.words import Order, first_asymmetry, order
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
@@ -97,6 +98,8 @@ def word_order(split: Split, own: Split | None = None) -> Answer:
         return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))
     bounded = bounded_blocks(split.subject)
     try:
+        if any(isinstance(flow, Reflected) for flow in _numerical(split)):
+            return Answer(Undecided(("a step that is reflected is no smooth function of where it starts",)))
         numbers = [flow.order for flow in _numerical(split) if flow.order is not None]
         leaving = tuple(may_leave(bounded, _flows(split))) if bounded else ()
     except ModelError as error:

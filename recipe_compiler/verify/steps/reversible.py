@@ -18,6 +18,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.properties import centre, reflected, reflected_vector
+from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
@@ -56,7 +57,9 @@ def reversible(split: Split) -> Answer:
         return Answer(Undecided(faults_of(error)))
     if found is None:
         return Answer(Undecided(("no flip of blocks is known under which H stays the same",)))
-    return which_pieces({piece.name: runs_back(split, piece, found) for piece in split.pieces}, f" under {found.says}")
+    unsaid = {name: flow for name, flow in split.numerical.items() if flow == REFLECTED}
+    said = {piece.name: runs_back(split, piece, found) for piece in split.pieces if piece.name not in unsaid}
+    return which_pieces(said, f" under {found.says}", unsaid=unsaid)
 
 
 def flip_of(split: Split) -> Flip | None:

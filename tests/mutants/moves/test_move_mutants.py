@@ -58,6 +58,13 @@ OPEN = {
         "letter 1 = B/3, letter 3 = 2*B/3",
         "open whether r, drawn wholly anew, mends it",
     ),
+    "reflection_with_masses_that_are_correlated": (
+        "metropolis",
+        "does not hold: A is reflected with the momentum of its entry alone",
+        "M = [[6, -1], [-1, 3]]",
+        "the velocity of an entry of theta by the r of another = 1/17",
+    ),
+    "position_that_is_not_reflected": ("metropolis", "not shown that a move over it is refused"),
     "hmc_every_other_without_flip": ("metropolis", TURNED, "nothing draws r anew", "open whether r, drawn wholly anew"),
     "hmc_every_third_refresh_without_flip": (
         "metropolis",

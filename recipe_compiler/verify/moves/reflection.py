@@ -1,0 +1,59 @@
+"""Does a piece whose positions are reflected at 0 lead back with |det| = 1? Where each momentum carries its own entry.
+
+f_i = a_i r_i with a constant: df_i/dr_j = 0 for i != j, and f_i = sum_j df_i/dr_j r_j. Else to turn r_i turns the
+velocity of other entries, and a move that is reflected does not lead back (`splitting/reflection.py`).
+"""
+
+from sympy import Expr
+
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.derive.recipe import col_slots
+from recipe_compiler.errors import ModelError
+from recipe_compiler.splitting.flow_table import flow_of
+from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.reflection import REFLECTED, Reflected, crossed
+from recipe_compiler.tensor.terms import Coordinate
+from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verify.core.identities import Identity, faults_of
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.steps.split import Split, decided
+
+
+def reflects(split: Split, piece: Piece) -> Answer:
+    """Decide that f_i = a_i r_i, a constant, of a piece that is reflected; refuted by a point with another velocity."""
+    try:
+        flow = flow_of(split.derivation, piece, REFLECTED)
+    except ModelError as error:
+        return Answer(Undecided(faults_of(error)))
+    if not isinstance(flow, Reflected):
+        return Answer(Undecided((f"{piece.name} is not reflected",)))
+    c, names = split.derivation.calculus, split.subject.names
+    blocks = split.derivation.dynamics.declarations.blocks
+    n, m = names.index(flow.position), names.index(flow.momentum)
+    f, at = piece.drift[n], Coordinate(flow.momentum, col_slots(blocks[m]))
+    along = c.diff(f, at)
+    carried = c.total(c.multiply(along, c.atom(at)), *col_slots(blocks[m]))
+
+    def others(sizes: Sizes) -> list[Expr]:
+        v, r = _entries(split, piece, (n, m), sizes)
+        return [slope(x, y) for i, x in enumerate(v) for j, y in enumerate(r) if i != j]
+
+    def rest(sizes: Sizes) -> list[Expr]:
+        v, r = _entries(split, piece, (n, m), sizes)
+        return [x - sum(slope(x, y) * y for y in r) for x in v]
+
+    where = split.subject.place("H")
+    says = f"the velocity of an entry of {flow.position} by the {flow.momentum} of another"
+    return decided(
+        split,
+        [
+            Identity(says, where, c.settled(crossed(c, along)), others),
+            Identity(f"what moves {flow.position} where {flow.momentum} = 0", where, c.subtract(f, carried), rest),
+        ],
+    )
+
+
+def _entries(split: Split, piece: Piece, at: tuple[int, int], sizes: Sizes) -> tuple[list[Expr], list[Expr]]:
+    """Return the velocities and the momenta, entry by entry."""
+    f, z = split.drift(piece, sizes), split.z(sizes)
+    return [f[k] for k in split.places(at[0], sizes)], [z[k] for k in split.places(at[1], sizes)]
