@@ -373,6 +373,10 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
         17, DRAWS, lambda p: moved(p, Trajectory, lambda move: [replace(move, values=tuple(
             value if value.end else replace(value, end=f"{value.name}_next") for value in move.values))]),
     ),
+    "an image that draws": (
+        18, "hmc_reflected_categories", lambda p: replace(p, statements=tuple(
+            replace(s, noise="w_r") if isinstance(s, Shift) and s.image else s for s in p.statements)),
+    ),
 }  # fmt: skip
 
 

@@ -272,11 +272,6 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
             "found `p`, expected a block",
         ),
         # not offered, each by its name
-        (
-            "cycle: [{LEAP, reflect: r}]",
-            "scheme.cycle[0]",
-            "`reflect`, a reflection at a boundary that turns the momentum",
-        ),
         ("cycle: [{code: r}, MOVE]", "scheme.cycle[0]", f"found `code`, a move that is code, {OFFERED}"),
         (
             "cycle: [{involution: {x: -r}}, MOVE]",
