@@ -46,7 +46,12 @@ def _position(row: int, length: int, turn: int) -> int:
 
 
 def exact_inverse(matrix: np.ndarray) -> np.ndarray:
-    """Return the inverse of an array of expressions."""
+    """Return the inverse of an array of expressions; of numbers that are not all exact by their digits."""
+    flat = matrix.ravel()
+    if any(entry.is_Float for entry in flat) and all(entry.is_number for entry in flat):
+        with mpmath.workdps(PRECISION):
+            found = mpmath.inverse(mpmath.matrix([[_number(entry) for entry in row] for row in matrix]))
+            return np.array([[sp.Float(entry, PRECISION) for entry in row] for row in found.tolist()], object)
     return np.array(inverse(tuple(tuple(row) for row in matrix)), object)
 
 
@@ -314,21 +319,16 @@ def _matrix_of(names: Names, grid: Grid) -> np.ndarray:
 
 @lru_cache(maxsize=TABLES)
 def _inverse_of(names: Names, grid: Grid) -> np.ndarray:
-    """Return the inverse of a matrix that is computed of others, at a point: exact, or by its digits."""
-    matrix = _matrix_of(names, grid)
-    if all(entry.is_Rational for entry in matrix.ravel()):
-        return exact_inverse(matrix)
-    with mpmath.workdps(names.digits or PRECISION):
-        inverse_ = mpmath.inverse(mpmath.matrix([[_number(entry) for entry in row] for row in matrix]))
-        return np.array([[sp.Float(entry, mpmath.mp.dps) for entry in row] for row in inverse_.tolist()], object)
+    """Return the inverse of a matrix that is computed of others, at a point."""
+    return exact_inverse(_matrix_of(names, grid))
 
 
 @lru_cache(maxsize=TABLES)
 def _determinant_of(names: Names, grid: Grid) -> Scalar:
     """Return the determinant of a matrix that is computed of others, at a point."""
-    with mpmath.workdps(names.digits or PRECISION):
+    with mpmath.workdps(PRECISION):
         matrix = mpmath.matrix([[_number(entry) for entry in row] for row in _matrix_of(names, grid)])
-        return sp.Float(mpmath.det(matrix), mpmath.mp.dps)
+        return sp.Float(mpmath.det(matrix), PRECISION)
 
 
 def _number(entry: Scalar) -> Any:
