@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from recipe_compiler.errors import DataError, RunError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations
-from recipe_compiler.formula.densities import DENSITIES
+from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.run.chain import Array
@@ -62,14 +62,20 @@ def predictive_of(target: Target) -> Predictive:
         found = f"the discrete block {discrete[0].name}, which the data that there are have allocated"
         raise RunError(f"data of {target.name}: found {found}; expected none: new data are not allocated yet")
     fields, above = _fields(target)
-    whole = [one for one in fields if not (DENSITIES[one.name].of_entry or DENSITIES[one.name].index)]
+    whole = [one for one in fields if not _by_rows(DENSITIES[one.name])]
     if whole:
-        raise RunError(f"data of {whole[0].name}: found no way to draw it row by row, expected a law of one number")
+        found = "found no way to draw it row by row"
+        raise RunError(f"data of {whole[0].name}: {found}, expected a law of one number, or a normal one")
     ordered = tuple(_in_order(fields))
     try:
         return Predictive(ordered, tuple(_of_blocks(target)), above=above)
     except RunError as error:
         return Predictive(ordered, why_no_prior=str(error), above=above)
+
+
+def _by_rows(row: Density) -> bool:
+    """Whether data of a law are drawn row by row: numbers, positions, and vectors around a mean."""
+    return row.of_entry or row.index or (bool(row.matrices) and row.of_set is None)
 
 
 def _fields(target: Target) -> tuple[list[StatedDensity], Formula | None]:
@@ -259,6 +265,8 @@ class _Drawer:
         if DENSITIES[one.name].index:
             odds = [np.broadcast_to(v.reshape(v.shape[0], -1), (shape[0], v[0].size)) for v in given]
             return np.asarray(_drawn(one, rng, shape[0], odds), dtype=np.float64)
+        if DENSITIES[one.name].matrices:
+            return _of_location(one, rng, shape, *given)
         flat = [np.broadcast_to(v.reshape(v.shape[0], -1), (shape[0], max(1, *shape[1:], 1))).reshape(shape)
                 for v in given]  # fmt: skip
         return np.asarray(_drawn(one, rng, shape, flat), dtype=np.float64)
@@ -284,6 +292,18 @@ class _Drawer:
 def _flat(argument: Formula, at: Point) -> Array:
     value = evaluate(argument, at)
     return value.reshape(-1) if 1 in value.shape else value
+
+
+def _of_location(
+    one: StatedDensity, rng: np.random.Generator, shape: tuple[int, ...], mean: Array, matrix: Array
+) -> Array:
+    """Return rows of a law of whole vectors: what is drawn around 0, of the matrix of each datum, and their means."""
+    around = np.zeros(shape[1])
+    if len(matrix) == 1:
+        drawn = _drawn(one, rng, shape[0], [around, matrix[0]])
+    else:
+        drawn = np.concatenate([_drawn(one, rng, 1, [around, own]) for own in matrix])
+    return np.asarray(drawn + mean.reshape(len(mean), -1), dtype=np.float64)
 
 
 def _drawn(one: StatedDensity, rng: np.random.Generator, size: object, given: Sequence[Array]) -> Any:

@@ -302,7 +302,7 @@ class StatedDensity:
     def of(self) -> str:
         """The block or data field that it is a density of; empty where that is a formula."""
         match self.arguments[0]:
-            case Symbol(name, _, Role.BLOCK | Role.DATUM) | Transpose(Symbol(name, _, Role.INDEX)):
+            case Symbol(name, _, Role.BLOCK | Role.DATUM) | Transpose(Symbol(name, _, Role.DATUM | Role.INDEX)):
                 return name
             case _:
                 return ""
