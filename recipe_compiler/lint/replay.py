@@ -14,6 +14,7 @@ from hashlib import sha256
 from random import Random
 from typing import Any
 
+import numpy as np
 from flint import arb
 
 from recipe_compiler.lint import process
@@ -44,8 +45,12 @@ COMPARABLE = 1e-6
 """The largest difference, relative to a number, that may be rounding."""
 SMALLEST = 2.0**-20
 """The smallest uniform draw, and how near to 1 the largest is."""
+BISECTIONS = 32
 BESIDE = 2.0**-24
 """How near to the uniform draw that decides those are that it is run with, relative to it."""
+
+SEED = 20150601
+"""Of a generator of NumPy's own."""
 
 ADVICE = "take out what it does by types, by which object one is, or by who calls it: numbers are all it may depend on"
 LEGACY = ("randn", "rand", "random_sample", "ranf", "sample")
@@ -69,8 +74,9 @@ class _Call:
 
     case: int
     scalars: str
+    at: "_At"
     numbers: _Numbers
-    uniform: float
+    uniforms: tuple[float, ...]
     trace: Trace
     """The way that it goes."""
     expected: tuple[tuple[arb, ...], ...]
@@ -119,7 +125,7 @@ def _calls(k: int, problem: TracedProblem, means: Meaning) -> Iterator[_Call]:
         numbers = _numbers(problem, means, random)
         at = _At(trace, numbers, means)
         uniforms = [random.uniform(0.2, 0.8)] if trace.otherwise is None else at.around()
-        here = [call for u in uniforms for call in at.calls(k, u)]
+        here = [call for u in uniforms for call in at.calls(k, [u] * trace.uniforms)]
         if not here:
             continue
         new = ways & {call.trace is trace for call in here}
@@ -167,50 +173,57 @@ class _At:
     def __init__(self, trace: Trace, numbers: _Numbers, means: Meaning) -> None:
         self.trace, self.numbers, self.means = trace, numbers, means
 
-    def calls(self, case: int, uniform: float) -> Iterator[_Call]:
-        """Yield the calls with a uniform draw; none where what is computed has no value."""
-        trace = self.trace if self._holds(uniform) or self.trace.otherwise is None else self.trace.otherwise
-        values = self._values(trace, uniform)
+    def calls(self, case: int, uniforms: Sequence[float]) -> Iterator[_Call]:
+        """Yield the calls with uniform draws; none where what is computed has no value."""
+        trace = self.trace if self.trace.otherwise is None or self._holds(uniforms) else self.trace.otherwise
+        values = self._values(trace, uniforms)
         expected = tuple(tuple(values[k] for k in flat) for flat in trace.outputs)
         covariances = tuple(tuple(values[k] for k in entries) for _, entries in trace.groups)
         if not all(x.is_finite() for flat in (*expected, *covariances) for x in flat):
             return
         for scalars in SCALARS:
-            yield _Call(case, scalars, self.numbers, uniform, trace, expected, covariances)
+            yield _Call(case, scalars, self, self.numbers, tuple(uniforms), trace, expected, covariances)
+
+    def with_draws(self, draws: Sequence[float]) -> "_At":
+        """Return the trace at the same numbers with other normal draws."""
+        return _At(self.trace, replace(self.numbers, draws=tuple(draws)), self.means)
 
     def around(self) -> list[float]:
         """Return uniform draws on both sides of the one that decides, one where there is none."""
         low, high = SMALLEST, 1 - SMALLEST
-        first = self._holds(low)
-        if first == self._holds(high):
+        first = self._holds([low] * self.trace.uniforms)
+        if first == self._holds([high] * self.trace.uniforms):
             return [0.5]
-        for _ in range(50):
+        for _ in range(BISECTIONS):
             middle = (low + high) / 2
-            low, high = (middle, high) if self._holds(middle) == first else (low, middle)
+            low, high = (middle, high) if self._holds([middle] * self.trace.uniforms) == first else (low, middle)
         return [low * (1 - BESIDE), high * (1 + BESIDE)]
 
-    def _holds(self, uniform: float) -> bool:
-        if not self.trace.compared:
-            return True
-        values = self._values(self.trace, uniform)
+    def _holds(self, uniforms: Sequence[float]) -> bool:
+        values = self._values(self.trace, uniforms)
         left, right = (values[k] for k in self.trace.compared)
         return bool(left < right)
 
-    def _values(self, trace: Trace, uniform: float) -> list[arb]:
-        return evaluated([_line(one) for one in trace.operations], partial(self._leaf, uniform), ball_of, pow, OF_BALLS)
+    def _values(self, trace: Trace, uniforms: Sequence[float]) -> list[arb]:
+        leaf = partial(self._leaf, uniforms, dict[tuple[object, ...], list[arb]]())
+        return evaluated([_line(one) for one in trace.operations], leaf, ball_of, pow, OF_BALLS)
 
-    def _leaf(self, uniform: float, line: Line, found: Sequence[arb]) -> arb:
+    def _leaf(
+        self, uniforms: Sequence[float], known: dict[tuple[object, ...], list[arb]], line: Line, found: Sequence[arb]
+    ) -> arb:
         match line:
             case ["draw", k]:
                 return arb(self.numbers.draws[k])
-            case ["uniform", _]:
-                return arb(uniform)
+            case ["uniform", k]:
+                return arb(uniforms[k])
             case ["leaf", name, k]:
                 own = self.numbers.values.get(name)
                 return arb(self.numbers.eps if own is None else own.here[k])
             case [_, name, k, *parts]:
-                own = self.numbers.values[name]
-                return in_balls(own.lines, [found[part] for part in parts])[own.entries[k]]
+                own, point = self.numbers.values[name], (name, *parts)
+                if point not in known:
+                    known[point] = in_balls(own.lines, [found[part] for part in parts])
+                return known[point][own.entries[k]]
             case _:
                 raise NoNumbersError("an operation that is not known")
 
@@ -235,13 +248,15 @@ def _line(one: Operation) -> Line:
 
 def _differences(ask: Binding, sizes: Sequence[Sizes], calls: Sequence[_Call]) -> dict[int, str]:
     """Return for every case why a run differs from what was followed."""
-    said = _run(ask, sizes, calls, "Generator")
+    generator = "Generator"
+    said = _run(ask, sizes, calls, generator)
     if isinstance(said, dict) and _is_legacy(str(said.get("failed", ""))):
-        said = _run(ask, sizes, calls, "RandomState")
+        generator = "RandomState"
+        said = _run(ask, sizes, calls, generator)
     if isinstance(said, Untraced):
         return {call.case: f"run with plain numbers, {said.reason}" for call in calls}
     try:
-        return _compared(ask, sizes, calls, said)
+        return _compared(ask, sizes, calls, said, generator)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
         return {call.case: "run with plain numbers, its process ended without an answer" for call in calls}
 
@@ -281,7 +296,8 @@ def _request(ask: Binding, sizes: Sizes, call: _Call, generator: str) -> dict[st
         "scalars": call.scalars,
         "generator": generator,
         "normal": call.numbers.draws,
-        "uniform": [call.uniform] * call.trace.uniforms,
+        "uniform": call.uniforms,
+        "seed": SEED,
         "given": [_given(given, ask, sizes, call) for given in ask.given],
     }
 
@@ -299,12 +315,14 @@ def _given(given: BoundName, ask: Binding, sizes: Sizes, call: _Call) -> dict[st
     return item | {"values": own.here}
 
 
-def _compared(ask: Binding, sizes: Sequence[Sizes], calls: Sequence[_Call], said: Any) -> dict[int, str]:
+def _compared(
+    ask: Binding, sizes: Sequence[Sizes], calls: Sequence[_Call], said: Any, generator: str
+) -> dict[int, str]:
     """Return for every case the first difference between the calls of a run and what was followed."""
     found: dict[int, str] = {}
     answers = said["calls"]
     for call, one in zip(calls, answers, strict=False):
-        different = next(_different(ask, call, one), "")
+        different = next(_different(ask, call, one, generator), "")
         if different and call.case not in found:
             of = f"with scalars of {call.scalars}"
             at = f" at {written(sizes[call.case])}" if sizes[call.case] else ""
@@ -315,7 +333,7 @@ def _compared(ask: Binding, sizes: Sequence[Sizes], calls: Sequence[_Call], said
     return found
 
 
-def _different(ask: Binding, call: _Call, one: Any) -> Iterator[str]:
+def _different(ask: Binding, call: _Call, one: Any, generator: str) -> Iterator[str]:
     """Yield what a call does otherwise than was followed."""
     trace = call.trace
     for what, drawn, followed in (
@@ -326,8 +344,24 @@ def _different(ask: Binding, call: _Call, one: Any) -> Iterator[str]:
             yield f"it draws {drawn} {what} numbers, {followed} when it was followed"
     for own, followed in zip(one["covariances"], call.covariances, strict=True):
         yield from _apart(own, followed, lambda k: f"entry {k} of a covariance that it draws from")
-    values = [one["values"][k] for k in trace.order]
-    for given, own, followed in zip(ask.outputs, values, call.expected, strict=True):
+    yield from _others(ask, call, one["values"])
+    if "own" in one:
+        yield from _with_own_draws(ask, call, one, generator)
+
+
+def _with_own_draws(ask: Binding, call: _Call, one: Any, generator: str) -> Iterator[str]:
+    """Yield what a call does otherwise that draws from a generator of NumPy's own."""
+    own = np.random.Generator(np.random.PCG64(SEED)) if generator == "Generator" else np.random.RandomState(SEED)
+    drawn = [(kind, float(own.standard_normal() if kind == "n" else own.random())) for kind in one["order"]]
+    at = call.at.with_draws([x for kind, x in drawn if kind == "n"])
+    here = next(at.calls(call.case, [x for kind, x in drawn if kind == "u"]), None)
+    for different in _others(ask, here, one["own"]) if here is not None else ():
+        yield f"{different} (with numpy.random.{generator} itself)"
+
+
+def _others(ask: Binding, call: _Call, values: Any) -> Iterator[str]:
+    """Yield values that are not those that were followed."""
+    for given, own, followed in zip(ask.outputs, [values[k] for k in call.trace.order], call.expected, strict=True):
         yield from _apart(own, followed, partial(_entry, given.name, len(followed)))
 
 

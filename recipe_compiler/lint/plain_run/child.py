@@ -36,6 +36,15 @@ class OtherDrawsError(BaseException):
     """A draw that was not stated."""
 
 
+OTHERWISE = "x"
+"""In the order of draws: one that the generator of a call does not make of one number of its stream."""
+NUMPYS: dict[str, Callable[[int], Any]] = {
+    "Generator": lambda seed, made=np.random.Generator, bits=np.random.PCG64: made(bits(seed)),
+    "RandomState": np.random.RandomState,
+}
+"""The generators of NumPy themselves."""
+
+
 class Stated:
     """Numbers in the order in which they are drawn, and what was drawn. While the file is loaded all may be drawn."""
 
@@ -48,21 +57,25 @@ class Stated:
         self.normal, self.uniform = normal, uniform
         self.normals = self.uniforms = 0
         self.covariances: list[list[float]] = []
+        self.given: object = None
+        self.order = ""
 
-    def next_normals(self, size: Any) -> Any:
-        """Return the next normal numbers."""
+    def next_normals(self, size: Any, of: object = None) -> Any:
+        """Return the next normal numbers, drawn from a generator."""
         if self.loading is not None:
             return self.loading.standard_normal(size)
         found = _shaped(self.normal[self.normals :], size)
         self.normals += np.size(found)
+        self.order += ("n" if of is not None and of is self.given else OTHERWISE) * np.size(found)
         return found
 
-    def next_uniforms(self, size: Any) -> Any:
-        """Return the next uniform numbers."""
+    def next_uniforms(self, size: Any, of: object = None) -> Any:
+        """Return the next uniform numbers, drawn from a generator."""
         if self.loading is not None:
             return self.loading.random(size)
         found = _shaped(self.uniform[self.uniforms :], size)
         self.uniforms += np.size(found)
+        self.order += ("u" if of is not None and of is self.given else OTHERWISE) * np.size(found)
         return found
 
 
@@ -78,11 +91,16 @@ STATED = Stated()
 
 
 class _StatedDraws(Draws):
+    def standard_normal(self, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        if dtype is not None and np.dtype(dtype) != np.dtype(float):
+            STATED.order += OTHERWISE
+        return super().standard_normal(size, dtype, out)
+
     def normals(self, size: Any) -> Any:
-        return STATED.next_normals(size)
+        return STATED.next_normals(size, self)
 
     def uniforms(self, name: str, size: Any) -> Any:
-        return STATED.next_uniforms(size)
+        return STATED.next_uniforms(size, None if "exponential" in name else self)
 
     def jointly(self, mean: Any, cov: Any, size: Any) -> Any:
         mean, cov = np.asarray(mean, dtype=float), np.asarray(cov, dtype=float)
@@ -98,14 +116,21 @@ class _StatedDraws(Draws):
         raise OtherDrawsError(OTHER_DRAWS)
 
 
-class Generator(_StatedDraws, np.random.Generator):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+class _Kind(type):
+    """The class of classes that stand for one of NumPy's: what is an instance of that is one of theirs."""
+
+    def __instancecheck__(cls, one: object) -> bool:
+        return isinstance(one, cls.__bases__[-1])
+
+
+class Generator(_StatedDraws, np.random.Generator, metaclass=_Kind):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
     """A generator of NumPy's whose draws are stated."""
 
     def __init__(self, *_: object, **__: object) -> None:
         super().__init__(np.random.PCG64())
 
 
-class RandomState(_StatedDraws, LegacyDraws, np.random.RandomState):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+class RandomState(_StatedDraws, LegacyDraws, np.random.RandomState, metaclass=_Kind):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
     """The older one."""
 
     def __init__(self, *_: object, **__: object) -> None:
@@ -241,19 +266,30 @@ def _said(error: BaseException) -> str:
 
 
 def _called(names: Json, step: Callable[..., Any], request: Json, call: Json, functions: Functions) -> Json:
-    """Return what one call gives, and what it drew."""
+    """Return what one call gives, and what it drew; where it drew from its generator alone, also with NumPy's own."""
     STATED.begin(call["normal"], call["uniform"])
-    scalar: Callable[[float], Any] = np.float64 if call["scalars"] == "NumPy" else float
-    given = {item["name"]: _given(item, call, scalar, functions) for item in call["given"]}
-    names.update({name: given[name] for name in request["globals"]})
-    result = step(*(given[name] for name in request["positional"]), **{key: given[key] for key in request["keywords"]})
-    values = [_real(value) for value in returned(result, request["outputs"], request["called"], given)]
-    return {
-        "values": values,
+    found = {
+        "values": _values(names, step, request, call, functions),
         "normals": STATED.normals,
         "uniforms": STATED.uniforms,
         "covariances": STATED.covariances,
+        "order": STATED.order,
     }
+    if STATED.given is None or OTHERWISE in STATED.order:
+        return found
+    STATED.begin([], [])
+    return found | {"own": _values(names, step, request, call, functions, NUMPYS[call["generator"]](call["seed"]))}
+
+
+def _values(
+    names: Json, step: Callable[..., Any], request: Json, call: Json, functions: Functions, generator: object = None
+) -> list[list[float]]:
+    """Return what a call gives, with a generator of stated draws where none is given."""
+    scalar: Callable[[float], Any] = np.float64 if call["scalars"] == "NumPy" else float
+    given = {item["name"]: _given(item, call, scalar, functions, generator) for item in call["given"]}
+    names.update({name: given[name] for name in request["globals"]})
+    result = step(*(given[name] for name in request["positional"]), **{key: given[key] for key in request["keywords"]})
+    return [_real(value) for value in returned(result, request["outputs"], request["called"], given)]
 
 
 def _real(value: Any) -> list[float]:
@@ -262,12 +298,16 @@ def _real(value: Any) -> list[float]:
     return np.asarray(value, dtype=float).reshape(-1).tolist()
 
 
-def _given(item: Json, call: Json, scalar: Callable[[float], Any], functions: Functions) -> Any:
+def _given(
+    item: Json, call: Json, scalar: Callable[[float], Any], functions: Functions, generator: object = None
+) -> Any:
     """Return what an argument is given."""
     shape = tuple(item["shape"])
     match item["is"]:
         case "generator":
-            return Generator() if call["generator"] == "Generator" else RandomState()
+            if generator is None:
+                STATED.given = Generator() if call["generator"] == "Generator" else RandomState()
+            return generator or STATED.given
         case "number":
             return int(item["value"])
         case "normals":

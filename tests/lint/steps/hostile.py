@@ -119,6 +119,10 @@ def by_legacy_name_of_the_generator(x, p, eps, rng):
     return seen(x, p, eps, rng, not hasattr(rng, "randn"))
 
 
+def by_code_of_the_generator(x, p, eps, rng):
+    return seen(x, p, eps, rng, not inspect.isfunction(getattr(rng.normal, "__func__", None)))
+
+
 def by_draw_of_no_size(x, p, eps, rng):
     return seen(x, p, eps, rng, isinstance(rng.standard_normal(()), np.ndarray))
 
