@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recipe_compiler.emit.print_scalar import print_scalar
@@ -54,6 +54,7 @@ def evaluated(text: str) -> Fraction:
     return eval(ratios, {"Fraction": Fraction} | VALUES)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # by the clock: other programs run beside it
 @given(scalars)
 def test_the_text_means_the_expression(value: Scalar) -> None:
     try:
