@@ -39,7 +39,7 @@ Energy:
     H = U(theta) + m**-1*r.T @ r / 2
     U = -log_prior - sum over the data of log_likelihood
     log_likelihood of one datum = y*(x @ theta) - softplus(x @ theta)
-    log_prior = -theta.T @ theta / (2*prior_variance)
+    log_prior = sum(-(theta/sqrt(prior_variance))**2/2) + d*(-log(sqrt(prior_variance))) + d*(-log(2*pi)/2)
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     D = 0
@@ -104,7 +104,7 @@ References:
 
 Origin:
     Emitted by recipe_compiler (format 2) from hmc and logistic_regression, by version 0.1.0 of that Python package.
-    Spec digest (SHA-256): 68b67bc5d6f6fd65b197e43877872532138598ffe39379e05f4248d37e287fb3
+    Spec digest (SHA-256): 18060a55cfb2121ab152316c5f600235e53b72c1e5cd01cd6dbeba059f377ac5
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
 """
@@ -122,7 +122,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 2
-SPEC_DIGEST = "68b67bc5d6f6fd65b197e43877872532138598ffe39379e05f4248d37e287fb3"
+SPEC_DIGEST = "18060a55cfb2121ab152316c5f600235e53b72c1e5cd01cd6dbeba059f377ac5"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 30), ("r", 30))
@@ -249,7 +249,7 @@ def gradient(grad_U, theta, prior_variance, x, y, x_theta, weight):
 
 @njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def potential(theta, prior_variance, x, y, x_theta_2, softplus_x_theta_2):
-    """Return U = sum_i theta[i]**2/(2 prior_variance)
+    """Return U = 15 log(prior_variance) + 15 log(2 pi) + sum_i theta[i]**2/(2 prior_variance)
     + sum over the data of -sum_i x[n,i] theta[i] y[n] + softplus(sum_i x[n,i] theta[i]).
     """
     N = x.shape[0]
@@ -260,6 +260,8 @@ def potential(theta, prior_variance, x, y, x_theta_2, softplus_x_theta_2):
         x_theta_2[row] = total
     for row in range(N):
         softplus_x_theta_2[row] = _softplus(x_theta_2[row])
+    log_prior_variance = math.log(prior_variance)
+    log_of_state = math.log(2.0 * math.pi)
     theta_theta = 0.0
     for i in range(30):
         theta_theta += theta[i] ** 2
@@ -267,7 +269,7 @@ def potential(theta, prior_variance, x, y, x_theta_2, softplus_x_theta_2):
     for row in range(N):
         weight_2 = softplus_x_theta_2[row] - y[row] * x_theta_2[row]
         U_value += weight_2
-    U_value = theta_theta / (2.0 * prior_variance) + U_value
+    U_value = 15.0 * log_prior_variance + 15.0 * log_of_state + theta_theta / (2.0 * prior_variance) + U_value
     return U_value
 
 

@@ -36,8 +36,9 @@ The build:
 Energy:
     H = U(theta) + m**-1*r.T @ r / 2
     U = -log_prior - sum over the data of log_likelihood
-    log_likelihood of one datum = -(y - x @ theta)**2 / (2*noise_variance)
-    log_prior = -theta.T @ theta / (2*prior_variance)
+    log_likelihood of one datum = -((y - x @ theta) / sqrt(noise_variance))**2 / 2 - log(sqrt(noise_variance)) -
+        log(2*pi)/2
+    log_prior = sum(-(theta/sqrt(prior_variance))**2/2) + d*(-log(sqrt(prior_variance))) + d*(-log(2*pi)/2)
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     D[r,r] = c delta[i,j]
@@ -101,7 +102,7 @@ References:
 
 Origin:
     Emitted by recipe_compiler (format 2) from sghmc and linear_regression, by version 0.1.0 of that Python package.
-    Spec digest (SHA-256): 69df60f59b87b194334808f663d1c561db928736584483def9363c32841a818a
+    Spec digest (SHA-256): e5fc2cec6122cdbc0bae4bd74317d0756b77d7fb0036a97c93fbc7dbdb76eecd
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
 """
@@ -119,7 +120,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 2
-SPEC_DIGEST = "69df60f59b87b194334808f663d1c561db928736584483def9363c32841a818a"
+SPEC_DIGEST = "e5fc2cec6122cdbc0bae4bd74317d0756b77d7fb0036a97c93fbc7dbdb76eecd"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 5), ("r", 5))

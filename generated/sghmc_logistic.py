@@ -38,7 +38,7 @@ Energy:
     H = U(theta) + r.T @ r / 2
     U = -log_prior - sum over the data of log_likelihood
     log_likelihood of one datum = y*(x @ theta) - softplus(x @ theta)
-    log_prior = -theta.T @ theta / (2*prior_variance)
+    log_prior = sum(-(theta/sqrt(prior_variance))**2/2) + d*(-log(sqrt(prior_variance))) + d*(-log(2*pi)/2)
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     D[r,r] = c delta[i,j]
@@ -97,7 +97,7 @@ References:
 Origin:
     Emitted by recipe_compiler (format 2) from sghmc and logistic_regression, by version 0.1.0 of that Python
         package.
-    Spec digest (SHA-256): b89fb9424887cd15dd8fb21035cedc0e658b743a837d486752e7b920add30ff4
+    Spec digest (SHA-256): 301e0398e33923b4ee738f86fb0f886efd9ff8f0b77b0e1b57537c154708079d
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
 """
@@ -115,7 +115,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 2
-SPEC_DIGEST = "b89fb9424887cd15dd8fb21035cedc0e658b743a837d486752e7b920add30ff4"
+SPEC_DIGEST = "301e0398e33923b4ee738f86fb0f886efd9ff8f0b77b0e1b57537c154708079d"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 30), ("r", 30))

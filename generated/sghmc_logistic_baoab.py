@@ -38,7 +38,7 @@ Energy:
     H = U(theta) + r.T @ r / 2
     U = -log_prior - sum over the data of log_likelihood
     log_likelihood of one datum = y*(x @ theta) - softplus(x @ theta)
-    log_prior = -theta.T @ theta / (2*prior_variance)
+    log_prior = sum(-(theta/sqrt(prior_variance))**2/2) + d*(-log(sqrt(prior_variance))) + d*(-log(2*pi)/2)
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     D[r,r] = c delta[i,j]
@@ -97,7 +97,7 @@ References:
 Origin:
     Emitted by recipe_compiler (format 2) from sghmc and logistic_regression, by version 0.1.0 of that Python
         package.
-    Spec digest (SHA-256): 0b6ac4cc3d4473a1e26e0e1289554d5254aa8fd32970dc762aaa14ea310543f7
+    Spec digest (SHA-256): 53d0daaaf01d782f12743dd78210047184f5c8f67dbcfaeffc2eac365a62ec79
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
 """
@@ -115,7 +115,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 2
-SPEC_DIGEST = "0b6ac4cc3d4473a1e26e0e1289554d5254aa8fd32970dc762aaa14ea310543f7"
+SPEC_DIGEST = "53d0daaaf01d782f12743dd78210047184f5c8f67dbcfaeffc2eac365a62ec79"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 30), ("r", 30))

@@ -35,7 +35,7 @@ Energy:
     H = U(theta)
     U = -log_prior - sum over the data of log_likelihood
     log_likelihood of one datum = y*(x @ theta) - softplus(x @ theta)
-    log_prior = -theta.T @ theta / (2*prior_variance)
+    log_prior = sum(-(theta/sqrt(prior_variance))**2/2) + d*(-log(sqrt(prior_variance))) + d*(-log(2*pi)/2)
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     D[theta,theta] = delta[i,j]
@@ -84,7 +84,7 @@ References:
 Origin:
     Emitted by recipe_compiler (format 2) from sgld and logistic_regression, by version 0.1.0 of that Python
         package.
-    Spec digest (SHA-256): a5edada3e0e1f128046ca5d78b42da8917b7f72f04f97cf6be5aa4a7b52a180b
+    Spec digest (SHA-256): 5b1a7ffb99d60d777748596ecbba860c27bc3f06b15b30f7c9b47eebf9177b42
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
 """
@@ -102,7 +102,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 2
-SPEC_DIGEST = "a5edada3e0e1f128046ca5d78b42da8917b7f72f04f97cf6be5aa4a7b52a180b"
+SPEC_DIGEST = "5b1a7ffb99d60d777748596ecbba860c27bc3f06b15b30f7c9b47eebf9177b42"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 30),)

@@ -10,7 +10,7 @@ To draw from it, in plain Python with numpy and numba alone:
 
 Data:
     x: (N, 3), finite numbers, kept as float64
-    y: (N,), finite numbers, kept as float64
+    y: (N,), integer, nonnegative numbers, kept as float64
     in the build, x is made of the columns a, b of poisson_regression.csv
     in the build, y is made of the column y of poisson_regression.csv
     a column of ones stands before the columns of a matrix
@@ -30,8 +30,8 @@ The build:
 Energy:
     H = U(theta)
     U = -log_prior - sum over the data of log_likelihood
-    log_likelihood of one datum = y*(x @ theta) - exp(x @ theta)
-    log_prior = -theta.T @ theta / (2*prior_variance)
+    log_likelihood of one datum = y*(x @ theta) - exp(x @ theta) - loggamma(y + 1)
+    log_prior = sum(-(theta/sqrt(prior_variance))**2/2) + d*(-log(sqrt(prior_variance))) + d*(-log(2*pi)/2)
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     D[theta,theta] = delta[i,j]
@@ -58,11 +58,11 @@ Proved, given that U is smooth:
     exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary for the claimed equation;
         exp(-H) has the claimed marginal (index calculus for every size; second engine)
 
-Proved, given that prior_variance is positive:
+Proved, given that prior_variance is positive; y is integer; y is nonnegative:
     the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
         definedness and smoothness)
 
-Proved, given that U is smooth; prior_variance is positive:
+Proved, given that U is smooth; prior_variance is positive; y is integer; y is nonnegative:
     exp(-H) has a finite integral (growth at the ends of the domain; second engine)
 
 Not checked here:
@@ -77,7 +77,7 @@ References:
 
 Origin:
     Emitted by recipe_compiler (format 2) from sgld and poisson_regression, by version 0.1.0 of that Python package.
-    Spec digest (SHA-256): b4d277bceb1d0e40fe340e1b4284bf252594dded55a56875403bc6e9eb2834de
+    Spec digest (SHA-256): a4581aa229c454ec248af811f39c7696fe1e7b06cf215e20641eff223ab00dd5
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
 """
@@ -95,7 +95,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 2
-SPEC_DIGEST = "b4d277bceb1d0e40fe340e1b4284bf252594dded55a56875403bc6e9eb2834de"
+SPEC_DIGEST = "a4581aa229c454ec248af811f39c7696fe1e7b06cf215e20641eff223ab00dd5"
 VARIANT = "full"
 REPLACEMENT = False
 BLOCKS = (("theta", 3),)
@@ -128,6 +128,7 @@ def sample(
     x = _checked_array("x", x, ("N", 3), sizes)
     x = np.asfortranarray(x)  # as the loop over its rows reads it fastest
     y = _checked_array("y", y, ("N",), sizes)
+    _check_numbers("y", y, ["integer", "nonnegative"])
     prior_variance = _checked_number("prior_variance", prior_variance, above=0)
     eps = _checked_number("step_size", step_size, above=0)
     draws = _checked_number("draws", draws, whole=True, least=1)
@@ -443,6 +444,24 @@ def _fits(found, known):
 def _shape_text(shape):
     """Return a shape as Python writes it, sizes that are not known by their names and at least 1."""
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def _check_numbers(name, array, kinds):
+    """Check that every number of an array is of the kinds declared. Raises ValueError."""
+    for kind in kinds:
+        match kind:
+            case "positive":
+                right = array > 0.0
+            case "nonnegative":
+                right = array >= 0.0
+            case "nonzero":
+                right = array != 0.0
+            case _:
+                right = array == np.floor(array)
+        bad = np.argwhere(~right)
+        if bad.size:
+            place = ", ".join(map(str, bad[0]))
+            raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected {kind} numbers")
 
 
 def _checked_number(name, number, whole=False, least=None, above=None, most=None, nonzero=False):

@@ -40,7 +40,7 @@ Energy:
     H = U(theta) + r.T @ r / 2 + d*(xi - A)**2/2
     U = -log_prior - sum over the data of log_likelihood
     log_likelihood of one datum = y*(x @ theta) - softplus(x @ theta)
-    log_prior = -theta.T @ theta / (2*prior_variance)
+    log_prior = sum(-(theta/sqrt(prior_variance))**2/2) + d*(-log(sqrt(prior_variance))) + d*(-log(2*pi)/2)
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     D[r,r] = A delta[i,j]
@@ -97,7 +97,7 @@ References:
 Origin:
     Emitted by recipe_compiler (format 2) from sgnht and logistic_regression, by version 0.1.0 of that Python
         package.
-    Spec digest (SHA-256): 45df90825b2a40eaab53e7f3e5d029dc04ab26f56c6b9cf02df0d028b5bdc5fe
+    Spec digest (SHA-256): 364fd9921e87acf9570fc34de2ac1820124809b4ba5bff29970e60bf49320138
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
 """
@@ -115,7 +115,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 2
-SPEC_DIGEST = "45df90825b2a40eaab53e7f3e5d029dc04ab26f56c6b9cf02df0d028b5bdc5fe"
+SPEC_DIGEST = "364fd9921e87acf9570fc34de2ac1820124809b4ba5bff29970e60bf49320138"
 VARIANT = "minibatch"
 REPLACEMENT = False
 BLOCKS = (("theta", 30), ("r", 30), ("xi", 0))

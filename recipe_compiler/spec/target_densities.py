@@ -263,7 +263,7 @@ def _counted(page: Page, field: Datum, row: Density, entry: str) -> Datum:
 def _with(field: Datum, kind: Kind) -> Datum:
     """Return a field that is of a kind, too."""
     known = {Kind.POSITIVE, Kind.NONNEGATIVE} if kind is Kind.NONNEGATIVE else {kind}
-    if known & set(field.known):
+    if known & set(field.known) or (field.values and kind is Kind.INTEGER):
         return field
     left = [have for have in field.kinds if have is not Kind.REAL and (have, kind) != (Kind.NONNEGATIVE, Kind.POSITIVE)]
     return replace(field, kinds=(*left, kind))

@@ -431,8 +431,8 @@ def linear_regression() -> rc.Target:
         state=[theta],
         data=[x, y],
         parameters=[prior, noise],
-        log_prior=-theta.T @ theta / (2 * prior),
-        log_likelihood="-(y - x @ theta)**2 / (2*noise_variance)",
+        log_prior="normal(theta, 0, sqrt(prior_variance))",
+        log_likelihood="normal(y, x @ theta, sqrt(noise_variance))",
     )
 
 
@@ -534,8 +534,8 @@ def logistic_regression() -> rc.Target:
         title="Bayesian logistic regression",
         state=[theta],
         data=[x, y],
-        log_prior=-theta.T @ theta / (2 * prior),
-        log_likelihood=y * (x @ theta) - rc.softplus(x @ theta),
+        log_prior=rc.normal(theta, 0, rc.sqrt(prior)),
+        log_likelihood=rc.bernoulli_logit(y, x @ theta),
     )
 
 
@@ -561,8 +561,8 @@ def poisson_regression() -> rc.Target:
         title="Bayesian Poisson regression",
         state=[theta],
         data=[x, y],
-        log_prior=-theta.T @ theta / (2 * positive("prior_variance", 10)),
-        log_likelihood=y * (x @ theta) - rc.exp(x @ theta),
+        log_prior=rc.normal(theta, 0, rc.sqrt(positive("prior_variance", 10))),
+        log_likelihood=rc.poisson_log(y, x @ theta),
     )
 
 

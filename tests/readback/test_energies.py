@@ -58,6 +58,6 @@ def test_a_fault_in_what_tells_of_draws_is_found(name: str, function: str, right
 def test_the_shipped_text_is_read_at_its_own_sizes() -> None:
     module, _, _ = emitted("sghmc_linear_regression")
     before, head, rest = module.text.partition("def log_likelihood(")
-    faulty = replace(module, text=before + head + rest.replace("= -part", "= part", 1))
+    faulty = replace(module, text=before + head + rest.replace("= -(part", "= (part", 1))
     with pytest.raises(CompilerError, match="log likelihood of datum 0"):
         check_shipped(faulty, {"d": 2})
