@@ -12,16 +12,13 @@ from flint import fmpq, fmpq_mat
 from sympy import Expr
 
 from recipe_compiler.algebra.scalars.cofactors import adjugate, by_cofactors
-from recipe_compiler.algebra.scalars.transcendentals import contains
+from recipe_compiler.algebra.scalars.transcendentals import NO_NUMBERS, contains
 
 import_module("sympy.tensor.tensor")  # SymPy loads it at the first sum: once here, else in each process that decides
 
 Rows = tuple[tuple[Expr, ...], ...]
 
 ZERO = sympy.Integer(0)
-POLES = tuple(type(x) for x in (sympy.nan, sympy.zoo, sympy.oo, -sympy.oo))
-"""What SymPy writes where there is no number."""
-
 LARGEST_COFACTOR_SIZE = 8
 """Cofactors by subsets cost n 2**n products."""
 
@@ -45,7 +42,7 @@ def dot(x: Iterable[Expr], y: Iterable[Expr]) -> Expr:
 
 def _drops(a: Expr, b: Expr) -> bool:
     """Whether a is 0, and b has a value."""
-    return a is ZERO and not contains(b, *POLES)
+    return a is ZERO and not contains(b, *NO_NUMBERS)
 
 
 def product(left: Rows, right: Rows) -> Rows:

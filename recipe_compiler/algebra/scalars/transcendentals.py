@@ -18,14 +18,8 @@ from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.scalars.elementwise import SCALAR_FUNCTIONS
 
-FORBIDDEN = (
-    sympy.nan,
-    sympy.zoo,
-    sympy.oo,
-    -sympy.oo,
-    sympy.I,
-)
-"""Values that no real, defined expression contains."""
+NO_NUMBERS = tuple(type(x) for x in (sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I))
+"""What no real, defined expression contains: poles, infinities and i, each the only one of its class."""
 
 FORBIDDEN_FUNCTIONS = (sympy.DiracDelta, sympy.Heaviside, sympy.Piecewise, sympy.Integral, sympy.Sum, sympy.Product)
 _REWRITTEN = {row.of: row.elementary for row in SCALAR_FUNCTIONS.values() if row.elementary is not None}
@@ -114,7 +108,7 @@ def check_allowed(e: Expr) -> None:
     Raises:
         NoNormalFormError: a pole, infinity or i; a derivative of a jump.
     """
-    if e in FORBIDDEN:
+    if isinstance(e, NO_NUMBERS):
         raise NoNormalFormError(f"{e} occurs")
     if isinstance(e, FORBIDDEN_FUNCTIONS):
         raise NoNormalFormError(f"{type(e).__name__} occurs: a jump was differentiated")

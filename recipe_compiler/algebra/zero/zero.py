@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import cast
 
 import sympy
@@ -23,10 +24,14 @@ from recipe_compiler.algebra.zero.factored import Exponent, logarithm, real_powe
 
 FIRST_ROOM = 32
 LARGEST_ROOM = 2048
+REMEMBERED = 2**12
+"""Expressions of which the answer is kept: claims of one document ask about the same."""
+
 LARGEST_SHIFT = 12
 """`gamma(x + n)` is written by `gamma(x)` up to this n."""
 
 
+@lru_cache(maxsize=REMEMBERED)
 def is_zero(e: Expr) -> bool:
     """Whether the normal form of a scalar expression is zero.
 
