@@ -374,6 +374,8 @@ IMPROPER = {
     "covariance of collinear data": correlated("k1, k2, k3"),
     # s**-24 at mu = 1, int dmu gives s back.
     "covariance with a constant": correlated("one, y", 2),
+    "covariance of four columns, three collinear": correlated("y, k1, k2, k3", 4),
+    "covariance of five columns with a constant": correlated("y, k1, one, time, count", 5),
     "correlation of a column with itself": of_two("k1", "k1"),
     "correlation with a constant": of_two("k1", "one"),
     # s[z]**-3 of three equal data, int dmu gives s[z] back.
@@ -603,6 +605,7 @@ PROPER = {
     "lognormal times, flat coefficients and Jeffreys' scale": of_times("time", "-log(sigma)"),
     "logarithms, flat coefficients": of_times("time", law="normal(log(y), x @ b, sigma)"),
     "covariance of three columns": correlated("y, k1, time"),
+    "covariance of five columns": correlated("y, k1, k2, time, count", 5),
     "correlation of two columns": of_two("y", "time"),
     "means and scales of groups": in_groups("time"),
     "scales of groups about one mean": in_groups("y", means="mu[0]"),
