@@ -1,6 +1,7 @@
 """What is left of U beside a claimed law: d(U - E)/db, with E the energy of the law, data included.
 
 A block b has the law exp(-E) given all others iff it is zero: U - E is then free of b, on a domain that is connected.
+Of shares with the sum 1 it is zero along the simplex, d(U - E)/db_i - d(U - E)/db_j for all i and j.
 """
 
 from recipe_compiler.derive.law_energies import energy, of_block, precision
@@ -11,12 +12,15 @@ from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Add, Apply, Formula, Identity, MatMul, Multiply
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.spec.discrete import discrete_blocks, of_data
-from recipe_compiler.spec.laws import of_all_data
+from recipe_compiler.spec.laws import is_on_simplex, of_all_data
 from recipe_compiler.spec.model import Law, Target
 from recipe_compiler.spec.recursion import demand_apart
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
+
+OTHER = "j"
+"""The index of a share beside another."""
 
 
 def potential_of(target: Target, *, stated: bool = False) -> Tensor:
@@ -56,7 +60,8 @@ def _summand(target: Target, entry: str, formula: Formula | None, way: int, *, s
 def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> Tensor:
     """Return d(U - E)/db, with the free index i of the block: zero iff the law is that of b given all others.
 
-    Of N(m, cov) the gradient of E is P b - P m with P = inv(cov), and P m is u where m is written `cov @ u`.
+    Of N(m, cov) the gradient of E is P b - P m with P = inv(cov), and P m is u where m is written `cov @ u`. Of all
+    shares of a simplex it is that less the one with another index.
 
     Args:
         U: the energy, a scalar.
@@ -78,7 +83,10 @@ def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> T
         own = c.subtract(linear, convert(pulled(m, cov, P, declarations), declarations, *slots))
     else:
         own = c.diff(convert(energy(law, block), declarations), Coordinate(block.name, slots))
-    return c.settled(reduced(c, c.subtract(slope, own), discrete))
+    left = c.subtract(slope, own)
+    if is_on_simplex(block):
+        left = c.subtract(left, c.rename(left, {slots[0]: Index(slots[0].size, OTHER)}))
+    return c.settled(reduced(c, left, discrete, filter(is_on_simplex, declarations.blocks)))
 
 
 def discrete_residual(target: Target, law: Law, block: Block) -> Tensor:
@@ -107,7 +115,8 @@ def discrete_residual(target: Target, law: Law, block: Block) -> Tensor:
     logits = convert(law.arguments[0], declarations, *row, place)
     left = c.add(energy, logits)
     difference = c.subtract(left, c.rename(left, {place: other}))
-    return c.settled(reduced(c, difference, discrete_blocks(declarations)))
+    shares = filter(is_on_simplex, declarations.blocks)
+    return c.settled(reduced(c, difference, discrete_blocks(declarations), shares))
 
 
 def pulled(m: Formula, cov: Formula, P: Formula, declarations: Declarations) -> Formula:

@@ -26,8 +26,8 @@ def energy(law: Law, block: Block) -> Formula:
 
     N: (b - m).T inv(cov) (b - m)/2. LogNormal: (log b - m)**2/(2 v) + log b. Gamma: rate b - (shape - 1) log b.
     InverseGamma: scale/b + (shape + 1) log b. Exponential: rate b. Beta: -(a - 1) log b - (b' - 1) log(1 - b).
-    Dirichlet: -sum((a - 1) log b) - (b' - 1) log(1 - sum(b)), of d free shares. Uniform: 0. Categorical: -sum(logits
-    b), where b is one-hot. Entry by entry, and summed, but for N and Dirichlet.
+    Dirichlet: -sum((alpha - 1) log b) of all shares, with -(b' - 1) log(1 - sum(b)) where the last one is left out.
+    Uniform: 0. Categorical: -sum(logits b), where b is one-hot. Entry by entry, and summed, but for N and Dirichlet.
     """
     return DENSITIES[law.name].energy(of_block(block), *law.arguments)
 
@@ -75,9 +75,12 @@ def _beta(x: Formula, a: Formula, b: Formula) -> Formula:
     return _sum(_minus(_times(_less_one(a), _log(x))), _minus(_times(_less_one(b), _log(rest))))
 
 
-def _dirichlet(x: Formula, a: Formula, b: Formula) -> Formula:
+def _dirichlet(x: Formula, a: Formula, b: Formula | None = None) -> Formula:
+    own = _minus(_total(_times(_less_one(a), _log(x))))
+    if b is None:
+        return own
     rest = minus(Number(Fraction(1)), _total(x))
-    return build.add([_minus(_total(_times(_less_one(a), _log(x)))), _minus(_times(_less_one(b), _log(rest)))], SCALAR)
+    return build.add([own, _minus(_times(_less_one(b), _log(rest)))], SCALAR)
 
 
 def _categorical(x: Formula, logits: Formula) -> Formula:

@@ -1,5 +1,7 @@
 """Index notation of discrete blocks: rows z_n with a one at one place, sum_k z_nk = 1 and z_nk z_nl = delta_kl z_nk.
 
+Of all shares of a whole, which are no discrete block, the first of the two holds.
+
 The law of a row given all others is Categorical(logits) iff U with z_n = e_j less U with z_n = e_l is logits_nl -
 logits_nj, for all places j and l. Logits are free of z, so that this shows, too, that rows are independent of each
 other: a term that couples two rows leaves one of them in the difference.
@@ -11,7 +13,6 @@ from itertools import count
 
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.formula.shapes import Size
 from recipe_compiler.tensor.atoms import ONE, everywhere, indices, moved, slots
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.order import sorted_indices
@@ -82,24 +83,25 @@ class _Placing:
         return c.add(here, c.multiply(c.delta(at[0], self.row), c.subtract(there, here)))
 
 
-def reduced(c: Calculus, tensor: Tensor, blocks: Iterable[Block]) -> Tensor:
+def reduced(c: Calculus, tensor: Tensor, blocks: Iterable[Block], shares: Iterable[Block] = ()) -> Tensor:
     """Return a tensor with the relations of one-hot rows put in, where entries stand as factors of terms.
 
-    z_nk**p is z_nk, z_nk z_nl is delta_kl z_nk, and sum_k z_nk is 1.
+    z_nk**p is z_nk, z_nk z_nl is delta_kl z_nk, and sum_k z_nk is 1; of shares sum_k w_k is 1.
     """
-    names = {block.name: block.shape.sizes[-1] for block in blocks}
-    if not _holds(tensor, names.keys()):
+    names = {block.name for block in blocks}
+    whole = names | {block.name for block in shares}
+    if not _holds(tensor, whole):
         return tensor
     while True:
-        found = c.add(*(_once(c, term, tensor.free, names) for term in tensor.terms))
+        found = c.add(*(_once(c, term, tensor.free, names, whole) for term in tensor.terms))
         found = Tensor(tensor.free, found.terms)
         if found.terms == tensor.terms:
             return found
         tensor = found
 
 
-def _once(c: Calculus, term: Term, free: tuple[Index, ...], names: dict[str, Size]) -> Tensor:
-    """Return a term in which each row stands once, and none is summed over its places by itself."""
+def _once(c: Calculus, term: Term, free: tuple[Index, ...], names: Set[str], summed: Set[str]) -> Tensor:
+    """Return a term in which each row of some names stands once, and none is summed over its places by itself."""
     rows: dict[tuple[str, tuple[Slot, ...]], Slot] = {}
     factors: list[Factor] = []
     for atom, exponent in term.factors:
@@ -109,14 +111,14 @@ def _once(c: Calculus, term: Term, free: tuple[Index, ...], names: dict[str, Siz
                 factors.append((atom, ONE) if first == place else (Delta(first, place), ONE))
             case _:
                 factors.append((atom, exponent))
-    kept = [f for f in factors if not _is_summed(f, factors, free, names)]
+    kept = [f for f in factors if not _is_summed(f, factors, free, summed)]
     lost = indices(f for f in factors if f not in kept) - indices(kept) - set(free)
     rows_alone = [index for index in lost if index not in {slots(f[0])[-1] for f in factors if f not in kept}]
     whole = c.collect([Term(term.coefficient, tuple(kept))], free)
     return c.multiply(whole, *(c.size(index.size) for index in rows_alone))  # the sum over n of 1 is N
 
 
-def _is_summed(factor: Factor, factors: list[Factor], free: tuple[Index, ...], names: dict[str, Size]) -> bool:
+def _is_summed(factor: Factor, factors: list[Factor], free: tuple[Index, ...], names: Set[str]) -> bool:
     """Whether a factor is an entry z_nk, and nothing else in its term has k: summed over k it is 1."""
     match factor:
         case Coordinate(name, (*row, Index() as place)), exponent if name in names and exponent == 1:

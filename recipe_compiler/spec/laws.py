@@ -7,10 +7,12 @@ column.
 
 from collections.abc import Mapping as Table
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from fractions import Fraction
 
 from recipe_compiler.errors import DocumentError, Fault, ModelError
 from recipe_compiler.formula import build, tree
+from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Filled, Formula, Number
@@ -31,6 +33,14 @@ ONE_HOT = frozenset({DomainName.ONE_HOT})
 UNIT = (Number(Fraction(0)), Number(Fraction(1)))
 
 
+class Unit(Enum):
+    """What a law is the law of, independent of the rest of the block: one entry, one row, or the whole block."""
+
+    ENTRY = auto()
+    ROW = auto()
+    BLOCK = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class LawFamily:
     """The laws of one name: what their parameters are called, and the domains of the blocks that have them."""
@@ -39,20 +49,41 @@ class LawFamily:
     domains: frozenset[DomainName]
     scalars: frozenset[str] = frozenset()
     """The parameters that are one number, whatever the shape of the block; others have its shape."""
+    unit: Unit = Unit.ENTRY
+    """A matrix may have a law of rows alone; a scalar has every law of a block entry by entry."""
 
 
 FAMILIES: Table[str, LawFamily] = {
-    "N": LawFamily(("m", "cov"), REAL),
+    "N": LawFamily(("m", "cov"), REAL, unit=Unit.BLOCK),
     "Gamma": LawFamily(("shape", "rate"), HALF_LINE),
     "InverseGamma": LawFamily(("shape", "scale"), HALF_LINE),
     "Exponential": LawFamily(("rate",), HALF_LINE),
     "LogNormal": LawFamily(("m", "v"), HALF_LINE),
     "Beta": LawFamily(("a", "b"), INTERVAL),
     "Uniform": LawFamily(("a", "b"), INTERVAL, frozenset({"a", "b"})),
-    "Dirichlet": LawFamily(("a", "b"), SIMPLEX, frozenset({"b"})),
-    "Categorical": LawFamily(("logits",), ONE_HOT),
+    "Dirichlet": LawFamily(("a", "b"), SIMPLEX, frozenset({"b"}), Unit.BLOCK),
+    "Categorical": LawFamily(("logits",), ONE_HOT, unit=Unit.ROW),
 }
 """The laws that a document may claim; what their densities are says `derive/law_energies.py`."""
+OF_SETS: Table[Constraint, Table[str, LawFamily]] = {
+    Constraint.SIMPLEX: {"Dirichlet": LawFamily(("alpha",), INTERVAL, unit=Unit.BLOCK)}
+}
+"""The laws of blocks that lie in a set as a whole: of all shares, where `domain: simplex` leaves the last one out."""
+
+
+def families_of(block: Block) -> Table[str, LawFamily]:
+    """Return the laws of blocks in a domain, or those of the set that a block lies in as a whole."""
+    return FAMILIES if block.constraint is None else OF_SETS.get(block.constraint, {})
+
+
+def is_of_rows(law: Law) -> bool:
+    """Whether a law is one of rows, each with a one at one place: of a discrete block."""
+    return FAMILIES[law.name].unit is Unit.ROW
+
+
+def is_on_simplex(block: Block) -> bool:
+    """Whether a block is all of the shares of a whole: K numbers with the sum 1."""
+    return block.constraint is Constraint.SIMPLEX
 
 
 def of_all_data(declarations: Declarations) -> Declarations:
@@ -76,7 +107,7 @@ def read_laws(page: Page, names: tuple[str, ...], declarations: Declarations) ->
     scope = Scope(of_all_data(declarations))
     found: list[tuple[str, Law]] = []
     for name, block in blocks.items():
-        entry = page.entry(f"laws.{name}", "laws", name) if name in names else None
+        entry = page.entry(f"laws.{name}", "laws", name) if name in names and families_of(block) else None
         law = (
             None if entry is None else page.faults.catch(lambda entry=entry, block=block: read_law(entry, block, scope))
         )
@@ -92,14 +123,18 @@ def law_text(law: Law) -> str:
 
 def read_law(entry: Entry, block: Block, scope: Scope) -> Law:
     """Return the law of a block that an entry says. Raises SpecError or ModelError."""
-    parsed = entry.tree()
+    parsed, families = entry.tree(), families_of(block)
     if not isinstance(parsed, tree.Call) or parsed.name not in FAMILIES:
-        raise _no_law(entry, parsed)
-    family = FAMILIES[parsed.name]
+        raise _no_law(entry, parsed, families)
+    if parsed.name not in families:
+        problem = f"found {parsed.name} of {block.name}, which is {block.constraint}, expected {_listed(families)}"
+        raise _fault(entry, problem)
+    family = families[parsed.name]
     if len(parsed.args) != len(family.arguments):
-        expected = f"{parsed.name}({', '.join(family.arguments)})"
-        raise _fault(entry, f"found {len(parsed.args)} parameters of {parsed.name}, expected {expected}")
-    _check_domain(entry, parsed.name, block)
+        problem = f"found {len(parsed.args)} parameters of {parsed.name}, expected {_listed({parsed.name: family})}"
+        shares = "K shares with K parameters are `constraint: simplex`; `domain: simplex` leaves the last share out"
+        raise _fault(entry, problem, shares if parsed.name == "Dirichlet" else "")
+    _check_domain(entry, parsed.name, family, block)
     made = (
         _argument(entry, part, name in family.scalars, name == "cov", block, scope)
         for name, part in zip(family.arguments, parsed.args, strict=True)
@@ -111,17 +146,20 @@ def read_law(entry: Entry, block: Block, scope: Scope) -> Law:
     return law
 
 
-def _no_law(entry: Entry, parsed: tree.Tree) -> ModelError:
+def _no_law(entry: Entry, parsed: tree.Tree, families: Table[str, LawFamily]) -> ModelError:
     name = parsed.name if isinstance(parsed, tree.Call) else ""
-    known = ", ".join(f"{law}({', '.join(family.arguments)})" for law, family in FAMILIES.items())
     shown = f"the function `{name}`" if name else "a formula"
-    return _fault(entry, f"found {shown}, expected one of {known}", nearest(name, tuple(FAMILIES)))
+    return _fault(entry, f"found {shown}, expected one of {_listed(families)}", nearest(name, tuple(families)))
 
 
-def _check_domain(entry: Entry, name: str, block: Block) -> None:
+def _listed(families: Table[str, LawFamily]) -> str:
+    return ", ".join(f"{law}({', '.join(family.arguments)})" for law, family in families.items())
+
+
+def _check_domain(entry: Entry, name: str, family: LawFamily, block: Block) -> None:
     """Raise ModelError where a block does not live where the laws of a name do."""
-    domains, domain = FAMILIES[name].domains, block.domain
-    if block.shape.cols is not None and name != "Categorical":
+    domains, domain = family.domains, block.domain
+    if block.shape.cols is not None and family.unit is not Unit.ROW:
         problem = f"found the law of a {block.shape}, expected a scalar or a column"
         raise _fault(entry, problem, "laws of matrices are not in this version: declare a column")
     if domain.name not in domains:

@@ -7,7 +7,6 @@ from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.build_checks import domain_text, potential_blocks
 from recipe_compiler.spec.build_parts import Around
-from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import A_CYCLE, MOST_MOVES
@@ -169,9 +168,6 @@ def _check_by_law(page: Page, path: Path, move: ByLaw, dynamics: Dynamics, targe
         page.fault(
             path, entry_name(path), problem, "`recipe derive` lists the laws that it finds; or move it by a word"
         )
-    elif constrained(target):
-        problem = f"found {what} beside {constrained(target)[0].name}, which lies in a set as a whole"
-        page.fault(path, entry_name(path), problem, "move the blocks by a word")
     elif isinstance(move, Cir) and laws[name].name != "Gamma":
         problem = f"found cir of {name}, whose law is {laws[name].name}, expected Gamma(shape, rate): it keeps no other"
         hint = "draw the block (`draw`), or move it by a word"

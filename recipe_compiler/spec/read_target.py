@@ -25,7 +25,7 @@ from recipe_compiler.spec.discrete import check_discrete, check_rows, discrete_b
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.laws import read_laws
+from recipe_compiler.spec.laws import families_of, read_laws
 from recipe_compiler.spec.let import with_let
 from recipe_compiler.spec.model import Code, Stated, Target
 from recipe_compiler.spec.places import source_of
@@ -98,7 +98,7 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
 def _refuse_laws(page: Page, document: TargetDocument, sets: dict[str, Constrained]) -> None:
     """Add a fault for each law of a block whose set is that of no family of laws."""
     for name in document.laws:
-        if name in sets and (sets[name].bound is not None or sets[name].block.constraint is not None):
+        if name in sets and (sets[name].bound is not None or not families_of(sets[name].block)):
             problem = f"found a law of {name}, which has a constraint that no law of `laws` has"
             page.fault(("laws", name), f"laws.{name}", problem, "leave it out; it is moved by a word")
 

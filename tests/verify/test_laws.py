@@ -95,7 +95,21 @@ laws:
   l: "LogNormal(M @ log(g), 1)"
   q: "Exponential(J*tau + c + norm2(g))"
 """
-RIGHT = {"sample": SAMPLE, "regression": REGRESSION, "variance": VARIANCE, "families": FAMILIES}
+WEIGHTS = """
+name: weights
+state:
+  w: {shape: K, constraint: simplex}
+  tau: {domain: positive}
+  z: {shape: [N, K], domain: one_hot}
+data: {y: {shape: N}, m: {shape: N, is: nonnegative}}
+parameters: {alpha: {shape: K, is: positive}, c: {shape: K, is: nonnegative}, B: {shape: [K, K], is: nonnegative}}
+log_prior: sum((alpha + tau*B @ c - ones)*log(w)) - tau*sum(w) - tau**2
+log_likelihood: (1 + m)*(z @ log(w)) - tau*(y - z @ c)**2/2
+laws:
+  w: "Dirichlet(alpha + tau*B @ c + z.T @ ones + z.T @ m)"
+  z: "Categorical((ones + m) @ log(w).T - tau*(y @ ones.T - ones @ c.T)**2/2)"
+"""
+RIGHT = {"sample": SAMPLE, "regression": REGRESSION, "variance": VARIANCE, "families": FAMILIES, "weights": WEIGHTS}
 
 
 @pytest.fixture
@@ -163,6 +177,22 @@ MUTANTS = [
     ("families", "Uniform(lo, hi)", "Uniform(hi, lo)"),
     ("families", "LogNormal(M @ log(g), 1)", "LogNormal(log(g), 1)"),
     ("families", "LogNormal(M @ log(g), 1)", "LogNormal(M @ log(g), 2)"),
+    ("weights", "Dirichlet(alpha +", "Dirichlet(ones +"),
+    ("weights", "Dirichlet(alpha +", "Dirichlet(alpha + ones +"),
+    ("weights", "Dirichlet(alpha +", "Dirichlet(2*alpha +"),
+    ("weights", "Dirichlet(alpha +", "Dirichlet("),
+    ("weights", "tau*B @ c", "B @ c"),
+    ("weights", "tau*B @ c", "tau*B.T @ c"),
+    ("weights", "tau*B @ c", "tau*c"),
+    ("weights", "tau*B @ c +", ""),
+    ("weights", "+ z.T @ ones", ""),
+    ("weights", "+ z.T @ ones", "+ N*ones/K"),
+    ("weights", "+ z.T @ ones", "+ 2*z.T @ ones"),
+    ("weights", "+ z.T @ m", ""),
+    ("weights", "+ z.T @ m", "+ sum(m)*ones"),
+    ("weights", "+ z.T @ m", "+ z.T @ m**2"),
+    ("weights", "(ones + m) @ log(w)", "ones @ log(w)"),
+    ("weights", "(ones + m) @ log(w).T", "(ones + m) @ w.T"),
 ]
 
 
@@ -178,6 +208,36 @@ def test_a_wrong_law_is_refuted_with_what_is_left(load_text, name: str, old: str
     assert found.where.line > head.count("\n")
     if name != "families":  # the data are part of the point
         assert {field.name for field in load_text(RIGHT[name]).declarations.data} <= set(point)
+
+
+def test_shares_are_looked_at_on_the_simplex(load_text) -> None:
+    """What is alike for all shares is no part of the law of all of them, and a witness adds up to 1."""
+    for right in ("tau*sum(w)", "tau*sum(w)**3", "exp(tau*sum(w))", "tau*(1 - sum(w))*w.T @ alpha"):
+        found = laws(load_text(WEIGHTS.replace("- tau*sum(w)", f"- {right}")))
+        assert isinstance(found.decision, Proved), right
+    for wrong in ("tau*norm2(w)", "tau*sum(B @ w)", "tau*(2 - sum(w))*w.T @ alpha"):
+        found = laws(load_text(WEIGHTS.replace("- tau*sum(w)", f"- {wrong}"))).decision
+        assert isinstance(found, Refuted), wrong
+        shares = [Fraction(text) for text in dict(found.witness)["w"].strip("[]").split(", ")]
+        assert sum(shares) == 1
+        assert len(shares) > 1
+        assert min(shares) > 0
+
+
+def test_laws_of_other_blocks_take_shares_to_add_up_to_one(load_text) -> None:
+    """sum(w) stands in U beside tau, and its law has 1 there; 2, or a share left out, is refuted."""
+    text = WEIGHTS.replace("laws:\n", "laws:\n  tau: Exponential(1 + norm2(y - z @ c)/2)\n")
+    text = text.replace("- tau**2", "").replace(" + tau*B @ c", "")
+    assert isinstance(laws(load_text(text)).decision, Proved)
+    for wrong in ("Exponential(2 + ", "Exponential(w.T @ c + ", "Exponential(K + "):
+        assert isinstance(laws(load_text(text.replace("Exponential(1 + ", wrong))).decision, Refuted), wrong
+
+
+def test_parameters_of_a_dirichlet_law_that_may_be_negative_leave_it_open(load_text) -> None:
+    text = WEIGHTS.replace("alpha: {shape: K, is: positive}", "alpha: {shape: K}")
+    found = laws(load_text(text)).decision
+    assert isinstance(found, Undecided)
+    assert any("alpha" in tried and "> 0" in tried for tried in found.tried)
 
 
 def test_a_rate_that_may_be_negative_leaves_a_law_open(load_text) -> None:

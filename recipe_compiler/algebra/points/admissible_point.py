@@ -18,6 +18,7 @@ from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, extent, positions
 from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Compare, Formula, FunctionAt, Role
 from recipe_compiler.formula.expression import Symbol as Name
@@ -45,6 +46,9 @@ def inside(
         NoInstanceError: bounds that have no value, or a discrete block.
     """
     n = len(positions(block.shape, sizes))
+    if block.constraint is Constraint.SIMPLEX:
+        weights = [random.randint(1, 2 + style) for _ in range(n)]
+        return tuple(Fraction(w, sum(weights)) for w in weights)
     match block.domain.name:
         case DomainName.REAL:
             return tuple(as_fraction(instances.number(style, random)) for _ in range(n))

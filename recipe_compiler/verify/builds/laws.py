@@ -2,7 +2,8 @@
 
 The law is exp(-E); it is right iff d(U - E)/db = 0 everywhere in the domain of b, which is connected. Its parameters
 must be those of a law for all values of the other blocks, and the domain of b that of the law. Of a discrete block the
-difference of U - E between two places of a row stands for the derivative; the second engine writes out all rows.
+difference of U - E between two places of a row stands for the derivative; the second engine writes out all rows. Of
+shares with the sum 1 it is the difference of two derivatives; the second engine puts 1 less the others for the last.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +32,7 @@ from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.discrete import discrete_blocks, of_data
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.laws import law_text, of_all_data, rows_of
+from recipe_compiler.spec.laws import is_of_rows, is_on_simplex, law_text, of_all_data, rows_of
 from recipe_compiler.spec.model import Law, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.spec.recursion import demand_apart
@@ -90,7 +91,7 @@ def _law(target: Target, block: Block, law: Law) -> Answer:
         return Answer(Undecided((reason,)), where=where)
     undefined = values(stated(target), target.declarations)
     try:
-        discrete = law.name == "Categorical"
+        discrete = is_of_rows(law)
         declarations = of_all_data(target.declarations)
         left = (
             discrete_residual(target, law, block)
@@ -104,7 +105,11 @@ def _law(target: Target, block: Block, law: Law) -> Answer:
     reads = _without_rows(target, (*_without_data(target), energy(law, block), *law.arguments))
     question = Question(identities, _drawn(target), sizes_of(target), needed, "", reads=reads)
     found = _with_rows(decide(question), target, law, block)
-    sets = tuple(f"{b.name} is {b.constraint}" for b in target.declarations.blocks if b.constraint is not None)
+    sets = tuple(
+        f"{b.name} is {b.constraint}"
+        for b in target.declarations.blocks
+        if b.constraint is not None and not is_on_simplex(b)
+    )
     if isinstance(found.decision, Refuted) and (undefined.open or sets):  # a point beside the sets says nothing
         tried = tuple(f"not shown: {what}" for what in (*undefined.open, *sets))
         found = Answer(Undecided(tried, found.decision.residual, found.decision.given))
@@ -114,11 +119,13 @@ def _law(target: Target, block: Block, law: Law) -> Answer:
 def _says(law: Law, block: Block) -> str:
     """Name what vanishes, as `_left` has it."""
     b = block.name
-    if law.name == "Categorical":
+    if is_of_rows(law):
         row = f"a row of {b}" if len(block.shape.sizes) == 2 else b
         return f"U - E with {row} at one place less that at another, for {law_text(law)}"
     if _is_joint(law, block):
         return f"an entry of cov dU/d{b} - ({b} - m) for {law_text(law)}"
+    if is_on_simplex(block):
+        return f"d(U - E)/d{b} along the simplex for {law_text(law)}"
     return f"d(U - E)/d{b} for {law_text(law)}"
 
 
@@ -166,7 +173,7 @@ def _entries(formula: Formula, declared: Declarations, sizes: Sizes) -> Sequence
 
 
 def _left(target: Target, law: Law, block: Block) -> Scalars:
-    """Return what the second engine finds left: d(U - E)/db, and of N(m, cov) cov dU/db - (b - m)."""
+    """Return what the second engine finds left: d(U - E)/db, of N(m, cov) cov dU/db - (b - m), of shares those less."""
     return lambda sizes: [
         entry
         for configuration in configurations(discrete_blocks(target.declarations), sizes)
@@ -176,11 +183,20 @@ def _left(target: Target, law: Law, block: Block) -> Scalars:
 
 def _left_at(target: Target, law: Law, block: Block, sizes: Sizes, configuration: Configuration) -> Iterator[Expr]:
     """Yield what is left where all rows of discrete blocks stand as they are given."""
-    if law.name == "Categorical":
-        yield from _differences(target, law, block, sizes, configuration)
+    last = _last_shares(target, sizes)
+    if is_of_rows(law):
+        differences = _differences(target, law, block, sizes, configuration)
+        yield from (cast(Expr, entry.xreplace(last)) for entry in differences) if last else differences
         return
-    entries, own = _slopes(target, law, block, tuple(sizes.items())), put(configuration, sizes)
+    entries, own = _slopes(target, law, block, tuple(sizes.items())), {**put(configuration, sizes), **last}
     yield from (cast(Expr, entry.xreplace(own)) for entry in entries) if own else entries
+
+
+def _last_shares(target: Target, sizes: Sizes) -> dict[Expr, Expr]:
+    """Return the last of the shares of a whole as 1 less the others."""
+    blocks = filter(is_on_simplex, target.declarations.blocks)
+    shares = (coordinates(block, sizes) for block in blocks)
+    return {last: 1 - Add(*others) for *others, last in shares}
 
 
 def _differences(target: Target, law: Law, block: Block, sizes: Sizes, configuration: Configuration) -> Iterator[Expr]:
@@ -234,12 +250,16 @@ def _without_rows(target: Target, formulas: Sequence[Formula]) -> tuple[Formula,
 
 @lru_cache(maxsize=KEPT)
 def _slopes(target: Target, law: Law, block: Block, sizes: tuple[tuple[str, int], ...]) -> Sequence[Expr]:
-    """Return d(U - E)/db entry by entry, and of N(m, cov) cov dU/db - (b - m)."""
+    """Return d(U - E)/db entry by entry, and of N(m, cov) cov dU/db - (b - m).
+
+    Of shares that of each less that of the last.
+    """
     at = Setting(drawn_data(target.declarations), dict(sizes))
     U, b = off_kinks(scalar_potential(target, dict(sizes))), coordinates(block, at.sizes)
     if not _is_joint(law, block):
         E = off_kinks(rows(energy(law, block), at)[0][0])
-        return [slope(U - E, x) for x in b]
+        slopes = [slope(U - E, x) for x in b]
+        return [x - slopes[-1] for x in slopes[:-1]] if is_on_simplex(block) else slopes
     m, cov = (rows(argument, at) for argument in law.arguments)
     pushed = times(cov, tuple((slope(U, x),) for x in b))
     return [row[0] - x + mean[0] for row, x, mean in zip(pushed, b, m, strict=True)]
