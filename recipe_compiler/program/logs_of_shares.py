@@ -1,19 +1,26 @@
 """Logarithms of shares without loss: log(sigmoid(u)) as -softplus(-u), log(1 - sigmoid(u)) as -softplus(u).
 
-As written log(1 - v) of a share v that is rounded to 1 is -inf. What is rewritten is what draws compute: reading them
-back compares it with the law as it is stated.
+As written log(1 - v) of a share v that is rounded to 1 is -inf, and so is log(w) of one of many shares that is too
+small for a double: these have an array of their logarithms. What is rewritten is what draws compute: reading them back
+compares it with the law as it is stated.
 """
 
+from collections.abc import Mapping
 from fractions import Fraction
 
-from recipe_compiler.tensor.terms import Applied, Atom, Tensor, Term
+from recipe_compiler.tensor.terms import Applied, Atom, Base, Coordinate, Tensor, Term
 
 ONE = Fraction(1)
 
 
-def logs_of_shares(tensor: Tensor) -> Tensor:
-    """Return a tensor with the logarithms of shares among the factors of its terms rewritten; else the same one."""
-    return Tensor(tensor.free, tuple(map(_rewritten, tensor.terms)))
+def logs_of_shares(tensor: Tensor, arrays: Mapping[str, str]) -> Tensor:
+    """Return a tensor with the logarithms of shares among the factors of its terms rewritten; else the same one.
+
+    Args:
+        tensor: of a law.
+        arrays: block of shares to the array of their logarithms.
+    """
+    return Tensor(tensor.free, tuple(map(_rewritten, _of_many(tensor, arrays).terms)))
 
 
 def _rewritten(term: Term) -> Term:
@@ -44,6 +51,31 @@ def _of_rest(one: Term, other: Term) -> Atom | None:
             return Applied("softplus", (u,)) if whole == power == 1 and coefficient == -1 else None
         case _:
             return None
+
+
+def _of_many(tensor: Tensor, arrays: Mapping[str, str]) -> Tensor:
+    """Return a tensor with entries of arrays in the place of logarithms of shares of blocks, wherever they stand."""
+    if not arrays:
+        return tensor
+    terms = (
+        Term(term.coefficient, tuple((_logarithm(atom, arrays), exponent) for atom, exponent in term.factors))
+        for term in tensor.terms
+    )
+    return Tensor(tensor.free, tuple(terms))
+
+
+def _logarithm(atom: Atom, arrays: Mapping[str, str]) -> Atom:
+    match atom:
+        case Applied("log", (Tensor(_, (Term(coefficient, ((Coordinate(block, at), power),)),)),)) if (
+            block in arrays and coefficient == power == 1
+        ):
+            return Coordinate(arrays[block], at)
+        case Applied(fn, args):
+            return Applied(fn, tuple(_of_many(arg, arrays) for arg in args))
+        case Base(arg):
+            return Base(_of_many(arg, arrays))
+        case _:
+            return atom
 
 
 def _negative(u: Tensor) -> Tensor:

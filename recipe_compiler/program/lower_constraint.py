@@ -35,6 +35,8 @@ class Chained:
     b: str
     grad_u: str = ""
     grad_b: str = ""
+    log_b: str = ""
+    """Of shares, where their logarithms are asked for: a share may be too small for a double."""
 
     def x(self, *at: int) -> Ref:
         """Return an entry of u."""
@@ -60,7 +62,12 @@ class ConstraintCode:
 
 
 def around(
-    defined: Definitions, block: Block, whole: str, start: Size, slopes: tuple[str, str] | None = None
+    defined: Definitions,
+    block: Block,
+    whole: str,
+    start: Size,
+    slopes: tuple[str, str] | None = None,
+    log_b: str = "",
 ) -> tuple[ConstraintCode, Definitions]:
     """Return what stands around the sum of a target for one of its blocks.
 
@@ -70,6 +77,7 @@ def around(
         whole: the array that holds its variables from `start` on.
         start: see above.
         slopes: the array of dV/db, and the one that grad U is written into; None where it is not asked for.
+        log_b: the array that logarithms of shares are put into; empty where they are not asked for.
     """
     moved, rows = block.sampled, block.shape.rows
     if block.constraint is None or not isinstance(rows, int):
@@ -77,7 +85,7 @@ def around(
     u, defined = defined.naming(moved.name)
     sizes = tuple(size for size in moved.shape.sizes if isinstance(size, int))
     views = [View(u, whole, start, sizes)]
-    c = Chained(block.constraint, rows, u, block.name)
+    c = Chained(block.constraint, rows, u, block.name, log_b=log_b)
     after: tuple[Statement, ...] = ()
     if slopes is not None:
         grad_b, out = slopes
@@ -86,7 +94,7 @@ def around(
         c = replace(c, grad_u=grad_u, grad_b=grad_b)
         after = backward(c)
     before = forward(c)
-    known = {c.b, c.grad_b, c.grad_u}
+    known = {c.b, c.grad_b, c.grad_u, c.log_b}
     written = [s.target.name for s in (*before, *after) if isinstance(s, Assign)]
     names: dict[str, str] = {}
     for name in dict.fromkeys(name for name in written if name not in known):
@@ -95,7 +103,7 @@ def around(
     def renamed(ref: Ref) -> Ref:
         return Ref(names.get(ref.name, ref.name), ref.at)
 
-    own = [c.b, *([c.grad_b] if c.grad_b else []), *([names[f] for f in [_own(c, FACTOR)] if f in names])]
+    own = [*(name for name in (c.b, c.grad_b, c.log_b) if name), *([names[f] for f in [_own(c, FACTOR)] if f in names])]
     arrays = tuple(Array(name, block.shape.sizes) for name in own)
     before, after = (tuple(with_refs(s, renamed) for s in side) for side in (before, after))
     return ConstraintCode(arrays, tuple(views), before, after, value_with_refs(log_jacobian(c), renamed)), defined
@@ -228,6 +236,9 @@ def _shares(c: Chained) -> Iterator[Statement]:
     yield Assign(_total_of_shares(c), plus(tuple(parts)))
     share = _reciprocal(_total_of_shares(c))
     yield from (Assign(Ref(c.b, (k,)), times_(part, share)) for k, part in enumerate(parts))
+    if c.log_b:
+        log_total = plus((_largest(c), Call("log", (_total_of_shares(c),))))
+        yield from (Assign(Ref(c.log_b, (k,)), plus((c.x(k), minus(log_total)))) for k in range(c.rows))
 
 
 def _back_from_shares(c: Chained) -> Iterator[Statement]:

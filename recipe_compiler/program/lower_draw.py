@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program import program as program_
-from recipe_compiler.program.atoms import indices
+from recipe_compiler.program.atoms import indices, names_of
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
@@ -23,6 +24,7 @@ from recipe_compiler.program.loops import (
     Assign,
     Call,
     Constant,
+    Increment,
     Invoke,
     Kronecker,
     Raise,
@@ -35,6 +37,7 @@ from recipe_compiler.program.loops import (
     View,
     names_in,
 )
+from recipe_compiler.program.lower_constraint import ConstraintCode, around
 from recipe_compiler.program.lower_gradient import Out, sums_of
 from recipe_compiler.program.program import Draw
 from recipe_compiler.tensor.show import text
@@ -108,16 +111,13 @@ COMPUTED: Mapping[tuple[str, str], Computed] = {
 CATEGORICAL = "_next_categorical"
 """What draws the place of the one in a row, by inverting sums of exp(logit - maximum); of one word of the stream."""
 
-BY_ROWS = "Categorical"
-"""The law whose rows are drawn at once: of a discrete block."""
-
 OF_NORMALS = frozenset(law for law, _ in COMPUTED if not COMPUTED[law, _].variates)
 """The laws that take normals alone, of which a chain draws as many at every step."""
 
 
 def is_computed(law: str, via: str) -> bool:
-    """Whether steps draw from a law, of a block that is sampled as it is or in an unbounded variable."""
-    return (law, via) in {*COMPUTED, (BY_ROWS, "")}
+    """Whether steps draw from a law, of a block that is sampled as it is, in a variable, or in those of its set."""
+    return (law, via) in LOWERED
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +144,19 @@ def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tup
     out = move.new
     if move.stacked:
         out, defined = defined.naming(f"{drawn.name}_drawn")
-    views = [View(block.name, theta.name, start, _fixed(block)) for block, start in move.places if move.stacked]
-    views += [View(out, move.new, move.start, _fixed(drawn))] if move.stacked else []
+    plain = [(block, start) for block, start in move.places if move.stacked and block.constraint is None]
+    views = [View(block.name, theta.name, start, _fixed(block)) for block, start in plain]
+    views += [View(out, move.new, move.start, _fixed(drawn.sampled))] if move.stacked else []
     defined = defined.forgetting()
-    lowered = _lowered(move)
-    computed = replace(move, parameters=tuple(map(logs_of_shares, move.parameters)))
-    (names, body, normals, work), defined = lowered(defined, computed, out)
+    (sets, computed), defined = _with_sets(defined, move)
+    views += [view for own in sets for view in own.views]
+    (names, body, normals, work), defined = LOWERED[move.law, move.via](defined, computed, out)
     of_data = _of_data(defined, data)
     changing = tuple(definition for definition in defined.changing if definition not in of_data)
-    before = tuple(statement for definition in changing for statement in definition.body)
-    work = (*(definition.array for definition in changing if definition.array.sizes), *work)
+    before = tuple(statement for own in sets for statement in own.before)
+    before += tuple(statement for definition in changing for statement in definition.body)
+    arrays = tuple(array for own in sets for array in own.arrays)
+    work = (*arrays, *(definition.array for definition in changing if definition.array.sizes), *work)
     loops = defined.loops(theta.shape.sizes)
     at = tuple(variable for _, variable in loops) or (0,)
     kept = nested(loops, (Assign(Ref(move.new, at), Ref(theta.name, at)),)) if move.stacked else ()
@@ -171,17 +174,26 @@ def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tup
     return LoweredDraw(procedure, normals, of_data), defined
 
 
-def _lowered(move: Draw) -> Callable[[Definitions, Draw, str], tuple["_Parts", Definitions]]:
-    """Return how a law is drawn: a vector at once, row by row, or entry by entry."""
-    match move.law:
-        case "N" if move.drawn.shape.sizes:
-            return _vector
-        case "CIR":
-            return _moved
-        case _ if move.law == BY_ROWS:
-            return _rows
-        case _:
-            return _entries
+def _with_sets(defined: Definitions, move: Draw) -> tuple[tuple[tuple[ConstraintCode, ...], Draw], Definitions]:
+    """Return what makes the blocks that lie in sets of their variables, where a law takes them, and that law of them.
+
+    Shares whose logarithms are taken have an array of these.
+    """
+    read = frozenset[str]().union(*map(names_of, move.parameters))
+    sets = [(block, start) for block, start in move.places if block.constraint is not None and block.name in read]
+    arrays: dict[str, str] = {}
+    for block, _ in sets:
+        if block.constraint is Constraint.SIMPLEX:
+            arrays[block.name], defined = defined.naming(f"log_{block.name}")
+    rewritten = tuple(logs_of_shares(parameter, arrays) for parameter in move.parameters)
+    taken = frozenset[str]().union(*map(names_of, rewritten))
+    arrays = {name: array for name, array in arrays.items() if array in taken}
+    made, defined = each(
+        lambda known, place: around(known, place[0], move.block.name, place[1], log_b=arrays.get(place[0].name, "")),
+        defined,
+        sets,
+    )
+    return (tuple(made), replace(move, parameters=rewritten)), defined
 
 
 def _of_data(defined: Definitions, data: tuple[Datum, ...]) -> tuple[Definition, ...]:
@@ -209,7 +221,8 @@ def _says(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _part(move: Draw) -> str:
     part = f"{move.new}, which is {move.block.name} but for {move.name}" if move.stacked else f"{move.new}"
-    via = f" (here its {move.via})" if move.via else ""
+    by_set = f" (here the variables of its {move.via})" if move.drawn.constraint is not None else ""
+    via = by_set or (f" (here its {move.via})" if move.via else "")
     return f"{part}: {move.name}{via}"
 
 
@@ -283,6 +296,33 @@ def _rows(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitio
     return ((logits,), (Stream(STREAM.name, nested(tuple(rows), body)),), (), work), defined
 
 
+def _shares(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+    """Return the draw of all shares of a whole, as gammas over their sum, in the variables of a simplex.
+
+    w = softmax(u) says nothing of t = sum(u)/sqrt(K), which is N(0, 1) and independent of w: u_k = log G_k less their
+    mean, and t/sqrt(K). Logarithms are kept, as a gamma of a small shape is no double.
+    """
+    ((index, at),) = defined.loops(move.drawn.shape.sizes)
+    K = Constant(Fraction(*_fixed(move.drawn)))
+    value, defined = scalar(defined, move.parameters[0], (index,), {index: at})
+    wanted = (f"{name}_{move.name}" for name in ("alpha", "log_G", "total", "n", "level"))
+    (alpha, log_G, total, n, level), defined = each(lambda known, name: known.naming(name), defined, wanted)
+    gammas = (
+        Assign(Ref(alpha), value),
+        Variate(Ref(log_G, (at,)), "_next_log_gamma", (Ref(alpha),)),
+        Increment(Ref(total), Ref(log_G, (at,))),
+    )
+    shift = plus((_quotient(Ref(n), Call("sqrt", (K,))), Times((MINUS, _quotient(Ref(total), K)))))
+    body = (
+        Assign(Ref(total), Constant(Fraction(0))),
+        *nested(((index, at),), gammas),
+        Variate(Ref(n), "_next_normal", ()),
+        Assign(Ref(level), shift),
+        *nested(((index, at),), (Assign(Ref(out, (at,)), plus((Ref(log_G, (at,)), Ref(level)))),)),
+    )
+    return ((alpha,), (Stream(STREAM.name, body),), (), (Array(log_G, move.drawn.shape.sizes),)), defined
+
+
 def _moved(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
     """Return the loop over the entries of a block, each moved by the flow that keeps its law Gamma(shape, rate).
 
@@ -327,6 +367,11 @@ def _moved(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definiti
     return (names[:2], moves, (), work), defined
 
 
+def _normal_draw(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+    """Return the draw of a normal number, or of a normal vector at once."""
+    return _vector(defined, move, out) if move.drawn.shape.sizes else _entries(defined, move, out)
+
+
 def _vector(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
     """Return the draw of a normal vector from its precision or its covariance, either factored as L L^T."""
     (size,) = move.drawn.shape.sizes
@@ -350,3 +395,14 @@ def _filled(defined: Definitions, name: str, tensor: Tensor, size: Size) -> tupl
     value, defined = scalar(defined, tensor, free, variables)
     store = Assign(Ref(name, tuple(variables[index] for index in free)), value)
     return nested(tuple((index, variables[index]) for index in free), (store,)), defined
+
+
+LOWERED: Mapping[tuple[str, str], Callable[[Definitions, Draw, str], tuple[_Parts, Definitions]]] = {
+    **dict.fromkeys(COMPUTED, _entries),
+    ("N", ""): _normal_draw,
+    ("CIR", ""): _moved,
+    ("CIR", "log"): _moved,
+    ("Categorical", ""): _rows,
+    ("Dirichlet", Constraint.SIMPLEX): _shares,
+}
+"""How the laws are lowered: entry by entry, a row at a time, or a block at once; by the variable or the set of it."""

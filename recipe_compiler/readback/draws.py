@@ -44,6 +44,7 @@ VARIATES: Mapping[str, tuple[str, Callable[[Scalar], Scalar]]] = {
     "_next_beta": ("Beta", _itself),
     "_next_exponential": ("Exponential", _itself),
     "_next_uniform": ("Uniform", _itself),
+    "_next_normal": ("N", _itself),
     "_next_gamma_of_count": ("Gamma of count", _itself),
     "_next_log_gamma_of_count": ("Gamma of count", sp.log),
 }
@@ -135,6 +136,7 @@ def check_draws(module: Module, here: Names) -> None:
     cycle, kernel = module.program.cycle, module.kernel
     if cycle is None:
         return
+    here = here.for_gradients
     for move, procedure in zip(cycle.draws, kernel.draws, strict=True):
         if move.law == "Categorical":
             _check_places(module, here, procedure, move)
@@ -245,8 +247,7 @@ class _Reading:
                 self._demand(read == before, f"changes entry {k} of {move.block.name}, which is none of {says}")
         self._demand(self.stream == self.words.now, f"does not leave the last words of its stream after {says}")
         entries = self.new[move.start : move.start + count]
-        checks = {"N": self._check_vector} if solver_of(move) else {"Categorical": self._check_rows}
-        checks.get(move.law, self._check_entries)(entries)
+        CHECKS.get(move.law, _Reading.check_entries)(self, entries)
 
     def _parameter(self, place: int, *at: int) -> Scalar:
         if place == 0 and self.move.datum is not None:
@@ -270,7 +271,7 @@ class _Reading:
         scale = (1 - decay) / rate
         return (b, decay, scale, b * decay / scale)
 
-    def _check_entries(self, entries: Scalars) -> None:
+    def check_entries(self, entries: Scalars) -> None:
         """Check the entries one by one: the variates of each with their parameters, and what is made of them."""
         move, says = self.move, self.move.name
         meaning = MEANINGS[move.law, move.via]
@@ -294,7 +295,7 @@ class _Reading:
             normal = [self.normals[k]] if not meaning.variates else []
             equal(entry, meaning.value(parameters, made or normal), f"the draw of {where}", self.here)
 
-    def _check_rows(self, entries: Scalars) -> None:
+    def check_rows(self, entries: Scalars) -> None:
         """Check logits entry by entry, and that a one is put at the place that is drawn by them, zeros elsewhere."""
         move, says, drawn = self.move, self.move.name, self.words.drawn
         size = length(move.drawn.shape.sizes[-1], self.here.sizes)
@@ -312,6 +313,27 @@ class _Reading:
             found = [sp.Integer(int(k == place)) for k in range(size)]
             self._demand(list(row) == found, f"does not put the one of {where} at the place that is drawn")
 
+    def check_shares(self, entries: Scalars) -> None:
+        """Check the gammas of all shares, and that the variables are their logarithms less what is not the simplex's.
+
+        sum(u)/sqrt(K) is standard normal, and no gamma's.
+        """
+        move, says, drawn, count = self.move, self.move.name, self.words.drawn, len(entries)
+        laws = [law for law, _, _ in drawn]
+        self._demand(laws == ["Gamma"] * count + ["N"], f"draws {laws} for {says}, expected a Gamma a share and an N")
+        *gammas, (_, _, normal) = drawn
+        for k, (_, given, _) in enumerate(gammas):
+            what = f"parameter 1 of the law {move.law} of {says}[{k}]"
+            equal(sp.Integer(0) + given[0], self._parameter(0, k), what, self.here)
+        logs = [sp.log(gamma) for _, _, gamma in gammas]
+        level = normal / sp.sqrt(count) - sp.Add(*logs) / count
+        for k, (entry, log_G) in enumerate(zip(entries, logs, strict=True)):
+            equal(entry, log_G + level, f"the draw of {says}[{k}]", self.here)
+
+    def check_normal(self, entries: Scalars) -> None:
+        """Check a normal number as an entry, a normal vector by what makes it."""
+        (self._check_vector if solver_of(self.move) else self.check_entries)(entries)
+
     def _check_vector(self, entries: Scalars) -> None:
         """Check what the function of a normal vector is given, and that it writes into the block."""
         move, says, count = self.move, self.move.name, len(entries)
@@ -328,6 +350,14 @@ class _Reading:
     def _demand(self, right: bool, what: str) -> None:
         if not right:
             raise CompilerError(f"the emitted draw was read back and {what}")
+
+
+CHECKS: Mapping[str, Callable[[_Reading, Scalars], None]] = {
+    "N": _Reading.check_normal,
+    "Categorical": _Reading.check_rows,
+    "Dirichlet": _Reading.check_shares,
+}
+"""How the entries of a block are read that are drawn at once; those of others one by one."""
 
 
 def _vector(found: list[list[np.ndarray]], right: bool, arguments: list[Value]) -> None:

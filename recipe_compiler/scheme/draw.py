@@ -43,7 +43,9 @@ def draw(
         ModelError: a law that no emitted step draws from, or by other bits.
     """
     name, laws = move.block, dict((target.declared or target).laws)
-    via = {one.block.name: one.via for one in target.transforms}.get(name, "")
+    stated = (target.declared or target).declarations.blocks
+    own = next(k for k, block in enumerate(stated) if block.name == name)
+    via = {one.block.name: one.via for one in target.transforms}.get(name, stated[own].constraint or "")
     law = laws[name]
     own_name = "CIR" if isinstance(move, Cir) else law.name
     if not is_computed(own_name, via):
@@ -54,11 +56,10 @@ def draw(
         raise unsupported(
             problem, "take the generator xoshiro: how many of its words a draw takes depends on the state"
         )
-    own = next(k for k, block in enumerate((target.declared or target).declarations.blocks) if block.name == name)
     theta, places = gradient.block, tuple((part.block, part.start) for part in gradient.parts)
     names = {block.name: place.name for block, (place, _) in zip(target.declarations.blocks, places, strict=True)}
     with placed(target.source, f"laws.{name}"):
-        parameters, by_precision = _parameters(target, law, (target.declared or target).declarations.blocks[own])
+        parameters, by_precision = _parameters(target, law, stated[own])
         estimated = _estimated(target, move, parameters[0]) if gradient.minibatch else None
 
     def rule(atom: Atom) -> Atom:

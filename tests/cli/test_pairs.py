@@ -33,6 +33,7 @@ GIVEN = {
         "ratings", ("data.u=user", "data.v=item", "data.indicator=[u, v]", "users=8", "items=6", "K=2")
     ),
     "mixture_allocations": BuildArguments("few_of_two_groups", ("K=2",)),
+    "mixture_weights": BuildArguments("few_of_two_groups", ("K=2", "alpha=[1, 2]")),
     "normal_mean_precision": BuildArguments("normal_sample"),
     "poisson_regression": BuildArguments("poisson_regression"),
     "regression_precision": BuildArguments("linear_regression"),

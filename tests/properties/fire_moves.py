@@ -6,10 +6,11 @@ with the compiler.
 Most are cycles of refreshes, words, acceptances and draws (`random_cycles`: acceptance ratios, shares, flips, orders
 of moves, how often they are done, laws), a quarter draws and flows of gamma laws with data (`random_flows`: shapes,
 rates, Jacobians of log variables, sums over minibatches), an eighth involutions (`random_involutions`: maps, Jacobians,
-laws of what is drawn), an eighth positions that are reflected (`random_reflections`: masses, words, flips), an eighth
-steps of Python that are accepted or refused, as lint reads them (`random_steps`: ratios, momenta, kicks, corrections,
-flips). No claim that the judge finds wrong may be proved, none that it does not may be refuted: a first one ends it,
-with its seed. Of a step with a wrong coefficient that no mean tells nothing is known, and it is not counted.
+laws of what is drawn), an eighth positions that are reflected (`random_reflections`: masses, words, flips), a sixteenth
+draws of shares and of allocations by them (`random_shares`: parameters, counts, logits), an eighth steps of Python that
+are accepted or refused, as lint reads them (`random_steps`: ratios, momenta, kicks, corrections, flips). No claim that
+the judge finds wrong may be proved, none that it does not may be refuted: a first one ends it, with its seed. Of a step
+with a wrong coefficient that no mean tells nothing is known, and it is not counted.
 """
 
 import os
@@ -27,6 +28,7 @@ from random_cycles import CLAIMS, Judge, random_cycle
 from random_flows import FLOW_CLAIMS, random_flow
 from random_involutions import INVOLUTION_CLAIMS, random_involution
 from random_reflections import REFLECTION_CLAIMS, random_reflection
+from random_shares import SHARES_CLAIMS, random_shares
 from random_steps import random_step
 
 from recipe_compiler.lint.bind_arguments import bind_arguments
@@ -56,6 +58,9 @@ def judged(seed: int) -> dict[tuple[str, bool], Verdict]:
         wrong = document.wrong_claims(seed)
     elif seed % 8 == 4:
         document, asks = random_involution(Random(seed)), INVOLUTION_CLAIMS
+        wrong = document.wrong_claims(seed)
+    elif seed % 16 == 8:
+        document, asks = random_shares(Random(seed)), SHARES_CLAIMS
         wrong = document.wrong_claims(seed)
     elif seed % 4 == 3:
         asks = FLOW_CLAIMS

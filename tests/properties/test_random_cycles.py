@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from fire_moves import fire, judged, says
 from random_flows import random_flow
+from random_shares import random_shares
 
 from recipe_compiler.verdict import Verdict
 
@@ -35,6 +36,17 @@ def test_faults_of_laws_are_seen_by_the_judge_alone() -> None:
     bent = [flow for flow in whole if flow.claimed != flow.right]
     assert len(right) > 50 < len(bent)
     assert all({"cycle", "exact"} <= set(flow.wrong_claims(1)) for flow in bent)
+
+
+def test_faults_of_shares_are_seen_by_the_judge_alone() -> None:
+    """Of documents without a fault nothing is wrong; of those with one in a law that is drawn by, most claims are."""
+    found = [random_shares(Random(seed)) for seed in range(200)]
+    whole = [one for one in found if len({*one.moves}) == 3]
+    right = [one for one in whole if one.of_w == one.of_g == one.of_z == one.right]
+    bent = [one for one in whole if one.of_w != one.right]
+    assert len(right) > 50 < len(bent)
+    assert not any(one.wrong_claims(1) for one in right)
+    assert sum({"draw", "cycle", "exact"} <= set(one.wrong_claims(1)) for one in bent) > 0.7 * len(bent)
 
 
 @pytest.mark.slow

@@ -118,6 +118,28 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
     "users before for those beyond": ("sticks", "before[j, i]", "before[i, j]", "of the law Beta of v[0]"),
     "one row of one": ("one_of_three", "1.0 if i == k_k", "1.0 if i == 1", "does not put the one of k"),
     "other logits of one": ("one_of_three", "        logits_k[i] = a[i]", "        logits_k[i] = a[2]", "logit 0 of k"),
+    "counts that are left out": ("mixture_weights", "alpha_w = alpha[i] + sum_z[i]", "alpha_w = alpha[i]", "parameter 1 of the law Dirichlet of w[0]"),
+    "counts without the prior": ("mixture_weights", "alpha_w = alpha[i] + sum_z[i]", "alpha_w = sum_z[i]", "parameter 1 of the law Dirichlet of w[0]"),
+    "counts of another component": ("mixture_weights", "alpha_w = alpha[i] + sum_z[i]", "alpha_w = alpha[i] + sum_z[0]", "parameter 1 of the law Dirichlet of w[1]"),
+    "a shape off by one": ("shares", "alpha_w = a[i] + x_x_2 / 2.0", "alpha_w = a[i] + x_x_2 / 2.0 - 1.0", "parameter 1 of the law Dirichlet of w[0]"),
+    "a gamma for its logarithm": ("mixture_weights", "= log_G_w[i] + level_w", "= _exp(log_G_w[i]) + level_w", "the draw of w[0]"),
+    "uniform shares": ("shares", "_next_log_gamma(alpha_w, s0", "_next_uniform(s0", "expected a Gamma a share and an N"),
+    "one gamma for all shares": ("shares", "log_G_w[i] + level_w", "log_G_w[0] + level_w", "the draw of w[1]"),
+    "a total that is not emptied": ("shares", "total_w = 0.0", "total_w = 1.0", "the draw of w[0]"),
+    "a total of the last gamma": ("shares", "total_w += log_G_w[i]", "total_w = log_G_w[i]", "the draw of w[0]"),
+    "a mean over other shares": ("shares", "total_w / 3.0", "total_w / 2.0", "the draw of w[0]"),
+    "a level that is not drawn": ("shares", "level_w = n_w / math.sqrt(3.0) - total", "level_w = -total", "the draw of w[0]"),
+    "a level of another variance": ("shares", "n_w / math.sqrt(3.0)", "n_w / 3.0", "the draw of w[0]"),
+    "a level of its own for each share": ("shares", "log_G_w[i] + level_w", "log_G_w[i] + level_w * i", "the draw of w[0]"),
+    "a negative logarithm": ("shares", "= log_G_w[i] + level_w", "= -log_G_w[i] + level_w", "the draw of w[0]"),
+    "the words of the last gamma": ("shares", "n_w, s0, s1, s2, s3 = _next_normal(", "n_w, t0, t1, t2, t3 = _next_normal(", "the last words of its stream"),
+    "variables for the shares": ("mixture_weights", "log_w[j] - (y[i]", "w[j] - (y[i]", "logit 0 of z[0]"),
+    "a logarithm that is not over the sum": ("mixture_weights", "log_w[1] = simplex_w_2[1] - (w_largest_2 + math.log(w_total_2))", "log_w[1] = simplex_w_2[1] - w_largest_2", "logit 1 of z[0]"),
+    "the logarithm of another share": ("mixture_weights", "log_w[1] = simplex_w_2[1] -", "log_w[1] = simplex_w_2[0] -", "logit 1 of z[0]"),
+    "shares before the draw": ("mixture_weights", "draw_z(theta_z, theta_mu, ", "draw_z(theta_z, theta, ", "the theta that z is drawn at"),
+    "the largest forgotten": ("shares", "w_total_2 = w_part_0_2 + w_part_1_2 + w_part_2_2", "w_total_2 = w_part_0_2 + w_part_1_2", "the covariance[0,0] of the law of x"),
+    "a word from before the shares": ("hmc_of_shares", "gradient(grad_U_start, theta_w, ", "gradient(grad_U_start, theta, ", "evaluated anew at"),
+    "a mean of the variables of a set": ("sets", "mean_x[i] = R_c", "mean_x[i] = c[i] + 0.0 * R_c", "the mean[0] of the law of x"),
     "another stream": ("gibbs_regression", "shape, rate, x, y, noise_state, x_beta_2)\n\ndef prepare", "shape, rate, x, y, noise_state + noise_state, x_beta_2)\n\ndef prepare", "own stream"),
 }  # fmt: skip
 
@@ -126,6 +148,7 @@ OF_RUN = ("sums of other data", "sums that are not made")
 """Faults of the loop, which is read of the text that is shipped."""
 OF_PLACES = (
     "the mean of another place", "a one at another place", "no zeros elsewhere", "users before for those beyond",
+    "counts of another component", "a logarithm that is not over the sum", "the logarithm of another share",
 )  # fmt: skip
 """Faults that rows of two places have: the last of the small texts has rows of one."""
 

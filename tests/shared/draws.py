@@ -68,7 +68,48 @@ potential: -k.T @ a
 laws: {k: Categorical(a)}
 """
 """A discrete block that is one row."""
+SHARES = """
+format: 1
+name: shares
+state:
+  w: {shape: 3, constraint: simplex}
+  x: {shape: 2}
+parameters: {a: {shape: 3, is: positive, default: "[1/2, 2, 1]"}}
+assume: [normalisable]
+potential: norm2(x) - sum((a + norm2(x)*ones/2 - ones)*log(w))
+laws:
+  w: Dirichlet(a + norm2(x)*ones/2)
+  x: N(0, I/(2 - sum(log(w))))
+"""
+"""Shares of a whole, whose law follows another block, and one that follows them."""
+SETS = """
+format: 1
+name: sets
+state:
+  c: {shape: 2, constraint: ordered}
+  R: {shape: [2, 2], constraint: corr_matrix}
+  g: {shape: 2, domain: positive, transform: log}
+  x: {shape: 2}
+assume: [normalisable]
+potential: norm2(c)/2 + norm2(x - R @ c)/2 + sum(g)*(3 + norm2(c)) - sum(log(g))
+laws:
+  x: N(R @ c, I)
+  g: Gamma(2, 3 + norm2(c))
+"""
+"""Laws that take blocks in sets, which a word moves."""
+COUNTS = """
+format: 1
+name: counts
+state:
+  w: {shape: K, constraint: simplex}
+parameters: {a: {shape: K, is: positive}}
+potential: -sum((a - ones)*log(w))
+laws: {w: Dirichlet(a)}
+"""
+"""Shares alone."""
 DATA = {
+    "mixture_weights": "parameters: {alpha: {value: [1/2, 2]}}\nsizes: {K: 2, N: 10}\n"
+    f"data: {{file: {ROOT}/specs/data/few_of_two_groups.csv, y: y}}",
     "mixture": f"sizes: {{K: 2, N: 10}}\ndata: {{file: {ROOT}/specs/data/few_of_two_groups.csv, y: y}}",
     "sticks": f"parameters: {{before: {{value: [[0, 0], [1, 0]]}}}}\nsizes: {{J: 2, N: 6}}\n"
     f"data: {{file: {ROOT}/specs/data/few_choices.csv, one: one, other: other}}",
@@ -93,19 +134,25 @@ GIBBS = {
     "mixture": ("mixture_allocations", "[draw: theta, draw: mu, draw: z]"),
     "sticks": ("dp_mixture", "[draw: v, draw: p, draw: alpha, draw: z]"),
     "one_of_three": (ONE_OF_THREE, "[draw: k]"),
+    "mixture_weights": ("mixture_weights", "[draw: w, draw: mu, draw: z]"),
+    "shares": (SHARES, "[draw: w, draw: x]"),
+    "hmc_of_shares": (SHARES, f"[{{draw: w}}, {WORD}]"),
+    "sets": (SETS, f"[{{draw: x}}, {WORD}, {{cir: g}}]"),
     "cir": (GAMMAS, "[draw: s, cir: g]"),
     "cir_of_a_scalar": ("regression_precision", "[draw: beta, cir: tau]"),
     "cir_minibatch": (GAMMAS, "[cir: g, draw: s]"),
     "steps": ("normal_mean_precision", "[{draw: tau}, {split: [B/2, A, B/2], steps: 2}, {refresh: r}]"),
 }
 """Target and cycle of every build."""
+WRITTEN = {FAMILIES: "families", GAMMAS: "gammas", ONE_OF_THREE: "one_of_three", SHARES: "", SETS: ""}
+"""Targets that are written here, with the name of their data."""
 
 
 def draws_build(name: str, target: str = "", cycle: str = "", values: str = "", rest: str = "") -> Build:
     """Return a build of `GIBBS`, or one of another target, whose document `target` is, by its cycle."""
     known, moves = GIBBS.get(name, ("", cycle))
-    own = known if known in (FAMILIES, GAMMAS, ONE_OF_THREE) else f"{ROOT}/specs/targets/{known}.yaml"
-    stated = values or DATA.get("gammas" if known == GAMMAS else known, DATA.get(name, ""))
+    own = known if known in WRITTEN else f"{ROOT}/specs/targets/{known}.yaml"
+    stated = values or DATA.get(WRITTEN.get(known, known), DATA.get(name, ""))
     return _build(name, target or own, moves, stated, rest)
 
 

@@ -1,0 +1,834 @@
+"""gibbs_weights: Exact draws alone, for mixture_weights.
+
+To draw from it, in plain Python with numpy and numba alone:
+
+    import gibbs_weights
+
+    draws = gibbs_weights.sample(y)
+    draws["w"].mean(axis=(0, 1))  # of an array (chain, draw, 3)
+    help(gibbs_weights.sample)  # settings, and what else it takes
+
+Data:
+    y: (10,), finite numbers, kept as float64
+    in the build, y is made of the column y of few_of_two_groups.csv
+
+Parameters:
+    alpha: (3,), positive; [2.0, 1.0, 0.5] unless it is given
+    variance: a number, positive; 1.0 unless it is given
+    mean_variance: a number, positive; 4.0 unless it is given
+
+State:
+    theta: (36,), real
+
+Draws, each of shape (chain, draw, ...):
+    w: (3,), simplex of theta[0:3]
+    mu: (3,), theta[3:6]
+    z: (10, 3), theta[6:36]
+
+The build:
+    step_size 1.0, draws 2000, warmup 100, thin 20, chains 4, seed 1
+
+Energy:
+    H = U(theta)
+    U = -log_prior - sum over the data of log_likelihood
+    log_likelihood of one datum = z @ log(w) - (y - z @ mu)**2 / (2*variance)
+    log_prior = (sum((alpha - ones)*log(w)) + loggamma(sum(alpha)) - sum(loggamma(alpha))) - mu.T @ mu /
+        (2*mean_variance)
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D = 0
+    Q = 0
+    Gamma = 0
+    f[theta] = 0
+
+Step:
+    a cycle of moves, one after the other, each from the state z that the one before leaves:
+    draw: w
+    w' ~ Dirichlet(alpha + z.T @ ones), given all others and all data
+    draw: mu
+    mu' ~ N(inv(diag(z.T @ ones) / variance + I/mean_variance) @ (z.T @ y / variance), inv(diag(z.T @ ones) /
+        variance + I/mean_variance)), given all others and all data
+    draw: z
+    z' ~ Categorical(ones @ log(w).T - (y @ ones.T - ones @ mu.T)**2 / (2*variance)), given all others and all data
+    draws take as many words of the chain's own stream as they need, one draw after the other
+    N(inv(P) u, inv(P)) is L^-T (L^-1 u + n), n ~ N(0, I), with L L^T = P: no matrix is inverted
+
+Proved:
+    D is symmetric; Q is skew; what is sampled has the law of the blocks as declared (index calculus for every size;
+        second engine)
+    D is positive semidefinite (structure of D)
+    what is bound is of the kind declared (structure, exact values)
+    V is positive semidefinite (structure of V)
+    2D - eps B_hat is positive semidefinite (the gradient is exact)
+    D and Q do not reuse the gradient's minibatch (there is no minibatch)
+
+Proved, given that U is smooth:
+    exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary for the claimed equation;
+        exp(-H) has the claimed marginal (index calculus for every size; second engine)
+
+Proved, given that U is smooth; alpha is positive; mean_variance is positive; variance is positive:
+    exp(-H) has a finite integral (growth at the ends of the domain; second engine)
+
+Proved, given that alpha is positive; mean_variance is positive; variance is positive; w > 0 inside its domain:
+    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
+        definedness and smoothness)
+
+Proved, given that alpha is positive; mean_variance is positive; variance is positive; w > 0 inside its domain; z is one_hot:
+    each claimed law is that of its block given all others (index calculus for every size; second engine)
+
+Proved, given that U is smooth; alpha is positive; mean_variance is positive; variance is positive; w > 0 inside its domain; z is one_hot:
+    blocks of the target are drawn from their laws given the others (w ~ Dirichlet(alpha + z.T @ ones) given all
+        others; mu ~ N(inv(diag(z.T @ ones) / variance + I/mean_variance) @ (z.T @ y / variance), inv(diag(z.T @
+        ones) / variance + I/mean_variance)) given all others; z ~ Categorical(ones @ log(w).T - (y @ ones.T - ones
+        @ mu.T)**2 / (2*variance)) given all others)
+    every move keeps exp(-H), and every block is moved (move 1, draw of w; move 2, draw of mu; move 3, draw of z)
+
+Not checked here:
+    exact says whether its moves keep exp(-H) whatever the step size is
+
+References:
+    Stuart Geman, Donald Geman (1984): Stochastic Relaxation, Gibbs Distributions, and the Bayesian Restoration of
+        Images. IEEE Transactions on Pattern Analysis and Machine Intelligence, 6(6), 721-741
+    Alan E. Gelfand, Adrian F. M. Smith (1990): Sampling-Based Approaches to Calculating Marginal Densities. Journal
+        of the American Statistical Association, 85(410), 398-409
+    Jean Diebolt, Christian P. Robert (1994): Estimation of Finite Mixture Distributions through Bayesian Sampling.
+        Journal of the Royal Statistical Society: Series B (Methodological), 56(2), 363-375
+
+Origin:
+    Emitted by recipe_compiler (format 2) from still and mixture_weights, by version 0.1.0 of that Python package.
+    Spec digest (SHA-256): b87b977b50d17109b5215341bd87bd769423e294e3187d6597cf1d773ae41ae4
+    Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
+    their authors' own.
+"""
+
+import math
+import os
+import sys
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor, wait
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+FORMAT = 2
+SPEC_DIGEST = "b87b977b50d17109b5215341bd87bd769423e294e3187d6597cf1d773ae41ae4"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 36),)
+SIZES = ()
+PARAMETERS = ("alpha", "variance", "mean_variance")
+CONSTANTS = ()
+DATA = ("y",)
+ARGUMENTS = ("theta", "alpha", "variance", "mean_variance", "y", "eps", "thin", "noise_state", "theta_draws")
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+def sample(
+    y, *, alpha=None, variance=1.0, mean_variance=4.0, step_size=1.0, draws=2000, warmup=100, thin=20, chains=4, seed=1,
+    init=None, progress=False, threads=None,
+):  # fmt: skip
+    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+
+    y (10,), alpha (3,), variance a number, mean_variance a number. The top of the file, help(gibbs_weights), says
+    what they are, and what is returned. A draw is kept of every `thin` steps. init: where chains start, a dict with
+    any of theta, each (size,) for all chains or (chain, size). progress: tell it on stderr. threads: None takes all
+    cores; the same seed draws the same bits on any number of them.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    """
+    sizes = {}
+    y = _checked_array("y", y, (10,), sizes)
+    if alpha is None:
+        alpha = [2.0, 1.0, 0.5]
+    alpha = _checked_array("alpha", alpha, (3,), sizes)
+    _check_kinds("alpha", alpha, ["positive"])
+    variance = _checked_number("variance", variance, above=0)
+    mean_variance = _checked_number("mean_variance", mean_variance, above=0)
+    eps = _checked_number("step_size", step_size, above=0)
+    draws = _checked_number("draws", draws, whole=True, least=1)
+    warmup = _checked_number("warmup", warmup, whole=True, least=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
+    chains = _checked_number("chains", chains, whole=True, least=1)
+    seed = _checked_number("seed", seed, whole=True, least=0)
+    if threads is not None:
+        threads = _checked_number("threads", threads, whole=True, least=1)
+    given = {"alpha": alpha, "variance": variance, "mean_variance": mean_variance, "y": y, "eps": eps, "thin": thin}
+    starts = [first_state(seed, chain) for chain in range(chains)]
+    starts = _checked_starts(starts, init)
+    drawn = _room(starts, warmup + draws)
+    noise, _ = seed_streams(seed, chains)
+    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
+    drawn = _after_warmup(drawn, done, warmup)
+    with np.errstate(over="ignore"):  # a draw that is not finite stays so
+        return {
+            "w": _simplex(drawn["theta"][:, :, 0:3]), "mu": drawn["theta"][:, :, 3:6],
+            "z": drawn["theta"][:, :, 6:36].reshape(chains, draws, 10, 3),
+        }  # fmt: skip
+
+
+def first_state(seed, chain):
+    """Return where a chain starts, by the blocks of the state."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    theta = rng.uniform(-2.0, 2.0, 36)
+    theta[6:36] = np.eye(3)[rng.integers(3, size=10)].reshape(-1)
+    return {"theta": theta}
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def draw_w(theta_w, theta, alpha, y, noise_state, sum_z, log_G_w):
+    """Write theta_w, which is theta but for w: w (here the variables of its simplex) is drawn from Dirichlet(alpha_w),
+    its law given all else.
+    alpha_w[i] = alpha[i] + sum_j z[j,i].
+    """
+    mu = theta[3:6]
+    z = theta[6:36].reshape((10, 3))
+    w_drawn = theta_w[0:3]
+    for i in range(3):
+        total = 0.0
+        for j in range(10):
+            total += z[j, i]
+        sum_z[i] = total
+    for i in range(36):
+        theta_w[i] = theta[i]
+    s0, s1, s2, s3 = noise_state[0], noise_state[1], noise_state[2], noise_state[3]
+    total_w = 0.0
+    for i in range(3):
+        alpha_w = alpha[i] + sum_z[i]
+        log_G_w[i], s0, s1, s2, s3 = _next_log_gamma(alpha_w, s0, s1, s2, s3)
+        total_w += log_G_w[i]
+    n_w, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+    level_w = n_w / math.sqrt(3.0) - total_w / 3.0
+    for i in range(3):
+        w_drawn[i] = log_G_w[i] + level_w
+    noise_state[0], noise_state[1], noise_state[2], noise_state[3] = s0, s1, s2, s3
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def draw_mu(theta_mu, theta, variance, mean_variance, y, noise_mu, z_y, sum_z_2, u_mu, P_mu):
+    """Write theta_mu, which is theta but for mu: mu is drawn from N(inv(P_mu) u_mu, inv(P_mu)), its law given all
+    else.
+    u_mu[i] = sum_j z[j,i] y[j]/variance.
+    P_mu[i,j] = delta[i,j]/mean_variance + sum_k delta[i,j] z[k,i]/variance.
+    """
+    mu = theta[3:6]
+    z = theta[6:36].reshape((10, 3))
+    mu_drawn = theta_mu[3:6]
+    for i in range(3):
+        total = 0.0
+        for j in range(10):
+            total += z[j, i] * y[j]
+        z_y[i] = total
+    for i in range(3):
+        total = 0.0
+        for j in range(10):
+            total += z[j, i]
+        sum_z_2[i] = total
+    for i in range(36):
+        theta_mu[i] = theta[i]
+    for i in range(3):
+        u_mu[i] = z_y[i] / variance
+    for i in range(3):
+        for j in range(3):
+            P_mu[i, j] = (1.0 if i == j else 0.0) / mean_variance + (1.0 if i == j else 0.0) * sum_z_2[i] / variance
+    _normal_by_precision(u_mu, P_mu, noise_mu, mu_drawn)
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def draw_z(theta_z, theta, variance, y, noise_state, w, log_w, logits_z, sums_z):
+    """Write theta_z, which is theta but for z: z is drawn from Categorical(logits_z), its law given all else.
+    logits_z[i,j] = -(y[i] - mu[j])**2/(2 variance) + log(w[j]).
+    """
+    mu = theta[3:6]
+    z = theta[6:36].reshape((10, 3))
+    z_drawn = theta_z[6:36].reshape((10, 3))
+    simplex_w_2 = theta[0:3]
+    w_largest_2 = max(max(simplex_w_2[0], simplex_w_2[1]), simplex_w_2[2])
+    w_part_0_2 = _exp(simplex_w_2[0] - w_largest_2)
+    w_part_1_2 = _exp(simplex_w_2[1] - w_largest_2)
+    w_part_2_2 = _exp(simplex_w_2[2] - w_largest_2)
+    w_total_2 = w_part_0_2 + w_part_1_2 + w_part_2_2
+    w[0] = w_part_0_2 / w_total_2
+    w[1] = w_part_1_2 / w_total_2
+    w[2] = w_part_2_2 / w_total_2
+    log_w[0] = simplex_w_2[0] - (w_largest_2 + math.log(w_total_2))
+    log_w[1] = simplex_w_2[1] - (w_largest_2 + math.log(w_total_2))
+    log_w[2] = simplex_w_2[2] - (w_largest_2 + math.log(w_total_2))
+    for i in range(36):
+        theta_z[i] = theta[i]
+    s0, s1, s2, s3 = noise_state[0], noise_state[1], noise_state[2], noise_state[3]
+    for i in range(10):
+        for j in range(3):
+            logits_z[j] = log_w[j] - (y[i] - mu[j]) ** 2 / (2.0 * variance)
+        k_z, s0, s1, s2, s3 = _next_categorical(logits_z, sums_z, s0, s1, s2, s3)
+        for j in range(3):
+            z_drawn[i, j] = (1.0 if j == k_z else 0.0) + 0.0 * k_z
+    noise_state[0], noise_state[1], noise_state[2], noise_state[3] = s0, s1, s2, s3
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def cycle(
+    theta_z, theta, alpha, variance, mean_variance, y, noise_mu, noise_state, eps, sum_z, log_G_w, theta_w, z_y,
+    sum_z_2, u_mu, P_mu, theta_mu, w, log_w, logits_z, sums_z,
+):  # fmt: skip
+    """Write one step, a cycle of moves: theta_z; draw from noise_state alone."""
+    draw_w(theta_w, theta, alpha, y, noise_state, sum_z, log_G_w)
+    draw_mu(theta_mu, theta_w, variance, mean_variance, y, noise_mu, z_y, sum_z_2, u_mu, P_mu)
+    draw_z(theta_z, theta_mu, variance, y, noise_state, w, log_w, logits_z, sums_z)
+
+
+def prepare(alpha, variance, mean_variance, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    return ()
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(theta, alpha, variance, mean_variance, y, eps, thin, noise_state, theta_draws):
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
+
+    `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64, the data of float64
+    or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for
+    each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns.
+
+    Loops over arrays.
+    """
+    _wide_vectors()
+    theta_z = np.empty(36)
+    sum_z = np.empty(3)
+    log_G_w = np.empty(3)
+    theta_w = np.empty(36)
+    z_y = np.empty(3)
+    sum_z_2 = np.empty(3)
+    u_mu = np.empty(3)
+    P_mu = np.empty((3, 3))
+    theta_mu = np.empty(36)
+    w = np.empty(3)
+    log_w = np.empty(3)
+    logits_z = np.empty(3)
+    sums_z = np.empty(3)
+    noise_mu = np.empty(3)
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            _fill_normals(noise_state, noise_mu)
+            cycle(
+                theta_z, theta, alpha, variance, mean_variance, y, noise_mu, noise_state, eps, sum_z, log_G_w, theta_w,
+                z_y, sum_z_2, u_mu, P_mu, theta_mu, w, log_w, logits_z, sums_z,
+            )  # fmt: skip
+            for entry in range(36):
+                theta[entry] = theta_z[entry]
+        finite = True
+        for entry in range(36):
+            theta_draws[kept, entry] = theta[entry]
+            finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
+        if not finite:
+            return kept
+    return theta_draws.shape[0]
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+# Support: checks, random streams, stable functions, as far as what stands above calls them.
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _exp(x):
+    """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""
+    x = 710.0 if x > 710.0 else x
+    x = -746.0 if x < -746.0 else x
+    shifted = x * 1.4426950408889634 + 6755399441055744.0  # 1.5 * 2**52: rounds, and leaves k in the low bits
+    k = shifted - 6755399441055744.0
+    r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10
+    p = 2.5100472505694996e-08
+    p = p * r + 2.7620201591031547e-07
+    p = p * r + 2.7557268276905696e-06
+    p = p * r + 2.4801521057868204e-05
+    p = p * r + 0.00019841269863171557
+    p = p * r + 0.0013888888917367081
+    p = p * r + 0.008333333333330039
+    p = p * r + 0.041666666666623824
+    p = p * r + 0.16666666666666669
+    p = p * r + 0.5000000000000001
+    p = p * (r * r) + r + 1.0
+    bits = np.float64(shifted).view(np.uint64) - np.uint64(0x4337FFFFFFFFF800)  # k + 2048
+    half = bits >> 1
+    low = np.uint64((half - np.uint64(1)) << 52).view(np.float64)
+    high = np.uint64((bits - half - np.uint64(1)) << 52).view(np.float64)
+    return p * low * high
+
+
+@intrinsic
+def _wide_vectors(_):
+    """Let loops of the function that calls this use registers of 512 bits, where the processor has them.
+
+    LLVM takes half as wide ones for Intel's processors, as the first that had wide ones slowed down with them. The set
+    of attributes is written into LLVM's text as it is; its own `add` knows none that have a value.
+    """
+
+    def build(context, builder, signature, arguments):
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), build
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x.
+
+    Widths and bounds are there twice: 256 for positive draws, then 256, with a minus sign, for negative ones.
+    """
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
+    (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
+    while True:
+        layer = bits & np.uint64(511)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(511)
+    place = bits >> 12
+    if place < _BOUNDS[layer]:
+        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
+    return _next_normal_at_edge(bits, s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_normals(state, out):
+    """Fill `out` with independent N(0, 1) draws; `state` (uint64[4]) moves on."""
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    for k in range(np.uint64(out.size)):
+        out[k], s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+
+
+_MOST_TURNS = 256  # of a loop that refuses draws
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_uniform(s0, s1, s2, s3):
+    """Return a draw uniform on (0, 1): the middle of one of 2**52 equal parts, never 0 or 1. Takes one word.
+
+    Middles of 2**53 parts are no doubles above 1/2: the last would be rounded to 1.
+    """
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    u = np.uint64((bits >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 0.9999999999999999
+    return u, s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_categorical(logits, sums, s0, s1, s2, s3):
+    """Return k with probability proportional to exp(logits[k]), by sums of exp(logits - their maximum), put in `sums`.
+
+    -inf is weight 0, and so is what lies 746 below the maximum: it is never drawn. NaN where no logit is finite or one
+    is NaN or inf. Takes one word. u times the last sum, which is 1 or more, is below that sum in doubles too.
+    """
+    most = -math.inf
+    for k in range(np.uint64(logits.size)):
+        most = logits[k] if logits[k] > most else most
+    for k in range(np.uint64(logits.size)):
+        sums[k] = _exp(logits[k] - most)
+    total = 0.0
+    for k in range(np.uint64(logits.size)):
+        total += sums[k]
+        sums[k] = total
+    if not total >= 1.0:
+        return math.nan, s0, s1, s2, s3
+    u, s0, s1, s2, s3 = _next_uniform(s0, s1, s2, s3)
+    below = 0
+    for k in range(np.uint64(logits.size)):
+        below += 1 if sums[k] <= u * total else 0
+    return np.float64(below), s0, s1, s2, s3
+
+
+_LEAST_SHAPE = 1e-306  # below, logarithms of gamma draws are beyond the doubles
+
+_MOST_SHAPE = 1e306  # above, nine times the shape is
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _log_beyond_cubic(y):
+    """Return log(1 + y) - y + y**2/2 - y**3/3 <= 0 for y > -1, the first terms cancelled where y is small."""
+    if abs(y) >= 0.1:
+        return math.log(1.0 + y) - y * (1.0 - y * (0.5 - y * 0.3333333333333333))
+    p = 0.07142857142857142 - y * 0.06666666666666667
+    p = 0.07692307692307693 - y * p
+    p = 0.08333333333333333 - y * p
+    p = 0.09090909090909091 - y * p
+    p = 0.1 - y * p
+    p = 0.1111111111111111 - y * p
+    p = 0.125 - y * p
+    p = 0.14285714285714285 - y * p
+    p = 0.16666666666666666 - y * p
+    p = 0.2 - y * p
+    p = 0.25 - y * p
+    return -(y * y) * (y * y) * p
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _accepts_gamma(y, d, u):
+    """Whether u < exp(x**2/2 + d - d (1 + y)**3 + 3 d log(1 + y)), y > -1, where x**2 = 9 d y**2 cancels; else no.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
+    return y > -1.0 and math.log(u) < 3.0 * d * _log_beyond_cubic(y)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_gamma_from_one(a, s0, s1, s2, s3):
+    """Return a Gamma(a, 1) draw, a >= 1: d (1 + y)**3 with y = x/sqrt(9 d), d = a - 1/3 (Marsaglia and Tsang 2000).
+
+    x is normal, accepted with probability exp(3 d (log(1 + y) - y + y**2/2 - y**3/3)). By the series of the logarithm
+    that is above 1 - (3 d/4) y**4/min(1 + y, 1) = 1 - x**2 y**2/12/min(1 + y, 1), so that few turns take a logarithm.
+    Of 100 turns 95 accept at a = 1, more above.
+    """
+    d = a - 0.3333333333333333
+    c = 1.0 / math.sqrt(9.0 * d)
+    for _ in range(_MOST_TURNS):
+        x, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+        u, s0, s1, s2, s3 = _next_uniform(s0, s1, s2, s3)
+        y = c * x
+        v = 1.0 + y
+        if (1.0 - u) * min(v, 1.0) > x * x * (y * y) * 0.08333333333333333 or _accepts_gamma(y, d, u):
+            return d * (v * v * v), s0, s1, s2, s3
+    return math.nan, s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_log_gamma(a, s0, s1, s2, s3):
+    """Return the logarithm of a Gamma(a, 1) draw; below a = 1 log G(a + 1) + log(u)/a (Marsaglia and Tsang 2000).
+
+    1e-306 <= a <= 1e306, else NaN. The draw itself would be 0 for nearly all words where a < 1e-4.
+    """
+    if not _LEAST_SHAPE <= a <= _MOST_SHAPE:
+        return math.nan, s0, s1, s2, s3
+    draw, s0, s1, s2, s3 = _next_gamma_from_one(a + 1.0 if a < 1.0 else a, s0, s1, s2, s3)
+    draw = math.log(draw)
+    if a < 1.0:
+        u, s0, s1, s2, s3 = _next_uniform(s0, s1, s2, s3)
+        draw += math.log(u) / a
+    return draw, s0, s1, s2, s3
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+def _cholesky(S):
+    """Write L with L L^T = S over the lower triangle of S, of which no other is read; NaN where S is not definite."""
+    for j in range(S.shape[0]):
+        for k in range(j):
+            for i in range(j, S.shape[0]):
+                S[i, j] += -S[i, k] * S[j, k]
+        pivot = math.sqrt(S[j, j])
+        for i in range(j, S.shape[0]):
+            S[i, j] = S[i, j] / pivot
+
+
+@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+def _normal_by_precision(u, P, noise, out):
+    """Write L^-T (L^-1 u + noise) with L L^T = P: N(inv(P) u, inv(P)), P being used up, and never inverted."""
+    _cholesky(P)
+    size = P.shape[0]
+    for i in range(size):
+        out[i] = u[i]
+    for i in range(size):
+        for j in range(i):
+            out[i] += -P[i, j] * out[j]
+        out[i] = out[i] / P[i, i]
+    for i in range(size):
+        out[i] += noise[i]
+    for k in range(size):
+        i = size - 1 - k
+        for j in range(i + 1, size):
+            out[i] += -P[j, i] * out[j]
+        out[i] = out[i] / P[i, i]
+
+
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
+    """
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states
+
+
+def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
+    """Return real numbers as a contiguous array; sizes that are names are positive and the same wherever they occur.
+
+    Lists, integers, other floats, other layouts and byte orders are converted. Refused is what would be lost by it or
+    has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold, other shapes, numbers
+    that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what was expected.
+    """
+    masked = isinstance(array, np.ma.MaskedArray)
+    try:
+        found = np.asarray(None if masked else array)
+    except ValueError:  # rows of different lengths
+        found = np.asarray(None)
+    if found.dtype.kind not in "buif" or found.dtype.itemsize > 8:
+        plain = isinstance(array, np.ndarray) and not masked
+        said = f"an array of {array.dtype}" if plain else type(array).__name__
+        raise TypeError(f"{name}: found {said}, expected an array of real numbers that float64 holds")
+    known = tuple(sizes.get(size, size) for size in shape)
+    if not _fits(found.shape, known):
+        hint = ": give its transpose" if _fits(found.T.shape, known) else ""
+        hint = ": give it flat, by .reshape(-1)" if _fits(tuple(n for n in found.shape if n != 1), known) else hint
+        raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
+    sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
+    if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):
+        raise ValueError(f"{name}: found integers beyond 2**53, expected numbers that float64 holds")
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and refused
+        made = np.ascontiguousarray(found, dtype=dtype)
+    bad = np.argwhere(~(np.isin(made, values) if len(values) else np.isfinite(made)))
+    if bad.size:
+        place, wanted = ", ".join(map(str, bad[0])), f"one of {list(values)}" if len(values) else "finite numbers"
+        raise ValueError(f"{name}: found {made[tuple(bad[0])]} at [{place}], expected {wanted}")
+    return made
+
+
+def _fits(found, known):
+    """Whether an array's shape is one that is known; sizes that are names stand for any number from 1 on."""
+    pairs = zip(found, known, strict=False)
+    return len(found) == len(known) and all(n == size if isinstance(size, int) else n > 0 for n, size in pairs)
+
+
+def _shape_text(shape):
+    """Return a shape as Python writes it, sizes that are not known by their names and at least 1."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def _check_kinds(name, array, kinds):
+    """Check that an array is of the kinds declared: exactly entry by entry, up to rounding across the diagonal.
+
+    What is said of entries is said of the diagonal of a diagonal matrix. Raises ValueError.
+    """
+    if "diagonal" in kinds and (array != np.diag(np.diag(array))).any():
+        raise ValueError(f"{name}: found numbers beside the diagonal, expected a diagonal matrix")
+    entries = np.diag(array) if "diagonal" in kinds else array
+    right = {"positive": entries > 0.0, "nonnegative": entries >= 0.0, "nonzero": entries != 0.0}
+    for kind in kinds:
+        if kind in right and not right[kind].all():
+            raise ValueError(f"{name}: found {entries[~right[kind]][0]}, expected {kind} entries")
+        if kind in ("symmetric", "skew", "positive definite", "positive semidefinite"):
+            _check_across(name, array, kind)
+
+
+def _check_across(name, matrix, kind):
+    """Check that a matrix is symmetric or skew up to rounding, and definite where `kind` says so. Raises ValueError."""
+    slack = matrix.shape[0] * np.finfo(float).eps * np.abs(matrix).max()
+    across = -matrix.T if kind == "skew" else matrix.T
+    if np.abs(matrix - across).max() > slack:
+        raise ValueError(
+            f"{name}: found a matrix that is not {'skew' if kind == 'skew' else 'symmetric'}, expected a {kind} one"
+        )
+    smallest = np.linalg.eigvalsh(matrix)[0]
+    low = smallest <= 0.0 if kind == "positive definite" else smallest < -slack
+    if kind.startswith("positive") and low:
+        raise ValueError(f"{name}: found the eigenvalue {smallest}, expected a {kind} matrix")
+
+
+def _checked_number(name, number, whole=False, least=None, above=None, most=None, nonzero=False):
+    """Return a number as jitted code takes it: a finite double or, where `whole`, an integer of 64 bits.
+
+    least, above, most: its bounds. Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    refused = (bool, np.bool_, np.ndarray, np.complexfloating)
+    if isinstance(number, refused) or not hasattr(number, "__index__" if whole else "__float__"):
+        raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    try:
+        value = int(number) if whole else float(number)
+    except OverflowError:
+        value = math.inf
+    limits = ((least, "at least"), (above, "above"), (most, "at most"))
+    said = [f"{words} {limit}" for limit, words in limits if limit is not None] + ["other than 0"] * nonzero
+    low = (least is None or value >= least) and (above is None or value > above)
+    fits = value.bit_length() < 64 if whole else math.isfinite(value)
+    if not (fits and low and (most is None or value <= most) and (value != 0 or not nonzero)):
+        found = f"an integer of {value.bit_length()} bits" if whole and not fits else value
+        expected = f"{'an integer of 64 bits' if whole else 'a finite number'} {' and '.join(said)}".rstrip()
+        raise ValueError(f"{name}: found {found}, expected {expected}")
+    return value
+
+
+def _simplex(u):
+    """Return exp(u)/sum(exp(u))."""
+    shares = np.exp(u - u.max(axis=-1, keepdims=True))
+    return shares / shares.sum(axis=-1, keepdims=True)
+
+
+def _checked_starts(starts, init):
+    """Return where chains start, with what `init` says of a block in the place of its own start.
+
+    starts: per chain, its blocks by name. init: None, or by name an array (size,) for all chains or (chain, size).
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    names = list(starts[0])
+    if init is not None and not isinstance(init, dict):
+        raise TypeError(f"init: found {type(init).__name__}, expected None or a dict with any of {', '.join(names)}")
+    for name, value in (init or {}).items():
+        if name not in names:
+            raise ValueError(f"init: found {name!r}, expected any of {', '.join(names)}")
+        size = starts[0][name].size
+        array = np.asarray(value)
+        one = array.reshape(-1) if array.size == 1 == size else array
+        rows = ("chains", size) if one.ndim == 2 else (size,)
+        own = _checked_array(f"init of {name}", one, rows, {"chains": len(starts)})
+        for start, place in zip(starts, np.broadcast_to(own, (len(starts), size)), strict=True):
+            start[name] = place.copy()
+    for start in starts:
+        for name, value in start.items():
+            if not np.isfinite(value).all():
+                raise ValueError(f"start of {name}: found {value[:5]}, expected finite numbers: state them by init")
+    return starts
+
+
+def _room(starts, count):
+    """Return room for `count` draws of every chain, by block (chain, draw, size). Raises ValueError for too many."""
+    try:
+        return {name: np.empty((len(starts), count, block.size)) for name, block in starts[0].items()}
+    except (MemoryError, ValueError):
+        found = f"draws and warmup: found {count} in all for each of {len(starts)} chains"
+        raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
+
+
+def _advance(piece, chains, draws, threads, progress, most):
+    """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
+
+    piece(chain, first, last) makes some and returns how many were kept: fewer where the chain ends there. All chains
+    end with the piece that they are at where one raises, or the caller is interrupted.
+    """
+    done, stop = [0] * chains, threading.Event()
+
+    def work(chain):
+        asked = 1
+        while done[chain] < draws and not stop.is_set():
+            asked = min(asked, most, draws - done[chain])
+            begin = time.perf_counter()
+            kept = piece(chain, done[chain], done[chain] + asked)
+            done[chain] += kept
+            if kept < asked:
+                return
+            asked = max(1, min(10 * asked, int(0.1 * asked / (time.perf_counter() - begin + 1e-9))))
+
+    piece(0, 0, 0)  # compiles
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with ThreadPoolExecutor(threads or cores) as pool:
+        try:
+            left = {pool.submit(work, chain) for chain in range(chains)}
+            while left:
+                ended, left = wait(left, timeout=0.2)
+                if progress:
+                    line = f"\r{sum(done)} of {chains * draws} draws"
+                    print(line, end="" if left else "\n", file=sys.stderr, flush=True)
+                for one in ended:
+                    one.result()
+        finally:
+            stop.set()
+    return done
+
+
+def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=None):
+    """Fill `drawn` with the draws of chains, each by itself; return how many draws each has.
+
+    names: of the arguments of `run`. given: those of all chains. states: per chain, its own. of_draw(draw): what takes
+    the place of the given, where the step size falls along a chain.
+    """
+
+    def piece(chain, first, last):
+        rows = {f"{name}_draws": array[chain, first:last] for name, array in drawn.items()}
+        own = {**given, **states[chain], **rows, **(of_draw(first) if of_draw else {})}
+        return run(*[own[name] for name in names])
+
+    chains, draws, _ = next(iter(drawn.values())).shape
+    return _advance(piece, chains, draws, threads, progress, 1 if of_draw else draws)
+
+
+def _after_warmup(drawn, done, warmup):
+    """Return the draws after warmup; those that a chain does not have are NaN, and told by a RuntimeWarning."""
+    draws = next(iter(drawn.values())).shape[1]
+    ended = {chain: count for chain, count in enumerate(done) if count < draws}
+    for chain, count in ended.items():
+        for array in drawn.values():
+            array[chain, count:] = np.nan
+    if ended:
+        found = ", ".join(f"chain {chain} after {count} of {draws} draws" for chain, count in ended.items())
+        said = f"left the finite numbers: {found}, which are NaN from there on"
+        warnings.warn(f"{said}; take a smaller step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)
+    return {name: array[:, warmup:] for name, array in drawn.items()}
