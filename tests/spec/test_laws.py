@@ -87,6 +87,66 @@ def test_an_interval_that_is_not_the_unit_one_has_no_beta(load_text) -> None:
         load_text(text.replace("interval(0, 1)", "interval(0, 2)"))
 
 
+SHARES = """
+name: target
+state:
+  w: {shape: K, constraint: simplex}
+  v: {shape: K, domain: simplex}
+  o: {shape: K, constraint: ordered}
+parameters: {a: {shape: K, is: positive}}
+potential: norm2(o) - sum((a - ones)*log(w)) - sum((a - ones)*log(v))
+laws: {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("law", "problem", "hint"),
+    [
+        (
+            'w: "Dirichlet(a, 1)"',
+            "found 2 parameters of Dirichlet, expected Dirichlet(alpha)",
+            "leaves the last share out",
+        ),
+        ("v: Dirichlet(a)", "found 1 parameters of Dirichlet, expected Dirichlet(a, b)", "constraint: simplex"),
+        ('w: "Beta(a, ones)"', "found Beta of w, which is simplex, expected Dirichlet(alpha)", ""),
+        ('w: "Uniform(0, 1)"', "found Uniform of w, which is simplex, expected Dirichlet(alpha)", ""),
+        ("w: Dirichlt(a)", "found the function `Dirichlt`, expected one of Dirichlet(alpha)", "Dirichlet"),
+        ("w: Dirichlet(a + w)", "found `w` in a parameter of its own law", ""),
+        ("w: Dirichlet(norm2)", "norm2", ""),
+        ('o: "N(0, I)"', "found a law of o, which has a constraint that no law of `laws` has", "moved by a word"),
+    ],
+)
+def test_a_law_of_shares_names_how_they_are_declared(tmp_path: Path, law: str, problem: str, hint: str) -> None:
+    path = tmp_path / "target.yaml"
+    path.write_text(SHARES.replace("laws: {}", f"laws: {{{law}}}"), encoding="utf-8")
+    with pytest.raises(DocumentError) as caught:
+        load(path)
+    (fault,) = caught.value.faults
+    assert fault.entry == f"laws.{law.partition(':')[0]}"
+    assert problem in fault.problem
+    assert hint in fault.hint
+
+
+def test_one_parameter_is_that_of_every_share(load_text) -> None:
+    ((_, law),) = load_text(SHARES.replace("laws: {}", "laws: {w: Dirichlet(1/2)}")).laws
+    assert [argument.shape for argument in law.arguments] == [Shape("K")]
+
+
+def test_what_a_slice_sampler_needs_is_refused_by_name(tmp_path: Path, specs) -> None:
+    path = tmp_path / "target.yaml"
+    path.write_text(
+        'name: t\nstate: {s: {domain: positive}, u: {domain: "interval(0, s)"}}\npotential: s\n', encoding="utf-8"
+    )
+    with pytest.raises(DocumentError) as caught:
+        load(path)
+    assert "that of a slice variable, is not in this version" in caught.value.faults[0].hint
+    text = (specs / "builds/gibbs_mixture.yaml").read_text(encoding="utf-8").replace("../", f"{specs}/")
+    path.write_text(text.replace("draw: z", "slice: z"), encoding="utf-8")
+    with pytest.raises(DocumentError) as caught:
+        load(path)
+    assert "slice samplers are not in this version" in caught.value.faults[0].hint
+
+
 def test_every_law_has_a_density() -> None:
     assert FAMILIES.keys() == DENSITIES.keys()
 
