@@ -13,14 +13,9 @@ from recipe_compiler.tensor.terms import Applied, Atom, Base, Coordinate, Tensor
 ONE = Fraction(1)
 
 
-def logs_of_shares(tensor: Tensor, arrays: Mapping[str, str]) -> Tensor:
-    """Return a tensor with the logarithms of shares among the factors of its terms rewritten; else the same one.
-
-    Args:
-        tensor: of a law.
-        arrays: block of shares to the array of their logarithms.
-    """
-    return Tensor(tensor.free, tuple(map(_rewritten, _of_many(tensor, arrays).terms)))
+def logs_of_shares(tensor: Tensor) -> Tensor:
+    """Return a tensor with the logarithms of shares among the factors of its terms rewritten; else the same one."""
+    return Tensor(tensor.free, tuple(map(_rewritten, tensor.terms)))
 
 
 def _rewritten(term: Term) -> Term:
@@ -53,10 +48,8 @@ def _of_rest(one: Term, other: Term) -> Atom | None:
             return None
 
 
-def _of_many(tensor: Tensor, arrays: Mapping[str, str]) -> Tensor:
+def logs_of_many(tensor: Tensor, arrays: Mapping[str, str]) -> Tensor:
     """Return a tensor with entries of arrays in the place of logarithms of shares of blocks, wherever they stand."""
-    if not arrays:
-        return tensor
     terms = (
         Term(term.coefficient, tuple((_logarithm(atom, arrays), exponent) for atom, exponent in term.factors))
         for term in tensor.terms
@@ -71,9 +64,9 @@ def _logarithm(atom: Atom, arrays: Mapping[str, str]) -> Atom:
         ):
             return Coordinate(arrays[block], at)
         case Applied(fn, args):
-            return Applied(fn, tuple(_of_many(arg, arrays) for arg in args))
+            return Applied(fn, tuple(logs_of_many(arg, arrays) for arg in args))
         case Base(arg):
-            return Base(_of_many(arg, arrays))
+            return Base(logs_of_many(arg, arrays))
         case _:
             return atom
 

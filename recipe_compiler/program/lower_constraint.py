@@ -7,7 +7,7 @@ nothing overflows that is not too large itself: exponentials of a softmax are at
 correlation is a product of 1/cosh, without a difference.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -15,10 +15,13 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.constraints import OF_MATRICES_IN_CONES, Constraint, sampled_place
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
+from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.combine import plus, times
-from recipe_compiler.program.definition import Definitions
+from recipe_compiler.program.definition import Definitions, each
+from recipe_compiler.program.logs_of_shares import logs_of_many
 from recipe_compiler.program.loops import Array, Assign, Call, Constant, Raise, Ref, Scalar, Statement, View
 from recipe_compiler.program.traverse import value_with_refs, with_refs
+from recipe_compiler.tensor.terms import Tensor
 
 FACTOR = "factor"
 
@@ -107,6 +110,30 @@ def around(
     arrays = tuple(Array(name, block.shape.sizes) for name in own)
     before, after = (tuple(with_refs(s, renamed) for s in side) for side in (before, after))
     return ConstraintCode(arrays, tuple(views), before, after, value_with_refs(log_jacobian(c), renamed)), defined
+
+
+def around_by_logs(
+    defined: Definitions, sets: Iterable[tuple[Block, Size]], whole: str, tensors: tuple[Tensor, ...]
+) -> tuple[tuple[tuple[ConstraintCode, ...], tuple[Tensor, ...]], Definitions]:
+    """Return what makes blocks in sets of their variables, and tensors that take the logarithms of shares of an array.
+
+    Args:
+        defined: the definitions so far.
+        sets: blocks with a constraint, each with where its variables start.
+        whole: the array that holds them.
+        tensors: what is computed of the blocks; that of shares has an array of logarithms where these are taken.
+    """
+    sets, arrays = tuple(sets), dict[str, str]()
+    for block, _ in sets:
+        if block.constraint is Constraint.SIMPLEX:
+            arrays[block.name], defined = defined.naming(f"log_{block.name}")
+    rewritten = tuple(logs_of_many(tensor, arrays) for tensor in tensors)
+    taken = frozenset[str]().union(*map(names_of, rewritten))
+    logs = {name: array for name, array in arrays.items() if array in taken}
+    codes, defined = each(
+        lambda known, place: around(known, place[0], whole, place[1], log_b=logs.get(place[0].name, "")), defined, sets
+    )
+    return (tuple(codes), rewritten), defined
 
 
 def forward(c: Chained) -> tuple[Statement, ...]:

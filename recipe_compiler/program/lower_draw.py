@@ -37,7 +37,7 @@ from recipe_compiler.program.loops import (
     View,
     names_in,
 )
-from recipe_compiler.program.lower_constraint import ConstraintCode, around
+from recipe_compiler.program.lower_constraint import ConstraintCode, around_by_logs
 from recipe_compiler.program.lower_gradient import Out, sums_of
 from recipe_compiler.program.program import Draw
 from recipe_compiler.tensor.show import text
@@ -175,25 +175,11 @@ def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tup
 
 
 def _with_sets(defined: Definitions, move: Draw) -> tuple[tuple[tuple[ConstraintCode, ...], Draw], Definitions]:
-    """Return what makes the blocks that lie in sets of their variables, where a law takes them, and that law of them.
-
-    Shares whose logarithms are taken have an array of these.
-    """
+    """Return what makes the blocks that lie in sets of their variables, where a law takes them, and that law."""
     read = frozenset[str]().union(*map(names_of, move.parameters))
     sets = [(block, start) for block, start in move.places if block.constraint is not None and block.name in read]
-    arrays: dict[str, str] = {}
-    for block, _ in sets:
-        if block.constraint is Constraint.SIMPLEX:
-            arrays[block.name], defined = defined.naming(f"log_{block.name}")
-    rewritten = tuple(logs_of_shares(parameter, arrays) for parameter in move.parameters)
-    taken = frozenset[str]().union(*map(names_of, rewritten))
-    arrays = {name: array for name, array in arrays.items() if array in taken}
-    made, defined = each(
-        lambda known, place: around(known, place[0], move.block.name, place[1], log_b=arrays.get(place[0].name, "")),
-        defined,
-        sets,
-    )
-    return (tuple(made), replace(move, parameters=rewritten)), defined
+    (made, parameters), defined = around_by_logs(defined, sets, move.block.name, move.parameters)
+    return (made, replace(move, parameters=tuple(map(logs_of_shares, parameters)))), defined
 
 
 def _of_data(defined: Definitions, data: tuple[Datum, ...]) -> tuple[Definition, ...]:

@@ -47,7 +47,7 @@ def lower_energies(program: Program) -> LoweredEnergies | None:
     start = started(program)
     likelihood = rest = None
     try:
-        potential, defined = lower_potential(start, stated.potential)
+        potential, defined = lower_potential(start, stated.potential, by_logs=True)
         if stated.potential.datum is not None:
             likelihood, defined = lower_log_likelihood(_again(start, defined), stated.potential)
     except ModelError:

@@ -28,7 +28,7 @@ from recipe_compiler.program.loops import (
     Times,
     View,
 )
-from recipe_compiler.program.lower_constraint import ConstraintCode, around
+from recipe_compiler.program.lower_constraint import ConstraintCode, around, around_by_logs
 from recipe_compiler.program.lower_scans import lower_scans
 from recipe_compiler.program.program import Gradient, Part, Potential
 from recipe_compiler.tensor.show import text
@@ -79,13 +79,21 @@ def _lowered(defined: Definitions, gradient: Gradient, inputs: tuple[Array, ...]
     return Procedure("gradient", _says(gradient, outs), outputs, inputs, work, body), replace(defined, rows=None)
 
 
-def lower_potential(defined: Definitions, potential: Potential) -> tuple[Procedure, Definitions]:
+def lower_potential(
+    defined: Definitions, potential: Potential, *, by_logs: bool = False
+) -> tuple[Procedure, Definitions]:
     """Return the procedure that returns U of all data; its inputs are left out.
+
+    Args:
+        defined: the definitions so far.
+        potential: U.
+        by_logs: whether logarithms of shares are computed of their variables: a share may be too small for a double.
 
     Raises:
         ModelError: no emitted step can compute it; its entry is the build's `target`.
     """
-    views, chains, defined = _places(defined, potential)
+    says = _says_potential(potential, defined)
+    views, chains, potential, defined = _places(defined, potential, by_logs=by_logs)
     name, defined = defined.naming(f"{potential.name}_value")
     datum = None if potential.datum is None else gathered(potential.datum, defined.fields)
     scans, defined = lower_scans(defined, potential.recursion, potential.count, adjoint=False)
@@ -99,10 +107,15 @@ def lower_potential(defined: Definitions, potential: Potential) -> tuple[Procedu
     before = (*(statement for chain in chains for statement in chain.before), *scans.forward)
     after = tuple(Assign(out.ref, plus((out.ref, times(Fraction(-1), (c.log_jacobian,))))) for c in chains)
     body = (*before, *body, *after)
-    says = [f"{potential.name} = {text(potential.prior)}"]
-    says += [] if datum is None else [f"+ sum over the data of {text(datum)}"]
-    procedure = Procedure("potential", (*says[:-1], f"{says[-1]}."), (Array(name),), (), work, (*views, *body))
+    procedure = Procedure("potential", says, (Array(name),), (), work, (*views, *body))
     return procedure, replace(defined, rows=None)
+
+
+def _says_potential(potential: Potential, defined: Definitions) -> tuple[str, ...]:
+    says = [f"{potential.name} = {text(potential.prior)}"]
+    if potential.datum is not None:
+        says.append(f"+ sum over the data of {text(gathered(potential.datum, defined.fields))}")
+    return (*says[:-1], f"{says[-1]}.")
 
 
 def lower_log_likelihood(defined: Definitions, potential: Potential) -> tuple[Procedure, Definitions]:
@@ -114,7 +127,10 @@ def lower_log_likelihood(defined: Definitions, potential: Potential) -> tuple[Pr
     count = potential.count
     if potential.datum is None or count is None:
         raise CompilerError(f"{potential.name} has no data")
-    views, chains, defined = _places(defined, potential)
+    says = f"{LOG_LIKELIHOOD}[{ROW}] = -({text(gathered(potential.datum, defined.fields))})."
+    views, chains, potential, defined = _places(defined, potential, by_logs=True)
+    if potential.datum is None:
+        raise CompilerError(f"{potential.name} lost its data")
     datum = gathered(potential.datum, defined.fields)
     ref = Ref(LOG_LIKELIHOOD, (ROW,))
     scans, defined = lower_scans(defined, potential.recursion, count, adjoint=False)
@@ -126,21 +142,26 @@ def lower_log_likelihood(defined: Definitions, potential: Potential) -> tuple[Pr
     before = (*(s for chain in chains for s in chain.before), *scans.forward, *before)
     work = (*(a for chain in chains for a in chain.arrays), *scans.arrays, *work)
     body = (*views, *before, rows.loop((Assign(ref, times(Fraction(-1), (value,))),)))
-    says = f"{LOG_LIKELIHOOD}[{ROW}] = -({text(datum)})."
     return Procedure(LOG_LIKELIHOOD, (says,), (Array(LOG_LIKELIHOOD, (count,)),), (), work, body), replace(
         defined, rows=None
     )
 
 
 def _places(
-    defined: Definitions, potential: Potential
-) -> tuple[tuple[View, ...], tuple[ConstraintCode, ...], Definitions]:
-    """Return the names of the target's blocks in the potential's block, and what makes those that lie in sets."""
+    defined: Definitions, potential: Potential, *, by_logs: bool
+) -> tuple[tuple[View, ...], tuple[ConstraintCode, ...], Potential, Definitions]:
+    """Return the names of the target's blocks in the potential's block, what makes those that lie in sets, and U."""
     plain = [(block, start) for block, start in potential.places if potential.stacked and block.constraint is None]
     views = tuple(View(block.name, potential.block.name, start, block.shape.sizes) for block, start in plain)
     sets = [(block, start) for block, start in potential.places if block.constraint is not None]
-    chains, defined = each(lambda known, place: around(known, place[0], potential.block.name, place[1]), defined, sets)
-    return (*views, *(view for chain in chains for view in chain.views)), chains, defined
+    whole = potential.block.name
+    if by_logs:
+        tensors = (potential.prior, *(() if potential.datum is None else (potential.datum,)))
+        (chains, (prior, *datum)), defined = around_by_logs(defined, sets, whole, tensors)
+        potential = replace(potential, prior=prior, datum=datum[0] if datum else None)
+    else:
+        chains, defined = each(lambda known, place: around(known, place[0], whole, place[1]), defined, sets)
+    return (*views, *(view for chain in chains for view in chain.views)), chains, potential, defined
 
 
 def _summed(

@@ -21,6 +21,7 @@ from scipy import stats
 from scipy.special import betaln, expit, gammaln, logsumexp
 
 from recipe_compiler.run.data import Data, load_data
+from recipe_compiler.run.energies import energies_of
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import prepare_inputs, sample
 from recipe_compiler.spec.model import Build
@@ -161,3 +162,25 @@ def test_a_mixture_of_unknown_weights_has_its_allocations_and_weights() -> None:
         assert np.max(error) < 0.02
     halves = w[:, : w.shape[1] // 2].mean(axis=1) - w[:, w.shape[1] // 2 :].mean(axis=1)
     assert np.all(np.abs(halves.mean(axis=0)) < 8 * halves.std(axis=0, ddof=1) / np.sqrt(8))  # over time, too
+
+
+def test_lp_of_shares_that_are_no_doubles_is_a_number() -> None:
+    """log w of w = 0 is that of its variables: 0 log 0 in the place of it is no number, and log 0 none that is told."""
+    build = load_build(ROOT / "specs/builds/gibbs_weights.yaml")
+    build = replace(build, sizes=(*build.sizes, ("N", 10)))
+    module, data = module_of(build), load_data(build.data, build.target)
+    run = replace(build.run, draws=3, warmup=1, thin=1, chains=2)
+    draws = sample(module, build, run, data)
+    inputs = prepare_inputs(module, build, run, data, 0)
+    theta = draws.block("theta")
+    theta[..., :3] = (-900.0, 400.0, -2.0)
+    theta[..., 6:] = np.tile([0.0, 1.0, 0.0], 10)
+    known = energies_of(module, build, inputs, data, draws, asked=True)
+    y = np.loadtxt(ROOT / "specs/data/few_of_two_groups.csv", skiprows=1)
+    log_w, mu = theta[..., :3] - 400.0, theta[:, draws.warmup :, 3:6]
+    assert known.log_likelihood == pytest.approx(-((y - mu[..., 1:2]) ** 2) / 2, rel=1e-12)
+    alpha = np.array([2.0, 1.0, 0.5])
+    prior = log_w[:, draws.warmup :] @ (alpha - 1) + gammaln(alpha.sum()) - gammaln(alpha).sum()
+    prior = prior - (mu**2).sum(axis=-1) / 8
+    prior = prior + (log_w.sum(axis=-1) - theta[..., :3].sum(axis=-1) ** 2 / 6)[:, draws.warmup :]  # in the variables
+    assert known.lp == pytest.approx(prior + known.log_likelihood.sum(axis=-1), rel=1e-12)
