@@ -501,6 +501,29 @@ def mixture_allocations() -> rc.Target:
     )
 
 
+def mixture_weights() -> rc.Target:
+    w, mu, z = (
+        rc.vector("w", "K", constraint="simplex"), rc.vector("mu", "K"), rc.matrix("z", "N", "K", domain="one_hot")
+    )  # fmt: skip
+    alpha, variance = rc.vector("alpha", "K", is_="positive"), positive("variance", 1)
+    S = "inv(diag(z.T @ ones)/variance + I/mean_variance)"
+    return rc.Target(
+        name="mixture_weights",
+        title="Mixture of K normal laws of unknown weights, with the component of each datum",
+        references=["diebolt1994mixture"],
+        state=[w, mu, z],
+        data=[rc.data("y", "N")],
+        parameters=[alpha, variance, positive("mean_variance", 4)],
+        log_prior="dirichlet(w, alpha) - norm2(mu)/(2*mean_variance)",
+        log_likelihood="z @ log(w) - (y - z @ mu)**2/(2*variance)",
+        laws={
+            w: "Dirichlet(alpha + z.T @ ones)",
+            mu: f"N({S} @ (z.T @ y/variance), {S})",
+            z: "Categorical(ones @ log(w).T - (y @ ones.T - ones @ mu.T)**2/(2*variance))",
+        },
+    )
+
+
 def dp_mixture() -> rc.Target:
     v, p = (rc.vector(name, "J", domain="interval(0, 1)", transform="logit") for name in ("v", "p"))
     alpha, z = rc.scalar("alpha", domain="positive", transform="log"), rc.matrix("z", "N", "J", domain="one_hot")
@@ -742,6 +765,14 @@ def builds() -> list[rc.Build]:
             scheme={"cycle": [{"draw": rc.vector("beta", "p")}, {"draw": "tau"}]}, sizes={"d": 5},
             data={"file": "../data/linear_regression.csv", "x": ["a", "b", "c", "e"], "y": "y"}, step_size=1,
             draws=2000, warmup=100, **FOUR,
+        ),
+        rc.Build(
+            name="gibbs_weights", title="Gibbs sampling, mixture of three normal laws of unknown weights",
+            dynamics=still(), references=["geman1984stochastic", "diebolt1994mixture"], target=mixture_weights(),
+            parameters={"alpha": [2, 1, "1/2"]},
+            scheme={"cycle": [{"draw": "w"}, {"draw": "mu"}, {"draw": "z"}]}, sizes={"K": 3},
+            data={"file": "../data/few_of_two_groups.csv", "y": "y"}, step_size=1, draws=2000, warmup=100, thin=20,
+            **FOUR,
         ),
         moves(
             "hmc_double_well", "HMC with ten leapfrog steps, full gradient, a double well on the line", double_well(),
