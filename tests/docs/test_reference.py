@@ -23,7 +23,8 @@ from recipe_compiler.pipeline import load
 from recipe_compiler.report.as_json import certificate, report_schema
 from recipe_compiler.report.check import check
 from recipe_compiler.spec import schema
-from recipe_compiler.verify.claims import BUILDS, DYNAMICS, SCHEMES, TARGETS, Claim
+from recipe_compiler.verify.claims import DYNAMICS, Claim
+from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS
 from recipe_compiler.verify.core.limits import CLAIM_SECONDS, DOCUMENT_SECONDS
 
 ROOT = Path(__file__).parents[2]

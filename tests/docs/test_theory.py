@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_lyapunov
 
-from recipe_compiler.verify.claims import BUILDS, DYNAMICS, SCHEMES, TARGETS
+from recipe_compiler.verify.claims import DYNAMICS
+from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS
 
 
 @pytest.mark.parametrize(("sequential", "stated"), [(True, 1.003), (False, 1.114)])

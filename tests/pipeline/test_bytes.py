@@ -1,17 +1,19 @@
 """A module's bytes are made of its documents: no limit on time, and nothing else that runs, has a part in them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from loaders import load_build
 
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.report import check as reports
+from recipe_compiler.report import in_builds as reports
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Finding, Undecided, Verdict
+from recipe_compiler.verify.claims_in_builds import build_decider
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
 
@@ -28,6 +30,11 @@ def endless(*_: object) -> NoReturn:
         pass
 
 
+def endless_beside(build_decider: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what decides claims about dynamics in a build, advisory ones without an end."""
+    return lambda claim: (own := build_decider(claim)) and (own if claim.required else endless)
+
+
 def test_other_programs_change_no_byte(build: Build, request: pytest.FixtureRequest) -> None:
     alone = compile_build(build).text
     request.getfixturevalue("busy_machine")
@@ -38,8 +45,8 @@ def test_advisory_claims_that_do_not_end_change_no_byte(build: Build, monkeypatc
     text = compile_build(build).text
     for table in ("DYNAMICS", "TARGETS", "BUILDS"):
         claims = getattr(reports, table)
-        slow = [c if c.required else replace(c, decide=endless, in_build=c.in_build and endless) for c in claims]
-        monkeypatch.setattr(reports, table, tuple(slow))
+        monkeypatch.setattr(reports, table, tuple(c if c.required else replace(c, decide=endless) for c in claims))
+    monkeypatch.setattr(reports, "build_decider", endless_beside(build_decider))
     report = check(build, 1.0)
     ended = {finding.required for finding in report.findings if isinstance(finding.decision, Undecided)}
     assert ended == {False}

@@ -39,7 +39,8 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Verdict
 from recipe_compiler.verify.builds.in_build import Stages
-from recipe_compiler.verify.claims import BUILDS, BoundBuild, applicable_claims
+from recipe_compiler.verify.claims import applicable_claims
+from recipe_compiler.verify.claims_in_builds import BUILDS, BoundBuild
 
 PART = 20
 """Documents that a core judges before it says so."""

@@ -34,7 +34,8 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
 from recipe_compiler.spec.places import documents
-from recipe_compiler.verify.claims import BUILDS, DYNAMICS, SCHEMES, TARGETS, applicable_claims
+from recipe_compiler.verify.claims import DYNAMICS, applicable_claims
+from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS, claims_in_build
 
 pytestmark = pytest.mark.usefixtures("without_explanations")
 
@@ -581,8 +582,8 @@ def of_the_compiler(document: Dynamics | Target | Build) -> list[tuple[str, str,
             found = [("scheme", applicable_claims(SCHEMES, document))]
         case Build():
             found = [
-                ("dynamics", applicable_claims(DYNAMICS, bind(document), document)),
-                ("target", applicable_claims(TARGETS, document.target, document)),
+                ("dynamics", claims_in_build(DYNAMICS, bind(document), document)),
+                ("target", claims_in_build(TARGETS, document.target, document)),
                 ("build", applicable_claims(BUILDS, document)),
             ]
     return [(part, c.id, c.required) for part, claims in found for c in claims if c.required or c.id in NEEDS]

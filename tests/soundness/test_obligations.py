@@ -10,7 +10,7 @@ from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Verdict
-from recipe_compiler.verify.claims import TARGETS
+from recipe_compiler.verify.claims_in_builds import TARGETS
 from recipe_compiler.verify.core.kinds import counterexample, is_of_kind
 
 Said = Callable[[str, str], str]

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from recipe_compiler.verdict import Answer, Proved, Refuted, Topic, Undecided
-from recipe_compiler.verify.claims import BUILDS, DYNAMICS, SCHEMES, TARGETS, explained
+from recipe_compiler.verify.claims import DYNAMICS, explained
+from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS
 from recipe_compiler.verify.core.obligations import ENTRIES
 from recipe_compiler.verify.recover import search
 from recipe_compiler.verify.uniqueness import unique

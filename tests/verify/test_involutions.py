@@ -11,7 +11,8 @@ from loaders import load_build
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
-from recipe_compiler.verify.claims import BUILDS, BoundBuild, applicable_claims
+from recipe_compiler.verify.claims import applicable_claims
+from recipe_compiler.verify.claims_in_builds import BUILDS, BoundBuild
 
 SPECS = Path(__file__).parents[2] / "specs"
 BUILD = """

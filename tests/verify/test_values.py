@@ -9,8 +9,8 @@ import pytest
 from loaders import load_build
 
 from recipe_compiler.errors import ModelError
-from recipe_compiler.report.check import build_caveats, check
-from recipe_compiler.spec.bind import bind
+from recipe_compiler.report.check import check
+from recipe_compiler.report.in_builds import build_caveats
 from recipe_compiler.spec.load import load
 from recipe_compiler.verdict import Finding, Refuted, Undecided, Verdict
 
@@ -208,7 +208,7 @@ def test_kinds_are_left_to_the_run_only_where_numbers_are_not_known(
     np.save(tmp_path / "C.npy", np.eye(2))
     decided(SGHMC, "C: {value: C.npy}", "M: I")
     build = load_build(tmp_path / "build.yaml")
-    caveats = build_caveats(build, bind(build))
+    caveats = build_caveats(build)
     assert any("the kind of C is checked when its file is read" in caveat for caveat in caveats) is later
 
 

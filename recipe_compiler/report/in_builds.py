@@ -1,0 +1,188 @@
+"""The claims that apply to targets, schemes and builds, what none of them asks, and what a build samples."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.expression import Role, Symbol
+from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
+from recipe_compiler.report.applicable import Applicable, Job, unasked
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
+from recipe_compiler.splitting.split_by import may_leave, split_by
+from recipe_compiler.verdict import Answer, Explanation, Finding, Topic
+from recipe_compiler.verify.builds.in_build import Stages, decided_in, target_decided_in
+from recipe_compiler.verify.builds.target import of_bending
+from recipe_compiler.verify.claims import DYNAMICS, Claim, applicable_claims, decider
+from recipe_compiler.verify.claims_in_builds import (
+    BUILDS,
+    IN_STEPS,
+    SCHEMES,
+    TARGETS,
+    BoundBuild,
+    build_decider,
+    claims_in_build,
+    under_sizes_in_build,
+    under_sizes_of_target,
+)
+from recipe_compiler.verify.core.generalise_size import of_target as at_sizes
+from recipe_compiler.verify.core.limits import Unfinished, Work, run_all
+from recipe_compiler.verify.core.subject import Subject
+from recipe_compiler.verify.moves.in_build import steps_by_cycle
+from recipe_compiler.verify.steps.in_build import check_pieces, steps_by_word
+
+Explain = Callable[[], tuple[Explanation, ...]]
+
+SCHEME_CAVEATS = ("verdicts are about the word, for every dynamics: which flows its pieces have is found in a build",)
+
+
+def of_target(target: Target) -> Applicable:
+    """Return the claims that apply to a target by itself."""
+    claims = applicable_claims(TARGETS, target)
+
+    def finding(claim: Claim[Target, Target]) -> Finding:
+        return claim.finding(under_sizes_of_target(target, at_sizes(claim.decide, target)))
+
+    return Applicable(claims, lambda: [partial(finding, claim) for claim in claims])
+
+
+def of_scheme(scheme: Scheme) -> Applicable:
+    """Return the claims that apply to a scheme by itself."""
+    claims = applicable_claims(SCHEMES, scheme)
+
+    def finding(claim: Claim[Scheme, Scheme]) -> Finding:
+        return claim.finding(claim.decide(scheme))
+
+    return Applicable(claims, lambda: [partial(finding, claim) for claim in claims])
+
+
+def of_build(build: Build) -> Applicable:
+    """Return the claims that apply to a build: those about its dynamics, target and scheme, then its own."""
+    bound = BoundBuild(Stages(build, bind(build)))
+    parts = (_of_its_dynamics(bound), _of_its_target(bound), _of_its_scheme(bound))
+    claims = applicable_claims(BUILDS, build)
+
+    def job(claim: Claim[BoundBuild, Build]) -> Job:
+        return partial(_finding, claim, bound, _beside_bends(claim, bound, partial(claim.decide, bound)))
+
+    own = [job(claim) for claim in claims]
+
+    def jobs() -> Sequence[Job]:
+        check_pieces(bound.stages)
+        return [*(job for part in parts for job in part.jobs()), *own]
+
+    return Applicable((*(row for part in parts for row in part.rows), *claims), jobs)
+
+
+def _of_its_dynamics(bound: BoundBuild) -> Applicable:
+    claims = claims_in_build(DYNAMICS, bound.dynamics, bound.build)
+
+    def job(claim: Claim[Subject, Dynamics]) -> Job:
+        return partial(_finding, claim, bound, _beside_bends(claim, bound, _in_build(claim, bound)))
+
+    return Applicable(claims, lambda: [job(claim) for claim in claims])
+
+
+def _in_build(claim: Claim[Subject, Dynamics], bound: BoundBuild) -> Callable[[], Answer]:
+    own = build_decider(claim)
+    return partial(decided_in, decider(claim), bound.stages) if own is None else partial(own, bound)
+
+
+def _of_its_target(bound: BoundBuild) -> Applicable:
+    claims = claims_in_build(TARGETS, bound.build.target, bound.build)
+
+    def job(claim: Claim[Target, Target]) -> Job:
+        return partial(_finding, claim, bound, partial(target_decided_in, claim.decide, bound.build))
+
+    return Applicable(claims, lambda: [job(claim) for claim in claims])
+
+
+def _of_its_scheme(bound: BoundBuild) -> Applicable:
+    scheme = bound.build.scheme
+    claims = claims_in_build(SCHEMES, scheme, bound.build) if scheme.is_used else ()
+
+    def finding(claim: Claim[Scheme, Scheme]) -> Finding:
+        in_step = IN_STEPS.get(claim.id)
+        return claim.finding(claim.decide(scheme) if in_step is None else in_step(bound))
+
+    return Applicable(claims, lambda: [partial(finding, claim) for claim in claims])
+
+
+def _beside_bends(claim: Claim[Any, Any], bound: BoundBuild, decide: Callable[[], Answer]) -> Callable[[], Answer]:
+    return partial(of_bending, claim.id, bound.build, bound.dynamics, decide)
+
+
+def _finding(claim: Claim[Any, Any], bound: BoundBuild, decide: Callable[[], Answer]) -> Finding:
+    return claim.finding(under_sizes_in_build(claim, bound, decide()))
+
+
+def audited(build: Build, seconds: float) -> tuple[Explanation, ...]:
+    """Return what a step of a build samples where U is quadratic, or that this was not found out in time."""
+    (outcome,) = run_all(Work(partial(_audits, build), 1), seconds)
+    if not isinstance(outcome, Unfinished):
+        return outcome
+    return (Explanation(Topic.STEP, f"what a step of this size samples was not found: {outcome.reason}"),)
+
+
+def _audits(build: Build) -> Sequence[Explain]:
+    from recipe_compiler.audit.of_build import audit  # imported here: it brings what is needed to make steps
+
+    return [partial(audit, build)]
+
+
+def build_caveats(build: Build) -> tuple[str, ...]:
+    """Return what no claim about a build asks, its dynamics included."""
+    bound = bind(build)
+    files = [name for name, value in build.values if value.file is not None and value.numbers is None]
+    checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
+    return (*unasked(bound), _of_step(build), *_unguarded(build, bound), *checked_later)
+
+
+def _of_step(build: Build) -> str:
+    """Return what is not known of the step: claims about it say what one does, not where many lead."""
+    if steps_by_cycle(build):
+        kept = "exact says whether its moves keep exp(-H) whatever the step size is"
+        word = "pieces, flow, order and what pieces keep are about the word that moves of the cycle repeat; "
+        return f"{word if steps_by_word(build) else ''}{kept}"
+    known = "pieces, flow, order and what pieces keep are" if steps_by_word(build) else "order is"
+    settles = "how far the law that steps of one size settle at is from exp(-H) is computed where U is quadratic only"
+    return f"{known} about one step, other claims about the equation; {settles}"
+
+
+def _unguarded(build: Build, bound: Dynamics) -> list[str]:
+    """Return the caveat on blocks with a boundary; flows of a word that move a transform keep to the domain."""
+    blocks = [block for block in bound.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY]
+    found = _leaving(build, bound) if blocks and steps_by_word(build) else None
+    leaving = dict.fromkeys((block.name for block in blocks), False) if found is None else found
+    reasons = {
+        False: "the emitted step neither reflects nor stops there: a finite step may leave the domain",
+        True: "a step that would leave the domain is not a number, and ends its chain",
+    }
+    named = {reason: [name for name, ends in leaving.items() if ends is own] for own, reason in reasons.items()}
+    return [f"boundary: {', '.join(names)} has a boundary, and {reason}" for reason, names in named.items() if names]
+
+
+def _leaving(build: Build, bound: Dynamics) -> dict[str, bool] | None:
+    """Return the blocks that a word may lead to a boundary, with whether chains end there; None without flows."""
+    try:
+        return may_leave(bound.declarations.blocks, split_by(derive(bound), build.scheme).values())
+    except ModelError:  # of a word that is refuted, or refused, by name
+        return None
+
+
+def target_caveats(target: Target) -> tuple[str, ...]:
+    """Return what no claim about a target asks."""
+    moved = [block for block in target.declarations.blocks if block.constraint is None]
+    domains = [b.name for b in moved if b.domain.name not in WITHOUT_BOUNDARY]
+    domains += [name for name in _assumed(target.declarations) if name not in domains]
+    return (f"boundary: {', '.join(domains)} has a boundary; not decided by this version",) if domains else ()
+
+
+def _assumed(declarations: Declarations) -> list[str]:
+    """Return the blocks that an assumption restricts."""
+    parts = (part for c in declarations.assume for side in (c.left, c.right) for part in nodes(side))
+    return list(dict.fromkeys(p.name for p in parts if isinstance(p, Symbol) and p.role is Role.BLOCK))
