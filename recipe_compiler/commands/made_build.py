@@ -29,7 +29,7 @@ from recipe_compiler.spec.load import around
 from recipe_compiler.spec.model import Build, Document, Dynamics, Law, Source, Target
 from recipe_compiler.spec.read_build import read_build
 from recipe_compiler.spec.read_scheme import named_scheme
-from recipe_compiler.spec.schema import BuildDocument
+from recipe_compiler.spec.schema_build import BuildDocument
 from recipe_compiler.spec.to_yaml import text_of
 from recipe_compiler.spec.yaml_nodes import plain
 from recipe_compiler.spec.yaml_reader import read_yaml

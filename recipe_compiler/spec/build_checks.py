@@ -13,7 +13,7 @@ from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Dynamics, Metropolis, Scheme, Target
 from recipe_compiler.spec.positions import smallest_sizes
 from recipe_compiler.spec.recursion import OPEN
-from recipe_compiler.spec.schema import BuildDocument
+from recipe_compiler.spec.schema_build import BuildDocument
 
 MAX_DRAW_BYTES = 8 * 2**30
 

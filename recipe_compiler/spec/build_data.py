@@ -11,7 +11,7 @@ from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import found
 from recipe_compiler.spec.made_columns import needed, read_made
 from recipe_compiler.spec.model import DataFile, Target
-from recipe_compiler.spec.schema import BuildDocument, DataEntry
+from recipe_compiler.spec.schema_build import BuildDocument, DataEntry
 from recipe_compiler.spec.yaml_nodes import Node, Scalar, Sequence, plain
 
 _OWN_KEYS = frozenset(DataEntry.model_fields)

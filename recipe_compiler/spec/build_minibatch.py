@@ -9,7 +9,7 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Cir, Dynamics, Metropolis, Schedule, Scheme, Steps, Target
-from recipe_compiler.spec.schema import BuildDocument, MinibatchEntry
+from recipe_compiler.spec.schema_build import BuildDocument, MinibatchEntry
 
 ESTIMATE = "estimate"
 

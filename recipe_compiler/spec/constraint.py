@@ -7,6 +7,7 @@ bound; those in which a block lies as a whole are in `formula/constraints.py`.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.constraints import OF_MATRICES_IN_CONES, VECTORS, Constraint
@@ -17,7 +18,9 @@ from recipe_compiler.spec.declarations import Page, bound_of
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.model import Target
-from recipe_compiler.spec.schema import TargetBlockEntry
+
+if TYPE_CHECKING:  # what reads targets alone brings it
+    from recipe_compiler.spec.schema_target import TargetBlockEntry
 
 BOUNDED = {"lower": 1, "upper": 1, "interval": 2}
 """Constraints with bounds, and how many."""
@@ -39,7 +42,7 @@ class Constrained:
 
 
 def read_constraints(
-    page: Page, entries: Mapping[str, TargetBlockEntry], declarations: Declarations
+    page: Page, entries: Mapping[str, "TargetBlockEntry"], declarations: Declarations
 ) -> dict[str, Constrained]:
     """Return what is stated of each block with a constraint, a fault added for each that does not fit."""
     found: dict[str, Constrained] = {}
@@ -50,7 +53,7 @@ def read_constraints(
     return found
 
 
-def _read(page: Page, given: TargetBlockEntry, block: Block, declarations: Declarations) -> Constrained | None:
+def _read(page: Page, given: "TargetBlockEntry", block: Block, declarations: Declarations) -> Constrained | None:
     path = ("state", block.name, "constraint")
     label = ".".join(path)
     entry = page.entry(label, *path)

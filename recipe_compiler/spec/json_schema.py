@@ -4,7 +4,10 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from recipe_compiler.spec.schema import KINDS, BuildDocument, DynamicsDocument, SchemeDocument, TargetDocument
+from recipe_compiler.spec.schema import KINDS, DynamicsDocument
+from recipe_compiler.spec.schema_build import BuildDocument
+from recipe_compiler.spec.schema_scheme import SchemeDocument
+from recipe_compiler.spec.schema_target import TargetDocument
 
 Schema = dict[str, Any]
 

@@ -14,10 +14,6 @@ from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.files import no_file
 from recipe_compiler.spec.model import Build, Document
 from recipe_compiler.spec.python_file import load_python
-from recipe_compiler.spec.read_build import read_build
-from recipe_compiler.spec.read_dynamics import read_dynamics
-from recipe_compiler.spec.read_scheme import read_scheme
-from recipe_compiler.spec.read_target import read_target
 from recipe_compiler.spec.schema import EACH_HAS, KINDS
 from recipe_compiler.spec.yaml_nodes import Mapping
 from recipe_compiler.spec.yaml_reader import MAX_BYTES, read_yaml
@@ -68,6 +64,8 @@ def around(folder: Path, parts: Table[str, Stated] | None = None, *, in_memory: 
 
 
 def _read_build(root: Mapping, file: str, faults: Faults) -> Build | None:
+    from recipe_compiler.spec.read_build import read_build  # imported here, as all readers: of one kind, one is needed
+
     return read_build(root, file, around(Path(file).parent), faults)
 
 
@@ -91,10 +89,16 @@ def _read(
         case "build":
             return of_build(root, str(path), faults)
         case "dynamics":
+            from recipe_compiler.spec.read_dynamics import read_dynamics
+
             return read_dynamics(root, str(path), faults)
         case "scheme":
+            from recipe_compiler.spec.read_scheme import read_scheme
+
             return read_scheme(root, str(path), faults)
         case _:
+            from recipe_compiler.spec.read_target import read_target
+
             return read_target(root, str(path), faults)
 
 

@@ -42,7 +42,7 @@ from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, S
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.spec.read_build_scheme import read_build_scheme
-from recipe_compiler.spec.schema import BuildDocument
+from recipe_compiler.spec.schema_build import BuildDocument
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.values import read_value
 from recipe_compiler.spec.yaml_nodes import Mapping, place_of

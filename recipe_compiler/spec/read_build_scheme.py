@@ -12,7 +12,7 @@ from recipe_compiler.spec.read_cycle import check_cycle, read_cycle
 from recipe_compiler.spec.read_involution import visible
 from recipe_compiler.spec.read_scheme import place_of_keep
 from recipe_compiler.spec.read_word import read_word
-from recipe_compiler.spec.schema import BuildDocument, MoveEntry, SchemeEntry
+from recipe_compiler.spec.schema_build import BuildDocument, MoveEntry, SchemeEntry
 
 
 def read_build_scheme(

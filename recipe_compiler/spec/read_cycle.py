@@ -27,7 +27,8 @@ from recipe_compiler.spec.model import (
 from recipe_compiler.spec.moves import LONGEST_PERIOD, period
 from recipe_compiler.spec.read_involution import read_involution
 from recipe_compiler.spec.read_word import Path, read_word
-from recipe_compiler.spec.schema import MoveEntry, WordEntry
+from recipe_compiler.spec.schema_build import MoveEntry
+from recipe_compiler.spec.schema_scheme import WordEntry
 from recipe_compiler.spec.validate import entry_name
 from recipe_compiler.spec.words import letters
 

@@ -12,7 +12,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import read_law
 from recipe_compiler.spec.model import Auxiliary, Involution
 from recipe_compiler.spec.read_word import Path
-from recipe_compiler.spec.schema import AuxiliaryEntry, MoveEntry
+from recipe_compiler.spec.schema_build import AuxiliaryEntry, MoveEntry
 from recipe_compiler.spec.validate import entry_name
 
 

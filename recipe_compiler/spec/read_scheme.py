@@ -11,7 +11,7 @@ from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.model import Scheme, Selection, Source, WordClaims
 from recipe_compiler.spec.places import source_of
-from recipe_compiler.spec.schema import SchemeDocument, SelectionEntry
+from recipe_compiler.spec.schema_scheme import SchemeDocument, SelectionEntry
 from recipe_compiler.spec.validate import validate
 from recipe_compiler.spec.words import DEFAULT, Word, letters, no_pieces
 from recipe_compiler.spec.yaml_nodes import Mapping

@@ -30,7 +30,7 @@ from recipe_compiler.spec.let import with_let
 from recipe_compiler.spec.model import Code, Stated, Target
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.recursion import check_recursion, demand_read, read_recursion, state_blocks, with_states
-from recipe_compiler.spec.schema import DatumEntry, TargetDocument
+from recipe_compiler.spec.schema_target import DatumEntry, TargetDocument
 from recipe_compiler.spec.target_densities import demand_increasing, demand_sets, read_stated, with_data_of
 from recipe_compiler.spec.transform import read_transforms, unbounded
 from recipe_compiler.spec.validate import check_names, validate

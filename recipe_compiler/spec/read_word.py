@@ -7,7 +7,7 @@ from recipe_compiler.spec.catalogue import EULER, NAMED
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.read_scheme import named_scheme, pieces_of
-from recipe_compiler.spec.schema import WordEntry
+from recipe_compiler.spec.schema_scheme import WordEntry
 from recipe_compiler.spec.validate import entry_name
 
 SPLIT = "split"

@@ -10,6 +10,7 @@ claim that reads a log likelihood as that of ONE datum, whatever the others are,
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Declarations, Domain
@@ -20,7 +21,9 @@ from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import RowState, Target
-from recipe_compiler.spec.schema import RowStateEntry, TargetDocument
+
+if TYPE_CHECKING:  # what reads targets alone brings them
+    from recipe_compiler.spec.schema_target import RowStateEntry, TargetDocument
 
 SECTION = "recursion"
 POSITIVE = Domain(DomainName.POSITIVE)
@@ -34,7 +37,7 @@ def entry_of(state: str, part: str) -> str:
     return f"{SECTION}.{state}.{part}"
 
 
-def state_blocks(page: Page, entries: Mapping[str, RowStateEntry], declarations: Declarations) -> tuple[Block, ...]:
+def state_blocks(page: Page, entries: Mapping[str, "RowStateEntry"], declarations: Declarations) -> tuple[Block, ...]:
     """Return the states as blocks, a fault added for each that is declared already, or is a matrix."""
     taken = {*declarations.sizes, *(item.name for item in (*declarations.blocks, *declarations.parameters))}
     taken |= {item.name for item in declarations.data}
@@ -84,7 +87,7 @@ def read_recursion(page: Page, states: Iterable[Block], declarations: Declaratio
     return tuple(found)
 
 
-def check_recursion(page: Page, document: TargetDocument, declarations: Declarations) -> None:
+def check_recursion(page: Page, document: "TargetDocument", declarations: Declarations) -> None:
     """Add a fault for what no recursion stands beside."""
     if not document.recursion:
         return

@@ -38,7 +38,8 @@ LIBRARIES = (
 OWN = (
     *LIBRARIES, "recipe_compiler.cli", "recipe_compiler.pipeline", "recipe_compiler.commands.check",
     "recipe_compiler.commands.compile", "recipe_compiler.commands.derive", "recipe_compiler.commands.run",
-    "recipe_compiler.explain.repair.repairs",
+    "recipe_compiler.explain.repair.repairs", "recipe_compiler.report.in_builds", "recipe_compiler.spec.read_build",
+    "recipe_compiler.spec.read_dynamics", "recipe_compiler.spec.read_scheme", "recipe_compiler.spec.read_target",
 )  # fmt: skip
 
 

@@ -1,0 +1,225 @@
+"""What may stand under the keys of a build."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.spec.fields import (
+    MOST_MOVES,
+    Chains,
+    CirField,
+    Count,
+    CountOrZero,
+    DrawField,
+    FilePath,
+    FlipField,
+    FormulaText,
+    KeepField,
+    Kinds,
+    LeftOut,
+    MoveField,
+    MovesField,
+    MovesNumber,
+    Name,
+    Numbers,
+    OneOrMore,
+    Pairs,
+    Positive,
+    Probability,
+    RefreshField,
+    Seed,
+    ShapeField,
+    SizeNumber,
+    StepsField,
+    StepSize,
+    StepsNumber,
+    Text,
+    Truth,
+)
+from recipe_compiler.spec.schema import Document, Part
+from recipe_compiler.spec.schema_scheme import WordEntry
+from recipe_compiler.spec.schema_target import Derived
+
+
+class BuildParameterEntry(Part):
+    """A new parameter with its value, or the value alone of one that dynamics or target declare."""
+
+    shape: ShapeField | None = None
+    is_: Annotated[Kinds | None, Field(alias="is")] = None
+    value: Numbers = None
+
+
+class MetropolisEntry(WordEntry):
+    """The word that a Metropolis move repeats, and what becomes of the start where it is refused."""
+
+    steps: Annotated[StepsField, Field(description='how often the word is done: 10, or "uniform(1, 20)"')] = (1, 1)
+    flip: Annotated[FlipField, Field(description="signs that are turned where the move is refused: {r: -r}")] = ()
+
+
+class AuxiliaryEntry(Part):
+    """What an involution draws for itself: a column, say, where a law alone is of a scalar."""
+
+    shape: ShapeField = SCALAR
+    law: Annotated[FormulaText, Field(description="N(m, cov), m of blocks and parameters, cov of parameters")]
+
+
+class MoveEntry(WordEntry):
+    """One move of a cycle: a refresh, a draw or flow by a law, a Metropolis move, an involution, or a word."""
+
+    refresh: Annotated[
+        RefreshField, Field(description="a block drawn given all others; {r: 0.9} keeps that share of it")
+    ] = None
+    draw: Annotated[
+        DrawField, Field(description="a block of the target drawn from its law given all others, one of its `laws`")
+    ] = None
+    cir: Annotated[
+        CirField,
+        Field(description="a block of the target moved by the exact flow that keeps its Gamma law, one of its `laws`"),
+    ] = None
+    metropolis: Annotated[
+        MetropolisEntry | None, MoveField, LeftOut, Field(description="a word that is accepted, or refused, as a whole")
+    ] = None
+    involution: Annotated[
+        dict[Name, FormulaText] | None,
+        Field(description="blocks and draws to what they become; twice is once nothing: {theta: theta*exp(w), w: -w}"),
+    ] = None
+    draws: Annotated[
+        dict[Name, FormulaText | AuxiliaryEntry],
+        Field(description="what an involution draws first, by its law: {w: N(0, s**2)}"),
+    ] = {}
+    log_ratio: Annotated[
+        FormulaText | None,
+        Field(description="claimed: the log of an involution's acceptance ratio beside H(z) - H(z'), which is derived"),
+    ] = None
+    steps: Annotated[StepsNumber, Field(description="how often the word is done")] = 1
+    every: Annotated[StepsNumber, Field(description="the move is done in each n-th cycle, the first of a chain on")] = 1
+    repeat: Annotated[MovesNumber, Field(description="how often the move is done in a row")] = 1
+
+
+class SchemeEntry(WordEntry):
+    """The rule that makes one step of a chain: one of Euler's, a word, or a cycle of moves."""
+
+    order: Annotated[list[Name], Field(description="blocks in the order they are updated")] = []
+    keep: Annotated[KeepField | None, Field(description="after which letter draws are kept: O, or 2")] = None
+    cycle: Annotated[
+        Annotated[list[Annotated[MoveEntry, MoveField]], MovesField, Field(min_length=1, max_length=MOST_MOVES)] | None,
+        Field(description="moves in order, each done once: [{refresh: r}, {metropolis: {split: [B/2, A, B/2]}}]"),
+    ] = None
+
+
+class GradientNoiseEntry(Part):
+    """Covariance of the minibatch gradient."""
+
+    V: Annotated[FormulaText, Field(description="a formula, or `estimate`: from the data, before the run")] = "0"
+    form: Annotated[Literal["dense", "diagonal"], Field(description="of an estimated V")] = "dense"
+
+
+class StreamEntry(Part):
+    """Which random numbers the noise of a step is made of."""
+
+    generator: Annotated[
+        Literal["xoshiro", "philox", "numpy"],
+        Field(description="xoshiro256++; Philox counters; a numpy.random.Generator of each chain"),
+    ] = "xoshiro"
+
+
+class MinibatchEntry(Part):
+    """How a minibatch is drawn, and what is estimated from it."""
+
+    replacement: Annotated[Truth, Field(description="draw data with replacement; false: all of a batch differ")] = False
+    blocks: Annotated[
+        Literal["contiguous"] | None, Field(description="consecutive rows of shuffled data, from a random one on")
+    ] = None
+    control_variates: Annotated[
+        Literal["mode"] | None, Field(description="differences to the gradients at the mode, which are summed once")
+    ] = None
+
+
+class DataEntry(BaseModel):
+    """The data; every other key is a field of the target with the columns of `file` that make it."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+
+    file: Annotated[FilePath | None, Field(description="a table: .csv, .npy or .parquet, relative to this file")] = None
+    arrays: Annotated[
+        dict[Name, FilePath], Field(description="in place of `file`: field to the .npy file that is the whole field")
+    ] = {}
+    names: Annotated[list[Text], Field(description="of all columns of a plain .npy array, in order")] = []
+    columns: Annotated[
+        dict[Name, FormulaText], Field(description="made columns: name to a formula of a row: {logx: log(x)}")
+    ] = {}
+    memory_map: Annotated[Truth, Field(description="map the data, converted once, instead of loading them")] = False
+    dtype: Annotated[Literal["float64", "float32"], Field(description="storage; arithmetic is in float64")] = "float64"
+    shuffle: Annotated[Seed | None, Field(description="seed of the random order that rows are put in")] = None
+    shuffled: Annotated[Truth, Field(description="the rows of the file stand in random order")] = False
+    standardise: Annotated[list[Name], OneOrMore, WithJsonSchema({"type": ["string", "array"]})] = []
+    indicator: Annotated[
+        list[Name],
+        OneOrMore,
+        Pairs,
+        WithJsonSchema({"type": ["string", "array"]}),
+        Field(description="fields of one column of whole numbers k = 0, 1, ...: a one at place k, else zeros"),
+    ] = []
+    from_one: Annotated[
+        list[Name],
+        OneOrMore,
+        WithJsonSchema({"type": ["string", "array"]}),
+        Field(description="index fields whose columns count positions 1, 2, ... in place of 0, 1, ..."),
+    ] = []
+    intercept: Truth = False
+
+
+class ScheduleEntry(Part):
+    """How the step size falls along a chain: constant; (1 + t/b)**-c; or cycles of (1 + cos(pi t/period))/2."""
+
+    name: Literal["constant", "power", "cyclic"]
+    b: Annotated[Positive | None, Field(description="of power: steps, > 0")] = None
+    c: Annotated[Positive | None, Field(description="of power: 0 < c <= 1")] = None
+    period: Annotated[Count | None, Field(description="of cyclic: steps of a cycle")] = None
+
+
+class RunEntry(Part):
+    """How long to run; warmup counts draws, thin is the steps per kept draw."""
+
+    step_size: Annotated[
+        StepSize | None, Field(description="may be left out where no move takes time: of draws by laws alone")
+    ] = None
+    share: Annotated[
+        Positive | None, Field(description="of `step_size: auto`: by what part of it a posterior sd may be off (0.02)")
+    ] = None
+    accept: Annotated[
+        Probability | None,
+        Field(description="of `step_size: auto`: the mean probability that moves shall be accepted with (0.8)"),
+    ] = None
+    draws: Count = 1000
+    warmup: CountOrZero = 1000
+    thin: Count = 1
+    chains: Chains = 4
+    seed: Seed = 0
+    batch_size: Count | None = None
+    lanes: Annotated[Truth, Field(description="64 chains side by side, with noise of their own")] = False
+    diagnostics: Annotated[Truth, Field(description="the emitted file also tells what a run samples")] = False
+    schedule: ScheduleEntry = ScheduleEntry(name="constant")
+
+
+class BuildDocument(Document):
+    """Everything one emitted module needs."""
+
+    dynamics: Annotated[FilePath, Field(description="relative to this file")]
+    target: Annotated[FilePath, Field(description="relative to this file")]
+    bind: dict[Name, FormulaText] = {}
+    parameters: dict[Name, BuildParameterEntry] = {}
+    scheme: SchemeEntry
+    variant: Literal["full", "minibatch"]
+    gradient_noise: GradientNoiseEntry = GradientNoiseEntry()
+    noise: StreamEntry = StreamEntry()
+    minibatch: MinibatchEntry | None = None
+    sizes: dict[Name, SizeNumber] = {}
+    assume: Annotated[
+        list[Literal["normalisable"]], Field(description="that exp(-U) has a finite integral: given, not proved")
+    ] = []
+    data: DataEntry | None = None
+    init: dict[Name, FormulaText] = {}
+    derived: Derived = {}
+    run: RunEntry
