@@ -47,7 +47,7 @@ LATER = {
     "verify.claims_in_builds", "report.in_builds", "splitting.split_by", "program.program", "program.loops",
     "spec.read_build", "spec.read_target", "spec.schema_build", "spec.schema_scheme", "spec.schema_target",
 }  # fmt: skip
-"""Parts of our own that come after the verdicts, are about other kinds of document, or come where a claim is refuted."""
+"""Parts of our own that come after the verdicts, are about other kinds, or come where a claim is refuted."""
 
 DECIDES = {
     "sympy",
