@@ -32,7 +32,12 @@ def endless(*_: object) -> NoReturn:
 
 def endless_beside(build_decider: Callable[..., Any]) -> Callable[..., Any]:
     """Return what decides claims about dynamics in a build, advisory ones without an end."""
-    return lambda claim: (own := build_decider(claim)) and (own if claim.required else endless)
+
+    def own(claim: Any) -> Any:
+        found = build_decider(claim)
+        return found if found is None or claim.required else endless
+
+    return own
 
 
 def test_other_programs_change_no_byte(build: Build, request: pytest.FixtureRequest) -> None:
