@@ -45,6 +45,21 @@ def hmc() -> rc.Dynamics:
     )
 
 
+def hmc_reflected() -> rc.Dynamics:
+    theta, m = rc.vector("theta", "d", domain="positive"), rc.vector("m", "d", is_="positive")
+    U = rc.function("U", of=theta, role="potential")
+    return rc.Dynamics(
+        name="hmc_reflected",
+        title="Hamiltonian Monte Carlo, reflected at 0",
+        references=["neal2011hmc", "ma2015recipe"],
+        state=[theta, r],
+        H=U(theta) + rc.sum_(r**2 / m) / 2,
+        D=[[0, 0], [0, 0]],
+        Q=[[0, -I], [I, 0]],
+        claims={"drift": {theta: inv(rc.diag(m)) @ r, r: -grad(U, theta)}, "marginal": {theta: U(theta)}},
+    )
+
+
 def rhmc() -> rc.Dynamics:
     G = rc.function("G", of=theta, shape=("d", "d"), is_="positive definite")
     metric = r.T @ inv(G) @ r / 2
@@ -793,10 +808,8 @@ def builds() -> list[rc.Build]:
         rc.Build(
             name="rhmc_funnel", dynamics=rhmc(), target=funnel(),
             title="Riemannian manifold HMC, full gradient, Neal's funnel of spread 3",
-            bind={"G": "diag(exp(a*e - (ones - e)*(e.T @ theta)))"},
-            parameters={
-                rc.vector("e", "d"): [1, 0, 0], rc.scalar("a"): "0.105360515657826", "spread": 3,
-            },
+            bind={"G": "diag(exp(a*grad(theta[0], theta) - (ones - grad(theta[0], theta))*theta[0]))"},
+            parameters={rc.scalar("a"): "0.105360515657826", "spread": 3},
             scheme={"cycle": [
                 {"refresh": r},
                 {"metropolis": {
@@ -938,6 +951,19 @@ def builds() -> list[rc.Build]:
             title="SGRLD, full gradient, a banana in the plane with a metric that follows its bend",
             bind={"G_inverse": I / 2 + s * (bent @ bent.T)},
             parameters={s: 2, "b": HALF, e_1: [1, 0], e_2: [0, 1]}, draws=4000, warmup=500, **FOUR,
+        ),
+        rc.Build(
+            name="hmc_reflected_categories", dynamics=hmc_reflected(), target=categories(), sizes={"d": 3},
+            title="HMC reflected at 0, three categories with 17 data in the mirrored gamma form",
+            parameters={"alpha": [3, 4, 3], "n": [5, 8, 4], "m": [1, 2, "1/2"]}, init={"theta": "alpha"},
+            scheme={"cycle": [
+                {"refresh": r},
+                {"metropolis": {
+                    "split": ["B/2", "A", "B/2"], "flows": {"A": "reflected"}, "steps": "uniform(1, 10)",
+                    "flip": {r: -r},
+                }},
+            ]},
+            step_size="0.5", thin=2, draws=4000, warmup=200, **FOUR,
         ),
         rc.Build(
             name="scaled_categories", dynamics=sgrld_positive(), target=categories(), sizes={"d": 3},

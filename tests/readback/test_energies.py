@@ -34,7 +34,7 @@ FAULTS = [
     ("sghmc_linear_regression", "full_potential", "(2.0 * noise_variance)", "noise_variance", "U of all data"),
     ("sghmc_linear_regression", "log_likelihood", "y[row]", "y[0]", "log likelihood of datum 1"),
     ("sghmc_linear_regression", "auxiliary_energy", "/ (2.0 * m)", "/ 2.0", "H - U"),
-    ("rhmc_funnel", "prepare_energies", "1.0 - e[i]", "1.0 + e[i]", "H - U"),
+    ("../../tests/shared/guarded_funnel", "prepare_energies", "1.0 - e[i]", "1.0 + e[i]", "H - U"),
 ]
 
 
