@@ -39,6 +39,7 @@ GROWTH = {
         "sum_ijk d_theta[i] L[i,j] d_theta[k] L[k,j] <= c (1 + norm2(theta) + U) for some c",
     ),
     "hmc": (LOW,),
+    "hmc_reflected": (LOW,),
     "mirrored_gamma": (),
     "rhmc": ("U + logdet(G)/2 -> oo as norm2(theta) -> oo",),
     "sghmc": (LOW,),

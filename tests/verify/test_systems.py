@@ -26,6 +26,7 @@ TABLE = {
     "gsgrhmc":               "p p p p p p   .   p p   . p . p",
     "gsgrhmc_cholesky":      "p p p p p p   .   p p   . p . .",
     "hmc":                   "p p p p p p   .   p p   . . . r",
+    "hmc_reflected":         "p p p p p p   .   p p   . . u u",
     "mirrored_gamma":        "p p p p p p   .   . p   p p p .",
     "rhmc":                  "p p p p p p   .   p p   . . . r",
     "sghmc":                 "p p p p p p   .   p p   . . . r",
