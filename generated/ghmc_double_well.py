@@ -100,8 +100,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 FORMAT = 2
 SPEC_DIGEST = "28426e3edfdd948819c8dbd08e3feac7159cbb7dbe33dcdca48ce40dda720588"
@@ -328,26 +327,6 @@ def seed_streams(seed, chains):
 # Support: checks, random streams, stable functions, as far as what stands above calls them.
 
 
-@intrinsic
-def _word_of(_, x):
-    """Return the bits of a double as a uint64."""
-
-    def build(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
-
-    return types.uint64(types.float64), build
-
-
-@intrinsic
-def _double_of(_, word):
-    """Return the double that has the bits of a uint64."""
-
-    def build(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
-
-    return types.float64(types.uint64), build
-
-
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _exp(x):
     """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""
@@ -367,10 +346,10 @@ def _exp(x):
     p = p * r + 0.16666666666666669
     p = p * r + 0.5000000000000001
     p = p * (r * r) + r + 1.0
-    bits = _word_of(shifted) - np.uint64(0x4337FFFFFFFFF800)  # k + 2048
+    bits = np.float64(shifted).view(np.uint64) - np.uint64(0x4337FFFFFFFFF800)  # k + 2048
     half = bits >> 1
-    low = _double_of((half - np.uint64(1)) << 52)
-    high = _double_of((bits - half - np.uint64(1)) << 52)
+    low = np.uint64((half - np.uint64(1)) << 52).view(np.float64)
+    high = np.uint64((bits - half - np.uint64(1)) << 52).view(np.float64)
     return p * low * high
 
 

@@ -32,12 +32,7 @@ def endless(*_: object) -> NoReturn:
 
 def endless_beside(build_decider: Callable[..., Any]) -> Callable[..., Any]:
     """Return what decides claims about dynamics in a build, advisory ones without an end."""
-
-    def own(claim: Any) -> Any:
-        found = build_decider(claim)
-        return found if found is None or claim.required else endless
-
-    return own
+    return lambda claim: (own := build_decider(claim)) and (own if claim.required else endless)
 
 
 def test_other_programs_change_no_byte(build: Build, request: pytest.FixtureRequest) -> None:

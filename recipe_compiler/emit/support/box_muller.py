@@ -10,7 +10,6 @@ import numpy as np
 from numba import njit
 
 from recipe_compiler.emit.support.flags import _FASTMATH
-from recipe_compiler.emit.support.words import _double_of, _word_of
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -19,9 +18,9 @@ def _minus_two_log(x):
 
     Then -2 log(m) = 4 atanh(t/4) = t + t**3 p(t**2), with p of degree 6 in pairs: shorter chains of operations.
     """
-    bits = _word_of(x)
+    bits = np.float64(x).view(np.uint64)
     k = np.int64(bits - np.uint64(0x3FE6A09E667F3BCD)) >> 52
-    m = _double_of(bits - np.uint64(k << 52))
+    m = np.uint64(bits - np.uint64(k << 52)).view(np.float64)
     t = (1.0 - m) / (0.25 + 0.25 * m)
     z = t * t
     low = 0.020833333333333547 + z * 0.0007812499999884652
@@ -38,7 +37,7 @@ def _circle_point(bits):
 
     The quarter lies about 0: x is the angle over pi/2, in [-1/2, 1/2).
     """
-    x = _double_of((bits >> 12) | np.uint64(0x3FF0000000000000)) - 1.5
+    x = np.uint64((bits >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.5
     z = x * x
     s = 5.6344631588402386e-08
     s = s * z - 3.5986477759195397e-06
@@ -56,7 +55,7 @@ def _circle_point(bits):
     c = c * z + 0.2536695079010476
     c = c * z - 1.2337005501361697
     c = c * z + 1.0
-    c = _double_of(_word_of(c) ^ (bits << 63))
+    c = np.uint64(np.float64(c).view(np.uint64) ^ (bits << 63)).view(np.float64)
     turned = (bits & np.uint64(2)) != np.uint64(0)
     return (s if turned else c), (c if turned else s)
 
@@ -68,7 +67,7 @@ def _normal_pair(a, b):
     The radius is sqrt(-2 log u) with u the middle of one of 2**52 equal parts of (0, 1). It ends at 8.57, beyond
     which a pair of normals falls with probability 2**-53.
     """
-    u = _double_of((a >> 12) | np.uint64(0x3FF0000000000000)) - 0.9999999999999999
+    u = np.uint64((a >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 0.9999999999999999
     radius = math.sqrt(_minus_two_log(u))
     c, s = _circle_point(b)
     return radius * c, radius * s

@@ -10,7 +10,6 @@ from numba import njit
 from recipe_compiler.emit.support.bits import _next_bits
 from recipe_compiler.emit.support.flags import _FASTMATH
 from recipe_compiler.emit.support.lanes import _next_bits_of
-from recipe_compiler.emit.support.words import _double_of
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -26,7 +25,7 @@ def _fill_indices(state, N, out):
         left = count - row
         for lane in range(np.uint64(64)):
             bits = _next_bits_of(state, lane)
-            u = _double_of((bits >> 12) | np.uint64(0x3FF0000000000000)) - 1.0
+            u = np.uint64((bits >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.0
             if lane < left:
                 out[row + lane] = np.uint64(np.int64(u * scale))
 

@@ -17,7 +17,6 @@ from recipe_compiler.emit.support.bits import _next_bits
 from recipe_compiler.emit.support.box_muller import _normal_pair
 from recipe_compiler.emit.support.flags import _FASTMATH
 from recipe_compiler.emit.support.vectors import _wide_vectors
-from recipe_compiler.emit.support.words import _word_of
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -49,8 +48,8 @@ def _fill_pairs(state, words):
     for row in range(0, np.uint64(words.size), np.uint64(128)):
         for lane in range(np.uint64(64)):
             one, other = _normal_pair(_next_bits_of(state, lane), _next_bits_of(state, lane))
-            words[row + lane] = _word_of(one)
-            words[row + np.uint64(64) + lane] = _word_of(other)
+            words[row + lane] = np.float64(one).view(np.uint64)
+            words[row + np.uint64(64) + lane] = np.float64(other).view(np.uint64)
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -13,7 +13,6 @@ from numba import njit
 
 from recipe_compiler.emit.support.box_muller import _normal_pair
 from recipe_compiler.emit.support.flags import _FASTMATH
-from recipe_compiler.emit.support.words import _word_of
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -85,8 +84,8 @@ def _fill_normals_philox_lanes(state, out):
             words[row + lane], words[row + np.uint64(64) + lane] = a, b
         for lane in range(np.uint64(64)):
             one, other = _normal_pair(words[row + lane], words[row + np.uint64(64) + lane])
-            words[row + lane] = _word_of(one)
-            words[row + np.uint64(64) + lane] = _word_of(other)
+            words[row + lane] = np.float64(one).view(np.uint64)
+            words[row + np.uint64(64) + lane] = np.float64(other).view(np.uint64)
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -10,7 +10,6 @@ import numpy as np
 from numba import njit
 
 from recipe_compiler.emit.support.flags import _FASTMATH
-from recipe_compiler.emit.support.words import _double_of, _word_of
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -32,10 +31,10 @@ def _exp(x):
     p = p * r + 0.16666666666666669
     p = p * r + 0.5000000000000001
     p = p * (r * r) + r + 1.0
-    bits = _word_of(shifted) - np.uint64(0x4337FFFFFFFFF800)  # k + 2048
+    bits = np.float64(shifted).view(np.uint64) - np.uint64(0x4337FFFFFFFFF800)  # k + 2048
     half = bits >> 1
-    low = _double_of((half - np.uint64(1)) << 52)
-    high = _double_of((bits - half - np.uint64(1)) << 52)
+    low = np.uint64((half - np.uint64(1)) << 52).view(np.float64)
+    high = np.uint64((bits - half - np.uint64(1)) << 52).view(np.float64)
     return p * low * high
 
 

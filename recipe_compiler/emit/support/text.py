@@ -9,7 +9,7 @@ from importlib.resources import files
 from recipe_compiler.errors import CompilerError
 
 _MODULES = (
-    "flags", "words", "special", "transforms", "gammas", "normal_law", "vectors", "bits", "normals", "variates",
+    "flags", "special", "transforms", "gammas", "normal_law", "vectors", "bits", "normals", "variates",
     "variates_gamma", "variates_count", "variates_mixed", "variates_normal", "box_muller", "lanes", "philox",
     "generators", "indices", "blocks_of_rows", "read_ahead", "noise", "moves", "propagator", "newton", "roots",
     "triangles", "seeds", "checks", "constraints", "starts", "chains", "forecast",

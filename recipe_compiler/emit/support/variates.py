@@ -20,7 +20,6 @@ from numba import njit
 from recipe_compiler.emit.support.bits import _next_bits
 from recipe_compiler.emit.support.flags import _FASTMATH
 from recipe_compiler.emit.support.special import _exp
-from recipe_compiler.emit.support.words import _double_of
 
 _MOST_TURNS = 256  # of a loop that refuses draws
 _MOST_WHOLE = 2.0**53  # up to which whole numbers are doubles
@@ -33,7 +32,7 @@ def _next_uniform(s0, s1, s2, s3):
     Middles of 2**53 parts are no doubles above 1/2: the last would be rounded to 1.
     """
     bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-    u = _double_of((bits >> 12) | np.uint64(0x3FF0000000000000)) - 0.9999999999999999
+    u = np.uint64((bits >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 0.9999999999999999
     return u, s0, s1, s2, s3
 
 
