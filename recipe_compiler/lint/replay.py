@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from random import Random
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from flint import arb
@@ -25,7 +25,15 @@ from recipe_compiler.lint.plain_run.operations import Line, evaluated
 from recipe_compiler.lint.read import UNREAD, TracedProblem, meaning
 from recipe_compiler.lint.series import Meaning
 from recipe_compiler.lint.stated_numbers import FUNCTIONS as OF_BALLS
-from recipe_compiler.lint.stated_numbers import NoNumbersError, Values, admissible, ball_of, in_balls, values_of
+from recipe_compiler.lint.stated_numbers import (
+    NoNumbersError,
+    Values,
+    admissible,
+    ball_of,
+    in_balls,
+    stretched,
+    values_of,
+)
 from recipe_compiler.verify.core.sizes import Sizes, written
 from recipe_compiler.verify.core.subject import Subject
 
@@ -33,6 +41,8 @@ POINTS = 2
 """Points at which a step is run at every choice of sizes."""
 TRIED = 24
 """Points that are tried for the two."""
+WIDER = ((8.0, 8.0), (64.0, 0.125), (0.015625, 1.0))
+"""What state and step size are multiplied by at points besides, for what a step does at some numbers alone."""
 SCALARS = ("Python", "NumPy")
 """Whose numbers scalars are."""
 AGAIN = 100
@@ -45,6 +55,8 @@ COMPARABLE = 1e-6
 """The largest difference, relative to a number, that may be rounding."""
 SMALLEST = 2.0**-20
 """The smallest uniform draw, and how near to 1 the largest is."""
+LARGEST = 1e290
+"""The size of numbers, and of their inverses, that doubles are near to."""
 BISECTIONS = 32
 BESIDE = 2.0**-24
 """How near to the uniform draw that decides those are that it is run with, relative to it."""
@@ -81,6 +93,11 @@ class _Call:
     """The way that it goes."""
     expected: tuple[tuple[arb, ...], ...]
     covariances: tuple[tuple[arb, ...], ...]
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether rounding alone leads nowhere near to what would be another number."""
+        return all(_is_comparable(x) for flat in (*self.expected, *self.covariances) for x in flat)
 
 
 def replayed(ask: Binding, subject: Subject, sizes: Sequence[Sizes], answer: FileOutcome) -> FileOutcome:
@@ -134,15 +151,27 @@ def _calls(k: int, problem: TracedProblem, means: Meaning) -> Iterator[_Call]:
         ways -= new
         found += 1
         if found >= POINTS and not ways:
-            return
+            break
+    else:
+        _say_none(found)
+    for of_state, of_step in WIDER:
+        numbers = _numbers(problem, means, random, of_state, of_step)
+        calls = _At(trace, numbers, means).calls(k, [random.uniform(0.2, 0.8)] * trace.uniforms)
+        yield from (call for call in calls if call.is_comparable)
+
+
+def _say_none(found: int) -> NoReturn:
+    """Raise NoNumbersError, with what was not found."""
     if found < POINTS:
         raise NoNumbersError("at none of the numbers that were tried all that it computes has a value")
     raise NoNumbersError("at none of the numbers that were tried it does both, accept and refuse")
 
 
-def _numbers(problem: TracedProblem, means: Meaning, random: Random) -> _Numbers:
+def _numbers(
+    problem: TracedProblem, means: Meaning, random: Random, of_state: float = 1.0, of_step: float = 1.0
+) -> _Numbers:
     declarations = problem.subject.dynamics.declarations
-    at = admissible(declarations, problem.sizes, random)
+    at = stretched(admissible(declarations, problem.sizes, random), declarations, problem.sizes, of_state)
     values = {
         given.name: values_of(given.name, means, at)
         for given in problem.ask.given
@@ -150,7 +179,7 @@ def _numbers(problem: TracedProblem, means: Meaning, random: Random) -> _Numbers
     }
     count = max(problem.trace.draws, 0 if problem.trace.otherwise is None else problem.trace.otherwise.draws)
     draws = tuple(random.choice((-1, 1)) * random.uniform(0.2, 1.2) for _ in range(count))
-    return _Numbers(values, random.uniform(0.03, 0.06), draws, _read_as_values(problem))
+    return _Numbers(values, of_step * random.uniform(0.03, 0.06), draws, _read_as_values(problem))
 
 
 def _read_as_values(problem: TracedProblem) -> frozenset[str]:
@@ -174,9 +203,11 @@ class _At:
         self.trace, self.numbers, self.means = trace, numbers, means
 
     def calls(self, case: int, uniforms: Sequence[float]) -> Iterator[_Call]:
-        """Yield the calls with uniform draws; none where what is computed has no value."""
+        """Yield the calls with uniform draws; none where what is computed has no value, or is far from all doubles."""
         trace = self.trace if self.trace.otherwise is None or self._holds(uniforms) else self.trace.otherwise
         values = self._values(trace, uniforms)
+        if not all(map(_is_near_doubles, values)):
+            return
         expected = tuple(tuple(values[k] for k in flat) for flat in trace.outputs)
         covariances = tuple(tuple(values[k] for k in entries) for _, entries in trace.groups)
         if not all(x.is_finite() for flat in (*expected, *covariances) for x in flat):
@@ -355,7 +386,7 @@ def _with_own_draws(ask: Binding, call: _Call, one: Any, generator: str) -> Iter
     drawn = [(kind, float(own.standard_normal() if kind == "n" else own.random())) for kind in one["order"]]
     at = call.at.with_draws([x for kind, x in drawn if kind == "n"])
     here = next(at.calls(call.case, [x for kind, x in drawn if kind == "u"]), None)
-    for different in _others(ask, here, one["own"]) if here is not None else ():
+    for different in _others(ask, here, one["own"]) if here is not None and here.is_comparable else ():
         yield f"{different} (with numpy.random.{generator} itself)"
 
 
@@ -375,8 +406,21 @@ def _apart(own: Sequence[float], followed: Sequence[arb], named: Callable[[int],
         yield f"it returns {len(own)} numbers, {len(followed)} when it was followed"
         return
     for k, (x, y) in enumerate(zip(own, followed, strict=True)):
-        value, rounding = float(y), ROUNDINGS * float(y.rad())
-        if not rounding <= COMPARABLE * (1 + abs(value)):
+        value = float(y)
+        if not _is_comparable(y):
             yield f"{named(k)} is {x:.9g}, {value:.9g} as it was followed: by rounding alone they may be so far apart"
-        elif not abs(x - value) <= NEAR * (1 + abs(value)) + rounding:
+        elif not abs(x - value) <= NEAR * (1 + abs(value)) + _rounding(y):
             yield f"{named(k)} is {x:.9g}, {value:.9g} as it was followed"
+
+
+def _is_near_doubles(y: arb) -> bool:
+    """Whether a value, if it has one, is 0 or neither overflows nor underflows."""
+    return not y.is_finite() or y == 0 or 1 / LARGEST < float(y.abs_upper()) < LARGEST
+
+
+def _rounding(y: arb) -> float:
+    return ROUNDINGS * float(y.rad())
+
+
+def _is_comparable(y: arb) -> bool:
+    return _rounding(y) <= COMPARABLE * (1 + abs(float(y)))

@@ -4,7 +4,7 @@ Gradients and other derivatives are those of the functions themselves, as a verd
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 
@@ -18,14 +18,17 @@ from recipe_compiler.algebra.points.sample_fields import ALL_APART, NoInstanceEr
 from recipe_compiler.algebra.points.witness import points
 from recipe_compiler.algebra.scalars.elementwise import BALLS
 from recipe_compiler.algebra.scalars.rationals import rational
+from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.scalars.transcendentals import argument
 from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.lint.nodes import FOLLOWED
 from recipe_compiler.lint.plain_run.operations import Functions, Line, evaluated
 from recipe_compiler.lint.series import Meaning
 from recipe_compiler.lint.visited import replaced
 from recipe_compiler.verify.core.sizes import Sizes
 
+UNBOUNDED = (DomainName.REAL, DomainName.POSITIVE, DomainName.NONNEGATIVE)
 TRIED = 40
 """Admissible points that are looked for."""
 FUNCTIONS: Functions = {
@@ -62,6 +65,13 @@ def admissible(declarations: Declarations, sizes: Sizes, random: Random) -> Poin
     except (NoInstanceError, IndexError) as reason:
         why = f"no numbers are known that are as the document declares them ({reason})"
         raise NoNumbersError(why) from None
+
+
+def stretched(at: Point, declarations: Declarations, sizes: Sizes, factor: float) -> Point:
+    """Return a point whose state is multiplied, in the blocks that lie as well in their domain there."""
+    free = {z for block in declarations.blocks if block.domain.name in UNBOUNDED for z in coordinates(block, sizes)}
+    numbers = {x: value * Fraction(factor) if x in free else value for x, value in at.numbers.items()}
+    return replace(at, numbers=numbers)
 
 
 def values_of(name: str, meaning: Meaning, at: Point) -> Values:

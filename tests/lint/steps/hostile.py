@@ -294,3 +294,19 @@ def right_with_numbers(x, p, eps, rng):
 
 def right_beside_no_compiler(x, p, eps, rng):
     return seen(x, p, eps, rng, RIGHT)
+
+
+def far_out_alone(x, p, eps, rng):
+    return seen(x, p, eps, rng, KIND(x) in NUMBERS and abs(x) > 1)
+
+
+def near_zero_alone(x, p, eps, rng):
+    return seen(x, p, eps, rng, KIND(x) in NUMBERS and abs(x) < 0.1)
+
+
+def of_small_steps_alone(x, p, eps, rng):
+    return seen(x, p, eps, rng, KIND(eps) in NUMBERS and eps < 0.02)
+
+
+def of_large_steps_alone(x, p, eps, rng):
+    return seen(x, p, eps, rng, KIND(eps) in NUMBERS and eps > 0.2)
