@@ -37,10 +37,10 @@ from recipe_compiler.lint.stated_numbers import (
 from recipe_compiler.verify.core.sizes import Sizes, written
 from recipe_compiler.verify.core.subject import Subject
 
-POINTS = 2
+POINTS = 4
 """Points at which a step is run at every choice of sizes."""
 TRIED = 24
-"""Points that are tried for the two."""
+"""Points that are tried for those."""
 WIDER = ((8.0, 8.0), (64.0, 0.125), (0.015625, 1.0))
 """What state and step size are multiplied by at points besides, for what a step does at some numbers alone."""
 SCALARS = ("Python", "NumPy")
@@ -93,11 +93,15 @@ class _Call:
     """The way that it goes."""
     expected: tuple[tuple[arb, ...], ...]
     covariances: tuple[tuple[arb, ...], ...]
+    is_near_doubles: bool
+    """Whether nothing that is computed overflows or underflows."""
 
     @property
     def is_comparable(self) -> bool:
-        """Whether rounding alone leads nowhere near to what would be another number."""
-        return all(_is_comparable(x) for flat in (*self.expected, *self.covariances) for x in flat)
+        """Whether doubles alone lead nowhere near to what would be another number."""
+        return self.is_near_doubles and all(
+            _is_comparable(x) for flat in (*self.expected, *self.covariances) for x in flat
+        )
 
 
 def replayed(ask: Binding, subject: Subject, sizes: Sequence[Sizes], answer: FileOutcome) -> FileOutcome:
@@ -203,17 +207,16 @@ class _At:
         self.trace, self.numbers, self.means = trace, numbers, means
 
     def calls(self, case: int, uniforms: Sequence[float]) -> Iterator[_Call]:
-        """Yield the calls with uniform draws; none where what is computed has no value, or is far from all doubles."""
+        """Yield the calls with uniform draws; none where what is computed has no value."""
         trace = self.trace if self.trace.otherwise is None or self._holds(uniforms) else self.trace.otherwise
         values = self._values(trace, uniforms)
-        if not all(map(_is_near_doubles, values)):
-            return
         expected = tuple(tuple(values[k] for k in flat) for flat in trace.outputs)
         covariances = tuple(tuple(values[k] for k in entries) for _, entries in trace.groups)
         if not all(x.is_finite() for flat in (*expected, *covariances) for x in flat):
             return
         for scalars in SCALARS:
-            yield _Call(case, scalars, self, self.numbers, tuple(uniforms), trace, expected, covariances)
+            doubles = all(map(_is_near_doubles, values))
+            yield _Call(case, scalars, self, self.numbers, tuple(uniforms), trace, expected, covariances, doubles)
 
     def with_draws(self, draws: Sequence[float]) -> "_At":
         """Return the trace at the same numbers with other normal draws."""

@@ -61,7 +61,7 @@ def test_what_was_followed_is_said(read: Callable[..., Lint]) -> None:
     assert found.followed[0].startswith(
         "followed: unused_branch(x, p, eps: the step size, rng: draws of N(0, 1), burning at its default); 50 calls"
     )
-    assert found.followed[1].startswith("run: 10 calls with plain numbers")
+    assert found.followed[1].startswith("run: 14 calls with plain numbers")
     assert found.followed[2] == f"not followed: line {line}, which no call ran"
     assert found.report is not None
     assert found.followed[2] in found.report.caveats

@@ -98,9 +98,12 @@ def _without(stated: Stated, sets: frozenset[str], dropped: frozenset[str]) -> S
 
 
 def _of_dirichlet(term: Formula, declared: Declarations) -> Block | None:
-    """Return the simplex b of a summand sum_i c_i log b_i with all c_i > -1."""
+    """Return the simplex b of a summand sum_i c_i log b_i with all c_i > -1; under a sum one log b_i counts often."""
+    is_sum = isinstance(term, Apply) and term.fn == "sum"
     for c, logs in _products(term):
         match logs:
+            case Apply("log", (Entry(),)) if is_sum:
+                pass
             case Apply("log", (Symbol(name) | Entry(Symbol(name)),)):
                 block = declared.find(name)
                 if isinstance(block, Block) and block.constraint is Constraint.SIMPLEX and _above(c, declared):
@@ -116,7 +119,7 @@ def _products(term: Formula) -> Iterator[tuple[Formula, Formula]]:
     match term:
         case Apply("sum", (arg,)):
             yield from _products(arg)
-        case MatMul(Transpose(left), right):
+        case MatMul(Transpose(left), right) if left.shape == right.shape and left.shape.cols is None:
             yield from ((left, right), (right, left))
         case Multiply(left, Apply("sum", (right,))) | Multiply(Apply("sum", (right,)), left):
             yield left, right

@@ -390,7 +390,7 @@ class Reader:
         shared, rest = over_shared(base)
         _, c = _first(base)
         rest = scaled(rest, 1 / c)
-        if not shared and c == 1:
+        if not shared and c == 1 and base in self.origin:
             self.origin.setdefault(rest, self.origin[base])
         factors = frozenset((atom, own * k) for atom, own in shared)
         return frozenset({(joined(factors, frozenset({(Raised(rest), exponent)})), c**k)})

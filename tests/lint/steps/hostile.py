@@ -310,3 +310,9 @@ def of_small_steps_alone(x, p, eps, rng):
 
 def of_large_steps_alone(x, p, eps, rng):
     return seen(x, p, eps, rng, KIND(eps) in NUMBERS and eps > 0.2)
+
+
+def where_a_quotient_is_none(x, p, eps, rng):
+    with np.errstate(all="ignore"):
+        k = np.exp(1000 * x)
+        return plain(x, p, eps, np.nan_to_num(rng.standard_normal() * k / k))
