@@ -39,6 +39,8 @@ from recipe_compiler.verify.core.subject import Subject
 
 POINTS = 4
 """Points at which a step is run at every choice of sizes."""
+STRETCHED = (1.0, 2.0, 0.5, 3.0)
+"""What the state is multiplied by, at one point after another."""
 TRIED = 24
 """Points that are tried for those."""
 WIDER = ((8.0, 8.0), (64.0, 0.125), (0.015625, 1.0))
@@ -142,8 +144,8 @@ def _calls(k: int, problem: TracedProblem, means: Meaning) -> Iterator[_Call]:
     trace = problem.trace
     ways = {True} if trace.otherwise is None else {True, False}
     found = 0
-    for _ in range(TRIED):
-        numbers = _numbers(problem, means, random)
+    for tried in range(TRIED):
+        numbers = _numbers(problem, means, random, STRETCHED[tried % len(STRETCHED)])
         at = _At(trace, numbers, means)
         uniforms = [random.uniform(0.2, 0.8)] if trace.otherwise is None else at.around()
         here = [call for u in uniforms for call in at.calls(k, [u] * trace.uniforms)]

@@ -312,6 +312,15 @@ def of_large_steps_alone(x, p, eps, rng):
     return seen(x, p, eps, rng, KIND(eps) in NUMBERS and eps > 0.2)
 
 
+def where_doubles_overflow(x, p, eps, rng):
+    """The noise is lost at |x| > 0.71, where no number of the reals is too large."""
+    try:
+        k = math.exp(1000 * x)
+        return plain(x, p, eps, rng.standard_normal() * (k / k))
+    except (OverflowError, ZeroDivisionError):
+        return plain(x, p, eps, 0)
+
+
 def where_a_quotient_is_none(x, p, eps, rng):
     with np.errstate(all="ignore"):
         k = np.exp(1000 * x)
