@@ -187,6 +187,13 @@ def correlated(columns: str, d: int = 3) -> Model:
     return Model(state, f"y: {{shape: [N, {d}]}}", prior, law, f"y: [{columns}]")
 
 
+def around_zero(columns: str, d: int) -> Model:
+    own = correlated(columns, d)
+    prior = "lognormal(s, 0, 1) + lkj_cholesky(L, 2)"
+    state = own.state.replace(f", mu: {{shape: {d}}}", "")
+    return replace(own, state=state, prior=prior, likelihood="multi_normal_cholesky(y, 0, diag(s) @ L)")
+
+
 def of_two(u: str, v: str) -> Model:
     state = f'a: {{}}, c: {{}}, s: {SCALE}, t: {SCALE}, rho: {{domain: "interval(-1, 1)", transform: logit}}'
     prior = "normal(a, 0, 5) + normal(c, 0, 5) + half_normal(s, 5) + half_normal(t, 5)"
@@ -605,6 +612,7 @@ PROPER = {
     "lognormal times, flat coefficients and Jeffreys' scale": of_times("time", "-log(sigma)"),
     "logarithms, flat coefficients": of_times("time", law="normal(log(y), x @ b, sigma)"),
     "covariance of three columns": correlated("y, k1, time"),
+    "covariance around 0 of lognormal scales": around_zero("y, k1, time", 3),
     "covariance of five columns": correlated("y, k1, k2, time, count", 5),
     "correlation of two columns": of_two("y", "time"),
     "means and scales of groups": in_groups("time"),
