@@ -321,7 +321,10 @@ def compare(
 def lint(
     step: Annotated[str, typer.Argument(metavar="FILE.py:STEP", help="A step function. Its file is run.")],
     against: Annotated[
-        str | None, typer.Option("--against", metavar="SPEC", help="Dynamics to judge it by, or a build with them; U is any function.")
+        str | None,
+        typer.Option(
+            "--against", metavar="SPEC", help="Dynamics to judge it by, or a build with them; U is any function."
+        ),
     ] = None,
     maps: Annotated[
         list[str] | None,
