@@ -27,9 +27,11 @@ RESERVED = "V"
 
 
 def with_assumed_signs(c: Calculus, declarations: Declarations) -> Calculus:
-    """Return a calculus that knows the sign of the scalar l - r for each assumption `l > r` or `l >= r`.
+    """Return a calculus that knows the sign of every scalar difference that the document assumes.
 
-    Of `l < r` that of r - l; sums over positions are left out, as they say nothing of one of them.
+    `l > r` gives l - r > 0, `l >= r` gives l - r >= 0; `l < r` and `l <= r` are read with the sides exchanged. Under
+    `assume: ["a < 1"]` the term (1 - a) r_i r_i is nonnegative. Only scalars are used: a sum over positions says
+    nothing about the sign of one entry, and a side with no meaning in index notation is skipped.
     """
     found: list[tuple[Tensor, bool]] = []
     for compare in declarations.assume:
@@ -47,9 +49,11 @@ def with_assumed_signs(c: Calculus, declarations: Declarations) -> Calculus:
 
 
 def with_equalities(dynamics: Dynamics) -> tuple[Dynamics, frozenset[str]]:
-    """Return dynamics with assumed equalities of parameters put in, and these as reasons.
+    """Return the dynamics with assumed equalities of parameters substituted, and these equalities as reasons.
 
-    Under `assume: ["a == b"]` H = a r**2/2 becomes b r**2/2; a formula too large to change leaves all as it stands.
+    Under `assume: ["a == b"]` H = a r**2/2 becomes b r**2/2, and the reasons are {"a == b is assumed"}. Of the two
+    names the one with fewer declared kinds is replaced; the declarations stay. Where the substituted formulas would be
+    too large, the dynamics are returned unchanged, with no reasons.
     """
     replacements: dict[str, Formula] = {}
     reasons: set[str] = set()

@@ -32,7 +32,7 @@ Rational = tuple[tuple[Fraction, ...], ...]
 
 
 def declared_parameters(build: Build) -> tuple[Parameter, ...]:
-    """Return the parameters of dynamics, target and build."""
+    """Return the parameters that the dynamics, the target and the build declare, in this order."""
     return (*build.dynamics.declarations.parameters, *build.target.declarations.parameters, *build.parameters)
 
 
@@ -43,7 +43,10 @@ def known_sizes(build: Build, bound: Dynamics | Target) -> Sizes:
 
 
 def entry_values(build: Build, bound: Dynamics, sizes: Sizes) -> dict[Expr, Expr]:
-    """Return what each entry of a valued parameter is, by its name in the second engine: C[0,1] = 1/2."""
+    """Return the value of each entry of a matrix parameter, keyed by its symbol in the second engine: C[0,1] -> 1/2.
+
+    Left out are parameters without an exact value, and those whose value stands in the declarations already.
+    """
     values = _numbers(build)
     found: dict[Expr, Expr] = {}
     for parameter in _parameters(bound):
@@ -58,7 +61,7 @@ def entry_values(build: Build, bound: Dynamics, sizes: Sizes) -> dict[Expr, Expr
 
 
 def from_files(build: Build) -> tuple[str, ...]:
-    """Return the parameters whose values stand in files too large to be looked at, which are read when a run begins."""
+    """Return the parameters whose values are in files too large to read during a check; a run reads them."""
     return tuple(name for name, value in build.values if value.file is not None and value.numbers is None)
 
 
@@ -71,7 +74,9 @@ def sharpened(build: Build, bound: Dynamics) -> Dynamics:
 def at_values(build: Build) -> Dynamics | None:
     """Return the bound dynamics at every value and size that the build gives; None where it gives no value.
 
-    A parameter bound to a formula of valued ones has a value too.
+    A scalar is replaced by its number, c I by itself; any other matrix stays a parameter that carries its n x m
+    fractions and the kinds that these show. A parameter bound to a formula of such parameters gets the value of the
+    formula.
     """
     build = settled(build)
     bound = bind(build)
@@ -84,7 +89,7 @@ def at_values(build: Build) -> Dynamics | None:
 
 
 def sized(build: Build) -> Build:
-    """Return a build with numbers for the sizes that it states, or that its values fix, in all shapes and formulas."""
+    """Return a build in which the sizes it states, or its values fix, are numbers in all shapes and formulas."""
     sizes: dict[str, Formula] = {name: Number(Fraction(n)) for name, n in _all_sizes(build).items()}
     shape = resizer(sizes)
     return replace(
@@ -97,7 +102,10 @@ def sized(build: Build) -> Build:
 
 
 def formula_at(formula: Formula, build: Build) -> Formula:
-    """Return a formula of what the build leaves unbound, at its values and sizes as far as formulas can hold them."""
+    """Return a formula with the build's values and sizes put in, as far as formulas can express them.
+
+    A matrix that is no multiple of the identity keeps its name: a formula has no literal for it.
+    """
     bound = bind(settled(build))
     return substitute(formula, _put_in(_parameters(bound), _numbers(build), known_sizes(build, bound)))
 
@@ -111,7 +119,10 @@ def target_at_values(build: Build) -> Target | None:
 
 
 def settled(build: Build) -> Build:
-    """Return a build in which parameters bound to formulas of valued matrices have the values of these formulas."""
+    """Return a build in which a parameter bound to a formula of matrices with values has the value of that formula.
+
+    With C = [[1, 0], [0, 2]] and `bind: {B: 2*C}`, B has the value [[2, 0], [0, 4]] and is no longer bound.
+    """
     numbers = {name: found for name, formula in build.bind if (found := _settled(build, name, formula))}
     kept = tuple((name, formula) for name, formula in build.bind if name not in numbers)
     values = tuple((name, Value(found)) for name, found in numbers.items())
@@ -119,7 +130,11 @@ def settled(build: Build) -> Build:
 
 
 def exact_rows(formula: Formula, build: Build) -> Rational | None:
-    """Return what a formula of parameters is at the values of a build, n x m fractions; None where not known."""
+    """Return the value of a formula of parameters in a build as n x m fractions; None where it is not exactly known.
+
+    It is not known of formulas of the state, of data, of functions or of the step size, of entries that are irrational,
+    and of matrices too large to write out.
+    """
     uses, values = dependence(formula), _numbers(build)
     if uses.blocks or uses.functions or uses.data or uses.draws or uses.step:
         return None

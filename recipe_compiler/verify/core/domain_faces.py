@@ -44,7 +44,7 @@ Y = Symbol("(y)", positive=True)
 
 
 class NotKnownError(Exception):
-    """Something whose behaviour at a face is not known: its name, for the verdict."""
+    """The behaviour of something at a face is not known; the message names it, as the verdict will."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,16 @@ class Face:
 
 
 def bounded(declarations: Declarations) -> tuple[Block, ...]:
-    """Return the blocks that live on a domain with a boundary."""
+    """Return the blocks whose domain has a boundary: neither the real line nor a circle."""
     inner = {DomainName.REAL, DomainName.CIRCLE}
     return tuple(block for block in declarations.blocks if block.domain.name not in inner)
 
 
 def faces(declarations: Declarations) -> Iterator[Face]:
-    """Yield the faces of all bounded blocks, one for all coordinates of a block.
+    """Yield the faces of all bounded blocks; one face stands for all coordinates of a block.
+
+    y > 0 is the distance: theta = y at the face `theta = 0`, theta = b - y at the upper end b of an interval, and
+    sum(theta) = 1 - y at the last face of a simplex.
 
     Raises:
         NotKnownError: an end of an interval depends on the state.
@@ -98,16 +101,16 @@ def _constant(formula: Formula, declarations: Declarations, block: Block) -> Exp
 
 
 def density_at(subject: Subject, face: Face) -> tuple[EdgeDensity, bool, frozenset[str]]:
-    """Return (a bound of) exp(-H) at a face, by the terms of H that are singular there, whether it is exact, and why.
+    """Return the behaviour of p = exp(-H) at a face, whether it is exact or an upper bound, and the facts it rests on.
 
-    A singular term is a sum of functions of one coordinate each, or bounded below by one: for w, v >= 0, sum(w)
-    log(sum(v)) >= sum(w log(v)).
-
-    p = exp(-H) ~ y**e at distance y. H = theta - (a - 1) log(theta) has e = a - 1 at theta = 0; a term 1/theta makes p
-    fall faster than every power there (`barrier` 1).
+    p ~ y**e at distance y, times exp(-c/y**k) where there is a barrier. For H = theta - (a - 1) log(theta) at theta = 0
+    the exponent is e = a - 1; a term 1/theta makes p fall faster than every power (`barrier` 1). Only singular terms of
+    H matter; each must be a sum of functions of one coordinate, or be bounded below by one: for w, v >= 0, sum(w)
+    log(sum(v)) >= sum(w log(v)), which gives a bound of p instead of its exact behaviour.
 
     Raises:
-        NotKnownError: a term that is neither bounded at the face nor a sum over coordinates.
+        NotKnownError: a term that is neither bounded at the face nor a sum over coordinates, or an exponent that
+            depends on the state.
     """
     declarations = subject.dynamics.declarations
     singular: Expr = sympy.Integer(0)
@@ -134,7 +137,7 @@ def density_at(subject: Subject, face: Face) -> tuple[EdgeDensity, bool, frozens
 
 
 def written(e: Expr) -> str:
-    """Return an exponent as text: that of every coordinate alike."""
+    """Return an exponent as text, without the positions: the exponents of all coordinates are alike."""
     return str(e).replace("[0]", "").replace("(y)", "y")
 
 
@@ -223,14 +226,17 @@ def _inside(arg: Formula) -> Expr:
 
 
 def is_bounded(formula: Formula, declarations: Declarations, face: Face) -> bool:
-    """Whether |F| <= C at a face is shown: F is defined and Lipschitz with all blocks on their closed domains."""
+    """Return whether |F| <= C near a face is proved: F is defined and Lipschitz on the closed domains of all blocks.
+
+    An abstract function of the block is never proved to be bounded.
+    """
     if any(isinstance(n, FunctionAt) and face.block.name in n.of for n in nodes(formula)):
         return False
     return not lipschitz((formula,), closed(declarations)).premises.open
 
 
 def closed(declarations: Declarations) -> Declarations:
-    """Return declarations in which bounded blocks are parameters that may lie on the boundary too."""
+    """Return declarations in which bounded blocks are parameters that may also take the values on the boundary."""
     at = tuple(Parameter(block.name, block.shape, (_closed_kind(block),)) for block in bounded(declarations))
     others = tuple(block for block in declarations.blocks if block not in bounded(declarations))
     return replace(declarations, blocks=others, parameters=(*declarations.parameters, *at))

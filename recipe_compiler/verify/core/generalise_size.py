@@ -25,9 +25,15 @@ Named = tuple[tuple[str, Formula], ...]
 
 
 def decided(own: Callable[[], Answer], wide: Callable[[], Answer], largest: int) -> Answer:
-    """Return the answer of a claim at the sizes of a document, or, proved, for every size in their place.
+    """Return the answer at the sizes of a document, taken from the proof for every size where there is one.
 
-    What is wrong at other sizes is decided at the document's own, unless these are too large to be written out.
+    A proof for every d holds at the document's d. A refutation at another size says nothing about the document's own,
+    which is then decided directly, up to `LARGEST_WRITTEN_OUT`; above, the answer is undecided.
+
+    Args:
+        own: decides at the document's sizes.
+        wide: decides for every size in their place.
+        largest: the largest fixed size of the document.
     """
     for_all = wide()
     if isinstance(for_all.decision, Proved):
@@ -46,7 +52,7 @@ def decided(own: Callable[[], Answer], wide: Callable[[], Answer], largest: int)
 
 
 def of_target(claim: Callable[[Target], Answer], target: Target) -> Answer:
-    """Return the answer of a claim about a target, decided for every size first where it fixes a large one."""
+    """Return the answer of a claim about a target; where it fixes a large size, every size is tried first."""
     wide = any_size_of_target(target)
     if wide is None:
         return claim(target)
@@ -59,9 +65,11 @@ def largest_size(declarations: Declarations) -> int:
 
 
 def any_size(dynamics: Dynamics) -> Dynamics | None:
-    """Return dynamics with names in the place of fixed sizes above those looked at anyway; None if there are none.
+    """Return the dynamics with names in the place of large fixed sizes; None where there are none or it is impossible.
 
-    d = 50 becomes a name: what holds for every d holds for 50. The positions that formulas name must fit small sizes.
+    A block of shape 50 gets the shape n_50: what is proved for every n_50 holds for 50. It is impossible where a block
+    is a matrix, where a formula has a size that is a product of sizes, or where a position such as theta[7] would not
+    exist at the small sizes that the second engine looks at.
     """
     names = _names(dynamics.declarations)
     if not names:
@@ -84,7 +92,7 @@ def any_size(dynamics: Dynamics) -> Dynamics | None:
 
 
 def any_size_of_target(target: Target) -> Target | None:
-    """Return a target, as declared too, with names in the place of large fixed sizes, None if there are none."""
+    """Return a target with names in the place of large fixed sizes, as `any_size` does; None if there are none."""
     names = _names(target.declarations)
     if not names:
         return None

@@ -37,7 +37,12 @@ Scalars = Callable[[Sizes], Sequence[Expr]]
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A quantity T that should vanish, T = 0: its name for blame, its index expression, its entries at fixed sizes."""
+    """A quantity T that should vanish: T = 0 in every entry.
+
+    `says` names it in a verdict and `where` is its place in the document. `everywhere` is T in index notation, valid
+    for every size, with the free indices that T has; `entries` gives its scalar entries at fixed sizes, by the second
+    engine.
+    """
 
     says: str
     where: Place
@@ -49,7 +54,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Identities of one document, with what an answer may rest on."""
+    """Identities of one document, and everything that an answer about them may rest on."""
 
     identities: tuple[Identity, ...]
     declarations: Declarations
@@ -78,10 +83,16 @@ class _Looked:
 
 
 def decide(question: Question) -> Answer:
-    """Decide that all identities T = 0 hold for every size the document allows.
+    """Decide that all identities T = 0 hold, for every size the document allows.
 
-    Proved if T is zero in index notation and its entries are at small sizes; refuted by an exact point where an entry
-    is not; undecided where the engines disagree, or one has no answer.
+    Proved: T reduces to zero in index notation, its entries reduce to zero at the small sizes looked at (1, 2, 3 each),
+    the premises hold and the declarations have an admissible point. Where the document fixes all sizes, the second
+    engine suffices. Refuted: at an exact admissible point, at one of these sizes, an entry is certainly not zero.
+    Undecided: anything else; where the index calculus says zero and a point says not, one engine is wrong, and the
+    verdict says so.
+
+    Example: (d - 1) theta_i is zero at d = 1. It does not reduce to zero in index notation, and theta = (1, 0), d = 2
+    refutes it; the verdict adds that it holds at d = 1 only.
     """
     left = [identity for identity in question.identities if not identity.everywhere.is_zero]
     seen = _look(question, question.sizes)
@@ -168,10 +179,10 @@ def _left(question: Question, sizes: Sizes) -> Iterator[tuple[Identity, Expr]]:
 
 
 def shown(value: Value) -> str:
-    """Return an exact value as text, an enclosed one by its ball."""
+    """Return an exact value as text; one that is only enclosed by its ball, marked `(enclosed)`."""
     return str(value) if not hasattr(value, "mid") else f"{value} (enclosed)"
 
 
 def faults_of(error: ModelError) -> tuple[str, ...]:
-    """Return why the index calculus has no residual: something that jumps would be differentiated."""
+    """Return, for a verdict, why the index calculus has no residual, such as the derivative of something that jumps."""
     return tuple(f"index calculus: {fault.problem}" for fault in error.faults)

@@ -20,7 +20,11 @@ POINTS = 24
 
 
 def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool:
-    """Whether structure shows that a formula is of a kind, for all values of its names."""
+    """Return whether structural rules show that a formula is of a kind, for all values of the names in it.
+
+    A scalar for signs, an n x n matrix for `pd`, `psd`, `symmetric`, `skew` and `diagonal`. `A @ A.T` is shown to be
+    psd for every A; `A @ A.T + I` is pd. False means "not shown", not "is not".
+    """
     match kind:
         case Kind.REAL:
             return True
@@ -46,7 +50,11 @@ def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool
 def counterexample(
     formula: Formula, kind: Kind, declarations: Declarations, sizes: tuple[Sizes, ...]
 ) -> tuple[tuple[str, str], ...] | None:
-    """Return exact values at which a formula is not of a kind, A != A.T or v.T A v < 0 say; None if none was found."""
+    """Return exact values at which a formula is not of a kind; None where no such point was met, which is no proof.
+
+    The point is one with A != A.T, or with a rational v and v.T A v < 0, all in exact arithmetic; it satisfies the
+    declarations, and the formula has a value there. The values are pairs of a name and its text, sizes included.
+    """
     for size in sizes:
         try:
             setting = Setting(declarations, size)

@@ -41,7 +41,7 @@ CALCULUS = frozenset({"grad", "div", "hessian"})
 
 @dataclass(frozen=True, slots=True)
 class Kinks:
-    """What formulas need beside their kinks, and what has these: `names` as text."""
+    """The obligations of formulas once their harmless kinks are taken off, and these kinks as text (`names`)."""
 
     premises: Obligations
     names: tuple[str, ...] = ()
@@ -54,16 +54,18 @@ class Kinks:
 def lipschitz(formulas: Iterable[Formula], declarations: Declarations) -> Kinks:
     """Return the obligations of formulas, less the kinks across which they are locally Lipschitz.
 
-    |x| leaves no obligation, sign(x) does: int (f . grad phi + D : hess phi) p = 0 may fail where the matrix D or Q
-    jumps.
+    Across such a kink an identity of derivatives that holds almost everywhere holds weakly, by parts (see the head of
+    this file). |x|, max(x, 0) and a `where` whose pieces meet leave no obligation. sign(x) leaves one: where D or Q
+    jumps, the integral of (f . grad phi + D : hess phi) p need not vanish although the residual is 0 off the kink.
     """
     return _without(tuple(formulas), declarations, LIPSCHITZ)
 
 
 def almost_everywhere(formulas: Iterable[Formula], declarations: Declarations) -> Kinks:
-    """Return the obligations of formulas that are used only almost everywhere: jumps on a null set do not matter.
+    """Return the obligations of formulas that are used almost everywhere only: jumps on a null set do not count.
 
-    sign(x) leaves none, where x is linear in a block.
+    sign(x) leaves none where x is linear in a block with a nonzero coefficient, as {x = 0} is then a null set for all
+    parameters. sign(a x) leaves one where a may be 0.
     """
     return _without(tuple(formulas), declarations, LIPSCHITZ | JUMPS)
 

@@ -88,8 +88,13 @@ def run_all(
 ) -> tuple[T | Unfinished, ...]:
     """Return the result of every job, or why there is none. Leaves no process behind.
 
+    Args:
+        work: prepares the jobs, in a child process.
+        seconds: processor time for each job, and for preparing all.
+        total: processor time for all together; jobs that it does not reach are `Unfinished`.
+
     Raises:
-        ModelError: preparing the jobs found the document faulty.
+        ModelError: preparing the jobs showed the document to be faulty.
     """
     found: list[T | Unfinished] = []
     left = total

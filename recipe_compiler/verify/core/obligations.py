@@ -37,12 +37,12 @@ ENTRIES: Mapping[str, Callable[[Dynamics], Iterator[Formula]]] = {
 
 
 def read_by(dynamics: Dynamics, entries: Iterable[str]) -> Iterator[Formula]:
-    """Yield the formulas of entries."""
+    """Yield the formulas in some entries of a document (`H`, `D`, `drift`, ...), matrices entry by entry."""
     return (formula for entry in entries for formula in ENTRIES[entry](dynamics))
 
 
 def at_positions(found: Answer, formulas: Iterable[Formula], known: Set[str] = NONE_KNOWN) -> Answer:
-    """Return an answer given that all positions that formulas name exist: `theta[1]` is for d >= 2.
+    """Return an answer that states the sizes its positions need: `theta[1]` exists for d >= 2 only.
 
     Args:
         found: the answer of a claim.
@@ -58,13 +58,17 @@ def at_positions(found: Answer, formulas: Iterable[Formula], known: Set[str] = N
 
 
 def obliged(found: Answer, reads: tuple[str, ...], dynamics: Dynamics, subject: Subject | None = None) -> Answer:
-    """Return an answer, undecided where what the claim reads is not shown to have a value, or no point is admissible.
+    """Return a claim's answer, undecided where the obligations that every proof shares are not met.
+
+    These are: everything the claim reads, and the ends of domains, have a value at every admissible point; and an
+    admissible point is known. An answer that is no proof is returned unchanged. For D = sqrt(a) with a real a, `d_psd`
+    would hold wherever D has a value; it is undecided until a >= 0 is declared.
 
     Args:
         found: the claim's own answer.
         reads: the entries of the document that it is about.
         dynamics: the document as written.
-        subject: what the claim was decided of: a proof rests on the equalities that were put in.
+        subject: what the claim was decided of: a proof also rests on the equalities that were substituted.
     """
     if not isinstance(found.decision, Proved):
         return found

@@ -24,14 +24,15 @@ _LINEAR = frozenset({"sum", "diag", "trace"})
 
 
 def is_even(formula: Formula, block: str) -> bool:
-    """Whether F(-r) = F(r) is shown of a formula F and a block r."""
+    """Return whether F(-r) = F(r) is shown, for a formula F and a block r."""
     return parity(formula, block) == EVEN
 
 
 def parity(formula: Formula, block: str) -> int | None:
-    """Return 0 if F(-r) = F(r), 1 if F(-r) = -F(r) of a block r, None where neither is shown.
+    """Return 0 if F(-r) = F(r) is shown, 1 if F(-r) = -F(r) is, None where neither is; r is the block named.
 
-    r.T inv(M) r has 0, inv(M) r has 1.
+    F may be a scalar, a vector or a matrix. r.T inv(M) r has 0, inv(M) r has 1, r + 1 has None, and so has an abstract
+    function of r. (0 of zero matrices: they are both, and counted as even.)
     """
     match formula:
         case Symbol(name, _, Role.BLOCK):

@@ -22,7 +22,12 @@ ATTEMPTS = 240
 
 
 def contradiction(dynamics: Dynamics) -> str:
-    """Return why no exact point satisfying all declarations is known; empty if one was found."""
+    """Return why no exact point is known that satisfies all declarations; empty if one was found.
+
+    Simple points are tried first, then one that a numerical search proposes and exact arithmetic confirms. Without such
+    a point everything would be true of nothing, so nothing is proved. That none is known does not prove that there is
+    none; `spec.consistency.check_consistency` is what proves that.
+    """
     declarations = dynamics.declarations
     sizes = checked_sizes(dynamics)[0]
     try:
@@ -36,28 +41,29 @@ def contradiction(dynamics: Dynamics) -> str:
 
 
 def smoothness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
-    """Return what formulas need to be defined and smooth, with the declared facts about their names.
+    """Return what formulas need to be defined and smooth (all derivatives), with the declared facts about their names.
 
-    x > 0 for sqrt(x); |x| is left open.
+    sqrt(x) needs x > 0; |x| needs x to have a sign, and is otherwise left open.
     """
     return _with_facts(obligations, formulas, declarations)
 
 
 def gradients(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
-    """Return what formulas need to have continuous first derivatives, with the declared facts about their names."""
+    """Return what formulas need to be continuously differentiable, with the declared facts about their names."""
     return _with_facts(differentiable, formulas, declarations)
 
 
 def values(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
-    """Return what formulas need to have a value at every point, with the declared facts about their names.
+    """Return what formulas need to have a value at every admissible point, with the declared facts about their names.
 
-    x >= 0 for sqrt(x), x > 0 for log(x).
+    sqrt(x) needs x >= 0, log(x) needs x > 0, 1/x needs x != 0, inv(A) a nonsingular A. What is shown is `given`, what
+    is not is `open`.
     """
     return _with_facts(definedness, formulas, declarations)
 
 
 def holds(conditions: Iterable[Compare], declarations: Declarations) -> Obligations:
-    """Return what comparisons need to hold everywhere inside the domain, entry by entry."""
+    """Return what is shown, and what is not, of comparisons that must hold everywhere in the domain, entry by entry."""
     found = Obligations()
     for condition in conditions:
         found = found | compared(condition, declarations)
@@ -75,7 +81,7 @@ def _with_facts(
 
 
 def facts(formulas: Iterable[Formula], declarations: Declarations) -> frozenset[str]:
-    """Return the declared kinds of the names in formulas: what a proof about them may have used."""
+    """Return the declared kinds of the names in formulas, as text: what a proof about them may have used."""
     found: set[str] = set()
     for formula in formulas:
         for node in nodes(formula):
@@ -109,5 +115,5 @@ def depends_on_state(formula: Formula) -> bool:
 
 
 def restricts_state(declarations: Declarations) -> bool:
-    """Whether an assumption speaks of the state: the domain is then smaller than that of the blocks."""
+    """Return whether an assumption is about the state: the domain is then smaller than that of the blocks."""
     return any(depends_on_state(side) for compare in declarations.assume for side in (compare.left, compare.right))

@@ -22,13 +22,13 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(slots=True)
 class Watch:
-    """The last guard against a child that waits for something that never comes."""
+    """The last guard against a child process that waits for something that never comes."""
 
     pid: int
     _seen: float = 0.0
 
     def sleeps(self) -> bool:
-        """Whether it did next to nothing since it was last looked at; call it every `STILL` seconds."""
+        """Return whether the child computed next to nothing since the last call; to be called every `STILL` seconds."""
         now = processor_time(self.pid)
         before, self._seen = self._seen, now or 0.0
         return now is None or now - before < AWAKE * STILL

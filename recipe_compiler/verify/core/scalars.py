@@ -17,9 +17,10 @@ from recipe_compiler.verify.core.subject import Subject, once_at_sizes
 
 
 def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
-    """Return what a coordinate or component is called by the second engine: `theta[1]`, `C[0,1]`.
+    """Return the function that maps an atom of the index calculus to its scalar in the second engine.
 
-    An entry of an inverse is a quotient of cofactor and determinant.
+    The coordinate theta_1 becomes `theta[1]`, a component C_01 `C[0,1]`, a derivative of a function that of its scalar;
+    an entry of an inverse becomes cofactor/determinant.
 
     Raises:
         CompilerError: a name that is no block, or not declared.
@@ -62,7 +63,10 @@ def leaf_of(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
 
 
 def written_out(tensor: Tensor, sizes: Mapping[str, int], leaf: Leaf) -> tuple[Expr, ...]:
-    """Return all entries of a tensor at fixed sizes, row by row of its free indices: n_i x n_j scalars of two."""
+    """Return all entries of a tensor at fixed sizes, row by row of its free indices.
+
+    One scalar without free indices, n for one, n * m for two.
+    """
     places = product(*(_range(index, sizes) for index in tensor.free))
     return tuple(scalarise(tensor, sizes, dict(zip(tensor.free, place, strict=True)), leaf) for place in places)
 
@@ -80,7 +84,11 @@ def _integers(slots: tuple[object, ...]) -> tuple[int, ...]:
 
 @once_at_sizes
 def drift_at(subject: Subject, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
-    """Return the derived drift f at fixed sizes, block by block, n_b scalars each."""
+    """Return the derived drift f = -(D + Q) grad H + Gamma at fixed sizes, block by block, n_b scalars each.
+
+    Derived by the index calculus and then written out: it is what the second engine judges. Empty where there is no D.
+    (Ma, Chen, Fox 2015, Eq. 3.)
+    """
     if subject.derivation is None:
         return {}
     leaf = leaf_of(subject.dynamics.declarations, sizes)

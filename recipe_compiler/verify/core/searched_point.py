@@ -30,7 +30,7 @@ TRIES = 8
 
 
 def admissible(declarations: Declarations, sizes: Mapping[str, int]) -> Point | None:
-    """Return an exact point that satisfies all declarations, found by search; None if none was found.
+    """Return an exact point that satisfies all declarations, proposed by a search in floats; None if none was found.
 
     Raises:
         instances.NoInstanceError: kinds of which no instance is known.
@@ -44,7 +44,7 @@ def admissible(declarations: Declarations, sizes: Mapping[str, int]) -> Point | 
 
 
 def region_of(entries: list[Expr], declarations: Declarations, sizes: Mapping[str, int]) -> Region:
-    """Return all facts about the names in entries and in the assumptions."""
+    """Return all known facts (signs, domains, assumptions, kinds) about the names in entries and in the assumptions."""
     setting = Setting(declarations, sizes)
     sides = [side for compare in declarations.assume for side in (compare.left, compare.right)]
     assumed = [x for side in sides for row in rows(side, setting) for x in row]
@@ -59,7 +59,11 @@ def names_in(entries: list[Expr], region: Region) -> tuple[Expr, ...]:
 
 
 def completed(chosen: Mapping[Expr, Fraction], declarations: Declarations, sizes: Mapping[str, int]) -> Point | None:
-    """Return a point with the values chosen, simple ones for all other names; None if it violates what is declared."""
+    """Return a point with the chosen values and simple values for all other names; None if it violates a declaration.
+
+    Every kind, domain and assumption is checked again in exact arithmetic, whatever proposed the values. An abstract
+    function becomes the constant with the value chosen; a potential becomes |z|**2/2 plus a constant.
+    """
     base = next(iter(points(replace(declarations, assume=()), sizes, TRIES)), None)
     if base is None:
         return None

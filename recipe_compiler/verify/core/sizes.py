@@ -20,9 +20,11 @@ MANY = 3
 
 
 def checked_sizes(dynamics: Dynamics, known: Mapping[str, int] = NONE_KNOWN) -> tuple[Sizes, ...]:
-    """Return the sizes to look at, small ones first; one empty choice if the document fixes them all.
+    """Return the sizes at which the second engine looks, small ones first.
 
-    Sizes that are known, as those of a build, have no other value.
+    All combinations of 1, 2, 3 (from the smallest size that positions in the formulas allow); with more than `MANY`
+    sizes those of 1, 2, and all at 3. For d alone: {d: 1}, {d: 2}, {d: 3}. A document that fixes all sizes has the one
+    empty choice {}. Sizes in `known`, those of a build, have that value only.
     """
     smallest = smallest_sizes(dynamics.declarations, stated_formulas(dynamics))
     names = list(smallest)
@@ -36,9 +38,14 @@ def checked_sizes(dynamics: Dynamics, known: Mapping[str, int] = NONE_KNOWN) -> 
 
 
 def beyond(sizes: tuple[Sizes, ...], powers: Mapping[str, int]) -> tuple[Sizes, ...]:
-    """Return larger sizes to look at where a polynomial in a size has powers enough to vanish at all of these.
+    """Return larger sizes to look at, where a polynomial in a size may vanish at all the sizes looked at so far.
 
-    (d - 1) (d - 2) (d - 3) = 0 at d = 1, 2, 3, which says nothing of d = 4.
+    (d - 1) (d - 2) (d - 3) = 0 at d = 1, 2, 3, which says nothing about d = 4: a polynomial of degree k that vanishes
+    at k + 1 sizes is zero. No size above `FURTHEST` is looked at.
+
+    Args:
+        sizes: those looked at.
+        powers: the largest power of each size that multiplies what did not reduce to zero.
     """
     last = sizes[-1] if sizes else {}
     found: list[Sizes] = []

@@ -24,11 +24,13 @@ class NotConvertedError(Exception):
 def ito_drift(dynamics: Dynamics, D: Matrix) -> tuple[Formula, ...]:
     """Return the claimed drift in Ito's sense, block by block: f_i + (1/2) sum_jk sigma_jk d_j sigma_ik.
 
-    Here sigma sigma.T = 2 D, and a drift that is claimed in Ito's sense is returned as it is. With one coordinate x,
-    D = x**2 and Stratonovich's f = 0 the Ito drift is x.
+    sigma sigma.T = 2 D, D and sigma n x n. A drift claimed in Ito's sense is returned unchanged. Two cases are
+    converted: no noisy coordinate enters D, where the sum is 0 for every sigma; and a diagonal D with its diagonal
+    root, where it is d_i D_ii / 2. With one coordinate, D = x**2 and f = 0 in Stratonovich's sense, sigma = sqrt(2) x
+    and the Ito drift is x.
 
     Raises:
-        NotConvertedError: the equation is Stratonovich's and D does not determine the correction.
+        NotConvertedError: D alone does not determine the correction.
     """
     blocks = dynamics.declarations.blocks
     stated = dict(dynamics.claims.drift or ())

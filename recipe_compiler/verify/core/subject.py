@@ -25,9 +25,10 @@ KEPT = 64
 
 
 def once(find: Callable[["Subject"], T]) -> Callable[["Subject"], T]:
-    """Return a function of a subject that finds its result once, however many claims rest on it.
+    """Return a function of a subject that computes its result once, however many claims need it.
 
-    A subject is only itself: another one made of the same document starts anew. What raises is tried again.
+    Results are kept per subject object, not per document: another subject of the same document starts again. A call
+    that raised is repeated.
     """
     return lru_cache(maxsize=KEPT)(find)
 
@@ -48,7 +49,7 @@ def once_at_sizes(find: Callable[["Subject", Sizes], T]) -> Callable[["Subject",
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject:
-    """A dynamics, its derivation, the sizes the second engine looks at, and what speaks against its declarations."""
+    """A dynamics document with what all of its claims need: derivation, sizes to look at, an admissible point."""
 
     dynamics: Dynamics
     """With the equalities that it assumes of its parameters put in."""
@@ -70,12 +71,12 @@ class Subject:
         return tuple(block.name for block in self.dynamics.declarations.blocks)
 
     def place(self, *entries: str) -> Place:
-        """Return the first of the entries that the document has a place for."""
+        """Return the place of the first of these entries that the document states."""
         known = dict(self.dynamics.source.places)
         return next((known[entry] for entry in entries if entry in known), Place(self.dynamics.source.file))
 
     def system(self, sizes: Sizes) -> System:
-        """Return H, D, Q at fixed sizes, by the second engine."""
+        """Return H, D, Q as SymPy scalars at fixed sizes, D and Q as n x n, by the second engine."""
         return _system(self, sizes)
 
     def setting(self, sizes: Sizes) -> Setting:
@@ -95,9 +96,10 @@ def _system(subject: Subject, sizes: Sizes) -> System:
 
 
 def find(claim: Callable[[Subject], Answer], subject: Subject) -> Answer:
-    """Return the answer of a claim, decided for every size first where a large one, or that of a build, is fixed.
+    """Return the answer of a claim; where a large size, or that of a build, is fixed, every size is tried first.
 
-    At the sizes of a build it is decided only where it is wrong at others: what is open for every size stays so.
+    At the sizes of a build a claim is decided only where it is refuted at others: what is open for every size stays
+    open.
     """
     wide = subject.wide
     if wide is None:
@@ -115,10 +117,11 @@ def at_sizes(subject: Subject, known: Sizes) -> Subject:
 
 
 def subject_of(stated: Dynamics) -> Subject:
-    """Return what the claims about a dynamics need: its derivation, sizes, and what speaks against its declarations.
+    """Return what the claims about a dynamics need: its derivation, its sizes, and whether a point is admissible.
 
     Raises:
-        ModelError: a formula that has no meaning in index notation, or an update whose blocks wait for each other.
+        ModelError: a formula that has no meaning in index notation, or an update whose blocks need each other's new
+            value.
     """
     dynamics, equalities = with_equalities(stated)
     if dynamics.claims.update is not None:

@@ -24,9 +24,12 @@ from recipe_compiler.verify.core.subject import Subject
 
 
 def claimed_drift(subject: Subject) -> Answer:
-    """Decide that every block of the claimed drift (and of a claimed diffusion) equals the derived one.
+    """Decide that every block of the claimed drift (and of a claimed diffusion) equals the derived one, for every size.
 
-    f - [-(D + Q) grad H + Gamma] = 0 in every block (Ma, Chen, Fox 2015, Eq. 3), a Stratonovich f converted first.
+    f_claimed - [-(D + Q) grad H + Gamma] = 0, block by block with n_b entries each (Ma, Chen, Fox 2015, Eq. 3); a
+    Stratonovich f is converted first. Undecided without D, without Q, or where that conversion needs a noise factor
+    that is not given. Across kinks it rests on Lipschitz H, D and Q; the claimed f may jump on a null set. SGHMC with
+    the claim dr = (-grad U - 2 C inv(M) r) dt is refuted at a point where C inv(M) r is not zero.
     """
     where = subject.place("claims.drift", "claims")
     D = subject.dynamics.claims.diffusion or subject.dynamics.D

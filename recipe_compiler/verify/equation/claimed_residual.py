@@ -27,7 +27,10 @@ from recipe_compiler.verify.equation.equation import claimed_equation
 def claimed_residual(subject: Subject) -> Answer:
     """Decide that the Fokker-Planck residual vanishes for dz = f dt + sqrt(2 D) dW with the claimed f and D.
 
-    (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)] = 0 with p = exp(-H), by both engines (cf. Ma, Chen, Fox 2015, Eq. 5).
+    R = (1/p) [-sum_i d_i (f_i p) + sum_ij d_i d_j (D_ij p)] = 0 with p = exp(-H), by both engines (cf. Ma, Chen, Fox
+    2015, Eq. 5). No Q is needed. Undecided where the noise is not given, or where f may carry a current that jumps on a
+    kink. Naive SGHMC, dtheta = r dt and dr = -grad U dt + sqrt(2 B) dW with M = I, has R = r.T B r - tr(B), and is
+    refuted (Ma, Chen, Fox 2015, Sec. 3.1).
     """
     where = subject.place("claims.drift", "claims")
     try:

@@ -48,7 +48,10 @@ SEARCHED = 3
 
 @dataclass(frozen=True, slots=True)
 class Negative:
-    """Sizes, the point as text, and a direction v with v.T A v < 0 there."""
+    """A proof that a matrix A is not positive semidefinite: sizes, a point as text, and v with v.T A v < 0 there.
+
+    `direction` is v, n rationals; `value` is v.T A v, exact.
+    """
 
     sizes: Sizes
     text: tuple[tuple[str, str], ...]
@@ -57,10 +60,14 @@ class Negative:
 
 
 def find_negative(matrix: Matrix, subject: Subject, sizes: Sizes, *, short: bool) -> Negative | None:
-    """Return an exact negative direction of the symmetric part of a block matrix at an admissible point.
+    """Return an exact negative direction of the symmetric part of a block matrix M at a simple admissible point.
 
-    v of rationals has v.T (M + M.T) v/2 < 0 at the point, exactly. diag(x, 1) has v = (1, 0) at x = -1. None is no
-    proof.
+    v of n rationals has v.T (M + M.T) v/2 < 0 at the point, exactly. diag(x, 1) has v = (1, 0) at x = -1. None proves
+    nothing. With `short`, fewer points are tried: a proof says that there is nothing to find.
+
+    Raises:
+        entries.NotScalarisableError, matrices.TooLargeError: the matrix has no scalar entries.
+        instances.NoInstanceError: kinds of which no instance is known.
     """
     declarations = subject.dynamics.declarations
     a = block_matrix(matrix, subject.setting(sizes))
@@ -76,9 +83,10 @@ def find_negative(matrix: Matrix, subject: Subject, sizes: Sizes, *, short: bool
 
 
 def search_negative(matrix: Matrix, subject: Subject, sizes: Sizes) -> Negative | None:
-    """Return an exact negative direction v.T A v < 0 that floats propose, at a point re-checked against all declared.
+    """Return an exact negative direction v.T A v < 0 at a point that floats propose; None if none is found.
 
-    A = (M + M.T)/2 of the n x n matrix M at the given sizes.
+    A = (M + M.T)/2 for the n x n matrix M at the given sizes. The point and v are made rational, the point is checked
+    against everything declared, and v.T A v is computed exactly: floats decide nothing.
 
     Raises:
         entries.NotScalarisableError, matrices.TooLargeError: the matrix has no scalar entries.
@@ -134,13 +142,16 @@ class _Part:
 
 @once
 def d_psd(subject: Subject) -> Answer:
-    """Decide that D (the claimed diffusion where D is not given) is positive semidefinite for every size.
+    """Decide that v.T D v >= 0 for every v at every state, for every size (Ma, Chen, Fox 2015, Theorem 1 requires it).
 
-    In turn: structural rules; signs of the characteristic coefficients; blocks put together as `L (W x P) L.T`; a
-    search for an exact negative direction; sums of squares, Z3 and boxes. The proofs and the search are independent:
-    should they contradict each other, the verdict is undecided. That D is defined is shown apart, on the same domain.
+    D is n x n over all coordinates of z; the claimed diffusion where D is not given. It splits into groups of blocks
+    that it does not couple. For each, in turn: structural rules; signs of the characteristic coefficients e_k; blocks
+    written as `L (W x P) L.T`; a search for an exact negative direction; sums of squares (Peyrl and Parrilo 2008), Z3
+    and boxes. Proofs and the search are independent: should they contradict each other, the answer is undecided. It
+    rests on D having a value everywhere in the domain, which is shown separately.
 
-    v.T D v >= 0 for every v, at every state; D is n x n over all coordinates, d x d in its blocks.
+    Example: [[1, x], [x, x**2]] has e_1 = 1 + x**2 and e_2 = 0, proved although it is singular. [[1, 2], [2, 1]] is
+    refuted by v = (1, -1), v.T D v = -2.
     """
     D = subject.whole.D
     if D is None or subject.derivation is None:

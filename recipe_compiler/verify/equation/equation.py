@@ -18,9 +18,10 @@ from recipe_compiler.verify.core.subject import Subject, once_at_sizes
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """dz = f dt + sqrt(2 D) dW beside the energy H of a document.
+    """The equation dz = f dt + sqrt(2 D) dW of a document, and its energy H.
 
-    Vectors over z have a tensor for each block, or n scalars at fixed sizes; matrices one for each pair, or n x n.
+    In index notation a vector over z has a tensor for each block and a matrix one for each pair of blocks; at fixed
+    sizes they are n scalars and n x n scalars.
     """
 
     subject: Subject
@@ -37,17 +38,17 @@ class Equation:
 
     @property
     def current(self) -> Vector:
-        """J = f - div D + D grad H: probability moves with J p, and nothing moves where J = 0."""
+        """J = f - div D + D grad H, a vector over z: p J is the probability current, and R = -(div J - grad H . J)."""
         return current(self.derivation, self.derivation.drift, self.derivation.D)
 
 
 def equation(subject: Subject) -> Equation | None:
     """Return the recipe's equation where Q is given, else the claimed one; None where neither is known.
 
-    The recipe's has f = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3).
+    The recipe's drift is f = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015, Eqs. 2 and 3).
 
     Raises:
-        stratonovich.NotConvertedError: the Ito drift is not determined by what is stated.
+        stratonovich.NotConvertedError: what is stated does not determine the Ito drift.
     """
     if subject.derivation is None:
         return None
@@ -71,10 +72,10 @@ def _second_drift(subject: Subject, sizes: Sizes) -> tuple[Expr, ...]:
 
 
 def claimed_equation(subject: Subject) -> Equation | None:
-    """Return the equation that is claimed; None without a drift or a diffusion.
+    """Return the equation with the claimed drift, in Ito's sense, and the claimed D; None if either is not stated.
 
     Raises:
-        stratonovich.NotConvertedError: the Ito drift is not determined by what is stated.
+        stratonovich.NotConvertedError: what is stated does not determine the Ito drift.
     """
     D: Matrix | None = subject.dynamics.claims.diffusion or subject.dynamics.D
     if subject.derivation is None or D is None or subject.dynamics.claims.drift is None:

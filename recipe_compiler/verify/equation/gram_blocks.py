@@ -51,12 +51,12 @@ class ScalarBlock:
         self.parts: tuple[DiagonalBlock, ...] = found or ()
 
     def by_signs(self) -> Shown | None:
-        """Return a proof by the signs of characteristic coefficients alone."""
+        """Return a proof by the signs of the characteristic coefficients e_k alone; None if they do not give one."""
         found = [part.by_signs for part in self.parts]
         return _joined([x for x in found if x is not None]) if self.symmetric and all(found) else None
 
     def deeper(self) -> Shown | list[str]:
-        """Return a proof by all that there is, or what was tried on the first part that has none."""
+        """Return a proof by sums of squares, Z3 or boxes, or what was tried on the first part without a proof."""
         if not self.symmetric:
             return ["not seen to be symmetric"]
         found: list[Shown] = []
@@ -69,12 +69,13 @@ class ScalarBlock:
 
 
 def scalar_block(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> ScalarBlock | str:
-    """Return a group of blocks as a matrix of scalars, or why it is none.
+    """Return a group of blocks as a matrix of scalars that decides it, or why there is none.
 
-    Where the document fixes all sizes every place is written out. Else all places must be scalars, multiples `c I` of
-    one identity, or diagonals `diag(v)` of one size: then the coordinates of one position couple among themselves only,
-    and the matrix of the c and of one entry of each v decides. [[a I, b I], [b I, a I]] is decided by [[a, b], [b, a]],
-    for every d. What these are made of is opaque, so that the answer holds for every size and position.
+    Where the document fixes all sizes every entry is written out, up to `LARGEST` rows. Otherwise every place must be a
+    scalar, a multiple `c I` of one identity, or a diagonal `diag(v)` of one size: coordinates of one position then
+    couple only among themselves, and the matrix of the c and of one entry of each v decides for every size. [[a I, b
+    I], [b I, a I]] is decided by [[a, b], [b, a]]. Other names in it stand for any value, so that the answer holds at
+    every position.
     """
     declarations = subject.dynamics.declarations
     try:
@@ -92,7 +93,9 @@ def scalar_block(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -> Sc
 
 
 def abstract(scalars: list[list[Formula]], declarations: Declarations) -> ScalarBlock:
-    """Return a matrix of scalar formulas, for every size.
+    """Return a matrix of scalar formulas as polynomials in what occurs in them, valid for every size.
+
+    What is known of the signs of these is the region on which the matrix is decided.
 
     Raises:
         NoNormalFormError: an entry that cannot be read.
@@ -164,9 +167,11 @@ class _Family:
 
 
 def gram_of_blocks(matrix: Matrix, declarations: Declarations) -> Shown | None:
-    """Return that a block matrix is a sum of `L (W x P) L.T` with P and W positive semidefinite, None if not seen.
+    """Return a proof that a block matrix is a sum of L (W x P) L.T with P, W positive semidefinite; else None.
 
-    `[[C, -C], [-C, C]]` is one, with L = diag(I, I), P = C and W = [[1, -1], [-1, 1]].
+    The place (a, b) is sum_rs W_rs L_r P L_s.T over the rows r of a and s of b. `[[A A.T, A B.T], [B A.T, B B.T]]` has
+    L = diag(A, B), P = I and W = [[1, 1], [1, 1]]; `[[C, -C], [-C, C]]` has L = diag(I, I), P = C and W = [[1, -1],
+    [-1, 1]], and needs C to be positive semidefinite.
     """
     terms = [
         _Term(a, b, weight, factors, place.shape.rows)

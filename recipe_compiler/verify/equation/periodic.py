@@ -57,9 +57,12 @@ def on_circles(declarations: Declarations) -> tuple[Block, ...]:
 
 
 def periodic(subject: Subject) -> Answer:
-    """Decide that H, D, Q and what is claimed of them are periodic in every block on a circle: F(z + T e_i) = F(z).
+    """Decide that H, D, Q and what is claimed of them are periodic on circles: F(z + T e_i) = F(z), with period T.
 
-    The next value of such a block has to be so up to whole periods T.
+    i runs over the coordinates of blocks on a circle; the next value of such a coordinate may change by whole periods.
+    By structure (sin and cos of whole multiples), or else by the second engine, which forms F(z + T e_i) - F(z).
+    Abstract functions are assumed to be periodic, and listed. On a circle of length 2 pi, cos(3 phi) is proved and
+    cos(phi/2) is refuted: it changes by -2 cos(phi/2).
     """
     dynamics = subject.dynamics
     stated = _Stated(tuple(_stated(dynamics)), dynamics.declarations, subject.sizes, dynamics.claims.update or ())
@@ -67,7 +70,7 @@ def periodic(subject: Subject) -> Answer:
 
 
 def target_periodic(target: Target) -> Answer:
-    """Decide that the log posterior is periodic in every block on a circle: U(theta + T e_i) = U(theta)."""
+    """Decide that the potential is periodic on circles of period T: U(theta + T e_i) = U(theta)."""
     stated = tuple(f for f in (target.potential, target.log_prior, target.log_likelihood) if f is not None)
     stated += tuple(formula for state in target.recursion for formula in (state.start, state.next))
     sizes = (smallest_sizes(target.declarations, stated_formulas(target)),)

@@ -18,7 +18,11 @@ from recipe_compiler.verify.core.subject import Subject, once
 
 @once
 def d_symmetric(subject: Subject) -> Answer:
-    """Decide that D - D.T = 0 (of the claimed diffusion where D is not given), entry by entry, for every size."""
+    """Decide that D - D.T = 0, entry by entry, for every size, on kinks as well (Ma, Chen, Fox 2015, Theorem 1).
+
+    D is n x n over z; the claimed diffusion where D is not given. Blame falls on a pair of blocks, D[a,b] - D[b,a].T,
+    which is n_a x n_b.
+    """
     if subject.derivation is None or subject.whole.D is None:
         return Answer(Undecided(("neither D nor claims.diffusion is given",)))
     name = "D" if subject.dynamics.D is not None else "claims.diffusion"
@@ -27,7 +31,11 @@ def d_symmetric(subject: Subject) -> Answer:
 
 @once
 def q_skew(subject: Subject) -> Answer:
-    """Decide that Q + Q.T = 0, entry by entry, for every size (Ma, Chen, Fox 2015, Eq. 3)."""
+    """Decide that Q + Q.T = 0, entry by entry, for every size, on kinks as well (Ma, Chen, Fox 2015, Eq. 3).
+
+    Q is n x n over z. The thermostat with Q[r, xi] = r/d and Q[xi, r] = r.T/d has Q + Q.T = 2 r/d in that place, and is
+    refuted at a point with r != 0.
+    """
     Q = subject.dynamics.Q
     if subject.derivation is None or Q is None:
         return Answer(Undecided((f"{'Q' if Q is None else 'D'} is not given",)), where=subject.place("Q", "D"))

@@ -31,9 +31,11 @@ def declares_units(dynamics: Dynamics) -> bool:
 
 
 def units(subject: Subject) -> Answer:
-    """Decide that all terms have the units of their places, for some units of the names that declare none.
+    """Decide that all terms have the unit of their place, for some units of the names that declare none.
 
-    [H] = 1, [D_ab] = [Q_ab] = [z_a][z_b]/time, [f_a] = [z_a]/time.
+    [H] = 1, [D_ab] = [Q_ab] = [z_a][z_b]/time, [f_a] = [z_a]/time; numbers have no unit, both sides of a comparison
+    have the same. Refuted by the term that does not fit, with its unit and the one expected. A proof gives the units
+    found for undeclared names. Undecided where a formula has no rule, such as a power with a parameter as exponent.
     """
     dynamics = subject.dynamics
     nowhere = Place("")

@@ -45,8 +45,11 @@ _SLOW = named(lambda row: row.size is Size.POWER and row.ends is None)
 def through_infinity(subject: Subject, found: Answer, of: Equation | None) -> Answer:
     """Return what is left of a proof of the Fokker-Planck equation once infinity is looked at.
 
-    Refuted where a current J exp(-H) goes along a line from end to end; undecided where J or D is as steep as exp(H)
-    and no Lyapunov function keeps solutions finite.
+    R = 0 says int L phi p dz = 0 for phi of compact support: it does not see what passes through infinity. Refuted
+    where a current J p goes along a line from end to end and exp(-H) is a law. Undecided where J or D has a term as
+    steep as exp(H) and no Lyapunov function keeps solutions finite, or where there is such a current and no law is
+    shown. Any other proof is returned; if it needed a Lyapunov function, with the growth that this assumes. (Bogachev,
+    Krylov, Roeckner, Shaposhnikov 2015, Chapter 5.)
     """
     if of is None or not isinstance(found.decision, Proved):
         return found
@@ -82,9 +85,10 @@ def _open(found: Answer, tried: tuple[str, ...]) -> Answer:
 
 
 def lost(of: Equation) -> tuple[str, ...]:
-    """Return what is not shown to be integrable of D and of the current J, for a finite integral of exp(-H).
+    """Return the terms of D and of the current J that are not shown to be integrable, for a finite integral of exp(-H).
 
-    int |D|/(1 + |z|)**2 exp(-H) < oo and int |J|/(1 + |z|) exp(-H) < oo, term by term (Stannat 1999, Proposition 1.10).
+    Wanted are int |D|/(1 + |z|)**2 exp(-H) dz < oo and int |J|/(1 + |z|) exp(-H) dz < oo, term by term; empty if both
+    are shown (Stannat 1999, Proposition 1.10).
     """
     terms = Terms.of(of.subject.dynamics.declarations)
     noise = [(entry, 2) for row in of.derivation.D for entry in row]
@@ -98,12 +102,12 @@ def lost(of: Equation) -> tuple[str, ...]:
 
 
 def steep(of: Derivation) -> tuple[str, ...]:
-    """Return terms of the current and of the noise as steep as exp(H), as far as is known.
+    """Return the terms of the current and of the noise that may be as steep as exp(H), as text.
 
-    Such a current may go through infinity, and such a noise carry solutions there, without a current too: on a line it
-    does where exp(H)/D is integrable. They are exponentials, and powers where H grows like a logarithm, that are not
-    shown to be integrable. Abstract functions are not looked at: what they make of a current is the matter of what is
-    assumed of them.
+    A term counts if it holds an exponential, or a power where H grows like a logarithm only, and is not shown to be
+    integrable as in `lost`. Such a current may go through infinity. Such a noise may carry solutions there without any
+    current: on a line it does where exp(H)/D is integrable. With H = x**2/2, the noise D = exp(x**2/2) (1 + x**2) is
+    steep, and D = exp(x**2/4) is not. What abstract functions make of a current rests on what is assumed of them.
     """
     terms = Terms.of(of.dynamics.declarations)
     slow = _grows_slowly(terms, of.H)
@@ -125,9 +129,11 @@ def _is_steep(terms: Terms, term: Term, *, slow: bool, of_noise: bool) -> bool:
 
 
 def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
-    """Whether int |term|/(1 + |z|)**weight exp(-H) < oo is shown, int exp(-H) being finite.
+    """Return whether int |term|/(1 + |z|)**weight exp(-H) dz < oo is shown, given that int exp(-H) dz is finite.
 
-    Exponentials in the term are moved into the energy, which must still grow; a bounded quotient needs nothing more.
+    Exponentials exp(a) in the term are moved into the energy, H - a, which must still grow like a power, or be
+    integrable with the remaining powers; a bounded quotient needs nothing more. For H = x**2/2 the term x exp(x**2/4)
+    is integrable, exp(x**2/2) with weight 1 is not.
     """
     unbounded = {block.name for block in terms.unbounded}
     if not terms.blocks(term.factors) & unbounded:

@@ -50,10 +50,12 @@ UNBOUNDED = HALF_LINES | {DomainName.REAL}
 
 
 def outruns(of: Equation) -> Answer | None:
-    """Return that a coordinate, a diffusion on a line by itself, is carried to infinity; None where none is seen to.
+    """Return that a coordinate, a diffusion on a line by itself, is carried to infinity; None where none is seen to be.
 
-    dx = f dt + sqrt(2 D) dW with polynomials, f of degree p > 1 outwards and D of degree at most p (Feller 1952): x' =
-    x**2 gets there, with noise D = 1, too.
+    dx = f dt + sqrt(2 D) dW with polynomials f and D of x alone, where f ~ a x**p with p > 1 points outwards and D has
+    degree at most p: then (s(oo) - s) dm ~ dx/f is integrable, and the end is reached in finite time (Feller 1952). x'
+    = x**2 gets there, and so does dx = x**2 dt + sqrt(2) dW. Refuted at the first size where that holds for all
+    parameters.
     """
     if of.subject.contradiction or restricts_state(of.subject.dynamics.declarations):
         return None
@@ -102,7 +104,7 @@ def _end(x: Symbol, ways: tuple[int, ...], f: Expr, D: Expr, region: Region) -> 
 
 @dataclass(frozen=True, slots=True)
 class Through:
-    """A current along a line: the coordinate, the sizes, and a point where it is not zero."""
+    """A current along a line: the coordinate, the sizes, and an exact point where the current is not zero."""
 
     name: str
     sizes: Sizes
@@ -112,13 +114,13 @@ class Through:
 
     @property
     def refuted(self) -> Refuted:
-        """That a law has no such current."""
+        """The refutation: a stationary law has no such current."""
         by = f"a current from end to end: {self.name} is a diffusion on a line, where a stationary law has none"
         return Refuted(by, self.witness, self.residual)
 
     @property
     def runs_off(self) -> Refuted:
-        """That solutions reach infinity."""
+        """The refutation that solutions reach infinity in finite time."""
         by = f"a current through infinity: it carries {self.name} there in finite time"
         return Refuted(by, self.witness, self.residual)
 
@@ -134,10 +136,11 @@ class Through:
 
 
 def through(of: Equation) -> Through | None:
-    """Return a current along a line that is not zero at an exact point, None where none is found.
+    """Return a current along a line that is not zero at an exact point; None where none is found.
 
-    J_k = f_k - D_kk' + D_kk h' is 0 for a stationary law there. f = -x + exp(x**2/2), D = 1, H = x**2/2 has J =
-    exp(x**2/2).
+    For a coordinate x whose f, D and h (its part of H) depend on x alone, a stationary law has J = f - D' + D h' = 0,
+    while R = 0 gives only J exp(-h) = c. f = -x + exp(x**2/2) with D = 1 and h = x**2/2 has J = exp(x**2/2), hence c =
+    1: what comes in from -oo leaves at oo. Not on a circle, where such a current is no fault.
     """
     subject = of.subject
     if subject.contradiction or restricts_state(subject.dynamics.declarations):
@@ -185,9 +188,11 @@ def _is_plain(of: Equation, noise: Expr, sizes: Sizes) -> bool:
 
 
 def reaches_infinity(of: Equation) -> Refuted | None:
-    """Return that a scalar block without a current reaches infinity by Feller's test; exp(-H) must be integrable.
+    """Return that a scalar block without a current reaches infinity, by Feller's test; None if that is not shown.
 
-    It does where exp(H)/D is integrable at an infinite end (Feller 1952): D = exp(x**2/2) (1 + x**2) with H = x**2/2.
+    The scale density is exp(h)/D. Where it is integrable at an infinite end, as exp(-h) is, solutions get there in
+    finite time (Feller 1952): h = x**2/2 with D = exp(x**2/2) (1 + x**2) has exp(h)/D = 1/(1 + x**2). The caller has to
+    know that exp(-H) is integrable.
     """
     declarations = of.subject.dynamics.declarations
     c = calculus(declarations)

@@ -29,13 +29,18 @@ STEEP = named(lambda row: not row.tame)
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Powers of the lengths of blocks, times so many logarithms, that bound a product."""
+    """A bound C prod_b (1 + |z_b|)**powers[b] log**logs of a product, far out."""
 
     powers: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
     logs: int = 0
 
     def share(self, of: Mapping[str, Fraction]) -> Fraction | None:
-        """Return sum_b s_b / g_b for degrees g: below 1 the sum of |z_b|**g_b outweighs it. None if a g is missing."""
+        """Return sum_b s_b/g_b for degrees g; None if a needed g is missing.
+
+        Below 1, sum_b |z_b|**g_b outweighs prod_b |z_b|**s_b: for every k > 0 the product is at most k times the sum
+        plus a constant (weighted inequality of arithmetic and geometric means). r**1 theta**1 against r**2 + theta**4
+        has 1/2 + 1/4 = 3/4.
+        """
         if any(power > 0 and name not in of for name, power in self.powers.items()):
             return None
         return sum((power / of[name] for name, power in self.powers.items() if power > 0), Fraction(0))
@@ -43,14 +48,14 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The calculus of a document, with questions about terms."""
+    """The calculus of a document, and what can be said about the growth of terms in it."""
 
     c: Calculus
     declarations: Declarations
 
     @classmethod
     def of(cls, declarations: Declarations) -> "Terms":
-        """Return the questions about terms of a document."""
+        """Return the calculus of a document for questions about growth."""
         return cls(calculus(declarations), declarations)
 
     @property
@@ -63,7 +68,7 @@ class Terms:
         return blocks_in(self.c, Tensor((), (Term(ONE, tuple(factors)),)))
 
     def growth(self, factors: Iterable[Factor]) -> Growth | None:
-        """Return what bounds a product far out, None where nothing is known to."""
+        """Return a bound of a product far out and away from the faces of the domain; None where no bound is known."""
         powers: dict[str, Fraction] = {}
         logs = 0
         for factor in factors:
@@ -87,7 +92,7 @@ class Terms:
         return any(isinstance(atom, Component) and atom.name in names for atom in atoms)
 
     def is_steep(self, factors: Iterable[Factor]) -> bool:
-        """Whether something that may be steeper than a power occurs in a product that nothing is known to bound."""
+        """Whether a product has a factor, without a known bound, that holds something steeper than any power."""
         return any(
             self.growth([factor]) is None
             and any(
@@ -176,16 +181,25 @@ def _logarithms(factor: Factor) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Confined:
-    """`W >= sum_b c |z_b|**degrees[b] + abstract - C` over the blocks that abstract functions do not depend on."""
+    """A lower bound W >= sum_b c |z_b|**degrees[b] + abstract - C of a function, c > 0.
+
+    `abstract` is the part over the blocks that abstract functions depend on: nothing is known of its growth.
+    """
 
     degrees: Mapping[str, Fraction]
     abstract: Tensor
 
 
 def confined(terms: Terms, energy: Tensor, besides: Mapping[str, Fraction]) -> Confined | str:
-    """Return what a function grows like, W >= sum_b c |z_b|**g_b beside |z_b|**besides[b]; or why that is not known.
+    """Return what a function W grows like, W >= sum_b c |z_b|**g_b + abstract - C, or why that is not known.
 
-    Blocks that a form in them confines only where the others are bounded have no degree.
+    Args:
+        terms: the calculus.
+        energy: W, a scalar in index notation.
+        besides: degrees of blocks that are confined in another way, as by |z_b|**2 next to W.
+
+    A block with a definite form only where the others are bounded has no degree. U(theta) + r.T inv(M) r/2 has g_r = 2
+    and U as its abstract part.
     """
     names = {block.name for block in covered(terms)}
     if names and not any(terms.is_abstract(term.factors) for term in energy.terms):
@@ -221,13 +235,13 @@ def _is_dominated(terms: Terms, term: Term, degrees: Mapping[str, Fraction], bes
 
 
 def covered(terms: Terms) -> tuple[Block, ...]:
-    """Return the blocks that abstract functions depend on and that can run off."""
+    """Return the blocks that abstract functions depend on and that are unbounded."""
     names = {block for _, block in terms.c.rules.depends}
     return tuple(block for block in terms.unbounded if block.name in names)
 
 
 def grows(terms: Terms, energy: Tensor) -> bool:
-    """Whether an energy is shown to grow like a power of |z| in all unbounded blocks: H >= c |z|**g - C.
+    """Return whether an energy is shown to grow like a power in all unbounded blocks: H >= c |z|**g - C with c, g > 0.
 
     Every power of |z| is then integrable against exp(-H).
     """

@@ -48,7 +48,7 @@ LOW = " >= -c "
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What 1 + W is at least a positive multiple of: sum_b |z_b|**degrees[b], and `says`, for premises."""
+    """What 1 + W is at least a positive multiple of: 1 + sum_b |z_b|**degrees[b]; `says` is its text in premises."""
 
     degrees: Mapping[str, Fraction]
     says: str
@@ -58,7 +58,11 @@ class Weight:
 
 @dataclass(slots=True)
 class GrowthBound:
-    """Terms not shown to be at most c (1 + W), what is taken for granted of abstract functions, and a logarithm."""
+    """How L W compares with c (1 + W): terms that are not bounded by it, and what the others take for granted.
+
+    `premises` are inequalities about abstract functions, as text; `logarithm` says that W has to be replaced by log(1 +
+    W).
+    """
 
     open: list[str] = field(default_factory=list[str])
     premises: list[str] = field(default_factory=list[str])
@@ -66,11 +70,16 @@ class GrowthBound:
 
 
 def bound(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> GrowthBound:
-    """Return how L W compares with c (1 + W), W a sum of positive multiples of functions and `parts` the L of each.
+    """Return how L W compares with c (1 + W), where L W is the sum of `parts` with any positive weights.
 
-    Term by term: what is nonnegative in -L W is dropped or spent, a product is outweighed where sum_b s_b/g_b <= 1 for
-    W >= sum_b |z_b|**g_b. For SGHMC, L H = tr(C inv(M)) - r.T inv(M) C inv(M) r: a constant, less what only helps
-    (Khasminskii 2012, Theorem 3.5; Meyn, Tweedie 1993, Theorem 2.1).
+    Term by term, c depending on the parameters but not on z. What is nonpositive in L W is dropped, or used up: a
+    product with the powers s_b is outweighed where sum_b s_b/g_b <= 1 for W >= sum_b |z_b|**g_b (< 1 where the g_b come
+    from negative terms of L W), and y . X is where |y|**2 <= W and L W holds a negative multiple of |X|**2. What
+    abstract functions leave is a premise. (Khasminskii 2012, Theorem 3.5; Meyn, Tweedie 1993, Theorem 2.1.)
+
+    Example, SGHMC with W = H + k |theta|**2: L H = tr(C inv(M)) - r.T inv(M) C inv(M) r, a constant and what only
+    helps; L |theta|**2 = 2 theta.T inv(M) r has share 1/2 + 1/2 = 1 of |theta|**2 + |r|**2. Nothing is open; the only
+    premise, that U >= -c (1 + |theta|**2), is that of W itself.
     """
     every = [term for part in parts for term in part.terms]
     falling = [term for term in every if terms.is_nonnegative(_negative(term))]
@@ -187,7 +196,7 @@ class LyapunovTerm:
 
 @dataclass(frozen=True, slots=True)
 class LyapunovFunction:
-    """A function W, as a sum of positive multiples of functions, with what it outweighs."""
+    """A candidate W, a sum of positive multiples of `parts`, with what it outweighs."""
 
     says: str
     parts: tuple[LyapunovTerm, ...]
@@ -201,9 +210,10 @@ class LyapunovFunction:
 
 
 def candidates(subject: Subject, terms: Terms) -> Iterator[LyapunovFunction]:
-    """Yield functions W: |z|**2, then H + k |theta|**2 over blocks of abstract functions, then H.
+    """Yield candidates for W: |z|**2, then H + k |theta|**2 with theta the blocks of abstract functions, then H.
 
-    Where the author states a W, that alone.
+    Where the author states a W (`claims.lyapunov`), only that. Over bounded blocks nothing is needed: |z|**2 is taken
+    over the unbounded ones.
     """
     stated = subject.dynamics.claims.lyapunov
     if stated is not None:

@@ -37,7 +37,7 @@ FACTORS = (1, 16, 256)
 
 @dataclass(frozen=True, slots=True)
 class ShownFinite:
-    """Why solutions stay finite: the certificate, what it takes for granted, and what is left open."""
+    """Why solutions stay finite: the certificate, what it takes for granted, and what is still open."""
 
     by: str = ""
     data: tuple[tuple[str, str], ...] = ()
@@ -51,15 +51,17 @@ class ShownFinite:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """How much is taken for granted: bounds on L W, and of how far W goes to infinity."""
+        """How much is taken for granted: the number of bounds on L W, and of assumptions that W goes to infinity."""
         of_W = [premise for premise in self.premises if GROWS in premise or LOW in premise]
         return len(self.premises) - len(of_W), len([premise for premise in of_W if GROWS in premise])
 
 
 def inequality(of: Equation, terms: Terms, candidate: LyapunovFunction) -> ShownFinite:
-    """Return whether L W <= c (1 + W) and W goes to infinity, for every size; else at the sizes of the document.
+    """Return whether L W <= c (1 + W) and W -> oo, for every size; failing that, at the sizes of the document.
 
-    L W = f . grad W + tr(D Hess W). The two engines' L W are compared where the proof is checked.
+    L W = f . grad W + tr(D Hess W), made in index notation. At fixed sizes, polynomials without abstract functions are
+    decided by leading forms: W and c W - L W must go to infinity for some c of `FACTORS`. The identity between the L W
+    of the two engines is decided in `checked`.
     """
     parts = [terms.c.settled(generator(of.derivation, part.tensor)) for part in candidate.parts]
     found = bound(terms, parts, candidate.weight)
@@ -121,9 +123,10 @@ def _by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[
 
 
 def by_lyapunov(of: Equation) -> Answer:
-    """Return that solutions stay finite, L W <= c (1 + W) for some W -> oo, or which functions do not show it.
+    """Decide that solutions stay finite, by L W <= c (1 + W) for some W -> oo (Khasminskii 2012, Theorem 3.5).
 
-    Of several W the one that takes the least for granted (Khasminskii 2012, Theorem 3.5).
+    Of the candidates that show it, the one with the fewest premises is the certificate. Undecided lists, for each W,
+    the terms of L W that are not bounded; it never refutes. On a bounded domain there is nothing to show.
     """
     terms = Terms.of(of.subject.dynamics.declarations)
     if not terms.unbounded:
@@ -140,7 +143,11 @@ def by_lyapunov(of: Equation) -> Answer:
 
 
 def checked(of: Equation, shown: ShownFinite) -> Answer:
-    """Return the proof, once the second engine agrees and all is defined."""
+    """Return a proof once its obligations hold: both engines have one L W, and W, f and D are smooth enough.
+
+    W needs two derivatives. With log(1 + W) in the place of W, D has to be positive semidefinite as well, since the
+    term -grad W . D grad W/(1 + W)**2 is then dropped.
+    """
     subject = of.subject
     declarations = subject.dynamics.declarations
     needed = smoothness(shown.smooth, declarations) | almost_everywhere(of.formulas, declarations).premises

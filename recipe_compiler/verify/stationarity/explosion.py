@@ -25,16 +25,20 @@ INTEGRABLE = "from almost every start: D/(1 + |z|)**2 and the current over 1 + |
 def explosion(subject: Subject) -> Answer:
     """Decide that no solution reaches infinity in finite time, for every size and all values of the parameters.
 
-    Proved by L W <= c (1 + W) with W -> oo, L W = f . grad W + tr(D Hess W) (Khasminskii 2012, Theorem 3.5), or from
-    almost every start by what is integrable against exp(-H) (Stannat 1999). Undecided it does not stop a compilation;
-    refuted it does. What happens at the faces of the domain is the question of `boundary`: here solutions are followed
-    as long as they keep a distance from those. dx = x**3 dt explodes; dx = -x**3 dt + sqrt(2) dW does not (W = x**2).
+    Proved by W -> oo with L W <= c (1 + W), L W = f . grad W + tr(D Hess W) (Khasminskii 2012, Theorem 3.5; Meyn,
+    Tweedie 1993, Theorem 2.1), or for almost every start by what is integrable against exp(-H) (Stannat 1999,
+    Proposition 1.10). Refuted for a coordinate that is a diffusion on a line by itself, by a current or by Feller's
+    test. It is advisory: undecided it does not stop a compilation, refuted it does. Solutions are followed as long as
+    they keep a distance from the faces of the domain; what happens there is decided by `boundary`.
+
+    Example: dx = -x**3 dt + sqrt(2) dW has W = x**2 with L W = 2 - 2 x**4 <= 2, proved. dx = x**3 dt reaches infinity
+    from x(0) = 1 at t = 1/2, refuted.
     """
     return decided(subject, _answer)
 
 
 def decided(subject: Subject, answer_of: Callable[[Equation], Answer]) -> Answer:
-    """Return the answer about the equation of a subject, whatever keeps that from being known."""
+    """Return the answer about the equation of a subject; undecided, with a reason, where that is not known."""
     where = subject.place("claims.lyapunov", "claims.drift", "D")
     try:
         of = equation(subject)
@@ -48,7 +52,7 @@ def decided(subject: Subject, answer_of: Callable[[Equation], Answer]) -> Answer
 
 
 def rests_on(found: Answer) -> tuple[str, ...]:
-    """Return what is taken for granted where solutions stay finite: named growth, or that they do."""
+    """Return what a proof takes for granted that needs solutions to stay finite: named growth, or that they do."""
     if not isinstance(found.decision, Proved):
         return (ASSUMED,)
     return tuple(fact for fact in found.decision.given if is_growth(fact))
@@ -81,11 +85,19 @@ def _by_law(of: Equation) -> Answer | None:
 
 
 def by_integrals(of: Equation, law: Answer) -> Answer | tuple[str, ...]:
-    """Return the proof by what is integrable against exp(-H), a law that the equation keeps; else what is missing.
+    """Return the proof that almost every start stays finite, by integrals against exp(-H); otherwise what is missing.
 
-    int |D|/(1 + |z|)**2 exp(-H) < oo and int |J|/(1 + |z|) exp(-H) < oo keep almost every start finite (Stannat 1999,
-    Proposition 1.10). `law` is the answer that exp(-H) has a finite integral. An author who states a Lyapunov function
-    gets the answer about that one.
+    int |D|/(1 + |z|)**2 exp(-H) dz < oo and int |J|/(1 + |z|) exp(-H) dz < oo, with J = f - div D + D grad H, keep
+    almost every start finite where exp(-H) has a finite integral and zero residual (Stannat 1999, Proposition 1.10).
+    Rests on `normalisable`, on `stationary` or `claimed_residual`, and on a positive semidefinite D.
+
+    Args:
+        of: the equation.
+        law: the answer that exp(-H) has a finite integral.
+
+    Returns:
+        an answer, or the terms that are not shown to be integrable; nothing where the author states a Lyapunov
+            function, which is then what is decided.
     """
     subject = of.subject
     if subject.dynamics.claims.lyapunov is not None:

@@ -24,11 +24,18 @@ from recipe_compiler.verify.infinity.at_infinity import through_infinity
 
 
 def stationary(subject: Subject) -> Answer:
-    """Decide that the derived drift, with D, leaves exp(-H) stationary, for every size.
+    """Decide that the derived drift, with D, leaves exp(-H) stationary, for every size (Ma, Chen, Fox 2015, Theorem 1).
 
-    (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)] = 0 for p = exp(-H) and f = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015,
-    Theorem 1). The second engine takes the *derived* drift, written out at small sizes, and decides its residual; and
-    it derives the drift once more by itself and compares. A fault in the derivation cannot pass both.
+    R = (1/p) [-sum_i d_i (f_i p) + sum_ij d_i d_j (D_ij p)] = 0 for p = exp(-H) and f = -(D + Q) grad H + Gamma. The
+    index calculus decides it for every size. The second engine takes the *derived* f, written out at small sizes, and
+    decides its R; it also derives f by itself and compares. A fault in the derivation cannot pass both.
+
+    It rests on Lipschitz H, D and Q across their kinks, and on no current or noise as steep as exp(H): undecided where
+    that is open. Without a Q, or without a D, there is no recipe, and it is undecided.
+
+    Example: with H = theta**2/2, D = theta**2 + 1 and Q = 0 the derived f = -(theta**2 + 1) theta + 2 theta has R = 0.
+    Without Gamma = 2 theta it would have R = 2 - 2 theta**2: so a drift that is claimed is refuted by
+    `claimed_stationary`.
     """
     if subject.derivation is None or subject.dynamics.Q is None:
         missing = "D" if subject.derivation is None else "Q"
