@@ -17,9 +17,10 @@ _KEPT_BELOW = named(lambda row: row.increasing and not row.bounded) | {"sum"}
 
 
 def bounded_above(formula: Formula, declarations: Declarations) -> bool:
-    """Whether every entry F of a formula is at most a constant, F <= C, wherever it is defined.
+    """Whether every entry F of a formula has F <= C wherever it is defined, C a constant of the data and parameters.
 
-    False may mean that it was not shown. -x**2 and sin(x) are, 1 + sin(x) too.
+    By structure; False may mean that it was not shown. -x**2, sin(x) and 1 + sin(x) are bounded above. So is log det R
+    of a correlation matrix R, as det R <= 1 (Hadamard's inequality).
     """
     if not depends_on_state(formula) or sign(negate(formula), declarations).nonnegative:
         return True
@@ -45,9 +46,9 @@ def bounded_above(formula: Formula, declarations: Declarations) -> bool:
 
 
 def bounded_below(formula: Formula, declarations: Declarations) -> bool:
-    """Whether every entry F of a formula is at least a constant, F >= C, wherever it is defined.
+    """Whether every entry F of a formula has F >= C wherever it is defined, C a constant of the data and parameters.
 
-    False may mean that it was not shown. x**2 and log(1 + x**2) are.
+    By structure; False may mean that it was not shown. x**2 and log(1 + x**2) are bounded below, log(x**2) is not.
     """
     if not depends_on_state(formula) or sign(formula, declarations).nonnegative:
         return True

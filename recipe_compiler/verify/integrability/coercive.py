@@ -29,7 +29,9 @@ from recipe_compiler.verify.integrability.logarithmic_tails import tail
 def one_by_one(c: Calculus, block: Block, own: list[Term], left: list[Term]) -> Finite | None:
     """Decide a block whose energy is a sum over its coordinates, sum_i h(x_i); None if it is not one.
 
-    int exp(-H) is then the product of n integrals over one coordinate, decided at its ends (`at_ends`).
+    int exp(-H) is then a product of n integrals over one coordinate, each decided at the ends of its domain
+    (`at_ends`). On a simplex sums of logarithms are decided as a Dirichlet density. Where a term was left out, since it
+    only helps, conditions that fail do not refute.
     """
     if block.domain.name is DomainName.SIMPLEX:
         return _dirichlet(c, block, own)
@@ -121,10 +123,11 @@ MANY = 16
 
 
 def components(c: Calculus, energy: Tensor) -> tuple[Tensor, ...]:
-    """Return H_k = H_0 - K log T_k of a mixture H = H_0 - K log(sum_k T_k), T_k >= 0; none where there is no mixture.
+    """Return the H_k = H_0 - K log T_k of a mixture H = H_0 - K log(sum_k T_k) with T_k >= 0, K > 0; else nothing.
 
-    For K > 0 exp(-H) has a finite integral if and only if all exp(-H_k) have: max_k T_k**K <= (sum_k T_k)**K <= C sum_k
-    T_k**K. Only one mixture of exponentials is taken apart: what is left may hold another one.
+    exp(-H) has a finite integral if and only if every exp(-H_k) has one, since max_k T_k**K <= (sum_k T_k)**K <= C
+    sum_k T_k**K. Only one mixture is taken apart; a component may hold another. -log(exp(-x**2) + exp(-(x - 1)**2)) has
+    the components x**2 and (x - 1)**2.
     """
     for term in energy.terms:
         found = _mixture(c, term)
@@ -157,13 +160,21 @@ def finite(
     over: tuple[Block, ...],
     abstract: tuple[Function, ...] = (),
 ) -> Finite:
-    """Return whether the integral of exp(-energy) over blocks is finite, whatever the other blocks are.
+    """Return whether int exp(-energy) over some blocks is finite, whatever the values of the other blocks.
 
-    Of abstract energies, whose blocks are among them, it is assumed that exp(-(their sum)) has a finite integral. A
-    mixture is decided component by component.
+    Shown where H >= sum_b c |z_b|**g_b - C prod_b (1 + |z_b|)**s_b with c > 0 and sum_b s_b/g_b < 1, up to bounded
+    terms: the product is at most a small share of the sum plus a constant (weighted inequality of the means). Blocks
+    that no term of unknown sign couples are decided separately, coordinate by coordinate where possible; a mixture is
+    decided by its components.
 
-    Shown where H >= sum_b c |z_b|**g_b - C prod_b (1 + |z_b|)**s_b with c > 0 and sum_b s_b/g_b < 1, apart from bounded
-    terms (weighted inequality of the means). theta**4 + r**2 - theta r is one: 1/4 + 1/2 < 1.
+    Example: theta**4 + r**2 - theta r is shown, as 1/4 + 1/2 < 1. theta**2 + r**2 - 3 theta r is not: 1/2 + 1/2 = 1.
+
+    Args:
+        c: the calculus.
+        declarations: the blocks with their domains, and what is assumed.
+        energy: H, a scalar in index notation.
+        over: the blocks integrated over.
+        abstract: energies, functions of some of these blocks, of whose sum S it is assumed that int exp(-S) < oo.
     """
     c = with_assumed_signs(c, declarations)
     found = _as_it_stands(c, declarations, energy, over, abstract)
@@ -211,7 +222,7 @@ def _as_it_stands(
 
 
 def abstract_energies(declarations: Declarations) -> tuple[Function, ...]:
-    """Return the functions that stand for an energy: the potential, without one every scalar function."""
+    """Return the functions that stand for an energy: the potential; without one, every scalar function."""
     potential = tuple(f for f in declarations.functions if f.role == "potential")
     return potential or tuple(f for f in declarations.functions if not f.shape.sizes)
 

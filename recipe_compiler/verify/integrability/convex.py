@@ -34,7 +34,7 @@ from recipe_compiler.verify.core.subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """What of an energy couples the blocks kept to others: the product A(theta) Phi(a) of two scalars."""
+    """The product A(theta) Phi(a) of two scalars that couples the blocks kept, theta, to the others, a."""
 
     of_kept: Tensor
     of_others: Tensor
@@ -43,13 +43,19 @@ class Coupling:
 def convexity(
     c: Calculus, subject: Subject, keep: frozenset[str], difference: Tensor, scalars: Callable[[Sizes], Expr]
 ) -> Answer | None:
-    """Return the refutation, None where the energy is not of this form or no exact point shows it.
+    """Return the refutation of a marginal by convexity; None where the form is another, or no exact point shows it.
 
-    Energies must be shown to be smooth before.
+    Let what is left of H less the stated energy be A(theta) Phi(a) + psi(a). Z(A) = int exp(-A Phi - psi) da has
+    Z(A)**2 < Z(A - h) Z(A + h) for h > 0 (Cauchy and Schwarz; strictly, as Phi is not constant), so Z(A(theta)) is not
+    constant and the marginal of theta is another law. Nose-Poincare dynamics are an example: A = U, Phi = s. The
+    energies must have been shown to be smooth.
 
-    With what is left of H less the stated energy = A(theta) Phi(a) + psi(a), Z(A) = int exp(-A Phi - psi) da has
-    Z(A)**2 < Z(A - h) Z(A + h): Z(A(theta)) is not constant, and the marginal is another law. `scalars` gives the
-    difference at given sizes.
+    Args:
+        c: the calculus.
+        subject: the document.
+        keep: the names of the blocks kept.
+        difference: what is left of H less the stated energy, a scalar in index notation.
+        scalars: the same at given sizes, by the second engine.
     """
     coupling = coupling_of(c, keep, difference)
     declarations = subject.dynamics.declarations
@@ -70,7 +76,7 @@ def convexity(
 
 
 def coupling_of(c: Calculus, keep: frozenset[str], difference: Tensor) -> Coupling | None:
-    """Return the one product A(theta) Phi(a) through which a scalar depends on the blocks kept, None if several."""
+    """Return the one product A(theta) Phi(a) by which a scalar depends on the blocks kept; None if several."""
     parts: dict[tuple[Factor, ...], list[Term]] = {}
     for term in difference.terms:
         if not blocks_in(c, Tensor((), (term,))) & keep:

@@ -38,7 +38,7 @@ _PARTIAL = named(lambda row: not row.total)
 
 @dataclass(frozen=True, slots=True)
 class EndCondition:
-    """A scalar factor that must be positive for the integral to converge at an end: K - 1 of K log|x| at infinity."""
+    """A scalar that must be positive for an integral to converge at an end: K - 1 for K log|x| at infinity."""
 
     end: str
     factor: Tensor
@@ -49,7 +49,7 @@ class EndCondition:
 
     @property
     def unmet(self) -> str:
-        """Why there is no proof as long as it is not shown."""
+        """The condition in words, as long as it is not shown."""
         if self.factor.is_zero:
             return f"{self.end}: nothing is shown to grow"
         return f"{self.end} needs {text(self.factor)} > 0"
@@ -57,7 +57,7 @@ class EndCondition:
 
 @dataclass(frozen=True, slots=True)
 class Finite:
-    """Why an integral is finite; not shown if there are `reasons` against."""
+    """The outcome for an integral: shown to be finite if there are no `reasons` against it."""
 
     reasons: tuple[str, ...] = ()
     data: tuple[tuple[str, str], ...] = ()
@@ -71,7 +71,7 @@ class Finite:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """The conditions at all ends, what could not be analysed, and whether the conditions are necessary."""
+    """The conditions at all ends, what could not be analysed, and whether the conditions are necessary (`exact`)."""
 
     conditions: tuple[EndCondition, ...]
     reasons: tuple[str, ...]
@@ -79,9 +79,10 @@ class Ends:
 
 
 def ends_of(block: Block, h: Tensor) -> tuple[End, ...] | None:
-    """Return the ends of a coordinate's domain, and both sides of 0 inside it where h may be singular there.
+    """Return the ends of a coordinate's domain, and both sides of 0 where h may be singular inside it.
 
-    x > 0 has 0+ and oo; the line -oo, oo, and 0-, 0+ between them for h = log|x|. None where an edge is no number.
+    x > 0 has 0+ and oo; the real line -oo and oo, with 0- and 0+ as well for h = log|x|. None where an edge is no
+    number.
     """
     up, down = End(None, 1), End(None, -1)
     match block.domain.name:
@@ -101,11 +102,14 @@ def ends_of(block: Block, h: Tensor) -> tuple[End, ...] | None:
 
 
 def at_ends(c: Calculus, block: Block, x: Coordinate, h: Tensor) -> Ends:
-    """Return what the integral of exp(-h) over one coordinate x of a block needs.
+    """Return what int exp(-h(x)) dx over one coordinate x of a block needs at each end of its domain.
 
-    With L = |x| at infinity and 1/|x - e| at a finite end e, h = K log L needs K > 1 at infinity, K > -1 at e; what
-    grows faster needs a positive factor. h = x - (a - 1) log(x) over x > 0, the gamma density, needs a > 0: K = a - 1 >
-    -1 at 0.
+    Let L = |x| at infinity and 1/|x - e| at a finite end e. The term of largest order decides: K log L needs K > 1 at
+    infinity and K > -1 at e; what grows faster needs a positive factor. The conditions are necessary unless a term was
+    left out because it is nonnegative.
+
+    Example, the gamma density: h = x - (a - 1) log(x) over x > 0. At oo the term x has the factor 1 > 0. At 0, with L =
+    1/x, h ~ (a - 1) log L, and K = a - 1 > -1 means a > 0.
     """
     ends = ends_of(block, h)
     if ends is None:

@@ -29,7 +29,7 @@ NUMBER_ONE = Tensor((), (Term(Fraction(1)),))
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Where a coordinate may go: to infinity (`at` None) or to a finite place, from above or below."""
+    """Where a coordinate may go: to infinity (`at` is None), or to a finite place from above or from below."""
 
     at: Fraction | None
     sign: int
@@ -37,7 +37,7 @@ class End:
 
     @property
     def name(self) -> str:
-        """Return the end as text."""
+        """The end as text: `oo`, `-oo`, `0+`, `1-`."""
         if self.at is None:
             return "oo" if self.sign > 0 else "-oo"
         return f"{self.at}{'+' if self.sign > 0 else '-'}"
@@ -53,7 +53,7 @@ class Rest(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class FactorGrowth:
-    """A factor near an end: `scale * sign * L**p log(L)**q` up to smaller terms; sign 0: not known."""
+    """A factor near an end: sign * scale * L**p log(L)**q up to smaller terms; sign 0 if it is not known."""
 
     order: Order
     sign: int = 0
@@ -63,10 +63,10 @@ class FactorGrowth:
 
 
 def product_of(c: Calculus, growths: Iterable[FactorGrowth | None]) -> FactorGrowth | None:
-    """Return the growth of a product, None where that of a factor is not known.
+    """Return the growth of a product; None where that of a factor is unknown.
 
     (s L**p log(L)**q) (t L**r log(L)**u) = s t L**(p+r) log(L)**(q+u). None, too, where one factor grows exponentially
-    and another falls so.
+    and another decays exponentially.
     """
     order, sign, scale, rest = BOUNDED, 1, NUMBER_ONE, Rest.NOTHING
     factors = list(growths)
@@ -82,9 +82,9 @@ def product_of(c: Calculus, growths: Iterable[FactorGrowth | None]) -> FactorGro
 
 
 def growth_of(c: Calculus, factor: Factor, x: Coordinate, end: End) -> FactorGrowth | None:
-    """Return how a factor that holds x grows towards an end; None if it is not known, or not defined there.
+    """Return how a factor that contains x grows towards an end; None if that is unknown, or it is not defined there.
 
-    Of x**3 at oo it is L**3, at -oo -L**3; of log(x) at 0+ it is -log(L), L = 1/x.
+    x**3 grows like L**3 at oo and like -L**3 at -oo, with L = |x|. log(x) is -log(L) at 0+, with L = 1/x.
     """
     atom, exponent = factor
     if isinstance(atom, Coordinate):
@@ -242,9 +242,9 @@ def _has_values(c: Calculus, arg: Tensor, x: Coordinate) -> bool:
 
 
 def order_at(arg: Tensor, x: Coordinate, end: End) -> tuple[Fraction, int] | None:
-    """Return C and m with `arg ~ C |x - e|**m` near a finite end e, of a polynomial with rational coefficients.
+    """Return C and m with arg ~ C |x - e|**m near a finite end e, for a polynomial in x with rational coefficients.
 
-    x**2 - 1 ~ 2 |x - 1| at 1 from above: C = 2, m = 1. None at infinity, and where anything else occurs.
+    x**2 - 1 ~ 2 |x - 1| at 1 from above: C = 2, m = 1. None at infinity, and for anything that is no such polynomial.
     """
     if end.at is None:
         return None

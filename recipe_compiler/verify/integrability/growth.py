@@ -32,10 +32,11 @@ Degrees = Mapping[str, Fraction]
 
 
 def bounding(c: Calculus, term: Term) -> tuple[Term, ...]:
-    """Return terms, whatever their signs, that grow as fast as a term may fall; itself where it has no such log.
+    """Return terms, of any sign, that grow at least as fast as a given term may fall; the term itself if it has no log.
 
-    |K log(sum_k p_k exp(a_k))| is at most |K| (C + sum of the terms of all a_k). For negative K, terms of a_k that
-    are never positive only help: log(sum_k p_k exp(a_k - q_k)) <= log(sum_k p_k exp(a_k)) for q_k >= 0.
+    For constants p_k > 0, |K log(sum_k p_k exp(a_k))| <= |K| (C + sum_k |a_k|), term by term of the a_k. Where K < 0,
+    terms of a_k that are never positive only help and are dropped: log(sum_k p_k exp(a_k - q_k)) <= log(sum_k p_k
+    exp(a_k)) for q_k >= 0.
     """
     logs = [factor for factor in term.factors if _is_log(factor)]
     rest = tuple(factor for factor in term.factors if factor not in logs)
@@ -49,7 +50,7 @@ def bounding(c: Calculus, term: Term) -> tuple[Term, ...]:
 
 
 def exponents(c: Calculus, arg: Tensor) -> tuple[Term, ...] | None:
-    """Return the terms of all exponents a_k of arg = sum_k p_k exp(a_k) with constants p_k > 0; None of any other."""
+    """Return the terms of all exponents a_k of arg = sum_k p_k exp(a_k), p_k > 0 constant; None for any other sum."""
     found: list[Term] = []
     for term in arg.terms:
         own = [factor for factor in term.factors if _is_exponential(factor)]
@@ -77,16 +78,16 @@ def _is_exponential(factor: Factor) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What confines a block: a lower bound `c |z|**degree` of these terms."""
+    """What confines a block z: a lower bound c |z|**degree - C of the sum of these terms, c > 0."""
 
     degree: Fraction
     terms: tuple[Term, ...]
 
 
 def degrees(c: Calculus, declarations: Declarations, factors: tuple[Factor, ...]) -> Degrees | None:
-    """Return exponents s with |product| <= C prod_b (1 + |z_b|)**s_b everywhere, None where none are known.
+    """Return s_b with |product| <= C prod_b (1 + |z_b|)**s_b everywhere; None where none are known.
 
-    theta_i r_j r_j has s = 1 in theta and 2 in r.
+    theta_i r_j r_j has s = 1 in theta and 2 in r; a logarithm counts as 0, sin(theta_i) has none.
     """
     total: dict[str, Fraction] = {}
     for factor in factors:
@@ -151,7 +152,7 @@ def _scaled(found: Degrees | None, by: Fraction) -> Degrees | None:
 
 
 def is_bounded_below(c: Calculus, arg: Tensor) -> bool:
-    """Whether a sum is at least a positive constant: its terms are nonnegative, one of them a positive constant.
+    """Whether a sum is at least a positive constant: no term is negative, and one is a positive constant.
 
     1 + |x|**2 is. False may mean that it was not shown.
     """
@@ -167,7 +168,10 @@ def _kind(declarations: Declarations, name: str) -> DomainName:
 
 
 def confinement(c: Calculus, declarations: Declarations, block: Block, own: tuple[Term, ...]) -> Confinement | None:
-    """Return what confines a block, of the terms that are about it alone: the fastest growth found."""
+    """Return what confines a block, out of the terms that depend on it alone: the fastest growth that is shown.
+
+    Powers sum_i w_i |z_i|**e with w_i > 0, powers of such sums, and quadratic forms whose Hessian is positive definite.
+    """
     found = [Confinement(degree, (term,)) for term in own if (degree := _definite_degree(c, block, term)) is not None]
     for term in own:
         power = _power_of_sum(c, term)
@@ -183,9 +187,16 @@ def confinement(c: Calculus, declarations: Declarations, block: Block, own: tupl
 def grown(
     c: Calculus, declarations: Declarations, group: tuple[Block, ...], own: Sequence[Term], left: Sequence[Term]
 ) -> dict[str, Confinement] | str:
-    """Return what confines every block of a group, each term of `left` being part of it or dominated; or why not.
+    """Return what confines each block of a group, if it dominates every other term; otherwise why not, as text.
 
-    H >= sum_b c |z_b|**g_b - C prod_b (1 + |z_b|)**s_b with sum_b s_b/g_b < 1 for each product left.
+    H >= sum_b c |z_b|**g_b - C prod_b (1 + |z_b|)**s_b with sum_b s_b/g_b < 1 for every product that is left.
+
+    Args:
+        c: the calculus.
+        declarations: the blocks with their domains; those of compact domains need nothing.
+        group: the blocks.
+        own: the terms of the energy that depend on these blocks alone.
+        left: those of them that are not bounded below by themselves.
     """
     found: dict[str, Confinement] = {}
     for block in group:
@@ -209,7 +220,7 @@ def _is_dominated(c: Calculus, declarations: Declarations, term: Term, by: Mappi
 
 
 def growth_below(c: Calculus, declarations: Declarations, group: tuple[Block, ...], tensor: Tensor) -> Fraction | None:
-    """Return g > 0 with `tensor >= c |z|**g - C` over all blocks of a group together, None where none is known."""
+    """Return g > 0 with tensor >= c |z|**g - C, z all blocks of a group together; None where none is known."""
     names = {block.name for block in group}
     signed = [term for term in tensor.terms if not is_nonnegative(c.rules, Tensor(tensor.free, (term,)))]
     own = [term for term in tensor.terms if blocks_in(c, Tensor(tensor.free, (term,))) <= names]
@@ -220,9 +231,9 @@ def growth_below(c: Calculus, declarations: Declarations, group: tuple[Block, ..
 
 
 def growth_above(c: Calculus, declarations: Declarations, tensor: Tensor) -> Fraction | None:
-    """Return s with `|tensor| <= C (1 + |z|)**s`, z all blocks together, None where none is known.
+    """Return s with |tensor| <= C (1 + |z|)**s, z all blocks together; None where none is known.
 
-    Logarithms count as nothing.
+    Logarithms count as 0.
     """
     found = [degrees(c, declarations, term.factors) for term in tensor.terms]
     known = [sum(one.values(), Fraction(0)) for one in found if one is not None]

@@ -38,9 +38,11 @@ HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
 
 
 def infinite(subject: Subject, needed: Sequence[EndCondition]) -> tuple[Refuted, Sizes] | None:
-    """Return why the integral is infinite for some admissible parameters, with the sizes; None says nothing.
+    """Return why int exp(-H) is infinite for some admissible parameters, with the sizes; None says nothing.
 
-    The instance of the potential is |theta|**2/2 plus a square, of which exp(-U) is integrable.
+    By a necessary condition at an end that fails at an exact point, or by a direction or region along which H does not
+    grow. An abstract potential is taken to be |theta|**2/2 plus a square, which has a finite integral. H = a x**2/2
+    with a real a is refuted at an a <= 0.
     """
     for sizes in subject.sizes:
         try:
@@ -54,7 +56,7 @@ def infinite(subject: Subject, needed: Sequence[EndCondition]) -> tuple[Refuted,
 
 
 def fails(declarations: Declarations, needed: Iterable[EndCondition], sizes: Sizes) -> Refuted | None:
-    """Return a point at which a necessary condition K > 0 does not hold: K < 0, or K = 0 where that diverges, too."""
+    """Return an exact point where a necessary K > 0 fails: K < 0, or K = 0 if the integral diverges there as well."""
     leaf = leaf_of(declarations, sizes)
     for condition in needed:
         entries = written_out(condition.factor, sizes, leaf)
@@ -97,7 +99,7 @@ def _flat(subject: Subject, sizes: Sizes) -> Refuted | None:
 
 
 def instance(H: Expr, at: Point, z: Sequence[Symbol]) -> Expr | None:
-    """Return an energy with parameters and fields put in, None where that is not defined."""
+    """Return an energy with the parameters and fields of a point put in; None where it is not defined."""
     calls = {call: at.fields[type(call).__name__] for call in H.atoms(AppliedUndef)}
     concrete = cast(Expr, H.xreplace(calls).doit(deep=True)) if calls else H
     numbers = {s: rational(at.numbers[s]) for s in at.numbers if s not in z}

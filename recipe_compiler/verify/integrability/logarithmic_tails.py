@@ -25,7 +25,7 @@ ONE = Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """What the integral needs, and whether it is necessary, too."""
+    """What an integral needs at infinity, and whether that is necessary as well (`exact`)."""
 
     condition: EndCondition
     exact: bool
@@ -40,12 +40,18 @@ class _Logarithm:
 
 
 def tail(c: Calculus, declarations: Declarations, group: tuple[Block, ...], own: Sequence[Term]) -> Tail | None:
-    """Return what the integral over blocks needs at infinity, where `own`, the energy, grows like a logarithm.
+    """Return what int exp(-H) over some blocks needs at infinity, where H grows like a logarithm; None elsewhere.
 
-    None where it does not, as far as is known.
+    With H = sum_k K_k log(f_k) up to bounded terms, and f_k between two multiples of |z|**g_k far out, exp(-H) ~
+    |z|**-sum_k(K_k g_k) in n dimensions: its integral is finite if and only if sum_k K_k g_k > n. Student's law, H =
+    (nu + d)/2 log(1 + |x|**2/nu), has (nu + d)/2 * 2 = nu + d > d for every nu > 0. (Terms that are nonnegative and of
+    another form are left out; the condition is then sufficient only.)
 
-    int exp(-H) < oo if and only if sum_k K_k g_k > n where H = sum_k K_k log(f_k), f_k ~ |z|**g_k in n dimensions.
-    Student's law, H = (nu + d)/2 log(1 + |x|**2/nu), has (nu + d)/2 * 2 > d for every nu > 0.
+    Args:
+        c: the calculus.
+        declarations: the blocks with their domains.
+        group: the blocks integrated over.
+        own: the terms of the energy H.
     """
     unbounded = tuple(block for block in group if block.domain.name not in COMPACT)
     total, exact, found = c.zero(), True, False

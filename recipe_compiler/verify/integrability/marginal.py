@@ -14,9 +14,9 @@ from recipe_compiler.verify.integrability.marginal_law import law_of
 
 
 def has_auxiliaries(dynamics: Dynamics) -> bool:
-    """Whether the state has blocks besides those of an abstract potential, and no other law of these is claimed.
+    """Whether the state has blocks besides those of the abstract potential, and no other law of these is claimed.
 
-    Who claims another law of the target's block, exp(-U/T) say, is given a verdict on that one.
+    An author who claims another law of the target's block, exp(-U/T) say, gets a verdict on that claim instead.
     """
     potential = _potential(dynamics)
     if potential is None or all(block.name in potential.of for block in dynamics.declarations.blocks):
@@ -27,10 +27,11 @@ def has_auxiliaries(dynamics: Dynamics) -> bool:
 
 
 def marginal(subject: Subject) -> Answer:
-    """Decide that int exp(-H) over the auxiliary blocks is exp(-U(theta)) times a constant, for every size.
+    """Decide that int exp(-H) over the auxiliary blocks is exp(-U(theta)) times a constant (Ma, Chen, Fox 2015, Eq. 1).
 
-    What is sampled of theta is then the target (Ma, Chen, Fox 2015, Eq. 1). With H = U + r.T inv(M(theta)) r/2 it is
-    not: the integral over r leaves a factor sqrt(det M(theta)).
+    For every size; what is sampled of theta is then the target. H = U + r.T inv(M) r/2 with a constant M is proved.
+    With M(theta) it is refuted, as the integral over r leaves the factor sqrt(det M(theta)); adding log det(M(theta))/2
+    to H makes it true. See `law_of` for how it is decided and what it rests on.
     """
     potential = _potential(subject.dynamics)
     if potential is None:
@@ -46,9 +47,10 @@ def claims_marginal(dynamics: Dynamics) -> bool:
 
 
 def claimed_marginal(subject: Subject) -> Answer:
-    """Decide every claimed marginal: each is a statement about one block, all others integrated out.
+    """Decide every claimed marginal, each about one block with all others integrated out, for every size.
 
-    int exp(-H) d(others) = const exp(-claimed), as Eq. 1 of Ma, Chen, Fox 2015 has it of exp(-U).
+    int exp(-H) d(others) = const exp(-claimed), the form of Eq. 1 of Ma, Chen, Fox (2015). One that is refuted refutes
+    all.
     """
     answers: list[Answer] = []
     for block, formula in subject.dynamics.claims.marginal or ():

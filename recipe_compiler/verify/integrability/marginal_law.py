@@ -46,21 +46,21 @@ LARGEST_SHIFTED = 2
 
 @dataclass(frozen=True, slots=True)
 class GaussianIntegral:
-    """Of exp(-H), H = r.P r/2 - b.r + c: the precision P and the energy c + log det(P)/2 - b.inv(P) b/2."""
+    """The integral of exp(-H), H = r.P r/2 - b.r + c: P, and the energy c + log(det P)/2 - b.inv(P) b/2 left."""
 
     precision: Rows
     energy: Expr
 
 
 def gaussian_integral(H: Expr, r: Sequence[sympy.Symbol]) -> GaussianIntegral:
-    """Return the integral of exp(-H) over coordinates r in which H is quadratic: P (n x n) and H', up to a constant.
+    """Return the integral of exp(-H) over coordinates r in which H is quadratic: P (n x n) and the energy H' left.
 
-    H = r.P r/2 - b.r + c leaves H' = c + log(det P)/2 - b.inv(P) b/2; a r**2/2 - x r leaves log(a)/2 - x**2/(2 a).
-    Whether P is positive definite, without which there is no integral, is a question of its own.
+    H = r.P r/2 - b.r + c leaves H' = c + log(det P)/2 - b.inv(P) b/2, up to a constant: a r**2/2 - x r leaves log(a)/2
+    - x**2/(2 a). That P is positive definite, without which there is no integral, has to be shown separately.
 
     Raises:
-        NotScalarisableError: H is not quadratic in them, or not defined where they vanish.
-        NoNormalFormError: it is not known whether it is.
+        NotScalarisableError: H is not quadratic in r, or not defined at r = 0.
+        NoNormalFormError: it is not known whether it is quadratic.
         TooLargeError: P is too large to invert.
     """
     at_zero: dict[sympy.Symbol, Expr] = {x: sympy.Integer(0) for x in r}
@@ -88,7 +88,7 @@ def _at(e: Expr, values: Mapping[sympy.Symbol, Expr]) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class StatedLaw:
-    """A stated law of some blocks, beside what is left of the energy once the others are integrated out."""
+    """A stated law of some blocks, and what is left of the energy once the others are integrated out."""
 
     subject: Subject
     keep: tuple[Block, ...]
@@ -104,10 +104,18 @@ class StatedLaw:
 
 
 def law_of(subject: Subject, keep: frozenset[str], stated: Formula, where: Place) -> Answer:
-    """Decide that the integral of exp(-H) over all blocks but `keep` is exp(-stated) times a constant.
+    """Decide that int exp(-H) d(others) = const exp(-stated), all blocks but `keep` integrated out, for every size.
 
-    int exp(-H) d(others) = const exp(-stated) (Ma, Chen, Fox 2015, Eq. 1). `stated` is a scalar formula of blocks in
-    `keep`.
+    Blocks that are Gaussian given the rest are integrated exactly, one after the other (`gaussian_integral`), by both
+    engines; then d(energy left - stated)/d(kept) = 0 is decided. A block that cannot be integrated may stay if it has a
+    finite integral of its own and is not coupled to those kept; if it is coupled, only `convexity` may refute.
+    Undecided where an assumption or a constraint restricts the domain of the integral. (Ma, Chen, Fox 2015, Eq. 1.)
+
+    Args:
+        subject: the document.
+        keep: the names of the blocks kept.
+        stated: their energy, a scalar formula of these blocks.
+        where: the place to blame.
     """
     declarations = subject.dynamics.declarations
     others = [block for block in declarations.blocks if block.name not in keep]
@@ -136,7 +144,7 @@ def law_of(subject: Subject, keep: frozenset[str], stated: Formula, where: Place
 
 
 def restricts(declarations: Declarations) -> tuple[str, ...]:
-    """Return the blocks that an assumption restricts, or that lie in a set as a whole."""
+    """Return the names of the blocks that an assumption restricts, or that lie in a constraint set as a whole."""
     parts = (part for a in declarations.assume for side in (a.left, a.right) for part in nodes(side))
     named = [part.name for part in parts if isinstance(part, Symbol) and part.role is Role.BLOCK]
     return tuple(dict.fromkeys((*named, *(b.name for b in declarations.blocks if b.constraint is not None))))
@@ -205,7 +213,7 @@ def _open(reason: str, where: Place) -> Answer:
 
 
 class Integrals:
-    """The second engine's integrals at fixed sizes: the same blocks in the same order, by scalars."""
+    """The second engine's integrals at fixed sizes, over the same blocks in the same order."""
 
     def __init__(self, law: StatedLaw) -> None:
         self._law = law
@@ -224,7 +232,7 @@ class Integrals:
         return entries
 
     def precision(self, step: Gaussian) -> Scalars:
-        """Return the entries of a precision as derived less those found here."""
+        """Return the n * n entries of a precision of the first engine less those computed here: zero if both agree."""
 
         def entries(sizes: Sizes) -> Sequence[Expr]:
             own = self._at(tuple(sizes.items()))[1][step.block.name]

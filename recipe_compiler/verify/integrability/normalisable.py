@@ -37,9 +37,14 @@ METHOD = "growth at the ends of the domain; second engine"
 def normalisable(subject: Subject) -> Answer:
     """Decide that int exp(-H) dz over the declared domain is finite, for every size and all values of the parameters.
 
-    Without it there is no law to keep (Ma, Chen, Fox 2015, Theorem 1, takes it for granted). Of an abstract potential U
-    it is assumed that int exp(-U) < oo; the assumption is listed, and decided in a build. What then stays undecided is
-    not required of the dynamics.
+    Without it there is no law to keep; Theorem 1 of Ma, Chen, Fox (2015) takes it for granted. Tried in turn: growth
+    (`finite`), first as written and then with Gaussian blocks integrated out; a refutation by exact parameters; leading
+    forms of polynomials at fixed sizes; the pieces of a `where`. Both engines must read the same H and the same
+    precisions. Of an abstract potential U it is assumed that int exp(-U) < oo; the assumption is listed, and a build
+    decides it. What stays undecided beside an abstract potential is not required of the dynamics.
+
+    Example: H = U(theta) + r.T inv(M) r/2 with a positive definite M is proved given that exp(-U) has a finite
+    integral. H = log(1 + x**2)/2 on the line is refuted: K = 1 at infinity, and K > 1 is needed.
     """
     declarations = subject.dynamics.declarations
     c = calculus(declarations)

@@ -49,12 +49,12 @@ NOTHING: Linear = frozenset()
 
 
 class TooLargeError(Exception):
-    """A formula of more monomials than are looked at."""
+    """A formula with more monomials than are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A scalar that is not looked into."""
+    """A scalar formula that is not taken apart."""
 
     formula: Formula
 
@@ -68,7 +68,10 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of sums; `logsumexp` has several, softplus(x) is logsumexp of 0 and x; `where >` and the like four."""
+    """A function of sums: `logsumexp` has several arguments, `where >` and the like have four.
+
+    softplus(x) is logsumexp(0, x).
+    """
 
     fn: str
     of: tuple[Linear, ...]
@@ -127,7 +130,7 @@ def joined(left: Monomial, right: Monomial) -> Monomial:
 
 
 def raised(monomial: Monomial, k: Fraction) -> Monomial:
-    """Return a power of a monomial of positive factors, or a whole one."""
+    """Return a power of a monomial; of factors that may be negative, whole powers only."""
     return frozenset((atom, own * k) for atom, own in monomial if k)
 
 
@@ -137,7 +140,7 @@ def less(left: Linear, right: Linear) -> Linear:
 
 
 def moves(of: Atom | Linear) -> bool:
-    """Whether a block occurs in an atom or a sum."""
+    """Whether an atom or a sum depends on the state."""
     match of:
         case Leaf(formula):
             return depends_on_state(formula)
@@ -150,7 +153,7 @@ def moves(of: Atom | Linear) -> bool:
 
 
 def parted(monomial: Monomial) -> tuple[Monomial, Monomial]:
-    """Return the factors that are the same for every state, and the others."""
+    """Return a monomial as two factors: the part that is constant over the state, and the rest."""
     others = frozenset((atom, k) for atom, k in monomial if moves(atom))
     return monomial - others, others
 
@@ -161,7 +164,7 @@ def _first(of: Linear) -> tuple[Monomial, Fraction]:
 
 
 def key(monomial: Monomial) -> str:
-    """Return a text that is the same whatever order a set is gone through in."""
+    """Return a text for a monomial that does not depend on the order in which a set is iterated."""
     return " ".join(sorted(f"{_name(atom)}**{k}" for atom, k in monomial))
 
 
@@ -181,7 +184,7 @@ def _names(of: Linear) -> str:
 
 @dataclass(slots=True)
 class Reader:
-    """Reads formulas, and keeps which formula a sum was read from."""
+    """Reads formulas as sums, and remembers which formula each sum was read from."""
 
     declarations: Declarations
     origin: dict[Linear, Formula] = field(default_factory=dict)
@@ -199,7 +202,7 @@ class Reader:
         return found
 
     def sign(self, of: Linear) -> Sign:
-        """Return the signs that a sum may have, as the formula that it was read from."""
+        """Return the signs that a sum may have, judged by the formula it was read from."""
         formula = self.origin.get(of) or formula_of(of)
         if formula is None:
             return UNKNOWN
@@ -208,7 +211,7 @@ class Reader:
         return found
 
     def is_positive(self, monomial: Monomial, *, strictly: bool = True) -> bool:
-        """Whether a monomial is positive, or not negative, at every state and for every datum."""
+        """Whether a monomial is positive (or, without `strictly`, nonnegative) at every state and for every datum."""
         return all(self._power_is_positive(atom, k, strictly=strictly) for atom, k in monomial)
 
     def _power_is_positive(self, atom: Atom, k: Fraction, *, strictly: bool) -> bool:
@@ -339,7 +342,10 @@ class Reader:
         return single(Function("sigmoid", (of,)))
 
     def log(self, of: Linear) -> Linear:
-        """Return the logarithm of a sum: of a product of positive factors a sum, of a sum of exponentials logsumexp."""
+        """Return the logarithm of a sum: a sum for a product of positive factors, logsumexp for a sum of exponentials.
+
+        log(2 x exp(y)) of a positive x is log(2) + log(x) + y; log(exp(x) + exp(y)) is logsumexp(x, y).
+        """
         if len(of) == 1:
             ((monomial, c),) = of
             if c > 0 and all(self._power_is_positive(atom, Fraction(1), strictly=True) for atom, _ in monomial):
@@ -411,7 +417,7 @@ def _is_solved(column: Formula) -> bool:
 
 
 def over_shared(of: Linear) -> tuple[Monomial, Linear]:
-    """Return the largest monomial that divides a sum, and what is left of the sum."""
+    """Return the largest monomial that divides a sum, and the quotient: x**2 y + x has x, and x y + 1."""
     shared = _shared([monomial for monomial, _ in of])
     over = frozenset((atom, -own) for atom, own in shared)
     return shared, frozenset((joined(monomial, over), c) for monomial, c in of)
@@ -429,7 +435,7 @@ def _log_of_number(c: Fraction) -> Linear:
 
 
 def formula_of(of: Linear) -> Formula | None:
-    """Return a sum of products of leaves as a formula; None where there is anything else in it."""
+    """Return a sum of products of leaves as a formula; None if anything else occurs in it."""
     terms: list[Formula] = []
     for monomial, c in of:
         one: Formula = Number(c)

@@ -37,7 +37,7 @@ Unknown = tuple[int, int, Expr]
 
 
 def multipliers(at: Fields) -> tuple[list[Expr], list[Expr]]:
-    """Return the transcendentals of the equations, and the products of two of them."""
+    """Return the transcendentals in W and grad H (exp, roots, sin and cos, ...), and the products of two of them."""
     state = set(at.z)
     found: dict[Expr, None] = {}
     for e in (*at.W, *at.g):
@@ -63,10 +63,12 @@ def _kernels(node: Expr) -> Iterator[Expr]:
 
 
 def from_ansatz(problem: SkewProblem, at: Fields) -> Proposal | str:
-    """Return a Q, n x n at the fixed sizes of a document, or what was tried.
+    """Return a Q at the fixed sizes of a document, n x n, by a linear solve; otherwise what was tried.
 
-    Its entries are sum_k c_k m_k, monomials m_k times transcendental factors of W; div Q - Q grad H = W is linear in c
-    (Ma, Chen, Fox 2015, Theorem 2).
+    Each entry above the diagonal is sum_k c_k m_k, with m_k monomials in the coordinates times transcendentals of W.
+    div Q - Q grad H = W, W = f + D grad H - div D, is linear in the c_k, which may be rational functions of the
+    parameters (Ma, Chen, Fox 2015, Theorem 2). Larger sets of m_k are tried one after the other. The result is a
+    proposal, to be proved by `search.verified`.
     """
     tried: list[str] = []
     for unknowns, says in _stages(at):

@@ -21,10 +21,7 @@ MOST = (60, 90, 60)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A formula X at place (a, b): Q holds X there and -X.T at (b, a); X - X.T where a = b.
-
-    X is n_a x n_b.
-    """
+    """A formula X, n_a x n_b, for the place (a, b) of Q; Q[b, a] is -X.T. Where a = b, Q[a, a] is X - X.T."""
 
     a: int
     b: int
@@ -32,7 +29,10 @@ class Candidate:
 
 
 def candidates(problem: SkewProblem, material: Material, level: int) -> list[Candidate]:
-    """Return the candidates of a level, taken in turns from all places."""
+    """Return the candidates of a level, one from each place of Q in turn, so that no place uses up the limit.
+
+    Level 0 has what occurs in the document, level 1 products of two of these, each later level a scalar more.
+    """
     blocks = problem.dynamics.declarations.blocks
     made: dict[Shape, list[Formula]] = {}
     turns: list[Iterator[Candidate]] = []
@@ -47,7 +47,7 @@ def candidates(problem: SkewProblem, material: Material, level: int) -> list[Can
 
 
 def added_drift(problem: SkewProblem, candidate: Candidate) -> Vector:
-    """Return what a candidate adds to the drift: -Q grad H + div Q, which is zero outside rows a and b.
+    """Return what a candidate adds to the drift, -Q grad H + div Q, a vector over z that is zero outside rows a and b.
 
     With Q[theta,r] = X: -X dH/dr + div_r X in the row of theta, X.T dH/dtheta - div_theta X.T in that of r.
     """

@@ -24,7 +24,7 @@ from recipe_compiler.verify.recover.skew_problem import Fields, SkewProblem
 def mean(e: Expr, z: tuple[sympy.Symbol, ...]) -> Expr | None:
     """Return the mean over all angles of a polynomial in sines and cosines of single angles; None of anything else.
 
-    (2 pi)**(-n) int e dz: sin(x)**2 has 1/2, sin(x) cos(x) has 0.
+    (2 pi)**(-n) int e dz, exactly. sin(x)**2 has 1/2, sin(x) cos(x) has 0.
     """
     reader = PolynomialReader([e])
     try:
@@ -64,12 +64,11 @@ def _moment(sines: int, cosines: int) -> Fraction:
 
 
 def current_around(problem: SkewProblem, at: Fields, sizes: Sizes) -> tuple[str, Witness] | None:
-    """Return a direction in which the mean current is certainly not zero, with a point that shows it.
+    """Return a direction in which the mean current around a torus is certainly not zero, with an exact point.
 
-    None where there is a block that is no circle, or where nothing is shown.
-
-    mean(J_i) = 0 for J = div(Q exp(-H)), Q periodic. H = 0 and f = 1 on a circle have the mean 1 (Barp and others
-    2021).
+    J = W exp(-H) with W = f + D grad H - div D. If J = div(Q exp(-H)) with a periodic skew Q, the mean of every J_i is
+    zero, as an integral of derivatives over a period. So f = 1, H = 0 on a circle, with the mean 1, is stationary and
+    has no Q (Barp et al. 2021). None where a block is no circle, or nothing is shown.
     """
     declarations = problem.dynamics.declarations
     if any(block.domain.name is not DomainName.CIRCLE for block in declarations.blocks):

@@ -34,7 +34,7 @@ LARGEST = 24
 
 @dataclass(slots=True)
 class Material:
-    """Formulas by shape, each once: no two of them are multiples of each other."""
+    """Formulas that Q may be made of, by shape; no two are multiples of each other."""
 
     declarations: Declarations
     calculus: Calculus
@@ -72,7 +72,7 @@ class Material:
 
 
 def tensor_of(c: Calculus, declarations: Declarations, formula: Formula) -> Tensor | None:
-    """Return a formula in index notation, None where it has no meaning there.
+    """Return a formula in index notation; None where it has no meaning there.
 
     A column has the free index i, a row j, a matrix i and j.
     """
@@ -85,7 +85,11 @@ def tensor_of(c: Calculus, declarations: Declarations, formula: Formula) -> Tens
 
 
 def gathered(c: Calculus, declarations: Declarations, formulas: Sequence[Formula]) -> Material:
-    """Return what occurs in formulas: names first, then functions of them, then products as they stand."""
+    """Return the ingredients in some formulas: names first, then functions of them, then products as written.
+
+    Identities of the sizes of all blocks are added, and diag(v) of elementwise columns v. Blocks on circles are used
+    inside sine, cosine and declared functions only.
+    """
     found = Material(declarations, c)
     for size in dict.fromkeys(block.shape.rows for block in declarations.blocks):
         if size is not None:

@@ -33,12 +33,14 @@ Numbers = tuple[tuple[float, ...], ...]
 
 
 def numbers_of(problem: SkewProblem, at: Point, sizes: Sizes) -> Numbers | None:
-    """Return a Q for the claimed drift at a point, None where the integrals do not converge or a value is not known.
+    """Return numbers of a Q for the claimed drift at a point, n x n floats; no proof. None where they are not known.
 
-    The blocks must be real: on any other domain the rays from a point to infinity leave it.
+    Q = A exp(H) with A_ij(z) = -int_1^oo t**(n-2) (z_j J_i(tz) - z_i J_j(tz)) dt, J = W exp(-H): A is skew and div A =
+    J where div J = 0 and J decays (the Poincare lemma from infinity; Ma, Chen, Fox 2015, Theorem 2, in another gauge).
+    Not known: on a domain that is not all of R^n, as the rays leave it; where an integral does not converge; at z = 0.
 
-    An n x n matrix of floats, Q = A exp(H). For H = (x**2 + r**2)/2 and J = (r, -x) exp(-H), A_12 = -int_1^oo t (x**2 +
-    r**2) exp(-t**2 (x**2 + r**2)/2) dt = -exp(-H): Q_12 = -1 at every point.
+    Example: H = (x**2 + r**2)/2 and J = (r, -x) exp(-H) have A_12 = -int_1^oo t (x**2 + r**2) exp(-t**2 (x**2 +
+    r**2)/2) dt = -exp(-H), hence Q_12 = -1 at every point.
 
     Raises:
         NotScalarisableError, TooLargeError: the second engine has no scalars for the document.

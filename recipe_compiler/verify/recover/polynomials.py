@@ -28,7 +28,7 @@ ROUNDS = 4
 
 
 class PolynomialTooLargeError(Exception):
-    """A polynomial that is too large to compare coefficients."""
+    """A polynomial with too many terms to compare coefficients."""
 
 
 def add(polynomials: Iterable[Polynomial]) -> Polynomial:
@@ -41,10 +41,10 @@ def add(polynomials: Iterable[Polynomial]) -> Polynomial:
 
 
 def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
-    """Return the product.
+    """Return the product of two polynomials.
 
     Raises:
-        TooLargeError: it may have too many terms.
+        PolynomialTooLargeError: it may have too many terms.
     """
     if len(left) * len(right) > LARGEST * 4:
         raise PolynomialTooLargeError(f"a product of {len(left)} and {len(right)} terms")
@@ -62,10 +62,10 @@ def scaled(polynomial: Polynomial, number: int) -> Polynomial:
 
 
 def power(base: Polynomial, n: int) -> Polynomial:
-    """Return base**n of a whole n >= 0.
+    """Return base**n for an integer n >= 0.
 
     Raises:
-        TooLargeError: a product on the way may have too many terms.
+        PolynomialTooLargeError: a product on the way may have too many terms.
     """
     found: Polynomial = {(): Fraction(1)}
     for _ in range(n):
@@ -84,7 +84,11 @@ def joined(left: Powers, right: Powers) -> Powers:
 
 
 class PolynomialReader:
-    """Reads scalars into one ring of generators."""
+    """Reads scalars as polynomials over Q in the transcendentals that occur in them, all in one ring.
+
+    exp(2 x) and exp(x) become powers of one generator; sqrt(x) has the relation g**2 = x, sin(x) that of 1 - cos(x)**2;
+    1/(1 + x) is a generator of its own, cleared before coefficients are compared.
+    """
 
     def __init__(self, scalars: Iterable[Expr]) -> None:
         self.numbers: dict[object, int] = {}
@@ -109,7 +113,11 @@ class PolynomialReader:
         return self.numbers.setdefault(key, len(self.numbers))
 
     def of(self, e: Expr) -> Polynomial:
-        """Return a scalar as a polynomial. Raises TooLargeError."""
+        """Return a scalar as a polynomial.
+
+        Raises:
+            PolynomialTooLargeError: it has too many terms.
+        """
         if e not in self.known:
             found = self.rules.get(head(e), self._generator)(e)
             if len(found) > LARGEST:
@@ -137,7 +145,7 @@ class PolynomialReader:
         return found
 
     def cleared(self, row: Sequence[Polynomial]) -> list[Polynomial]:
-        """Return one multiple of all polynomials of an equation, without denominators and with relations applied."""
+        """Return all polynomials of an equation times one common factor, without denominators, relations applied."""
         polynomials = list(row)
         for _ in range(ROUNDS):
             polynomials = self._lifted(polynomials)

@@ -38,16 +38,21 @@ POINTS_TRIED = 12
 
 
 def lacks_q(dynamics: Dynamics) -> bool:
-    """Whether a drift f is claimed and Q is left to be found: f = -(D + Q) grad H + Gamma."""
+    """Whether a drift is claimed and no Q is given."""
     return dynamics.Q is None and dynamics.claims.drift is not None
 
 
 def recovered_q(subject: Subject) -> Answer:
     """Decide that some skew Q gives the claimed drift: f = -(D + Q) grad H + Gamma, for every size.
 
-    Every equation that keeps exp(-H) has one under conditions on decay (Ma, Chen, Fox 2015, Theorem 2); here it is
-    written out, and proved to be skew and to give f. Where exp(-H) is not stationary, where one coordinate leaves no
-    room for Q, and where a current goes round a torus, there is none; else no Q found is *undecided*.
+    Proved by a Q that is written out and then judged as if the author had stated it: skew, and its drift equal to f.
+    Under conditions on decay every equation that keeps exp(-H) has one (Ma, Chen, Fox 2015, Theorem 2), and many: Q + A
+    exp(H) with any skew A, sum_j d_j A_ij = 0, has the same drift. Refuted where exp(-H) is not stationary for the
+    claimed equation; in one coordinate, where Q = 0 forces f = -D H' + D'; and where a current goes round a torus. That
+    no Q was found leaves it undecided, with numbers of one at a point where they can be computed.
+
+    Example: SGNHT with H = U + r.T r/2 + d (xi - A)**2/2, D[r,r] = A I and the claimed drift (r, -grad U - xi r, r.T
+    r/d - 1) has Q[theta,r] = -I, Q[r,xi] = r/d, the coefficients (-1, 1/d) being the solution of a linear system.
     """
     where = subject.place("claims.drift", "claims")
     try:
@@ -74,7 +79,7 @@ def recovered_q(subject: Subject) -> Answer:
 
 
 def explained_q(found: Proved) -> Explanation:
-    """Return the Q that was found for a claimed drift, with its gauge freedom."""
+    """Return the recovered Q as an explanation, with its gauge freedom: Q + A exp(H), A skew with div A = 0."""
     return Explanation(Topic.CURL, GAUGE, found.data, found.by, found.given)
 
 

@@ -31,11 +31,11 @@ _NAMES: Mapping[object, str] = {row.scalar: name for name, row in FUNCTIONS.item
 
 
 class NotWrittenError(Exception):
-    """A scalar that the language has no words for."""
+    """A scalar that no formula of the language expresses."""
 
 
 class Writer:
-    """Writes the scalars of one document of fixed sizes as formulas."""
+    """Writes the scalars of one document of fixed sizes as formulas of its names."""
 
     def __init__(self, declarations: Declarations) -> None:
         self.names: dict[Expr, Formula] = {}
@@ -59,7 +59,8 @@ class Writer:
         """Return a scalar as a formula.
 
         Raises:
-            NotWrittenError: it holds something else than sums, powers, functions of the language and declared names.
+            NotWrittenError: it contains something other than sums, powers, functions of the language and declared
+                names.
         """
         if e in self.names:
             return self.names[e]

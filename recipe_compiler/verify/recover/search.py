@@ -58,16 +58,17 @@ class Represented:
 
 
 def states_equation(dynamics: Dynamics) -> bool:
-    """Whether a document states the equation it is about: noise, and Q or a drift."""
+    """Whether a document states an equation: the noise, and Q or a drift."""
     noise = dynamics.D is not None or dynamics.claims.diffusion is not None
     return noise and (dynamics.Q is not None or dynamics.claims.drift is not None)
 
 
 @once
 def represented(subject: Subject) -> Represented | None:
-    """Return the subject with D and Q, recovered once for all claims that need it; None where they are not known.
+    """Return the subject with D and Q; Q recovered if only a drift is claimed. None where D or Q is not known.
 
-    Claims about f = -(D + Q) grad H + Gamma can then be decided where a document states f and D only.
+    It is computed once for all claims that need it. Claims about f = -(D + Q) grad H + Gamma can then be decided of a
+    document that states f and D only.
     """
     if subject.derivation is None or not states_equation(subject.dynamics):
         return None
@@ -84,11 +85,11 @@ def represented(subject: Subject) -> Represented | None:
 
 
 def from_integral(problem: SkewProblem, at: Fields) -> Proposal | str:
-    """Return the Q of two coordinates, a 2 x 2 matrix, by an integral along one of them, or that none was found.
+    """Return the Q of two coordinates, 2 x 2, by an integral along one of them; otherwise that none was found.
 
-    Q_12 = exp(H) int W_1 exp(-H) dz_2 solves d_2 Q_12 - Q_12 d_2 H = W_1; it must satisfy Q_12 d_1 H - d_1 Q_12 = W_2
-    as well. H = (x**2 + r**2)/2 and W = (r, -x) give Q_12 = -1. (Ma, Chen, Fox 2015, Eq. S.11 has its sign and brackets
-    wrong.)
+    Q_12 = exp(H) int W_1 exp(-H) dz_2 solves d_2 Q_12 - Q_12 d_2 H = W_1; the other equation, Q_12 d_1 H - d_1 Q_12 =
+    W_2, is then checked. H = (x**2 + r**2)/2 and W = (r, -x) give Q_12 = -1: d_r(-1) + r = r, and -x = W_2. (Ma, Chen,
+    Fox 2015, Eq. S.11, has its sign and brackets wrong.)
     """
     x, y = at.z
     (g1, g2), (w1, w2) = at.g, at.W
@@ -105,10 +106,10 @@ def from_integral(problem: SkewProblem, at: Fields) -> Proposal | str:
 
 
 def integral(z: Symbol, slope: Expr, wanted: Expr) -> Expr | None:
-    """Return the polynomial q in z with dq/dz - slope q = wanted, if there is one; coefficients free of z.
+    """Return the polynomial q in z with dq/dz - slope q = wanted, if there is one; its coefficients are free of z.
 
-    `slope` and `wanted` are polynomials in z; q is found from its highest power down and may fail the equation below:
-    the caller checks it. slope = z and wanted = z give q = -1.
+    `slope` and `wanted` are polynomials in z. q is found from its highest power down, and the lowest equations may
+    fail: the caller checks them. slope = z and wanted = z give q = -1.
     """
     h, w = _coefficients(slope, z), _coefficients(wanted, z)
     if h is None or w is None or len(h) < 2 or len(w) > LARGEST_DEGREE:
@@ -169,9 +170,10 @@ class Recovery:
 
 
 def verified(problem: SkewProblem, proposal: Proposal) -> Recovery | str:
-    """Return the recovery if the proposed Q is proved skew, periodic on circles and to give the drift; else why not.
+    """Return the recovery, if the proposed Q is proved to be skew and to give the claimed drift; otherwise why not.
 
-    Q + Q.T = 0 and f = -(D + Q) grad H + Gamma, by both engines, as if the author had written Q.
+    Q + Q.T = 0 and f = -(D + Q) grad H + Gamma, by both engines, as if the author had written Q; on circles Q also has
+    to be periodic.
     """
     shown = "; ".join(text(place) for row in proposal.Q for place in row)
     try:
@@ -193,7 +195,7 @@ def verified(problem: SkewProblem, proposal: Proposal) -> Recovery | str:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a search came to."""
+    """The outcome of a search for Q."""
 
     found: Recovery | None
     """The first Q that was verified."""
@@ -204,10 +206,10 @@ class Outcome:
 
 
 def recover(subject: Subject) -> Recovery | None:
-    """Return a skew Q that is proved to give the claimed drift with D and H, or None if none was found.
+    """Return a skew Q that is proved to give the claimed drift with D and H; None if none was found.
 
-    f = -(D + Q) grad H + div(D + Q) (Ma, Chen, Fox 2015, Theorem 2). Q + A exp(H) with any skew A, div A = 0, is
-    another.
+    f = -(D + Q) grad H + Gamma, Gamma_i = sum_j d_j (D + Q)_ij (Ma, Chen, Fox 2015, Theorem 2). It is one of many: Q +
+    A exp(H) with any skew A, div A = 0, is another.
     """
     try:
         problem = problem_of(subject)
@@ -217,7 +219,11 @@ def recover(subject: Subject) -> Recovery | None:
 
 
 def search(problem: SkewProblem) -> Outcome:
-    """Look for a Q in all ways that apply, once for a claim and its explanation."""
+    """Look for a Q: for every size over a library of tensors, then at fixed sizes by an ansatz and by an integral.
+
+    Each proposal is verified before it counts. A claimed equation for which exp(-H) is refuted to be stationary has no
+    Q, and none is looked for. The result is shared by all that ask for it.
+    """
     return _searched(problem.dynamics)
 
 

@@ -31,7 +31,7 @@ Entries = dict[tuple[int, int], list[Formula]]
 
 @dataclass(frozen=True, slots=True)
 class SkewProblem:
-    """The claimed equation in Ito's sense, its noise as D, and nothing else claimed; Q is left out."""
+    """The problem: find a skew Q with div Q - Q grad H = f + D grad H - div D, f the claimed drift in Ito's sense."""
 
     subject: Subject
     derivation: Derivation
@@ -53,7 +53,7 @@ class SkewProblem:
         return vector(self.drift, self.dynamics.declarations)
 
     def wanted(self) -> Vector:
-        """Return what Q has to add to the drift: f + D grad H - div D, block by block, for every size."""
+        """Return W = f + D grad H - div D, which Q has to contribute to the drift, block by block, for every size."""
         c, own = self.calculus, self.derivation.drift
         return tuple(c.settled(c.subtract(f, g)) for f, g in zip(self.claimed(), own, strict=True))
 
@@ -62,23 +62,25 @@ class SkewProblem:
         return residual(self.derivation, self.claimed(), self.derivation.D)
 
     def with_curl(self, Q: Matrix) -> Subject:
-        """Return the subject of the same document with Q filled in, to be judged like any other."""
+        """Return the subject of the same document with Q filled in, to be judged like one that an author wrote."""
         return subject_of(replace(self.dynamics, Q=Q))
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A Q that should do, not yet verified, and how it was found."""
+    """A Q that is not yet verified, and how it was found."""
 
     Q: Matrix
     by: str
 
 
 def problem_of(subject: Subject) -> SkewProblem | None:
-    """Return the problem div Q - Q grad H = f + D grad H - div D of a subject, None without a claimed drift or noise.
+    """Return the problem of finding Q for the claimed drift of a subject; None without a drift or noise.
+
+    div Q - Q grad H = f + D grad H - div D (from Ma, Chen, Fox 2015, Eq. 3).
 
     Raises:
-        stratonovich.NotConvertedError: the Ito drift is not determined by what is stated.
+        stratonovich.NotConvertedError: what is stated does not determine the Ito drift.
     """
     dynamics = subject.dynamics
     D = dynamics.D or dynamics.claims.diffusion
@@ -93,7 +95,7 @@ def problem_of(subject: Subject) -> SkewProblem | None:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Coordinates z, the slope g = grad H, and W = f + D g - div D, which Q has to give: W = div Q - Q g."""
+    """The problem at fixed sizes: z, g = grad H, and W = f + D g - div D with W = div Q - Q g; n scalars each."""
 
     z: tuple[sympy.Symbol, ...]
     straight: tuple[sympy.Symbol, ...]

@@ -38,7 +38,7 @@ Column = Mapping[Hashable, Entry]
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A solution: a quotient of polynomials in the indeterminates."""
+    """The value of an unknown: a quotient of polynomials in the indeterminates."""
 
     top: Entry
     bottom: Entry
@@ -46,13 +46,13 @@ class Coefficient:
 
 @dataclass(slots=True)
 class Indeterminates:
-    """The indeterminates that were met, and what those that are names for something else stand for."""
+    """The sizes and scalar parameters met in the equations, and what those stand for that name a sum of others."""
 
     found: list[Indeterminate] = field(default_factory=list[Indeterminate])
     meaning: dict[Indeterminate, Entry] = field(default_factory=dict[Indeterminate, Entry])
 
     def note(self, indeterminate: Indeterminate, meaning: Entry | None = None) -> None:
-        """Add a indeterminate; `meaning` where it is a name for a sum of others, noted before it."""
+        """Add an indeterminate; with `meaning` if it is a name for a sum of others, noted before it."""
         if indeterminate not in self.found:
             self.found.append(indeterminate)
             if meaning is not None:
@@ -69,7 +69,12 @@ Solution = tuple[tuple[int, Coefficient], ...]
 
 
 def solve(columns: Sequence[Column], target: Column, indeterminates: Indeterminates) -> Solution | None:
-    """Return a solution of `sum_k x_k columns[k] = target`, of few unknowns and early ones; None if none is seen."""
+    """Return a solution of sum_k x_k columns[k] = target in few unknowns, early ones preferred; None if none is seen.
+
+    x_k are rational functions of the indeterminates. Which unknowns are needed is found modulo a prime, at random
+    residues of the indeterminates; only those are solved for exactly. An unlucky residue may miss a solution, or
+    propose a wrong one, which verification rejects.
+    """
     rows = list(dict.fromkeys(key for column in (target, *columns) for key in column))
     if not target:
         return ()

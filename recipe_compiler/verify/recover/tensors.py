@@ -23,10 +23,10 @@ from recipe_compiler.verify.recover.to_formula import Names, enlarged, multiple,
 
 
 def from_library(problem: SkewProblem) -> Proposal | str:
-    """Return Q = sum_k c_k T_k for every size, matrices T_k made of what occurs in the document, or what was tried.
+    """Return Q = sum_k c_k T_k for every size, T_k made of what occurs in the document; otherwise what was tried.
 
-    The c_k, rational functions of sizes and parameters, solve div Q - Q grad H = W, W = f + D grad H - div D, linearly
-    (Ma, Chen, Fox 2015, Theorem 2).
+    The c_k are rational functions of sizes and scalar parameters that solve div Q - Q grad H = W, W = f + D grad H -
+    div D, compared monomial by monomial in index notation (Ma, Chen, Fox 2015, Theorem 2).
     """
     declarations = problem.dynamics.declarations
     material = gathered(problem.calculus, declarations, list(equation_formulas(problem.dynamics)))

@@ -55,14 +55,14 @@ def scaled(number: Fraction, formula: Formula) -> Formula:
 
 
 def times(left: Formula, right: Formula) -> Formula:
-    """Return a scalar times a formula, 1 left out."""
+    """Return a scalar times a formula; a factor 1 is left out."""
     if left == build.ONE:
         return right
     return left if right == build.ONE else build.multiply(left, right, right.shape)
 
 
 def total(terms: Sequence[Formula], shape: Shape) -> Formula:
-    """Return the sum of terms, zero of the shape where there are none."""
+    """Return a sum of terms; without terms, the zero of the shape."""
     return build.add(terms, shape) if terms else zero(shape)
 
 
@@ -72,7 +72,7 @@ def enlarged(coefficient: Coefficient, factor: int) -> Coefficient:
 
 
 def multiple(coefficient: Coefficient, formula: Formula, names: Names) -> Formula:
-    """Return `top/bottom * formula`, top and bottom polynomials in sizes and parameters."""
+    """Return (top/bottom) * formula, with top and bottom polynomials in sizes and parameters."""
     first, *others = coefficient.bottom
     divided = bool(others or first[1])
     number = Fraction(1) if divided else 1 / first[0]

@@ -8,12 +8,12 @@ from recipe_compiler.verify.words.gradients import counted
 
 
 def configurational_in(split: Split) -> Answer:
-    """Decide that theta has its own covariance exactly where U is quadratic, at the end of the word as written."""
+    """Decide that Cov theta is that of exp(-U) where U is quadratic, draws being kept at the end of the word."""
     return is_exact(split, split.scheme.split)
 
 
 def gradients_in(split: Split) -> Answer:
-    """Decide how often a step evaluates the gradient, by the pieces that take it and those that move what it is of."""
+    """Decide how many times a step evaluates the gradient, by which pieces take it and which move its block."""
     dynamics = split.derivation.dynamics
     of = {name for f in dynamics.declarations.functions if f.name == dynamics.potential for name in f.of}
     if not of:

@@ -29,7 +29,10 @@ class _OtherFormError(Exception):
 
 
 def configurational(split: Split) -> Answer:
-    """Say whether the step has Cov theta = K^-1 on every quadratic U of Hessian K, where its chains have a law."""
+    """Report whether the chain has Cov theta = inv(K) for every quadratic U of Hessian K; both answers are proofs.
+
+    Undecided only where the pieces are not of Langevin's form, or it is not known of this friction.
+    """
     made = is_exact(split, split.scheme.word)
     match made.decision:
         case Proved() as found:
@@ -42,7 +45,12 @@ def configurational(split: Split) -> Answer:
 
 
 def is_exact(split: Split, word: Word) -> Answer:
-    """Decide that a word of the pieces, draws being kept at its end, has Cov theta = K^-1 on every quadratic U."""
+    """Decide that a word, draws being kept at its end, has Cov theta = inv(K) for every quadratic U of Hessian K.
+
+    It rests on: the pieces make the equation; one piece moves theta by W.T dH/dr and one moves r by -W grad U, W
+    constant, dH/dr linear in r, without noise; all others keep exp(-H). Then the word alone decides
+    (`words.configurational`). Undecided where the pieces have another form. (Leimkuhler, Matthews 2013.)
+    """
     made = pieces(split)
     if not isinstance(made.decision, Proved):
         return Answer(Undecided(("not shown: the pieces make the equation",)))

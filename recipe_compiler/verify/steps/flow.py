@@ -40,9 +40,15 @@ MOST = 4
 
 
 def flow(split: Split) -> Answer:
-    """Decide that each piece is moved by the flow of dz = f_k dt + sqrt(2 D_k) dW over its share of the step.
+    """Decide that each piece is moved by the flow of dz = f_k dt + sqrt(2 D_k) dW over its share s of the step.
 
-    A piece that no row fits leaves it open; noise for a negative share refutes it, since noise cannot be undone.
+    With m and C the mean and covariance of what is emitted, the second engine decides, at small sizes, m(0) = z, C(0) =
+    0, dm/deps = s f_k(m) and dC/deps = s (J C + C J.T + 2 D_k), J = df_k/dz; for a flow of T(z) the same of w = T(z) by
+    Ito's formula (Arnold 1974). Numerical flows are compared stage by stage. Refuted: a negative share of a piece with
+    noise. Undecided where no row of the table fits.
+
+    Example: O of Langevin dynamics with M = I and C = c I, dr = -c r dt + sqrt(2 c) dW: m = exp(-s c eps) r and C = (1
+    - exp(-2 s c eps)) I. dC/deps = 2 s c exp(-2 s c eps) = s (-2 c C + 2 c).
     """
     for place, letter in enumerate(letters(split.scheme.word), 1):
         if letter.share < 0 and any(piece.is_noisy for piece in split.pieces if piece.name == letter.piece):
@@ -84,7 +90,7 @@ def _rows(flows: Mapping[str, Flow]) -> str:
 
 
 def with_step(declarations: Declarations) -> Declarations:
-    """Return declarations with the step size among the parameters: positive."""
+    """Return the declarations with the step size eps as a positive parameter."""
     eps = Parameter(EPS, SCALAR, (Kind.POSITIVE,))
     return replace(declarations, parameters=(*declarations.parameters, eps))
 
@@ -182,7 +188,7 @@ def _asked(split: Split, piece: Piece, changes: tuple[Change, ...], share: Fract
 
 
 def law_of(split: Split, change: Change, sizes: Sizes) -> second.StepLaw:
-    """Return T(z) + eps rate + N(0, eps two_D) at fixed sizes."""
+    """Return the law of T(z) + eps rate + N(0, eps two_D) at fixed sizes: mean (n) and covariance (n x n) in eps."""
     declarations = with_step(split.subject.dynamics.declarations)
     eps = cast(Symbol, component(declarations.parameters[-1], (), declarations, sizes))
     z, leaf = split.z(sizes), leaf_of(declarations, sizes)

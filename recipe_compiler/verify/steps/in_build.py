@@ -34,7 +34,7 @@ def steps_by_word(build: Build) -> bool:
 
 
 def of_word(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
-    """Return what decides a claim about the letters of a build's word, or what its pieces add up to."""
+    """Return what decides a claim about the letters of a build's word, or about what its pieces add up to."""
 
     def answer(stages: Stages) -> Answer:
         scheme = stages.build.scheme
@@ -44,12 +44,12 @@ def of_word(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
 
 
 def of_flows(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
-    """Return what decides a claim about the flows of a build's word: with minibatches, as if of all data."""
+    """Return what decides a claim about the flows of a build's word; with minibatches, as if of all data."""
     return lambda stages: _of_all_data(stages, of_word(decide)(stages))
 
 
 def order_in(stages: Stages) -> Answer:
-    """Say which weak order one step of a build has; with minibatches, that of a step with the gradients of all data."""
+    """Report the weak order of one step of a build; with minibatches, that of a step with the gradients of all data."""
     build, own = stages.build, own_subject(stages)
 
     def decide(subject: Subject) -> Answer:
@@ -70,7 +70,7 @@ def _of_the_word(build: Build, found: Answer) -> Answer:
 
 
 def own_subject(stages: Stages) -> Subject | None:
-    """Return what a build steps by, its own U and its own values; None where they are not few numbers and formulas."""
+    """Return the dynamics with the U and the values of a build; None where these are not a few numbers and formulas."""
     try:
         build = sized(stages.build)
         stated = with_potential(build, bind(build))
@@ -94,7 +94,11 @@ def _of_all_data(stages: Stages, found: Answer) -> Answer:
 
 
 def check_pieces(stages: Stages) -> None:
-    """Raise ModelError where the pieces of a word, or its letters, name what there is not."""
+    """Check that the pieces and the letters of a word name things that exist.
+
+    Raises:
+        ModelError: one does not.
+    """
     if steps_by_word(stages.build):
         with placed(stages.build.source, "scheme"):
             declared = stages.declared

@@ -33,9 +33,10 @@ from recipe_compiler.verify.steps.which_pieces import which_pieces
 
 
 def keeps(split: Split) -> Answer:
-    """Name the pieces for which exp(-H) is stationary, H being all of it (Ma, Chen, Fox 2015, Theorem 1).
+    """Report the pieces for which exp(-H) is stationary, H being the whole energy; and that it is not for the others.
 
-    (1/p) [-div(f_k p) + sum_ij d_i d_j (D_k,ij p)] = 0 for p = exp(-H). O of Langevin dynamics does, A and B do not.
+    R_k = (1/p) [-div(f_k p) + sum_ij d_i d_j (D_k,ij p)] = 0 for p = exp(-H) (Ma, Chen, Fox 2015, Theorem 1). In
+    Langevin dynamics O keeps it; A and B keep it only together. That a piece does not is no fault.
     """
     return _named(split, keeps_law, split.numerical)
 
@@ -47,7 +48,7 @@ def _named(split: Split, decide: Callable[[Split, Piece], Answer], unsaid: Mappi
 
 
 def keeps_law(split: Split, piece: Piece) -> Answer:
-    """Decide that exp(-H) is stationary for dz = f_k dt + sqrt(2 D_k) dW."""
+    """Decide that exp(-H) is stationary for one piece, dz = f_k dt + sqrt(2 D_k) dW, infinity included."""
     where = split.subject.place("H")
     try:
         left = residual(split.derivation, piece.drift, piece.D)
@@ -79,12 +80,12 @@ def _as_long_as_it_lasts(split: Split, piece: Piece, found: Answer) -> Answer:
 
 
 def volume(split: Split) -> Answer:
-    """Name the pieces whose flow keeps volume: D_k = 0 and div f_k = 0 (Liouville)."""
+    """Report the pieces whose flow keeps volume: D_k = 0 and div f_k = 0 (Liouville)."""
     return _named(split, keeps_volume, split.numerical)
 
 
 def keeps_volume(split: Split, piece: Piece) -> Answer:
-    """Decide that D_k = 0 and div f_k = 0: the flow of a piece then has |det dphi| = 1."""
+    """Decide that D_k = 0 and div f_k = 0; the flow of the piece then has |det dphi| = 1 (Liouville)."""
     where = split.subject.place("Q")
     blocks = split.derivation.dynamics.declarations.blocks
     left = divergence_of(split.derivation.calculus, blocks, piece.drift)
@@ -96,11 +97,12 @@ def keeps_volume(split: Split, piece: Piece) -> Answer:
 
 
 def symplectic(split: Split) -> Answer:
-    """Name the pieces whose flow keeps Q, dphi Q dphi.T = Q, where the Q of all pieces without noise is constant.
+    """Report the pieces whose flow phi keeps Q, dphi Q dphi.T = Q, where the Q of all pieces without noise is constant.
 
-    Of f_k = -Q grad H_k it does. Only places of Q that these pieces have are looked at. The implicit midpoint keeps
-    what its field keeps, (1 - A)^-1 (1 + A) Q ((1 - A)^-1 (1 + A)).T = Q where A Q + Q A.T = 0, and so does the
-    generalised leapfrog where Q couples its two blocks alone (Hairer, Lubich, Wanner 2006, Thms. VI.3.3, VI.4.2).
+    f_k = -Q grad H_k does: with F = df_k/dz, F Q + Q F.T = 0. The implicit midpoint keeps what its field keeps, as (1 -
+    A)^-1 (1 + A) Q ((1 - A)^-1 (1 + A)).T = Q where A Q + Q A.T = 0; so does the generalised leapfrog where Q couples
+    its two blocks alone (Hairer, Lubich, Wanner 2006, Thms. VI.3.3, VI.4.2). Only the places of Q by which these pieces
+    move are looked at.
     """
     Q = form(split)
     if all(entry.is_zero for row in Q for entry in row):
@@ -118,12 +120,12 @@ def symplectic(split: Split) -> Answer:
 
 
 def is_constant(split: Split, Q: Matrix) -> Answer:
-    """Decide that dQ_ab/dz = 0 of every place of a matrix over z."""
+    """Decide that dQ_ab/dz = 0 for every place of a matrix over z."""
     return decided(split, list(_slopes(split, Q)))
 
 
 def couples_alone(split: Split, piece: Piece, Q: Matrix) -> bool:
-    """Whether Q has no places but those of the two blocks that a piece moves, one with the other."""
+    """Whether Q has places only between the two blocks that a piece moves."""
     moved = [n for n, name in enumerate(split.subject.names) if name in piece.moved]
     return all(
         entry.is_zero or (a != b and a in moved and b in moved)
@@ -155,7 +157,7 @@ def _second_slopes(split: Split, at: tuple[int, int], block: int) -> Scalars:
 
 
 def form(split: Split) -> Matrix:
-    """Return Q with zeros in all places by which no piece without noise moves: Q_ab moves a by dH/db, b by dH/da."""
+    """Return Q with zeros in all places by which no piece without noise moves: Q_ab moves a by dH/db and b by dH/da."""
     c = split.derivation.calculus
     parts = [derive(part) for piece in split.noiseless for part in piece.parts]
 
@@ -169,7 +171,7 @@ def form(split: Split) -> Matrix:
 
 
 def keeps_form(split: Split, piece: Piece, Q: Matrix) -> Answer:
-    """Decide that D_k = 0 and F Q + Q F.T = 0 with F = df_k/dz, for a constant Q: the flow is then symplectic."""
+    """Decide that D_k = 0 and F Q + Q F.T = 0, F = df_k/dz, for a constant Q: the flow is then symplectic."""
     c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
     where = split.subject.place("Q")
     identities = [*noiseless(split, piece)]
@@ -196,7 +198,7 @@ def _changed(split: Split, name: str, sizes: AtSizes) -> Rows:
 
 
 def noiseless(split: Split, piece: Piece) -> Iterator[Identity]:
-    """Yield D_k = 0, place by place."""
+    """Yield the identities D_k = 0, place by place."""
     blocks = split.derivation.dynamics.declarations.blocks
     for a, row in enumerate(piece.D):
         for b, left in enumerate(row):

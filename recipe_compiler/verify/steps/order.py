@@ -47,7 +47,7 @@ LOOKED_AT = 2
 
 
 def palindrome(split: Split) -> Answer:
-    """Say whether a word is its own reverse: its step is then its own adjoint, and of even order."""
+    """Report whether a word is its own reverse; its step is then its own adjoint, and its order is even."""
     found = is_palindrome(split)
     match found.decision:
         case Proved():
@@ -59,7 +59,7 @@ def palindrome(split: Split) -> Answer:
 
 
 def is_palindrome(split: Split) -> Answer:
-    """Decide that a word is its own reverse, letter by letter."""
+    """Decide that a word is its own reverse, letter by letter, by two ways of comparing."""
     place = first_asymmetry(split.scheme.word)
     found = [(x.piece, x.share) for x in letters(split.scheme.word)]
     if (place is None) is not (found == found[::-1]):
@@ -76,13 +76,16 @@ def _shown(letter: tuple[str, Fraction]) -> str:
 
 
 def word_order(split: Split, own: Split | None = None) -> Answer:
-    """Say which weak order one step of a word has: by its letters for every size, and by a function that is off beyond.
+    """Report the weak order of one step of a word: by its letters at least, and by a function that shows it is no more.
 
-    The second engine finds every coefficient by matrices, and applies the wrong products to functions of the state.
+    E phi(z') = exp(s_1 eps L_1) ... exp(s_m eps L_m) phi must agree with exp(eps L) phi up to eps**p. The second engine
+    finds every coefficient by matrices, and applies the products whose coefficients are wrong at p + 1 to coordinates
+    and their squares, until one is not zero at an exact point. It rests on `pieces`, on exact flows (a numerical one
+    limits the order), smooth formulas, and growth like powers (Talay, Tubaro 1990).
 
     Args:
         split: with an abstract U, and all values as declared.
-        own: the same with the U and the values of a build: what is off of some U need not be so of this one.
+        own: the same with the U and the values of a build: an error for some U need not be one for this U.
     """
     made = pieces(split)
     if isinstance(made.decision, Refuted):
@@ -138,18 +141,19 @@ def _flows(split: Split) -> Iterator[tuple[Piece, Flow]]:
 
 
 def bounded_blocks(subject: Subject) -> tuple[Block, ...]:
-    """Return the blocks that have a boundary."""
+    """Return the blocks whose domain has a boundary."""
     return tuple(block for block in subject.dynamics.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY)
 
 
 def asked_for(subject: Subject, leaving: Collection[str]) -> Iterator[str]:
-    """Yield what the theorem on weak orders asks for beside smoothness (Talay, Tubaro 1990).
+    """Yield what the theorem on weak orders requires besides smoothness (Talay, Tubaro 1990).
 
-    Of a block that steps keep inside, moments of 1/x are finite as those of x are: growth is in both.
+    For a block that steps keep inside its domain, moments of 1/x must be finite as those of x are: growth is meant in
+    both.
 
     Args:
         subject: the dynamics.
-        leaving: the blocks that a step may lead over a boundary.
+        leaving: the blocks that a step may take over a boundary.
     """
     yield f"{subject.dynamics.potential or 'H'} and its derivatives grow like powers"
     kept = [block.name for block in bounded_blocks(subject) if block.name not in leaving]
@@ -161,7 +165,7 @@ def asked_for(subject: Subject, leaving: Collection[str]) -> Iterator[str]:
 def ordered(
     says: str, given: tuple[str, ...], data: Data, off: tuple[str, Witness] | None = None, power: int = 0
 ) -> Answer:
-    """Return the answer that a step has an order, with the function that is off in the next power of eps."""
+    """Return the answer that a step has an order, with the function that is wrong in the next power of eps, if any."""
     if off is not None:
         name, at = off
         point = ", ".join(f"{x} = {value}" for x, value in at.text)
@@ -172,7 +176,7 @@ def ordered(
 def point_of(
     functions: Iterable[tuple[str, Expr]], subject: Subject, sizes: Sizes, formulas: tuple[Formula, ...]
 ) -> tuple[str, Witness] | None:
-    """Return the first function, by name, that is not zero at a point, with that point; None where none was found."""
+    """Return the first named function that is not zero at an exact point, with that point; None where none is found."""
     try:
         for name, e in functions:
             found = witness(e, subject.dynamics.declarations, sizes, formulas)

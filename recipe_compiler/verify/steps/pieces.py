@@ -27,9 +27,11 @@ WHOLE = Fraction(1)
 
 @lru_cache(maxsize=KEPT)
 def pieces(split: Split) -> Answer:
-    """Decide that sum_k s_k f_k = f and sum_k s_k D_k = D with s_k = 1 of every piece, for every size.
+    """Decide that sum_k s_k f_k = f and sum_k s_k D_k = D, s_k = 1 being the sum of the shares of piece k.
 
-    The second engine derives every piece by itself, compares, and adds up the letters of the word one by one.
+    For every size. The second engine derives every piece by itself, compares, and adds up the letters of the word one
+    by one. Refuted where shares do not add up, or where something of D, Q, H or Gamma is in no piece or in several.
+    [B/2, A, O, B/2] does A, B and O once each.
     """
     done = shares(split.scheme.word)
     wrong = {name: done.get(name, Fraction(0)) for name in _names(split) if done.get(name) != WHOLE}

@@ -36,7 +36,7 @@ MOST = 4
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """An involution z_b -> 2 m_b - z_b of some blocks that H does not feel."""
+    """An involution z_b -> 2 m_b - z_b of some blocks under which H stays the same."""
 
     centres: Mapping[str, Tensor]
     says: str
@@ -44,13 +44,17 @@ class Flip:
 
 
 def flip(c: Calculus, centres: Mapping[str, Tensor]) -> Flip:
-    """Return the flip about some centres; without any, z -> z."""
+    """Return the flip about some centres; without any, the identity."""
     images = {name: f"-{name}" if m.is_zero else f"{text(c.scale(m, 2))} - {name}" for name, m in centres.items()}
     return Flip(centres, ", ".join(f"{name} -> {image}" for name, image in images.items()) or "z -> z")
 
 
 def reversible(split: Split) -> Answer:
-    """Name the pieces with F f_k(F z) = -f_k(z) and D_k = 0, and the F that most of them have."""
+    """Report the pieces with D_k = 0 and F f_k(F z) = -f_k(z), under the flip F that most of them have.
+
+    Then F phi_t F is the inverse of phi_t for every t (Hairer, Lubich, Wanner 2006, Sec. V.1). Leapfrog has F: r -> -r.
+    A drift theta' = r: F f(F z) = -r, as it should be.
+    """
     try:
         found = flip_of(split)
     except ModelError as error:
@@ -63,7 +67,7 @@ def reversible(split: Split) -> Answer:
 
 
 def flip_of(split: Split) -> Flip | None:
-    """Return the flip under which H stays the same and most pieces without noise run backwards, of few blocks."""
+    """Return the flip of fewest blocks that leaves H and under which most noiseless pieces run backwards; else None."""
     best: tuple[int, Flip] | None = None
     for under in _flips(split):
         count = sum(_is_odd(split, piece, under) for piece in split.noiseless)
@@ -73,7 +77,7 @@ def flip_of(split: Split) -> Flip | None:
 
 
 def runs_back(split: Split, piece: Piece, under: Flip) -> Answer:
-    """Decide that H(F z) = H(z), D_k = 0 and F f_k(F z) + f_k(z) = 0."""
+    """Decide that H(F z) = H(z), D_k = 0 and F f_k(F z) + f_k(z) = 0 for one piece."""
     c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
     where, energy = split.subject.place("H"), energy_turned(split, under)
     turned = reflected_vector(c, blocks, piece.drift, under.centres)
@@ -87,7 +91,7 @@ def runs_back(split: Split, piece: Piece, under: Flip) -> Answer:
 
 
 def energy_turned(split: Split, under: Flip) -> Identity | None:
-    """Return H(z) - H(F z), which should vanish; None where it is not known what F makes of a function."""
+    """Return the identity H(z) - H(F z) = 0; None where the effect of F on a function is not known."""
     c = split.derivation.calculus
     H = reflected(c, split.derivation.H, under.centres)
     if H is None:
@@ -97,12 +101,12 @@ def energy_turned(split: Split, under: Flip) -> Identity | None:
 
 
 def unknown(under: Flip) -> Answer:
-    """Return the answer where what a flip makes of a function is not known."""
+    """Return the answer where the effect of a flip on a function is not known."""
     return Answer(Undecided((f"what {under.says} makes of a function is not known",)))
 
 
 def of_reflections(split: Split, identities: Sequence[Identity]) -> Answer:
-    """Return the answer of identities in which quantities stand at F z, by both engines."""
+    """Return the answer of identities about quantities at F z, by both engines."""
     try:
         return decided(split, identities)
     except second.NotReflectedError as reason:
@@ -138,7 +142,7 @@ def _is_odd(split: Split, piece: Piece, under: Flip) -> bool:
 
 
 def centres_at(split: Split, under: Flip, sizes: Sizes) -> dict[Symbol, Expr]:
-    """Return the centre of every coordinate that is flipped; one that is not 0 from the second engine's H."""
+    """Return the centre m of every coordinate that is flipped; one that is not 0 from the second engine's H."""
     H, zero = split.subject.system(sizes).H, sympy.Integer(0)
     blocks = [block for block in split.subject.dynamics.declarations.blocks if block.name in under.centres]
     return {

@@ -12,7 +12,7 @@ from recipe_compiler.verify.steps.split import Split
 
 
 def assumed_to_last(split: Split, pieces: Iterable[Piece]) -> tuple[str, ...]:
-    """Return what is taken for granted of the flows of some pieces: nothing where solutions last, or none is exact."""
+    """Return what is assumed of pieces whose solutions may end within a step: that none does; else nothing."""
     names = [piece.name for piece in pieces if _may_end(split, piece)]
     return (f"no solution of {', '.join(names)} ends within a step",) if names else ()
 

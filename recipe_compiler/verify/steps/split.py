@@ -38,7 +38,10 @@ AtSizes = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Pieces (f_k, D_k) of a dynamics and a word over them; vectors and matrices over z as in `Derivation`."""
+    """Pieces (f_k, D_k) of a dynamics and a word over them.
+
+    Vectors and matrices over z are in index notation as in `Derivation`, or n and n x n scalars at fixed sizes.
+    """
 
     subject: Subject
     derivation: Derivation
@@ -48,7 +51,7 @@ class Split:
 
     @property
     def numerical(self) -> Mapping[str, str]:
-        """The numerical flows by the pieces that they move; those of the others are exact."""
+        """The names of numerical flows, by the pieces that they move; all other pieces have exact flows."""
         return dict(self.scheme.flows)
 
     @property
@@ -79,11 +82,11 @@ class Split:
         return _made(self, tuple(sizes.items()))
 
     def equation(self, sizes: Sizes) -> tuple[Vector, Rows]:
-        """Return f and D of the whole recipe, by the second engine."""
+        """Return f (n) and D (n x n) of the whole recipe at fixed sizes, by the second engine."""
         return _equation(self, tuple(sizes.items()))
 
     def form(self, sizes: Sizes) -> Rows:
-        """Return Q with zeros by which no piece without noise moves, by the second engine."""
+        """Return Q with zeros where no noiseless piece moves by it, n x n, by the second engine."""
         return _form(self, tuple(sizes.items()))
 
     def places(self, block: int, sizes: Sizes) -> range:
@@ -94,10 +97,10 @@ class Split:
 
 @lru_cache(maxsize=KEPT)
 def split_of(subject: Subject, scheme: Scheme) -> Split:
-    """Return the pieces of a subject, found once however many claims are about them.
+    """Return the pieces of a subject, computed once however many claims are about them.
 
     Raises:
-        ModelError: a selection, or a letter of the word, names what there is not; or there is no recipe.
+        ModelError: a selection, or a letter of the word, names something that does not exist; or there is no recipe.
     """
     derivation = subject.derivation
     if derivation is None:
@@ -198,13 +201,13 @@ def decided(
     known: Declarations | None = None,
     sizes: tuple[Sizes, ...] | None = None,
 ) -> Answer:
-    """Return the answer of identities about pieces, by both engines: they hold weakly across the kinks of D, Q and H.
+    """Return the answer of identities about pieces, by both engines, weakly across the kinks of D, Q and H.
 
     Args:
         split: the pieces.
         identities: about them.
-        known: what is declared, where that is more than the document does.
-        sizes: those that the second engine looks at; None: those of the subject.
+        known: what is declared, where that is more than the document declares.
+        sizes: those that the second engine looks at; None for those of the subject.
     """
     declarations = known or split.subject.dynamics.declarations
     kinks = lipschitz(split.formulas, declarations)

@@ -14,12 +14,12 @@ OPEN = "did not come to an answer"
 
 
 def which_pieces(found: Mapping[str, Answer], of_those: str = "", unsaid: Mapping[str, str] = NOTHING) -> Answer:
-    """Return the answer that names the pieces for which a property is proved, and those for which it is refuted.
+    """Return the answer that names the pieces that have a property, and those that do not; undecided if one is open.
 
     Args:
         found: the answer of every piece about the property.
-        of_those: said after the names of those that have it.
-        unsaid: pieces of which nothing is said, with what moves them in the place of their flow.
+        of_those: added after the names of those that have it.
+        unsaid: pieces about which nothing is said, with what moves them in the place of their flow.
     """
     left = {name: answer.decision for name, answer in found.items() if isinstance(answer.decision, Undecided)}
     given = tuple(sorted({fact for answer in found.values() for fact in answer.decision.given}))

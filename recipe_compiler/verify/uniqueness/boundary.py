@@ -51,7 +51,7 @@ from recipe_compiler.verify.uniqueness.boundary_rows import row_size
 
 
 def is_alone(subject: Subject, face: Face) -> bool:
-    """Whether each coordinate of a block is a diffusion by itself: a diagonal D, H a sum over coordinates."""
+    """Whether each coordinate of a block is a diffusion by itself: D diagonal there, H a sum over coordinates."""
     if not is_diagonal(own(subject, face)):
         return False
     terms = subject.whole.H.terms if isinstance(subject.whole.H, Add) else (subject.whole.H,)
@@ -81,7 +81,7 @@ def _is_separate(term: Formula, face: Face) -> bool:
 
 
 def own(subject: Subject, face: Face) -> Formula:
-    """Return the entry of D of the block of a face, n x n."""
+    """Return D[b, b] of the block b of a face, n_b x n_b."""
     D = subject.whole.D or ()
     return D[face.number][face.number]
 
@@ -117,11 +117,16 @@ def has_boundary(dynamics: Dynamics) -> bool:
 
 
 def boundary(subject: Subject) -> Answer:
-    """Decide the flux through every face, for every size; that of the Q which a claimed drift has where none is given.
+    """Decide that no probability flows through the faces of the domain, face by face, for every size.
 
-    With p ~ y**e and the face's row of D + Q ~ y**s nothing flows where s + e > 0 for all parameters. CIR, D = theta
-    and H = theta - (a - 1) log(theta), has s + e = 1 + (a - 1) = a > 0, and reaches theta = 0 if and only if a < 1
-    (Feller 1952). The current does not depend on which Q represents it.
+    At distance y let p = exp(-H) ~ y**e and let the face's row of D + Q be of size y**s. Integrating by parts over {y >
+    delta} leaves terms of size delta**(s+e): nothing flows where s + e > 0 for all parameters. Refuted where e <= -1,
+    as exp(-H) is then not integrable. Where s + e > -1 only, reflection keeps the law if it is D p that stays, or Q p
+    with a velocity of which H is even and which is reversed; the rule is then listed as an assumption. Where Q is not
+    given, it is the one recovered for the claimed drift: the current does not depend on which Q represents it.
+
+    Example: CIR with D = theta and H = theta - (a - 1) log(theta) has s + e = 1 + (a - 1) = a > 0 at theta = 0, proved
+    for a > 0. The face is reached if and only if s + e = a < 1 (Feller 1952), which the verdict says.
     """
     where = subject.place("state", "H")
     of = represented(subject)

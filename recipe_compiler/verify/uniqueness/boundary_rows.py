@@ -25,14 +25,13 @@ from recipe_compiler.verify.core.subject import Subject
 
 
 def row_size(subject: Subject, face: Face, formula: Formula) -> EdgeSize | None:
-    """Return the size of the entries that an entry of D or Q has in a row at its face; None where they are zero.
+    """Return s with |row| <= C y**s for the row that an entry of D or Q has at a face; None where that row is zero.
 
-    On the last face of a simplex the row is the sum of all rows of the block: the normal is (1, ..., 1).
-
-    |row| <= C y**s; D = diag(theta) has s = 1 at theta = 0.
+    D = diag(theta) has s = 1 at theta = 0. On the last face of a simplex, with the normal (1, ..., 1), it is the sum of
+    all rows of the block: diag(w) - w w.T has w_j (1 - sum(w)) there, s = 1.
 
     Raises:
-        NotKnownError: not known.
+        NotKnownError: the size is not known.
     """
     declarations = subject.dynamics.declarations
     try:

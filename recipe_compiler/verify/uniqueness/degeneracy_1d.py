@@ -41,7 +41,7 @@ from recipe_compiler.verify.uniqueness.degeneracy_surfaces import crossing, is_d
 
 @dataclass(frozen=True, slots=True)
 class EntryOnLine:
-    """One entry as a function of one coordinate, and values of all else."""
+    """An entry of D or Q as a function f of one coordinate x, with values for everything else in it."""
 
     x: Symbol
     block: Block
@@ -55,7 +55,7 @@ class EntryOnLine:
 
 
 def line_of(subject: Subject, formula: Formula) -> EntryOnLine | None:
-    """Return an entry on the smallest sizes as a function of one coordinate, if it is one and not zero."""
+    """Return an entry, at the smallest sizes, as a function of one coordinate; None if it is zero, or none."""
     sizes = subject.sizes[0]
     declarations = subject.dynamics.declarations
     try:
@@ -78,7 +78,7 @@ def line_of(subject: Subject, formula: Formula) -> EntryOnLine | None:
 
 
 def is_alike(subject: Subject, formula: Formula) -> bool:
-    """Whether one entry of a formula stands for all at every size, but for factors that are nonsingular."""
+    """Whether one entry of a formula stands for all, at every size, up to constant nonsingular factors."""
     if is_entrywise(formula):
         return True
     match formula:
@@ -99,7 +99,10 @@ def is_alike(subject: Subject, formula: Formula) -> bool:
 
 
 def without_constants(line: EntryOnLine) -> EntryOnLine | None:
-    """Return an entry that stands for every size and parameter, less a factor that is never 0; None of any other."""
+    """Return an entry without its constant factor, which is never 0; None if that does not leave a function of x alone.
+
+    The result stands for every size and all values of the parameters: c x**2 with c > 0 gives x**2.
+    """
     factor, f = line.f.as_independent(line.x, as_Add=False)
     if not line.alike or f.free_symbols != {line.x} or not never_zero(factor):
         return None
@@ -107,9 +110,10 @@ def without_constants(line: EntryOnLine) -> EntryOnLine | None:
 
 
 def roughness(subject: Subject, place: MatrixEntry, line: EntryOnLine) -> Decision | None:
-    """Decide that an entry is locally Lipschitz; None if it is not known.
+    """Decide that an entry, as a function of one coordinate x, is locally Lipschitz; None if that is not known.
 
-    sqrt(|x|) and 1 + sqrt(|x|) are not, at 0. `line` is the entry as a function of one coordinate x.
+    Its zeros and kinks are isolated as algebraic numbers, and its order |y|**k at each decides. sqrt(|x|) and 1 +
+    sqrt(|x|) are refuted at x = 0; |x| is Lipschitz.
     """
     found = spots(line.f, line.x, line.block, line.constants)
     if found is None:
@@ -125,7 +129,7 @@ def roughness(subject: Subject, place: MatrixEntry, line: EntryOnLine) -> Decisi
 
 
 def roots_of(line: EntryOnLine | None) -> tuple[Root, ...] | None:
-    """Return the zeros of a function of one coordinate inside the domain; None if they are not known."""
+    """Return the zeros of a function of one coordinate inside its domain, isolated exactly; None if unknown."""
     if line is None:
         return None
     numbers = {s: rational(v) for s, v in line.constants.items()}
@@ -149,9 +153,10 @@ def _numerator(f: Expr) -> Expr:
 
 
 def is_crossed(subject: Subject, line: EntryOnLine, root: Root) -> bool | None:
-    """Whether chains cross {x = root}; False if the row of the coordinate in D and Q vanishes there; None: unknown.
+    """Whether chains cross {x = root}; False if the row of x in D and Q vanishes there; None if it is not known.
 
-    They do where D_xx, or the current b_x with b = -Q grad H + div Q, is not zero on a dense part of the surface.
+    They cross where D_xx, or b_x with b = -Q grad H + div Q, is not zero on a dense part of the surface. For Langevin
+    dynamics with Q[theta, r] = -theta the row of theta vanishes at theta = 0: not crossed.
     """
     system = subject.system(subject.sizes[0])
     k = system.z.index(line.x)
@@ -187,7 +192,7 @@ def _is_dense_at(e: Expr, line: EntryOnLine, root: Root, z: tuple[Symbol, ...]) 
 
 
 def is_certainly_inside(subject: Subject, root: Root, block: Block) -> bool:
-    """Whether a root lies inside the domain, its whole interval with it; not known where that is not of numbers."""
+    """Whether a root, with its whole isolating interval, lies inside the domain; False if its ends are unknown."""
     if has_unknown_edges(block) or restricts_state(subject.dynamics.declarations):
         return False
     ends = (Root(root.of, root.low, root.low), Root(root.of, root.high, root.high))
@@ -195,7 +200,7 @@ def is_certainly_inside(subject: Subject, root: Root, block: Block) -> bool:
 
 
 def refuted_at(place: MatrixEntry, line: EntryOnLine, root: Root, says: str) -> Refuted:
-    """Return a refutation by what an entry does at an exact zero."""
+    """Return the refutation by what an entry does at an exact zero."""
     label = str(line.x)
     return Refuted("exact zero", (*line.at, (label, root.text), (place.name, says)), text(place.formula))
 

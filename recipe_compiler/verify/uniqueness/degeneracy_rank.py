@@ -18,7 +18,7 @@ from recipe_compiler.verify.core.subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class MatrixEntry:
-    """An entry of D or Q: its name in reports, its blocks by number, its formula."""
+    """A block entry of D or Q: its name in reports, the numbers of its blocks, and its formula, n_row x n_col."""
 
     matrix: str
     name: str
@@ -34,7 +34,7 @@ class MatrixEntry:
 
 @dataclass(frozen=True, slots=True)
 class Pivot:
-    """Why an entry is nonsingular everywhere (off surfaces that chains cross)."""
+    """Why an entry is nonsingular everywhere, except on surfaces that chains cross."""
 
     by: str
     given: frozenset[str] = frozenset()
@@ -43,7 +43,7 @@ class Pivot:
 
 @dataclass(slots=True)
 class Pivots:
-    """The pivots that were used; `open` names an equation that has none."""
+    """The pivots used; `open` names the equation that has none."""
 
     pivots: list[Pivot] = field(default_factory=list[Pivot])
     zero: frozenset[int] = frozenset()
@@ -64,11 +64,16 @@ def places(subject: Subject) -> Iterator[MatrixEntry]:
 
 
 def constant_rank(entries: tuple[MatrixEntry, ...], pivot: Callable[[MatrixEntry], Pivot | None]) -> Pivots:
-    """Decide that D n = 0, Q n = 0 has the same rank at every state, block by block.
+    """Decide that the linear equations D n = 0 and Q n = 0 for n have the same rank at every state, block by block.
 
-    `pivot` gives the reason why an entry is nonsingular everywhere, None where it is not shown. With D[r,r] = C and
-    Q[theta,r] = -K(theta), both nonsingular, n = 0 is the only solution. An equation without a pivot whose entries
-    depend on the state leaves the question open, by name.
+    n is a vector over z. A block of n is zero where an equation holds it alone with a nonsingular entry. Of what is
+    left, an equation that is constant, or that has a nonsingular entry in a block of its own, has the same rank
+    everywhere; any other leaves the question open, by name. With D[r,r] = C and Q[theta,r] = -K(theta), both
+    nonsingular, n = 0 is the only solution at every state.
+
+    Args:
+        entries: those of D and Q, or of D alone, that are not zero.
+        pivot: returns why an entry is nonsingular everywhere; None where that is not shown.
     """
     found = Pivots()
     equations = [

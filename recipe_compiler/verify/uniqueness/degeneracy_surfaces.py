@@ -50,7 +50,7 @@ _SMOOTH = (sympy.Add, sympy.Mul, *SMOOTH)
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """A surface that no chain crosses, with admissible states on both sides of it."""
+    """A surface {g = 0} that no chain crosses, with admissible states on both sides."""
 
     g: Expr
     sizes: Sizes
@@ -62,10 +62,14 @@ class Wall:
 
 
 def wall(subject: Subject, *, degenerate: bool = False) -> Wall | None:
-    """Return a surface {g = 0} that splits the state space, if `degenerate` one that D or D + Q singles out, or None.
+    """Return a surface {g = 0} that splits the state space, or None; if `degenerate`, one where D or D + Q degenerates.
 
-    L g = g w and grad g . D grad g = g**2 u with smooth w and u: log|g| then has bounded drift and noise in bounded
-    sets (Ito), and g keeps its sign. D = theta**2, Q = 0 on the line has g = theta.
+    With v = (D + Q).T grad g, L g = div v - v . grad H. If L g = g w and grad g . D grad g = g**2 u with smooth w and
+    u, then by Ito's formula log|g| has bounded drift and noise in bounded sets, and g keeps its sign. g runs over
+    factors of the entries of D and Q, at fixed sizes; both signs of g must occur at exact admissible points.
+
+    Example: D = theta**2, Q = 0 and H = theta**2/2 on the line, with g = theta. v = theta**2, L g = 2 theta - theta**3
+    = theta (2 - theta**2), grad g . D grad g = theta**2: chains never cross 0.
     """
     whole = subject.whole
     formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
@@ -149,7 +153,7 @@ def _fits(g: Expr, z: tuple[Symbol, ...], blocks: dict[Symbol, Block], *, linear
 
 @dataclass(frozen=True, slots=True)
 class Across:
-    """v = (D + Q).T grad g, the noise grad g . D grad g and the drift L g of a function g."""
+    """What passes through the surfaces g = constant: v = (D + Q).T grad g, grad g . D grad g, and L g."""
 
     v: tuple[Expr, ...]
     noise: Expr
@@ -157,9 +161,9 @@ class Across:
 
 
 def across(g: Expr, s: System) -> Across:
-    """Return what of noise and drift goes through the surfaces on which g is constant.
+    """Return v = (D + Q).T grad g (n scalars), the noise grad g . D grad g and the drift L g of a scalar function g.
 
-    L g = exp(H) div(exp(-H) v), so that `drift` = div v - v . grad H (for a skew Q and symmetric D).
+    L g = exp(H) div(exp(-H) v) = div v - v . grad H, for a symmetric D and a skew Q.
     """
     n = gradient(g, s.z)
     v = tuple(total([a * x for a, x in zip(row, n, strict=True)]) for row in transpose(add((s.D, s.Q))))
@@ -170,9 +174,9 @@ def across(g: Expr, s: System) -> Across:
 
 
 def crossing(g: Expr, s: System) -> tuple[Expr, ...]:
-    """Return the noise in g and the current of Q through its surfaces: grad g . D grad g and b . grad g.
+    """Return the noise in g, grad g . D grad g, and the current through its surfaces, b . grad g.
 
-    b = -Q grad H + div Q. One in which an abstract function occurs is left out: what that is on a surface is not known.
+    b = -Q grad H + div Q. One that contains an abstract function is left out, as its values on a surface are not known.
     """
     n = gradient(g, s.z)
     current = total([x * b for x, b in zip(n, circulation(s), strict=True)])
@@ -210,7 +214,7 @@ def _bare(e: Expr) -> Expr:
 
 
 def solved(g: Expr, z: tuple[Symbol, ...]) -> tuple[Symbol, Expr]:
-    """Return a coordinate x of z and what it is on {g = 0}, g linear: x and y of x - y."""
+    """Return a coordinate x, and what it equals on {g = 0}, for a linear g: x - y has x and y."""
     x = next(x for x in z if g.diff(x) != 0)
     return x, sympy.expand(x - g / g.diff(x))
 
@@ -250,9 +254,10 @@ def _both_sides(subject: Subject, g: Expr, sizes: Sizes, *, free: bool) -> bool:
 
 
 def crossed(subject: Subject, g: Expr, sizes: Sizes) -> bool:
-    """Whether chains cross {g = 0}, g a linear scalar function of the n coordinates, whatever the parameters.
+    """Whether chains cross {g = 0}, g a linear scalar function of the n coordinates, for all values of the parameters.
 
-    One of grad g . D grad g and b . grad g, b = -Q grad H + div Q, is not zero on a dense part of the surface.
+    They do if grad g . D grad g or b . grad g, with b = -Q grad H + div Q, is not zero on a dense part of the surface.
+    For H = (x**2 + r**2)/2, D = diag(0, 1) and Q_12 = -1 the plane x = 0 is crossed: b_x = r.
     """
     s = subject.system(sizes)
     x, at = solved(g, s.z)
@@ -260,7 +265,10 @@ def crossed(subject: Subject, g: Expr, sizes: Sizes) -> bool:
 
 
 def is_dense(e: Expr, z: tuple[Symbol, ...]) -> bool:
-    """Whether an expression is a polynomial in the state that is not zero, whatever the parameters."""
+    """Whether an expression is a polynomial in the state that is not zero, for all values of the parameters.
+
+    It is then nonzero on a dense set.
+    """
     try:
         polynomial = sympy.Poly(e, *z)
     except sympy.PolynomialError:
@@ -269,7 +277,7 @@ def is_dense(e: Expr, z: tuple[Symbol, ...]) -> bool:
 
 
 def factors(e: Expr, z: tuple[Symbol, ...]) -> tuple[Expr, tuple[Expr, ...]]:
-    """Return the factor of an expression that is constant, and those that depend on the state without their powers.
+    """Return the constant factor of an expression, and the factors that depend on the state, without their powers.
 
     2 a x**2 (x - y) has 2 a, and x, x - y.
     """

@@ -38,9 +38,11 @@ _Row = tuple[Fraction, ...]
 
 
 def spanning(s: System) -> tuple[Expr, ...]:
-    """Return minors of the columns of D and their brackets that vanish nowhere together; none where none are found.
+    """Return minors of the columns of D and their brackets that have no common zero; nothing where none are found.
 
-    Each is an n x n determinant. `x` and `1 + x y` are such a pair: 1 = (1 + x y) - y x.
+    Each is an n x n determinant, a polynomial with rational coefficients. At each state one of them is not zero, so the
+    brackets span all n directions there (Hormander's condition). That they have no common zero, real or complex, is
+    shown by a Groebner basis {1}: for `x` and `1 + x y`, 1 = (1 + x y) - y x.
     """
     if len(s.z) > LARGEST_OF_MINORS:
         return ()
@@ -89,11 +91,11 @@ def _without_common_zero(minors: list[Expr], variables: list[sympy.Basic]) -> li
 
 
 def reached(s: System) -> int | None:
-    """Return the rank of [D, A D, ..., A**(n-1) D], n x n matrices of numbers, of dz = A z dt + sqrt(2D) dW.
+    """Return the rank of [D, A D, ..., A**(n-1) D] for a linear dz = A z dt + sqrt(2 D) dW; None if it is not linear.
 
-    A is the Jacobian of b = -Q grad H + div Q, the drift but for what follows the columns of D. The rank is how many of
-    the n directions noise reaches (Kalman's condition): 2 for A = [[0, 1], [-1, 0]] and D = diag(0, 1), of which A D
-    has the column (1, 0). None of an equation that is not linear.
+    D and A are n x n matrices of rational numbers; A is the Jacobian of b = -Q grad H + div Q, the drift up to a
+    combination of the columns of D. Rank n is Kalman's condition: noise reaches all directions. For A = [[0, 1], [-1,
+    0]] and D = diag(0, 1) it is 2, since A D has the column (1, 0).
     """
     n = len(s.z)
     D = _numbers(s.D)

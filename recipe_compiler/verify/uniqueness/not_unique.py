@@ -41,7 +41,7 @@ MAY_VANISH = frozenset({Kind.REAL, Kind.NONNEGATIVE, Kind.SYMMETRIC, Kind.SKEW, 
 
 @dataclass(frozen=True, slots=True)
 class AtValues:
-    """The exact values of a build: its sizes, and what each entry of a parameter is."""
+    """The exact values of a build: its sizes, and the value of each entry of a parameter."""
 
     sizes: Sizes
     entries: dict[Expr, Expr]
@@ -51,7 +51,7 @@ class AtValues:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """A refutation, another stationary density exp(-H)/(1 + C**2), and the sizes it is about."""
+    """A refutation of uniqueness by another stationary density, and the sizes it is about."""
 
     decision: Refuted
     for_d: str | tuple[tuple[str, int], ...]
@@ -70,11 +70,20 @@ class _Instance:
 
 
 def other_law(subject: Subject, hint: str, at: AtValues | None) -> Other | None:
-    """Return a conserved quantity C: exp(-H)/(1 + C**2) is then another stationary density.
+    """Return another stationary density exp(-H)/(1 + C**2), with a conserved quantity C; None where none is found.
 
-    D grad C = 0 and b . grad C = 0, b = -Q grad H + div Q a vector over z, keep the scalar C constant along chains: H
-    itself where D = 0 (HMC), a block's energy without noise, or a constant vector times z. In dynamics the claim is
-    about all admissible parameters, and one instance refutes it; in a build it is about its values, `at`.
+    If D grad C = 0 and b . grad C = 0 with b = -Q grad H + div Q, the scalar C never changes along a chain, so any
+    function of C times exp(-H) is stationary. C is H itself where D = 0 (HMC), the energy of blocks without noise, or a
+    constant vector times z. For dynamics the claim is about all admissible parameters, and one instance refutes it; in
+    a build it is about the build's values.
+
+    Example: HMC, D = 0 and Q = [[0, -I], [I, 0]], has C = H. Langevin dynamics with D = diag(1, 0) in two coordinates
+    and Q = 0 has C = theta_2.
+
+    Args:
+        subject: the dynamics.
+        hint: what to add to the refutation: a refresh that would bring in noise.
+        at: the values of a build; None for dynamics by themselves.
     """
     for instance in _instances(subject, at):
         try:
@@ -88,7 +97,10 @@ def other_law(subject: Subject, hint: str, at: AtValues | None) -> Other | None:
 
 
 def stronger(dynamics: Dynamics, names: tuple[str, ...]) -> tuple[Dynamics, str] | None:
-    """Return the dynamics with parameters declared not to vanish, and that in words; None where no kind means it."""
+    """Return the dynamics with some parameters declared nonzero by stronger kinds, and these in words; None if none do.
+
+    `psd` becomes `pd`, `nonnegative` becomes `positive`.
+    """
     declared = dynamics.declarations
     kinds = {p.name: kind for p in declared.parameters if p.name in names for kind in p.kinds if kind in _STRONGER}
     if not names or kinds.keys() != set(names):
@@ -102,7 +114,7 @@ def stronger(dynamics: Dynamics, names: tuple[str, ...]) -> tuple[Dynamics, str]
 
 
 def at_values(dynamics: Dynamics, at: AtValues) -> System | None:
-    """Return the system of a build, with its values put in; None where it does not fix every size."""
+    """Return H, D, Q of a build as scalars at its values and sizes; None where it does not fix every size."""
     sizes = dynamics.declarations.sizes
     if not all(size in at.sizes for size in sizes):
         return None
@@ -119,7 +131,10 @@ def at_values(dynamics: Dynamics, at: AtValues) -> System | None:
 
 
 def potential_of(build: Build, bound: Dynamics, sizes: Sizes) -> tuple[str, tuple[Expr, ...], Expr] | None:
-    """Return the potential that a target states, at exact values; None for one of data, or at a size not known."""
+    """Return the potential that a target states, at exact values; None if it is of data, or a size is not known.
+
+    The name of the function, the target's coordinates, and U as a scalar of these.
+    """
     target, name = build.target, bound.potential
     own = target.declarations
     held = any(block.constraint is not None for block in own.blocks)

@@ -49,20 +49,23 @@ LARGEST = 4
 
 
 def varies(dynamics: Dynamics) -> bool:
-    """Whether D or Q depends on the state, or Q, which a claimed drift has, may."""
+    """Whether D or Q depends on the state; also if Q is not given and the one recovered for a claimed drift may."""
     matrices = (dynamics.D, dynamics.Q, dynamics.claims.diffusion)
     moving = any(depends_on_state(place) for matrix in matrices for row in matrix or () for place in row)
     return moving or (dynamics.Q is None and states_equation(dynamics))
 
 
 def regular(subject: Subject) -> Answer:
-    """Decide the regularity of D and Q: entry by entry whether they are Lipschitz, together whether they degenerate.
+    """Decide that D and Q are locally Lipschitz, and that they degenerate on no surface that splits the state space.
 
-    Where Q is not given it is the one that the claimed drift is shown to have; if none is, what D shows alone. Nothing
-    is then required of a D that is constant: a current round a torus has no Q, and is as regular as can be.
+    Entry by entry for the first; for the second, nT (D + Q) = 0 with n the normal of a surface means that noise and
+    drift are tangent to it (D >= 0 has no slope across its zeros), and no chain crosses. So where D or D + Q loses
+    rank, chains have to be shown to cross: n . D n or b . n must not vanish there. Abstract functions are taken to be
+    smooth, and nonsingular, both listed as assumptions. Where Q is not given, the one recovered for the drift is
+    judged; where none is, only D, and nothing is required of a constant D.
 
-    nT (D + Q) = 0 on a surface with normal n means that no chain crosses it: D = theta**2, Q = 0 on the line is
-    refuted.
+    Examples: D = theta**2 on the line is refuted, as chains do not cross 0. D = sqrt(|theta|) is refuted as not
+    Lipschitz at 0. SGHMC with constant matrices depends on no state, and the claim does not apply.
     """
     of = represented(subject)
     if of is not None:

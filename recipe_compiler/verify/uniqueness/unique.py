@@ -71,16 +71,28 @@ class _Tried:
 def unique(subject: Subject) -> Answer:
     """Decide that exp(-H) is the only stationary law of the recipe's equation, for all parameters as declared.
 
-    Shown where D is definite, or where its columns and their brackets with b = -Q grad H + div Q span all n directions
-    at every state (Hoermander 1967; Hairer, Mattingly 2006, Theorem 3.16). In underdamped Langevin dynamics with a
-    definite C noise reaches r, and [d/dr, b] reaches theta. It rests on a finite integral of exp(-H) and on no
-    explosion.
+    Proved where D is positive definite, or where its columns and their brackets with b = -Q grad H + div Q, [X, Y]_i =
+    sum_j (X_j d_j Y_i - Y_j d_j X_i), span all n directions at every state (Hormander 1967; Ichihara, Kunita 1974;
+    Hairer, Mattingly 2006, Theorem 3.16). Refuted by a conserved quantity or by a surface that no chain crosses. It
+    rests on a symmetric D >= 0, a skew Q, smooth H, D and Q, a finite integral of exp(-H), and on solutions that do not
+    explode: where `explosion` is undecided that is listed as an assumption. Undecided on domains with a boundary.
+
+    Example, underdamped Langevin dynamics with b = (inv(M) r, -grad U): for C > 0 noise reaches r, and the brackets
+    [d/dr_j, b] = (inv(M) e_j, 0) reach theta, at every state and for every size. With C = 0 it is refuted: H never
+    changes.
     """
     return of_equation(subject, None, lambda: normalisable(subject), explosion)
 
 
 def of_equation(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> Answer:
-    """Decide the claim about D, Q and H as written, or with the Q that the claimed drift has; with what it rests on."""
+    """Decide that exp(-H) is the only stationary law, with Q as written or as recovered for the claimed drift.
+
+    Args:
+        subject: the dynamics.
+        at: the values of a build; None for dynamics by themselves.
+        law: decides that exp(-H) has a finite integral.
+        stays: decides that solutions do not explode.
+    """
     of = represented(subject)
     if of is None:
         return Answer(Undecided((UNKNOWN,)), where=subject.place("D", "claims.drift"))

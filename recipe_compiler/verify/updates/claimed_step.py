@@ -31,7 +31,7 @@ SECOND = Fraction(2)
 
 @dataclass(frozen=True, slots=True)
 class ClaimedStep:
-    """An update with the energy it should keep."""
+    """A claimed update, read by both engines, and the energy that it should keep."""
 
     dynamics: Dynamics
     """As written, with the declarations of the step."""
@@ -46,23 +46,23 @@ class ClaimedStep:
 
     @property
     def declarations(self) -> Declarations:
-        """Return what is declared, the covariance of an estimated gradient included."""
+        """What is declared, the covariance V of an estimated gradient included."""
         return self.update.step.declarations
 
     @property
     def premises(self) -> Obligations:
-        """Return what the update and H need to be defined and smooth."""
+        """What the update and H need in order to be defined and smooth."""
         return smoothness((*self.update.step.formulas, self.dynamics.H), self.declarations)
 
     def at(self, sizes: Sizes) -> StepMoments:
-        """Return the moments at fixed sizes, by the second engine; read once."""
+        """Return E[dz] and Cov[dz] at fixed sizes, by the second engine; computed once."""
         key = tuple(sizes.items())
         if key not in self.moments:
             self.moments[key] = step_moments(self.update.step, sizes)
         return self.moments[key]
 
     def residual_at(self, sizes: Sizes, power: Fraction) -> Expr:
-        """Return the residual of the coefficients of one power of eps, by the second engine."""
+        """Return the residual for the coefficients of eps**power in E[dz] and Cov[dz]/2, by the second engine."""
         moments = self.at(sizes)
         part = by_powers(moments, SECOND).get(power)
         none = 0 * moments.eps
@@ -71,11 +71,11 @@ class ClaimedStep:
 
 
 def claimed_step(dynamics: Dynamics, where: Place) -> ClaimedStep:
-    """Return a claimed update, read.
+    """Return a claimed update, read by the index calculus.
 
     Raises:
         NotReadError: a formula whose expansion in eps is not known.
-        ModelError: a formula that has no entrywise meaning, blocks that wait for each other.
+        ModelError: a formula that has no entrywise meaning, or blocks that need each other's new value.
     """
     step = stated_step(dynamics)
     zero = zeros(step.declarations.blocks)
@@ -86,7 +86,7 @@ def claimed_step(dynamics: Dynamics, where: Place) -> ClaimedStep:
 
 
 def guarded(entries: Callable[[Sizes], Sequence[Expr]]) -> Scalars:
-    """Return entries whose failures to be read are those that a decision knows.
+    """Return entries that raise what `identities.decide` handles where the second engine cannot expand a formula.
 
     Raises:
         NotScalarisableError: from the entries, in the place of NoExpansionError and NotAStepError.
@@ -102,9 +102,9 @@ def guarded(entries: Callable[[Sizes], Sequence[Expr]]) -> Scalars:
 
 
 def disagreement(claimed: ClaimedStep) -> Scalars:
-    """Return E[dz] and Cov[dz] as the index calculus found them less those of the second engine, up to eps**2.
+    """Return E[dz] and Cov[dz] by the index calculus less those of the second engine, up to eps**2.
 
-    n + n x n scalars for each power of eps at the given sizes; all must be zero.
+    n + n * n scalars for each power of eps at the given sizes; a proof needs all of them to be zero.
     """
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
@@ -153,7 +153,7 @@ def _length(index: Index, sizes: Sizes) -> int:
 
 
 def halved(claimed: ClaimedStep, matrix: Matrix) -> Matrix:
-    """Return D of a covariance 2 D, a matrix over z."""
+    """Return D for a covariance 2 D, a matrix over z."""
     c = calculus(claimed.declarations)
     return tuple(tuple(c.scale(entry, Fraction(1, 2)) for entry in row) for row in matrix)
 

@@ -53,12 +53,16 @@ def claims_update(dynamics: Dynamics) -> bool:
 
 
 def claimed_update(subject: Subject) -> Answer:
-    """Decide that exp(-H) is stationary for the limit of the claimed update, for every size.
+    """Decide that exp(-H) is stationary for the limit of the claimed update as eps -> 0, for every size.
 
-    The limit is dz = f dt + sqrt(2D) dW with f = lim E[dz]/eps (a vector over z) and D = lim Cov[dz]/(2 eps) (a matrix
-    over z), as eps -> 0. A step that does not shrink with eps has to keep the Gaussian exp(-H) itself.
+    The limit is dz = f dt + sqrt(2D) dW with f = lim E[dz]/eps, a vector over z, and D = lim Cov[dz]/(2 eps), a matrix
+    over z; its residual R has to vanish (Ma, Chen, Fox 2015, Theorem 1, for this f and D). Where all noise and drift
+    begin at a higher power of eps, that power is the step size. A step that does not shrink with eps must keep the
+    Gaussian exp(-H) itself. It rests on: both engines' E[dz] and Cov[dz] agree up to eps**2; every N(0, cov) has cov >=
+    0 for small eps; estimated gradients are unbiased. A proof adds remarks on finite steps.
 
-    (Ma, Chen, Fox 2015, Theorem 1, for this f and D.) theta - eps/2 grad U + N(0, eps I) has f = -grad U/2 and D = I/2.
+    Example: theta - eps/2 grad U + N(0, eps I) has f = -grad U/2 and D = I/2: R = 0, proved. With N(0, 2 eps I) it has
+    D = I, R = (|grad U|**2 - tr Hess U)/2, and is refuted "at every step size".
     """
     where = subject.place("claims.update", "claims")
     try:

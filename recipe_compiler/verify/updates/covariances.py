@@ -28,7 +28,7 @@ Leading = tuple[Fraction, Formula]
 
 @dataclass(frozen=True, slots=True)
 class UnshownDraw:
-    """A draw that is not shown to be one."""
+    """A draw N(0, cov) whose covariance is not shown to be positive semidefinite for small eps."""
 
     says: str
     leading: Formula | None
@@ -37,7 +37,7 @@ class UnshownDraw:
 
 @dataclass(frozen=True, slots=True)
 class Laws:
-    """What is known of the covariances: used declarations, those not shown, and a point where one is no covariance."""
+    """What is known of all covariances: facts used, draws that are open, and a point where one is no covariance."""
 
     given: frozenset[str] = frozenset()
     open: tuple[UnshownDraw, ...] = ()
@@ -48,9 +48,12 @@ class Laws:
 
 
 def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
-    """Return whether every `N(0, cov)` of a step has cov = cov.T >= 0 for small step sizes.
+    """Decide that every `N(0, cov)` of a step has cov = cov.T >= 0 for small step sizes.
 
-    Its leading coefficient in eps decides if it is definite; else structure has to show that the rest keeps it so.
+    The leading coefficient in eps decides if it is positive definite. Where it is only semidefinite, structure has to
+    show that the rest keeps it so, or this is assumed and listed with the proof: 2 eps C - eps**2 V is decided by 2 C
+    for a definite C, and needs the assumption for a semidefinite one. Refuted by an exact negative direction of the
+    leading coefficient.
     """
     given: set[str] = set()
     left: list[UnshownDraw] = []
@@ -113,9 +116,9 @@ def _for_small_steps(item: ClaimedDraw, step: Step) -> set[str]:
 
 
 def leading(formula: Formula) -> Leading | None:
-    """Return the lowest power of eps in a formula with its coefficient, as far as its structure shows it.
+    """Return the lowest power of eps in a formula with its coefficient, as far as structure shows it; else None.
 
-    2 eps C - eps**2 V has (1, 2 C). None where it is not seen.
+    2 eps C - eps**2 V has (1, 2 C); 1 - exp(-2 eps) has (1, 2).
     """
     if not _steps(formula):
         return Fraction(0), formula

@@ -29,12 +29,12 @@ Terms = dict[Monomial, Expr]
 
 
 class NoExpansionError(Exception):
-    """An expression that has no expansion in powers of eps, or none that is known; what needs it is undecided."""
+    """An expression without a known expansion in powers of eps; what needs it is undecided."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """What the step size is called, the draws with the power of eps that each carries, and the last power kept."""
+    """The step size, the draws with the power of eps that each carries, and the last power that is kept."""
 
     eps: Symbol
     top: Fraction
@@ -51,7 +51,7 @@ class Grading:
 
 
 def by_power(e: Expr, eps: Symbol, top: Fraction) -> dict[Fraction, Expr]:
-    """Return the coefficients a_p of sum_p a_p eps**p up to `top`; those that are zero as written are left out.
+    """Return the coefficients a_p of sum_p a_p eps**p for all p <= `top`; those that are zero as written are left out.
 
     Raises:
         NoExpansionError: no expansion about eps = 0 is known.
@@ -60,7 +60,10 @@ def by_power(e: Expr, eps: Symbol, top: Fraction) -> dict[Fraction, Expr]:
 
 
 def expanded(e: Expr, g: Grading) -> Terms:
-    """Return an expression as sum_p,m c_pm eps**p m, m monomials in the draws, all those up to the last power kept.
+    """Return an expression as sum_(p,m) c_pm eps**p m, m monomials in the draws, up to the last power kept.
+
+    Functions are expanded by Taylor's formula about eps = 0, other powers by the binomial series, exactly: sqrt(1 + eps
+    x) is 1 + eps x/2 - eps**2 x**2/8 up to eps**2.
 
     Raises:
         NoExpansionError: no expansion about eps = 0 is known.
@@ -94,7 +97,7 @@ def added(parts: list[Terms]) -> Terms:
 
 
 def multiplied(left: Terms, right: Terms, top: Fraction) -> Terms:
-    """Return the product up to a power of eps.
+    """Return the product of two sums, up to a power of eps.
 
     Raises:
         NoExpansionError: it may have too many terms.

@@ -31,17 +31,22 @@ LONGEST = 400
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """Sentences to add to a proof, and the formulas they are about."""
+    """Sentences to add to a proof, and the formulas that they are about."""
 
     said: tuple[str, ...]
     data: tuple[tuple[str, str], ...]
 
 
 def remarks(claimed: ClaimedStep, recipe: Derivation | None) -> Remarks:
-    """Return what finite steps do, and where the limiting equation is another than the recipe's.
+    """Return what the finite steps of a claimed update do, and how its limit differs from the recipe's equation.
 
-    With E[dz] = eps f + eps**2 f_2 and Cov[dz] = 2 eps D + eps**2 C_2 the part eps of the residual is that of f_2 and
-    C_2/2: what the noise V of a gradient leaves there is a bias of every finite step.
+    With E[dz] = eps f + eps**2 f_2 and Cov[dz] = 2 eps D + eps**2 C_2, the eps^1 part of the residual of the moments is
+    the residual of f_2 and C_2/2. What the noise V of an estimated gradient leaves there is a bias of every finite
+    step. (SGHMC without a correction, M = I, has C_2 = V in r: (r.T V r - tr V)/2.)
+
+    Args:
+        claimed: the update.
+        recipe: the derivation from D and Q, if these are given.
     """
     finite = (_between(claimed), _finite(claimed)) if claimed.update.unit == ONE else ()
     parts = (_limit(claimed), _noiseless(claimed), *finite, _other_equation(claimed, recipe))
@@ -150,11 +155,11 @@ def _other_equation(claimed: ClaimedStep, recipe: Derivation | None) -> Remarks:
 
 
 def departure(claimed: ClaimedStep, recipe: Derivation | None) -> tuple[str, str] | None:
-    """Return the first part of a limiting equation that is not the recipe's: the block, and what stands for what.
+    """Return the first part of a limiting equation that is not the recipe's: the block, what was found and expected.
 
-    f and D are compared with k f and k D of the recipe, k the multiple of the step size from which fewest parts depart.
-    None where D and Q are not given, or the two are the same. Where it is another equation it need not be wrong: this
-    says where to look in one that is.
+    f and D are compared with k f and k D of the recipe, k > 0 the multiple of the step size for which fewest parts
+    differ. None where D and Q are not given, or nothing differs. Another equation need not be wrong; of one that is
+    refuted, this says where to look.
     """
     if recipe is None or claimed.dynamics.D is None or claimed.dynamics.Q is None:
         return None
@@ -201,7 +206,7 @@ def _unjudged(unit: Fraction, k: Fraction) -> str:
 
 
 def read_as(unit: Fraction, k: Fraction = ONE) -> str:
-    """Return as what the step size is read: a multiple of a power of eps."""
+    """Return, in words, what the step size is read as: a multiple of a power of eps."""
     above = written(unit) if k.numerator == 1 else f"{k.numerator}*{written(unit)}"
     return f"step size read as {above}{'' if k.denominator == 1 else f'/{k.denominator}'}"
 

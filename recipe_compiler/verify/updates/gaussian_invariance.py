@@ -36,12 +36,12 @@ ZERO = Fraction(0)
 
 
 class NotAffineError(Exception):
-    """The step at eps = 0 is no affine step of a Gaussian law, as far as could be seen."""
+    """The step at eps = 0 is not seen to be an affine step of blocks with a Gaussian law."""
 
 
 @dataclass(frozen=True, slots=True)
 class InvarianceConditions:
-    """What must vanish for the law of the moved blocks to stay, and whether the step is no more than that."""
+    """What must vanish for the moved blocks to keep their law, and whether the step is nothing but such a draw."""
 
     blocks: tuple[Block, ...]
     conditions: tuple[tuple[str, Tensor], ...]
@@ -51,13 +51,15 @@ class InvarianceConditions:
 
 
 def refresh(update: Update, H: Formula) -> InvarianceConditions:
-    """Return the conditions that a step which does not shrink must meet, for every size.
+    """Return the conditions under which a step that does not shrink with eps keeps the law of what it moves.
 
-    They are F m + g - m = 0 and F S F.T + Sigma - S = 0, n x n over the blocks that are moved, each of which must be
-    shown to vanish. r' = c r + N(0, (1 - c**2) M) has F = c I: c**2 M + (1 - c**2) M = M.
+    At eps = 0 the step is z' = F z + g + N(0, Sigma), and exp(-H) has the moved blocks Gaussian given the others, with
+    mean m and covariance S. The law stays if and only if F m + g - m = 0 and F S F.T + Sigma - S = 0, n x n over these
+    blocks, for every size. r' = c r + N(0, (1 - c**2) M) with H = r.T inv(M) r/2 has F = c I, m = 0 and S = M: c**2 M +
+    (1 - c**2) M - M = 0.
 
     Raises:
-        NotAffineError: the blocks that it moves are not Gaussian under exp(-H), or they are not moved affinely.
+        NotAffineError: the moved blocks are not Gaussian under exp(-H), or not moved affinely.
         ModelError: an H that has no entrywise meaning.
     """
     declarations = update.step.declarations
@@ -188,7 +190,7 @@ def _is_gaussian(update: Update) -> bool:
 
 
 def conditions_at(update: Update, H: Formula, found: InvarianceConditions) -> Scalars:
-    """Return the same conditions at fixed sizes, by the second engine: of the means first, then of the covariances."""
+    """Return the same conditions at fixed sizes, by the second engine: n of the mean, then n * n of the covariance."""
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
         step = update.step
@@ -205,9 +207,10 @@ def conditions_at(update: Update, H: Formula, found: InvarianceConditions) -> Sc
 
 
 def refresh_identity(update: Update, H: Formula, where: Place) -> tuple[InvarianceConditions, Identity]:
-    """Return the conditions as one identity; its index expression is the first condition that does not vanish.
+    """Return the conditions of `refresh`, and one identity that holds if and only if all of them do.
 
-    F m + g - m = 0 and F S F.T + Sigma - S = 0 block by block, against the same at fixed sizes.
+    Its index expression is the first condition that does not reduce to zero; its entries are all conditions at fixed
+    sizes.
     """
     found = refresh(update, H)
     words, left = next(((w, t) for w, t in found.conditions if not t.is_zero), ("the law of a step", Tensor((), ())))

@@ -29,7 +29,7 @@ MOST_DRAWS = 8
 
 @dataclass(frozen=True, slots=True)
 class StepMoments:
-    """The first two moments of dz = z' - z given z, one entry per coordinate, as functions of eps."""
+    """The first two moments of dz = z' - z given z, as functions of eps: E[dz] (n) and Cov[dz] (n x n)."""
 
     z: tuple[Symbol, ...]
     eps: Symbol
@@ -42,7 +42,7 @@ class StepMoments:
 
 @dataclass(frozen=True, slots=True)
 class DrawGroup:
-    """n draws of mean 0 that are drawn together, and their covariance over the power of eps that they carry."""
+    """n centred draws made together, and their covariance divided by the power of eps that it carries."""
 
     symbols: tuple[Symbol, ...]
     covariance: tuple[tuple[Terms, ...], ...]
@@ -51,7 +51,7 @@ class DrawGroup:
 
 
 def standard(symbols: tuple[Symbol, ...]) -> DrawGroup:
-    """Return independent draws of variance 1."""
+    """Return the group of independent draws of variance 1."""
     one: Terms = {(ZERO, ()): sympy.Integer(1)}
     return DrawGroup(symbols, tuple(tuple(one if x == y else {} for y in symbols) for x in symbols))
 
@@ -59,7 +59,9 @@ def standard(symbols: tuple[Symbol, ...]) -> DrawGroup:
 def moments(
     z: tuple[Symbol, ...], eps: Symbol, change: Sequence[Terms], groups: Sequence[DrawGroup], top: Fraction
 ) -> StepMoments:
-    """Return E[dz] (n) and Cov[dz] (n x n) of a dz that does not grow as eps becomes small, up to a power of eps.
+    """Return E[dz] (n) and Cov[dz] (n x n), up to a power of eps, of a dz that does not grow as eps -> 0.
+
+    Cov[dz]_ij = E[dz_i dz_j] - E[dz_i] E[dz_j], the expectations by `expectation`.
 
     Raises:
         NoExpansionError: a moment of draws is needed that is not known.
@@ -76,9 +78,11 @@ def moments(
 
 
 def expectation(terms: Terms, groups: Sequence[DrawGroup], top: Fraction) -> Terms:
-    """Return E of a polynomial in the draws, the last group first: its covariance may hold earlier draws.
+    """Return E of a polynomial in the draws, by Isserlis' theorem (Isserlis 1918).
 
-    E[w1**2 w2**2] = C11 C22 + 2 C12**2, from the three pairings (Isserlis 1918).
+    E[w_1 ... w_2k] of centred Gaussian draws is the sum over all pairings of products of covariances: E[w1**2 w2**2] =
+    C11 C22 + 2 C12**2. The last group is averaged first, as its covariance may hold earlier draws. Of draws that need
+    not be Gaussian only the first two moments are used.
 
     Raises:
         NoExpansionError: a moment of draws is needed that is not known.

@@ -42,10 +42,10 @@ class _Product:
 
 
 def stays_semidefinite(covariance: Formula, first: Formula, declarations: Declarations) -> bool:
-    """Whether a symmetric covariance is semidefinite for small eps if `first`, its leading coefficient, is.
+    """Whether a symmetric covariance is positive semidefinite for all small eps if its leading coefficient `first` is.
 
-    2 D - eps V is, if D is definite, and not where D is singular along a v with v.T V v > 0; 2 D - eps D Y D is for any
-    D >= 0. False may mean that it was not shown.
+    2 D - eps V is if D is definite, and is not where D is singular along a v with v.T V v > 0. 2 D - eps D Y D is for
+    every D >= 0, since |v.D Y D v| <= |Y| |D| v.D v. False may mean that it was not shown.
     """
     kind = Kind.PSD if covariance.shape.sizes else Kind.NONNEGATIVE
     if not holds_step(covariance) or is_of_kind(covariance, kind, declarations):
@@ -55,7 +55,7 @@ def stays_semidefinite(covariance: Formula, first: Formula, declarations: Declar
 
 
 def is_even(covariance: Formula, declarations: Declarations) -> bool:
-    """Whether a covariance multiplied out is its own transpose: A B + B A is, for symmetric A and B, A B is not."""
+    """Whether a covariance, multiplied out, equals its transpose: A B + B A does for symmetric A, B; A B does not."""
     products = _products(plain(covariance, declarations))
     if not covariance.shape.sizes or products is None:
         return not covariance.shape.sizes

@@ -28,9 +28,10 @@ TOP = Fraction(2)
 
 
 def step_moments(step: Step, sizes: Sizes) -> StepMoments:
-    """Return the moments of a step at fixed sizes, up to eps**2.
+    """Return E[dz] (n) and Cov[dz] (n x n) of a claimed step at fixed sizes, up to eps**2, by the second engine.
 
-    E[dz] is a vector over the n coordinates, Cov[dz] n x n, both with powers of eps; pairings as in Isserlis (1918).
+    Every entry of dz is expanded in powers of eps and products of draws, whose expectations are sums over pairings
+    (Isserlis 1918). Nothing is shared with index notation.
 
     Raises:
         NoExpansionError: no expansion about eps = 0 is known, or a third moment of a gradient's noise is needed.

@@ -19,12 +19,12 @@ from recipe_compiler.verify.updates.gaussian_moments import StepMoments
 
 
 class NotAStepError(Exception):
-    """A moment that does not become small as eps does: there is no limiting equation."""
+    """A moment that grows as eps becomes small: there is no limiting equation."""
 
 
 @dataclass(frozen=True, slots=True)
 class MomentCoefficient:
-    """The coefficient of one power of eps in both moments: of E[dz], and of Cov[dz]."""
+    """The coefficients of one power of eps: in E[dz] (n) and in Cov[dz] (n x n)."""
 
     mean: tuple[Expr, ...]
     covariance: Rows
@@ -49,7 +49,10 @@ def by_powers(moments: StepMoments, top: Fraction = Fraction(2)) -> dict[Fractio
 
 
 def residual(z: tuple[Symbol, ...], part: MomentCoefficient, H: Expr) -> Expr:
-    """Return the residual of one power's part, a scalar: f its mean (n), D half its covariance (n x n)."""
+    """Return the scalar R = (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)], p = exp(-H), for one power of eps.
+
+    f is its coefficient in E[dz] (n), D half of that in Cov[dz] (n x n). (cf. Ma, Chen, Fox 2015, Eq. 5.)
+    """
     D: Rows = tuple(tuple(entry / 2 for entry in row) for row in part.covariance)
     return second.residual(System(z, H, D, ()), part.mean, D)
 

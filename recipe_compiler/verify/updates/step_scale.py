@@ -51,10 +51,11 @@ from recipe_compiler.verify.updates.finite_step import read_as
 
 
 def unit_of(update: Sequence[Formula]) -> Fraction:
-    """Return the power of eps that is the step size: 1, or that of all noise and drift, where no term has a lower one.
+    """Return the power of eps that is the step size: 1, or that of all noise and drift if it is higher.
 
-    `theta - eps**2/2*grad(U, theta) + eps*N(0, I)` is a step of size eps**2. A drift of order eps beside noise of
-    covariance eps**2 has no such power, and is judged as it is written.
+    theta - eps**2/2 grad U + eps N(0, I) is a step of size eps**2: noise covariance and drift both begin there. With a
+    drift of order eps next to noise of covariance eps**2 there is no such power, and the step is judged as written, in
+    eps.
     """
     powers = [(orders(term), is_noise(term)) for formula in update for term in terms_of(formula)]
     noise = [2 * min(own) for own, noisy in powers if noisy and own]
@@ -74,7 +75,7 @@ def draws_in(formula: Formula) -> Iterator[Formula]:
 
 
 def is_noise(term: Formula) -> bool:
-    """Whether a term is one draw, or a product with one draw: its mean is zero."""
+    """Whether a term is a draw, or a product with exactly one draw: its mean is zero."""
     return _holds_factor(term) and sum(1 for _ in draws_in(term)) == 1
 
 
@@ -100,10 +101,10 @@ def claims_update(dynamics: Dynamics) -> bool:
 
 
 def step_scale(subject: Subject) -> Answer:
-    """Decide that a claimed update leaves every block where it is but for O(eps), with noise of covariance O(eps).
+    """Decide that a claimed update has E[dz] = O(eps) and Cov[dz] = O(eps) in every block, for every size.
 
-    E[dz] = O(eps) and Cov[dz] = O(eps), no smaller where D is not 0: a drift sqrt(eps) grad U, and N(0, 2 eps**2 I)
-    beside D = I, are refuted.
+    Refuted also where D is not zero and all noise of the block is smaller than O(eps): N(0, 2 eps**2 I) with D = I is,
+    and so is a drift sqrt(eps) grad U. A wrong factor is decided by `claimed_update`. Advisory.
     """
     where = subject.place("claims.update", "claims")
     update = subject.dynamics.claims.update or ()

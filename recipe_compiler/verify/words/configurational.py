@@ -17,9 +17,11 @@ ON_LINE = "the law of its steps on the line, in rational numbers"
 
 
 def claimed_configurational(scheme: Scheme) -> Answer:
-    """Decide that the chain has Cov theta = K^-1 where exp(-U) has, for all K, M, C, step sizes and sizes d.
+    """Decide that the chain has Cov theta = inv(K) where exp(-U) has, for all K, M, C, stable step sizes and sizes d.
 
-    For every size by `splitting/configurational.py`; refuted at d = 1, K = M = 1, at a step size and a friction.
+    Of the pieces A, B and O of Langevin dynamics, by `splitting/configurational.py`; the theory says how. BAOAB and
+    ABOBA are exact (Leimkuhler, Matthews 2013). Refuted at d = 1, K = M = 1 by the law of the chain at a rational step
+    size and friction: OBABO has omega**2 Var theta = 1/(1 - eps**2 omega**2/4).
     """
     where = scheme.source.place("claims.configurational")
     others = [name for name in dict.fromkeys(x.piece for x in letters(scheme.split)) if name not in ROLES]
@@ -31,7 +33,7 @@ def claimed_configurational(scheme: Scheme) -> Answer:
 
 
 def exactness(word: Word, roles: Mapping[str, NoiseRole], given: tuple[str, ...]) -> Decision:
-    """Decide that the covariance of theta is exact, for pieces that do what `roles` says."""
+    """Decide that the covariance of theta is exact, for pieces that play the given roles of Langevin dynamics."""
     for place, letter in enumerate(letters(word), 1):
         if letter.share < 0 and roles[letter.piece] is NoiseRole.DECAY:
             return Undecided((f"letter {place}, {letter_text(letter)}, goes back: of what has noise nothing does",))

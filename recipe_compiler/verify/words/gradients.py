@@ -38,7 +38,7 @@ def claimed_gradients(scheme: Scheme) -> Answer:
 
 
 def counted(scheme: Scheme, kicks: tuple[str, ...], moves: tuple[str, ...], given: tuple[str, ...]) -> Decision:
-    """Decide how often a step evaluates the gradient, of pieces that take it and pieces that move what it is of."""
+    """Decide how many times a step evaluates the gradient, for pieces that take it and pieces that move its block."""
     flows = dict(scheme.flows)
     for name in kicks:
         if name in moves:

@@ -15,12 +15,16 @@ OF_ORDER_2 = f"{SMOOTH}, or by numerical ones of order {IMPLICIT}"
 
 
 def claimed_order(scheme: Scheme) -> Answer:
-    """Decide that exp(s_1 eps L_1) ... exp(s_m eps L_m) is exp(eps (L_1 + L_2 + ...)) up to eps**p, p as claimed.
+    """Decide that exp(s_1 eps L_1) ... exp(s_m eps L_m) equals exp(eps (L_1 + L_2 + ...)) up to eps**p, p as claimed.
 
-    For words whose coefficients differ there are dynamics of a lower order: matrices X_k of a representation in which
-    products of up to p + 1 are independent, and dz = X_k z dt (Blanes, Casas 2016, Sec. 2; Talay, Tubaro 1990 for what
-    the order says of the law). Numerical flows agree with exact ones up to eps**2; beyond, what is off in the word and
-    in them may cancel.
+    Compared are the coefficients of all products of up to p generators, rational numbers: that of L_i1 ... L_ik must be
+    1/k!. The word then has weak order p for every dynamics with smooth pieces of polynomial growth (Talay, Tubaro
+    1990). If a coefficient differs, some dynamics have a lower order: dz = X_k z dt with matrices X_k of which products
+    of up to p + 1 are independent (Blanes, Casas 2016, Sec. 2). Numerical flows agree with exact ones up to eps**2;
+    beyond that it is undecided.
+
+    Example: [A/2, B, A/2] has A A: 1/8 + 1/4 + 1/8 = 1/2, A B: 1/2, B A: 1/2, B B: 1/2, order 2. [A, B] has A B: 1 in
+    the place of 1/2, and is refuted if order 2 is claimed.
     """
     claimed, where = scheme.claims.order or 0, scheme.source.place("claims.order")
     own = order(scheme.split, claimed)

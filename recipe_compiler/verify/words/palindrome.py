@@ -7,7 +7,7 @@ from recipe_compiler.verdict import Answer, Proved, Refuted
 
 
 def claimed_palindrome(scheme: Scheme) -> Answer:
-    """Decide that letter k is letter m + 1 - k of the m, in piece and share."""
+    """Decide that letter k equals letter m + 1 - k of m letters, in piece and share."""
     where = scheme.source.place("claims.palindrome")
     place = first_asymmetry(scheme.split)
     if place is None:

@@ -6,7 +6,7 @@ from recipe_compiler.verdict import Answer, Proved, Refuted
 
 
 def whole_shares(scheme: Scheme) -> Answer:
-    """Decide that the shares of each piece add up to 1, and that every piece that is stated is in the word."""
+    """Decide that the shares of each piece add up to 1, and that the word contains every piece that is stated."""
     found = {**dict.fromkeys(dict(scheme.pieces), 0), **shares(scheme.split)}
     where = scheme.source.place("split")
     wrong = tuple((f"share of {name}", str(share)) for name, share in found.items() if share != 1)
