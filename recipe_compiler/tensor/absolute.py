@@ -1,7 +1,7 @@
-"""Absolute values and signs: `x = sign(x) abs(x)` everywhere, and what follows for products of the three.
+"""Absolute values and signs: x = sign(x) abs(x) everywhere, and what follows for products of the three.
 
-With s = sign(x), a product `x**a abs(x)**b s**c` of whole powers is `s**p abs(x)**n` wherever x is not zero, n = a + b
-and p the parity of a + c. At x = 0 it is zero or not defined, unless a = b = 0: only then may `s**2` not go.
+With s = sign(x), a product x**a abs(x)**b s**c of whole powers is s**p abs(x)**n wherever x is not zero, n = a + b and
+p the parity of a + c. At x = 0 it is zero or not defined, unless a = b = 0: only then must `s**2` stay.
 """
 
 from collections.abc import Iterable
@@ -16,9 +16,9 @@ ABS, SIGN = "abs", "sign"
 
 
 def unscaled(c: Arithmetic, arg: Tensor) -> tuple[Fraction, Tensor]:
-    """Return an argument that is not zero as a number times the rest, whose first coefficient is positive.
+    """Split a nonzero argument into a rational number and a tensor whose first coefficient is positive.
 
-    -2 x + 4 y is -2 times x - 2 y.
+    -2 x + 4 y is -2 times (x - 2 y), so that abs(-2 x + 4 y) = 2 abs(x - 2 y) and sign(-2 x + 4 y) = -sign(x - 2 y).
     """
     number = content([term.coefficient for term in arg.terms])
     number = -number if arg.terms[0].coefficient < 0 else number
@@ -26,11 +26,17 @@ def unscaled(c: Arithmetic, arg: Tensor) -> tuple[Fraction, Tensor]:
 
 
 def without_signs(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[Tensor]]:
-    """Return the factors with absolute values, signs and their arguments in one form, and what must be built anew.
+    """Bring absolute values, signs and their arguments into one form; return factors, and tensors to multiply in.
 
-    The forms, at n = a + b: of parity 0 `x**n` for even n and `abs(x)**n` for odd n; of parity 1 `x**n` for odd n and
-    `x abs(x)**(n-1)` for even n; `sign(x)` or `sign(x)**2` where n = 0. Products of products need not end in one
-    form: `abs(x)/x` is `sign(x)`, which has forgotten that x is not zero, so its square stays.
+    Those tensors are powers of arguments that are sums, which the caller multiplies out. The forms, with n = a + b of
+    x**a abs(x)**b sign(x)**c:
+
+        a + c even      x**n for even n, abs(x)**n for odd n
+        a + c odd       x**n for odd n, x abs(x)**(n-1) for even n
+        n = 0           sign(x) where a + c is odd, else sign(x)**2 if only signs were there, else 1
+
+    Products of products need not end in one form: abs(x)/x is sign(x), which no longer shows that x is not zero, so its
+    square stays. Worked: x abs(x) sign(x) has a = b = c = 1, hence n = 2 and a + c even: it is x**2.
     """
     powers = dict(factors)
     new: list[Tensor] = []

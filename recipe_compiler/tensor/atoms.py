@@ -62,7 +62,7 @@ def nested(atom: Atom) -> tuple[Tensor, ...]:
 
 
 def height(factors: Iterable[Factor]) -> int:
-    """Return how deep arguments are nested in a product: 0 where there are none.
+    """Return how deep arguments are nested in a product: 0 for x_i, 1 for exp(x_i), 2 for exp(log(1 + x_i)).
 
     Bound labels carry the height of their term, so a label inside an argument never meets one outside.
     """
@@ -79,10 +79,10 @@ def occurring(tensor: Tensor) -> Tensor:
 
 
 def moved(atom: Atom, moves: Mapping[Index, Slot]) -> Atom:
-    """Return the atom with free slots replaced, all the way down, nothing reordered.
+    """Return the atom with free indices replaced by `moves`, at every depth: A_ij with {i: k} is A_kj.
 
-    Where the replacement changes the order of labels or makes two of them equal, the arguments of the result are no
-    longer canonical and must be rebuilt.
+    Nothing is reordered. Where the replacement changes the order of labels or makes two of them equal, the arguments of
+    the result are no longer canonical and must be rebuilt (`recipe_compiler.tensor.products.rebuilt`).
     """
     match atom:
         case Coordinate(block, at):
@@ -102,7 +102,7 @@ def moved(atom: Atom, moves: Mapping[Index, Slot]) -> Atom:
 
 
 def moved_tensor(tensor: Tensor, moves: Mapping[Index, Slot]) -> Tensor:
-    """Return the tensor with free slots replaced, nothing reordered (see `moved`)."""
+    """Return the tensor with free indices replaced, nothing reordered (see `moved`)."""
     places = dict.fromkeys(moves.get(index, index) for index in tensor.free)
     terms = tuple(
         Term(term.coefficient, tuple((moved(atom, moves), exponent) for atom, exponent in term.factors))

@@ -1,7 +1,8 @@
 """Do the branches of a `where` have one value wherever the sides of its condition are equal?
 
-Shown by elimination: an atom that occurs in `left - right` once, by itself, is put in from `left - right = 0`, and
-`yes - no` then has to be zero for all values of the other atoms. A modulus in the condition is u or -u.
+Then where(left > right, yes, no) has a kink there and no jump, and its derivative holds no point mass. Shown by
+elimination: an atom that occurs in `left - right` once, by itself, is replaced by what `left - right = 0` makes of it,
+and `yes - no` then has to be zero for all values of the other atoms. abs(u) in the condition is u or -u, each in turn.
 """
 
 from fractions import Fraction
@@ -26,10 +27,11 @@ ONE = Fraction(1)
 
 
 def step_between(c: Arithmetic, left: Tensor, right: Tensor, yes: Tensor, no: Tensor) -> Tensor | None:
-    """Return yes - no of a `where` on {left = right}; zero where its branches are shown to meet.
+    """Return the jump yes - no of a `where` on the surface {left = right}; zero if its branches are shown to meet.
 
-    An atom that stands alone in left - right is put in from left = right: x of where(x > c, x**2, c**2) is c, which
-    leaves 0. None where nothing can be put in.
+    All four are tensors whose free indices are those of the `where`. None if no atom can be solved for, which decides
+    nothing. Worked: for where(x > c, x**2, c**2) the condition gives x = c, and x**2 - c**2 becomes c**2 - c**2 = 0.
+    For where(x > c, x, 0) the jump c is left.
     """
     return _on_zeros(c, c.add(yes, c.scale(no, -1)), c.add(left, c.scale(right, -1)), MOST_MODULI)
 

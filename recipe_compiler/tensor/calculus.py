@@ -1,7 +1,8 @@
 """Sums, products, powers, functions and derivatives of tensors.
 
-`Calculus` holds the declared facts and nothing else. Indices that two operands share are the same index (nothing is
-summed); `total` sums.
+`Calculus` holds the declared facts and nothing else. The free indices of a tensor are its axes: none for a scalar, one
+for a vector, two for a matrix. Indices that two operands share are the same index and nothing is summed, so that
+`multiply` is NumPy's broadcasting product; `total` sums. All coefficients are exact fractions, sizes may be symbols.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,16 +38,19 @@ from recipe_compiler.tensor.zero import vanishes
 
 @dataclass(frozen=True, slots=True)
 class Calculus:
-    """The operations on tensors under declared facts."""
+    """The operations on tensors under declared facts; each returns a tensor in canonical form.
+
+    With A and r declared (d x d and d), c.total(c.multiply(A_ij, r_j), j) is the vector A r with the free index i.
+    """
 
     rules: Rules
 
     def zero(self, *free: Index) -> Tensor:
-        """Return zero with the given free indices."""
+        """Return zero with the given free indices: the zero vector or matrix of their sizes."""
         return Tensor(sorted_indices(free), ())
 
     def constant(self, value: Fraction | int) -> Tensor:
-        """Return a number."""
+        """Return a number, a tensor without free indices."""
         return constant(value)
 
     def size(self, size: Size) -> Tensor:
@@ -54,15 +58,18 @@ class Calculus:
         return size_number(size)
 
     def delta(self, left: Slot, right: Slot) -> Tensor:
-        """Return Kronecker's delta: an entry of the identity."""
+        """Return Kronecker's delta_ij, the entry of the identity: 1 where the slots agree, else 0."""
         return self.atom(Delta(left, right))
 
     def coordinate(self, block: str, *at: Slot) -> Tensor:
-        """Return a coordinate of the state."""
+        """Return a coordinate z_i of a block of the state, one slot per axis of the block."""
         return self.atom(Coordinate(block, at))
 
     def component(self, name: str, *at: Slot) -> Tensor:
-        """Return a component of a parameter, function or data field; `delta_ij A_ii` for a diagonal matrix."""
+        """Return a component A_ij of a parameter, function or data field.
+
+        delta_ij A_ii for a matrix declared diagonal.
+        """
         if name in self.rules.diagonal and len(at) == 2:
             return self.multiply(self.delta(*at), self.atom(Component(name, (at[0], at[0]))))
         return self.atom(Component(name, at))
@@ -73,11 +80,11 @@ class Calculus:
         return self.collect([Term(ONE, factors)], indices(factors))
 
     def collect(self, terms: Iterable[Term], free: Iterable[Index]) -> Tensor:
-        """Return the canonical form of terms, each summed over its indices that are not in `free`."""
+        """Return the canonical form of a sum of terms, each summed over its indices that are not in `free`."""
         return collect(self, ((term,) for term in terms), free)
 
     def add(self, *tensors: Tensor) -> Tensor:
-        """Return the sum; one that lacks a free index of another is the same at every place of it."""
+        """Return the sum; a tensor that lacks a free index of another is constant along it."""
         found: dict[str, Term] = {}
         for tensor in tensors:
             for term in tensor.terms:
@@ -98,7 +105,11 @@ class Calculus:
         return self.add(left, self.scale(right, -1))
 
     def multiply(self, *tensors: Tensor) -> Tensor:
-        """Return the product, entry by entry where indices are shared; nothing is summed."""
+        """Return the product entry by entry, A_ij r_j without a sum over j; its free indices are those of all operands.
+
+        Where the calculus keeps factors as stated (`Rules.stated`), sums stay factors; otherwise they are multiplied
+        out.
+        """
         if self.rules.stated and sum(as_number(tensor) is None for tensor in tensors) > 1:
             tensors = tuple(whole(self, tensor) for tensor in tensors)
         return self.distribute(*tensors)
@@ -111,7 +122,10 @@ class Calculus:
         return result
 
     def total(self, tensor: Tensor, *over: Index) -> Tensor:
-        """Return the sum over free indices; a term without one of them is multiplied by its size."""
+        """Return the sum over free indices; a term that does not depend on one of them is multiplied by its size.
+
+        sum_i 1 = d for i of size d. Raises CompilerError if an index is not free in the tensor.
+        """
         if not over:
             return tensor
         if not set(over) <= set(tensor.free):
@@ -125,7 +139,10 @@ class Calculus:
         return self.add(result, *terms)
 
     def rename(self, tensor: Tensor, moves: Mapping[Index, Slot]) -> Tensor:
-        """Replace free indices by indices or positions, all at once; two that become one are the same from then on."""
+        """Replace free indices by indices or literal positions, all at once.
+
+        Two that become one index are the same from then on: A_ij with {j: i} is the diagonal A_ii, not the trace.
+        """
         moves = {old: new for old, new in moves.items() if old != new and old in tensor.free}
         if not moves:
             return tensor
@@ -133,23 +150,34 @@ class Calculus:
         return collect(self, ((term,) for term in tensor.terms), free, moves)
 
     def power(self, tensor: Tensor, exponent: Fraction | int) -> Tensor:
-        """Return a rational power, entry by entry."""
+        """Return the rational power entry by entry.
+
+        Raises ModelError for 0**-1 or for fractional powers of negative numbers.
+        """
         return power(self, tensor, Fraction(exponent))
 
     def applied(self, fn: str, *args: Tensor) -> Tensor:
-        """Return a scalar function of index expressions, entry by entry; `where >` and the like take four."""
+        """Return a scalar function of index expressions, entry by entry.
+
+        `where >`, `where <=` and the like take four arguments: the two sides of the condition, then the two branches.
+        """
         return applied(self, fn, args)
 
     def inverse(self, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
-        """Return an entry of the inverse of a matrix."""
+        """Return the entry inv(A)_ij of the inverse of a square matrix, entry by entry where A is diagonal."""
         return inverse(self, grid, at)
 
     def determinant(self, grid: Grid, *, log: bool = False) -> Tensor:
-        """Return the determinant of a matrix, or its logarithm."""
+        """Return the scalar det(A) of a square matrix, or log det(A)."""
         return determinant(self, grid, log=log)
 
     def diff(self, tensor: Tensor, coordinate: Coordinate, *, almost_everywhere: bool = False) -> Tensor:
-        """Return the partial derivative by a coordinate, whose indices are free in the result."""
+        """Return the partial derivative d tensor / d z_j; the indices of the coordinate are free in the result, too.
+
+        The derivative of a vector v_i by theta_j is the Jacobian with the free indices i and j. Raises ModelError
+        across a jump (of sign, or of a `where` whose branches are not shown to meet), unless `almost_everywhere` is
+        set: then the derivative off the jump is returned.
+        """
         free = sorted_indices((*tensor.free, *(slot for slot in coordinate.at if isinstance(slot, Index))))
         parts = [
             term_derivative(self, term, tensor.free, coordinate, almost_everywhere=almost_everywhere)
@@ -158,7 +186,10 @@ class Calculus:
         return self.add(Tensor(free, ()), *parts)
 
     def is_zero(self, tensor: Tensor) -> bool:
-        """Whether a tensor is shown to be zero: its terms cancel, at once or over common denominators."""
+        """Whether a tensor is shown to be zero, at every size: its terms cancel, at once or over common denominators.
+
+        False means that nothing was shown, not that the tensor is different from zero.
+        """
         if not self.rules.stated:
             return vanishes(self, tensor)
         return vanishes(self.plain, self.plain.collect(tensor.terms, tensor.free))
@@ -169,7 +200,7 @@ class Calculus:
         return Calculus(replace(self.rules, stated=False)) if self.rules.stated else self
 
     def settled(self, tensor: Tensor) -> Tensor:
-        """Return zero where the tensor is shown to be zero, else the tensor as it is."""
+        """Return zero (with the same free indices) if the tensor is shown to be zero, else the tensor unchanged."""
         return Tensor(tensor.free, ()) if self.is_zero(tensor) else tensor
 
     def _times(self, left: Tensor, right: Tensor) -> Tensor:
@@ -180,5 +211,9 @@ class Calculus:
 
 
 def calculus(declarations: Declarations, *, stated: bool = False) -> Calculus:
-    """Return the calculus of a document's declarations; with `stated`, one that keeps the factors of its formulas."""
+    """Return the calculus of a document's declarations; with `stated`, one that keeps the factors of its formulas.
+
+    Proofs use the first, in which equal expressions get equal terms; emitted code uses the second, which rounds as the
+    formula does that the author wrote.
+    """
     return Calculus(replace(rules_of(declarations), stated=stated))

@@ -72,17 +72,20 @@ class Arithmetic(Protocol):
 
 
 def constant(value: Fraction | int, free: Iterable[Index] = ()) -> Tensor:
-    """Return a number as a tensor, the same at every place of `free`."""
+    """Return a number as a tensor, constant along the axes `free`."""
     return Tensor(tuple(free), (Term(Fraction(value)),) if value else ())
 
 
 def meaningless(problem: str, hint: str = "") -> ModelError:
-    """Return the ModelError of an expression that has no value, or that the calculus cannot treat."""
+    """Return the ModelError of an expression that has no value, or that index notation cannot express."""
     return ModelError([Fault(Place(""), "formula", problem, hint)])
 
 
 def as_number(tensor: Tensor) -> Fraction | None:
-    """Return the rational number that a tensor is, or None."""
+    """Return the rational number that a tensor is, or None if it depends on anything.
+
+    Pi and sizes are no numbers here.
+    """
     match tensor.terms:
         case ():
             return Fraction(0)

@@ -1,9 +1,13 @@
 """Canonical form of sums of products: equal expressions, up to names and order, get equal terms.
 
-Sound always: a zero canonical form is zero for every size and every smooth field. Not complete: a form that is not
-zero refutes nothing. Bound indices get names that do not depend on those they had: they are told apart by what they are
-attached to (colour refinement); where that leaves several alike, each of them is tried first, unless swapping two of
-them changes nothing.
+Sound: a zero canonical form is zero for every size and every smooth field. Not complete: a form that is not zero
+refutes nothing. Bound indices are renamed by what they are attached to, so that the result does not depend on the names
+they had: colour refinement, as for graphs, tells apart what has different surroundings; where several remain alike,
+each of them is numbered first in turn, unless swapping two of them changes nothing.
+
+Worked example. With S symmetric and K skew, sum_jk S_jk K_jk: j and k have the same surroundings (a slot of S and one
+of K), so both are candidates for the first number. Swapping them gives S_kj K_kj = -S_jk K_jk, the same product with
+the opposite sign. A sum that equals its negative is zero, and the term is dropped.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,7 +49,7 @@ NO_MOVES: Mapping[Index, Slot] = {}
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A product with its bound indices named: its spelling, sign, factors."""
+    """A product with its bound indices named: its spelling (the sort key), sign, factors, and how many they are."""
 
     spelling: str
     sign: Fraction
@@ -54,9 +58,10 @@ class Named:
 
 
 def pieces(factors: Sequence[Factor], free: frozenset[Index]) -> list[tuple[list[Factor], set[Index]]]:
-    """Return the factors in groups that share no bound index, with the bound indices of each.
+    """Return the factors in groups that share no bound index, with the bound indices of each: the product's components.
 
-    In A_ij x_j y_k z_k with i free A and x make one group, y and z another.
+    In A_ij x_j y_k z_k with i free, A and x form one group, y and z another; a sum over j and k is then the product of
+    two sums, and each is named alone.
     """
     groups: list[tuple[list[Factor], set[Index]]] = []
     for factor in factors:
@@ -69,7 +74,12 @@ def pieces(factors: Sequence[Factor], free: frozenset[Index]) -> list[tuple[list
 
 
 def named(rules: Rules, factors: Sequence[Factor], bound: set[Index], level: int, rename: Rename) -> Named | None:
-    """Return one group of factors with its bound indices named by level and number; None if it equals its negative."""
+    """Return one group of factors with its bound indices renamed canonically; None if it equals its negative.
+
+    `level` is the height of the product (`recipe_compiler.tensor.atoms.height`), `rename` gives sign and factors after
+    a renaming. Of all numberings that colour refinement leaves, the one with the least spelling is taken; after 200 the
+    best so far is, which may give equal products different names but never different products one name.
+    """
     best: Named | None = None
     for count, order in enumerate(_orders(rules, factors, _refined(rules, factors, _first_colours(bound)), rename)):
         if order is None:
@@ -87,7 +97,7 @@ def named(rules: Rules, factors: Sequence[Factor], bound: set[Index], level: int
 
 
 def bound_index(index: Index, level: int, number: int) -> Index:
-    """Return the canonical name of a bound index."""
+    """Return the canonical name of a bound index, `_01_003` for the fourth of a product of height 1."""
     return Index(index.size, f"_{level:02d}_{number:03d}")
 
 
@@ -203,9 +213,9 @@ def collect(
 ) -> Tensor:
     """Return the canonical form of a sum of products of terms, with slots replaced by `moves`.
 
-    Every term is summed over its indices that are neither in `free` (the free indices of the result) nor moved.
-
-    K_ij r_j and K_il r_l are one term; K_ij L_ij - L_ij K_ij is zero.
+    Every term is summed over its indices that are neither in `free` (the free indices of the result) nor replaced. K_ij
+    r_j and K_il r_l become one term; K_ij L_ij - L_ij K_ij becomes zero. Raises ModelError where a factor divides by an
+    entry that is zero.
     """
     outer, replaced = frozenset(free), tuple(moves.items())
     found: dict[str, Term] = {}
@@ -266,7 +276,11 @@ def _numbered(groups: Sequence[Named], level: int) -> list[Factor]:
 def renamed(
     c: Arithmetic, factors: Sequence[Factor], moves: Mapping[Index, Slot]
 ) -> tuple[Fraction, tuple[Factor, ...]] | None:
-    """Rename indices one to one: sign and sorted factors, None where a nested argument comes out in several terms."""
+    """Rename the indices of a product one to one: return its sign and sorted factors.
+
+    None if a nested argument no longer is a single term after renaming. For a skew K, K_ij with i and j swapped is
+    K_ji, returned as (-1, K_ij).
+    """
     sign = ONE
     found: list[Factor] = []
     for atom, exponent in factors:

@@ -1,4 +1,10 @@
-"""Typed formulas to tensors: matrix products become sums over an index; grad, div and hessian are carried out."""
+"""Typed formulas to tensors: matrix products become sums over an index; grad, div and hessian are carried out.
+
+With A, B matrices, v a vector, s a scalar and b a block of the state:
+
+    (A @ B)_ik = sum_j A_ij B_jk        trace(A) = sum_i A_ii        grad(s, b)_i = ds/db_i
+    div(A, b)_i = sum_j dA_ij/db_j      hessian(s, b)_ij = d2s/(db_i db_j)      diag(v)_ij = delta_ij v_i
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -54,14 +60,16 @@ def convert(
     where: Place = NOWHERE,
     stated: bool = False,
 ) -> Tensor:
-    """Return a formula as a tensor, with one slot per axis of its shape (`datum` is the first of every data field).
+    """Return a formula as a tensor, with one slot per axis of its shape.
 
-    A @ x with the slot i is sum_j A_ij x_j, grad(U, theta) is d_theta[i] U. The free indices of the result are exactly
-    those among the slots and `datum`, whether or not they occur. With `stated`, factors stay as they are
-    (`Rules.stated`): to be computed, not to be proved with.
+    A @ x with the slot i is sum_j A_ij x_j; grad(U, theta) with the slot i is d_theta[i] U; a literal position picks an
+    entry. `datum` is the first slot of every data field. The free indices of the result are exactly those among the
+    slots and `datum`, whether or not they occur. With `stated`, factors stay as they are (`Rules.stated`): such a
+    tensor is computed with, not proved with.
 
     Raises:
-        ModelError: naming `entry`, what only updates may hold, and what has no entrywise meaning.
+        ModelError: under the name `entry`, for what only a claimed update may hold (N, next, grad_tilde), what has no
+            entrywise meaning, division by zero, and derivatives across a jump.
     """
     try:
         result = _converted(formula, declarations, slots, datum, stated)

@@ -1,9 +1,9 @@
 """Matrices and scalars of index notation that are positive definite, or invertible, by structure, for every size.
 
-Each rule is a theorem: sums, positive multiples, L P L.T with P positive semidefinite, inverses of positive definite
-matrices, diagonals of positive entries; a product of invertible square matrices is one, an inverse is one, so is a
-diagonal without zeros, and a sum of positive semidefinite matrices of which one is definite. What no rule covers is
-unknown; that says nothing about the matrix.
+Each rule is a theorem: sums of semidefinite matrices are semidefinite, and definite if one of them is; positive
+multiples; L P L.T with P positive semidefinite; inverses of positive definite matrices; diagonals of positive entries.
+A product of invertible square matrices is invertible, so is an inverse, and a diagonal without zeros. What no rule
+covers is unknown, which says nothing about the matrix.
 """
 
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ Names = frozenset[str]
 
 
 def never_zero(c: Calculus, tensor: Tensor, nonzero: Names) -> bool:
-    """Whether an expression vanishes nowhere, at no place of its indices; `nonzero` are names declared so.
+    """Whether an expression vanishes at no state and at no position of its indices; `nonzero` are names declared so.
 
-    1 + theta_i**2 does not. False says nothing.
+    1 + theta_i**2 never does, and so does a product of such factors. False says nothing.
     """
     if is_positive(c.rules, tensor) or is_positive(c.rules, c.scale(tensor, -1)):
         return True
@@ -30,10 +30,10 @@ def never_zero(c: Calculus, tensor: Tensor, nonzero: Names) -> bool:
 
 
 def is_invertible(c: Calculus, matrix: Tensor, row: Index, col: Index, nonzero: Names) -> bool:
-    """Whether a square matrix with the free indices `row` and `col` is invertible wherever it is defined.
+    """Whether a square matrix with the free indices `row` and `col` is invertible at every state where it is defined.
 
-    Products of invertible ones are, diagonals without zeros, and positive definite ones or their negatives. False says
-    nothing.
+    Products of invertible matrices are, diagonals without zeros, positive definite matrices and their negatives: inv(M)
+    G with M and G positive definite is, although it need not be symmetric. False says nothing.
     """
     if row.size != col.size or not matrix.terms:
         return False
@@ -119,10 +119,14 @@ Chain = tuple[DirectedLink[Link], ...]
 
 
 def definiteness(c: Calculus, matrix: Tensor) -> Definiteness:
-    """Return what structure says of a d x d matrix with two free indices, or of a scalar without any: for every size.
+    """Return what structure shows of a d x d matrix (two free indices), or of a scalar (none), for every size d.
 
-    A definite matrix plus a semidefinite one is definite, `M + C` with M definite and C semidefinite as declared. A
-    matrix of one row and one column is a scalar.
+    A definite matrix plus a semidefinite one is definite: M + C with M declared positive definite and C semidefinite. A
+    1 x 1 matrix is judged as a scalar. Symmetry is not checked here.
+
+    Worked example, term by term, for A = B C B.T + eps I with C semidefinite and eps > 0: the first term is the chain
+    B, C, B.T, whose halves mirror each other around C, hence SEMIDEFINITE (DEFINITE would need B invertible); the
+    second is delta_ij times a positive number, DEFINITE. No term is UNKNOWN, so A has the larger of the two: DEFINITE.
     """
     if not matrix.free or [index.size for index in matrix.free] == [1, 1]:
         if is_positive(c.rules, matrix):
@@ -137,11 +141,10 @@ def definiteness(c: Calculus, matrix: Tensor) -> Definiteness:
 
 
 def is_definite_by_terms(c: Calculus, matrix: Tensor) -> bool:
-    """Whether every term of a matrix with two free indices is one definite matrix times a positive number.
+    """Whether every term of a matrix with two free indices is one positive definite matrix times a positive number.
 
-    Less than `definiteness` knows: no products of matrices, and no terms that are only semidefinite.
-
-    inv(M) + 2 I is, with M definite.
+    It shows less than `definiteness`: no products of matrices, and no terms that are only semidefinite. True of inv(M)
+    + 2 I with M positive definite.
     """
     if len(matrix.free) != 2 or not matrix.terms:
         return False
@@ -159,9 +162,9 @@ def _is_diagonal(term: Term, row: Index, col: Index) -> bool:
 
 
 def chain(c: Calculus, term: Term, row: Index, col: Index) -> tuple[list[Factor], Chain] | None:
-    """Return a term as scalars and a product of matrices from `row` to `col`; None if it is none.
+    """Split a term into scalar factors and a product of matrices from `row` to `col`; None if it is no such product.
 
-    A_ij B_jk is a chain from i to k, through j.
+    s A_ij B_jk is (s, chain A B) from i to k; A_ij x_j y_k, where a column ends the walk from either side, is A x y.T.
     """
     scalars = [factor for factor in term.factors if not slots(factor[0])]
     links = [_link(c, factor) for factor in term.factors if slots(factor[0])]
@@ -236,7 +239,7 @@ def _of_chain(c: Calculus, links: Chain) -> Definiteness:
 
 
 def definite_atom(c: Calculus, atom: Atom) -> Definiteness:
-    """Return what is known of one matrix: by its kind, or as the inverse of a definite one."""
+    """Return what is known of one matrix: by its declared kind, or as the inverse of a definite one."""
     match atom:
         case Inverse(of, _):
             known = definiteness(c, of.entry)

@@ -1,6 +1,11 @@
-"""Partial derivatives: product rule, chain rule, d inv(A) = -inv(A) dA inv(A), d log det A = tr(inv(A) dA).
+"""Partial derivatives of terms, by four rules.
 
-Scalar functions have the slopes of their rows in `formula.elementwise`.
+    product rule        d(a b) = (da) b + a (db)
+    chain rule          d f(u) = f'(u) du, f' being the slope of f's row in `formula.elementwise`
+    inverse             d inv(A)_ij = -sum_kl inv(A)_ik (dA_kl) inv(A)_lj
+    determinant         d log det A = sum_kl inv(A)_lk dA_kl,    d det A = det(A) d log det A
+
+The derivative of `abs` is `sign`, which is right almost everywhere; proofs may use it since abs is Lipschitz.
 """
 
 from recipe_compiler.errors import ModelError
@@ -37,7 +42,10 @@ _MEETING = (
 
 
 def branches(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> tuple[str, tuple[Tensor, ...]] | None:
-    """Return a function with branches as `where ...` and its arguments (left, right, yes, no); None for any other."""
+    """Return a function with branches as `where ...` and its arguments (left, right, yes, no); None for any other.
+
+    minimum(a, b) is where(a <= b, a, b), maximum(a, b) is where(a >= b, a, b).
+    """
     match fn:
         case "minimum":
             return "where <=", (*args, *args)
@@ -48,13 +56,17 @@ def branches(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> tuple[str, tup
 
 
 def jump(fn: str) -> ModelError:
-    """Return the error of a derivative that would hold a point mass."""
+    """Return the ModelError of differentiating a function across its jump, where the derivative holds a point mass."""
     hint = "abs, minimum and maximum have kinks and no jumps; or take a smooth function"
     return meaningless(f"found the derivative of {fn} across its jump, where it has a point mass", hint)
 
 
 def apart(left: Tensor, right: Tensor, step: Tensor | None) -> ModelError:
-    """Return the error of a derivative of pieces that are not shown to meet, with what was found on their boundary."""
+    """Return the ModelError of differentiating a `where` whose branches are not shown to meet.
+
+    `step` is yes - no on {left = right} as `step_between` returns it; the error states it, or that none could be
+    computed.
+    """
     free = dict.fromkeys(index for part in (left, right, step) if part is not None for index in part.free)
     letters = dict(zip(free, "ijkl", strict=False))
     boundary = f"{write(PLAIN, left, letters)} = {write(PLAIN, right, letters)}"
@@ -68,13 +80,13 @@ def apart(left: Tensor, right: Tensor, step: Tensor | None) -> ModelError:
 
 
 def slope(c: Arithmetic, fn: str, x: Tensor, *, almost_everywhere: bool) -> Tensor:
-    """Return the derivative dfn/dx of a scalar function at x, with the free indices of x.
+    """Return the derivative f'(x) of a scalar function at x, with the free indices of x.
 
-    That of abs is sign, right for proofs since abs is Lipschitz. sign jumps: its derivative is zero with
-    `almost_everywhere`, as emitted gradients may have it.
+    That of abs is sign. sign itself jumps: with `almost_everywhere` its derivative is zero, which emitted gradients may
+    use.
 
     Raises:
-        ModelError: a function that has no derivative here, or that jumps.
+        ModelError: for a function without a derivative in its table, or that jumps.
     """
     row = FUNCTIONS.get(fn)
     if row is None or not row.slope:
@@ -89,7 +101,10 @@ def term_derivative(
 ) -> Tensor:
     """Return the derivative of one term by a coordinate, factor by factor, summed over what the term is summed over.
 
-    d(c a**n b) = c n a**(n-1) (da) b + c a**n (db). With the free indices of the term and those of the coordinate.
+        d(c a**n b)/dz = c n a**(n-1) (da/dz) b + c a**n (db/dz)
+
+    The result has the free indices of the term and those of the coordinate: sum_j r_j**2 by r_i is sum_j 2 r_j delta_ij
+    = 2 r_i.
     """
     factors, over = unbound(term, free)
     parts: list[Tensor] = []
@@ -105,7 +120,7 @@ def term_derivative(
 
 
 def unbound(term: Term, free: tuple[Index, ...]) -> tuple[tuple[Factor, ...], tuple[Index, ...]]:
-    """Return the factors of a term with the indices it is summed over under labels of their own, and these."""
+    """Return the factors of a term with its bound indices relabelled, and these, over which the caller may sum."""
     bound = sorted_indices(indices(term.factors) - set(free))
     opened: dict[Index, Slot] = {index: Index(index.size, f"{index.label[:3]}.{index.label[4:]}") for index in bound}
     factors = tuple((moved(atom, opened), exponent) for atom, exponent in term.factors) if opened else term.factors

@@ -1,8 +1,8 @@
 """Sums that are factors, multiplied out one at a time where that saves work.
 
-As it is stated, SGNHT's momentum drifts by -A r + (A - xi) r, which is -xi r; and Q = u v^T - v u^T, entry by entry,
-costs d**2 operations that u (v.x) - v (u.x) does not. Multiplying one sum by the rest of its term, which keeps its own
-sums, rounds as the terms of that sum do. Only products of sums with sums lose digits that the formula has as stated.
+As its author writes it, SGNHT's momentum drifts by -A r + (A - xi) r, which is -xi r; and Q = u v.T - v u.T, entry by
+entry, costs d**2 operations where u (v.x) - v (u.x) costs d. Multiplying one sum by the rest of its term, which keeps
+its own sums, rounds as the terms of that sum do. Only products of sums with sums lose digits that the formula keeps.
 """
 
 from recipe_compiler.tensor.calculus import Calculus
@@ -11,11 +11,10 @@ from recipe_compiler.tensor.terms import Atom, Base, Index, Tensor, Term
 
 
 def opened(c: Calculus, tensor: Tensor) -> Tensor:
-    """Return an equal tensor, sums multiplied out where terms then cancel, or where they are a matrix that is applied.
+    """Return an equal tensor, sums multiplied out where terms then cancel, or where a matrix sum is applied.
 
-    Of a product of several such matrices none is multiplied out.
-
-    -A r + (A - xi) r becomes -xi r.
+    -A r_i + (A - xi) r_i becomes -xi r_i, and (u_i v_j - v_i u_j) x_j becomes u_i (v.x) - v_i (u.x). Of a product of
+    several such matrices none is multiplied out.
     """
     while (other := _once(c, tensor)) is not None:
         tensor = other

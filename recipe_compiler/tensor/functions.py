@@ -1,6 +1,9 @@
 """Scalar functions of whole index expressions: their exact rules.
 
-A rule is used only if it holds wherever the expression it replaces is defined, on the declared domain.
+    exp(a) exp(b) = exp(a + b)      exp(n log y) = y**n      log(exp a) = a      sin(x)**2 = 1 - cos(x)**2
+
+A rule is used only if it holds wherever the expression it replaces is defined, on the declared domain: log(x y) is log
+x + log y for positive x and y only.
 """
 
 from collections.abc import Sequence
@@ -19,7 +22,10 @@ _SQUARES = {name: row.square for name, row in FUNCTIONS.items() if row.square}
 
 
 def applied(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
-    """Return `fn(*args)` in canonical form; its free indices are those of the arguments."""
+    """Return fn(*args) in canonical form, entry by entry; its free indices are those of the arguments.
+
+    Even and odd functions take out the sign of their argument: cos(-x) is cos(x), sin(-x) is -sin(x). sqrt is a power.
+    """
     free = tuple(dict.fromkeys(index for arg in args for index in arg.free))
     if fn == "sqrt":
         return c.power(args[0], Fraction(1, 2))
@@ -49,9 +55,9 @@ def applied(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
 
 
 def combined(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[Tensor]]:
-    """Split factors into those that stay and products of functions in their new form.
+    """Split factors into those that stay and products of functions, rewritten, which the caller multiplies in.
 
-    exp(a) exp(b) = exp(a + b), the `square` of a row as sin^2 = 1 - cos^2, x = sign(x) abs(x).
+    exp(a) exp(b) = exp(a + b), squares by the `square` of a row, sin(x)**2 = 1 - cos(x)**2, and x = sign(x) abs(x).
     """
     factors, new = without_signs(c, factors)
     squares = {} if c.rules.stated else _SQUARES
@@ -74,7 +80,7 @@ def combined(c: Arithmetic, factors: list[Factor]) -> tuple[list[Factor], list[T
 
 
 def inside_logarithm(c: Arithmetic, atom: Atom) -> Tensor | None:
-    """Return u of an atom that is log(u), as log(1 + x) is of log1p(x); None of any other."""
+    """Return u of an atom that equals log(u), as 1 + x of log1p(x); None of any other atom."""
     if not isinstance(atom, Applied) or atom.fn not in LOGARITHMS:
         return None
     return written(c, FUNCTIONS[atom.fn].logarithm_of, atom.args[0])
@@ -242,7 +248,7 @@ def _value(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor | None:
 
 
 def compares(op: str, left: Fraction, right: Fraction) -> bool:
-    """Return `left op right`."""
+    """Return whether `left op right` holds for two exact numbers; `op` is >, >=, <, <= or ==."""
     match op:
         case ">":
             return left > right

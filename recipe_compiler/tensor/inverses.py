@@ -1,4 +1,9 @@
-"""Inverses and determinants of matrices given entry by entry."""
+"""Inverses and determinants of matrices given entry by entry, of symbolic size.
+
+    inv(c A) = inv(A)/c      inv(diag(v)) = diag(1/v)      inv(inv(A)) = A      sum_s inv(A)_is A_sj = delta_ij
+
+Nothing else is expanded: inv(A)_ij is an atom, in which A and A.T are told apart by their slots alone.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,27 +32,26 @@ from recipe_compiler.tensor.terms import (
 
 
 def grid_indices(size: Size) -> tuple[Index, Index]:
-    """Return the row and column indices of every canonical grid of a size."""
+    """Return the row and column indices that every canonical grid of a size has: `i` and `j`."""
     return Index(size, "i"), Index(size, "j")
 
 
 def size_number(size: Size) -> Tensor:
-    """Return a size as a number."""
+    """Return a size as a scalar tensor: a number where it is fixed, else the symbol d."""
     if isinstance(size, int):
         return constant(size)
     return Tensor((), (Term(ONE, ((SizeNumber(size), ONE),)),))
 
 
 def inverse(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
-    """Return entry `at` of the inverse of a matrix.
+    """Return the entry `at` of the inverse of a square matrix of any size.
 
-    Diagonal matrices (every entry with a delta) are inverted entry by entry, scalar factors leave the inverse,
-    `inv(inv(A))` is A, and of a matrix and its transpose one stands for both.
-
-    inv(c A)_ij = inv(A)_ij/c, inv(diag(v))_ij = delta_ij/v_i.
+    Diagonal matrices (a delta in every term) are inverted entry by entry, scalar factors leave the inverse, inv(inv(A))
+    is A, and of a matrix and its transpose one stands for both: inv(c A)_ij = inv(A)_ij/c, inv(diag(v))_ij =
+    delta_ij/v_i. That A is invertible is not decided here.
 
     Raises:
-        ModelError: the matrix is zero everywhere.
+        ModelError: the matrix is zero everywhere, or differs from datum to datum.
     """
     grid = _canonical_grid(c, grid)
     row, col = grid.row, grid.col
@@ -73,7 +77,7 @@ def inverse(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
 
 
 def determinant(c: Arithmetic, grid: Grid, *, log: bool) -> Tensor:
-    """Return det A, or log det A, a scalar; of a diagonal with positive entries it is exp(sum_i log v_i)."""
+    """Return the scalar det A, or log det A; of a diagonal with positive entries v it is exp(sum_i log v_i)."""
     grid = _canonical_grid(c, grid)
     diagonal = _diagonal(c, grid)
     if diagonal is not None and is_positive(c.rules, diagonal):
@@ -86,7 +90,7 @@ def determinant(c: Arithmetic, grid: Grid, *, log: bool) -> Tensor:
 
 
 def grid_sign(c: Arithmetic, grid: Grid) -> int:
-    """Return 1 if A_ij = A_ji, -1 if A_ij = -A_ji, 0 for any other matrix."""
+    """Return 1 if A_ij = A_ji, -1 if A_ij = -A_ji, by declaration or canonical form; 0 if neither is seen."""
     match grid.entry.terms:
         case (Term(_, ((Component(name, (left, right), ()), exponent),)),) if left != right and exponent == 1:
             return declared_symmetry(c.rules, name)
@@ -106,9 +110,10 @@ def _computed_sign(c: Arithmetic, grid: Grid) -> int:
 def contracted(
     c: Arithmetic, factors: Sequence[Factor], free: frozenset[Index]
 ) -> tuple[tuple[Factor, ...], Index] | None:
-    """Return the factors with one pair `sum_s inv(A)_as A_sb` replaced by `delta_ab`, and s; None if there is no pair.
+    """Replace one pair sum_s inv(A)_as A_sb by delta_ab; return the factors and s, or None if there is no such pair.
 
-    The index s must occur nowhere else.
+    The index s must occur nowhere else: sum_s inv(A)_as A_sb x_s is no matrix product. For a symmetric A every order of
+    slots counts. A is a single name here (`inv(M)` beside `M`).
     """
     inverses = [atom for atom, exponent in factors if isinstance(atom, Inverse) and exponent == 1]
     if not inverses:
@@ -156,7 +161,7 @@ def _at(c: Arithmetic, tensor: Tensor, index: Index, slot: Slot) -> Tensor:
 
 
 def declared_symmetry(rules: Rules, name: str) -> int:
-    """Return 1 for a matrix declared symmetric, -1 for a skew one, 0 for any other."""
+    """Return 1 for a matrix declared symmetric, -1 for a skew one, 0 for any other name."""
     if name in rules.symmetric:
         return 1
     return -1 if name in rules.skew else 0

@@ -1,8 +1,8 @@
 """Tensors in matrix notation, where their sums are matrix products: `-C @ inv(M) @ r - grad(U, theta)`.
 
-Factors with indices are chains of matrices and columns: `a - B - c` is `a.T @ B @ c`. Every index of a term then occurs
-twice, or once if it is free; anything else (elementwise products, higher derivatives) is written with indices instead,
-the whole tensor alike.
+Factors with indices are chains of matrices and columns: a_i B_ij c_j is `a.T @ B @ c`, A_ij B_ji is `trace(A @ B)`.
+Every index of a term then occurs twice, or once if it is free; anything else (elementwise products, higher derivatives)
+is written with indices instead, and then so is the whole tensor.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ from recipe_compiler.tensor.walks import DirectedLink, backwards, between, is_pr
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A matrix (two ends) or a column (its second end is None), as written."""
+    """A matrix (two ends) or a column (its second end is None), with the text it is written as."""
 
     written: str
     ends: tuple[Slot, Slot | None]
@@ -52,7 +52,7 @@ Part = tuple[int, str, list[Link]]
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """A product as written: its sign, the chain through the free indices (empty without any), the closed ones."""
+    """A product as text: its sign, the chain through the free indices (empty for a scalar), and closed chains."""
 
     sign: int
     opened: str
@@ -60,7 +60,10 @@ class Chains:
 
 
 def chains(style: Style, links: Sequence[Link], free: tuple[Index, ...]) -> Chains | None:
-    """Return factors with indices as chains, None where they are not matrix products: C_ij M_jk r_k is C @ M @ r."""
+    """Return factors with indices as matrix products, None if they are not: C_ij M_jk r_k is C @ M @ r, with i free.
+
+    A product of several closed chains, (r.T @ r) trace(C), is returned as `closed`, one text for each.
+    """
     if not is_product(links, free):
         return None
     opened = _opened(style, list(links), free, uses(links))
@@ -130,7 +133,10 @@ def _closed(style: Style, links: list[Link]) -> Part | None:
 
 
 def write_chain(style: Style, chain: Sequence[DirectedLink[Link]]) -> tuple[int, str]:
-    """Return sign and text of a chain as a matrix product, identities left out."""
+    """Return the sign and the text of a chain as a matrix product, identities left out.
+
+    K_ji of a skew K is -K, no transpose.
+    """
     shown = [step for step in chain if step.link.written != "I"] or list(chain[:1])
     flips = sum(step.link.symmetry < 0 and not step.forwards for step in shown)
     return (-1) ** flips, style.chain.join(_step(style, step, alone=len(shown) == 1) for step in shown)
@@ -146,14 +152,14 @@ def _step(style: Style, step: DirectedLink[Link], *, alone: bool) -> str:
 def matrix_form(c: Calculus, style: Style, tensor: Tensor) -> str:
     """Write a scalar, a vector or a matrix in matrix notation if it has one, else in index notation.
 
-    A free index labelled `j` alone is that of a row.
+    A free index labelled `j` alone makes a row of the vector, so that it is written as the transposed product.
     """
     letters = {index: index.label for index in tensor.free}
     return as_matrices(c, style, tensor) or write(style, tensor, letters, c.rules.symmetric)
 
 
 def as_matrices(c: Calculus, style: Style, tensor: Tensor) -> str | None:
-    """Write a tensor in matrix notation, None if it has none."""
+    """Write a tensor in matrix notation; None if one of its terms has none."""
     return _sum(c, style, tensor)
 
 

@@ -1,4 +1,4 @@
-"""A total order of atoms, factors and terms: their spelling as text, which is the same for equal things only."""
+"""A total order of atoms, factors and terms: by their spelling as text, which is equal for equal objects only."""
 
 from collections.abc import Iterable
 
@@ -21,12 +21,12 @@ from recipe_compiler.tensor.terms import (
 
 
 def spell_slot(slot: Slot) -> str:
-    """Spell a slot; free labels sort by their names, literal positions come first."""
+    """Spell a slot, `i:d` for an index; free labels sort by their names, literal positions (`#0`) come first."""
     return f"{slot.label}:{slot.size}" if isinstance(slot, Index) else f"#{slot}"
 
 
 def spell(atom: Atom) -> str:
-    """Spell an atom. The first character is its type, so numbers sort before functions of the state."""
+    """Spell an atom; the first character is its type, so numbers sort before fields, and fields before functions."""
     match atom:
         case Coordinate(block, at):
             return f"5{block}[{_slots(at)}]"

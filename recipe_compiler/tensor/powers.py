@@ -24,9 +24,10 @@ _FOLD = 8
 
 
 def root(value: Fraction, exponent: Fraction) -> tuple[Fraction, tuple[tuple[int, Fraction], ...]]:
-    """Return `value**exponent` (value > 0) as a rational times integers to powers strictly between 0 and 1.
+    """Return value**exponent (value > 0) as a rational times integers to powers strictly between 0 and 1.
 
-    12**(1/2) = 2 * 3**(1/2).
+    12**(1/2) = 2 * 3**(1/2) is (2, ((3, 1/2),)). Primes above 2000 are not split off: the integer under the root then
+    need not be square-free, which is sound and less than canonical.
     """
     outside = Fraction(1)
     inside: list[tuple[int, Fraction]] = []
@@ -40,7 +41,10 @@ def root(value: Fraction, exponent: Fraction) -> tuple[Fraction, tuple[tuple[int
 
 
 def split(number: int) -> list[tuple[int, int]]:
-    """Return the factors of a positive integer with their counts: small primes, and what is left; 12 = 2**2 * 3."""
+    """Return the prime factors of a positive integer with their counts: 12 gives [(2, 2), (3, 1)].
+
+    Primes up to 2000 are split off; what is left, prime or not, is the last factor.
+    """
     found: list[tuple[int, int]] = []
     prime = 2
     while prime <= _TRIAL and prime * prime <= number:
@@ -55,10 +59,14 @@ def split(number: int) -> list[tuple[int, int]]:
 
 
 def power(c: Arithmetic, tensor: Tensor, exponent: Fraction) -> Tensor:
-    """Return `tensor**exponent`, entry by entry: (4 x_i**2)**(1/2) is 2 x_i where x is declared nonnegative, else not.
+    """Return tensor**exponent, entry by entry.
+
+    (4 x_i**2)**(1/2) is 2 x_i where x is declared nonnegative, else 2 (x_i**2)**(1/2). Whole powers of small sums are
+    multiplied out; other sums become an atom `Base` after a common factor has left them: (2 x + 2 y)**(1/2) is 2**(1/2)
+    (x + y)**(1/2).
 
     Raises:
-        ModelError: 0 to a negative power, or a negative number to a fractional one.
+        ModelError: 0 to a negative power, or a fractional power of what is never positive.
     """
     free = tensor.free
     if exponent == 0:
@@ -83,7 +91,10 @@ def power(c: Arithmetic, tensor: Tensor, exponent: Fraction) -> Tensor:
 
 
 def whole(c: Arithmetic, tensor: Tensor) -> Tensor:
-    """Return a sum as one factor; as it is where it has one term, or deltas, which identify indices outside."""
+    """Return a sum as a single factor.
+
+    Unchanged if it has one term, or deltas, which identify indices outside of it.
+    """
     if len(tensor.terms) < 2 or any(isinstance(atom, Delta) for term in tensor.terms for atom, _ in term.factors):
         return tensor
     outside, arg = _primitive(c, tensor, whole=True)
@@ -91,7 +102,10 @@ def whole(c: Arithmetic, tensor: Tensor) -> Tensor:
 
 
 def needs_rebuilding(rules: Rules, base: Base, exponent: Fraction, *, merged: bool) -> bool:
-    """Whether a power of a base may have another canonical form, `merged` if its exponent has just changed."""
+    """Whether a power of a sum may have another canonical form now; `merged` if its exponent has just changed.
+
+    (x + y)**(1/2) times itself is (x + y)**1, which is no longer an atom but the sum x + y.
+    """
     if as_number(base.arg) is not None:
         return not 0 < exponent < 1
     if rules.stated:
@@ -154,7 +168,7 @@ def _primitive(c: Arithmetic, tensor: Tensor, *, whole: bool) -> tuple[Term, Ten
 
 
 def content(coefficients: list[Fraction]) -> Fraction:
-    """Return the largest positive number by which all coefficients divide into integers: 2/3 of 2/3 and 4."""
+    """Return the largest positive number that divides all coefficients into integers: 2/3 for 2/3 and 4."""
     numerator = gcd(*[coefficient.numerator for coefficient in coefficients])
     return Fraction(numerator, lcm(*[coefficient.denominator for coefficient in coefficients]))
 

@@ -1,6 +1,11 @@
 """One product of atoms on its way to canonical form: everything short of naming its bound indices.
 
-Kronecker deltas are eliminated: one of the slots that they make equal stands for all of them.
+Rules are applied until none changes anything: Kronecker deltas are eliminated, atoms oriented (S_ji = S_ij), equal
+atoms merged into powers, functions combined, inv(A) A contracted, and a sum over an index that no factor depends on
+becomes its size.
+
+Worked example: sum_jk delta_jk A_ij A_ik with i free. The delta identifies j and k, both bound, so j stands for both:
+sum_j A_ij A_ij. Equal atoms merge: sum_j A_ij**2. From sum_jk delta_jk nothing is left but sum_j 1 = d.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -33,19 +38,18 @@ from recipe_compiler.tensor.terms import (
 
 @dataclass(frozen=True, slots=True)
 class Identification:
-    """What a product of deltas means: slots that are replaced, deltas between free slots that stay."""
+    """What a product of deltas means: slots that are replaced, and deltas between free slots that stay."""
 
     moves: dict[Index, Slot]
     kept: tuple[Delta, ...]
 
 
 def identify(deltas: Iterable[Delta], free: frozenset[Index]) -> Identification | None:
-    """Return what the deltas identify; None where two different positions would be equal: the product is zero.
+    """Return what the deltas identify; None if two different positions would be equal, when the product is zero.
 
-    Of equal slots a literal position stands for all, else the first free index, else a bound one. A delta stays for
-    every free index that is replaced. Indices over a single value are that value.
-
-    With i free, delta_ij delta_jk puts i in the place of j and k; delta_01 is 0.
+    Of slots that are equal a literal position stands for all, else the first free index, else a bound one. A delta
+    stays for every free index that is replaced. An index of size 1 is the position 0. With i free, delta_ij delta_jk
+    replaces j and k by i; delta_0j delta_1j is None.
     """
     groups: list[set[Slot]] = []
     for delta in deltas:
@@ -66,7 +70,7 @@ def identify(deltas: Iterable[Delta], free: frozenset[Index]) -> Identification 
 
 
 def ordered(left: Slot, right: Slot) -> Delta:
-    """Return the delta of two slots in order."""
+    """Return the delta of two slots with its slots in order, as delta_ij = delta_ji."""
     return Delta(left, right) if spell_slot(left) <= spell_slot(right) else Delta(right, left)
 
 
@@ -80,7 +84,11 @@ def _leader(group: set[Slot], free: frozenset[Index]) -> Slot | None:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """`coefficient * prod factors`, summed over `bound`, whose indices may have been lost from the factors."""
+    """coefficient * prod factors, summed over `bound`, whose indices may have been lost from the factors.
+
+    An index of `bound` that occurs in no factor stands for a sum of equal summands: it multiplies by its size at the
+    end.
+    """
 
     coefficient: Fraction
     factors: tuple[Factor, ...]
@@ -89,13 +97,13 @@ class Product:
 
 @dataclass(slots=True)
 class Labels:
-    """Hands out bound labels that have not been used in one product; they sort as they are handed out."""
+    """Bound labels that have not been used in one product, handed out so that they sort in that order."""
 
     height: int
     used: int = field(default=0)
 
     def fresh(self, old: Iterable[Index]) -> dict[Index, Slot]:
-        """Return new labels for old ones, in their order, so that what was canonical stays so."""
+        """Return new labels for old ones, in the order of the old, so that what was canonical stays canonical."""
         moves: dict[Index, Slot] = {}
         for index in sorted_indices(old):
             moves[index] = Index(index.size, f"_{self.height:02d}~{self.used:05d}")
@@ -108,8 +116,9 @@ def simplified(
 ) -> list[Product]:
     """Return products whose sum is the product of the terms, with slots replaced by `moves`.
 
-    In them no delta is left that can go, atoms are oriented, equal atoms merged. What is neither free nor moved is
-    summed over, term by term.
+    No delta is left in them that can be eliminated, atoms are oriented, equal atoms merged. Each term is summed over
+    its own indices that are neither free nor replaced: (sum_j x_j)(sum_j y_j) has two bound indices. Several products
+    arise where a power of a sum is multiplied out. Raises ModelError for a division by zero.
     """
     labels = Labels(max((height(term.factors) for term in terms), default=0))
     product = Product(ONE, (), frozenset())
@@ -187,7 +196,7 @@ def _substituted(c: Arithmetic, product: Product, moves: Mapping[Index, Slot], l
 
 
 def rebuilt(c: Arithmetic, atom: Atom, exponent: Fraction, moves: Mapping[Index, Slot]) -> Tensor:
-    """Return a power of a nested atom with slots replaced, its arguments in canonical form again."""
+    """Return a power of a nested atom with slots replaced, its arguments brought to canonical form again."""
     args = tuple(c.rename(arg, moves) for arg in nested(atom))
     return c.power(c.applied(atom.fn, *args) if isinstance(atom, Applied) else args[0], exponent)
 
@@ -237,9 +246,10 @@ def _merged(c: Arithmetic, product: Product) -> tuple[Product, list[Tensor]]:
 
 
 def oriented(c: Arithmetic, atom: Atom) -> tuple[int, Atom]:
-    """Return sign and atom with its symmetric, skew and derivative slots in order; sign 0 for a skew diagonal.
+    """Return sign and atom with its symmetric, skew and derivative slots in order.
 
-    S_ji = S_ij of a symmetric S, K_ji = -K_ij of a skew K, d_j d_i U = d_i d_j U.
+    The sign is 0 for a skew diagonal entry. S_ji = S_ij of a symmetric S, K_ji = -K_ij of a skew K (K_ii = 0), and
+    partial derivatives commute: d_j d_i U = d_i d_j U.
     """
     match atom:
         case Component(name, at, by):

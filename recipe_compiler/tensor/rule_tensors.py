@@ -1,4 +1,4 @@
-"""Rules of functions, written in the language, as tensors: `1/(1 + x**2)` at an argument x."""
+"""Rules of functions, stated as formulas in one variable, as tensors: `1/(1 + x**2)` at an argument x."""
 
 from fractions import Fraction
 from functools import cache
@@ -13,9 +13,9 @@ PI = Tensor((), (Term(Fraction(1), ((Pi(), Fraction(1)),)),))
 
 
 def written(c: Arithmetic, rule: str, x: Tensor) -> Tensor:
-    """Return a rule of `x` at a tensor, entry by entry.
+    """Return a rule in the variable `x` at a tensor, entry by entry.
 
-    `1/(1 + x**2)` at theta_i is (1 + theta_i**2)**(-1), with the free indices of x.
+    The slope 1/(1 + x**2) of arctan at theta_i is (1 + theta_i**2)**(-1), with the free indices of theta_i.
 
     Raises:
         CompilerError: the rule holds something else than numbers, pi, x, sums, products, powers and functions.

@@ -1,4 +1,4 @@
-"""What the calculus must know of the names in its terms: symmetries, signs, what depends on what."""
+"""What the calculus must know of the names in its terms: symmetries, signs, which blocks a function depends on."""
 
 from dataclasses import dataclass
 
@@ -13,11 +13,14 @@ _MATRIX_SYMMETRIC = {Kind.SYMMETRIC, Kind.DIAGONAL} | _DEFINITE
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Declared facts, as sets of names. A name that is in none of them has no known property."""
+    """Declared facts, as sets of names. A name in none of them has no known property."""
 
     symmetric: frozenset[str] = frozenset()
+    """Matrices with S_ij = S_ji."""
     skew: frozenset[str] = frozenset()
+    """Matrices with K_ij = -K_ji."""
     diagonal: frozenset[str] = frozenset()
+    """Matrices with A_ij = delta_ij A_ii."""
     definite: frozenset[str] = frozenset()
     """Positive definite matrices: their determinant is positive."""
     positive_diagonal: frozenset[str] = frozenset()
@@ -25,6 +28,7 @@ class Rules:
     semidefinite: frozenset[str] = frozenset()
     """Matrices that are declared positive semidefinite, or diagonal with nonnegative entries."""
     positive: frozenset[str] = frozenset()
+    """Scalars and vectors with entries > 0."""
     nonnegative: frozenset[str] = frozenset()
     """Scalars and vectors with entries >= 0; holds those of `positive` too."""
     depends: frozenset[tuple[str, str]] = frozenset()
@@ -32,14 +36,18 @@ class Rules:
     assumed: tuple[tuple[Tensor, bool], ...] = ()
     """Scalars without indices that are assumed to be nonnegative, positive where True, in proofs that rest on signs."""
     stated: bool = False
-    """Whether factors stay what they are stated as: sums are not multiplied out, nor functions of products taken apart.
+    """Whether factors stay as the author wrote them: no sum is multiplied out, no function of a product split.
 
-    What is equal then need not have one form; what is computed rounds as what is stated does.
+    Equal expressions then need not have one form, but what is computed rounds as the stated formula does.
     """
 
 
 def rules_of(declarations: Declarations) -> Rules:
-    """Return the facts that `declarations` state about matrices, signs and dependence."""
+    """Return the facts that `declarations` state about matrices, signs and dependence.
+
+    Signs come from kinds (positive, nonnegative), from domains of blocks (a simplex is positive, one_hot nonnegative,
+    an interval with a lower end >= 0 nonnegative) and from the listed values of a data field.
+    """
     tabled = (*declarations.parameters, *declarations.functions)
     positive = {item.name for item in tabled if item.shape.cols is None and Kind.POSITIVE in item.kinds}
     nonnegative = {item.name for item in tabled if item.shape.cols is None and Kind.NONNEGATIVE in item.kinds}
@@ -63,7 +71,7 @@ def rules_of(declarations: Declarations) -> Rules:
 
 
 def is_declared_matrix(item: Block | Parameter | Function | Datum) -> bool:
-    """Whether the shape of a declaration has both axes."""
+    """Whether a declaration has two axes, rows and columns."""
     return item.shape.rows is not None and item.shape.cols is not None
 
 

@@ -1,4 +1,7 @@
-"""Tensors at fixed sizes as SymPy scalars: sums written out, deltas evaluated."""
+"""Tensors at fixed sizes as SymPy scalars: sums written out, deltas evaluated.
+
+The way from the first engine to numbers.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -64,13 +67,15 @@ def scalarise(
     sums: Sums | None = None,
     where: Where | None = None,
 ) -> Scalar:
-    """Return the entry of a tensor at `at` (every free index to a position from 0), sums running over 0 .. size-1.
+    """Return the entry of a tensor at `at`, a position from 0 for every free index, sums running over 0 .. size - 1.
 
-    With `apart`, sums that share no index are multiplied as sums: far fewer operations, for leaves that are numbers.
-    Those are kept in `sums`, if given: what all entries of a tensor have in common is then summed once. Sizes of which
-    a fixed or literal position is out of range are a CompilerError. A `where` is a Piecewise, or what is given for it.
+    sum_j A_ij x_j at i = 0 and d = 2 is A[0,0] x[0] + A[0,1] x[1]. `leaf` gives coordinates and components their
+    values. With `apart`, sums that share no index are multiplied as sums, (sum_j x_j)(sum_k y_k): far fewer operations
+    where leaves are numbers; they are kept in `sums`, if given, as the entries of one tensor have them in common. A
+    `where` is a Piecewise, or what the argument `where` makes of it.
 
-    `sum_j A_ij x_j` at i = 0 and d = 2 is A[0,0] x[0] + A[0,1] x[1].
+    Raises:
+        CompilerError: a free index has no position, or a component no value.
     """
     return _Evaluation(sizes, leaf, apart, {} if sums is None else sums, where or piecewise).tensor(tensor, at)
 
@@ -198,12 +203,12 @@ def _linked(factors: tuple[Factor, ...], bound: set[Index]) -> list[tuple[Factor
 
 
 def piecewise(op: str, left: Scalar, right: Scalar, yes: Scalar, no: Scalar) -> Scalar:
-    """Return `where(left op right, yes, no)` as SymPy's Piecewise."""
+    """Return where(left op right, yes, no) as SymPy's Piecewise((yes, left op right), (no, True))."""
     return sympy.Piecewise((yes, _RELATIONS[op](left, right)), (no, True))
 
 
 def function(fn: str, *args: Scalar) -> Scalar:
-    """Return a scalar function of the language as SymPy's."""
+    """Return a scalar function of the language applied by SymPy, `minimum` as Min, `logistic` by its definition."""
     match fn:
         case "minimum":
             return sympy.Min(*args)

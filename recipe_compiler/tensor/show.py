@@ -38,7 +38,7 @@ NONE: Names = frozenset()
 def text(tensor: Tensor, symmetric: Names = NONE) -> str:
     """Write a tensor in index notation: `-sum_jk C[i,j] inv(M)[j,k] r[k] - d_theta[i] U`.
 
-    Matrices known to be `symmetric` are transposed so that neighbours share an index.
+    Slots of matrices known to be `symmetric` are swapped so that neighbours share an index.
     """
     return write(PLAIN, tensor, {index: index.label for index in tensor.free}, symmetric)
 
@@ -71,7 +71,7 @@ def fraction(
     *,
     between: str | None = None,
 ) -> str:
-    """Write `|coefficient| * above / below`, with `prefix` (a sum's sign) before what it sums."""
+    """Write |coefficient| * above / below, with `prefix` (a sum's sign) before the factors that it sums."""
     times = style.times if between is None else between
     number = abs(coefficient)
     if prefix and number.denominator == 1 and number != 1:
@@ -107,7 +107,7 @@ def _names(bound: Sequence[Index], term: Term, letters: Letters) -> dict[Index, 
 
 
 def names_in(term: Term) -> set[str]:
-    """Return the names of one letter that a term holds outside its arguments, which indices must not take."""
+    """Return the one-letter names that a term holds outside its arguments, and its sizes: no letters for indices."""
     found: set[str] = set()
     for atom, _ in term.factors:
         match atom:
@@ -120,7 +120,7 @@ def names_in(term: Term) -> set[str]:
 
 
 def chained(factors: Sequence[Factor], start: Sequence[Index], symmetric: Names) -> list[Factor]:
-    """Return factors in reading order: scalars, then those with indices, each beside one it shares an index with."""
+    """Return factors in reading order: scalars, then each factor next to one that it shares an index with."""
     scalars = [factor for factor in factors if not slots(factor[0])]
     waiting = [factor for factor in factors if slots(factor[0])]
     ends: set[Slot] = set(start)
@@ -190,7 +190,7 @@ def _atom(style: Style, atom: Atom, letters: Letters, symmetric: Names) -> str:
 
 
 def matrix_of(style: Style, grid: Grid) -> tuple[str, bool]:
-    """Write a matrix given entry by entry, and whether it is a single name."""
+    """Return the text of a matrix given entry by entry, and whether it is a single name."""
     name = _name_of(grid)
     if name:
         return style.symbol(name), True

@@ -1,4 +1,9 @@
-"""Which expressions are positive or nonnegative wherever they are defined, on the declared domain."""
+"""Which expressions are positive or nonnegative wherever they are defined, on the declared domain, for every size.
+
+Signs are read off structure: sums of nonnegative terms, products of nonnegative factors, even powers, functions with
+positive values, names with declared signs. A fractional power is defined for nonnegative bases only, so it is
+nonnegative itself. What no rule covers is unknown.
+"""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -24,25 +29,32 @@ _POSITIVE = named(lambda row: row.positive)
 
 
 def is_positive(rules: Rules, tensor: Tensor) -> bool:
-    """Whether every value is > 0: a sum of nonnegative terms, one of them positive and never an empty sum.
+    """Whether every value is > 0: all terms are nonnegative, and one is positive (and no sum that may be empty).
 
-    1 + x_i**2 is. False says nothing.
+    1 + x_i**2 is, by the 1. What is assumed counts, too: with a - b > 0 assumed, 2 a - 2 b + x**2 is positive, being
+    twice the assumption plus a nonnegative term. False says nothing.
     """
     return _is_at_least(rules, tensor.terms, strictly=True) or _follows(rules, tensor, strictly=True)
 
 
 def is_nonnegative(rules: Rules, tensor: Tensor) -> bool:
-    """Whether every value is >= 0, term by term, or by what is assumed: sum_i x_i**2 is. False says nothing."""
+    """Whether every value is >= 0, term by term or by an assumption as in `is_positive`: sum_i x_i**2.
+
+    False says nothing.
+    """
     return _is_at_least(rules, tensor.terms, strictly=False) or _follows(rules, tensor, strictly=False)
 
 
 def factor_is_nonnegative(rules: Rules, factor: Factor) -> bool:
-    """Whether a power of an atom is >= 0 wherever it is defined: x**2 is, and x**(1/2)."""
+    """Whether a power of an atom is >= 0 wherever it is defined: x**2 is, and x**(1/2).
+
+    x and x**3 if x is declared so.
+    """
     return _factor_at_least(rules, factor, strictly=False)
 
 
 def factor_is_positive(rules: Rules, factor: Factor) -> bool:
-    """Whether a power of an atom is > 0 wherever it is defined."""
+    """Whether a power of an atom is > 0 wherever it is defined: exp(x) is; x**(-2), which has no value at 0, too."""
     return _factor_at_least(rules, factor, strictly=True)
 
 

@@ -245,7 +245,7 @@ LATEX = Latex()
 
 
 def outermost(written: str) -> str:
-    """Return what stands outside all parentheses and brackets."""
+    """Return the characters outside all parentheses, brackets and braces: `a + b` for `a(x) + b[i]`."""
     depth = 0
     found: list[str] = []
     for character in written:

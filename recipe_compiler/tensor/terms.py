@@ -1,8 +1,10 @@
 """What an index expression is made of: indices, atoms, terms, and the tensor that is their sum.
 
-A term is a rational coefficient times powers of atoms, *summed over every index of it that is not free*. An index may
-occur any number of times, so `delta_ij theta_i` and `sum_i log theta_i` are ordinary terms (no Einstein convention).
-A literal position (`theta[0]`) stands where an index would.
+    tensor = sum over terms of   coefficient * prod_k atom_k**exponent_k
+
+Each term is *summed over every index of it that is not free*. An index may occur any number of times, so that delta_ij
+theta_i and sum_i log theta_i are ordinary terms: this is no Einstein convention, in which an index occurs once or
+twice. A literal position (`theta[0]`) may stand in the place of an index.
 """
 
 from dataclasses import dataclass
@@ -77,7 +79,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """An index expression that is raised, as a whole, to the power its factor carries: `(1 + theta_i**2)**(-1)`."""
+    """An index expression raised, as a whole, to the exponent of its factor: (1 + theta_i**2)**(-1)."""
 
     arg: "Tensor"
 
@@ -112,9 +114,9 @@ Atom = Coordinate | Component | SizeNumber | Pi | Delta | Applied | Base | Inver
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """`coefficient * prod atom**exponent`, summed over the indices that are not free in its tensor.
+    """coefficient * prod atom**exponent, summed over the indices that are not free in its tensor.
 
-    A_ij r_j is sum_j A_ij r_j in a tensor with the free index i.
+    A_ij r_j is sum_j A_ij r_j in a tensor whose free index is i, and A_ij r_j, a matrix, in one whose are i and j.
     """
 
     coefficient: Fraction
@@ -123,10 +125,10 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A sum of terms in canonical form, with its free indices. No terms: zero.
+    """A sum of terms in canonical form, with its free indices: none for a scalar, one for a vector, two for a matrix.
 
-    Make one with the functions of `recipe_compiler.tensor`, never by hand: equality of canonical forms is what proofs
-    rest on.
+    No terms: zero. Make one with the functions of `recipe_compiler.tensor`, never by hand: proofs rest on the equality
+    of canonical forms.
     """
 
     free: tuple[Index, ...]
@@ -134,5 +136,8 @@ class Tensor:
 
     @property
     def is_zero(self) -> bool:
-        """Whether the canonical form has no terms: then the expression is zero for every size and every field."""
+        """Whether the canonical form has no terms: then the expression is zero for every size and every field.
+
+        The reverse does not hold; `Calculus.is_zero` tries harder.
+        """
         return not self.terms

@@ -1,4 +1,4 @@
-"""Products of matrices and columns, followed from index to index: `a_i B_ij c_j` is a.T @ B @ c."""
+"""Products of matrices and columns, followed from index to index: a_i B_ij c_j is a.T @ B @ c."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,28 +22,28 @@ L = TypeVar("L", bound=Ended)
 
 @dataclass(frozen=True, slots=True)
 class DirectedLink(Generic[L]):
-    """A link as it is passed through: backwards it is transposed."""
+    """A link with the direction in which it is passed: backwards, it stands transposed in the product."""
 
     link: L
     forwards: bool
 
 
 def uses(links: Iterable[Ended]) -> Counter[Slot]:
-    """Return how often every slot is an end."""
+    """Return how often every slot is an end of a link."""
     return Counter(end for link in links for end in link.ends if end is not None)
 
 
 def is_product(links: Iterable[Ended], free: Iterable[Index]) -> bool:
-    """Whether links may be a matrix product: an index that is not free stands at two ends, and no literal position.
+    """Whether links may be a matrix product: each bound index is at exactly two ends, and no slot is a literal.
 
-    A_ij B_jk c_k is one with i free; A_ij B_ij c_j is none.
+    A_ij B_jk c_k may be, with i free; A_ij B_ij c_j, where j is at three ends, is not.
     """
     found, outside = uses(links), set(free)
     return all(isinstance(end, Index) and (end in outside or count == 2) for end, count in found.items())
 
 
 def walk(start: Slot | None, links: Sequence[L]) -> tuple[tuple[DirectedLink[L], ...], Slot | None, list[L]]:
-    """Follow links from a slot; return them, the slot where it ends (None behind a column), and the links left."""
+    """Follow links from a slot: return them in order, the slot at the end (None after a column), the other links."""
     steps: list[DirectedLink[L]] = []
     here = start
     rest = list(links)
@@ -59,9 +59,9 @@ def walk(start: Slot | None, links: Sequence[L]) -> tuple[tuple[DirectedLink[L],
 
 
 def between(row: Index, col: Index, links: Sequence[L]) -> tuple[tuple[DirectedLink[L], ...], list[L]] | None:
-    """Return the product from `row` to `col` and the links left, None where they are not joined so.
+    """Return the product from `row` to `col` and the links left; None if no product joins them.
 
-    A column ends the walk from either side: `v_i w_j` is the product of a column and a row.
+    A column ends the walk from either side: v_i w_j is v @ w.T, from i to j.
     """
     steps, end, rest = walk(row, links)
     if end == col:
@@ -73,5 +73,5 @@ def between(row: Index, col: Index, links: Sequence[L]) -> tuple[tuple[DirectedL
 
 
 def backwards(chain: Sequence[DirectedLink[L]]) -> tuple[DirectedLink[L], ...]:
-    """Return a product transposed: (A B).T = B.T A.T."""
+    """Return a product transposed: (A B).T = B.T A.T, each link turned around, in reverse order."""
     return tuple(DirectedLink(step.link, not step.forwards) for step in reversed(chain))
