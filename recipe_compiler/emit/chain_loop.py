@@ -18,7 +18,7 @@ LARGEST = "1.7976931348623157e308"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainLoop:
-    """What differs by where the state is held; lines stand with the indentation that they have in the text."""
+    """The parts of a chain's loop that depend on where its state is held; lines with the indentation of the text."""
 
     begin: tuple[str, ...]
     """Room for what a step works with, and the state where the loop holds it."""

@@ -9,7 +9,7 @@ _FIELD = re.compile(r"^\s*(\w+)\s*=\s*\{(.*?)\},?\n(?=\s*\w+\s*=|\Z)", re.M | re
 
 
 def citation(key: str) -> str:
-    """Return `authors (year): title. where. arXiv` of a key; the key itself where the bibliography does not have it."""
+    """Return a reference as `authors (year): title. where. arXiv`; the key itself if the bibliography lacks it."""
     fields = _bibliography().get(key)
     if fields is None:
         return key

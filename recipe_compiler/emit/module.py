@@ -229,7 +229,7 @@ def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest
 
 
 def emit_file(module: Module, sampler: Sampler, header: str, digest: str) -> Module:
-    """Return a module with its file: `sample`, and what was asked for of the functions of its text, word for word.
+    """Return a module with its file: `sample`, and those functions of its text that are wanted, word for word.
 
     Args:
         module: as `emit_module` returns it.
@@ -247,7 +247,7 @@ def emit_file(module: Module, sampler: Sampler, header: str, digest: str) -> Mod
 
 @dataclass(frozen=True, slots=True)
 class ModuleParts:
-    """What a text holds beside what steps."""
+    """What a text contains besides what steps."""
 
     lanes: bool
     """Chains side by side, where the step allows it."""

@@ -59,7 +59,7 @@ def _last_gradient(kernel: Kernel) -> Invoke:
 
 
 def print_sweep(program: Program, kernel: Kernel) -> Iterator[str]:
-    """Yield the lines of `sweep`, one step of all entries."""
+    """Yield the lines of `sweep`, one step z' = z + eps f + noise of all entries, a chunk at a time."""
     step = kernel.step
     noises = tuple(array.name for array in kernel.noises)
     others = tuple(array.name for array in (*step.outputs, *step.inputs) if array.name not in (*noises, "eps"))
@@ -162,12 +162,12 @@ def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
 
 
 def summed(name: str) -> str:
-    """Return what adds up between two draws what each step tells."""
+    """Return the name under which `run` sums, between two draws, what each step reports."""
     return f"{name}_sum"
 
 
 def told_by(kernel: Kernel) -> tuple[tuple[str, str], ...]:
-    """Return what a step of a chain tells of its moves, by name, and what holds it; nothing where none is accepted."""
+    """Return what a step reports of its moves (acceptance, refusals), by name, and the scalar that holds it."""
     given = {array.name for array in kernel.chain_step.outputs}
     held = ((name, kernel.scalars(name) or ((f"{name}[0]",) if name in given else ())) for name in TOLD)
     return tuple((name, scalar) for name, scalars in held for scalar in scalars)
@@ -190,7 +190,7 @@ def first_values_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
 
 
 def print_first_values(program: Program, kernel: Kernel) -> Iterator[str]:
-    """Yield the lines of `first_values`: what the first step of a chain begins with beside its state."""
+    """Yield the lines of `first_values`: what the first step of a chain needs besides its state."""
     yield RUN
     yield from call("def first_values", first_values_arguments(program, kernel), 0, ":")
     names = _listed(program)
@@ -324,10 +324,10 @@ def _listed(program: Program) -> str:
 
 
 def carried(program: Program) -> tuple[Array, ...]:
-    """Return what a step is given beside the state: the gradient that the one before evaluated last, U, a count.
+    """Return what a step is given besides the state: the last gradient of the step before, U, a count of cycles.
 
-    It is state of the chain, which `run` takes and leaves: a gradient of a minibatch is that of no state, and what is
-    evaluated anew in another place, from the same numbers, differs in its last bits.
+    It is part of the chain's state, which `run` takes and returns: a minibatch gradient cannot be computed from the
+    state alone, and recomputing a value elsewhere may change its last bits.
     """
     values = (*_energy(program), *_count(program))
     if program.gradient is None or not program.carries:

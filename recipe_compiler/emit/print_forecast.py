@@ -54,7 +54,10 @@ def print_one_step(program: Program, kernel: Kernel) -> Iterator[str]:
 def print_forecast(
     program: Program, kernel: Kernel, lowered: LoweredInfinitesimalGenerator, sizes: tuple[str, ...]
 ) -> Iterator[str]:
-    """Yield the lines of `forecast`."""
+    """Yield the lines of `forecast`: the state z* where the mean step stands still, and covariances there.
+
+    S = F S F.T + N for the step made linear at z*, against the inverse of Hess U.
+    """
     blocks = tuple(block.name for block in program.blocks)
     parameters = tuple(parameter.name for parameter in program.parameters)
     data = tuple(datum.name for datum in program.data)

@@ -51,9 +51,12 @@ _TWO = ("minimum", "maximum", "outer", "kron")
 
 
 def print_numpy(formula: Formula, by: Spelling) -> str:
-    """Return a formula as a NumPy expression of its own shape: scalars, n x 1, 1 x n, m x n.
+    """Return a formula as a NumPy expression of its own shape: (), (n, 1), (1, n) or (m, n).
 
-    Raises NotInNumpyError.
+    Operation by operation that of `run.evaluate.evaluate`, so that both give the same bits.
+
+    Raises:
+        NotInNumpyError: NumPy alone has no expression for it.
     """
 
     def of(part: Formula) -> str:

@@ -18,7 +18,11 @@ WORDS = {"xoshiro": ("s0", "s1", "s2", "s3"), "philox": ("s0", "s1", "s2"), "num
 
 
 def draw_scalars(program: Program, names: Sequence[str]) -> Iterator[str]:
-    """Yield lines that draw the normals of a step into scalars; the state is in scalars too, and moves on."""
+    """Yield lines that draw the normals of a step into scalars and advance the stream, held in scalars as well.
+
+    By the ziggurat on xoshiro256++ (Marsaglia and Tsang 2000; Blackman and Vigna 2021), in pairs by Philox, or by
+    NumPy.
+    """
     match program.bit_generator:
         case "philox":
             for k in range(0, len(names), 2):
@@ -33,7 +37,7 @@ def draw_scalars(program: Program, names: Sequence[str]) -> Iterator[str]:
 
 
 def draw_arrays(program: Program, kernel: Kernel) -> Iterator[str]:
-    """Yield lines that draw the normals of a step into arrays; the state moves on."""
+    """Yield lines that draw the normals of a step into arrays and advance the stream."""
     names = tuple(array.name for array in kernel.noises)
     for k, name in enumerate(names):
         yield f"{_fill(program, kernel, _begin(names[:k]))}, {name})"
@@ -65,7 +69,7 @@ def draw_lanes(program: Program, out: str) -> Iterator[str]:
 
 
 def end_step(program: Program, kernel: Kernel) -> Iterator[str]:
-    """Yield the line that moves the state of the noise on by a step, where drawing does not."""
+    """Yield the line that advances the counter of Philox by a step; drawing advances all other streams."""
     if program.bit_generator == "philox" and kernel.noises:
         yield "_next_step(noise_state)"
 

@@ -51,7 +51,7 @@ class DrawnArray:
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """All that the file's `sample` and its description are printed from."""
+    """Everything that the file's `sample` and its description are printed from."""
 
     build: Build
     program: Program
@@ -196,7 +196,7 @@ def total_of(build: Build, by: Spelling, told: Set[str]) -> str:
 
 
 def pieces_of(build: Build, program: Program, by: Spelling, inner: Spelling) -> Iterator[DrawnArray]:
-    """Yield what is returned: the target's blocks under their own names and shapes, then the other blocks."""
+    """Yield what `sample` returns: the target's blocks under their own names and shapes, then the other blocks."""
     blocks = {block.name: block for block in program.blocks}
     own = program.gradient.block.name if program.gradient else ""
     transforms = {one.inner: one for one in build.target.transforms}

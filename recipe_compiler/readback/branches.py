@@ -41,7 +41,7 @@ class IsZero(Holds):
 
 
 def chosen(op: str, left: Scalar, right: Scalar, yes: Scalar, no: Scalar) -> Scalar:
-    """Return `where(left op right, yes, no)`."""
+    """Return `where(left op right, yes, no)` as no + h (yes - no), with h an unknown weight of left - right."""
     return no + _weight(op, left - right) * (yes - no)
 
 

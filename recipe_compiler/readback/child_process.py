@@ -15,7 +15,7 @@ MODULE_SECONDS = 240.0
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A part of reading back."""
+    """One part of reading a module back."""
 
     says: str
     """What is read, and at which sizes."""
@@ -26,11 +26,17 @@ class Reading:
 def read_all(
     name: str, readings: Sequence[Reading], seconds: float = READING_SECONDS, total: float = MODULE_SECONDS
 ) -> None:
-    """Do all readings of a build.
+    """Run all readings of a build in a child process, one after the other.
+
+    Args:
+        name: of the build, for messages.
+        readings: what to read.
+        seconds: processor time of one reading.
+        total: of all of them.
 
     Raises:
         CompilerError: the emitted text is not what was verified.
-        ReadBackError: this was not found out, in the time given or at all.
+        ReadBackError: that could not be decided, within the time or at all.
     """
     jobs = [partial(_found, reading) for reading in readings]
     for reading, fault in zip(readings, run_all(Work(partial(tuple, jobs), len(jobs)), seconds, total), strict=True):

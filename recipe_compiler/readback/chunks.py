@@ -29,7 +29,7 @@ STATE = object()
 
 @dataclass(slots=True)
 class SweepReader(Reader):
-    """Executes `sweep`: arrays are filled with normals that no other has, gradients are noted and stay symbols."""
+    """Executes `sweep` on symbols: each array of noise gets fresh normals, calls of the gradient are recorded."""
 
     symbols: list[Scalar] = field(default_factory=list)
     """What stands for the gradient, entry by entry."""
@@ -38,7 +38,7 @@ class SweepReader(Reader):
     normals: list[sp.Symbol] = field(default_factory=list)
 
     def call(self, name: str, arguments: dict[str, Value]) -> Value:
-        """Execute a function; of a gradient, note the value and return the symbol of the next entry."""
+        """Execute a function; for the gradient, record its value and return the symbol of the next entry."""
         value = Reader.call(self, name, arguments)
         if name != "gradient":
             return value
@@ -57,7 +57,7 @@ class SweepReader(Reader):
         self.normals += fresh
 
     def place(self, arguments: list[Value]) -> None:
-        """Fill an array with normals of Philox: which they are is said by the number of the first alone."""
+        """Fill an array with normals of Philox, which the number of the first one determines."""
         state, first, out = arguments
         if state is not STATE or first % 2:
             raise CompilerError("the emitted sweep draws its noise from another state, or place, than it is given")
@@ -67,7 +67,7 @@ class SweepReader(Reader):
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """One step of all entries, as it was read."""
+    """One step of all entries, as read from the text."""
 
     step: ReadStep
     gradients: tuple[tuple[Scalar, Scalar], ...]
@@ -75,7 +75,7 @@ class Sweep:
 
 
 def read_sweep(module: Module, names: Names) -> Sweep:
-    """Return dz as the emitted `sweep` computes it, the gradient left as it is named.
+    """Return dz as the emitted `sweep` computes it, the gradient left as symbols.
 
     Raises:
         CompilerError: it reads what it has not set, draws from another state, or is not linear in its noise.

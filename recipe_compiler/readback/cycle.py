@@ -207,10 +207,15 @@ class _Boxes:
 
 
 def check_cycle(module: Module, here: Names) -> None:
-    """Check that the emitted cycle makes the moves of its Program, from the values before them to what it leaves.
+    """Check that the emitted cycle makes the moves of its Program, in order, each from what the one before left.
+
+    For every combination of moves that are due together (`lcm` of their schedules). Compared are, as functions of the
+    state, the parameters and the draws: refreshes b' = c b + N(0, (1 - c**2) S), what each draw and step is given, the
+    log ratio by which a move is accepted, and what stays after a refusal. U, H - U and the step itself stand for
+    symbols; they are read separately.
 
     Raises:
-        CompilerError: it makes another; names what differs.
+        CompilerError: it makes another cycle; names what differs.
     """
     cycle = module.program.cycle
     if cycle is None:

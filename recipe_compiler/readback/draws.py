@@ -90,7 +90,7 @@ MEANINGS: Mapping[tuple[str, str], _Meaning] = {
 
 @dataclass(slots=True)
 class Words:
-    """The words of a stream as draws take them: each moves them on, and must be given the last."""
+    """The words of a random stream as draws use them: each draw must take the last state, and advances it."""
 
     here: Names
     drawn: list[tuple[str, list[Value], Scalar]] = field(default_factory=list)
@@ -100,11 +100,11 @@ class Words:
 
     @property
     def now(self) -> list[sp.Symbol]:
-        """The words as they are."""
+        """The words of the stream at this point."""
         return [sp.Symbol(f"word[{k}, {len(self.drawn)}]") for k in range(4)]
 
     def fill(self, name: str, arguments: list[Value]) -> Value:
-        """Draw one variate."""
+        """Draw one variate: check the state passed, record law and parameters, return a symbol and a new state."""
         given, words = arguments[:-4], arguments[-4:]
         if words != self.now:
             raise CompilerError(f"the emitted {name} was read back and takes words that are not the last of the stream")
@@ -128,10 +128,14 @@ class Words:
 
 
 def check_draws(module: Module, here: Names) -> None:
-    """Check that every draw is one from the law of its Program, and changes nothing but the block that it is of.
+    """Check that every draw is from the law that its Program states, and changes only the block of that law.
+
+    Parameters are compared as functions of the state before, the data and constants; the entries made of the variate
+    with those of the block; all other entries have to stay. N(inv(P) u, inv(P)) and N(m, S) are checked where they are
+    made of standard normals, at rational numbers of sizes 1, 2, 3.
 
     Raises:
-        CompilerError: it is not; names what differs.
+        CompilerError: a draw differs; names what does.
     """
     cycle, kernel = module.program.cycle, module.kernel
     if cycle is None:
@@ -170,14 +174,14 @@ def _check_batches(module: Module, here: Names, procedure: Procedure, move: Draw
 
 
 def solver_of(move: Draw) -> str:
-    """Return the support function that makes a normal vector; empty where a draw takes none."""
+    """Return the support function that makes a normal vector from standard normals; empty where a draw takes none."""
     if move.law != "N" or not move.drawn.shape.sizes:
         return ""
     return "_normal_by_precision" if move.by_precision else "_normal_by_covariance"
 
 
 def read_sums(module: Module, here: Names, reader: Reader, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Return what draws take of data and constants alone, as it is emitted."""
+    """Return what draws use that depends on data and constants alone, as the emitted text computes it."""
     sums = module.kernel.sums
     if sums is None:
         return {}

@@ -23,10 +23,12 @@ from recipe_compiler.tensor.scalars import Scalar
 
 
 def check_potential(module: Module, here: Names) -> None:
-    """Check that U is that of its Program and, where names are symbols, that its slopes are the gradient of a step.
+    """Check that the emitted U is that of its Program and, where names are symbols, that dU/dtheta is the gradient.
+
+    U(theta) = -log prior - sum_n log p(x_n | theta), over all rows of a small data set.
 
     Raises:
-        CompilerError: it is another; names what differs.
+        CompilerError: it differs; names what does.
     """
     potential = module.program.cycle.potential if module.program.cycle else None
     if potential is None or module.kernel.potential is None:
@@ -58,10 +60,10 @@ def _stated_data(potential: Potential, here: Names) -> list[Scalar]:
 
 
 def check_rest(module: Module, here: Names) -> None:
-    """Check that H - U is that of its Program.
+    """Check that the emitted H - U is that of its Program.
 
     Raises:
-        CompilerError: it is another.
+        CompilerError: it differs.
     """
     cycle = module.program.cycle
     if cycle is None or cycle.rest is None or module.kernel.rest is None:
@@ -71,10 +73,10 @@ def check_rest(module: Module, here: Names) -> None:
 
 
 def check_energy(module: Module, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
-    """Check H - U as it is emitted against H of the second engine, in which U is a function of its own.
+    """Check the emitted H - U against the H of the second engine, with U an abstract function there.
 
     Raises:
-        CompilerError: it is another.
+        CompilerError: it differs.
     """
     if module.kernel.rest is None:
         return
@@ -99,12 +101,12 @@ def _same_energy(read: Scalar, here: Names, derivation: Derivation, names: Mappi
 def check_energies(
     module: Module, here: Names, derivation: Derivation | None = None, names: Mapping[str, str] | None = None
 ) -> None:
-    """Check what tells of draws: U, the log likelihood of every datum and H - U are those of the Program.
+    """Check what diagnostics use: U, the log likelihood of every datum, and H - U are those of the Program.
 
-    Where names are symbols, the slopes of U are the gradient that is computed, and H - U that of the second engine.
+    Where names are symbols, dU/dtheta has to be the gradient of all data as well, and H - U that of the second engine.
 
     Raises:
-        CompilerError: one is another; names it.
+        CompilerError: one differs; names it.
     """
     stated, lowered = module.program.energies, lower_energies(module.program)
     if stated is None or lowered is None:

@@ -29,7 +29,7 @@ _END = f"if {CHANGE} <= {float(TOLERANCE)!r} * {SIZE}:\n    break"
 
 @dataclass(frozen=True, slots=True)
 class ImplicitEquation:
-    """One implicit shift: where its values stand, and what stands for its unknowns."""
+    """One implicit shift, new = old + eps rate(new): where its values are kept, and the symbols of its unknowns."""
 
     old: tuple[str, ...]
     """The scalars that the old value is kept in, or the name of its array."""
@@ -44,7 +44,7 @@ class ImplicitEquation:
 
 @dataclass(slots=True)
 class Equations:
-    """The implicit shifts of a step, in order, and what was read of them so far."""
+    """The implicit shifts of a step, in order, and what has been read of them so far."""
 
     stated: Sequence[ImplicitEquation] = ()
     solved: list[list[Scalar]] = field(default_factory=list[list[Scalar]])
@@ -100,7 +100,7 @@ class Equations:
             raise CompilerError("the emitted step goes on to another value than that which an iteration gives")
 
     def solve(self, arguments: list[Value]) -> None:
-        """Read a call of `_solve`: what it leaves is nothing that a step may use but for its next guess."""
+        """Read a call of `_solve`: its result may be used for the next guess only."""
         _, right = arguments
         self.differences = list(right)
         right[:] = [_guess(k) for k in range(len(right))]

@@ -15,10 +15,10 @@ ROOTS = (
 
 
 def check_file(module: Module) -> None:
-    """Check that all that draws in a module's file is what was read back, and that every name in it is defined.
+    """Check that everything in a module's file that makes draws is, word for word, the text that was read back.
 
     Raises:
-        CompilerError: it is not; names what differs.
+        CompilerError: it is not, or a name is not defined; names what differs.
     """
     check_names(module.file)
     read, there = (dict(_definitions(text)) for text in (module.text, module.file))

@@ -14,12 +14,12 @@ TERMS = 4
 
 
 def at_start(value: Scalar) -> Scalar:
-    """Return an expression at eps = 0."""
+    """Return an expression at eps = 0; exponentials over eps have a removable pole there, which is expanded."""
     return _regular(value).xreplace(AT_ZERO)
 
 
 def first_order(value: Scalar) -> Scalar:
-    """Return the derivative by eps at eps = 0."""
+    """Return the derivative of an expression by eps at eps = 0: f of E[dz], 2D of Cov[dz]."""
     return sp.diff(_regular(value), EPS).xreplace(AT_ZERO)
 
 

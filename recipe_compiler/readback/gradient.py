@@ -38,7 +38,10 @@ STRIDE = 5
 
 
 def batches(program: Program, count: int, size: int) -> list[tuple[int, ...]]:
-    """Return all minibatches of a small data set, each as likely as any other."""
+    """Return all minibatches of a small data set, all equally likely: tuples of rows.
+
+    N**n with replacement, N!/(n! (N - n)!) without, N contiguous blocks.
+    """
     rows = range(count)
     if program.contiguous:
         return [tuple((first + k) % count for k in range(size)) for first in rows]
@@ -53,7 +56,7 @@ def read_gradient(module: Module, names: Names, batch: tuple[int, ...]) -> list[
 
 
 def read_sum(module: Module, names: Names, procedure: Procedure, batch: tuple[int, ...]) -> list[Scalar]:
-    """Return what a procedure computes of the state, the data and constants, entry by entry, as it is emitted."""
+    """Return what a procedure computes from state, data and constants, entry by entry, as emitted."""
     sizes = names.sizes
     reader = Reader(module.text, matrices=matrices_of(names))
     made = {array.name for array in module.kernel.prepare.outputs}
@@ -78,11 +81,18 @@ def stated_gradient(
     entries: Sequence[int] | None = None,
     known: Stated | None = None,
 ) -> list[Scalar]:
-    """Return prior + scale * sum over rows of the gradient of one datum, as the Program states it.
+    """Return -d log prior + scale * sum over rows of the gradient of one datum, as the Program states it.
 
-    All entries of it, or those asked for; by the variables of a block that lies in a set, as the chain rule has it. Of
-    a recursion all rows, written out. What is found of the prior and of each row is kept in `known`, if given: batches
-    share rows.
+    (Ma, Chen, Fox 2015, Eq. 7, with scale N/n.) For a block b = g(u) that lies in a set, the derivative by u by the
+    chain rule, less that of the log Jacobian; for a recursion over all rows, written out.
+
+    Args:
+        gradient: the statement of the Program.
+        names: the values of its names.
+        rows: of the data.
+        scale: N/n.
+        entries: the entries wanted; None for all.
+        known: keeps terms of the prior and of each row between calls, as batches share rows.
     """
     if gradient.recursion is not None:
         found = unrolled_gradient(gradient, gradient.recursion, names)
@@ -144,13 +154,19 @@ def stated_value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int, su
 
 
 def same_gradient(module: Module, here: Names) -> None:
-    """Compare the gradient with its Program, every batch of it, and the mean over all batches with the full one."""
+    """Compare the gradient with its Program batch by batch, and its mean over all batches with the full gradient.
+
+    E over batches of grad U~ = grad U: the estimate is unbiased.
+
+    Raises:
+        CompilerError: they differ.
+    """
     for turned in turns(here):
         _same_gradient(module, turned)
 
 
 def turns(here: Names) -> tuple[Names, ...]:
-    """Return the names with positions of index fields, others in turn; themselves where there are no such fields."""
+    """Return the names with several assignments of positions to index fields; without such fields, as they are."""
     return tuple(replace(here, turn=turn) for turn in range(TURNS)) if here.positions else (here,)
 
 
@@ -171,7 +187,7 @@ def _same_gradient(module: Module, here: Names) -> None:
 
 
 def same_blocks(module: Module, sizes: Sizes) -> None:
-    """Compare a gradient that takes its rows in blocks at a point, with a whole block and rows beyond it."""
+    """Compare a gradient that takes rows in blocks with its Program, at a point: a whole block, and rows beyond."""
     gradient = module.program.gradient
     if gradient is None or module.kernel.block == 1:
         return
@@ -190,7 +206,11 @@ def same_blocks(module: Module, sizes: Sizes) -> None:
 def compare_batch(
     module: Module, gradient: Gradient, here: Names, batch: tuple[int, ...], known: Stated | None = None
 ) -> list[Scalar]:
-    """Compare the gradient of one batch with its Program and return it as it was read."""
+    """Return the gradient of one batch as read, after comparing it with its Program.
+
+    Raises:
+        CompilerError: they differ.
+    """
     rows, scale = batch, sp.Integer(1)
     if gradient.count is not None:
         count = length(gradient.count, here.sizes)

@@ -34,13 +34,13 @@ BUDGET = 20_000_000
 
 @lru_cache(maxsize=4)
 def functions_of(text: str) -> dict[str, ast.FunctionDef]:
-    """Return the functions of a module's text by name; shared likewise."""
+    """Return the functions of a module's text by name. The trees are shared: nobody may change them."""
     return {node.name: node for node in parsed(text).body if isinstance(node, ast.FunctionDef)}
 
 
 @lru_cache(maxsize=4)
 def numbers_of(text: str) -> dict[str, int]:
-    """Return the integers that a module's text gives names to, at its head; shared likewise."""
+    """Return the integers that a module's text names at its head. The mapping is shared."""
     found: dict[str, int] = {}
     for node in parsed(text).body:
         match node:
@@ -83,7 +83,7 @@ GUARD = FUNCTIONS["reciprocal"].emitted
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
-    """What the matrices are that a kernel computes of others: their entries, or symbols that stand for them."""
+    """What the matrices are that a kernel computes from others: their entries, or symbols that stand for them."""
 
     invert: Callable[[np.ndarray], np.ndarray] = field(default_factory=lambda: exact_inverse)
     """The inverse of a matrix."""
@@ -93,7 +93,11 @@ class Matrices:
 
 @dataclass(slots=True)
 class Reader:
-    """Executes the functions of one emitted text on symbols."""
+    """Executes the functions of one emitted text on symbols, exactly: an abstract interpreter of its small language.
+
+    Raises:
+        CompilerError: a statement outside this language: what cannot be read is not written.
+    """
 
     text: str
     opaque: dict[str, list[list[Scalar]]] = field(default_factory=dict)

@@ -46,7 +46,7 @@ def _position(row: int, length: int, turn: int) -> int:
 
 
 def exact_inverse(matrix: np.ndarray) -> np.ndarray:
-    """Return the inverse of an array of expressions; of numbers that are not all exact by their digits."""
+    """Return the inverse of an n x n array of expressions, exactly; of decimals, to `PRECISION` digits."""
     flat = matrix.ravel()
     if any(entry.is_Float for entry in flat) and all(entry.is_number for entry in flat):
         with mpmath.workdps(PRECISION):
@@ -107,7 +107,7 @@ class Names:
 
     @property
     def gradients(self) -> frozenset[str]:
-        """The values of grad U that tensors name."""
+        """The names under which values of grad U stand in tensors."""
         own = {self.program.gradient.name} if self.program.gradient else set[str]()
         return frozenset(own | {evaluation.new for evaluation in self.program.evaluations})
 
@@ -117,7 +117,7 @@ class Names:
 
     @property
     def for_gradients(self) -> "Names":
-        """The same at a point, in digits, where U has no normal form: a block lies in a set, or rows make states."""
+        """The same at a point with many digits if U has no normal form: on constraint sets, and of recursions."""
         gradient = self.program.gradient
         if gradient is None:
             return self
@@ -125,7 +125,7 @@ class Names:
         return replace(self, at_point=True, digits=PRECISION) if numeric else self
 
     def valued(self, value: Scalar) -> Scalar:
-        """Return a symbol, or at a point a rational number in (0, 2) that its name alone determines."""
+        """Return an expression in symbols; at a point, with a rational in (0, 2) for each, made from its name."""
         if not self.at_point:
             return value
         numbers = {symbol: rational_of(symbol.name) for symbol in value.free_symbols}
@@ -163,7 +163,7 @@ class Names:
 
     @property
     def positions(self) -> Mapping[str, Callable[[int], int]]:
-        """By index field, the positions of its data: some rows have the same one, others have not."""
+        """The position of each row by index field; some rows share one, others do not."""
         fields = [datum for datum in self.program.data if datum.is_index]
         lengths = {datum.name: length(datum.shape.cols or 1, self.sizes) for datum in fields}
         return {
@@ -195,7 +195,7 @@ class Names:
         return _inverse(self, name)
 
     def invert(self, matrix: np.ndarray) -> np.ndarray:
-        """Return the inverse of what the kernel inverts: by its name if it is a parameter, else computed."""
+        """Return the inverse of a matrix that the kernel inverts: as symbols if it is a parameter, else computed."""
         for parameter in self.program.parameters:
             if parameter.shape.cols is None:
                 continue
@@ -337,10 +337,10 @@ def _number(entry: Scalar) -> Any:
 
 
 def with_large_matrices_known(parameters: tuple[Parameter, ...], sizes: Sizes) -> tuple[Parameter, ...]:
-    """Return parameters, square matrices of more than LARGEST_SYMBOLIC rows with rational numbers as their values.
+    """Return parameters, with square matrices of more than LARGEST_SYMBOLIC rows given rational values.
 
-    The inverse of a symbolic matrix has n! terms. State, eps, noise and smaller parameters stay symbols; a heavy
-    diagonal makes the matrices invertible, and definite what is declared definite.
+    The inverse of a symbolic n x n matrix has n! terms. The values have a heavy diagonal, so that they are invertible,
+    and positive definite where that is declared. State, eps, noise and smaller parameters stay symbols.
     """
     return tuple(_known(parameter, sizes) if _is_large(parameter, sizes) else parameter for parameter in parameters)
 

@@ -18,7 +18,7 @@ Value = Any
 
 @dataclass(slots=True)
 class Cuts:
-    """What was written to the next state so far, by the symbols that stand for it."""
+    """The values written to the next state so far, each under a symbol that later entries are read with."""
 
     scalars: frozenset[str] = frozenset()
     """Names of the next state's entries where it is kept in scalars. One too many does no harm."""
@@ -37,13 +37,13 @@ class Cuts:
         return symbol
 
     def unknown(self) -> sp.Symbol:
-        """Return a new symbol, for a value that is said by an equation (`solved`)."""
+        """Return a new symbol for a value that an equation determines (`solve`)."""
         symbol = sp.Symbol(f"next[{len(self.written)}]", real=True)
         self.written[symbol] = symbol
         return symbol
 
     def solve(self, unknown: sp.Symbol, value: Value) -> Scalar:
-        """Say what an unknown is equal to, in terms of itself, and return it: as it was written, not its symbol."""
+        """Record the right-hand side of an unknown, in terms of itself, and return it."""
         self.written[unknown] = self.said(value)
         return self.written[unknown]
 
@@ -58,9 +58,9 @@ class Cuts:
         return array
 
     def defined(self, entries: Iterable[Value]) -> tuple[tuple[sp.Symbol, ...], tuple[Scalar, ...]]:
-        """Return the symbols of the next state and what they stand for, in terms of each other alone.
+        """Return the symbols of the next state and their values, in terms of each other alone.
 
-        What was written over is put in where it was read meanwhile.
+        A value that was overwritten is substituted where it had been read.
         """
         found = [self.cut(x) for x in entries]
         left, passing = frozenset(found), dict[sp.Symbol, Scalar]()

@@ -24,7 +24,7 @@ ZERO = sp.Integer(0)
 
 @dataclass(frozen=True, slots=True)
 class NoiseFactor:
-    """A factor L the kernel asked for: its entries are symbols, and L L^T = covariance is what they stand for."""
+    """A factor L that the kernel asked for: `entries` are symbols, L L.T = `covariance`, n x n."""
 
     entries: np.ndarray
     covariance: sp.Matrix
@@ -38,7 +38,7 @@ def symbolic(number: int, covariance: sp.Matrix) -> NoiseFactor:
 
 
 def constant_factor(two_D: list[Value], B_hat: list[Value] | None, eps: Scalar, find: Find) -> list[np.ndarray]:
-    """Return the factor that `_noise_factor` returns, of eps (2D - eps B_hat), row block by row block."""
+    """Return the factor L that `_noise_factor` returns, L L.T = eps (2D - eps B_hat), one row block per block."""
     doubled = np.block(two_D)
     excess = doubled * 0 if B_hat is None else np.block(B_hat)
     entries = find(sp.Matrix(eps * (doubled - eps * excess)))
@@ -49,7 +49,7 @@ def constant_factor(two_D: list[Value], B_hat: list[Value] | None, eps: Scalar, 
 def state_factor(arguments: list[Value], find: Find) -> Value:
     """Return the entries that `_noise_root_2` returns, or write those of `_noise_root` into its second argument.
 
-    The covariance is what they read of it: its lower triangle.
+    The covariance is what these functions read: the lower triangle of their argument.
     """
     if len(arguments) == 4:
         s00, s10, s11, _ = arguments
@@ -67,7 +67,7 @@ def state_factor(arguments: list[Value], find: Find) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class StepNoise:
-    """The noise of a step, by coordinate of the state."""
+    """The noise of a step, w = W n with independent standard normals n: columns of W, and factors used in them."""
 
     size: int
     """The number of coordinates."""
@@ -76,10 +76,12 @@ class StepNoise:
     factors: tuple[NoiseFactor, ...]
 
     def covariance(self) -> list[list[Scalar]]:
-        """Return the covariance of the noise.
+        """Return Cov[w] = W W.T (size x size), with L L.T replaced by the covariance that L is a factor of.
+
+        For the columns of one factor, W = P L with one P, and P S P.T is their share.
 
         Raises:
-            CompilerError: a factor of the noise is used in another way than as L n.
+            CompilerError: a factor is used in another way than as L n.
         """
         owners = {entry: f for f, factor in enumerate(self.factors) for entry in factor.entries.ravel() if entry != 0}
         found = [[ZERO] * self.size for _ in range(self.size)]
@@ -105,15 +107,15 @@ class StepNoise:
 
 
 def noise_of(values: Sequence[Scalar], normals: Sequence[sp.Symbol], factors: Sequence[NoiseFactor]) -> StepNoise:
-    """Return the noise of what a step writes.
+    """Return the noise of what a step writes: the coefficients of its normals.
 
     Args:
-        values: the next state by coordinate, in terms of the old one, the normals, and each other.
-        normals: independent ones.
+        values: the next state by coordinate, in terms of the old state, normals, and each other.
+        normals: independent standard normals.
         factors: those that the kernel asked for.
 
     Raises:
-        CompilerError: a value is not linear in the normals, with factors that what stands before determines.
+        CompilerError: a value is not linear in the normals.
     """
     apart = frozenset(normals)
     columns: dict[sp.Symbol, list[Scalar]] = {normal: [ZERO] * len(values) for normal in normals}

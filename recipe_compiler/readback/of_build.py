@@ -12,7 +12,7 @@ from recipe_compiler.readback.readback import energy_readings, readings, shipped
 def of_every_size(
     modules: Sequence[Module], derivation: Derivation, names: Mapping[str, str], small: Sequence[Sizes]
 ) -> Iterator[Reading]:
-    """Yield what is read of a text that has its sizes at its head: each shape of its loops, the last one is shipped.
+    """Yield what is read of a text with its sizes at its head: every shape of its loops; the last one is shipped.
 
     Args:
         modules: one for each shape.
@@ -32,7 +32,7 @@ def of_its_sizes(
     small: Sequence[tuple[Sequence[Module], Sizes]], shipped: Module, derivation: Derivation, names: Mapping[str, str],
     sizes: Sizes,
 ) -> Iterator[Reading]:  # fmt: skip
-    """Yield what is read of a build whose text takes the shape that its sizes allow.
+    """Yield what is read of a build whose text has the shape that its sizes allow.
 
     Args:
         small: at each of the small sizes, the shapes of its loops, and the sizes that the target fixes.

@@ -44,17 +44,20 @@ GUARD = 20
 
 
 def equal(read: Scalar, stated: Scalar, what: str, here: Names) -> None:
-    """Check that two expressions are the same function, or at a point the same number.
+    """Check that two expressions are the same function or, at a point, the same number.
+
+    In symbols by the normal form of their difference; at a point exactly, or to 40 digits where roots and exponentials
+    occur.
 
     Args:
         read: from the emitted text.
         stated: by its Program, or derived.
-        what: they are.
+        what: they are, for messages.
         here: the names in them.
 
     Raises:
         CompilerError: they differ.
-        ReadBackError: they are not shown to be the same, and not to differ.
+        ReadBackError: it is not decided whether they do.
     """
     difference = read - stated
     at_point = here.at_point and not difference.free_symbols  # what calls of a cycle give stays a symbol there
@@ -72,7 +75,7 @@ def at_sizes(sizes: Sizes) -> str:
 
 @dataclass(slots=True)
 class PointFactors:
-    """Factors L of the noise as arbitrary numbers: what matters is that the step adds L n, and of which covariance."""
+    """Factors L of the noise as arbitrary rational numbers: compared is that the step adds L n, and its L L.T."""
 
     covariances: list[sp.Matrix] = field(default_factory=list)
     factors: list[np.ndarray] = field(default_factory=list)
@@ -87,7 +90,7 @@ class PointFactors:
 
 
 def vanishes(difference: Scalar) -> bool:
-    """Whether a number is zero: exactly, or to 60 digits where it holds roots and exponentials of rationals."""
+    """Whether a number is zero: exactly, or below 1e-40 where it holds roots and exponentials of rationals."""
     exact = sp.expand(difference)
     if exact is sp.nan:  # a number divided by zero on the way
         return False
@@ -95,7 +98,7 @@ def vanishes(difference: Scalar) -> bool:
 
 
 def seems_zero(difference: Scalar) -> bool:
-    """Whether an expression is zero to 60 digits at a point: then it may be zero, whatever a normal form says."""
+    """Whether an expression is zero to many digits at one point, so that it may be zero whatever a normal form says."""
     fields = difference.atoms(AppliedUndef, sp.Derivative)
     numbers = {field: rational_of(str(field)) for field in fields}
     value = difference.xreplace(numbers)
@@ -104,10 +107,10 @@ def seems_zero(difference: Scalar) -> bool:
 
 
 def changes_at_point(module: Module, names: Names) -> tuple[list[Scalar], list[Scalar]]:
-    """Return what each shift adds at a point, as the emitted text computes it and as its Program states it.
+    """Return what each shift adds at a rational point: as the emitted text computes it, and as its Program states it.
 
-    Both from the same normals and the same values on the way: every new value is a number of its own in what comes
-    after, so that a step of many shifts is compared shift by shift, and no number grows with how many there are.
+    Both use the same normals and the same intermediate values. Every new value is a fresh number in what follows, so
+    that a step of many shifts is compared shift by shift and no number grows with how many there are.
 
     Raises:
         CompilerError: the covariance of the noise is not that of the Program.

@@ -26,7 +26,7 @@ GUARD = 20
 
 
 def matrices_of(names: Names) -> Matrices:
-    """Return what the matrices of a program are: inverses, and what linear flows are made of."""
+    """Return the matrices of a program: inverses, and the matrices exp(-t F) etc. of linear flows as symbols."""
     return Matrices(names.invert, _propagate(names) if names.program.propagators else None)
 
 
@@ -49,7 +49,10 @@ def _propagate(names: Names) -> Callable[[np.ndarray, np.ndarray, Scalar], Value
 
 
 def at_start(names: Names) -> dict[Scalar, Scalar]:
-    """Return the symbols of all propagators with what they are at eps = 0: -s F, s and s 2D."""
+    """Return the symbols of all propagators with their values, over eps, at eps = 0: -s F, s I and s 2D.
+
+    They are those of (exp(-t F) - 1), the integral of exp(-u F) du and the covariance, t = s eps.
+    """
     found: dict[Scalar, Scalar] = {}
     for own in names.program.propagators:
         share = sp.Rational(own.share.numerator, own.share.denominator)
@@ -61,12 +64,12 @@ def at_start(names: Names) -> dict[Scalar, Scalar]:
 
 
 def symbols_of(names: Names, own: Propagator) -> tuple[np.ndarray, ...]:
-    """Return what stands for the three matrices of a propagator, entry by entry, over all of its blocks."""
+    """Return the symbols of the three matrices of a propagator, n x n each, over all of its blocks."""
     return tuple(np.block(_arrays(names, own.blocks, named)) for named in (own.change, own.integral, own.covariance))
 
 
 def matrix(names: Names, blocks: tuple[Block, ...], grid: Grid) -> np.ndarray:
-    """Return a matrix over some blocks, entry by entry."""
+    """Return a matrix over some blocks, n x n over all their coordinates."""
     rows = [(a, at) for a, block in enumerate(blocks) for at in positions(block.shape, names.sizes)]
     entries = [[_entry(names, grid, row, col) for col in rows] for row in rows]
     return np.array(entries, object).reshape(len(rows), len(rows))

@@ -60,12 +60,12 @@ from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 
 def check_lanes(module: Module, names: Names) -> None:
-    """Check that `step_lanes` gives each lane's state and normals to `step`, and keeps what that returns in the lane.
+    """Check that `step_lanes` passes each lane's state and normals to `step`, and keeps the result in that lane.
 
-    All numbers differ; `step` is not entered, as it is read back itself.
+    All numbers differ, so that mixed-up lanes are seen. `step` itself is not entered: it is read back separately.
 
     Raises:
-        CompilerError: a lane computes something else, or the lanes are not all there.
+        CompilerError: a lane computes something else, or a lane is missing.
     """
     kernel = module.kernel
     state = [name for block in module.program.blocks for name in kernel.scalars(block.name)]
@@ -107,7 +107,16 @@ ROWS = (1, 2, 3)
 def read_back(
     module: Module, derivation: Derivation, names: Mapping[str, str], pinned: Mapping[str, int] | None = None
 ) -> tuple[Sizes, ...]:
-    """Check that a module computes the step it was emitted for; return the sizes at which it was read.
+    """Check that a module computes the step that was verified; return the sizes at which its text was read.
+
+    At each size 1, 2, 3, for every eps: every new value given the old state, earlier new values, the batch and normals,
+    is what the Program states, T(z') = T(z) + eps rate + w with w ~ N(0, eps (2D - eps B_hat)). Its first-order parts
+    are f = -(D + Q) grad H + Gamma and 2D as derived (Ma, Chen, Fox 2015, Eqs. 3, 6 and 9, their sign of Gamma
+    corrected), whose Fokker-Planck residual vanishes by the second engine. The minibatch gradient equals Eq. 7 batch by
+    batch and has the full gradient as its mean over batches.
+
+    Example: a step that adds eps*Gamma with the other sign differs from its Program in a new value and is refused,
+    whatever its tests say.
 
     Args:
         module: emitted with symbolic sizes, as far as its documents leave them so.
@@ -117,7 +126,7 @@ def read_back(
 
     Raises:
         CompilerError: it does not; names what differs and where.
-        ReadBackError: it was not shown that it does.
+        ReadBackError: it could not be shown that it does.
     """
     for reading in (*readings(module, derivation, names, pinned), *energy_readings(module, derivation, names, pinned)):
         reading.job()
@@ -127,7 +136,7 @@ def read_back(
 def readings(
     module: Module, derivation: Derivation, names: Mapping[str, str], pinned: Mapping[str, int] | None = None
 ) -> list[Reading]:
-    """Return what `read_back` does, one reading for all sizes at once."""
+    """Return the parts of `read_back` for the step and the gradient: one for each size, then one for blocks of rows."""
     at = _sizes_read(module.program, pinned)
     steps = [(f"the step{at_sizes(own)}", partial(_read_at, module, derivation, names, sizes)) for own, sizes in at]
     rows = ("the gradient of a whole block of rows", partial(same_blocks, module, at[-1][1]))
@@ -142,7 +151,7 @@ def _sizes_read(program: Program, pinned: Mapping[str, int] | None) -> list[tupl
 def energy_readings(
     module: Module, derivation: Derivation, names: Mapping[str, str], pinned: Mapping[str, int] | None = None
 ) -> list[Reading]:
-    """Return what reads the energies that tell of draws, which every shape of the loops of a step has alike."""
+    """Return the parts of `read_back` for the energies that diagnostics use: the same for all shapes of loops."""
     if module.program.energies is None:
         return []
     return [
@@ -191,7 +200,7 @@ def _with_large_matrices_known(
 
 
 def check_shipped(module: Module, sizes: Sizes) -> None:
-    """Check the text that is shipped, at the sizes it fixes (2 where it fixes none), exactly at one rational point.
+    """Check the shipped text exactly, at one rational point, at the sizes it fixes (2 where it fixes none).
 
     Raises:
         CompilerError: it differs from its Program there.
@@ -201,7 +210,12 @@ def check_shipped(module: Module, sizes: Sizes) -> None:
 
 
 def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
-    """Return what `check_shipped` does; `sizes` are those of the build, of which the text may fix some or none."""
+    """Return the parts of `check_shipped`.
+
+    Args:
+        module: the shipped text.
+        sizes: those of the build, of which the text may fix some or none.
+    """
     free = {name: max(2, smallest_sizes(module.program).get(name, 1)) for name in _symbolic(module.program)}
     known = dict(sizes) | free | _fixed(module.program) | _count(module.program)
     here = Names(module.program, known, at_point=True)
@@ -255,8 +269,8 @@ def _same_at_point(module: Module, here: Names, known: Sizes) -> None:
 def sizes_to_read(program: Program) -> Iterator[Sizes]:
     """Yield 1, 2, 3 for every symbolic size of state and parameters, in all combinations.
 
-    Where the program names a position (`theta[2]`), a size starts at the smallest that has it. Rows that pass states on
-    are as many too; the number of others is one.
+    Where the program names a position (`theta[2]`), a size starts at the smallest that has it. For a recursion the
+    number of rows takes the values of `ROWS` as well; otherwise it is fixed.
     """
     fixed = _fixed(program)
     names = tuple(name for name in _symbolic(program) if name not in fixed)
@@ -269,7 +283,11 @@ def sizes_to_read(program: Program) -> Iterator[Sizes]:
 
 
 def with_heads(module: Module, sizes: Sizes) -> Module:
-    """Return a module with other numbers for the sizes at the head of its text: the same text at other sizes."""
+    """Return a module with other sizes at the head of its text: the same text, at other sizes.
+
+    Raises:
+        CompilerError: the text has no such head.
+    """
     head = "\n".join(f"{size} = {number}" for size, number in module.program.heads)
     if module.text.count(f"\n{head}\n") != 1:
         raise CompilerError("the emitted text does not have the sizes of the target's blocks at its head")

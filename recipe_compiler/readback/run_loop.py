@@ -31,7 +31,7 @@ WORDS = {"xoshiro": 4, "philox": 3, "numpy": 0}
 
 @dataclass(slots=True)
 class RunLoopReader(Reader):
-    """Executes one iteration: streams give symbols that say which draw it is; the step is noted, it gives symbols."""
+    """Executes one iteration of `run`: streams return symbols that name the draw, the step is recorded."""
 
     stepped: Callable[[dict[str, Value]], Value] = field(default=lambda _: None)
     steps: int = 0
@@ -46,14 +46,14 @@ class RunLoopReader(Reader):
         return self.stepped(arguments)
 
     def next_normals(self, count: int) -> list[sp.Symbol]:
-        """Return normals that were not drawn before."""
+        """Return normals that have not been drawn before."""
         self.drawn += count
         return [sp.Symbol(f"normal[{k}]") for k in range(self.drawn - count, self.drawn)]
 
 
 @dataclass(slots=True)
 class Iteration:
-    """What `run` is given, and the streams as they move on."""
+    """The arguments of `run`, and its streams as they advance."""
 
     module: Module
     given: dict[str, Value]
@@ -63,7 +63,7 @@ class Iteration:
     """Minibatches drawn so far: the rows of one are those of no other."""
 
     def words(self) -> list[sp.Symbol]:
-        """Return the words of the state of the noise as they are now."""
+        """Return the words of the noise's state at this point."""
         return [sp.Symbol(f"word[{k}, {self.moved}]") for k in range(len(self.given["noise_state"]))]
 
     def next_normal(self, reader: RunLoopReader, words: list[Value]) -> Value:
@@ -73,7 +73,7 @@ class Iteration:
         return (*reader.next_normals(1), *self.words())
 
     def fill(self, reader: RunLoopReader, arguments: list[Value]) -> None:
-        """Fill an array with normals of a state that moves on."""
+        """Fill an array with new normals, and advance the state."""
         state, out = arguments
         self.demand(state is self.given["noise_state"], "draws its noise from another state than it is given")
         self.moved += 1
@@ -86,23 +86,23 @@ class Iteration:
         return reader.next_normals(1)[0]
 
     def pair(self, words: list[Value]) -> Value:
-        """Draw a pair of Philox: which one depends on the state and its number alone."""
+        """Draw a pair of Philox normals, which state and number alone determine."""
         *state, pair = words
         return tuple(sp.Symbol(f"normal[{2 * pair + k}, {state}]") for k in range(2))
 
     def place(self, arguments: list[Value]) -> None:
-        """Fill an array with normals of Philox from a number on."""
+        """Fill an array with Philox normals, starting at a number."""
         state, first, out = arguments
         self.demand(state is self.given["noise_state"] and first % 2 == 0, "draws Philox noise from the wrong place")
         out[:] = [sp.Symbol(f"normal[{first + k}, {list(state)}]") for k in range(out.size)]
 
     def next_step(self, arguments: list[Value]) -> None:
-        """Move the state of Philox on by a step."""
+        """Advance the state of Philox by one step."""
         self.demand(arguments[0] is self.given["noise_state"], "moves another state on than it is given")
         arguments[0][-1] += 1
 
     def rows(self, arguments: list[Value]) -> None:
-        """Draw a minibatch, from the stream that is for minibatches."""
+        """Draw a minibatch, from the stream for minibatches."""
         wanted = [self.given[name] for name in ("batch_state", "permutation") if name in self.given]
         count = [] if "permutation" in self.given else [BATCH + 1]
         *streams, batch = arguments
@@ -112,7 +112,11 @@ class Iteration:
         batch[:] = _rows(self.batches)
 
     def demand(self, right: bool, what: str) -> None:  # what is asked, and what is wrong without
-        """Raise CompilerError where something is not right."""
+        """Require that something holds.
+
+        Raises:
+            CompilerError: it does not.
+        """
         if not right:
             raise CompilerError(f"the emitted run was read back and {what}")
 
@@ -123,7 +127,7 @@ def _rows(batch: int) -> list[sp.Symbol]:
 
 
 def check_first_values(module: Module, sizes: Sizes) -> None:
-    """Check that `first_values` writes gradient and U at the state it is given, of a minibatch that it draws.
+    """Check that `first_values` writes grad U and U at the state it is given, from a minibatch that it draws.
 
     Raises:
         CompilerError: it does not.
@@ -154,10 +158,13 @@ def _first(array: Array, sizes: Sizes) -> list[sp.Symbol]:
 
 
 def check_iteration(module: Module, sizes: Sizes) -> None:
-    """Check one iteration of `run`, at sizes that are numbers.
+    """Check one iteration of the loop of `run`, at sizes that are numbers.
+
+    Every normal that a step gets is drawn in this iteration, none twice; everything else is what `run` was given; the
+    state of the next iteration is what the step returned; all streams have advanced by what was drawn.
 
     Raises:
-        CompilerError: a step is given something else, a normal is drawn twice, or something does not move on.
+        CompilerError: one of these does not hold; says which.
     """
     kernel, generator = module.kernel, module.program.bit_generator
     iteration = Iteration(module, _given(module, {**sizes, "entries": 2}))

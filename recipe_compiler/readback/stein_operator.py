@@ -31,7 +31,7 @@ Entries = dict[tuple[str, tuple[int, ...]], Scalar]
 
 
 def read_moments(module: Module, names: Names) -> Entries:
-    """Return L phi at one state as the emitted `generator` computes it, the gradient left as it is named."""
+    """Return L phi at one state as the emitted `generator` computes it, the gradient left as symbols."""
     generator = module.program.infinitesimal_generator
     if generator is None:
         return {}
@@ -121,7 +121,7 @@ def _places(moment: Moment, names: Names) -> list[tuple[int, ...]]:
 
 
 def derived_moments(derivation: Derivation, phis: Entries, sizes: Mapping[str, int]) -> Entries:
-    """Return L phi = f . grad phi + tr(D Hess phi) by the second engine: of the derivation, D, Q and H alone are used.
+    """Return L phi = f . grad phi + tr(D Hess phi) by the second engine, which uses only D, Q and H of the derivation.
 
     Args:
         derivation: of the bound dynamics.
@@ -144,7 +144,11 @@ def _applied(there: System, f: tuple[Scalar, ...], phi: Scalar) -> Scalar:
 
 
 def same_full_gradient(module: Module, gradient: Gradient, here: Names) -> None:
-    """Compare the gradient of all data with its Program."""
+    """Compare the gradient of all data with its Program, entry by entry.
+
+    Raises:
+        CompilerError: they differ.
+    """
     rows = range(0 if gradient.count is None else length(gradient.count, here.sizes))
     stated = stated_gradient(gradient, here, rows, sp.Integer(1))
     for k, (entry, value) in enumerate(zip(read_full_gradient(module, here), stated, strict=True)):

@@ -30,9 +30,10 @@ from recipe_compiler.tensor.terms import Applied, Atom, Coordinate, Delta, Tenso
 
 @dataclass(frozen=True, slots=True)
 class ReadStep:
-    """One step given the batch, entry by entry of every new value, in the order of the shifts: `next = value`.
+    """One step given the batch, `next = value` for every entry of every new value, in the order of the shifts.
 
-    Values are in terms of eps, the old state, gradients, and values that stand before; those read also of normals.
+    Values are in terms of eps, the old state, gradients and earlier new values; those read from the text also of
+    normals.
     """
 
     next: tuple[sp.Symbol, ...]
@@ -60,7 +61,7 @@ def stated_values(module: Module, names: Names) -> dict[str, object]:
 
 
 def prepared(module: Module, names: Names, reader: Reader) -> dict[str, object]:
-    """Return the parameters and the constants of a run, as the emitted `prepare` computes them."""
+    """Return the parameters and the constants of a run, the latter as the emitted `prepare` computes them."""
     values = stated_values(module, names)
     outputs = [array.name for array in module.kernel.prepare.outputs]
     constants = reader.call("prepare", values)
@@ -68,7 +69,11 @@ def prepared(module: Module, names: Names, reader: Reader) -> dict[str, object]:
 
 
 def read_step(module: Module, names: Names) -> ReadStep:
-    """Return one step as the emitted `step` computes it, the gradient left as it is named."""
+    """Return one step as the emitted `step` computes it, the gradient left as symbols.
+
+    Raises:
+        CompilerError: the text cannot be read, or a new value is not linear in the noise.
+    """
     normals = [sp.Symbol(name, real=True) for name in _normal_names(module, names)]
     cuts = cuts_of(module)
     reader = reader_of(module, names, cuts)
@@ -78,18 +83,18 @@ def read_step(module: Module, names: Names) -> ReadStep:
 
 
 def used(factors: Sequence[NoiseFactor], values: Sequence[Scalar]) -> list[NoiseFactor]:
-    """Return the factors that values hold: others belong to other moves of a cycle."""
+    """Return the factors that occur in some values; the others belong to other moves of a cycle."""
     symbols = {symbol for value in values for symbol in value.free_symbols}
     return [factor for factor in factors if not symbols.isdisjoint(factor.entries.ravel())]
 
 
 def cuts_of(module: Module) -> Cuts:
-    """Return what keeps account of the values that a step makes, whether in scalars or in arrays."""
+    """Return an account of the new values of a step, kept in scalars or in arrays, empty at first."""
     return Cuts(frozenset(name.rstrip("_") for s in module.program.shifts for name in module.kernel.scalars(s.new)))
 
 
 def reader_of(module: Module, names: Names, cuts: Cuts, factor: Find | None = None) -> Reader:
-    """Return what reads a step: the gradient is left as it is named, factors as `factor` gives them, or as symbols."""
+    """Return the reader for a step: the gradient is symbols, factors of the noise are symbols or from `factor`."""
     given = len(module.kernel.rest.inputs) if module.kernel.rest else 0
     return Reader(
         module.text,
@@ -133,7 +138,7 @@ def _normal_names(module: Module, names: Names) -> list[str]:
 
 
 def read_values(module: Module, names: Names, reader: Reader, normals: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Return the new value that every shift makes as the emitted `step` computes it, in the order of the shifts.
+    """Return the new value of every shift as the emitted `step` computes it, in the order of the shifts.
 
     Raises:
         CompilerError: the gradient is evaluated elsewhere, or something else is carried on, than the Program says.
@@ -268,9 +273,11 @@ def joined_shape(sizes: tuple[int | str, ...], known: Sizes) -> tuple[int, ...]:
 def stated_step(names: Names, new: Sequence[sp.Symbol]) -> ReadStep:
     """Return the step that the Program states: T(new) = T(old) + eps rate + w, w ~ N(0, eps (2D - eps B_hat)) by group.
 
+    (Ma, Chen, Fox 2015, Eqs. 6 and 9, their sign of Gamma corrected, for Euler's scheme.)
+
     Args:
         names: the values of its names.
-        new: what stands for the entries of the new values, in the order of the shifts.
+        new: the symbols of the entries of the new values, in the order of the shifts.
     """
     moved: dict[str, list[Scalar]] = {}
     found: list[Scalar] = []
@@ -310,12 +317,12 @@ def _places(names: Names) -> dict[tuple[str, Block], list[int]]:
 def stated_changes(
     names: Names, draws: Mapping[str, Sequence[Scalar]], moved: Mapping[str, list[Scalar]]
 ) -> list[list[Scalar]]:
-    """Return by what every shift changes T of its block as the Program states it, from the draws w of every group.
+    """Return T(new) - T(old) of every shift as the Program states it, given the draws w of every group.
 
     Args:
         names: the values of the Program's names.
-        draws: entry by entry.
-        moved: what stands for the values on the way.
+        draws: by group, entry by entry.
+        moved: the symbols of intermediate values.
     """
     own: dict[tuple[str, Block], list[Scalar]] = {}
     for noise in names.program.noises:
@@ -345,7 +352,7 @@ def values(tensor: Tensor, names: Names, block: Block, moved: Mapping[str, list[
 
 
 def guarded(shift: Shift, names: Names, moved: Mapping[str, list[Scalar]]) -> Iterator[Scalar]:
-    """Yield what the rate of a shift requires to be positive, entry by entry: y of every `reciprocal(y)` in it."""
+    """Yield y for every `reciprocal(y)` in the rate of a shift, entry by entry: each y has to be positive."""
     leaf, index = _leaf(names, moved), next(iter(shift.rate.free), None)
     for atom in everywhere(shift.rate):
         match atom:
@@ -376,7 +383,7 @@ def entry_at(tensor: Tensor, at: tuple[int, ...], names: Names, moved: Mapping[s
 
 
 def covariance(noise: Noise, names: Names, moved: Mapping[str, list[Scalar]] | None = None) -> sp.SparseMatrix:
-    """Return t (2D - t B_hat) of a group of blocks, over all its coordinates; zeros take neither time nor room."""
+    """Return t (2D - t B_hat) of a group over all its coordinates, sparse; t = eps, or 1 for a draw at once."""
     time = sp.Integer(1) if noise.at_once else names.eps
     leaf = _leaf(names, moved or {})
     blocks = [(a, list(positions(block.shape, names.sizes))) for a, block in enumerate(noise.blocks)]

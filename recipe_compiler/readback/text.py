@@ -10,7 +10,7 @@ from recipe_compiler.errors import CompilerError
 
 @lru_cache(maxsize=4)
 def parsed(text: str) -> ast.Module:
-    """Return the syntax tree of a module's text; it is shared, so nobody may change it."""
+    """Return the syntax tree of a module's text. It is shared: nobody may change it."""
     return ast.parse(text)
 
 

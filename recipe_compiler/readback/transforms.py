@@ -20,15 +20,15 @@ INVERSES = {Family.LOG: "_inverse_log", Family.POWER: "_inverse_power", Family.E
 
 
 def transforms_of(names: Names) -> list[Transform | None]:
-    """Return T of the new values of a step, entry by entry in the order of the shifts."""
+    """Return the transform T of every entry of the new values, in the order of the shifts; None where there is none."""
     return [shift.transform for shift in names.program.shifts for _ in names.block(shift.block)]
 
 
 def undone(values: Sequence[Scalar], transforms: Sequence[Transform | None]) -> Iterator[Scalar]:
-    """Yield T(new) of every new value that was read; the value itself where there is no transform.
+    """Yield T(new) for every new value read: the argument of T's inverse; the value itself where there is no transform.
 
     Raises:
-        CompilerError: a value is not the inverse of its transform, called once of all that makes it.
+        CompilerError: a value is not the inverse of its transform, called once with everything that makes it.
     """
     for value, transform in zip(values, transforms, strict=True):
         yield value if transform is None else _given(value, transform)

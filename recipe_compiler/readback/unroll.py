@@ -29,9 +29,9 @@ DIGITS, STEP = 240, 80
 
 
 def unrolled(recursion: Recursion, count: Size, here: Names, at: Point) -> tuple[Scalar, list[Scalar]]:
-    """Return -log prior, and -log likelihood of every row, at values of the coordinates.
+    """Return -log prior and -log likelihood of every row of a recursion, at values of the coordinates.
 
-    s_0 = start, s_(n+1) = next(s_n, row n), row by row.
+    s_0 = start, s_(n+1) = next(s_n, row n), written out row by row.
     """
     held: Held = {state.name: _entries(state, state.start, here, {}, 0, at) for state in recursion.states}
     terms: list[Scalar] = []
@@ -42,9 +42,12 @@ def unrolled(recursion: Recursion, count: Size, here: Names, at: Point) -> tuple
 
 
 def unrolled_gradient(gradient: Gradient, recursion: Recursion, here: Names) -> list[Scalar]:
-    """Return dU/dz of the variables z that are sampled, (U(z + h e_k) - U(z - h e_k))/2h of all rows.
+    """Return dU/dz of the sampled variables by central differences, (U(z + h e_k) - U(z - h e_k))/(2 h), over all rows.
 
-    What the differences leave is h**2 times third derivatives, beside roundings of 1/h: next to nothing of the digits.
+    With 240 digits and h = 1e-80 the error, h**2 times third derivatives, is far below the digits that are compared.
+
+    Raises:
+        CompilerError: the gradient has no number of rows.
     """
     if gradient.count is None:
         raise CompilerError("a recursion without rows")
@@ -62,12 +65,12 @@ def unrolled_gradient(gradient: Gradient, recursion: Recursion, here: Names) -> 
 
 
 def point(block: Block, here: Names) -> Point:
-    """Return the coordinates of a block with their values at the point that is looked at."""
+    """Return the coordinates of a block with their values at the point."""
     return {z: here.valued(z) for z in coordinates(block, here.sizes)}
 
 
 def log_jacobians(whole: Block, places: tuple[tuple[Block, Size], ...], here: Names) -> list[Scalar]:
-    """Return the log Jacobian of each block that lies in a set, of its variables as symbols."""
+    """Return log |det dg/du| for each block b = g(u) that lies in a set, as an expression in u."""
     z = coordinates(whole, here.sizes)
     found: list[Scalar] = []
     for block, start in places:

@@ -20,7 +20,11 @@ from recipe_compiler.spec.model import Build
 
 
 def check_assumed(build: Build, data: Data) -> None:
-    """Look at what a build's target assumes of its data. Raises DataError with the first row that is otherwise."""
+    """Check what a build's target assumes of its data, in every row.
+
+    Raises:
+        DataError: the first row in which an assumption does not hold, with what stands there.
+    """
     target = build.target.declared or build.target
     conditions = [condition for condition in target.declarations.assume if is_of_data(condition)]
     if not conditions:

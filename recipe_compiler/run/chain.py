@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inputs:
-    """What every chain of a run is given, in the order of the arguments of `run`."""
+    """What every chain of a run is given, in the order of the arguments of the emitted `run`."""
 
     parameters: tuple[float | Array, ...]
     constants: tuple[float | Array, ...]
@@ -38,7 +38,7 @@ class Inputs:
 
 @dataclass(slots=True, eq=False)
 class Chain:
-    """A chain on its way: all that its next draw depends on, and the draws so far."""
+    """A running chain: everything that its next draw depends on, and its draws so far."""
 
     blocks: tuple[Array, ...]
     noise_state: Stream
@@ -57,9 +57,9 @@ class Chain:
 
 def start_chain(module: Emitted, inputs: Inputs, state: tuple[Array, ...], noise: Stream,
                 batch: NDArray[np.uint64]) -> Chain:  # fmt: skip
-    """Return a chain at its start. The state of z is copied, those of the streams become the chain's own.
+    """Return a chain at its start: the state is copied, the streams become the chain's own.
 
-    Where its first step begins with a gradient, that is evaluated; of a minibatch, which is drawn for it.
+    If its first step needs a gradient, or U, that is evaluated here; of a minibatch, which is drawn for it.
     """
     sizes = {size: block.size for (_, size), block in zip(module.blocks, state, strict=True)}
     sizes |= {size: size for _, size in module.carried if isinstance(size, int)}
@@ -113,7 +113,7 @@ def run_arguments(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> 
 
 
 def advance(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> None:
-    """Advance a chain by a number of draws, in place. One that leaves the finite numbers is marked `diverging`."""
+    """Advance a chain by a number of draws, in place; one that leaves the finite numbers is marked `diverging`."""
     if inputs.of_draw is None or draws == 0:
         kept = module.run(*run_arguments(module, inputs, chain, draws))
         chain.done += kept

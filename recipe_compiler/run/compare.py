@@ -32,7 +32,7 @@ NUMBERS = ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean", "mcse_sd"
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as its file tells it."""
+    """A run as its file describes it."""
 
     file: str
     target: str
@@ -48,7 +48,7 @@ class StoredRun:
 
     @property
     def least_ess(self) -> float:
-        """The least effective sample size of all coordinates, of bulk and tails."""
+        """The smallest effective sample size over all coordinates, in bulk and tails (Vehtari et al. 2021)."""
         return min(min(row["ess_bulk"], row["ess_tail"]) for row in self.rows.values())
 
     @property
@@ -58,13 +58,13 @@ class StoredRun:
 
     @property
     def per_second(self) -> float:
-        """Effective draws a second, of the coordinate that has least."""
+        """Effective draws per second, of the coordinate with the fewest."""
         return self.least_ess / self.seconds if self.seconds > 0.0 else np.nan
 
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """One number of one coordinate by a run and by the first."""
+    """The difference in one number of one coordinate between a run and the first run."""
 
     file: str
     name: str
@@ -79,7 +79,7 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """Runs of one target, each beside the first."""
+    """Runs of one target, each compared with the first."""
 
     runs: tuple[StoredRun, ...]
     apart: tuple[Apart, ...]
@@ -89,7 +89,7 @@ class RunComparison:
 
     @property
     def contradictions(self) -> tuple[str, ...]:
-        """What lies apart by more than chance, in sentences: of each run what does most."""
+        """The differences that exceed chance, in sentences: for each run the largest one."""
         found: dict[str, Apart] = {}
         for one in self.apart:
             if abs(one.z) > self.limit:
@@ -102,10 +102,14 @@ class RunComparison:
 
 
 def compared(runs: Sequence[StoredRun]) -> RunComparison:
-    """Return runs beside the first.
+    """Return the comparison of runs with the first, for the mean and the sd of every common coordinate.
+
+    z = (m_b - m_a)/sqrt(e_a**2 + e_b**2) with Monte Carlo standard errors e (Vehtari et al. 2021): N(0, 1) where both
+    sample one law. Of n numbers the largest |z| contradicts above the level that one of 1000 comparisons exceeds
+    (Bonferroni).
 
     Raises:
-        RunError: they are of different targets, or have no coordinate in common.
+        RunError: they have different targets, or no coordinate in common.
     """
     first, *others = runs
     found: list[tuple[StoredRun, str, str]] = []
@@ -141,7 +145,7 @@ def stored_run(path: Path) -> StoredRun:
     """Return a run from the file that `recipe run` wrote.
 
     Raises:
-        RunError: it cannot be read, is none of a run, or none of its chains has finite draws to the end.
+        RunError: the file cannot be read, is not one of a run, or no chain in it has finite draws to the end.
     """
     tree = stored(path)
     missing = [name for name in ("target", "scheme", "step_size", "sampling_seconds") if name not in tree.attrs]

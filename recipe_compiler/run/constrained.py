@@ -22,7 +22,7 @@ BACK: Mapping[Constraint, Callable[[Array], Array]] = {c: getattr(constraints, f
 
 
 def of_variables(block: Block, u: Array) -> Array:
-    """Return draws of a block that lies in a set, of draws of its variables: the last axis of u."""
+    """Return b = g(u) for draws of the variables u of a block that lies in a set; the last axis of u holds them."""
     if block.constraint is None:
         return u
     if block.constraint in VECTORS:
@@ -31,13 +31,13 @@ def of_variables(block: Block, u: Array) -> Array:
 
 
 def stated_blocks(build: Build) -> dict[str, Formula]:
-    """Return the starts that are stated of blocks of the target, as it declares them."""
+    """Return the starting values stated for blocks of the target, as the target declares them."""
     own = {block.name for block in build.dynamics.declarations.blocks}
     return {name: formula for name, formula in build.init if name not in own}
 
 
 def with_rows(start: Array, build: Build, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
-    """Return the start of the potential's block with the rows of discrete blocks at places that are drawn uniformly."""
+    """Return the start of the potential's block with every row of discrete blocks at a uniformly drawn place."""
     start, place = start.copy(), 0
     for block in build.target.declarations.blocks:
         shape = extents(block.sampled.shape, sizes)
@@ -56,10 +56,10 @@ def row_shape(block: Block, sizes: Mapping[str, int]) -> tuple[int, int]:
 
 
 def with_stated(start: Array, build: Build, at: Point) -> Array:
-    """Return the start of the potential's block with what is stated of blocks of the target in it.
+    """Return the start of the potential's block with the starting values stated for blocks of the target put in.
 
     Raises:
-        DataError: a value that is not finite, or outside of where its block lies.
+        DataError: a value is not finite, or lies outside its block's domain.
     """
     stated, place = stated_blocks(build), 0
     transforms = {one.inner: one for one in build.target.transforms}
@@ -101,10 +101,10 @@ def _back(one: Transform, x: Array, at: Point) -> Array:
 
 
 def variables_of(block: Block, value: Array) -> Array:
-    """Return the variables of a block at one value of it.
+    """Return the variables u with b = g(u) for one value b of a block.
 
     Raises:
-        DataError: it does not lie in the set.
+        DataError: b does not lie in the set.
     """
     if block.constraint is None:
         return value.reshape(-1)

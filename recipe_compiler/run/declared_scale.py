@@ -12,7 +12,9 @@ from recipe_compiler.spec.model import Build, Transform
 
 
 def declared_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
-    """Cut the potential's block into the target's blocks; what was sampled in an unbounded variable is turned back.
+    """Return the target's blocks, on their own scales, cut from draws of the potential's block.
+
+    theta = g(u) for a block that is sampled in an unbounded variable u; b = g(u) for one that lies in a set.
 
     Args:
         array: draws of the potential's block, chains x draws x coordinates.

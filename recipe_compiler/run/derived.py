@@ -18,7 +18,7 @@ def derived_formulas(build: Build) -> Mapping[str, Formula]:
 
 
 def derived_draws(build: Build, blocks: Mapping[str, Array], sizes: Mapping[str, int]) -> dict[str, Array]:
-    """Return what is derived of draws `[chain, draw, ...]`, in the shapes of the formulas; NaN where there is no draw.
+    """Return the derived quantities at draws `[chain, draw, ...]`, in the shapes of their formulas; NaN without a draw.
 
     Args:
         build: with its target, which state the formulas.

@@ -26,7 +26,7 @@ UNBOUNDED = (DomainName.REAL, DomainName.CIRCLE)
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """The draws of one block that lie outside of its domain; chains, draws and entries counted from 0."""
+    """The draws of one block that lie outside its domain; chains, draws and entries are counted from 0."""
 
     block: str
     domain: DomainName
@@ -44,10 +44,10 @@ class Outside:
 
 
 def outside(build: Build, arrays: Sequence[Array], at: Point) -> tuple[Outside, ...]:
-    """Return what lies outside, block by block; nothing of blocks that stay inside.
+    """Return the draws outside their block's domain, block by block; blocks that stay inside are left out.
 
     Args:
-        build: gives the domains, what is bound in them put in.
+        build: gives the domains, with what is bound in them put in.
         arrays: per block of the dynamics, chains x draws x size; NaN, where a chain has ended, is not outside.
         at: values of the parameters.
     """

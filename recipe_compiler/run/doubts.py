@@ -51,16 +51,19 @@ def doubts(
     tree: "DataTree", draws: Draws, rows: tuple[Row, ...], over: Standing, tails: tuple[Tail, ...],
     forecast: Forecast | None, departures: Departures | None,
 ) -> Iterator[str]:  # fmt: skip
-    """Yield every reason not to believe a summary, each with what to do.
+    """Yield every reason not to trust a summary, each with what to do about it.
+
+    They are: chains that diverged, draws that are not finite or lie outside their domain, chains that are stuck, R-hat
+    above its limit (Vehtari et al. 2021), heavy tails, Stein's identity, the forecast, and draws that contradict it.
 
     Args:
         tree: the draws, as they are stored.
         draws: what was drawn.
         rows: the summary.
-        over: what it is over.
+        over: the draws it is over.
         tails: those that are heavy.
-        forecast: what was said before the run, if anything was.
-        departures: what the target says of the draws, if that can be said.
+        forecast: what was forecast before the run, if anything.
+        departures: how far the draws are from the target, if that can be said.
     """
     yield from _diverged(draws)
     yield from _infinite(tree, draws)

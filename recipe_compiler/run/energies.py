@@ -35,7 +35,7 @@ WORK = 2e9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawEnergies:
-    """What is known of every draw after warmup, `[chain, draw]`; None where it is not, NaN where there is no draw."""
+    """What is known of every draw after warmup, `[chain, draw]`; None where it is unknown, NaN without a draw."""
 
     lp: Array | None = None
     energy: Array | None = None
@@ -50,7 +50,10 @@ class DrawEnergies:
 def energies_of(
     module: Emitted, build: Build, inputs: Inputs, data: Data, draws: Draws, *, asked: bool | None
 ) -> DrawEnergies:
-    """Return what the target and H say of the draws after warmup.
+    """Return lp = -U, the energy H, the temperature, log likelihood and log prior of the draws after warmup.
+
+    The temperature is r . dH/dr / d of a momentum r ~ N(0, S) given the others; its mean is 1 over exp(-H)
+    (equipartition). U is that of all data, whatever the steps used.
 
     Args:
         module: emitted and imported.
@@ -58,7 +61,7 @@ def energies_of(
         inputs: what its chains were given.
         data: the fields of the target.
         draws: what was drawn.
-        asked: whether the log likelihood is wanted whatever it takes; None: where it is small; False: not at all.
+        asked: whether the log likelihood is wanted whatever it costs; None: where it is small; False: not at all.
     """
     if module.full_potential is None:
         why = "the gradient is code, which tells no U" if build.target.gradient else "no emitted code computes U"
@@ -107,7 +110,7 @@ def potential_of(module: Emitted, inputs: Inputs) -> Callable[[Array], float] | 
 
 
 def beside_state(module: Emitted, inputs: Inputs) -> dict[str, Any]:
-    """Return parameters, constants made of them, and data, by the names that functions of the state have for them."""
+    """Return the parameters, constants made from them, and data, by the names that functions of the state use."""
     made = () if module.prepare_energies is None else module.prepare_energies(*inputs.parameters, *inputs.numbers)
     constants = (float(one) if np.ndim(one) == 0 else np.ascontiguousarray(one) for one in made)
     return {
@@ -159,7 +162,7 @@ def _temperature(at: _AtDraws, build: Build, states: Sequence[Array], rest: Arra
 
 
 def momentum_of(build: Build) -> str | None:
-    """Return the block r ~ N(0, S) given all others that Q couples to the block that U is of; None where none is."""
+    """Return the block r ~ N(0, S), given all others, that Q couples to the block of U; None where there is none."""
     # Imported here because they bring SymPy's engine, which reading draws does without.
     from recipe_compiler.derive.recipe import derive
     from recipe_compiler.derive.refresh import conditional_law

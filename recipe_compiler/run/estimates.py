@@ -35,15 +35,20 @@ Array = NDArray[np.float64]
 def gradient_noise(
     gradients: Gradients, theta: Array, batch_size: int, batches: Batches, *, diagonal: bool = False, seed: int = 0
 ) -> Array:
-    """Return V at a point: a matrix, positive semidefinite, or its diagonal.
+    """Return V, the covariance of the minibatch gradient at a point: d x d, positive semidefinite, or its diagonal.
+
+    With G_i the estimate of grad U from datum i alone, n data in a batch and Cov over the N data (divided by N):
+    Cov(G)/n with replacement, Cov(G)/n (N - n)/(N - 1) without; for contiguous blocks the covariance over the N blocks.
+    Exact where all data are used; of more than `SAMPLED` as many are drawn, which leaves it unbiased. (The V of Ma,
+    Chen, Fox 2015, Eq. 8.)
 
     Args:
         gradients: of the target.
-        theta: where.
+        theta: the point.
         batch_size: n.
         batches: how they are drawn.
-        diagonal: whether the diagonal alone is wanted, which takes no matrix.
-        seed: of the choice of data, where there are too many to take all.
+        diagonal: whether only the diagonal is wanted, which needs no matrix.
+        seed: for the choice of data, where there are too many to take all.
     """
     N = gradients.rows
     chosen = np.arange(N) if N <= SAMPLED else np.random.default_rng(seed).choice(N, SAMPLED, replace=False)
@@ -69,19 +74,19 @@ def _share(N: int, n: int, batches: Batches) -> float:
 
 
 def estimates(build: Build) -> bool:
-    """Whether a run of the build has to estimate something first."""
+    """Whether a run of the build has to estimate something first: a mode, a gradient there, or V."""
     return build.control is not None or build.estimated is not None
 
 
 def without_estimates(build: Build) -> Build:
-    """Return the build with nothing to estimate: its gradient is that of the target alone, V is zero."""
+    """Return the build without anything to estimate: its gradient is that of the target alone, and V is zero."""
     made = {*(build.control or ()), build.estimated}
     parameters = tuple(parameter for parameter in build.parameters if parameter.name not in made)
     return replace(build, control=None, estimated=None, V=zero(build.V.shape), parameters=parameters)
 
 
 def with_estimates(build: Build, gradients: Gradients, settings: RunSettings, at: Point) -> Build:
-    """Return the build with values of the parameters that are estimated, exactly as they were computed.
+    """Return the build with values for the parameters that are estimated from the data, at the mode of U.
 
     Args:
         build: what to run.

@@ -55,7 +55,10 @@ class Point:
 def evaluate(formula: Formula, at: Point) -> Array:
     """Return the value of a formula at a point, an array of the formula's own shape.
 
-    Raises DataError for what has no value: an unknown name, a draw without a generator, derivatives, `next`.
+    (), (n, 1), (1, n) or (m, n).
+
+    Raises:
+        DataError: for what has no value: an unknown name, a draw without a generator, derivatives, `next`.
     """
     match formula:
         case Number(value):
@@ -115,12 +118,13 @@ def _product(left: Formula, right: Formula, at: Point) -> Array:
 def evaluate_rows(formula: Formula, at: Point, rows: Mapping[str, Array]) -> Array:
     """Return the values of a formula of ONE datum at every row of the data: `[row, ...]`, a scalar as 1 x 1.
 
-    Raises DataError where it has what no formula of a datum has, a derivative or a draw.
-
     Args:
         formula: of blocks, parameters and fields of the data.
         at: blocks and parameters.
         rows: fields of the data, `[row, 1, column]`.
+
+    Raises:
+        DataError: it contains what no formula of a datum has, a derivative or a draw.
     """
     names = {name: _first_axis(value) for name, value in at.names.items()}
     found = _over_rows(formula, Point({**names, **rows}, at.sizes))

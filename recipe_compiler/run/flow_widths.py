@@ -29,7 +29,7 @@ MOST_ROWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class FlowWidth:
-    """How wide a flow leaves its block."""
+    """By how much a `cir` flow whose shape minibatches estimate makes its block too wide."""
 
     block: str
     factor: float
@@ -73,13 +73,17 @@ class FlowWidth:
 def flow_widths(
     build: Build, module: Emitted, inputs: Inputs, known: Mapping[str, Array], sizes: Mapping[str, int]
 ) -> Iterator[FlowWidth]:
-    """Yield how wide each flow of a cycle leaves its block, where minibatches estimate the shape of its law.
+    """Yield how wide each `cir` flow of a cycle leaves its block, where minibatches estimate the shape a.
+
+    Given all others the variance is (a + tanh(b eps/2) Var[A])/b**2 where the law Gamma(a, b) has a/b**2, A being the
+    unbiased estimate of a; the mean is exact (Baker, Fearnhead, Fox, Nemeth 2018). Var[A] = (N**2/n) S**2, times (N -
+    n)/(N - 1) where no datum is drawn twice, with S**2 the variance of what one datum adds to a.
 
     Args:
         build: with the moves, and the laws of its target.
         module: says how batches are drawn.
         inputs: what the chains are given.
-        known: values of parameters in the shapes formulas work with.
+        known: values of parameters in the shapes that formulas use.
         sizes: symbolic sizes.
     """
     target = build.target.declared or build.target

@@ -65,7 +65,7 @@ class Forecast:
 
     @classmethod
     def of(cls, measured: PilotFigures, block: str, variant: str, names: tuple[str, ...], thin: int) -> "Forecast":
-        """Return the forecast of a plan that was made by pilot chains, whatever the step made linear at a mode says."""
+        """Return the forecast from pilot chains of a plan, which replaces that of the step made linear at a mode."""
         width = Width(
             measured.sds,
             tuple(1.0 + error for error in measured.of_sds),
@@ -185,10 +185,11 @@ class LongStateError(NoForecastError):
 def linearized_chain_of(
     compiled: Module, module: Emitted, build: Build, inputs: Inputs, theta: Array
 ) -> LinearizedChain:
-    """Return the chain of a run made linear, near theta; arguments are those of `forecast`.
+    """Return the chain of a run with its step made linear near theta; the arguments are those of `forecast`.
 
     Raises:
-        NoForecastError: its step is not made linear.
+        NoForecastError: its step cannot be made linear: a cycle of moves, no noise, a bounded domain, a gradient that
+            is code, a step size that falls.
     """
     if compiled.program.cycle is not None:
         raise NoForecastError(BY_MOVES)
@@ -230,12 +231,16 @@ def _setting(cure: Cure) -> str:
 def forecast(
     compiled: Module, module: Emitted, build: Build, inputs: Inputs, names: tuple[str, ...], starts: Sequence[Start]
 ) -> Forecast:
-    """Return what a run will sample, and how fast.
+    """Return what a run will sample, and how fast, by its step made linear at the mode.
+
+    With F and the noise of the step there, S = F S F.T + Sigma is the covariance of the chain, compared with inv(Hess
+    U); times are integrated autocorrelation times (Sokal 1997). Exact where U is quadratic, otherwise a forecast. Where
+    sds are off, other settings are tried in the same way.
 
     Args:
         compiled: the module of `build`, as it was emitted.
         module: the same, imported.
-        build: says what its parameters are, and what of the gradient's noise is subtracted already.
+        build: gives its parameters, and what of the gradient's noise is subtracted already.
         inputs: what the chains of the run are given.
         names: of the coordinates of the potential's block.
         starts: where the search for the mode begins, one after another.

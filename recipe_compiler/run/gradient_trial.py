@@ -46,11 +46,14 @@ NAMED = 60
 
 
 def try_gradient(gradient: CodeGradient, starts: Sequence[Array]) -> None:
-    """Try the code at the states where chains start and between them.
+    """Check a gradient that is code at the states where chains start, and between them.
+
+    A gradient g has a symmetric Jacobian J (the Hessian of U): v . J u = u . J v for all directions, compared by
+    central differences. A wrong g with a symmetric J, such as one without the Jacobian of a transform, is not seen.
 
     Raises:
-        RunError: it is not finite at a start, not the same at a second call, writes to what it is given, its Jacobian
-            is not symmetric, or the average over minibatches is not the gradient of all data; with numbers.
+        RunError: it is not finite at a start, differs at a second call, writes to its arguments, has an asymmetric
+            Jacobian, or its average over minibatches is not the gradient of all data; with numbers.
     """
     with np.errstate(all="ignore"):
         for k, start in enumerate(starts):

@@ -23,7 +23,7 @@ PIECE = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gradients:
-    """The minibatch gradient of a target: `prior + (N/n) sum over the batch`, as the emitted module computes it."""
+    """The minibatch gradient of a target as emitted, prior + (N/n) sum over the batch (Ma, Chen, Fox 2015, Eq. 7)."""
 
     rows: int
     width: int
@@ -31,7 +31,7 @@ class Gradients:
     of_batch: Callable[[Array, NDArray[np.uint64]], Array]
 
     def full(self, theta: Array) -> Array:
-        """Return grad U: the mean of the estimates from batches that share the data out, weighted by their sizes."""
+        """Return grad U, d numbers: the mean of estimates from batches that partition the data, weighted by size."""
         total = np.zeros(self.width)
         for first in range(0, self.rows, PIECE):
             batch = np.arange(first, min(first + PIECE, self.rows), dtype=np.uint64)
@@ -47,6 +47,9 @@ def gradients(module: Module, emitted: Emitted, inputs: Inputs, sizes: Mapping[s
         emitted: the same, imported.
         inputs: what its chains are given: parameters, constants, data.
         sizes: the user's symbolic sizes.
+
+    Raises:
+        RunError: the module has no minibatch gradient.
     """
     procedure, program = module.kernel.gradient, module.program
     if procedure is None or program.gradient is None or emitted.gradient is None or emitted.variant != "minibatch":

@@ -24,7 +24,10 @@ SIZE = 2
 
 
 def probability_above(target: Target, one: StatedDensity) -> Formula | None:
-    """Return log p of a datum; None where the log likelihood is not shown to be such a law.
+    """Return log p for data that are 0 with probability 1 - p, else above 0 with a density f; None for any other law.
+
+    log p(y) = where(y > 0, log p + log f(y), log(1 - p)). It is shown that p is free of y, and that p + (1 - p) = 1 as
+    written.
 
     Args:
         target: its log likelihood.

@@ -54,7 +54,7 @@ class InfinitesimalMean:
 
 @dataclass(frozen=True, slots=True)
 class InfinitesimalMeans:
-    """What the generator says of the whole state of a run."""
+    """What the infinitesimal generator says of the whole state of a run: E[L phi] = 0 over exp(-H)."""
 
     largest: InfinitesimalMean
     """That with the largest |z|."""
@@ -86,12 +86,12 @@ class InfinitesimalMeans:
 
 
 def infinitesimal_means(module: Emitted, inputs: Inputs, draws: Draws) -> InfinitesimalMeans | None:
-    """Return the means of L phi over the draws after warmup; None where the module or the run has none.
+    """Return the means of L phi over the draws after warmup, for the module's polynomials phi; None if unknown.
 
-    None also where the state is the target's block alone, which `run/stein.py` judges.
-
-    Errors of the means are the larger of two estimates: by the effective sample size (arviz-stats), and by the means
-    of stretches of the chains. Chains that diverged are left out.
+    L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H), whatever the step size. Standard errors are the
+    larger of two estimates: by the effective sample size (Vehtari et al. 2021), and by batch means. Chains that
+    diverged are left out. None where the module or the run has none, and where the state is the target's block alone,
+    which `run/stein.py` judges.
 
     Args:
         module: the emitted module.
@@ -111,7 +111,7 @@ def infinitesimal_means(module: Emitted, inputs: Inputs, draws: Draws) -> Infini
 
 
 def chosen_draws(inputs: Inputs, draws: Draws) -> tuple[Places, Places] | None:
-    """Return the chains that did not diverge and places of draws, evenly spaced; None where there are too few."""
+    """Return the chains that did not diverge, and evenly spaced draws of them; None where there are too few."""
     whole = [k for k, diverging in enumerate(draws.diverging) if not diverging]
     length = min((draws.kept[k] for k in whole), default=0) - draws.warmup
     if length < 2 * BATCHES:
@@ -123,7 +123,11 @@ def chosen_draws(inputs: Inputs, draws: Draws) -> tuple[Places, Places] | None:
 
 
 def summed_up(names: list[str], values: Array) -> InfinitesimalMeans:
-    """Return what values `[chain, draw, polynomial]` of L phi say."""
+    """Return what values of L phi say, `[chain, draw, polynomial]`: the mean with the largest |z| and its limit.
+
+    z = mean/standard error; the limit is the level that one right run in 1000 exceeds for that many polynomials
+    (Bonferroni).
+    """
     from scipy.stats import norm
 
     with np.errstate(all="ignore"):  # what is not finite is flagged
@@ -138,7 +142,10 @@ def summed_up(names: list[str], values: Array) -> InfinitesimalMeans:
 
 
 def errors_of(values: Array) -> Array:
-    """Return standard errors of the means of `[chain, draw, value]` over all draws: the larger of two estimates."""
+    """Return standard errors of means over all draws `[chain, draw, value]`: the larger of two estimates.
+
+    sd/sqrt(ESS), and the error from the means of stretches of the chains (batch means).
+    """
     return np.maximum(_by_sample_size(values), _by_stretches(values))
 
 

@@ -30,12 +30,12 @@ SPREAD = 2.0
 
 
 def starts_of(build: Build, width: int, known: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[Start, ...]:
-    """Return the starts in the order they are tried: `init`, zero, then random ones, the same at every call.
+    """Return the starts of a search for the mode, in order: `init`, zero, then random ones, the same at every call.
 
     Args:
         build: for its `init`; the potential's block is that of its dynamics.
         width: coordinates of the potential's block.
-        known: values of parameters in the shapes formulas work with.
+        known: values of parameters in the shapes that formulas use.
         sizes: symbolic sizes.
     """
     potential = next(function for function in build.dynamics.declarations.functions if function.role == "potential")

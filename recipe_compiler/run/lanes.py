@@ -43,10 +43,10 @@ def why_no_lanes(module: Emitted, build: Build, sizes: Mapping[str, int]) -> str
 
 
 def advance_lanes(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draws: int) -> None:
-    """Advance chains that stand at the same draw, in place. One that leaves the finite numbers is marked `diverging`.
+    """Advance chains that are at the same draw, in place; one that leaves the finite numbers is marked `diverging`.
 
     Raises:
-        ValueError: for more than 64 chains, or chains that do not stand at the same draw.
+        ValueError: more than 64 chains, or chains that are not at the same draw.
     """
     live = [chain for chain in chains if not chain.diverging]
     if len(chains) > LANES or len({chain.done for chain in live}) > 1:

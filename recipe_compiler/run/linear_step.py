@@ -26,7 +26,7 @@ Take = Callable[[Array, NDArray[np.uint64], Array], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearStep:
-    """z' - z* = F (z - z*) + noise, z being all that a step passes on."""
+    """A step made linear, z' - z* = F (z - z*) + noise; z is the n numbers a step passes on, matrices n x n."""
 
     z: Array
     """Where the step stands still on average."""
@@ -44,7 +44,7 @@ class LinearStep:
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """What gradients are estimated from."""
+    """What gradients are estimated from: how many rows, and how batches of them are drawn."""
 
     rows: int
     size: int
@@ -68,7 +68,7 @@ class Batches:
 
     @property
     def share(self) -> float:
-        """The variance of the mean of a batch over that of one row."""
+        """The variance of the mean of a batch over that of one row: 1/n, or (N - n)/(n (N - 1)) without replacement."""
         if self.replacement or self.rows == 1:
             return 1.0 / self.size
         return (self.rows - self.size) / (self.size * (self.rows - 1.0))
@@ -79,7 +79,10 @@ ALL_DATA = Batches(2, 2, replacement=False, noise="as it is")
 
 
 def linear_step(step: OneStep, slope: Slope, theta: Array, batches: Batches) -> LinearStep:
-    """Return a step made linear near a mode.
+    """Return a step made linear near a mode: z* with E[z'] = z*, F = dE[z']/dz there, and the covariance of its chain.
+
+    The covariance S solves S = F S F.T + N, with N the covariance of a step's noise averaged over N(z*, S). By central
+    differences of the emitted step, whose noise is set to zero for F.
 
     Args:
         step: to be made linear.
@@ -125,7 +128,7 @@ def linear_step(step: OneStep, slope: Slope, theta: Array, batches: Batches) -> 
 
 
 def curvature(slope: Slope, theta: Array) -> Array:
-    """Return Hess U by central differences of grad U, symmetric; not finite where they are not."""
+    """Return Hess U, d x d and symmetric, by central differences of grad U; not finite where these are not."""
     found = cast("Array", _jacobian(slope, theta, _widths(slope, theta, slice(0, theta.size))))
     return (found + found.T) / 2.0
 
@@ -142,6 +145,6 @@ def _with_steady_noise(step: OneStep, z: Array, every: NDArray[np.uint64]) -> Ta
 
 
 def matrix_at(step: OneStep, z: Array, every: NDArray[np.uint64], widths: Array) -> Array:
-    """Return F of a step with the gradient of the rows `every`, by central differences at z."""
+    """Return F = dz'/dz of a step without noise, with the gradient of the rows `every`, by central differences at z."""
     quiet = np.zeros(step.normals)
     return cast("Array", _jacobian(lambda at: step.after(at, every, quiet), z, widths))

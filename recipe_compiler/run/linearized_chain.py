@@ -48,7 +48,7 @@ AS_IT_IS, SUBTRACTED, CONTROL_VARIATES = "as it is", "subtracted", "control vari
 
 @dataclass(frozen=True, slots=True)
 class Width:
-    """What a chain makes of the posterior, by the linearised step."""
+    """What a chain samples of the posterior, by its step made linear: sds, temperature, and how fast."""
 
     sds: tuple[float, ...]
     """Of the chain, by coordinate of theta."""
@@ -90,7 +90,7 @@ class Width:
 
 @dataclass(frozen=True, slots=True)
 class LinearizedChain:
-    """What does a chain with these settings sample? Asked of its step, made linear."""
+    """A chain at some settings, whose step is made linear to see what it samples."""
 
     compiled: Module
     module: Emitted
@@ -126,9 +126,9 @@ class LinearizedChain:
         return ""
 
     def of_few(self) -> "LinearizedChain":
-        """Return the chain with rows that stand for all data, where all of them would take long and batches may do.
+        """Return the chain with a random sample of rows in the place of all data, where these would take long.
 
-        Of n rows, drawn without replacement, the Hessian is off by a part of about 1/sqrt(n).
+        With n rows, drawn without replacement, the Hessian is off by a relative error of about 1/sqrt(n).
         """
         rows = self.inputs.rows
         if self.work <= WORK or not self.has_batches:
@@ -204,7 +204,11 @@ class LinearizedChain:
         return self.width_of(*self.linear())
 
     def width_of(self, step: OneStep, found: LinearStep) -> Width:
-        """Return what a linear step samples."""
+        """Return what a linear step samples, against the covariance inv(K) of exp(-U), K = Hess U.
+
+        sds sqrt(S_ii), factors sqrt(S_ii/inv(K)_ii), temperature tr(S K)/d; steps worth one independent draw, of
+        coordinates and squares, by sum_k rho_k and sum_k rho_k**2 (Sokal 1997).
+        """
         block = step.place(self.module.potential_block)
         K = np.linalg.inv(found.target)
         here = figures(found.F, found.chain, K, block)
@@ -221,9 +225,9 @@ class LinearizedChain:
         )
 
     def autocorrelations(self, found: LinearStep) -> Array:
-        """Return those of theta between kept draws k = 0, 1, ... apart: `[k, coordinate]`.
+        """Return the autocorrelations of theta between draws k = 0, 1, ... apart: `[k, coordinate]`.
 
-        Over the law S of the linear step F they are (F^(thin k) S)_ii / S_ii, k up to `LAGS`.
+        (F**(thin k) S)_ii/S_ii under the law S of the linear step F, k up to `LAGS`.
         """
         block = self.step.place(self.module.potential_block)
         kept = np.linalg.matrix_power(found.F, self.inputs.thin)
@@ -234,9 +238,9 @@ class LinearizedChain:
         return np.array(rows)[:, block] / rows[0][block]
 
     def bends(self, found: LinearStep) -> bool:
-        """Whether U is far from quadratic one sd away from the mode: grad U . delta is not about delta^T K delta there.
+        """Whether U is far from quadratic one sd away from the mode: grad U . delta is far from delta.T K delta there.
 
-        Looked at are both ends of the axes of the ellipsoid of exp(-U), where delta^T K delta = 1.
+        Both ends of the axes of the ellipsoid delta.T K delta = 1 are looked at.
         """
         values, vectors = np.linalg.eigh(found.target)
         axes = (vectors * np.sqrt(np.maximum(values, 0.0))).T
@@ -247,9 +251,10 @@ class LinearizedChain:
         return not bool(((rises > 1.0 / BENT) & (rises < BENT)).all())
 
     def largest_stable(self, found: LinearStep) -> float | None:
-        """Return the step size above which chains with exact gradients leave the mode.
+        """Return the step size above which an eigenvalue of F leaves the unit circle; None where it is not known.
 
-        None where that takes long, and for a thermostat, which changes with the step size.
+        With exact gradients. Unknown where it would take long, and for a thermostat, whose value changes with the step
+        size.
         """
         if thermostats(self.compiled.program) or 2.0 * LOOKS * self.work_of_matrix > WORK:
             return None

@@ -70,7 +70,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mode:
-    """A minimum of U."""
+    """A minimum of U: theta, and where the search began that led to it."""
 
     theta: Array
     says: str
@@ -91,7 +91,10 @@ class NoModeError(RunError):
 
 
 def find_mode(slope: Slope, starts: Sequence[Start], names: Sequence[str] = ()) -> Mode:
-    """Return theta with grad U(theta) = 0 where U curves nowhere downwards, from the first start that leads to one.
+    """Return theta with grad U(theta) = 0 and Hess U positive semidefinite, from the first start that leads to one.
+
+    By a trust-region method on grad U alone (SciPy); differences of U are int_0^1 grad U(theta + t w) . w dt, by Gauss
+    and Legendre. The Hessian is checked by central differences along coordinates or random directions.
 
     Args:
         slope: theta to grad U.
@@ -99,7 +102,7 @@ def find_mode(slope: Slope, starts: Sequence[Start], names: Sequence[str] = ()) 
         names: of the coordinates, to say along which U still falls where no search has found a minimum.
 
     Raises:
-        NoModeError: no start did; says how far the search from the first one came, and what to do.
+        NoModeError: no start did; says how far the first search came, and what to do.
     """
     met: list[tuple[Start, Array, str]] = []
     for start in starts:
@@ -128,12 +131,12 @@ def _falling(slope: Slope, theta: Array, names: Sequence[str]) -> str:
 
 
 def refined(slope: Slope, near: Array, K: Array) -> Array:
-    """Return theta with grad U(theta) = 0 by theta - K^-1 grad U(theta), K being nearly the Hessian of U there.
+    """Return theta with grad U(theta) = 0, by the iteration theta - inv(K) grad U(theta), K close to the Hessian there.
 
-    Its distance falls by the relative error of K with each.
+    The distance shrinks by the relative error of K in each iteration.
 
     Raises:
-        RunError: it does not settle.
+        RunError: it does not converge.
     """
     theta = near
     with np.errstate(all="ignore"):
@@ -149,7 +152,7 @@ def refined(slope: Slope, near: Array, K: Array) -> Array:
 
 
 def minimum(slope: Slope, start: Array) -> tuple[Array, str]:
-    """Return where a search ended, and what kept it from a minimum; nothing where it is one."""
+    """Return where a search ended, and why that is no minimum of U; the empty string if it is one."""
     with np.errstate(all="ignore"):
         first = slope(start)
         if not np.isfinite(first).all():
@@ -167,7 +170,7 @@ def minimum(slope: Slope, start: Array) -> tuple[Array, str]:
 
 
 def units_of(slope: Slope, theta: Array) -> Array:
-    """Return 1/sqrt(|U_ii|) by coordinate; of a long block, and where U is straight or not finite, what theta has."""
+    """Return 1/sqrt(|U_ii|) by coordinate; max(|theta_i|, 1) for long blocks and where U is straight or not finite."""
     units = np.maximum(np.abs(theta), 1.0)
     for _ in range(0 if theta.size > DENSE else 5):  # a difference in poor units gives better ones
         bent = np.array([abs(_bent(slope, theta, k, unit)) for k, unit in enumerate(units)])
@@ -186,7 +189,7 @@ def _bent(slope: Slope, theta: Array, k: int, unit: float) -> float:
 
 
 class PotentialOnLine:
-    """U up to a constant: known where the search is, and from there along lines by the gradient."""
+    """U up to a constant, along lines: U(y) - U(x) = int_0^1 grad U(x + t (y - x)) . (y - x) dt."""
 
     def __init__(self, slope: Slope) -> None:
         self.slope = slope
@@ -196,7 +199,7 @@ class PotentialOnLine:
         self.places, self.weights = (places + 1.0) / 2.0, weights / 2.0
 
     def value(self, y: Array) -> float:
-        """Return U(y) - U(start), infinite where the gradient is not finite on the way."""
+        """Return U(y) - U(start); infinite where the gradient is not finite on the way."""
         if self.at is None:
             self.at = y.copy()
         away = y - self.at
@@ -207,7 +210,7 @@ class PotentialOnLine:
         return risen if np.isfinite(risen) and np.isfinite(self.slope(y)).all() else np.inf
 
     def accept(self, y: Array) -> None:
-        """Let the search be at y."""
+        """Move the search to y."""
         self.level, self.at = self.value(y), y.copy()
 
 

@@ -24,7 +24,7 @@ Sizes = dict[str, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneStep:
-    """The `step` of a module with the values that a run gives it."""
+    """The `step` of a module at the values that a run gives it, as a function of state, batch and normals."""
 
     compiled: Module
     emitted: Emitted
@@ -70,7 +70,7 @@ class OneStep:
         return replace(self, passed_on=left, held=(*self.held, (name, value)))
 
     def after(self, z: Array, batch: NDArray[np.uint64], normals: Array) -> Array:
-        """Return what a step makes of a state, from a batch of rows and standard normals."""
+        """Return the state after a step, n numbers, from a state, a batch of rows and standard normals."""
         values = self._made(z, batch, normals)
         return np.concatenate([self._left(values, old, new) for old, new, _ in self.passed_on])
 

@@ -10,7 +10,7 @@ KNOWN = 0.025
 
 @dataclass(frozen=True, slots=True)
 class PilotFigures:
-    """Figures of pilot chains, by coordinate of theta; errors are Monte Carlo standard errors."""
+    """Figures from pilot chains, by coordinate of theta, with Monte Carlo standard errors (Vehtari et al. 2021)."""
 
     mean: tuple[float, ...]
     sds: tuple[float, ...]
@@ -27,12 +27,12 @@ class PilotFigures:
 
     @property
     def worst(self) -> int:
-        """The coordinate whose sd is seen to be off most, in units of what is known of it."""
+        """The coordinate whose sd is off most, in units of its Monte Carlo error."""
         return int(np.argmax(np.abs(self.of_sds)))
 
     @property
     def is_known(self) -> bool:
-        """Whether the figures tell sds that are right from such as are not."""
+        """Whether the figures are precise enough to tell right sds from wrong ones."""
         return max(self.sds_within) <= KNOWN
 
     @property

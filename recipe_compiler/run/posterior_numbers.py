@@ -51,9 +51,9 @@ class Standing:
 
 
 def standing(finite: NDArray[np.bool_], draws: Draws) -> Standing:
-    """Return the draws to summarise: of the chains all of whose draws are finite.
+    """Return the draws to summarise: those of the chains all of whose draws are finite.
 
-    Where there is none: up to the first draw of any chain that is not finite.
+    If there is no such chain: all chains up to the first draw of any that is not finite.
 
     Args:
         finite: which draws after warmup are, `[chain, draw]`.
@@ -111,10 +111,11 @@ def finite_draws(blocks: Iterable[NDArray[np.float64]], shape: tuple[int, ...]) 
 
 
 def rows_of(tree: "DataTree", draws: Draws, over: Standing) -> Iterator[Row]:
-    """Yield the numbers of every coordinate: rank-normalised ESS and R-hat (Vehtari and others 2021).
+    """Yield mean, sd, rank-normalised ESS and R-hat, and mcse of every coordinate (Vehtari et al. 2021, by ArviZ).
 
-    Entries that are the same in all of the set that their block lies in have none, nor have those of discrete blocks
-    that are the same at every draw of all chains. Of one chain alone R-hat compares its halves.
+    R-hat compares the variance between (split) chains with that within them (Gelman and Rubin 1992); for one chain it
+    compares its halves. Draws weighted by their step size have weighted means and sds. Left out are entries that are
+    constant on the set their block lies in, and entries of discrete blocks that never change.
     """
     if over.length < LEAST_DRAWS:
         return
@@ -141,7 +142,7 @@ def rows_of(tree: "DataTree", draws: Draws, over: Standing) -> Iterator[Row]:
 
 
 def varying(tree: "DataTree") -> list[bool]:
-    """Return of every coordinate of the posterior whether it has a row of numbers."""
+    """Return, for every coordinate of the posterior, whether it has a row of numbers."""
     return [moves for array in cast("Any", tree["posterior"]).data_vars.values() for moves in _varies(array)]
 
 

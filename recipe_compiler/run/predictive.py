@@ -40,7 +40,7 @@ POSTERIOR, PRIOR = 3, 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictive:
-    """What data are drawn from: fields and blocks with their densities, in the orders they can be drawn in."""
+    """What data are drawn from: fields and blocks with their densities, in an order in which they can be drawn."""
 
     fields: tuple[StatedDensity, ...]
     blocks: tuple[StatedDensity, ...] = ()
@@ -50,10 +50,11 @@ class Predictive:
 
 
 def predictive_of(target: Target) -> Predictive:
-    """Return what a target's data can be drawn from.
+    """Return what data of a target can be drawn from: y~_n by the density stated of y_n, blocks by their priors.
 
     Raises:
-        RunError: it states no density of a field of the data; says what it would have to state. Or a recursion.
+        RunError: it states no density of a field of the data, with what it would have to state; or it has a recursion
+            or discrete blocks.
     """
     if target.recursion:
         found, expected = f"a recursion: {OPEN}", "a density of independent rows"
@@ -157,7 +158,9 @@ def _of_blocks(target: Target) -> Sequence[StatedDensity]:
 
 
 def add_predictive(tree: "DataTree", build: Build, data: Data, settings: RunSettings, sizes: Mapping[str, int]) -> str:
-    """Add the groups of what is drawn; return why there is no prior among them, empty where there is.
+    """Add posterior_predictive, prior and prior_predictive draws; return why there is no prior, empty if there is one.
+
+    y~_n from its density at every draw of the posterior, and at draws of the prior.
 
     Raises:
         RunError: nothing can be drawn.

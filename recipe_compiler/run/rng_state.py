@@ -10,10 +10,10 @@ _LOW = 2**64 - 1
 
 
 def words_of(stream: Stream) -> Words:
-    """Return a copy of all that the next draw of a stream depends on.
+    """Return a copy of everything that the next draw of a stream depends on, as 64-bit words.
 
-    Of a generator: the two numbers of 128 bits that PCG64 consists of, high half first, and the half of a word that
-    is left over from the last draw of 32 bits, if there is one.
+    For a NumPy generator: the two 128-bit numbers of PCG64, high half first, and the half word left over from the last
+    32-bit draw, if any.
     """
     if not isinstance(stream, np.random.Generator):
         return stream.copy()
@@ -24,7 +24,7 @@ def words_of(stream: Stream) -> Words:
 
 
 def set_words(stream: Stream, words: Words) -> None:
-    """Put a stream where `words_of` found one of its kind, in place."""
+    """Put a stream into the state that `words_of` returned for one of its kind, in place."""
     if not isinstance(stream, np.random.Generator):
         stream[:] = words
         return

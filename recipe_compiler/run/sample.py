@@ -32,7 +32,7 @@ from recipe_compiler.spec.model import Build, Dynamics, RunSettings
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws:
-    """What a run drew."""
+    """The draws of a run, and what is known of how they were made."""
 
     blocks: tuple[str, ...]
     arrays: tuple[Array, ...]
@@ -93,7 +93,7 @@ def sample(
     cores: int | None = None, checkpoint: Checkpoint | None = None, *, resume: bool = False,
     inputs: Inputs | None = None,
 ) -> Draws:  # fmt: skip
-    """Run the chains of a build.
+    """Run the chains of a build: draws z_1, z_2, ... of each, every thin-th state after warmup.
 
     The same module, build, data, settings and seed give the same draws bit for bit on one machine, whatever `cores`.
 
@@ -102,16 +102,16 @@ def sample(
         build: gives parameters' values and initial states.
         settings: how long to run; takes the place of `build.run`.
         data: the fields of the target.
-        progress: is told, a few times a second, how far every chain is.
+        progress: called a few times a second with the number of draws of every chain.
         cores: threads to use; by default as many as there are cores.
         checkpoint: where the chains are kept, open; None: nowhere.
         resume: go on from the checkpoint instead of from the start.
         inputs: what `prepare_inputs` made of all this, where that is known already.
 
     Raises:
-        DataError: for parameters, sizes or initial values that do not fit.
-        RunError: for settings that cannot be run, a step size above eps_max among them, for a checkpoint that is not
-            of this run, and for a gradient that is code and fails its trial (`run/gradient_trial.py`).
+        DataError: parameters, sizes or initial values do not fit.
+        RunError: settings that cannot be run, a step size above eps_max among them; a checkpoint of another run; a
+            gradient that is code and fails its trial (`run/gradient_trial.py`).
     """
     begin = time.perf_counter()
     check_settings(module, build, settings, data)

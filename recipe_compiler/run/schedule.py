@@ -22,7 +22,11 @@ Array = NDArray[np.float64]
 
 
 def step_of(settings: RunSettings) -> Callable[[int], float] | None:
-    """Return the step size of a draw by its number, warmup included; None where all have the same."""
+    """Return the step size eps_k of a draw k, warmup included; None where all draws have the same.
+
+    With t = k thin: eps (1 + t/b)**-c for `power` (Welling and Teh 2011), eps (1 + cos(pi (t mod period)/period))/2 for
+    `cyclic`.
+    """
     eps, thin, schedule = settings.eps, settings.thin, settings.schedule
     b, c, period = schedule.b, schedule.c, schedule.period
     match schedule.name:
@@ -35,7 +39,7 @@ def step_of(settings: RunSettings) -> Callable[[int], float] | None:
 
 
 def weights(settings: RunSettings, draws: int) -> Array | None:
-    """Return the step sizes of the first draws of a chain; None where all are the same."""
+    """Return the step sizes of the first draws of a chain, their weights in averages; None where all are the same."""
     step = step_of(settings)
     return None if step is None else np.array([step(draw) for draw in range(draws)])
 

@@ -39,7 +39,7 @@ MOST_ERROR = 1e300
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """How far one coordinate is from the target."""
+    """How far the draws are from the target in one moment of one coordinate."""
 
     name: str
     """As the summary has it: `theta[2]`, `theta[age]`."""
@@ -108,10 +108,10 @@ class Departures:
 
 
 def departures(module: Emitted, build: Build, inputs: Inputs, draws: Draws, names: Sequence[str]) -> Departures | None:
-    """Return how far the draws after warmup are from the target; None where this cannot be said.
+    """Return how far the draws after warmup are from the target, by Stein's identity; None where that is not known.
 
-    That is where the potential's block is bounded, there are too few draws, or the module has no gradient of all data.
-    Chains that diverged are left out. The coordinates of the potential's block have `names`.
+    Not known where the potential's block is bounded, there are too few draws, or the module has no gradient of all
+    data. Chains that diverged are left out. `names` are those of the coordinates of the potential's block.
     """
     slope = full_gradient(module, inputs)
     bounded = any(b.domain.name is not DomainName.REAL for b in build.dynamics.declarations.blocks)
@@ -127,7 +127,12 @@ def departures(module: Emitted, build: Build, inputs: Inputs, draws: Draws, name
 
 
 def departed(theta: Array, gradients: Array, weight: Array, names: Sequence[str]) -> Departures:
-    """Return how far draws are from the target.
+    """Return how far draws of theta are from exp(-U), by moments that are 0 over it whatever the sampler.
+
+    With g = grad U, m and S the mean and covariance of the draws: E[(S g)_i]/sd_i tells by how many sds the mean of
+    theta_i is off, E[(theta_i - m_i) (S g)_i]/S_ii - 1 the relative error of its mean square. Both are E[F . g - div F]
+    for a field F, which is 0 over exp(-U) by parts (Gorham and Mackey 2015); exact in these units where exp(-U) is
+    Gaussian. Example: draws of N(1, 1) for U = theta**2/2 have E[S g]/sd = E[theta] = 1: the mean is off by one sd.
 
     Args:
         theta: `[chain, draw, coordinate]`.

@@ -10,7 +10,7 @@ STUCK = 50
 
 
 def longest_stay(draws: NDArray[Any]) -> int:
-    """Return the most draws in a row of a chain that are those before them; draws x coordinates."""
+    """Return the longest run of draws of a chain that equal the one before; draws x coordinates."""
     moved = np.flatnonzero(np.any(draws[1:] != draws[:-1], axis=1))
     edges = np.concatenate(([-1], moved, [len(draws) - 1]))
     return max(0, int(np.diff(edges).max()) - 1)

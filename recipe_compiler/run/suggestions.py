@@ -38,7 +38,7 @@ UNSTABLE = f"the chain is unstable: {TOO_LARGE}"
 
 @dataclass(frozen=True, slots=True)
 class Cure:
-    """Another setting, and what the forecast says of it."""
+    """Another setting, and the forecast for it."""
 
     setting: str
     """`step_size`, `batch_size`, the name of a parameter, `gradient_noise` or `control_variates`."""
@@ -48,12 +48,15 @@ class Cure:
 
 
 def cures_of(linearized: LinearizedChain, off: float, why: str = "", of_step: float = 0.0) -> Iterator[Cure]:
-    """Yield settings with which the posterior is about as wide as it is, and what the forecast says of other gradients.
+    """Yield settings with which posterior sds would be right within `WIDE`, and forecasts with other gradients.
+
+    A smaller step size, a larger batch, a larger friction, subtracted noise and control variates are tried, each by the
+    step made linear at these settings.
 
     Args:
         linearized: the chain whose width is not good enough.
-        off: by what factor the sds of that answer are off, at most; infinite where there is none.
-        why: there is none.
+        off: by what factor its sds are off, at most; infinite where it has no law.
+        why: it has none.
         of_step: by what part the variance is off with the gradient of all data.
     """
     held = bool(thermostats(linearized.compiled.program))
@@ -172,6 +175,6 @@ def _answer(linearized: LinearizedChain) -> Width | None:
 
 
 def rounded(value: float) -> float:
-    """Return a number with two digits that is at most the value."""
+    """Return the largest number with two significant digits that is at most the value."""
     digits = 1 - math.floor(math.log10(abs(value)))
     return math.floor(value * 10.0**digits) / 10.0**digits

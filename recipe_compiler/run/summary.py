@@ -25,7 +25,7 @@ MIN_ESS_PER_CHAIN = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """What is said of a run besides its draws; each None where nothing can be."""
+    """What is known of a run besides its draws; None for each that is not."""
 
     forecast: Forecast | None = None
     """What was said before the run; None for one with the full gradient."""
@@ -43,7 +43,7 @@ class Diagnostics:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The posterior in numbers, and what speaks against believing them."""
+    """The posterior in numbers, and every reason to doubt them."""
 
     rows: tuple[Row, ...]
     warnings: tuple[str, ...]
@@ -62,7 +62,7 @@ class Summary:
 
     @property
     def trust(self) -> str:
-        """Whether to believe the numbers, and by what, in one line."""
+        """Whether to trust the numbers, and on what grounds, in one line."""
         if self.doubts:
             told = "for the reason above" if len(self.doubts) == 1 else f"for the {len(self.doubts)} reasons above"
             return f"trust: no, {told}"
@@ -84,7 +84,7 @@ class Summary:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is said beside the numbers."""
+        """What is reported besides the numbers."""
         diagnostics = self.diagnostics
         forecast = diagnostics.forecast
         ahead = forecast.says[:1] if forecast is not None and forecast.width is not None else ()
@@ -106,10 +106,11 @@ class Summary:
 
 
 def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = None) -> Summary:
-    """Return the summary of a run.
+    """Return the summary of a run: mean, sd, ESS, R-hat and Monte Carlo errors by coordinate (Vehtari et al. 2021).
 
-    Chains that diverged, or have draws that are not finite, are left out of the numbers; where no chain stands, they
-    are over the draws before the first was lost.
+    Chains that diverged, or have draws that are not finite, are left out; if no other is left, the numbers are over the
+    draws before the first was lost. Warnings and doubts are decided from these numbers, the tails, Stein's identity and
+    the forecast.
     """
     diagnostics, over = diagnostics or Diagnostics(), stored_standing(tree)
     rows = tuple(rows_of(tree, draws, over))

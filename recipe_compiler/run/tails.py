@@ -55,7 +55,7 @@ MOST_COORDINATES = 200
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The heavier tail of a coordinate."""
+    """The heavier tail of a coordinate: Pareto's shape k, moments of order 1/k and more being infinite."""
 
     name: str
     shape: float
@@ -70,9 +70,10 @@ class Tail:
 
 
 def powers(module: Emitted, build: Build, inputs: Inputs, draws: Draws) -> tuple[float, ...]:
-    """Return Pareto's k of each coordinate as U far out along it has it; 0 where U grows faster than a logarithm.
+    """Return Pareto's k of each coordinate by how U grows far out along it; 0 where faster than a logarithm.
 
-    None are returned where the state is bounded, there are many coordinates, or the module has no gradient of all data.
+    exp(-U) ~ |theta_i|**-a, that is theta_i dU/dtheta_i -> a, has k = 1/(a - 1). Empty where the state is bounded,
+    there are many coordinates, or the module has no gradient of all data.
     """
     slope = full_gradient(module, inputs)
     theta = draws.arrays[potential_place(module)][:, draws.warmup :]
@@ -84,7 +85,7 @@ def powers(module: Emitted, build: Build, inputs: Inputs, draws: Draws) -> tuple
 
 
 def powers_along(slope: Slope, centre: Array, sd: Array) -> Iterator[float]:
-    """Yield Pareto's k of each coordinate, the others at the centre: of the heavier of its two tails.
+    """Yield Pareto's k of the heavier tail of each coordinate, the others at the centre.
 
     Args:
         slope: grad U.
@@ -99,7 +100,11 @@ def powers_along(slope: Slope, centre: Array, sd: Array) -> Iterator[float]:
 
 
 def power(slopes: Array, distances: Array) -> float:
-    """Return Pareto's k of a tail by the slopes of U at some distances out."""
+    """Return Pareto's k of a tail from the slopes of U at some distances out: 1/(a - 1) where slope * distance -> a.
+
+    0 where that does not settle, as U then grows faster than a logarithm; infinite for a <= 1. Student's law with nu
+    degrees has U = (nu + 1) log|x| far out, a = nu + 1 and k = 1/nu.
+    """
     found = slopes * distances
     if not (np.isfinite(found).all() and np.ptp(found) <= ALIKE * max(1.0, float(np.abs(found).max()))):
         return 0.0
@@ -109,18 +114,19 @@ def power(slopes: Array, distances: Array) -> float:
 def heavy_tails(
     tree: "DataTree", draws: Draws, rows: tuple[Row, ...], over: Standing, of_potential: tuple[float, ...] = ()
 ) -> tuple[Tail, ...]:
-    """Return the tails of coordinates whose sd has no Monte Carlo error, the heaviest first.
+    """Return the tails of coordinates whose sd has no Monte Carlo error, or that have no sd, the heaviest first.
 
-    Of a block with a transform its unbounded variable is looked at: log tau of a lognormal tau, whose own tail looks
-    heavy and has every moment. Where that is heavy the block itself is looked at, too: a share is bounded, however far
-    its logit goes.
+    k >= 1/4: no fourth moment, so that the error of an sd is infinite; k >= 1/2: no variance. k is fitted to the draws
+    farthest out (Vehtari et al. 2024), or comes from U. A block with a transform is judged in its unbounded variable:
+    log tau of a lognormal tau, whose own tail looks heavy and has every moment. If that is heavy, the block itself is
+    judged as well: a share is bounded, however far its logit goes.
 
     Args:
         tree: the draws, as they are stored.
         draws: what was drawn.
         rows: the summary.
-        over: what it is over.
-        of_potential: what U says (`powers`).
+        over: the draws it is over.
+        of_potential: k by U (`powers`).
     """
     from arviz_stats.base.array import array_stats
 

@@ -20,7 +20,7 @@ ROWS = 4_000
 
 
 def with_thermostats_held(module: Module) -> Module:
-    """Return a module whose other blocks read a thermostat where it stood when the step began; or this one."""
+    """Return a module whose other blocks read a thermostat as it was when the step began; or the same module."""
     held = program_held(module.program)
     if held is module.program:
         return module
@@ -30,9 +30,10 @@ def with_thermostats_held(module: Module) -> Module:
 def settled(
     step: OneStep, slope: Slope, theta: Array, batches: Batches, sharpness: float = SHARPNESS
 ) -> tuple[OneStep, LinearStep]:
-    """Return a step, its thermostat held where it settles, and what it is when it is made linear.
+    """Return a step with its thermostat held at the x with E[xi' - xi] = 0, and that step made linear.
 
-    Every value at which it is tried is a step made linear: `sharpness` says how near one is to be found.
+    The mean is over the law that the rest has with xi held at x. Each trial x needs one step made linear; `sharpness`
+    is the relative error allowed in x.
 
     Raises:
         ValueError: no chain stays near the mode; says why.

@@ -25,7 +25,7 @@ ENERGY, NOISE, GAMMA, FRICTION, DRIFT, CURL = range(6)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A proposal, not yet proved."""
+    """A proposed change of a document, not yet proved."""
 
     rank: int
     count: int
@@ -38,7 +38,7 @@ class Change:
 
     @property
     def order(self) -> tuple[int, int, bool, int, str]:
-        """What proposals are sorted by: the smallest first."""
+        """The sort key of proposals: rank, number of changes, plain coefficients first, then length."""
         written = [text(formula) for _, formula in self.formulas]
         return self.rank, self.count, not self.plain, sum(map(len, written)), " ".join((self.says, *written))
 
@@ -61,13 +61,13 @@ def with_formulas(dynamics: Dynamics, formulas: Mapping[str, Formula]) -> Dynami
 
 
 def head(entry: str) -> str:
-    """Return what an entry is of: `H`, `D`, `Q`, `claims.drift` or `claims.diffusion`."""
+    """Return what an entry is a part of: `H`, `D`, `Q`, `claims.drift` or `claims.diffusion`."""
     name = entry.partition("[")[0]
     return "claims.drift" if name.startswith("claims.drift.") else name
 
 
 def unchanged(dynamics: Dynamics, entry: str, new: Formula) -> bool:
-    """Whether an entry means the same with a new formula."""
+    """Whether a new formula means the same as the one an entry has, by the index calculus."""
     declarations = dynamics.declarations
     return spelled(entry_of(dynamics, entry), declarations) == spelled(new, declarations)
 
@@ -98,13 +98,17 @@ def entry_shape(entry: str, declarations: Declarations) -> Shape:
 
 
 def proved(dynamics: Dynamics, change: Change, topic: Topic, *, derived: bool) -> Explanation | None:
-    """Return the change as an explanation if the document with it, read from its text, is proved; else None.
+    """Return a change as an explanation if the document changed by it, read from its text, is proved; otherwise None.
 
-    The claimed equation must leave exp(-H) stationary by both engines; with `derived`, it must be the recipe's too, D
-    symmetric and Q skew. On circles it must mean something: exp(t) is no function on one.
+    The residual of the claimed f and D has to vanish, by both engines; with `derived`, also Q + Q.T = 0, D - D.T = 0
+    and f = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3). On circles the formulas have to be periodic: exp(t) is
+    no function on one. What is shown to a user is the text that was read back and proved, not the search's own formula.
 
-    Q + Q.T = 0, D - D.T = 0, f = -(D + Q) grad H + Gamma and the residual of (f, D) is 0, as each is read from the
-    text.
+    Args:
+        dynamics: the document.
+        change: new formulas of some entries.
+        topic: what the explanation is: a repair, or what is sampled instead.
+        derived: whether the drift has to be the recipe's for the D and Q given.
     """
     declarations = dynamics.declarations
     try:

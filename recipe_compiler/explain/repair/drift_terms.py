@@ -49,7 +49,7 @@ MAX_OWN = 14
 
 @dataclass(frozen=True, slots=True)
 class DriftTerm:
-    """A term of the drift of a block; `part_of` is the claimed term that it comes from, None where it is a new one."""
+    """A term of the drift of one block; `part_of` is the claimed term that it is a part of, None for a new term."""
 
     block: int
     rank: int
@@ -63,9 +63,10 @@ class DriftTerm:
 
 
 def pieces(dynamics: Dynamics) -> tuple[DriftTerm, ...]:
-    """Return the claimed terms, then what may be missing, none a multiple of another of its block.
+    """Return the claimed terms of the drift, then terms that may be missing, no two of a block multiples of each other.
 
-    A claimed term that is a multiple of a recipe's has that one's rank.
+    A claimed term that is a multiple of one of the recipe's gets its rank: a wrong friction is then tried before
+    others.
     """
     declarations = dynamics.declarations
     stated = dict(dynamics.claims.drift or ())
@@ -94,9 +95,9 @@ def pieces(dynamics: Dynamics) -> tuple[DriftTerm, ...]:
 
 
 def recipe_pieces(dynamics: Dynamics) -> Iterator[DriftTerm]:
-    """Yield div(A, b) and -A @ grad(H_k, b) of every place A of D and Q and every term H_k of H.
+    """Yield div(A, b) and -A @ grad(H_k, b) for every place A of D and Q and every term H_k of H, column block b.
 
-    Their sum is f = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3).
+    Their sum is f = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3). Each is a vector of the row's block.
     """
     D = dynamics.D or dynamics.claims.diffusion or ()
     for matrix, rank in ((D, FRICTION), (dynamics.Q or (), DRIFT)):
@@ -107,7 +108,7 @@ def recipe_pieces(dynamics: Dynamics) -> Iterator[DriftTerm]:
 
 
 def whole_rows(dynamics: Dynamics) -> Iterator[DriftTerm]:
-    """Yield what D brings to a block, all of Gamma and all of the friction, where it has several parts."""
+    """Yield what D contributes to a block, all of Gamma and all of the friction, where it consists of several terms."""
     D = dynamics.D or dynamics.claims.diffusion or ()
     for a, row in enumerate(dynamics.declarations.blocks[: len(D)]):
         found = [x for b, place in enumerate(D[a]) if not is_zero(place) for x in _of_place(dynamics, place, (a, b))]
@@ -126,7 +127,7 @@ def _of_place(dynamics: Dynamics, place: Formula, at: tuple[int, int], rank: int
 
 
 def guessed_pieces(dynamics: Dynamics) -> Iterator[DriftTerm]:
-    """Yield what a Q that is not given would bring: div(A, b) of factors A of claimed terms, grad(H_k, b) for Q = I."""
+    """Yield what a Q that is not given would contribute: div(A, b), factors A of claimed terms; grad(H_k, b), Q = I."""
     blocks = dynamics.declarations.blocks
     stated = dict(dynamics.claims.drift or ())
     for a, row in enumerate(blocks):
@@ -156,7 +157,7 @@ def applied(place: Formula, vector: Formula, row: Block) -> Formula:
 
 
 def alike(left: Tensor, right: Tensor) -> bool:
-    """Whether A = c B of two tensors and a rational c, term by term."""
+    """Whether A = c B for two tensors and a rational c, compared term by term."""
     if len(left.terms) != len(right.terms) or left.is_zero:
         return False
     one, other = ({spell_factors(t.factors): t.coefficient for t in x.terms} for x in (left, right))
@@ -205,7 +206,12 @@ class _Part:
 
 
 def drift_changes(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
-    """Yield the changes of at most three terms of the drift."""
+    """Yield the changes of at most three terms of the drift that may make the claim hold.
+
+    With an unknown factor on every term (claimed ones and possible new ones), what has to vanish is linear in the
+    factors; the smallest sets of factors that suffice are solved for. For naive SGHMC, dr = -grad U dt + sqrt(V) dW and
+    M = I, one new term -V r/2 makes exp(-H) stationary.
+    """
     listed = pieces(dynamics)
     of = sketch(dynamics, len(listed))
     parts = [_Part(piece, name) for piece, name in zip(listed, of.unknowns, strict=True)]

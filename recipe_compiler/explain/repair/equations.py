@@ -41,7 +41,7 @@ MAX_TERMS = 3000
 
 
 class NotPolynomialError(Exception):
-    """A tensor that is not read as polynomials."""
+    """A tensor that cannot be read as polynomials."""
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class _Ring:
 
 
 def is_plain(tensor: Tensor) -> bool:
-    """Whether no index occurs in a tensor, nor in the sums in it."""
+    """Whether no index occurs in a tensor, nor in any sum inside it."""
     return all(
         not indices(((atom, ONE),)) and (not isinstance(atom, Base) or is_plain(atom.arg))
         for term in tensor.terms
@@ -90,12 +90,12 @@ def is_plain(tensor: Tensor) -> bool:
 
 
 def coefficients(tensor: Tensor, constants: Constants) -> list[Poly]:
-    """Return polynomials in the constants that all vanish only if the tensor does, as far as its atoms are independent.
+    """Return polynomials in the constants that vanish together only if the tensor does, if its atoms are independent.
 
     (c - 1) r_i + (c**2 - a) theta_i has c - 1 and c**2 - a.
 
     Raises:
-        TooLargeError: more generators or higher powers than are read.
+        NotPolynomialError: more generators or higher powers than are read.
     """
     groups: dict[str, list[Term]] = {}
     for term in tensor.terms:
@@ -184,16 +184,16 @@ def _key(atom: Atom, constants: Constants) -> str:
 
 
 def derivation_of(dynamics: Dynamics) -> Derivation:
-    """Return the derivation with the claimed diffusion where D is not given, and Q = 0 where Q is not."""
+    """Return the derivation, with the claimed diffusion where D is not given and Q = 0 where Q is not."""
     D = dynamics.D or dynamics.claims.diffusion
     return derive(replace(dynamics, D=D, Q=dynamics.Q or zeros(dynamics.declarations.blocks)))
 
 
 def defects(dynamics: Dynamics, *, derived: bool) -> tuple[Tensor, ...]:
-    """Return what must vanish: the claimed drift and diffusion less the derived ones, or the residual of the claim.
+    """Return what has to vanish for the claim to hold.
 
-    With `derived` f - [-(D + Q) grad H + Gamma] and D' - D, which needs D and Q; else the Fokker-Planck residual, a
-    scalar.
+    With `derived` (D and Q given) f - [-(D + Q) grad H + Gamma] block by block, and the claimed diffusion less D place
+    by place. Otherwise the Fokker-Planck residual of the claim, one scalar. (Ma, Chen, Fox 2015, Eqs. 3 and 5.)
 
     Raises:
         ModelError: a formula that has no meaning in index notation.
@@ -226,10 +226,10 @@ def _residual(c: Calculus, derivation: Derivation, drift: Vector, D: Matrix) -> 
 
 
 def equations(tensors: Iterable[Tensor], c: Calculus, ring: Constants) -> list[Poly]:
-    """Return the coefficients that must vanish, one for each product of what is no constant.
+    """Return the coefficients that must vanish, one for each product of quantities that are not constant.
 
-    What is no constant counts as independent, so a solution is a guess that needs its own proof; so it does where a
-    tensor is too large and is left out.
+    These products count as independent, so a solution is a guess that needs a proof of its own; so does one found after
+    a tensor that was too large has been left out.
     """
     found: list[Poly] = []
     for tensor in tensors:
@@ -243,7 +243,7 @@ def equations(tensors: Iterable[Tensor], c: Calculus, ring: Constants) -> list[P
 
 
 def cleared(c: Calculus, tensor: Tensor) -> Tensor:
-    """Return a multiple of a tensor by the sums over indices that its terms are divided by, multiplied out."""
+    """Return a tensor times the sums over indices that its terms are divided by: no such denominator is left."""
     lowest: dict[Base, Fraction] = {}
     for term in tensor.terms:
         for atom, exponent in term.factors:

@@ -34,7 +34,7 @@ _SYMMETRIC = {Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL}
 
 
 def library(declarations: Declarations) -> list[Formula]:
-    """Return the constant symmetric d x d matrices S: declared parameters, and inv(S) of the positive definite ones."""
+    """Return the constant symmetric matrices of a document: parameters S, and inv(S) of the positive definite ones."""
     found: list[Formula] = []
     for item in declarations.parameters:
         if item.shape.rows is not None and item.shape.rows == item.shape.cols and _SYMMETRIC & set(item.kinds):
@@ -46,7 +46,10 @@ def library(declarations: Declarations) -> list[Formula]:
 
 
 def variants(term: Formula, declarations: Declarations) -> list[Formula]:
-    """Return a term and the same with a matrix of the library put in, no two of them multiples of each other."""
+    """Return a term, and the same term with a matrix of the library inserted, no two multiples of each other.
+
+    r.T r/d - 1 has r.T inv(M) r/d - 1 among its variants.
+    """
     found: list[tuple[Formula, Tensor]] = [(term, tensor_of(term, declarations))]
     for matrix in library(declarations):
         for new in _with(term, matrix, matrix.shape.rows):
@@ -61,7 +64,7 @@ def variants(term: Formula, declarations: Declarations) -> list[Formula]:
 
 
 def insertions(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
-    """Yield the changes that put constant matrices into terms of the drift, or of the drift and the noise."""
+    """Yield the changes that insert constant matrices into terms of the drift, or of a block's drift and noise."""
     if not library(dynamics.declarations):
         return
     for n in range(len(dynamics.declarations.blocks)):
@@ -70,7 +73,7 @@ def insertions(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
 
 
 def curl_insertions(dynamics: Dynamics) -> Iterator[Change]:
-    """Yield the changes that put a constant matrix into two mirrored places of Q, so that the claim is derived."""
+    """Yield the changes that insert a constant matrix into Q[a,b] and Q[b,a] so that the claimed drift is derived."""
     declarations = dynamics.declarations
     blocks = declarations.blocks
     for a, b in combinations(range(len(blocks)), 2):

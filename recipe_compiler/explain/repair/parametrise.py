@@ -30,9 +30,11 @@ MAX_SUBSETS = 4000
 def supports(
     equations: Sequence[Poly], unknowns: Sequence[str], ring: Constants, largest: int, *, most: int
 ) -> Iterator[tuple[str, ...]]:
-    """Yield sets of at most `largest` unknowns that suffice when the others are 0, none holding another, `most` in all.
+    """Yield small sets of unknowns that suffice to solve the equations, all others being 0; at most `most` sets.
 
-    Equations of higher degree in the unknowns are left out.
+    No set contains another, none has more than `largest` unknowns. Decided modulo a prime, at random values of the
+    constants; equations of higher degree in the unknowns are left out. So a set is a guess, which is then solved
+    exactly.
     """
     matrix = _matrix(equations, unknowns, ring)
     found: list[frozenset[int]] = []
@@ -108,7 +110,7 @@ Formulas = Mapping[str, Formula]
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A document that declares unknown scalars, and the ring of its constants and those."""
+    """A document with extra scalar parameters, the unknowns, and the ring of polynomials in its constants and these."""
 
     dynamics: Dynamics
     unknowns: tuple[str, ...]
@@ -119,18 +121,18 @@ class Sketch:
         return Ratio(self.ring.constant(self.unknowns[n]), self.ring.number(1))
 
     def equations(self, formulas: Formulas, *, derived: bool) -> list[Poly]:
-        """Return what must vanish in the document with these formulas (`equations.defects`)."""
+        """Return what has to vanish in the document with these formulas, as polynomials (`equations.defects`)."""
         c = calculus(self.dynamics.declarations)
         return equations(defects(with_formulas(self.dynamics, formulas), derived=derived), c, self.ring)
 
     def solutions(
         self, given: Sequence[Poly], defaults: Mapping[str, int], others: Mapping[str, int], nonzero: frozenset[str]
     ) -> list[Solution]:
-        """Return values of the unknowns in `defaults` at which polynomials vanish, the `others` being 0 or 1."""
+        """Return values of the unknowns in `defaults` where the polynomials vanish, `others` being fixed at 0 or 1."""
         return solve(self.specialised(given, others), defaults, self.ring, nonzero=nonzero)
 
     def factors(self, given: Sequence[Poly], names: Sequence[str]) -> list[Ratio]:
-        """Return the values, not 0, that some unknowns share at which polynomials vanish, the others being 1."""
+        """Return the nonzero values of some unknowns, taken equal, where the polynomials vanish; all others are 1."""
         first = names[0]
         tied = self.tied(given, names)
         others = {name: 1 for name in self.unknowns if name not in names}
@@ -140,7 +142,7 @@ class Sketch:
     def sparse(
         self, formulas: Formulas, largest: int, *, derived: bool, most: int
     ) -> Iterator[tuple[tuple[str, ...], Solution]]:
-        """Yield small sets of unknowns with values at which the document holds, the others 0."""
+        """Yield small sets of unknowns, with values at which the document's claim holds, all other unknowns being 0."""
         given = self.equations(formulas, derived=derived)
         for subset in supports(given, self.unknowns, self.ring, largest, most=most):
             others = [name for name in self.unknowns if name not in subset]
@@ -150,13 +152,13 @@ class Sketch:
                 yield subset, {**zeros, **solution}
 
     def specialised(self, polynomials: Sequence[Poly], values: Mapping[str, int]) -> list[Poly]:
-        """Return polynomials with some unknowns at 0 or 1."""
+        """Return the polynomials with some unknowns set to 0 or 1."""
         gone = [self.ring.names.index(name) for name, value in values.items() if not value]
         kept = {self.ring.names.index(name) for name, value in values.items() if value}
         return [self._moved(poly, gone, dict.fromkeys(kept, None)) for poly in polynomials]
 
     def tied(self, polynomials: Sequence[Poly], names: Sequence[str]) -> list[Poly]:
-        """Return polynomials with some unknowns equal to the first of them."""
+        """Return the polynomials with some unknowns set equal to the first of them."""
         first, *others = (self.ring.names.index(name) for name in names)
         return [self._moved(poly, [], dict.fromkeys(others, first)) for poly in polynomials]
 
@@ -176,6 +178,6 @@ class Sketch:
 
 
 def sketch(dynamics: Dynamics, count: int) -> Sketch:
-    """Return a document whose formulas may hold so many unknown scalars."""
+    """Return a document with `count` more scalar parameters, which its formulas may then contain as unknowns."""
     declarations, unknowns = with_unknowns(dynamics.declarations, count)
     return Sketch(replace(dynamics, declarations=declarations), unknowns, constants(declarations, unknowns))

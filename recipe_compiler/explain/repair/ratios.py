@@ -18,7 +18,7 @@ Poly = fmpq_mpoly
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """The ring of polynomials in the constants, those of `unknowns` last."""
+    """The ring of polynomials over Q in a document's constants (sizes, scalar parameters), the unknowns last."""
 
     names: tuple[str, ...]
     sizes: frozenset[str]
@@ -53,7 +53,7 @@ class Constants:
 
 
 def constants(declarations: Declarations, unknowns: Sequence[str] = ()) -> Constants:
-    """Return the ring of a document's constants with unknowns (which may be declared or not)."""
+    """Return the ring of a document's constants and some unknowns."""
     scalars = [p.name for p in declarations.parameters if p.shape == SCALAR and p.name not in unknowns]
     names = (*declarations.sizes, *scalars, *unknowns)
     context = fmpq_mpoly_ctx.get([f"c{n}" for n in range(len(names))] or ["c0"], Ordering.degrevlex)
@@ -61,7 +61,7 @@ def constants(declarations: Declarations, unknowns: Sequence[str] = ()) -> Const
 
 
 def with_unknowns(declarations: Declarations, count: int) -> tuple[Declarations, tuple[str, ...]]:
-    """Return declarations with so many more scalar parameters, and their names, which nothing else has."""
+    """Return declarations with `count` more scalar parameters under new names, and these names."""
     taken = {
         item.name for group in (declarations.blocks, declarations.parameters, declarations.functions) for item in group
     } | set(declarations.sizes)
@@ -79,7 +79,7 @@ def with_unknowns(declarations: Declarations, count: int) -> tuple[Declarations,
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A quotient of polynomials in lowest terms, its denominator with positive content."""
+    """A quotient of polynomials in lowest terms; the leading coefficient of its denominator is 1."""
 
     top: Poly
     bottom: Poly
@@ -119,7 +119,7 @@ def plus(left: Ratio, right: Ratio) -> Ratio:
 
 
 def power(base: Ratio, exponent: int) -> Ratio:
-    """Return a whole power.
+    """Return an integer power.
 
     Raises:
         ZeroDivisionError: a negative power of zero.
@@ -130,7 +130,7 @@ def power(base: Ratio, exponent: int) -> Ratio:
 
 
 def evaluated(poly: Poly, values: Mapping[str, Ratio], ring: Constants) -> Ratio:
-    """Return a polynomial at values of some of its constants."""
+    """Return a polynomial with ratios in the place of some of its constants."""
     one = ring.number(1)
     found = Ratio(ring.number(0), one)
     for exponents, coefficient in poly.to_dict().items():
@@ -148,7 +148,7 @@ def evaluated(poly: Poly, values: Mapping[str, Ratio], ring: Constants) -> Ratio
 
 
 def at_numbers(found: Ratio, values: Mapping[str, Fraction], ring: Constants) -> Fraction | None:
-    """Return the number a ratio is at rational values of all its constants, None where it is not defined."""
+    """Return the value of a ratio at rational values of all its constants; None where the denominator vanishes."""
     top, bottom = (_at(poly, values, ring) for poly in (found.top, found.bottom))
     return top / bottom if bottom else None
 

@@ -32,14 +32,19 @@ SEARCH_SECONDS, SECONDS = 3.0, 4.5
 
 
 def repairs(subject: Subject, findings: Iterable[Finding] = ()) -> tuple[Explanation, ...]:
-    """Return changes that make refuted claims hold, the smallest first; none where none is needed, or none was found.
+    """Return the smallest changes after which the refuted claims hold, each proved; nothing where none is found.
 
-    None is shown that refutes another claim; what it leaves undecided is said with it, and so is what was refuted
-    before of claims that it does not touch (`findings` are those about the document as it is).
+    Order: one factor in the energy, then one in the noise, then terms of Gamma, friction, other terms of the drift,
+    places of Q. With D and Q given the claimed drift has to become the recipe's; otherwise its residual has to vanish.
+    A change that refutes another required claim is dropped; what it leaves undecided, and what was refuted before and
+    is not touched by it, is said. The search has `SEARCH_SECONDS` of processor time.
 
-    One factor of the energy comes before one of the noise, before terms of Gamma, friction, other terms of the drift,
-    places of Q. Of each, `formulas` are whole new entries of the document. With D and Q given the claimed drift must
-    become the recipe's; without, its residual must vanish.
+    Example: SGNHT with H = U + r.T r/2 + (xi - A)**2/(2 d), as Ma, Chen and Fox (2015, Eq. 15) print it, and the
+    claimed drift r.T r/d - 1 of xi: multiplying the last term of H by d**2 makes the claim hold.
+
+    Args:
+        subject: the document.
+        findings: the verdicts on the document as it is.
     """
     if subject.derivation is None:
         return ()

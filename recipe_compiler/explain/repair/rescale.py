@@ -23,7 +23,11 @@ Places = tuple[tuple[str, Formula], ...]
 
 
 def energy_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
-    """Yield the changes that multiply one term of H = sum_k H_k by a constant: H_k becomes c H_k."""
+    """Yield the changes that multiply one term of H = sum_k H_k by a constant c: H_k becomes c H_k.
+
+    c is solved for as a ratio of polynomials in sizes and parameters, and has to be positive, or to take away a minus
+    sign.
+    """
     terms = additive(dynamics.H, constants=False)
     of = sketch(dynamics, len(terms))
     unknown = [scaled(term, of.symbol(n), of.ring) for n, term in enumerate(terms)]
@@ -46,7 +50,7 @@ def _turns_up(term: Formula, factor: Ratio, ring: Constants) -> bool:
 
 
 def noise_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
-    """Yield the changes that multiply one place D_ab of the noise (with D_ba) by a constant, or all of them."""
+    """Yield the changes that multiply a place D_ab of the noise (with D_ba), or all of them, by a positive constant."""
     groups = _noise_places(dynamics)
     of, given = _sketched(dynamics, groups, derived=derived)
     whole = tuple(range(len(groups)))
@@ -56,7 +60,7 @@ def noise_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
 
 
 def curl_scales(dynamics: Dynamics) -> Iterator[Change]:
-    """Yield the changes that multiply Q_ab and Q_ba by a constant, so that the claimed drift is derived."""
+    """Yield the changes that multiply Q_ab and Q_ba by one constant so that the claimed drift is derived."""
     groups = _pairs(dynamics, "Q", dynamics.Q)
     of, given = _sketched(dynamics, groups, derived=True)
     for places, name in zip(groups, of.unknowns, strict=True):
@@ -85,7 +89,7 @@ def is_one(factor: Ratio) -> bool:
 
 
 def positive(factor: Ratio, ring: Constants) -> bool:
-    """Whether a ratio is positive at one of a few points at which all constants are."""
+    """Whether a ratio is positive at some sample of positive values of its constants: a filter, not a proof."""
     for sample in SAMPLES:
         values = {name: Fraction(sample[n % len(sample)]) for n, name in enumerate(ring.names)}
         value = at_numbers(factor, values, ring)

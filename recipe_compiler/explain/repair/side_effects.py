@@ -24,10 +24,17 @@ Before = Mapping[str, Finding]
 def standing(
     changed: Dynamics, entries: Sequence[str], explanation: Explanation, before: Before, end: float
 ) -> Explanation | None:
-    """Return a repair with what stays undecided or refuted, None if it is what refutes a claim that decides.
+    """Return a repair with the claims it leaves undecided or refuted; None if the change refutes a required claim.
 
-    Those that `changes.proved` decides are not decided again. A claim that reads nothing of what is changed is as
-    decided or refuted as `before`.
+    Claims that `changes.proved` decides are not decided again. A claim that reads nothing of what is changed keeps its
+    verdict.
+
+    Args:
+        changed: the changed document.
+        entries: what was changed.
+        explanation: the repair.
+        before: the verdicts on the document as it was.
+        end: the processor time at which deciding ends.
     """
     heads = frozenset(head(entry) for entry in entries)
     subject = subject_of(changed)

@@ -21,10 +21,9 @@ def solve(
 ) -> list[Solution]:
     """Return values of the unknowns in `defaults` at which all equations vanish, as ratios of the constants.
 
-    An unknown that nothing determines has its default. Not all solutions are found: a branch ends where no factor of
-    its shortest equation is linear in an unknown. Those in `nonzero` are not 0.
-
-    c**2 - c a = 0 has c = 0 and c = a; c**2 - a = 0 has no factor that is linear in c.
+    An unknown that nothing determines keeps its default; those in `nonzero` are not 0. Not all solutions are found: a
+    branch ends where no factor of its shortest equation is linear in an unknown. c**2 - c a = 0 has c = 0 and c = a;
+    c**2 - a = 0 has no factor that is linear in c, and nothing is returned.
     """
     shortest = sorted(_primitive(equations, ring), key=lambda poly: (len(poly), str(poly)))[:EQUATIONS]
     search = _Search(ring, defaults, nonzero)

@@ -30,16 +30,16 @@ _HERE = Place("", 1, 1)
 
 
 def additive(formula: Formula, *, constants: bool = True) -> tuple[Formula, ...]:
-    """Return the terms of a sum, products with a sum multiplied out; the formula alone where there are many.
+    """Return the terms of a sum, products of sums multiplied out; the formula itself where that gives too many.
 
-    Without `constants`, sums of what does not depend on the state stay factors: `(a - 1)*log(x)` is one term.
+    Without `constants`, sums that do not depend on the state stay factors: `(a - 1)*log(x)` is one term.
     """
     terms = _additive(formula, constants)
     return tuple(terms) if len(terms) <= MAX_TERMS else (formula,)
 
 
 def top_level(formula: Formula) -> tuple[Formula, ...]:
-    """Return the terms of a sum as they are written."""
+    """Return the terms of a sum as written, without multiplying anything out."""
     if isinstance(formula, ex.Add):
         return tuple(part for term in formula.terms for part in top_level(term))
     return () if rebuild.is_zero(formula) else (formula,)
@@ -82,7 +82,10 @@ def _times(left: Formula, right: Formula, shape: Shape) -> Formula:
 
 
 def split(formula: Formula, ring: Constants) -> tuple[Ratio, Formula | None]:
-    """Return a constant c and the formula F that it multiplies in c F, None for 1."""
+    """Return c and F with formula = c F, c a ratio of constants; F is None where the formula is constant.
+
+    3*d*r/2 has c = 3 d/2 and F = r.
+    """
     one = Ratio(ring.number(1), ring.number(1))
     match formula:
         case ex.Number(value):
@@ -174,7 +177,7 @@ def total(terms: Sequence[Formula], shape: Shape) -> Formula:
 
 
 def gathered(formula: Formula, declarations: Declarations) -> Formula:
-    """Return a sum as the index calculus writes it where that has fewer terms, else as it is."""
+    """Return a sum as the index calculus writes it if that has fewer terms; otherwise unchanged."""
     try:
         fewer = len(tensor_of(formula, declarations).terms) < len(additive(formula))
     except DocumentError:
@@ -183,7 +186,7 @@ def gathered(formula: Formula, declarations: Declarations) -> Formula:
 
 
 def simplest(formula: Formula, declarations: Declarations) -> Formula:
-    """Return a formula as the index calculus writes it where that is shorter and reads as the same, else as it is."""
+    """Return a formula as the index calculus writes it, if shorter and read back as the same; else unchanged."""
     indices = _indices(formula.shape)
     try:
         tensor = convert(formula, declarations, *indices)
@@ -209,7 +212,7 @@ def read(written: str, declarations: Declarations, shape: Shape, entry: str = "f
 
 
 def tensor_of(formula: Formula, declarations: Declarations) -> Tensor:
-    """Return a formula with the indices of its axes free, i and j of a matrix.
+    """Return a formula in index notation, with the free index i of a vector, i and j of a matrix.
 
     Raises:
         ModelError: it has no entrywise meaning.
@@ -218,7 +221,11 @@ def tensor_of(formula: Formula, declarations: Declarations) -> Tensor:
 
 
 def spelled(formula: Formula, declarations: Declarations) -> str:
-    """Return a text that formulas with the same tensor share. Raises ModelError."""
+    """Return a text that is the same for all formulas with the same tensor.
+
+    Raises:
+        ModelError: the formula has no entrywise meaning.
+    """
     return spell_tensor(tensor_of(formula, declarations))
 
 

@@ -32,9 +32,9 @@ class _Option:
 
 
 def mirrored(subject: Subject) -> Iterator[Change]:
-    """Yield the changes that make Q skew and D symmetric, each place that is at fault set once.
+    """Yield the changes that make Q skew and D symmetric, by setting one of each pair of places that do not match.
 
-    Q_ba = -Q_ab.T and D_ba = D_ab.T.
+    Q_ba = -Q_ab.T or D_ba = D_ab.T, either place by the other; a diagonal place by its skew or symmetric half.
     """
     derivation = subject.derivation
     if derivation is None:

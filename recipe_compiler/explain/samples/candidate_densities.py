@@ -19,7 +19,7 @@ MAX_ADDED = 8
 
 @dataclass(frozen=True, slots=True)
 class DensityFamily:
-    """H' = sum_k a_k H_k + sum_m b_m G_m: terms H_k of H and added terms G_m, with factors a_k and b_m to be found."""
+    """Candidates H' = sum_k a_k H_k + sum_m b_m G_m: the terms H_k of H and added terms G_m, with unknown factors."""
 
     own: tuple[Formula, ...]
     added: tuple[Formula, ...]
@@ -27,7 +27,10 @@ class DensityFamily:
 
 
 def family(dynamics: Dynamics) -> DensityFamily:
-    """Return the terms of H that depend on the state, and the terms that may be added to it."""
+    """Return the terms of H that depend on the state, and the terms that may be added to it.
+
+    Added are logarithms of positive scalar fields and of determinants, of D too, and scalar blocks.
+    """
     declarations = dynamics.declarations
     own = tuple(term for term in additive(dynamics.H, constants=False) if depends_on_state(term))
     found: list[tuple[Formula, Tensor]] = []
@@ -74,6 +77,6 @@ def _is_positive(function: Function) -> bool:
 
 
 def line(dynamics: Dynamics) -> Block | None:
-    """Return the block if z is one scalar."""
+    """Return the block if the state is one scalar; otherwise None."""
     blocks = dynamics.declarations.blocks
     return blocks[0] if len(blocks) == 1 and not blocks[0].shape.sizes else None

@@ -30,12 +30,11 @@ class _NotWrittenError(Exception):
 
 
 def on_a_line(dynamics: Dynamics) -> Iterator[Formula]:
-    """Yield the H with f = -D H' + D' if z is one scalar and the integral is a sum of rational functions and logs.
+    """Yield the H with f = -D H' + D' where z is one scalar and the integral of H' = (D' - f)/D is elementary.
 
-    H' = (D' - f)/D; on a line without current no other density is stationary. f = -x and D = 1 + x**2 leave H = 3/2
-    log(1 + x**2).
-
-    (Ma, Chen, Fox 2015, Eq. 3, with Q = 0.)
+    (Ma, Chen, Fox 2015, Eq. 3, with Q = 0.) On a line no other density without a current is stationary. "Elementary" is
+    a sum of rational functions and logarithms. f = -x and D = 1 + x**2 give H' = 3 x/(1 + x**2) and H = (3/2) log(1 +
+    x**2).
 
     Raises:
         NotConvertedError: a Stratonovich drift whose Ito drift is not known.

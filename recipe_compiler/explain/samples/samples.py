@@ -36,13 +36,15 @@ SECONDS = 4.0
 
 
 def samples_instead(subject: Subject) -> tuple[Explanation, ...]:
-    """Return energies H for which the claimed equation leaves exp(-H) stationary, proved by both engines.
+    """Return energies H' for which the claimed equation leaves exp(-H') stationary, proved by both engines.
 
-    Looked at: H times a constant, one term of it, all terms; the same with one term added (the logarithm of a field, of
-    a determinant, of D; a scalar block, which shifts a quadratic energy), with all; then, where z is one scalar, the
-    quadrature of H' = (D' - f)/D. That exp(-H) can be normalised is not claimed.
+    The residual of the claimed f and D vanishes for p = exp(-H'). Tried are H times a constant, one of its terms
+    scaled, all of them scaled; the same with one term added (the logarithm of a field, of a determinant, of D; a scalar
+    block, which shifts a quadratic energy), then with all; and on a line the integral of H' = (D' - f)/D. Nothing is
+    returned where exp(-H) itself is stationary, or no drift is claimed. Whether exp(-H') has a finite integral is a
+    further question.
 
-    The residual of the claimed f and D vanishes for p = exp(-H').
+    Example: naive SGRLD without Gamma, f = -D grad U with a scalar D(theta), samples exp(-U)/D: H' = U + log D.
     """
     dynamics = subject.dynamics
     if subject.derivation is None or dynamics.claims.drift is None:

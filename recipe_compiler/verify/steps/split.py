@@ -78,7 +78,7 @@ class Split:
         return _of_piece(self, piece.name, tuple(sizes.items()))[1]
 
     def made(self, sizes: Sizes) -> tuple[Vector, Rows]:
-        """Return sum s f_k and sum s D_k over the letters of the word, by the second engine."""
+        """Return sum s f_k (n) and sum s D_k (n x n) over the letters, s their shares, by the second engine."""
         return _made(self, tuple(sizes.items()))
 
     def equation(self, sizes: Sizes) -> tuple[Vector, Rows]:

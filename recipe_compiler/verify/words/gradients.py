@@ -12,10 +12,11 @@ BY = "where the word moves the block of the potential between kicks"
 
 
 def claimed_gradients(scheme: Scheme) -> Answer:
-    """Decide how often a kick finds that the gradient is not known at the newest state, in a step after many.
+    """Decide how many times one step evaluates the gradient: once for each kick that finds the state has moved.
 
-    Which piece takes the gradient is told by its name (B), or by what is stated of it (H: U); that none but A moves its
-    block is taken as given. In a build the pieces tell both (`verify/steps/claimed.py`).
+    Counted in a step that follows many others: BAOAB evaluates it once, since the last B of a step and the first B of
+    the next see the same theta. Which piece takes the gradient follows from its name (B) or from what is stated of it
+    (H: U); that only A moves its block is assumed. In a build the pieces themselves tell (`verify/steps/claimed.py`).
     """
     where = scheme.source.place("claims.gradients")
     kicks = (
