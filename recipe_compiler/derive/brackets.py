@@ -3,8 +3,13 @@
 Modulo the columns of D, the Stratonovich drift is b = -Q grad H + div Q: the part of it along D grad H, and the
 correction for D, lie in the span of those columns (mathematically: in the module over smooth functions). So brackets of
 the columns of D with b decide the rank. Where the span holds d/dz_c for all coordinates of a block c, the brackets with
-b are plain derivatives of b: a family of them that spans a further block a, and meets no other block that is not
+b are plain derivatives of b: a family of them that spans a further block a, and has no component in a block that is not
 reached yet, adds d/dz_a to the span.
+
+Worked example, SGNHT: z = (theta, r, xi) with noise on r, b_theta = r and b_xi = r.T r/d - 1. From r, d b_theta/d r = I
+is invertible, but d b_xi/d r is not zero, so first derivatives do not separate theta from xi. The second derivatives d2
+b_xi/(d r_i d r_j) = 2 delta_ij/d have no component in theta and never vanish all together: xi is reached, and then
+theta by d b_theta/d r.
 """
 
 from collections.abc import Iterator
@@ -29,7 +34,7 @@ FAMILIES = 200
 
 @dataclass(frozen=True, slots=True)
 class ReachedBlock:
-    """A block that brackets reach: by which derivative of b, and what that is."""
+    """A block that brackets reach: which derivative of b spans it, and what that derivative is."""
 
     block: str
     by: str
@@ -41,8 +46,8 @@ class ReachedBlock:
 def circulation(derivation: Derivation) -> Vector:
     """Return b = -Q grad H + div Q, a vector over z: f = b - D grad H + div D.
 
-    Modulo the columns of D it is the Stratonovich drift, with which Hoermander's condition takes brackets
-    (Hoermander 1967, Theorem 1.1).
+    Modulo the columns of D it is the Stratonovich drift, which Hoermander's condition takes brackets with (Hoermander
+    1967, Theorem 1.1). For H = U(theta) + r.T inv(M) r/2 and Q[theta,r] = -I it is (inv(M) r, -grad U).
     """
     declarations = derivation.dynamics.declarations
     c = calculus(declarations)
@@ -55,9 +60,9 @@ def reach(derivation: Derivation, noisy: frozenset[str]) -> tuple[ReachedBlock, 
     """Return the further blocks that brackets reach from blocks on which D is positive definite, in order.
 
     [d/dz_c, b] = db/dz_c for a reached block c: a further block a is reached where db_a/dz_c, or a derivative of b of
-    order up to 3 in reached blocks, is nonsingular (n_a x n_a) at every state, and that of all other unreached blocks
-    is zero (Hoermander 1967, Theorem 1.1). `noisy` are names of blocks. What is not returned is not shown to be
-    reached.
+    order up to 3 in reached blocks, is nonsingular (n_a x n_a) at every state, and that of every other unreached block
+    is zero (Hoermander 1967, Theorem 1.1). `noisy` are names of blocks. A block that is not returned was not shown to
+    be reached, which does not show that it is not.
 
     With H = U(theta) + r.T inv(M) r/2, Q[theta,r] = -I and noise on r, b_theta = inv(M) r: theta is reached by d
     b_theta/d r = inv(M).

@@ -1,7 +1,8 @@
-"""What is left of U beside a claimed law: d(U - E)/db, with E the energy of the law, data included.
+"""Is the law of a block given all others as claimed? d(U - E)/db, with E the energy of the law, data included.
 
-A block b has the law exp(-E) given all others iff it is zero: U - E is then free of b, on a domain that is connected.
-Of shares with the sum 1 it is zero along the simplex, d(U - E)/db_i - d(U - E)/db_j for all i and j.
+A block b has the law exp(-E) given all others if and only if this is zero: U - E is then free of b, on a domain that is
+connected. Of shares that add up to 1 it has to be zero along the simplex only: d(U - E)/db_i - d(U - E)/db_j = 0 for
+all i and j. Of a discrete row, differences of U - E between its values take the place of the derivative.
 """
 
 from recipe_compiler.derive.law_energies import energy, of_block, precision
@@ -61,7 +62,8 @@ def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> T
     """Return d(U - E)/db, with the free index i of the block: zero iff the law is that of b given all others.
 
     Of N(m, cov) the gradient of E is P b - P m with P = inv(cov), and P m is u where m is written `cov @ u`. Of all
-    shares of a simplex it is that less the one with another index.
+    shares of a simplex it is that entry less the entry with another index. Worked: with U = tau (y - mu)**2/2 + mu**2/2
+    in mu, and the claim mu ~ N(tau y/(1 + tau), 1/(1 + tau)), dU/dmu = (1 + tau) mu - tau y = dE/dmu, so 0 is left.
 
     Args:
         U: the energy, a scalar.
@@ -70,7 +72,7 @@ def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> T
         declarations: the names in both, data among the parameters.
 
     Raises:
-        ModelError: something that jumps would be differentiated.
+        ModelError: the derivative of something that jumps would be needed.
     """
     c = calculus(declarations)
     slots = row_slots(block)
@@ -90,17 +92,18 @@ def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> T
 
 
 def discrete_residual(target: Target, law: Law, block: Block) -> Tensor:
-    """Return U - E with a row z_n at a place j less that at a place l: zero iff the law is that of z given all others.
+    """Return U - E with a row z_n = e_j less the same with z_n = e_l: zero iff the law is that of z given all others.
 
-    E = -sum_n logits_n . z_n of `Categorical(logits)`. Its free indices are the places, and n of a matrix.
+    E = -sum_n logits_n . z_n of `Categorical(logits)`. The free indices of the result are the positions j and l, and n
+    of a matrix.
 
     Args:
-        target: with the block, in whose log likelihood a matrix with a row for each datum is its row.
+        target: with the block; in its log likelihood a matrix with a row for each datum stands for the datum's row.
         law: what is claimed.
         block: discrete.
 
     Raises:
-        ModelError: what the engine cannot put a row into.
+        ModelError: the row stands in an inverse, a determinant or a denominator.
     """
     declarations = of_all_data(target.declarations)
     c = calculus(declarations)
@@ -120,7 +123,7 @@ def discrete_residual(target: Target, law: Law, block: Block) -> Tensor:
 
 
 def pulled(m: Formula, cov: Formula, P: Formula, declarations: Declarations) -> Formula:
-    """Return P m, P being the inverse of cov: u of `cov @ u`, sums and multiples of such, else `P @ m`."""
+    """Return P m with P = inv(cov): u where m is `cov @ u`, term by term in sums and multiples, else `P @ m`."""
     match m:
         case Add(terms, shape):
             return build.add([pulled(term, cov, P, declarations) for term in terms], shape)
@@ -158,7 +161,10 @@ def _rows(matrix: Formula) -> Size:
 
 
 def is_symmetric(matrix: Formula, declarations: Declarations) -> bool:
-    """Whether a square matrix is shown to be symmetric, that under an inverse for it; a scalar is."""
+    """Whether a square matrix is shown to be symmetric, for every size.
+
+    inv(A) is judged by A, a scalar is symmetric.
+    """
     if matrix.shape == SCALAR:
         return True
     if isinstance(matrix, Apply) and matrix.fn == "inv":

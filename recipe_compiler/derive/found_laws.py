@@ -35,10 +35,12 @@ class FoundLaw:
 def found_laws(target: Target) -> tuple[FoundLaw, ...]:
     """Return the blocks that have a Gaussian or a Gamma law given all others, and all data, under exp(-U).
 
-    Gaussian: U = b.T P b/2 - h.T b + c with P positive definite and P, h free of b: N(inv(P) h, inv(P)).
-    Gamma, of a positive block, entry by entry: b dU/db = rate b - (shape - 1), rate and shape positive and free of b.
-    What is not shown for every size is left out; nothing is found where U is code or a recursion, or has a kink in the
-    block.
+        Gaussian    U = b.T P b/2 - h.T b + c, P positive definite, P and h free of b:    b ~ N(inv(P) h, inv(P))
+        Gamma       b dU/db = rate b - (shape - 1), entry by entry, b > 0, rate and shape positive and free of b
+
+    What is not shown for every size is left out; none is returned where U is code or a recursion, or has a kink in the
+    block. Worked: U = N log(s)/2 + s2/(2 s) in a variance s has s dU/ds = N/2 - s2/(2 s), which is not of that form; in
+    the precision tau = 1/s, tau dU/dtau = -N/2 + s2 tau/2, so tau ~ Gamma(N/2 + 1, s2/2).
     """
     target = target.declared or target
     if target.gradient is not None or target.recursion:
@@ -97,7 +99,7 @@ def _whole(c: Calculus, tensor: Tensor) -> Tensor:
 
 
 def laws_text(target: Target) -> str:
-    """Return the laws that are found, a line each: `tau ~ Gamma(N/2 + a, b + sum_i (y[i] - mu)**2/2)`."""
+    """Return the laws as text, one per line: `tau ~ Gamma(N/2 + a, b + sum_i (y[i] - mu)**2/2)`."""
     c = calculus(of_all_data((target.declared or target).declarations), stated=True)
     lines = [f"given the other blocks, under exp(-U) of {target.name}:"]
     for law in found_laws(target):
@@ -111,7 +113,7 @@ def laws_text(target: Target) -> str:
 
 
 def laws_latex(target: Target) -> str:
-    """Return the same as one `align*` environment (needs amsmath)."""
+    """Return the laws as one LaTeX `align*` environment (needs amsmath)."""
     c = calculus(of_all_data((target.declared or target).declarations), stated=True)
     lines: list[str] = []
     for law in found_laws(target):

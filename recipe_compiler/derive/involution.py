@@ -1,8 +1,13 @@
-"""The acceptance ratio of an involution S of (z, w), beside H: log q(w'|z') - log q(w|z) + log |det DS(z, w)|.
+"""The acceptance ratio of an involution S of (z, w), beyond H: log q(w'|z') - log q(w|z) + log |det DS(z, w)|.
 
-The determinant is found by structure, for every size: blocks are taken one by one, each where its row of the Jacobian,
-or its column, has one block left that is not zero. What is left of it is then the product of these blocks, up to its
-sign, and each has to be diagonal with entries that are single terms: log |c x**p exp(u)| = log |c| + p log x + u.
+The determinant is computed by structure, for every size: blocks are taken one by one, each where its row of the
+Jacobian, or its column, has only one block left that is not zero. The determinant is then the product of those of the
+blocks taken, up to its sign, and each of them has to be diagonal with entries that are single terms: log |c x**p
+exp(u)| = log |c| + p log x + u (Green 1995 for the ratio with a Jacobian).
+
+Worked example, a scale move of x > 0 in n coordinates: w ~ N(0, v), x' = exp(w) x, w' = -w. In the row of w' only
+dw'/dw = -1 is not zero; dx'_i/dx_j = exp(w) delta_ij is left, so log |det DS| = n w. q is symmetric, and the ratio is n
+w.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,12 +29,12 @@ from recipe_compiler.tensor.terms import Applied, Atom, Component, Coordinate, D
 
 
 class JacobianError(Exception):
-    """The determinant of a Jacobian is not found by structure; says why."""
+    """The determinant of a Jacobian is not to be had by structure; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """An involution S of z and of what is drawn for it, in index notation."""
+    """An involution S of z and of auxiliary draws w, in index notation."""
 
     stated: Involution
     declarations: Declarations
@@ -51,7 +56,7 @@ class Mapped:
         return convert(self.maps[block.name], self.declarations, *row_slots(block))
 
     def twice(self, block: Block) -> Tensor:
-        """Return what S o S makes of a block less the block: zero for an involution."""
+        """Return S(S(z))_b - b for a block, with its free index: zero for an involution."""
         image = convert(substitute(self.maps[block.name], self.maps), self.declarations, *row_slots(block))
         c = self.calculus
         return c.settled(c.subtract(image, c.coordinate(block.name, *row_slots(block))))
@@ -70,16 +75,16 @@ class Mapped:
         return self.calculus.settled(self.calculus.subtract(*parts))
 
     def log_jacobian(self) -> Tensor:
-        """Return log |det DS|. Raises JacobianError where it is not found."""
+        """Return log |det DS|, a scalar. Raises JacobianError where structure does not give it."""
         c = self.calculus
         return c.add(c.zero(), *(_log_determinant(self, *pair) for pair in self._pivots()))
 
     def log_ratio(self) -> Tensor:
-        """Return log q(w'|z') - log q(w|z) + log |det DS|. Raises JacobianError where that is not found."""
+        """Return log q(w'|z') - log q(w|z) + log |det DS|, a scalar. Raises JacobianError as `log_jacobian` does."""
         return self.calculus.add(self.of_laws(), self.log_jacobian())
 
     def slope(self, of: Block, by: Block) -> Tensor:
-        """Return dS_a/db, with the free index `i` of a and `j` of b; zero where that is shown."""
+        """Return dS_a/db, with the free index `i` of a and `j` of b; the zero tensor where it is shown to vanish."""
         return self.calculus.settled(self.calculus.diff(self.image(of), Coordinate(by.name, col_slots(by))))
 
     def _pivots(self) -> Iterator[tuple[Block, Block]]:
@@ -97,7 +102,7 @@ class Mapped:
 
 
 def mapped(stated: Involution, known: Declarations) -> Mapped:
-    """Return an involution beside what its formulas name (`visible`)."""
+    """Return an involution together with the declarations that its formulas name, those of its draws included."""
     declared = with_draws(known, tuple(drawn.block for drawn in stated.draws))
     return Mapped(stated, declared, calculus(declared))
 

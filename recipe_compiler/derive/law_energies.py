@@ -24,21 +24,32 @@ class LawEnergy:
 def energy(law: Law, block: Block) -> Formula:
     """Return E(b) = -log p(b) of a law, a scalar, up to a constant in b.
 
-    N: (b - m).T inv(cov) (b - m)/2. LogNormal: (log b - m)**2/(2 v) + log b. Gamma: rate b - (shape - 1) log b.
-    InverseGamma: scale/b + (shape + 1) log b. Exponential: rate b. Beta: -(a - 1) log b - (b' - 1) log(1 - b).
-    Dirichlet: -sum((alpha - 1) log b) of all shares, with -(b' - 1) log(1 - sum(b)) where the last one is left out.
-    Uniform: 0. Categorical: -sum(logits b), where b is one-hot. Entry by entry, and summed, but for N and Dirichlet.
+        N               (b - m).T inv(cov) (b - m)/2
+        LogNormal       (log b - m)**2/(2 v) + log b
+        Gamma           rate b - (shape - 1) log b
+        InverseGamma    scale/b + (shape + 1) log b
+        Exponential     rate b
+        Beta            -(a - 1) log b - (b' - 1) log(1 - b)
+        Dirichlet       -sum((alpha - 1) log b), and -(b' - 1) log(1 - sum(b)) where the last share is left out
+        Uniform         0
+        Categorical     -sum(logits b), b being one-hot
+
+    Entry by entry, and summed over the entries, except for N and Dirichlet, which are laws of the whole block.
     """
     return DENSITIES[law.name].energy(of_block(block), *law.arguments)
 
 
 def needs(law: Law) -> tuple[Formula, ...]:
-    """Return formulas that have a value exactly where the parameters are those of a law: log(rate), logdet(cov)."""
+    """Return formulas that have a value exactly where the parameters are those of a law.
+
+    log(shape) and log(rate) for Gamma, logdet(cov) for N, log(b - a) for Uniform: a claim that they are defined is a
+    claim about the signs of the parameters.
+    """
     return DENSITIES[law.name].needs(*law.arguments)
 
 
 def of_block(block: Block) -> Symbol:
-    """Return a block as a formula."""
+    """Return a block as a formula, the symbol of its name."""
     return Symbol(block.name, block.shape, Role.BLOCK)
 
 
@@ -88,7 +99,7 @@ def _categorical(x: Formula, logits: Formula) -> Formula:
 
 
 def precision(cov: Formula) -> Formula:
-    """Return the inverse of a covariance: P itself where that is `inv(P)`."""
+    """Return inv(cov) of a covariance as a formula: P itself where the covariance is written `inv(P)`."""
     match cov:
         case Apply("inv", (P,)):
             return P

@@ -1,7 +1,8 @@
 """Integrals of exp(-H) over blocks that are Gaussian given the others, one after the other, for every size.
 
-For H = r.P r/2 - b.r + c with P positive definite and b, c, P free of r, the integral over r is
-(2 pi)**(n/2) exp(-H'), H' = c + logdet(P)/2 - b.inv(P) b/2.
+For H = r.T P r/2 - b.T r + c with P positive definite and b, c, P free of r, the integral over r in R^n is
+
+    int exp(-H) dr = (2 pi)**(n/2) exp(-H'),    H' = c + logdet(P)/2 - b.T inv(P) b/2.
 """
 
 from collections.abc import Iterable
@@ -33,7 +34,7 @@ HALF = Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:
-    """What one integration used and left."""
+    """One integration: the block, its precision, and the energy that is left."""
 
     block: Block
     precision: Tensor
@@ -56,10 +57,11 @@ class Integrated:
 def integrate(c: Calculus, energy: Tensor, over: Iterable[Block]) -> Integrated:
     """Return what is left of an energy H once every Gaussian block among `over` is integrated out, one after the other.
 
-    int exp(-H) dr = (2 pi)**(n/2) exp(-H') with H = r.P r/2 - b.r + c, H' = c + logdet(P)/2 - b.inv(P) b/2; constants
-    are left out. For H = U(theta) + r.T inv(M) r/2 and r of size d that is U(theta) + logdet(inv(M))/2.
+    int exp(-H) dr = (2 pi)**(n/2) exp(-H') with H = r.T P r/2 - b.T r + c and H' = c + logdet(P)/2 - b.T inv(P) b/2;
+    numerical constants are left out. Ma, Chen, Fox 2015, Eq. 1, requires that what is left is U up to a constant.
 
-    (Ma, Chen, Fox 2015, Eq. 1, is that what is left is U.)
+    Worked: H = U(theta) + r.T inv(M) r/2 and r of size d leave U(theta) + logdet(inv(M))/2, which is U up to a
+    constant. With M = G(theta) they leave U - logdet(G(theta))/2, which is not, unless H holds + logdet(G)/2, too.
     """
     left = list(over)
     steps: list[Gaussian] = []
@@ -73,10 +75,10 @@ def integrate(c: Calculus, energy: Tensor, over: Iterable[Block]) -> Integrated:
 
 
 def gaussian(c: Calculus, energy: Tensor, block: Block) -> Gaussian | None:
-    """Return the integral over a block r, None where it is not shown to be Gaussian with a positive definite P.
+    """Return the integral over a block r, None if it is not shown to be Gaussian with a positive definite P.
 
-    P = d^2 H/dr dr' is d x d for a block of size d, and b = P r - dH/dr; neither may hold r. A block with a boundary is
-    never Gaussian, nor is one on a circle.
+    P = d^2H/(dr dr') is n x n for a block of size n, and b = P r - dH/dr; neither may depend on r. A block with a
+    boundary is never Gaussian, nor is one on a circle.
     """
     if block.domain.name is not DomainName.REAL or len(block.shape.sizes) > 1:
         return None
@@ -140,7 +142,9 @@ def _from_precision(c: Calculus, block: Block, precision: Tensor, shift: Tensor)
 def log_determinant(c: Calculus, grid: Grid) -> Tensor:
     """Return log det A of a positive definite n x n matrix, a scalar.
 
-    log det(c A B) = n log(c) + log det A + log det B of definite A and B, log det inv(A) = -log det A.
+        log det(c A B) = n log(c) + log det A + log det B        log det inv(A) = -log det A
+
+    for A and B positive definite each; otherwise log det A is one atom.
     """
     whole = c.determinant(grid, log=True)
     if len(grid.entry.terms) != 1 or any(isinstance(atom, Delta) for atom, _ in grid.entry.terms[0].factors):

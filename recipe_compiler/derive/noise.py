@@ -1,4 +1,4 @@
-"""What the noise of a minibatch gradient does to a step."""
+"""What the noise of a minibatch gradient adds to a step: B_hat = (D + Q) V (D + Q).T (Ma, Chen, Fox 2015, Sec. 2.3)."""
 
 from recipe_compiler.derive.recipe import Derivation, Matrix, add_matrices, col_slots, row_slots
 from recipe_compiler.errors import CompilerError
@@ -10,9 +10,9 @@ from recipe_compiler.tensor.terms import Index, Slot, Tensor
 
 
 def gradient_covariance(derivation: Derivation, V: Formula) -> Tensor:
-    """Return the covariance of the gradient, a square matrix over the potential's block, in index notation.
+    """Return V, the covariance of the minibatch gradient, as an n x n matrix over the potential's block.
 
-    The free indices are `i` and `j` of that block, those that exist.
+    Its free indices are `i` and `j` of that block, none of a scalar one.
 
     Raises:
         ModelError: V has no entrywise meaning.
@@ -27,12 +27,14 @@ def gradient_covariance(derivation: Derivation, V: Formula) -> Tensor:
 
 
 def noise_covariance(derivation: Derivation, potential_block: str, V: Tensor) -> Matrix:
-    """Return B_hat = (D+Q) V (D+Q)^T, V standing in the place of the potential's block (Ma, Chen, Fox 2015, Sec. 2.3).
+    """Return B_hat = (D + Q) V (D + Q).T, V standing at the potential's block (Ma, Chen, Fox 2015, Sec. 2.3).
 
     V, the covariance of the minibatch gradient, has free indices `Index(n, "i")` and `Index(n, "j")` of that block
-    (those that exist); entry (a, b) of the result has those of blocks a and b.
+    (those that exist); entry (a, b) of the result has those of blocks a and b. A step with such a gradient has the
+    noise eps**2 B_hat besides its own, so that 2 eps D - eps**2 B_hat is left to be drawn.
 
-    Naive SGHMC, D = 0 and Q[theta,r] = -I, has B_hat[r,r] = V and 0 elsewhere; with D[r,r] = C the same.
+    Naive SGHMC, D = 0 and Q[theta,r] = -I, has B_hat[r,r] = V and 0 elsewhere; with D[r,r] = C the same. SGLD with a
+    matrix D has D V D.
 
     Raises:
         CompilerError: there is no block of that name.
@@ -58,7 +60,7 @@ def noise_covariance(derivation: Derivation, potential_block: str, V: Tensor) ->
 
 
 def sandwich(c: Calculus, block: Block, K: Tensor, B: Tensor) -> Tensor:
-    """Return K B K^T over a block: sum_kl K[i,k] B[k,l] K[j,l], both with its free indices `i` and `j`."""
+    """Return K B K.T over a block: sum_kl K[i,k] B[k,l] K[j,l], all with the free indices `i` and `j` of the block."""
     rows, cols = row_slots(block), col_slots(block)
     left = tuple(Index(size, "k") for size in block.shape.sizes)
     right = tuple(Index(size, "l") for size in block.shape.sizes)

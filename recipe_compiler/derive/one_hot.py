@@ -3,8 +3,8 @@
 Of all shares of a whole, which are no discrete block, the first of the two holds.
 
 The law of a row given all others is Categorical(logits) iff U with z_n = e_j less U with z_n = e_l is logits_nl -
-logits_nj, for all places j and l. Logits are free of z, so that this shows, too, that rows are independent of each
-other: a term that couples two rows leaves one of them in the difference.
+logits_nj, for all places j and l. Logits are free of z, so this also shows that rows are independent of each other: a
+term that couples two rows leaves one of them in the difference.
 """
 
 from collections.abc import Iterable, Set
@@ -29,11 +29,11 @@ def at_place(c: Calculus, tensor: Tensor, block: Block, place: Index, row: Index
         tensor: a part of U.
         block: discrete.
         place: the index j.
-        row: m of a matrix, of which z_nk becomes z_nk + delta_nm (delta_kj - z_nk); None where one row alone occurs in
+        row: m of a matrix, of which z_nk becomes z_nk + delta_nm (delta_kj - z_nk); None where only one row occurs in
             the tensor: that of a datum, or the only one of a column.
 
     Raises:
-        ModelError: the block stands in an inverse or a determinant, or below a division.
+        ModelError: the block stands in an inverse or a determinant, or in a denominator.
     """
     return _Placing(c, block, place, row).tensor(tensor)
 
@@ -84,9 +84,10 @@ class _Placing:
 
 
 def reduced(c: Calculus, tensor: Tensor, blocks: Iterable[Block], shares: Iterable[Block] = ()) -> Tensor:
-    """Return a tensor with the relations of one-hot rows put in, where entries stand as factors of terms.
+    """Return a tensor simplified by the relations of one-hot rows, where entries stand as factors of terms.
 
-    z_nk**p is z_nk, z_nk z_nl is delta_kl z_nk, and sum_k z_nk is 1; of shares sum_k w_k is 1.
+    z_nk**p = z_nk, z_nk z_nl = delta_kl z_nk, and sum_k z_nk = 1; of shares sum_k w_k = 1. Worked: sum_nkl z_nk z_nl
+    A_kl is sum_nk z_nk A_kk, and sum_nk z_nk is sum_n 1 = N.
     """
     names = {block.name for block in blocks}
     whole = names | {block.name for block in shares}

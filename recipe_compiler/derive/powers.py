@@ -1,7 +1,13 @@
 """Power series in the step size with tensors as coefficients: sums, products, powers and functions of them.
 
-A series knows up to which power it is known; every operation says so of its result. Draws are coordinates of blocks
-that no document can declare.
+A series records the power up to which it is known, and every operation computes that of its result. Draws are
+coordinates of blocks whose names no document can declare.
+
+Worked example: z' = z exp(eps a + sqrt(eps) w), w ~ N(0, 2), has the argument R = eps**(1/2) w + eps a, and
+
+    exp(R) = 1 + R + R**2/2 + ... = 1 + eps**(1/2) w + eps (a + w**2/2) + O(eps**(3/2)),
+
+so that E[z' - z] = eps z (a + 1) + O(eps**2), as E w**2 = 2.
 """
 
 from collections.abc import Iterable, Mapping
@@ -44,10 +50,10 @@ class TensorSeries:
         return min(self.parts, default=self.upto)
 
     def at(self, power: Fraction) -> Tensor:
-        """Return the coefficient of a power.
+        """Return the coefficient of a power, zero if it does not occur.
 
         Raises:
-            NotReadError: it is not known.
+            NotReadError: the series is not known up to that power.
         """
         if power > self.upto:
             raise NotReadError(f"the part eps^{power} of the step is not known")
@@ -55,7 +61,7 @@ class TensorSeries:
 
 
 def draw(name: str, *at: Slot) -> Coordinate:
-    """Return a component of a draw."""
+    """Return a component w_i of a draw, as a coordinate of a block of its own."""
     return Coordinate(DRAW + name, at)
 
 
@@ -129,7 +135,7 @@ def composed(c: Calculus, fn: str, arg: TensorSeries) -> TensorSeries:
     exp(x + eps y) = exp(x) (1 + eps y + eps**2 y**2/2 + ...).
 
     Raises:
-        NotReadError: a holds a draw, the series grows as eps becomes small, or more than 8 derivatives were needed.
+        NotReadError: a contains a draw, the series grows as eps becomes small, or more than 8 derivatives were needed.
     """
     first, rest = apart(arg, fn)
     value = c.applied(fn, c.atom(ARGUMENT)) if rest.parts else c.applied(fn, first)
@@ -151,7 +157,8 @@ def raised(c: Calculus, base: TensorSeries, exponent: Fraction) -> TensorSeries:
     (eps a + R)**q = sum_k binom(q, k) (eps a)**(q-k) R**k; with q = 1/2 that of eps x is eps**(1/2) sqrt(x).
 
     Raises:
-        NotReadError: S is not seen to differ from zero, its lowest part holds a draw, or more than 8 terms were needed.
+        NotReadError: S is not shown to differ from zero, its lowest part contains a draw, or more than 8 terms were
+            needed.
     """
     if exponent.denominator == 1 and 0 <= exponent <= LONGEST:
         found = monomial(ZERO, c.constant(1))
@@ -175,10 +182,11 @@ def raised(c: Calculus, base: TensorSeries, exponent: Fraction) -> TensorSeries:
 
 
 def apart(series: TensorSeries, what: str) -> tuple[Tensor, TensorSeries]:
-    """Return the value a at eps = 0, which may hold no draw, and what vanishes with eps: S = a + R.
+    """Split S = a + R into its value a at eps = 0, which may contain no draw, and R, which vanishes with eps.
 
     Raises:
-        NotReadError: it holds one, or the series grows as eps becomes small.
+        NotReadError: a contains a draw, or the series grows as eps becomes small; `what` names the operation in the
+            message.
     """
     if series.low < 0:
         raise NotReadError(f"{what} of what grows as eps becomes small")

@@ -39,7 +39,7 @@ _SMOOTH = named(lambda row: row.corner is Corner.NONE)
 
 @dataclass(slots=True)
 class StepReading:
-    """One reading of one step."""
+    """One reading of one claimed step: series of its formulas, each computed once."""
 
     step: Step
     c: Calculus
@@ -155,7 +155,7 @@ class StepReading:
                 raise NotReadError(f"{fn} of what a step changes")
 
     def inverse(self, matrix: Formula, at: tuple[Slot, ...]) -> TensorSeries:
-        """Return inv(A + B) = inv(A) - inv(A) B inv(A) + ..., A the value at eps = 0."""
+        """Return inv(A + B) = inv(A) - inv(A) B inv(A) + ..., A being the value at eps = 0, B the rest."""
         size = matrix.shape.sizes[0]
         row, col = grid_indices(size)
         here, there = self.inner(size), self.inner(size)

@@ -1,7 +1,10 @@
 """The recipe: from D, Q, H to the drift, and to the infinitesimal generator of the equation.
 
-L phi = f . grad phi + tr(D Hess phi). Where exp(-H) is stationary, the mean of L phi over it is 0 for every phi that
-does not grow too fast: what a chain with a finite step size or with noisy gradients samples shows itself there.
+    dz = f dt + sqrt(2 D) dW,    f = -(D + Q) grad H + Gamma,    Gamma_i = sum_j d(D + Q)_ij/dz_j
+    L phi = f . grad phi + tr(D Hess phi)
+
+(Ma, Chen, Fox 2015, Eqs. 2 and 3.) Where exp(-H) is stationary, the mean of L phi over it is 0 for every phi that does
+not grow too fast: what a chain with a finite step size or with noisy gradients samples shows itself there.
 """
 
 from collections.abc import Sequence
@@ -54,12 +57,12 @@ class Derivation:
 
 
 def row_index(size: int | str) -> Index:
-    """Return the free index of a vector over z, and the first of a matrix."""
+    """Return the free index `i` of a vector over z, and of the rows of a matrix."""
     return Index(size, "i")
 
 
 def col_index(size: int | str) -> Index:
-    """Return the second free index of a matrix over z."""
+    """Return the free index `j` of the columns of a matrix over z."""
     return Index(size, "j")
 
 
@@ -68,14 +71,17 @@ def derive(dynamics: Dynamics, *, stated: bool = False) -> Derivation:
 
     f = -(D + Q) grad H + Gamma with Gamma_i = sum_j d(D + Q)_ij/dz_j (Ma, Chen, Fox 2015, Eqs. 2 and 3). A vector over
     z has a tensor for each block b, with the free indices `row_slots(b)`: one, or none of a scalar; a matrix has one
-    for each pair of blocks a, b, with `row_slots(a)` and `col_slots(b)`. For H = theta**2/2, D = [[theta]] and
-    Q = [[0]] the drift is 1 - theta**2.
+    for each pair of blocks a, b, with `row_slots(a)` and `col_slots(b)`.
+
+    Worked, on a line: for H = theta**2/2, D = [[theta]] and Q = [[0]], grad H = theta and Gamma = d theta/d theta = 1,
+    so the drift is 1 - theta**2. For SGHMC, H = U(theta) + r.T inv(M) r/2, D[r,r] = C and Q[theta,r] = -I: Gamma = 0
+    and f = (inv(M) r, -grad U - C inv(M) r), the equation of Chen, Fox, Guestrin 2014.
 
     With `stated`, sums that are factors of D, Q and H are not multiplied out (`Rules.stated`): what is computed then
     loses no more digits than the formulas themselves.
 
     Raises:
-        ModelError: D or Q is not given, or a formula has no entrywise meaning.
+        ModelError: D or Q is not given, or a formula has no entrywise meaning or no derivative.
     """
     declarations = dynamics.declarations
     c = calculus(declarations, stated=stated)
@@ -217,7 +223,7 @@ def generator(derivation: Derivation, phi: Tensor) -> Tensor:
     Args:
         derivation: gives f and D.
         phi: a function of the state. Its free indices are those of the result; none has the label `i` or `j`, which
-        those of f and D have.
+            those of f and D have.
     """
     c = derivation.calculus
     blocks = derivation.dynamics.declarations.blocks

@@ -1,6 +1,6 @@
-"""Blocks that are Gaussian under exp(-H): given all others, or whatever the others are.
+"""Blocks that are Gaussian under exp(-H), given all others or independent of them.
 
-They can be drawn exactly, at the start of a chain or within it, without leaving exp(-H).
+They can be drawn exactly, at the start of a chain or within it, and exp(-H) stays stationary.
 """
 
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from recipe_compiler.tensor.terms import Component, Coordinate, Grid, Tensor
 
 
 def is_gaussian(derivation: Derivation, block: str) -> bool:
-    """Whether H is quadratic in `block`, its Hessian free of the state, with no term that couples it to another block.
+    """Whether H is quadratic in `block` with a constant Hessian, and couples it to no other block.
 
-    d^2H/dr dr' = P, n x n and constant, and d^2H/dr db = 0 for every other block b. True is shown for every size; False
-    may also mean that it was not shown. That P is positive definite, without which there is no Gaussian law, is a
-    question of its own.
+    d^2H/(dr dr') = P, n x n and constant, and d^2H/(dr db) = 0 for every other block b. True is shown for every size;
+    False may also mean that it was not shown. That P is positive definite, without which there is no Gaussian law, is
+    decided elsewhere.
     """
     declarations = derivation.dynamics.declarations
     c = calculus(declarations)
@@ -45,7 +45,7 @@ def _is_constant(c: Calculus, tensor: Tensor) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GaussianLaw:
-    """b ~ N(0, S): the law of a block under exp(-H) given all others, H = b.T P b/2 + what does not hold b."""
+    """b ~ N(0, S): the law of a block under exp(-H) given all others, H = b.T P b/2 + terms that are free of b."""
 
     block: Block
     precision: Tensor
@@ -58,12 +58,12 @@ class GaussianLaw:
 def conditional_law(derivation: Derivation, block: str) -> GaussianLaw | None:
     """Return the law that a block b has under exp(-H) given all others, where that is shown to be N(0, S).
 
-    dH/db = P b with P = d^2H/db db', n x n, which may depend on the other blocks, and is shown to be positive definite;
-    S = P^-1. H = r.T inv(G(theta)) r/2 has P = inv(G(theta)), and r ~ N(0, G(theta)). With n ~ N(0, S) and |c| < 1 a
-    constant, b' = c b + sqrt(1 - c^2) n has this law, too (Horowitz 1991): c^2 S + (1 - c^2) S = S.
+    dH/db = P b with P = d^2H/(db db'), n x n, which may depend on the other blocks, and is shown to be positive
+    definite; S = inv(P). H = r.T inv(G(theta)) r/2 has P = inv(G(theta)), and r ~ N(0, G(theta)). With n ~ N(0, S) and
+    |c| < 1 a constant, b' = c b + sqrt(1 - c^2) n has this law, too (Horowitz 1991): c^2 S + (1 - c^2) S = S.
 
-    None where that is not shown for every size: of a block with a boundary, or on a circle, of one whose mean is not 0,
-    or whose energy is no square.
+    None if that is not shown for every size: for a block with a boundary or on a circle, with a mean that is not 0, or
+    with an energy that is not quadratic in it.
     """
     declarations = derivation.dynamics.declarations
     own = next(item for item in declarations.blocks if item.name == block)
@@ -88,7 +88,7 @@ def conditional_law(derivation: Derivation, block: str) -> GaussianLaw | None:
 
 
 def refreshes(derivation: Derivation) -> tuple[str, ...]:
-    """Return `r ~ N(0, M)` for every block that has this law under exp(-H) given the others, whatever they are."""
+    """Return `r ~ N(0, M)` as text for every block that has such a law under exp(-H) given the others."""
     declarations, c = derivation.dynamics.declarations, derivation.calculus
     potential = derivation.dynamics.potential
     held = {name for f in declarations.functions if f.name == potential for name in f.of}

@@ -88,7 +88,7 @@ def matrix_latex(derivation: Derivation, matrix: Sequence[Sequence[Tensor]]) -> 
 
 
 def drift_texts(derivation: Derivation, block: int) -> list[tuple[str, str]]:
-    """Return the drift of one block as text, by what stands on its left: one line, or one for each place."""
+    """Return the drift of one block as text, with its left side: one pair, or one for each position."""
     c = calculus(derivation.dynamics.declarations)
     rows = _rows(c, PLAIN, derivation.dynamics.declarations.blocks[block], derivation.drift[block])
     return [(name, matrix_form(c, PLAIN, entry)) for name, entry, _ in rows]
@@ -102,9 +102,9 @@ def _least(dynamics: Dynamics) -> list[tuple[str, int]]:
 
 
 def equation_rows(derivation: Derivation, style: Style) -> list[tuple[str, str]]:
-    """Return the lines of dz = f dt + sqrt(2 D) dW: what each is the differential of, and its right side.
+    """Return the rows of dz = f dt + sqrt(2 D) dW: the name whose differential it is, and the right side.
 
-    A line for each block, or for each entry of one that has no matrix notation.
+    One row for each block, or for each entry of a block that has no matrix notation.
     """
     return _right_sides(calculus(derivation.dynamics.declarations), style, derivation)
 

@@ -1,4 +1,4 @@
-"""Whether exp(-H) is stationary for dz = f dt + sqrt(2D) dW, and what D and Q lack of their symmetries."""
+"""Whether exp(-H) is stationary for dz = f dt + sqrt(2D) dW, and by how much D and Q miss their symmetries."""
 
 from recipe_compiler.derive.recipe import (
     Derivation,
@@ -15,13 +15,14 @@ from recipe_compiler.tensor.terms import Coordinate, Index, Slot, Tensor
 
 
 def residual(derivation: Derivation, drift: Vector, D: Matrix) -> Tensor:
-    """Return the Fokker-Planck residual (1/p) [-div(f p) + sum_ab d_a d_b (D_ab p)], p = exp(-H), a scalar.
+    """Return the Fokker-Planck residual R = (1/p) [-div(f p) + sum_ab d_a d_b (D_ab p)], p = exp(-H), a scalar.
 
-    It is written as -(div - grad H .) J with the flux J = f - div D + D grad H, so that what cancels in J need not be
-    differentiated again. Zero (`is_zero`) is a proof for every size (Ma, Chen, Fox 2015, Theorem 1); anything else is
-    no refutation by itself.
+    It is evaluated as R = -(div J - grad H . J) with J = f - div D + D grad H, so that what cancels in J need not be
+    differentiated again. Zero (`is_zero`) is a proof for every size (Ma, Chen, Fox 2015, Theorem 1; cf. Eq. 5);
+    anything else is no refutation by itself.
 
-    For one coordinate, H = theta**2/2 and D = 1, f = -theta leaves 0 and f = -2 theta leaves 1 - theta**2.
+    Worked, on a line: H = theta**2/2 and D = 1. For f = -theta, J = -theta + theta = 0 and R = 0. For f = -2 theta, J =
+    -theta and R = -(-1 + theta**2) = 1 - theta**2, which is not zero.
     """
     blocks = derivation.dynamics.declarations.blocks
     c = calculus(derivation.dynamics.declarations)
@@ -33,9 +34,9 @@ def residual(derivation: Derivation, drift: Vector, D: Matrix) -> Tensor:
 
 
 def current(derivation: Derivation, drift: Vector, D: Matrix) -> Vector:
-    """Return J = f - div D + D grad H, of the probability current J p with p = exp(-H): a vector over z.
+    """Return J = f - div D + D grad H, a vector over z; J p is the probability current, p = exp(-H).
 
-    The Fokker-Planck equation is d p/dt = -div(J p). A recipe has J = div Q - Q grad H, for which div(J p) = 0 since Q
+    The Fokker-Planck equation is dp/dt = -div(J p). A recipe has J = div Q - Q grad H, for which div(J p) = 0 since Q
     is skew (Ma, Chen, Fox 2015, Theorem 1).
     """
     blocks = derivation.dynamics.declarations.blocks

@@ -1,7 +1,7 @@
 """A claimed update put in order: which block comes after which, and every draw by a name of its own.
 
 `N(0, cov)` becomes a named draw with its covariance, `grad_tilde(U, theta)` the gradient plus a named draw with
-covariance V, one per step however often it is written. `next(b)` stays: what it stands for is known by the order.
+covariance V, one per step however often it is written. `next(b)` stays: the order defines it.
 """
 
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ from recipe_compiler.spec.model import Dynamics
 
 @dataclass(frozen=True, slots=True)
 class ClaimedDraw:
-    """A random column w of mean zero, or scalar, new in every step and independent of others: Cov[w] = `covariance`."""
+    """A random column (or scalar) w of mean zero, new in every step, independent of others: Cov[w] = `covariance`."""
 
     name: str
     """Holds a dot, as no declared name does."""
@@ -28,12 +28,12 @@ class ClaimedDraw:
     says: str
     """As the author wrote it."""
     gaussian: bool = True
-    """False: nothing but mean and covariance is known."""
+    """Whether w is Gaussian; otherwise only its mean and covariance are known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An update z' = z + dz(z, draws, eps) in order."""
+    """A claimed update z' = z + dz(z, draws, eps), its blocks in an order in which they can be computed."""
 
     declarations: Declarations
     """Those of the document, with the covariance V of the gradient where it is not declared."""
@@ -55,8 +55,9 @@ def stated_step(dynamics: Dynamics) -> Step:
     """Return the claimed update z' = z + dz(z, draws, eps) in order, block by block.
 
     Raises:
-        ModelError: blocks that wait for each other; a draw written twice in a square; a V that cannot be the covariance
-            of the gradient.
+        ModelError: blocks that wait for each other (each uses `next` of the other); N(0, cov) written twice in a
+            square, which leaves open whether one draw is meant; a declared V that cannot be the covariance of the
+            gradient.
     """
     order = update_order(dynamics)
     blocks = dynamics.declarations.blocks
@@ -74,10 +75,10 @@ def stated_step(dynamics: Dynamics) -> Step:
 
 
 def update_order(dynamics: Dynamics) -> tuple[int, ...]:
-    """Return the blocks in an order in which every `next(b)` is known when it is needed.
+    """Return the positions of the blocks in an order in which every `next(b)` is known when it is needed.
 
     Raises:
-        ModelError: there is none.
+        ModelError: there is no such order.
     """
     blocks = dynamics.declarations.blocks
     update = dict(dynamics.claims.update or ())

@@ -1,7 +1,8 @@
 """The moments of a claimed step, for every size: E[dz] and Cov[dz] given z, by powers of the step size.
 
-Expectations are taken draw by draw, the last first, by Isserlis' theorem in the form E P(w) = exp(C_ij d_i d_j / 2) P
-at w = 0. Of a gradient's noise only mean and covariance are used. Nothing here looks at H or at the recipe.
+Expectations are taken draw by draw, the last first, by Isserlis' theorem (Isserlis 1918) in the form E P(w) = [exp(C_ij
+d_i d_j/2) P](0). Of a gradient's noise only mean and covariance are used. Nothing here looks at H or at the recipe:
+this is the second way to f and D.
 """
 
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ class Update:
     """The moments of one step, E[dz] and Cov[dz] given z, as series in eps.
 
     An entry of `mean` has the free indices `row_slots(a)` of its block, one of `covariance` these and `col_slots(b)`.
+    In the limit f = E[dz]/eps and 2 D = Cov[dz]/eps as eps goes to 0.
     """
 
     step: Step
@@ -56,12 +58,12 @@ class Update:
     """Draws whose noise is of order eps**2: those of estimated gradients, and small ones."""
 
     def mean_at(self, power: Fraction) -> Vector:
-        """Return the coefficient of a power of eps in E[dz]."""
+        """Return the coefficient of a power of eps in E[dz], a vector over z."""
         blocks = self.step.declarations.blocks
         return tuple(_free(part.at(power), row_slots(b)) for b, part in zip(blocks, self.mean, strict=True))
 
     def covariance_at(self, power: Fraction) -> Matrix:
-        """Return the coefficient of a power of eps in Cov[dz]."""
+        """Return the coefficient of a power of eps in Cov[dz], a matrix over z."""
         blocks = self.step.declarations.blocks
         return tuple(
             tuple(
@@ -79,18 +81,17 @@ class Update:
 
     @property
     def unit(self) -> Fraction:
-        """The power of eps that one step takes of time.
+        """The power of eps that one step takes of time: 1, or that of the covariance if nothing moves at a lower one.
 
-        It is 1, or the power at which the covariance starts, where nothing moves at a lower one: `theta -
-        eps**2/2*grad(U, theta) + eps*N(0, I)` takes time of order eps**2. A step with anything of order eps is left
-        as it is, and so is one without noise.
+        `theta - eps**2/2*grad(U, theta) + eps*N(0, I)` takes time of order eps**2. A step with anything of order eps is
+        read with the unit 1, and so is one without noise.
         """
         low = min(self.powers_below(TOP), default=ONE)
         noisy = any(low in part.parts for line in self.covariance for part in line)
         return low if noisy and ONE < low <= min(SECOND, self.known) else ONE
 
     def powers_below(self, power: Fraction) -> tuple[Fraction, ...]:
-        """Return the powers below one that occur in a moment, in order."""
+        """Return the powers of eps below `power` that occur in a moment, in order."""
         every = (*self.mean, *(part for line in self.covariance for part in line))
         return tuple(sorted({p for part in every for p in part.parts if p < power}))
 
@@ -99,8 +100,10 @@ def read_update(step: Step) -> Update:
     """Return E[dz] and Cov[dz] = E[dz dz.T] - E[dz] E[dz].T of a step given z, by powers of eps, for every size.
 
     Expectations over a Gaussian draw w of covariance C are exact: E P(w) = [exp(C_ij d_i d_j/2) P](0), which is the sum
-    over pairings (Isserlis 1918): E[w_i w_j w_k w_l] = C_ij C_kl + C_ik C_jl + C_il C_jk. theta - eps grad U + N(0, 2
-    eps I) has E[dz] = -eps grad U and Cov[dz] = 2 eps I.
+    over pairings (Isserlis 1918): E[w_i w_j w_k w_l] = C_ij C_kl + C_ik C_jl + C_il C_jk.
+
+    Worked: theta' = theta - eps grad U + w with w ~ N(0, 2 eps I) has E[dz] = -eps grad U, Cov[dz] = 2 eps I, exactly.
+    With grad_tilde in the place of grad, Cov[dz] = 2 eps I + eps**2 V.
 
     Raises:
         NotReadError: a formula whose expansion in eps is not known; a third moment of an estimated gradient's noise.
