@@ -53,7 +53,7 @@ class _Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a word samples of one pair at one step size and friction."""
+    """What a word samples of one pair at one step size and friction: an exact variance other than that of exp(-U)."""
 
     h: Fraction
     """eps omega."""
@@ -68,12 +68,13 @@ class Sample:
 def keeps_configurations(word: Word, roles: Mapping[str, NoiseRole]) -> bool:
     """Whether a word keeps the covariance of theta under exp(-U), for all quadratic U, all step sizes and frictions.
 
-    `[B/2, A/2, O, A/2, B/2]`: from O to O a = d = 1 - h^2/2, v = 1 - h^2/4; at the end x has the variance v + h^2/4.
-    False says that it is not shown: a law may depend on the friction.
+    Leimkuhler and Matthews 2013 show it for BAOAB. `[B/2, A/2, O, A/2, B/2]`: from O to O, a = d = 1 - h^2/2 and v =
+    -b/c = 1 - h^2/4; at the end x has the variance v + h^2/4 = 1. False says that it is not shown: a law may depend on
+    the friction.
 
     Args:
         word: with positive shares of O.
-        roles: of every piece in it: a kick, a drift, or what keeps the law of the momentum and moves it alone.
+        roles: of every piece in it: a kick, a drift, or what moves the momentum alone and keeps its law.
     """
     written = tuple(letters(word))
     stretches = tuple(_stretches(written, roles))
@@ -92,9 +93,11 @@ def keeps_configurations(word: Word, roles: Mapping[str, NoiseRole]) -> bool:
 
 
 def counterexample(word: Word, roles: Mapping[str, NoiseRole]) -> Sample | None:
-    """Return a step size and a friction at which theta has another variance, on the line; None where none was found.
+    """Return a step size and a friction at which theta has another variance, on the line; None if none was found.
 
-    S = F S F^T + Sigma is solved in rational numbers where the chain forgets its start: |tr F| < 1 + det F < 2.
+    The stationary covariance S = F S F.T + Sigma (2 x 2, of x and y) is solved in rational numbers, at eight pairs of a
+    step size and a friction, where the chain forgets its start: |tr F| < 1 + det F < 2 (Schur and Cohn). On such a
+    point the variance is exact, so that a value other than 1 refutes.
     """
     written = tuple(letters(word))
     n = lcm(*(letter.share.denominator for letter in written if roles[letter.piece] is NoiseRole.DECAY))
@@ -109,7 +112,8 @@ def counterexample(word: Word, roles: Mapping[str, NoiseRole]) -> Sample | None:
 def without_friction(word: Word, roles: Mapping[str, NoiseRole], h: Fraction = ONE) -> Fraction | None:
     """Return the variance of theta over that of r in the laws that a word without O keeps, t diag(v, 1) for every t.
 
-    In units of those of exp(-H); None where the laws that it keeps are of another form. `[B/2, A, B/2]` at h = 1: 4/3.
+    In units of those of exp(-H); None if the laws that it keeps are of another form. `[B/2, A, B/2]` at h = 1: 4/3, the
+    1/(1 - h^2/4) of leapfrog.
     """
     own = _made([(roles[letter.piece], letter.share) for letter in letters(word)])
     b, c = (sum((k * h ** (2 * n) for n, k in enumerate(p)), ZERO) for p in (own.b, own.c))

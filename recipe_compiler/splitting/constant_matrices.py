@@ -1,13 +1,16 @@
 """Flows that are affine with constant matrices, entries of several blocks together.
 
-dz = (b - F z) dt + sqrt(2D) dW of the blocks z that a piece moves, F and D constant along the chain, b frozen. Over a
+dz = (b - F z) dt + sqrt(2D) dW of the blocks z that a piece moves, F and D constant along the chain, b frozen. After a
 time t,
 
-    z + (exp(-tF) - 1) z + int_0^t exp(-uF) du b + N(0, int_0^t exp(-uF) 2D exp(-uF)^T du).
+    z' = exp(-tF) z + int_0^t exp(-uF) du b + N(0, int_0^t exp(-uF) 2D exp(-uF)^T du).
 
-Its mean m solves m' = b - F m, its covariance S solves S' = 2D - F S - S F^T, both from what they are at t = 0;
+The mean m solves m' = b - F m, the covariance S solves S' = 2D - F S - S F^T, both from what they are at t = 0;
 solutions are unique. Friction with a full matrix, rotations of position and momentum, memory: all are of this kind, and
 the three matrices are computed before the chain (program/program.py, Propagator).
+
+Worked example: the O of SGHMC, dr = -C inv(M) r dt + sqrt(2C) dW, has F = C inv(M), b = 0 and D = C, n x n each, and r'
+= exp(-tF) r + N(0, M - exp(-tF) M exp(-tF)^T): it keeps N(0, M), since F M + M F^T = 2C.
 """
 
 from dataclasses import dataclass
@@ -32,9 +35,9 @@ class ConstantMatrices:
     """A flow that is affine with constant matrices, over the blocks that its piece moves."""
 
     F: Matrix
-    """By all blocks of the state; zero beside those that are moved."""
+    """n x n over the whole state, block by block: -df/dz of the blocks that are moved, and zero elsewhere."""
     b: Vector
-    """f + F z."""
+    """f + F z, a vector over the state, free of the blocks that are moved."""
     as_stated: bool = False
     may_end: bool = False
     row: str = CONSTANT_MATRICES
@@ -71,7 +74,11 @@ class ConstantMatrices:
 
 
 def constant_matrices(derivation: Derivation, piece: Piece) -> ConstantMatrices | NoRow:
-    """Return the flow of a piece whose drift is affine with constant matrices, its noise constant; else why not."""
+    """Return the flow of a piece whose drift is affine with constant matrices, its noise constant; else the reason.
+
+    F = -df/dz and b = f + F z over the blocks that the piece moves. A `NoRow` names the coefficient that depends on the
+    state, or the degree of the drift.
+    """
     c, declarations = derivation.calculus, derivation.dynamics.declarations
     blocks = declarations.blocks
     highest = affine_degree(piece, declarations)

@@ -1,9 +1,9 @@
-"""What the pieces of a recipe are where none are stated: A, B and O of Langevin dynamics, and one for each block left.
+"""What the pieces of a recipe are if none are stated: A, B and O of Langevin dynamics, and one for each block left.
 
-* B: Q with the summands of H that hold the potential: the kick -Q grad U.
-* A: pairs of Q with a summand that move the potential's block: its drift.
-* O: all of D with all of H, and pairs of Q with a summand that stay linear in the blocks that O moves: friction and
-  noise, exact where their coefficients are frozen (Leimkuhler, Matthews 2013; Leimkuhler, Shang 2016 for SGNHT).
+* B: Q with the summands of H that hold the potential: the kick -Q grad U. * A: pairs of Q with a summand that move the
+potential's block: its drift. * O: all of D with all of H, and pairs of Q with a summand that stay linear in the blocks
+that O moves: friction and
+  noise, exact with frozen coefficients (Leimkuhler, Matthews 2013; Leimkuhler, Shang 2016 for SGNHT).
 * what is left of Q, by the name of the block that it moves.
 """
 
@@ -29,7 +29,7 @@ class _Part:
 
 
 def default_selections(derivation: Derivation) -> Selections:
-    """Return what each of the default pieces selects, in the order A, B, O, then blocks.
+    """Return what each of the default pieces selects of D, Q and H, in the order A, B, O, then blocks.
 
     SGHMC has A: dtheta = inv(M) r dt, B: dr = -grad U dt and O: dr = -C inv(M) r dt + sqrt(2C) dW; SGNHT's O has dr =
     -xi r dt + sqrt(2A) dW, and dxi = (r.T r/d - 1) dt is the piece `xi`.

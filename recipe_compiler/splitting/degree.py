@@ -7,11 +7,10 @@ from recipe_compiler.tensor.terms import Atom, Coordinate, Tensor, Term
 
 
 def degree(tensor: Tensor, blocks: frozenset[str], declarations: Declarations) -> int | None:
-    """Return the degree in the coordinates of `blocks` jointly; None where it is no polynomial in them.
+    """Return the degree in the coordinates of `blocks` jointly; None if it is no polynomial in them.
 
-    That is the case where a function of one of them occurs. A tensor in canonical form is read term by term: a degree
-    is never too small, and may be too large where terms cancel that do not look alike. -xi r has degree 1 in r, 2 in
-    {r, xi}.
+    -xi r has degree 1 in {r} and 2 in {r, xi}; exp(r) and U(r) are no polynomials in r. A tensor in canonical form is
+    read term by term: a degree is never too small, and may be too large where terms cancel that do not look alike.
     """
     held = blocks | {function.name for function in declarations.functions if set(function.of) & blocks}
     degrees = [_of_term(term, blocks, held) for term in tensor.terms]
@@ -33,5 +32,5 @@ def _of_term(term: Term, blocks: frozenset[str], held: frozenset[str]) -> int | 
 
 
 def depends_on(atom: Atom) -> frozenset[str]:
-    """Return the names in an atom; a derivative of a function counts as the function."""
+    """Return the names that occur in an atom; a derivative of a function counts as the function."""
     return names_of(Tensor((), (Term(ONE, ((atom, ONE),)),)))

@@ -1,16 +1,19 @@
 """Flows that are affine entry by entry, their coefficients frozen.
 
-What a piece moves is z, everything else is frozen meanwhile. Over a time t = s eps,
+z is what a piece moves; everything else is frozen meanwhile. With phi(y) = (exp(y) - 1)/y, phi(0) = 1, over a time t =
+s eps:
 
-* shift: f does not depend on z, no noise. z + t f.
-* linear, entry by entry: f = b - a z, a of any sign and frozen. With phi(y) = (exp(y) - 1)/y, phi(0) = 1, it is
-  z exp(-a t) + b t phi(-a t) = z + t phi(-a t) f(z).
-* Ornstein-Uhlenbeck, entry by entry: the same with a 2D that is frozen. The mean moves so, and the variance that is
-  added is int_0^t 2D exp(-2 a u) du = t 2D phi(-2 a t).
+* shift: f does not depend on z, no noise. z' = z + t f. * linear, entry by entry: f = b - a z, a of any sign and
+frozen. z' = z exp(-a t) + b t phi(-a t) = z + t phi(-a t) f(z). * Ornstein-Uhlenbeck, entry by entry: the same with a
+frozen 2D. The mean moves as above, and the variance that is
+  added is int_0^t 2D exp(-2 a u) du = t 2D phi(-2 a t) (Uhlenbeck and Ornstein 1930).
 
-So each is z + eps rate + N(0, eps two_D), where `rate` and `two_D` depend on eps. That these are the flows is shown
-row by row (`tests/splitting/test_flows.py`): at t = 0 they are the identity, their derivatives by t are f at where they
-are, and 2D - 2 a variance; solutions are unique, as f is affine.
+So each is z + eps rate + N(0, eps two_D), where `rate` and `two_D` depend on eps. That these are the flows is shown row
+by row (`tests/splitting/test_flows.py`): at t = 0 they are the identity, their derivatives by t are f at the point
+reached, and 2D - 2 a variance; solutions are unique, as f is affine.
+
+Worked example: SGNHT's dr = -xi r dt + sqrt(2A) dW with xi frozen has a = xi and b = 0, so that r' = r exp(-xi t) +
+N(0, A (1 - exp(-2 xi t))/xi), which at xi = 0 is r + N(0, 2 A t): phi has no pole there, and xi may have any sign.
 """
 
 from dataclasses import dataclass
@@ -39,7 +42,7 @@ _SAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Entrywise:
-    """A flow that is affine entry by entry."""
+    """A flow that is affine entry by entry: z' = z + t phi(-a t) f + N(0, t phi(-2 a t) 2D)."""
 
     row: str
     decay: tuple[Tensor, ...]
@@ -61,7 +64,7 @@ class Entrywise:
         """It is exact."""
 
     def changes(self, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        """Return s phi(-s eps a) f and 2 s phi(-2 s eps a) D by block.
+        """Return the rate s phi(-s eps a) f and the noise 2 s phi(-2 s eps a) D, block by block, as one change.
 
         D is diagonal where a is not zero, so the index of a may be that of the row.
         """
@@ -80,7 +83,10 @@ class Entrywise:
 
 
 def entrywise(derivation: Derivation, piece: Piece) -> Entrywise | NoRow:
-    """Return the flow of a piece whose entries move each by itself, its coefficients frozen; else why it is none."""
+    """Return the flow of a piece whose entries move each by itself, with frozen coefficients; else the reason.
+
+    df/dz has to be diagonal and free of z, and so has D, if there is noise.
+    """
     declarations = derivation.dynamics.declarations
     moved = frozenset(piece.moved)
     highest = affine_degree(piece, declarations)
@@ -128,6 +134,6 @@ def _decay(derivation: Derivation, piece: Piece, n: int) -> Tensor | NoRow:
 
 
 def diagonal_of(derivation: Derivation, n: int, matrix: Tensor) -> Tensor | None:
-    """Return the diagonal of a matrix over block n, None where it is not diagonal by its form."""
+    """Return the diagonal of a matrix over block n, None if it is not diagonal by its form; a scalar is its own."""
     block = derivation.dynamics.declarations.blocks[n]
     return diagonal(matrix, *row_slots(block), *col_slots(block)) if block.shape.sizes else matrix

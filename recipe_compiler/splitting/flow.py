@@ -1,4 +1,4 @@
-"""What a flow is: what the table of flows gives for a piece, and a word makes statements of."""
+"""What a flow is: what the table of flows gives for a piece, and what a word is turned into statements by."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ from recipe_compiler.tensor.terms import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a flow does, or one of its stages, by blocks of the state: T(z) + eps rate + N(0, eps two_D).
+    """What a flow, or one of its stages, does to blocks of the state: T(z') = T(z) + eps rate + N(0, eps two_D).
 
-    T(z) is z but for the blocks that have a transform.
+    T is the identity except for blocks with a transform. `rate` is a vector over the state, `two_D` a matrix over it.
     """
 
     moved: tuple[str, ...]
@@ -33,7 +33,7 @@ class Change:
     implicit: bool = False
     """Whether the rate is taken at the value that the block moves to: there is one block then, and no noise."""
     turns: int = 0
-    """Of an implicit one: how many substitutions solve it exactly; 0 where it is solved by iteration."""
+    """Of an implicit change: how many substitutions solve it exactly; 0 if it is solved by iteration."""
     image: bool = False
     """Whether the rates are the new values themselves, free of eps; without noise."""
     transforms: Mapping[str, Transform] = field(default_factory=dict[str, Transform])
@@ -81,13 +81,16 @@ class Flow(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NoRow:
-    """Why a row of the table is not the flow of a piece."""
+    """The reason why a row of the table is not the flow of a piece, as text for the user."""
 
     why: str
 
 
 def affine_degree(piece: Piece, declarations: Declarations) -> int | NoRow:
-    """Return the degree of the drift of a piece in the blocks that it moves, jointly: 0 or 1; else why not."""
+    """Return the degree of the drift of a piece in the blocks that it moves, jointly, if that is 0 or 1.
+
+    Else the reason.
+    """
     moved = frozenset(piece.moved)
     degrees = [degree(f, moved, declarations) for f in piece.drift]
     if None in degrees:

@@ -1,4 +1,4 @@
-"""The table of flows: exact ones, of which a piece has the first that it fits, and others, by name."""
+"""The table of flows: exact ones, of which a piece gets the first that fits it, and others, by name."""
 
 from collections.abc import Callable, Mapping
 
@@ -29,17 +29,17 @@ NAMED: Mapping[str, Row] = {MIDPOINT: midpoint, GENERALISED: generalised, REFLEC
 
 
 def flow_of(derivation: Derivation, piece: Piece, named: str = "") -> Flow:
-    """Return the flow of a piece.
+    """Return the flow of a piece: the first exact one that fits, or the one that is named.
 
     dr = -xi r dt + sqrt(2A) dW is Ornstein-Uhlenbeck's: r exp(-xi t) + N(0, A (1 - exp(-2 xi t))/xi) after a time t.
 
     Args:
         derivation: of the dynamics, multiplied out: degrees are read off it.
         piece: of that derivation.
-        named: the numerical flow that is asked for; empty for an exact one.
+        named: the name of a numerical flow; empty for an exact one.
 
     Raises:
-        ModelError: no row of the table is its flow; names what was found.
+        ModelError: no row of the table fits the piece; states its drift and why each row does not fit.
     """
     rows = {named: NAMED[named]} if named else EXACT
     reasons: list[str] = []

@@ -1,7 +1,7 @@
-"""What a word gives up for the noise of a minibatch gradient, so that this noise does not widen what it samples.
+"""How much of its noise a word gives up for that of a minibatch gradient, so that the sample is not widened by it.
 
-One evaluation of the gradient has noise xi of covariance V, which every kick that takes its value passes on: of the
-share s, -s eps W xi. Letters of O with the share o take the momentum by E(o) = exp(-o eps F). Without forces, a unit of
+One evaluation of the gradient has noise xi of covariance V, which every kick that uses it passes on: with the share s,
+-s eps W xi. Letters of O with the share o multiply the momentum by E(o) = exp(-o eps F). Without forces, a unit of
 momentum at a place p of the word displaces the position, in this and in all later steps, by
 
     eps P (sum_A s_A E(o(p, A))) (1 - E(1))^-1 = eps P g(p) (1 - E(1))^-1,
@@ -32,7 +32,7 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class NoiseRole(StrEnum):
-    """What a letter does with noise of the gradient."""
+    """What a letter does with the noise of the gradient."""
 
     KICK = "adds it to the momentum"
     DRIFT = "moves the position by the momentum"
@@ -42,7 +42,7 @@ class NoiseRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GivenUp:
-    """What one letter of O gives up for all noise of the gradient in a step: eps^2 sum_K K B K^T."""
+    """What one letter of O gives up for all noise of the gradient in a step: eps^2 sum_K K B K^T, n x n."""
 
     place: int
     """Of the letter in the word, counted from 0."""
@@ -53,13 +53,15 @@ class GivenUp:
 
 
 def given_up(word: Word, roles: Mapping[str, NoiseRole]) -> GivenUp | None:
-    """Return what a letter of O gives up.
+    """Return the covariance that one letter of O gives up, or None if no letter can.
 
-    `[B/2, A/2, O, A/2, B/2]`: K = 1/2 + E/2 at place 2. None where drifts stand on both sides of a letter of O and of
-    another: no letter's noise then meets all drifts of a step before it decays.
+    `[B/2, A/2, O, A/2, B/2]`: both kicks of B use one evaluation (the last of a step and the first of the next), and
+    each has g = 1/2 + E/2, one drift coming before O and one after it. So K = 1/2 + E/2, given up at place 2. None if
+    drifts stand on both sides of a letter of O and of another: the noise of no letter then passes all drifts of a step
+    before it decays.
 
     Args:
-        word: its shares are 1 in all of every piece.
+        word: in which the shares of every piece add up to 1.
         roles: of every piece in it.
     """
     written = tuple(letters(word))

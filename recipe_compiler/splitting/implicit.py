@@ -1,4 +1,4 @@
-"""Flows that are solved for, where none is exact: the implicit midpoint and the generalised leapfrog.
+"""Numerical flows of pieces that have no exact one: the implicit midpoint and the generalised leapfrog.
 
 Over a time t, with f the drift of a piece and w ~ N(0, 2 D t) its noise,
 
@@ -8,9 +8,12 @@ Over a time t, with f the drift of a piece and w ~ N(0, 2 D t) its noise,
 * generalised leapfrog, of a position q and a momentum p: p1 = p + t/2 f_p(q, p1), q1 = q + t/2 f_q(q, p1),
   q' = q1 + t/2 f_q(q', p1), p' = p1 + t/2 f_p(q', p1) (Leimkuhler, Reich 2004, Sec. 4.3; Girolami, Calderhead 2011).
 
-Both are of order 2 and equal to their own inverse backward in time; for H with a constant Q they are symplectic. What
-is solved for is solved exactly by substitutions where entries wait for each other in an order (`substitution`), else by
+Both are of order 2 and equal to their own inverse backward in time; for H with a constant Q they are symplectic. The
+equations are solved exactly by substitutions where entries depend on each other in an order (`substitution`), else by
 iteration.
+
+Worked example, why N(0, S) is kept, on the line with D = S = 1: (1 + t/2) z' = (1 - t/2) z + w, and from Var z = 1 the
+right side has the variance (1 - t/2)^2 + 2 t = (1 + t/2)^2.
 """
 
 from dataclasses import dataclass
@@ -118,7 +121,11 @@ def _solved(turns: int) -> str:
 
 
 def midpoint(derivation: Derivation, piece: Piece) -> Midpoint | NoRow:
-    """Return the implicit midpoint of a piece; else why it has none that a step can solve for."""
+    """Return the implicit midpoint of a piece that moves one block; else the reason why a step cannot solve for it.
+
+    It has none if the equation would evaluate the gradient of U, or if there is noise and f is not affine or D not
+    frozen.
+    """
     declarations = derivation.dynamics.declarations
     if len(piece.moved) != 1:
         return NoRow(f"it moves {', '.join(piece.moved)}, and midpoint solves for one block")
@@ -136,7 +143,11 @@ def midpoint(derivation: Derivation, piece: Piece) -> Midpoint | NoRow:
 
 
 def generalised(derivation: Derivation, piece: Piece) -> GeneralisedLeapfrog | NoRow:
-    """Return the generalised leapfrog of a piece; else why it has none that a step can solve for."""
+    """Return the generalised leapfrog of a piece that moves two blocks without noise; else the reason.
+
+    The position is the block that the potential depends on, if the piece moves it. Its drift must not use grad U, which
+    would be evaluated in every iteration.
+    """
     declarations = derivation.dynamics.declarations
     if len(piece.moved) != 2 or piece.is_noisy:
         noise = " with noise" if piece.is_noisy else ""

@@ -5,7 +5,8 @@ With the places and summands that a piece selects,
     f_k = - sum_s (D_s + Q_s) grad H_s + sum_ab d(D + Q)_ab/dz_b,
 
 the first sum over its selections, the second over the places (a, b) whose share of Gamma is its own: those that it
-holds together with the summands of H that depend on block b. Then sum_k f_k = f, if every part is in one piece.
+holds together with the summands of H that depend on block b. Then sum_k f_k = f, if every part is in one piece (f of
+Ma, Chen, Fox 2015, Eq. 3).
 """
 
 from collections.abc import Mapping
@@ -35,7 +36,7 @@ Selections = Mapping[str, tuple[Selection, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One part of a recipe: dz = f_k dt + sqrt(2 D_k) dW."""
+    """One part of a recipe: dz = f_k dt + sqrt(2 D_k) dW, with f_k a vector and D_k a matrix over the state."""
 
     name: str
     parts: tuple[Dynamics, ...]
@@ -62,10 +63,10 @@ class Piece:
 
 
 def pieces_of(derivation: Derivation, selections: Selections) -> tuple[Piece, ...]:
-    """Return the pieces of a derivation: sum_k f_k = f and sum_k D_k = D where every part is in one piece (`missing`).
+    """Return the pieces of a derivation: sum_k f_k = f and sum_k D_k = D if every part is in one piece (`missing`).
 
     Raises:
-        ModelError: a selection names what there is not; or a share of Gamma has no piece, or several.
+        ModelError: a selection names what does not exist; or a share of Gamma has no piece, or several.
     """
     for place, owners in shares_of_gamma(derivation, selections).items():
         if len(owners) != 1:
@@ -74,10 +75,10 @@ def pieces_of(derivation: Derivation, selections: Selections) -> tuple[Piece, ..
 
 
 def pieces_as_wanted(derivation: Derivation, selections: Selections) -> tuple[Piece, ...]:
-    """Return the pieces of a derivation, each with all shares of Gamma that it wants, whoever else wants them.
+    """Return the pieces of a derivation, each with all shares of Gamma that it selects, even if others do, too.
 
     Raises:
-        ModelError: a selection names what there is not.
+        ModelError: a selection names what does not exist.
     """
     wanted = shares_of_gamma(derivation, selections)
     return tuple(
@@ -124,7 +125,7 @@ def piece_of(derivation: Derivation, name: str, own: tuple[Selection, ...], gamm
 
 
 def shares_of_gamma(derivation: Derivation, selections: Selections) -> dict[Pair, tuple[str, ...]]:
-    """Return the pieces that want each share of Gamma that is not zero: those that state it, else that hold it."""
+    """Return the pieces that claim each nonzero share of Gamma: those that state it, else those that contain it."""
     found: dict[Pair, tuple[str, ...]] = {}
     for a, row in enumerate(derivation.dynamics.declarations.blocks):
         if derivation.Gamma[a].is_zero:
@@ -163,7 +164,7 @@ def _holds(derivation: Derivation, selection: Selection, place: Pair) -> bool:
 
 
 def missing(derivation: Derivation, pieces: tuple[Piece, ...]) -> tuple[Vector, Matrix]:
-    """Return f - sum_k f_k, a vector over z, and the matrix D - sum_k D_k: zero where the pieces make the equation."""
+    """Return f - sum_k f_k, a vector, and D - sum_k D_k, a matrix over z: zero if the pieces add up to the equation."""
     c: Calculus = derivation.calculus
     drift, diffusion = derivation.drift, derivation.D
     for piece in pieces:

@@ -1,6 +1,6 @@
-"""What the flow of a piece does to volume, to a constant Q and to a flip of momenta, for every size, in index notation.
+"""How the flow of a piece acts on volume, on a constant Q and under a flip of momenta, for every size.
 
-These are properties of the field f_k: no flow is written out, and no determinant of one.
+These are properties of the field f_k in index notation: no flow is written out, and no determinant of one.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ Centres = Mapping[str, Tensor]
 
 
 def divergence_of(c: Calculus, blocks: tuple[Block, ...], f: Vector) -> Tensor:
-    """Return sum_i df_i/dz_i, a scalar: the flow of dz = f dt keeps volume where it is 0 (Liouville)."""
+    """Return div f = sum_i df_i/dz_i, a scalar: the flow of dz = f dt keeps volume iff it is 0 (Liouville)."""
     parts = [
         c.total(c.diff(entry, Coordinate(block.name, row_slots(block))), *row_slots(block))
         for block, entry in zip(blocks, f, strict=True)
@@ -28,7 +28,11 @@ def divergence_of(c: Calculus, blocks: tuple[Block, ...], f: Vector) -> Tensor:
 
 
 def change_of_form(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix) -> Matrix:
-    """Return F Q + Q F.T with F = df/dz: 0 if and only if the flow of f keeps a constant Q, dphi Q dphi.T = Q."""
+    """Return F Q + Q F.T with F = df/dz, a matrix over z; it is 0 iff the flow phi of f keeps a constant Q.
+
+    Kept means dphi Q dphi.T = Q, where dphi is the Jacobian of the flow: a symplectic map for Q = [[0, -I], [I, 0]].
+    For f = -Q grad H it is -Q (Hess H) Q + -Q (Hess H) Q.T = 0, as Q.T = -Q.
+    """
     return tuple(
         tuple(
             c.settled(c.add(_pushed(c, blocks, f, Q, a, b), _pulled(c, blocks, f, Q, a, b))) for b in range(len(blocks))
@@ -63,7 +67,7 @@ def _inner(block: Block) -> tuple[Index, ...]:
 
 
 def centre(c: Calculus, block: Block, slope: Tensor) -> Tensor:
-    """Return the m at which dH/dz_b vanishes where H is quadratic in a scalar block b; 0 elsewhere.
+    """Return the m at which dH/dz_b vanishes if H is quadratic in a scalar block b; else 0.
 
     `slope` is dH/dz_b. Of H = (xi - A)**2/2 it is A: H keeps its value when xi becomes 2 A - xi.
     """
@@ -81,10 +85,10 @@ def centre(c: Calculus, block: Block, slope: Tensor) -> Tensor:
 
 
 def reflected(c: Calculus, tensor: Tensor, centres: Centres) -> Tensor | None:
-    """Return T(F z), F the reflection z_b -> 2 m_b - z_b of the blocks that have a centre; None where it is not known.
+    """Return T(F z), F the reflection z_b -> 2 m_b - z_b of the blocks with a centre; None if it is not known.
 
-    -xi r[i] is itself under r -> -r with -1; sqrt(1 + sum_i r[i]**2) is itself. Not known is what becomes of a function
-    whose argument changes.
+    -xi r[i] becomes xi r[i] under r -> -r; sqrt(1 + sum_i r[i]**2) is unchanged. Not known is what becomes of a
+    function whose argument changes.
     """
     terms: list[Term] = []
     for term in tensor.terms:
@@ -96,7 +100,11 @@ def reflected(c: Calculus, tensor: Tensor, centres: Centres) -> Tensor | None:
 
 
 def reflected_vector(c: Calculus, blocks: tuple[Block, ...], f: Vector, centres: Centres) -> Vector | None:
-    """Return F f(F z) over z: the blocks of a centre change their sign, too; None where it is not known."""
+    """Return F f(F z) over z: components of blocks with a centre change their sign, too; None if it is not known.
+
+    A piece runs backwards under the flip F where F f(F z) = -f(z): of f = (inv(M) r, -grad U) and F: r -> -r it is
+    (-inv(M) r, grad U).
+    """
     found: list[Tensor] = []
     for block, entry in zip(blocks, f, strict=True):
         there = reflected(c, entry, centres)

@@ -1,13 +1,16 @@
-"""The flow of a position with a constant velocity in theta > 0, reflected at 0 with the momentum that carries it there.
+"""The flow of a position with constant velocity in theta > 0, reflected at 0 with the momentum that carries it there.
 
-Of d theta_i = a_i r_i dt, entry by entry, it is over a time t
+d theta_i = a_i r_i dt, entry by entry, becomes over a time t
 
     y = theta + t a r,     theta' = |y|,     r' = -r where y < 0, else r.
 
 On either side of y = 0 it is a shear and a change of two signs, so |det| = 1. Under F: r -> -r it runs backwards: from
 (theta', -r') the shear leads to s theta, s = sign(y), which is reflected to theta, and the momentum to -r. Both need a
-velocity that is odd in the momentum of its own entry and free of all others: M diagonal. With another M, to turn r_i
-turns the velocity of other entries, and there is no way back (Neal 2011, Sec. 5.5.1.5).
+velocity that is odd in the momentum of its own entry and free of all others: M diagonal. With another M, to flip r_i
+changes the velocity of other entries, and there is no way back (Neal 2011, Sec. 5.5.1.5).
+
+Worked: theta = 1, r = -3, a = 1, t = 1 gives y = -2, so theta' = 2 and r' = 3. Back from (2, -3): y = -1, so theta = 1
+and r = 3 = -(-3).
 """
 
 from dataclasses import dataclass, replace
@@ -61,14 +64,15 @@ class Reflected:
         return (*self.shift.changes(derivation, piece, share), reflection)
 
     def keeps_inside(self, block: Block) -> bool:
-        """Whether it moves a block to values of its domain alone."""
+        """Whether it maps a block to values of its domain only: the position's, since |y| >= 0."""
         return block.name == self.position
 
 
 def reflected(derivation: Derivation, piece: Piece) -> Reflected | NoRow:
-    """Return the flow that is reflected at 0; else why a piece has none.
+    """Return the flow that is reflected at 0; else the reason why a piece has none.
 
-    Whether the momentum of an entry carries that entry alone is decided with what the move keeps.
+    The piece has to move one positive block with a velocity that is linear in one momentum of the same shape. Whether
+    the momentum of an entry carries that entry alone is decided where the invariance of the move is proved.
     """
     declarations = derivation.dynamics.declarations
     blocks = {block.name: block for block in declarations.blocks}
@@ -92,7 +96,7 @@ def _named(atom: Atom, old: str, new: str) -> Atom:
 
 
 def crossed(c: Calculus, slope: Tensor) -> Tensor:
-    """Return what a matrix has off its diagonal, entry by entry; of a number nothing."""
+    """Return the off-diagonal part A_ij - delta_ij A_ii of a matrix; zero for a number."""
     if not slope.free:
         return c.zero()
     row, column = slope.free

@@ -1,16 +1,18 @@
 """Flows of Riccati's equation, entry by entry and without noise: x' = a + b x + c x**2, a, b, c frozen.
 
-With f = a + b z + c z**2 and g = b + 2 c z where it starts, Delta = g**2 - 4 c f = b**2 - 4 a c. Over a time t it is
+With f = a + b z + c z**2 and g = b + 2 c z at the start z, Delta = g**2 - 4 c f = b**2 - 4 a c. Over a time t it is
 
     z' = z + t f rho,    rho = 1/(h(q) - s),    q = t**2 Delta/4,    s = t g/2,
 
-h(q) = sqrt(q) coth(sqrt(q)), which is one function of q > -pi**2 (`formula/sqrtcoth.py`). At t = 0 rho is 1; and by
-h' = (h - h**2 + q)/(2 q) both sides of dz'/dt = a + b z' + c z'**2 are f (1 + 2 s rho + (s**2 - q) rho**2).
-
-(h(q) - s)/t falls from infinity, its derivative -(h**2 - q)/t**2 being negative, and reaches zero before the pole of h:
-there the solution ends. So it lasts for all of t if and only if q > -pi**2 and h(q) > s, and z' is not a number if not.
-Where f = 0, q = s**2 and h(q) > s: z stays. Near the end, and near a fixed point that repels for a time of many
+h(q) = sqrt(q) coth(sqrt(q)), which is one function of q > -pi**2 (`formula/sqrtcoth.py`). At t = 0 rho is 1; and by h'
+= (h - h**2 + q)/(2 q) both sides of dz'/dt = a + b z' + c z'**2 are f (1 + 2 s rho + (s**2 - q) rho**2). (h(q) - s)/t
+falls from infinity, its derivative -(h**2 - q)/t**2 being negative, and reaches zero before the pole of h: there the
+solution ends. So it lasts for all of t if and only if q > -pi**2 and h(q) > s, and otherwise z' is not a number. Where
+f = 0, q = s**2 and h(q) > s: z stays. Near the end, and near a fixed point that repels for a time of many
 1/sqrt(Delta), h and s cancel: the relative error is that of (h - s), some 1e-16 (h + |s|)/(h - s).
+
+Worked example: x' = x**2 has a = b = 0, c = 1, f = z**2, g = 2 z, Delta = 0 and h(0) = 1: z' = z + t z**2/(1 - t z) =
+z/(1 - t z), which is not a number from t z = 1 on.
 """
 
 from dataclasses import dataclass
@@ -34,7 +36,7 @@ _SAYS = (
 
 @dataclass(frozen=True, slots=True)
 class Riccati:
-    """A flow that is of degree 2 entry by entry."""
+    """A flow of degree 2 entry by entry: x' = a + b x + c x**2 with frozen coefficients."""
 
     slope: tuple[Tensor, ...]
     """g = b + 2 c z by block of the state, with its free index; zero of what stands still."""
@@ -68,7 +70,10 @@ class Riccati:
 
 
 def riccati(derivation: Derivation, piece: Piece) -> Riccati | NoRow:
-    """Return the flow of a piece whose entries move each by itself, to second degree; else why it is none."""
+    """Return the flow of a piece whose entries move each by itself, with degree 2 and without noise.
+
+    Else the reason.
+    """
     if piece.is_noisy:
         return NoRow("Riccati's equation has no noise")
     slopes: list[Tensor] = []

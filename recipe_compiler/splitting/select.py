@@ -1,4 +1,4 @@
-"""The part of a recipe that a selection takes: D, Q and H with everything else left out, as formulas."""
+"""The part of a recipe that a selection takes: D, Q and H with everything else set to zero, as formulas."""
 
 from dataclasses import dataclass, replace
 
@@ -18,7 +18,7 @@ from recipe_compiler.spec.words import Pair
 
 @dataclass(frozen=True, slots=True)
 class Summand:
-    """A term of H, with what it may be called."""
+    """A term of H, with the names by which a selection may refer to it."""
 
     formula: Formula
     names: tuple[str, ...]
@@ -43,7 +43,7 @@ def chosen(dynamics: Dynamics, selection: Selection) -> tuple[Summand, ...]:
     """Return the summands of H that a selection takes.
 
     Raises:
-        ModelError: it names one that there is not.
+        ModelError: it names one that does not exist; lists those that do.
     """
     every = summands(dynamics)
     if selection.H is None:
@@ -59,13 +59,13 @@ def chosen(dynamics: Dynamics, selection: Selection) -> tuple[Summand, ...]:
 
 
 def selected(dynamics: Dynamics, selection: Selection) -> Dynamics:
-    """Return the dynamics with the D_k, Q_k and H_k of a selection in the places of D, Q and H.
+    """Return the dynamics with D_k, Q_k and H_k of a selection for D, Q and H.
 
-    D_k and Q_k are those matrices with zeros in the places (a, b) and (b, a) that are not selected, H_k = sum of the
-    selected summands.
+    D_k and Q_k are those matrices with zeros in the places (a, b) and (b, a) that are not selected, so D_k stays
+    symmetric and Q_k skew; H_k is the sum of the selected summands.
 
     Raises:
-        ModelError: the selection names a block or a summand that there is not; or D or Q is not given.
+        ModelError: the selection names a block or a summand that does not exist; or D or Q is not given.
     """
     energies = tuple(summand.formula for summand in chosen(dynamics, selection))
     H = build.add(energies, SCALAR) if energies else zero(SCALAR)

@@ -24,7 +24,7 @@ _LATEX = ("^{", "}")
 def cycle_lines(
     derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece], target: Target | None
 ) -> Iterator[str]:
-    """Yield the moves as text, below each what it does; Psi is the word."""
+    """Yield the moves as text, and below each what it does to z; Psi is the word."""
     laws = _laws(target)
     for move in scheme.cycle:
         yield move_text(scheme, move)

@@ -25,15 +25,15 @@ def selections_of(derivation: Derivation, scheme: Scheme) -> Selections:
 
 
 def split_by(derivation: Derivation, scheme: Scheme) -> Mapping[str, tuple[Piece, Flow]]:
-    """Return the pieces of a word by name, with sum_k f_k = f and sum_k D_k = D, and their exact flows.
+    """Return the pieces of a word by name, with sum_k f_k = f and sum_k D_k = D, and their flows.
 
     Args:
         derivation: of the dynamics, multiplied out.
         scheme: a word.
 
     Raises:
-        ModelError: a letter that is no piece, shares that are not 1 in all, pieces that do not add up, a piece without
-            an exact flow, or noise that would be undone.
+        ModelError: a letter that is no piece, shares of a piece that do not add up to 1, pieces that do not add up to
+            the equation, a piece without a flow, or a negative share of a piece with noise, which cannot be undone.
     """
     selections = selections_of(derivation, scheme)
     check_letters(scheme, tuple(selections))
@@ -47,9 +47,9 @@ def split_by(derivation: Derivation, scheme: Scheme) -> Mapping[str, tuple[Piece
 
 
 def may_leave(blocks: Iterable[Block], moves: Iterable[tuple[Piece, Flow]]) -> dict[str, bool]:
-    """Return the blocks with a boundary that a step may reach, with whether what would cross it is not a number.
+    """Return the blocks with a boundary that a step may reach, and whether it is not a number beyond it.
 
-    A flow of a logarithm keeps what it moves inside; others of transforms lead to values outside never.
+    A flow of a logarithm keeps a block inside its domain; flows of other transforms never lead to values outside.
 
     Args:
         blocks: of the state.

@@ -1,10 +1,13 @@
-"""Equations that repeated substitution solves: `new = old + eps rate(new)`, where entries wait for each other in order.
+"""Equations that repeated substitution solves: new = old + eps rate(new), its entries dependent in an order.
 
 With Phi(x) = old + eps rate(x) and J its slopes, J_ij = d rate_i/d x_j, the slopes of Phi(Phi(x)) are eps^2 J(y) J(x),
-y = Phi(x). Where J(y) J(x) = 0 for all y and x, Phi(Phi(x)) is one value c for all x, so Phi(c) = Phi(Phi(Phi(x))) = c,
-and c is the only solution: two substitutions, from whatever value, solve the equation exactly. Of n turns likewise, n
-slopes at n points. So it is where an order of the entries exists in which each waits for those before it alone: the
-first turn is right in what waits for nothing, the next in what waits for that.
+y = Phi(x). If J(y) J(x) = 0 for all y and x, Phi(Phi(x)) is one value c for all x, so Phi(c) = Phi(Phi(Phi(x))) = c,
+and c is the only solution: two substitutions, from any start, solve the equation exactly. The same holds for n
+substitutions and n slopes at n points. This is so if the entries have an order in which each depends only on those
+before it: the first substitution is right in the entries that depend on none, the next in those that depend on these.
+
+Worked example: rate(x) = (1, x_0**2) has J = [[0, 0], [2 x_0, 0]], and J(y) J(x) = 0. From x = (0, 0) the first
+substitution gives (old_0 + eps, old_1), the second (old_0 + eps, old_1 + eps (old_0 + eps)**2), which is the solution.
 """
 
 from dataclasses import replace
@@ -22,11 +25,13 @@ MOST_TURNS = 3
 
 
 def turns_of(derivation: Derivation, block: Block, drift: Vector) -> int:
-    """Return how many substitutions solve the equation of a block exactly, for every size; 0 where that is not shown.
+    """Return how many substitutions solve the equation of a block exactly, for every size; 0 if that is not shown.
+
+    It is the least n <= 3 with J(x_1) ... J(x_n) = 0 identically, J = d rate/dx and x_1, ..., x_n any points.
 
     Args:
         derivation: of the dynamics.
-        block: that is solved for; over all real numbers, so that a substitution leads nowhere outside.
+        block: the unknown; it ranges over all real numbers, so that no substitution leads outside.
         drift: by blocks of the state; that of the block is the rate, up to a factor.
     """
     if block.domain.name is not DomainName.REAL:

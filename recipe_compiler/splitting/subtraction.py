@@ -1,8 +1,8 @@
-"""What the letters of a word give up for the noise of a minibatch gradient: B_hat by letter, or why nothing is.
+"""How much noise the letters of a word give up for that of a minibatch gradient: B_hat by letter, or why nothing.
 
-Derived is Langevin's form: one piece kicks one block, the momentum, by -W grad U; one moves the position by P times the
-momentum; one has noise, and takes the momentum by E = exp(-eps F); W, P, F and V do not depend on the state. Of what
-has another form nothing is given up, and it is said why.
+It is derived for Langevin's form: one piece kicks one block, the momentum, by -W grad U; one moves the position by P
+times the momentum; one has noise, and multiplies the momentum by E = exp(-eps F); W, P, F and V do not depend on the
+state. Words of another form give up nothing, and the reason is stated. The equations are in `gradient_noise`.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ Pieces = Mapping[str, tuple[Piece, Flow]]
 
 @dataclass(frozen=True, slots=True)
 class Subtraction:
-    """What a letter of O gives up: with eps^2 B_hat less of covariance, noise of the gradient is made up for."""
+    """What a letter of O gives up: its noise is drawn with eps^2 B_hat less covariance, for that of the gradient."""
 
     piece: str
     """O by its name."""
@@ -56,7 +56,7 @@ class Subtraction:
 
 @dataclass(frozen=True, slots=True)
 class NothingGivenUp:
-    """Why nothing is given up for the noise of the gradient."""
+    """Why nothing is given up for the noise of the gradient, as text for the user."""
 
     why: str
 
@@ -66,7 +66,7 @@ class _OtherFormError(Exception):
 
 
 def subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtraction | NothingGivenUp:
-    """Return what the letters of a word give up for noise of the gradient, of covariance V.
+    """Return what the letters of a word give up for the noise of a gradient with covariance V, or why nothing.
 
     Args:
         derivation: of the bound dynamics, multiplied out.
@@ -240,7 +240,7 @@ def _sandwiched(powers: _Powers, own: GivenUp, B: Tensor) -> tuple[Tensor, tuple
 
 
 def given_up_text(scheme: Scheme, found: Subtraction) -> str:
-    """Return what is given up, and by which letter: `O gives up eps^2 K B K^T with K = 1/2 + E/2`."""
+    """Return what is given up, and by which letter, as text: `O gives up eps^2 K B K^T with K = 1/2 + E/2`."""
     letter = tuple(letters(scheme.split))[found.given_up.place]
     what = " + ".join(f"K B K^T with K = {powers_text(response)}" for response in found.given_up.responses)
     return f"{letter_text(letter)} gives up eps^2 {what}"

@@ -1,4 +1,4 @@
-"""Flows that are affine entry by entry in a transform of what moves: Ornstein-Uhlenbeck of the logarithm, x' = r g(x).
+"""Flows that are affine entry by entry in a transform of the block: Ornstein-Uhlenbeck of the logarithm, x' = r g(x).
 
 By Ito's formula y = T(z), entry by entry, moves by
 
@@ -7,10 +7,13 @@ By Ito's formula y = T(z), entry by entry, moves by
 D diagonal. Where T'^2 D is frozen and the drift is b - a T(z), a and b frozen, y has a flow of the table of entries
 (`entrywise.py`), and z is T^-1(y): a lognormal law, for a logarithm. T^-1 is not a number where y has left the values
 of T: there a solution has left the domain. With noise every real number has to be a value, as every one is reached.
-
 Without noise T = int dx/g makes x' = r g(x) a shift by r, and x' = g(x) (b - a T(x)) linear: of x**q, with another
 multiple of x or without, x**(1 - q) (Bernoulli's equation); of exp(k x), exp(-k x). Solutions of an affine equation on
-the line go one way, so T(z) has no values between two that are in an interval but those of it.
+the line are monotone in time, so T(z) stays in an interval whose ends it is in.
+
+Worked example: dz = (z - z log z) dt + sqrt(2) z dW of z > 0 has f = z - z log z and D = z**2. With T = log, T' = 1/z
+and T'' = -1/z**2, the drift of y is (1 - y) - 1 = -y and its noise T'^2 D = 1: dy = -y dt + sqrt(2) dW, with the law
+N(0, 1) of log z.
 """
 
 from collections.abc import Iterator, Mapping
@@ -72,11 +75,11 @@ class Transformed:
         return not all(own.onto for own in self.transforms.values())
 
     def keeps_inside(self, block: Block) -> bool:
-        """Whether it moves a block to values of its domain alone, from all of them."""
+        """Whether it maps a block to values of its domain only, from every one of them."""
         return self.ends_outside(block) and self.transforms[block.name].onto
 
     def ends_outside(self, block: Block) -> bool:
-        """Whether it moves a block to values of its domain, or to what is not a number where it would leave that."""
+        """Whether it maps a block to values of its domain, or to what is not a number where it would leave it."""
         own = self.transforms.get(block.name)
         return own is not None and own.of_positive and block.domain.name is DomainName.POSITIVE
 
@@ -94,7 +97,11 @@ class Transformed:
 
 
 def transformed(derivation: Derivation, piece: Piece) -> Transformed | NoRow:
-    """Return the flow of a piece that is affine entry by entry in transforms of what it moves; else why it is none."""
+    """Return the flow of a piece that is affine entry by entry in transforms T of its blocks; else the reason.
+
+    T is log z or z**c of a positive block, exp(c z) of a real one, the first for which T' f + T'' D = b - a T(z) and
+    T'^2 D have frozen a, b and are free of z.
+    """
     blocks = derivation.dynamics.declarations.blocks
     moved = [n for n, block in enumerate(blocks) if block.name in piece.moved]
     if any(not entry.is_zero for a, row in enumerate(piece.D) for b, entry in enumerate(row) if a != b):

@@ -1,9 +1,12 @@
 """What a word alone proves, for every dynamics, every target and every size: its shares, its symmetry, its order.
 
 One step of the word `[X_1/s_1, ..., X_m/s_m]` acts on functions of the state as exp(s_1 eps L_1) ... exp(s_m eps L_m),
-the first letter on the left, where L_k is the generator of piece k. It has weak order p for every dynamics if its
-series in words of the L_k agrees with that of exp(eps (L_1 + L_2 + ...)) up to length p: an identity of rational
-numbers in the free associative algebra (Blanes, Casas 2016, Sec. 2).
+the first letter on the left, where L_k is the infinitesimal generator of piece k. It has weak order p for every
+dynamics if its series in words of the L_k agrees with that of exp(eps (L_1 + L_2 + ...)) up to length p: an identity of
+rational numbers in the free associative algebra (Blanes, Casas 2016, Sec. 2).
+
+Worked example, `[A/2, B, A/2]`: exp(A/2) exp(B) exp(A/2) = 1 + (A + B) + (A A/2 + A B/2 + B A/2 + B B/2) + ..., the
+terms of length 2 being those of (A + B)^2/2, so the order is 2 at least; A A B has the coefficient 1/8, not 1/6.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -27,7 +30,7 @@ ZERO = Fraction(0)
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The weak order of a word whatever its pieces are, and what is first wrong beyond."""
+    """The weak order of a word whatever its pieces are, and the first coefficients that are wrong beyond it."""
 
     order: int
     wrong: tuple[tuple[Pieces, Fraction], ...]
@@ -37,9 +40,8 @@ class Order:
 def shares(word: Word) -> dict[str, Fraction]:
     """Return the share of the step that each piece has in all, in the order of their first letters.
 
-    The equation is integrated, and no other, where every share is 1.
-
-    `[B/2, A/2, O, A/2, B/2]` has the share 1 of each of A, B and O.
+    The word integrates the equation, and not another one, if every share is 1: `[B/2, A/2, O, A/2, B/2]` has the share
+    1 of each of A, B and O.
     """
     found: dict[str, Fraction] = {}
     for letter in letters(word):
@@ -48,12 +50,15 @@ def shares(word: Word) -> dict[str, Fraction]:
 
 
 def is_palindrome(word: Word) -> bool:
-    """Whether a word is its own reverse: then its step is self-adjoint, and of even order."""
+    """Whether a word is its own reverse: its step is then self-adjoint, and of even order."""
     return first_asymmetry(word) is None
 
 
 def first_asymmetry(word: Word) -> int | None:
-    """Return the first place, counted from 0, whose letter is not that of the place as far from the end."""
+    """Return the first position, from 0, whose letter differs from that at the mirrored position.
+
+    None of a palindrome.
+    """
     written = [(letter.piece, letter.share) for letter in letters(word)]
     pairs = zip(written, reversed(written), strict=True)
     return next((place for place, (one, other) in enumerate(pairs) if one != other), None)
@@ -69,9 +74,9 @@ def gradients(word: Word, kicks: Collection[str], moves: Collection[str]) -> int
 
 
 def series(word: Word, longest: int) -> dict[Pieces, Fraction]:
-    """Return the coefficients of exp(s_1 L_1) ... exp(s_m L_m) by products of up to `longest` generators, eps left out.
+    """Return the coefficients of exp(s_1 L_1) ... exp(s_m L_m) by products of up to `longest` generators, with eps = 1.
 
-    `[A, B]`: 1, A, B, A A/2, A B, B B/2.
+    `[A, B]`: 1, A, B, A A/2, A B, B B/2. A product of q generators belongs to eps**q.
     """
     found: dict[Pieces, Fraction] = {(): ONE}
     for letter in letters(word):
