@@ -1,7 +1,9 @@
 """A step as an affine map and a Gaussian, z' = F z + a + N(0, Sigma): read off its values, one after the other.
 
 The values are those of a step as it was read back from emitted text, or as its Program states them
-(`readback/step.py`); the gradient is that of a quadratic U, grad U = K theta - b. Nothing is known here of schemes.
+(`readback/step.py`); the gradient is that of a quadratic U, grad U = K theta - b. Nothing here depends on the scheme.
+
+Worked example: SGLD on U = theta**2/2, theta' = theta - eps theta + N(0, 2 eps), is F = 1 - eps, a = 0, Sigma = 2 eps.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -31,12 +33,12 @@ TERMS = 18
 
 
 class NotAffineError(Exception):
-    """A step, or a gradient, that is not affine in the state; says where."""
+    """A step, or a gradient, is not affine in the state; the message names the entry and what it depends on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Affine:
-    """z' = F z + a + N(0, Sigma), z being the n coordinates of all blocks of the state, end to end."""
+    """z' = F z + a + N(0, Sigma), z being the n coordinates of all blocks of the state, one block after the other."""
 
     F: Array
     """n x n."""
@@ -48,23 +50,25 @@ class Affine:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AffineForm:
-    """One affine function of symbols: what each is multiplied by, and a constant."""
+    """One affine function sum_k factor_k x_k + constant of symbols x_k."""
 
     factors: tuple[tuple[sp.Symbol, Scalar], ...]
     constant: Scalar
 
     def without(self, symbols: Collection[sp.Symbol]) -> "AffineForm":
-        """Return the function with some symbols zero."""
+        """Return the function with some symbols set to zero."""
         return AffineForm(tuple((x, factor) for x, factor in self.factors if x not in symbols), self.constant)
 
 
 def lines_of(
     entries: Sequence[Scalar], says: Sequence[str], symbols: Sequence[sp.Symbol], known: Mapping[Scalar, Scalar]
 ) -> tuple[AffineForm, ...]:
-    """Return entries as affine functions of symbols; `known` is what other symbols stand for.
+    """Return entries as affine functions of `symbols`, all other symbols replaced by their values in `known`.
+
+    An entry e is affine in x if de/dx is free of all symbols; then e = sum_k (de/dx_k) x_k + e(0).
 
     Raises:
-        NotAffineError: one is not; `says` which.
+        NotAffineError: an entry is not; `says` names it.
     """
     order = {symbol: k for k, symbol in enumerate(symbols)}
     return tuple(_line(entry, name, order, known) for entry, name in zip(entries, says, strict=True))
@@ -85,7 +89,7 @@ def _line(entry: Scalar, says: str, order: Mapping[sp.Symbol, int], known: Mappi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstantFlow:
-    """A Propagator with its matrices in double precision, which are the same at every step size."""
+    """A linear flow with constant matrices, dz = -F z dt + sqrt(2D) dW for the time share eps, in double precision."""
 
     symbols: tuple[Array, ...]
     """What stands for its three matrices, entry by entry."""
@@ -96,7 +100,11 @@ class ConstantFlow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AffineStep:
-    """The values of a step as affine functions of those that stand before: composed for any step size."""
+    """A step as affine functions, each value of those before it, to be composed for any step size.
+
+    Statement by statement: x_k = (row of values before) + constant + noise_k. Composition in the order of the
+    statements gives z' = F z + a + G w with w ~ N(0, C), so that Sigma = G C G^T.
+    """
 
     names: Names
     values: tuple[AffineForm, ...]
@@ -122,7 +130,7 @@ class AffineStep:
         return tuple(block for block in self.names.program.blocks if block.name not in self.held)
 
     def composed(self, value: Value = lambda entry: entry, dtype: type = object) -> Affine:
-        """Return F, a and Sigma, every coefficient being what `value` makes of it: itself, or a float."""
+        """Return F (n x n), a (n) and Sigma (n x n); `value` gives each coefficient: exact as it is, or as a float."""
         with np.errstate(over="ignore", invalid="ignore"):
             return self._composed(value, dtype)
 
@@ -136,7 +144,11 @@ class AffineStep:
         return Affine(left[:, :n], left[:, n], G @ self._noise(value, dtype) @ G.T)
 
     def mean_changes(self, S: Array, value: Value) -> list[float]:
-        """Return the mean of what the step would add to blocks that are held, over its stationary law, in floats."""
+        """Return the mean change of the blocks that are held, in floats, over the stationary law N(m, S) of the others.
+
+        m solves m = F m + a. Each change is a polynomial of degree 2 at most in values x = g . (z, w) + constant, so
+        that E[x y] = E[x] E[y] + g_x diag(S, C) g_y^T.
+        """
         rows, chain = self._rows(value, float), self.composed(value, float)
         mean = np.linalg.solve(np.eye(len(chain.F)) - chain.F, chain.a)
         n = len(mean)
@@ -221,7 +233,7 @@ class AffineStep:
         return self.composed(self.rounded(eps), float)
 
     def rounded(self, eps: float, held: float = nan) -> Value:
-        """Return what gives coefficients at a step size, and at the value of what is held, in double precision."""
+        """Return the map from coefficients to floats at a step size, blocks that are held having the value `held`."""
         program = self.names.program
         stands = [x for block in program.blocks if block.name in self.held for x in self.names.block(block)]
         here: dict[Scalar, Scalar] = {EPS: sp.Rational(eps)} | propagated(self.flows, eps)
@@ -245,7 +257,7 @@ def _solved(within: Array, known: Sequence[Array]) -> Sequence[Array]:
 
 
 def flows_of(names: Names) -> tuple[ConstantFlow, ...]:
-    """Return the propagators of a program, their matrices in double precision."""
+    """Return the linear flows of a program with their matrices F and 2D in double precision."""
     found: list[ConstantFlow] = []
     for own in names.program.propagators:
         matrices = [matrix(names, own.blocks, grid) for grid in (own.F, own.two_D)]
@@ -256,7 +268,10 @@ def flows_of(names: Names) -> tuple[ConstantFlow, ...]:
 
 
 def propagated(flows: Sequence[ConstantFlow], eps: float) -> dict[Scalar, Scalar]:
-    """Return the symbols of all propagators with what they are at a step size, by matrix exponentials."""
+    """Return the symbols of all linear flows with their values at a step size, by matrix exponentials.
+
+    They are (exp(-tF) - I)/eps, int_0^t exp(-uF) du/eps and int_0^t exp(-uF) 2D exp(-uF)^T du/eps, t = share eps.
+    """
     found: dict[Scalar, Scalar] = {}
     for own in flows:
         E, integral, covariance = linear_flow(own.F, own.two_D, eps * own.share)
@@ -267,10 +282,11 @@ def propagated(flows: Sequence[ConstantFlow], eps: float) -> dict[Scalar, Scalar
 
 
 def linear_flow(F: Array, two_D: Array, t: float) -> tuple[Array, Array, Array]:
-    """Return E = exp(-t F), and the integrals of exp(-u F) and exp(-u F) 2D exp(-u F)^T for u from 0 to t.
+    """Return E = exp(-t F), and the integrals of exp(-u F) and exp(-u F) 2D exp(-u F)^T for u from 0 to t, n x n each.
 
     Over h = t/2^k, where h F has the norm 1/2 at most, by their series, C' = 2D - F C - C F^T of the third; then the
-    flow done twice, k times over: E falls below all numbers under strong friction, and nothing is divided by it.
+    flow is doubled k times: I <- I + E I, C <- C + E C E^T, E <- E E. E becomes 0 under strong friction, and nothing is
+    divided by it. For F = 1, 2D = 2, t = log 2: E = 1/2, I = 1/2, C = 1 - E**2 = 3/4.
     """
     size = float(np.abs(t * F).sum(axis=0).max())
     k = max(0, int(np.ceil(np.log2(2.0 * size)))) if 0.0 < size < np.inf else 0
@@ -296,11 +312,11 @@ def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: 
         step: entry by entry.
         names: the values of its names.
         gradient: grad U of all data in the coordinates of its block, entry by entry.
-        held: blocks that stand where they are.
+        held: blocks that stay where they are.
 
     Raises:
-        NotAffineError: a value, the gradient, or a covariance that depends on the state; or what a step would add to
-            what is held is not quadratic in it.
+        NotAffineError: a value, the gradient, or a covariance that depends on the state; or the change of a held block
+            that is not quadratic in it.
     """
     program = names.program
     if others := [shift for shift in program.shifts if shift.transform is not None]:
@@ -358,7 +374,7 @@ def _quadratic(entry: Scalar, says: str, symbols: Sequence[sp.Symbol], known: Ma
 
 
 def made_by(names: Names) -> tuple[sp.Symbol, ...]:
-    """Return what stands for the values that the shifts of a program make, by their names."""
+    """Return the symbols of the values that the shifts of a program make, by their names."""
     return tuple(sp.Symbol(name, real=True) for name in _entries(names))
 
 

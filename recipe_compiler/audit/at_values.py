@@ -1,8 +1,6 @@
-"""The step of a build with the values that the build gives: affine where U is quadratic, a thermostat held.
+"""The step of a build at the values that the build gives: affine where U is quadratic, a thermostat held.
 
-That U is quadratic and the step affine is decided by index calculus and by differentiation; F and Sigma are composed
-from the statements of the Program, exactly but for the last step, where each coefficient is rounded to double precision
-once.
+Index calculus and differentiation decide whether U is quadratic and the step affine; F and Sigma are composed once.
 """
 
 from dataclasses import dataclass, replace
@@ -27,7 +25,7 @@ MOST = 60
 
 
 class NoAuditError(Exception):
-    """There is nothing to compute though U is quadratic; says why."""
+    """U is quadratic, and yet nothing can be computed; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +38,7 @@ class Audited:
     theta: slice
     """Where its coordinates stand in the state that the step moves."""
     K: Array
-    """The Hessian of U."""
+    """The Hessian of U, d x d."""
 
     @property
     def block(self) -> str:
@@ -49,7 +47,7 @@ class Audited:
 
 
 def is_quadratic(program: Program) -> bool:
-    """Whether grad U is affine in its block, for every size; False also where it is not seen to be."""
+    """Whether grad U is affine in its block, for every size; False also if it is not shown to be."""
     gradient = _full(program)
     if gradient is None:
         return False
@@ -66,13 +64,13 @@ def _full(program: Program) -> Gradient | None:
 
 
 def audited(build: Build, program: Program) -> Audited:
-    """Return the step of a build as an affine map, at the build's values.
+    """Return the step of a build as an affine map z' = F z + a + N(0, Sigma), at the build's values.
 
-    A thermostat is held: what it would move by is quadratic in the rest (`audit/thermostat.py`).
+    A thermostat is held: its own change is quadratic in the other blocks (`audit/thermostat.py`).
 
     Raises:
-        NoAuditError: it is not known at these values, or too long; or there are several thermostats.
-        NotAffineError: it is not affine.
+        NoAuditError: a value or size is not known, U has data, the state is too long, or there are several thermostats.
+        NotAffineError: the step is not affine.
     """
     gradient = _full(program)
     if gradient is None:

@@ -1,6 +1,6 @@
 """The Gaussian audit of a build: what its step samples, at its values and step size, where U is quadratic.
 
-What follows from F and Sigma is computed in double precision, and is no proof.
+What follows from F and Sigma (`audit/figures.py`) is computed in double precision, and is no proof.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,9 +37,10 @@ BY = "U is quadratic by index calculus; in double precision, from F and Sigma of
 
 
 def audit(build: Build) -> tuple[Explanation, ...]:
-    """Return what a step of a build samples at its values; nothing where U is not quadratic or the state has bounds.
+    """Return what a step of a build samples at its values, as an explanation for the report.
 
-    Nor of a cycle of moves, which is no affine step.
+    Empty if U is not quadratic, a block has bounds, the step size is not set yet, or the step is a cycle of moves,
+    which is not affine. Where U is quadratic and nothing could be computed, the explanation says why.
     """
     if (
         build.is_planned

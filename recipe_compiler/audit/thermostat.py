@@ -1,8 +1,11 @@
-"""A thermostat held: a block that moves by what is quadratic in others stands where it would stay on average.
+"""A thermostat held: a block whose change is quadratic in others stands where it would stay on average.
 
 xi' = xi + eps g(r) moves until E g = 0 under the law of the rest, which depends on xi: with xi held at x the rest of a
 step has the covariance S(x), and x solves E[xi' - xi; S(x)] = 0. So a step that heats r, or the noise of a minibatch,
 is answered by more friction, as in the chain (Ding and others 2014); that xi itself fluctuates is left out.
+
+Worked example: SGNHT with g = r.T r/d - 1 and gradient noise of covariance v I: r has the friction x and the noise 2A +
+eps v, so that E r_i**2 = (2A + eps v)/(2 x) to first order, which is 1 at x = A + eps v/2.
 """
 
 from collections.abc import Callable
@@ -26,9 +29,9 @@ FARTHEST = 2.0**20
 
 
 def thermostats(program: Program) -> tuple[str, ...]:
-    """Return the blocks that move without noise, by what is not linear in others and does not depend on themselves.
+    """Return the blocks that move without noise, by rates nonlinear in other blocks and free of the block itself.
 
-    The target's block is none: held, it would settle nothing.
+    The target's block is not counted: held, it would settle nothing.
     """
     generator = program.infinitesimal_generator
     target = None if generator is None else generator.gradient.block.name
@@ -47,10 +50,10 @@ def thermostats(program: Program) -> tuple[str, ...]:
 
 
 def with_thermostats_held(program: Program) -> Program:
-    """Return a program whose other blocks read a thermostat where it stood when the step began; the same if all do.
+    """Return a program in which the other blocks read a thermostat at its old value.
 
-    With it held a step is then linear where the flows of its pieces are, and changes the thermostat by what is
-    quadratic.
+    The same program if all do already. With the thermostat held, a step is linear if the flows of its pieces are, and
+    the change of the thermostat is quadratic.
     """
     held = thermostats(program)
     old = {s.new: s.block.name for s in program.shifts if s.block.name in held}
@@ -81,7 +84,7 @@ MOST_TROUBLE = 6
 
 
 def settles_at(change: Callable[[float], float], name: str, sharpness: float = SHARPNESS) -> float:
-    """Return where the mean change of a thermostat, which falls with it, is zero.
+    """Return the value x at which the mean change of a thermostat, which falls with x, is zero.
 
     Args:
         change: E[xi' - xi] by the value at which it is held; NoLawError, or ValueError, where the rest has no law.

@@ -6,7 +6,11 @@ adjoints a_n = dU/ds_n are a scan in the other order, a_N = 0:
     a_n        = de/ds_n + (df/ds_n)^T a_(n+1)
     dU/dtheta  = dV/dtheta + (dg/dtheta)^T a_0 + sum_n (de/dtheta + (df/dtheta)^T a_(n+1))
 
-(reverse accumulation; Griewank and Walther 2008, Ch. 3). Five ordinary derivatives, each of one formula, make it.
+(reverse accumulation; Griewank and Walther 2008, Ch. 3). Five ordinary derivatives, each of one formula, suffice.
+
+Worked example: s_(n+1) = phi s_n + 1, s_0 = 0, e = (y_n - s_n)**2/2 with N = 3 rows has s = (0, 1, 1 + phi). Backwards,
+a_2 = s_2 - y_2 and a_1 = s_1 - y_1 + phi a_2, so dU/dphi = s_0 a_1 + s_1 a_2 = 1 + phi - y_2, the derivative of (y_2 -
+1 - phi)**2/2.
 """
 
 from collections.abc import Set
@@ -45,7 +49,7 @@ STATE = "s"
 
 @dataclass(frozen=True, slots=True)
 class Adjoints:
-    """A target's recursion, and what its states add to the gradients of V and of e."""
+    """A target's recursion, and what its states contribute to the gradients of V and of e."""
 
     recursion: Recursion
     target: Target
@@ -63,7 +67,7 @@ class Adjoints:
         return self.recursion.states
 
     def with_starts(self, slope: Tensor, by: Coordinate, *, stated: bool) -> Tensor:
-        """Return dV/db + sum (dg/db)^T a_0."""
+        """Return dV/db + sum (dg/db)^T a_0, the sum over the states, with the free indices of the slope."""
         c = calculus(of_rows(self.target), stated=stated)
         parts = [slope]
         for own, state in zip(self.target.recursion, self.states, strict=True):
@@ -73,7 +77,7 @@ class Adjoints:
         return c.add(*parts)
 
     def with_rows(self, slope: Tensor, by: Coordinate, *, stated: bool) -> Tensor:
-        """Return de/db + sum (df/db)^T a_(n+1), of row n."""
+        """Return de/db + sum (df/db)^T a_(n+1) of row n, with the free indices of the slope and n."""
         c = calculus(of_rows(self.target), stated=stated)
         parts = [slope]
         for own, state in zip(self.target.recursion, self.states, strict=True):
@@ -83,11 +87,11 @@ class Adjoints:
 
 
 def adjoints(target: Target, taken: Set[str]) -> Adjoints | None:
-    """Return the recursion of a target with its adjoints; None of a target without one.
+    """Return the recursion of a target with its adjoints; None if the target has none.
 
     Args:
         target: whose blocks are called as it declares them.
-        taken: names that what is introduced stays clear of.
+        taken: names that new names must not meet.
     """
     if not target.recursion or target.log_likelihood is None:
         return None

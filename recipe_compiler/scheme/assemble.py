@@ -12,7 +12,7 @@ from recipe_compiler.tensor.terms import Tensor
 
 @dataclass(frozen=True, slots=True)
 class SchemeSetting:
-    """What a scheme needs beside the derivation: the target's gradient and how it is estimated."""
+    """What a scheme needs besides the derivation: the target's gradient and how it is estimated."""
 
     gradient: Gradient
     V: Tensor | None
@@ -46,12 +46,13 @@ class SchemeSetting:
 def assemble(
     scheme: str, derivation: Derivation, setting: SchemeSetting, order: tuple[str, ...], *, sequential: bool
 ) -> Program:
-    """Return the Program of one step that shifts every block once, in `order`, its noise drawn at the old state.
+    """Return the Program of one step that shifts every block once, in `order`, with noise drawn at the old state.
 
-    The noise is corrected for that of the gradient.
+        z' = z + eps f + N(0, eps (2D - eps B_hat)),    B_hat = (D + Q) V (D + Q)^T
 
-    z' = z + eps f + N(0, eps (2D - eps B_hat)), B_hat = (D+Q) V (D+Q)^T, which is 0 where V is (Ma, Chen, Fox 2015, Eq.
-    9).
+    which is Ma, Chen, Fox 2015, Eq. 9, with f as in Eq. 3; B_hat is 0 where V is. f is a vector, D and B_hat are
+    matrices over z. A `sequential` step reads blocks that were shifted before at their new values. That 2D - eps B_hat
+    is positive semidefinite is not decided here.
     """
     gradient, block = setting.gradient.name, setting.gradient.block
     B_hat: Matrix | None = None
@@ -64,7 +65,7 @@ def assemble(
 
 
 def without_word(derivation: Derivation, setting: SchemeSetting) -> Program:
-    """Return the Program of a cycle without a word: it has no statements; its gradient says where blocks stand."""
+    """Return the Program of a cycle without a word: no statements; its gradient says where the target's blocks are."""
     return Program(
         scheme="cycle",
         variant=setting.variant,

@@ -1,4 +1,12 @@
-"""A step that is a cycle of moves: what is drawn anew, what is repeated, and what is accepted by H."""
+"""A step that is a cycle of moves: blocks drawn anew, words repeated, and proposals accepted by H.
+
+The moves, each of which keeps exp(-H):
+
+    Metropolis    z -> z' with probability min(1, exp(H(z) - H(z'))), for a map z' that a flip F of momenta reverses
+    refresh       b' = c b + N(0, (1 - c**2) S), N(0, S) being the law of b given all others (Horowitz 1991)
+    draw          b' from the law that the target claims for it given all others (Gibbs sampling)
+    involution    (z, w) -> S(z, w), accepted by the ratio of densities times |det DS| (Green 1995)
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -37,8 +45,8 @@ def with_cycle(
         declared: every name of the user's.
 
     Raises:
-        ModelError: a block that is drawn anew has no law that is known, or one that no step draws from; what is
-            accepted by H has a boundary, or H holds U in another way than as a summand.
+        ModelError: a block to be drawn has no law that is known, or one that no emitted step draws from; a move
+            accepted by H meets a boundary, or H contains U other than as a summand.
     """
     newest = {block.name: block.name for block in program.blocks}
     moves: list[Move] = []
@@ -157,7 +165,7 @@ def _refresh(
 
 
 def rest_of(derivation: Derivation) -> Tensor:
-    """Return H - U. Raises ModelError where U is no summand of H."""
+    """Return H - U as a scalar tensor. Raises ModelError if U is not a summand of H with the coefficient 1."""
     potential = derivation.dynamics.potential
     H = derivation.H
 

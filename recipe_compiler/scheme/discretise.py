@@ -1,4 +1,4 @@
-"""Build and derivation to Program: the scheme by its name."""
+"""Build and derivation to Program: the scheme by its name, or by its word."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -44,8 +44,11 @@ ONE = Fraction(1)
 def with_control_variates(gradient: Gradient, mode: str, at_mode: str) -> Gradient:
     """Return the gradient as differences to that at `mode`, a vector at which the full gradient is `at_mode`.
 
-    With g_m the gradient of -log likelihood of datum m and p that of -log prior, it is p(theta) - p(mode) + at_mode +
-    (N/n) sum_batch (g_m(theta) - g_m(mode)): unbiased whatever `mode` is.
+    With g_m the gradient of -log likelihood of datum m and p that of -log prior, it is
+
+        p(theta) - p(mode) + at_mode + (N/n) sum_batch (g_m(theta) - g_m(mode)),
+
+    unbiased whatever `mode` is, and of small variance near it (Baker, Fearnhead, Fox, Nemeth 2019).
 
     Raises:
         ModelError: the gradient is code, or one of several blocks or of a matrix.
@@ -83,14 +86,14 @@ def discretise(
 ) -> Program:
     """Return one step of the build's scheme for the bound dynamics and its target.
 
-    A target that is stacked (several blocks, or a matrix) makes a program at fixed sizes, or, with `for_every_size`,
-    one that names them: their numbers stand at the head of its text.
+    A target that is stacked (several blocks, or a matrix, end to end in the potential's block) makes a program at fixed
+    sizes, or, with `for_every_size`, one that names them: their numbers are then set at the head of its text.
 
     Args:
         build: what to discretise.
         derivation: of its bound dynamics, in the form that is to be computed: as they are stated.
-        sizes: of a stacked target, in place of those of the build.
-        for_every_size: whether a stacked target leaves its sizes open (`is_large` says where that is done).
+        sizes: of a stacked target, instead of those of the build.
+        for_every_size: whether a stacked target leaves its sizes open (`is_large` decides where that is done).
 
     Raises:
         ModelError: the build needs what no emitted step can do; names it.
@@ -165,8 +168,8 @@ FEW = 16
 def is_large(build: Build) -> bool:
     """Whether a text is made for every size of a stacked target, its sizes at its head.
 
-    It is for many coordinates; not where a size has the name of one of the dynamics, blocks are drawn by their laws or
-    mapped by an involution, or lie in sets as a whole.
+    So it is for more than 64 coordinates; not if a size has a name of the dynamics, if blocks are drawn by their laws
+    or mapped by an involution, or if they lie in constrained sets.
     """
     block, sizes = _potential_block(build), dict(build.sizes)
     if build.target.gradient is not None or not is_stacked(build.target, block):

@@ -1,4 +1,4 @@
-"""A block of the target drawn anew by the law that the target claims for it, at the block that U depends on."""
+"""The draw of a block of the target from the law that the target claims for it, as a move of a Program."""
 
 from collections.abc import Mapping
 
@@ -27,20 +27,21 @@ from recipe_compiler.tensor.terms import Atom, Coordinate, Index, Tensor
 def draw(
     target: Target, move: ByLaw, gradient: Gradient, newest: Mapping[str, str], declared: frozenset[str], generator: str
 ) -> Draw:
-    """Return the draw of a block of the target by its claimed law, at the newest value of the potential's block.
+    """Return the draw of a block of the target from its claimed law, at the newest value of the potential's block.
 
-    Or the flow that keeps that law; where the gradient is that of a minibatch its shape is estimated by one.
+    For a Gamma law it may also be the exact flow that keeps it, dg = (a - b g) dt + sqrt(2 g) dW (Cox, Ingersoll, Ross
+    1985); with minibatches its shape a is then estimated from one.
 
     Args:
         target: in unbounded variables where it has a transform.
         move: of the block, as the target declares it.
-        gradient: of the target at the potential's block: it says where the blocks of the target stand.
+        gradient: of the target at the potential's block: it says where the blocks of the target are.
         newest: block to its newest value.
         declared: every name of the user's.
         generator: of the random bits.
 
     Raises:
-        ModelError: a law that no emitted step draws from, or by other bits.
+        ModelError: a law that no emitted step draws from, or not with this generator.
     """
     name, laws = move.block, dict((target.declared or target).laws)
     stated = (target.declared or target).declarations.blocks

@@ -1,4 +1,4 @@
-"""An involution as a move of a Program: what it draws, what blocks become, and the log of its ratio beside H."""
+"""An involution as a move of a Program: what it draws, the images of blocks, and the log of its ratio besides H."""
 
 from collections.abc import Callable, Mapping
 
@@ -19,17 +19,19 @@ InNewest = Callable[[Tensor], Tensor]
 def reflected(
     move: Stated, program: Program, known: Declarations, newest: Mapping[str, str], taken: frozenset[str]
 ) -> Involution:
-    """Return the move of an involution, from the newest values on.
+    """Return the move of an involution S of (z, w), which starts at the newest values.
+
+    Accepted is log u < H(z) - H(z') + log_ratio, with the log_ratio of `derive.involution.Mapped.log_ratio`.
 
     Args:
         move: as a build states it.
         program: whose blocks it maps.
         known: what the formulas of the move may name (`spec.read_involution.visible`).
         newest: every block to its newest value.
-        taken: names that those of the compiler stay clear of.
+        taken: names that those of the compiler must not meet.
 
     Raises:
-        ModelError: the determinant of its Jacobian is not found.
+        ModelError: structure does not give the determinant of its Jacobian.
     """
     of = mapped(move, known)
     try:

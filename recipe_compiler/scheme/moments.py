@@ -1,4 +1,4 @@
-"""Polynomials of the state and what the generator makes of them, in the names of a program."""
+"""Polynomials of the state and what the infinitesimal generator makes of them, in the names of a program."""
 
 from collections.abc import Mapping
 from itertools import combinations_with_replacement
@@ -20,13 +20,13 @@ def moments(
 ) -> InfinitesimalGenerator | None:
     """Return L phi = f . grad phi + tr(D Hess phi) for every coordinate, and for products of two.
 
-    None where no block has the whole real line. The mean of L phi under exp(-H) is 0 for each, which a chain is checked
-    by.
+    The mean of L phi under exp(-H) is 0 for each, which a chain is checked by. None if no block ranges over the whole
+    real line. Of theta under SGLD, L theta_i = -d_i U; of theta_i theta_j, -theta_i d_j U - theta_j d_i U + 2 delta_ij.
 
     Args:
         derivation: of the bound dynamics.
         gradient: of the target, from all data.
-        declared: every name of the user's, for the compiler's own to stay clear of.
+        declared: every name of the user's, for the compiler's own to differ from.
         sizes: numbers of symbolic sizes, as far as they are known.
     """
     c = derivation.calculus

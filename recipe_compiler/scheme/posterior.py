@@ -32,14 +32,13 @@ def target_gradient(
     *,
     minibatch: bool,
 ) -> Gradient:
-    """Return grad U of a target in the dynamics' own names, block by block.
+    """Return grad U of a target in the dynamics' own names, block by block, a vector over the potential's block.
 
-    U(theta) = -log_prior - sum_n log_likelihood_n; the minibatch estimate scales the sum by N/n and leaves the prior
-    alone (Ma, Chen, Fox 2015, Eq. 7). A target without data states U itself. `sizes` are those of a stacked target,
-    None leaves them open.
+        U(theta) = -log_prior - sum_n log_likelihood_n
+        grad U~  = -grad log_prior - (N/n) sum_batch grad log_likelihood_n          (Ma, Chen, Fox 2015, Eq. 7)
 
-    The batch has n of N data: grad U~ = -grad log_prior - (N/n) sum_batch grad log_likelihood_n, with E[grad U~] = grad
-    U.
+    E[grad U~] = grad U for a batch of n of N data drawn uniformly; the prior is not scaled. A target without data
+    states U itself. `sizes` are those of a stacked target, None leaves them open.
 
     Raises:
         ModelError: a size of a stacked target is not known.
@@ -91,7 +90,7 @@ def target_potential(
     U(theta) = -log_prior - sum_n log_likelihood_n, of all data; a target without data states U itself.
 
     Raises:
-        ModelError: a gradient that is code, which tells no U; a size of a stacked target that is not known.
+        ModelError: a gradient that is code, from which U is not known; a size of a stacked target that is not known.
     """
     if target.gradient is not None:
         hint = "state the log posterior by formulas, or leave out `metropolis`"
@@ -145,9 +144,9 @@ def _by_code(target: Target, code: Code, name: str, block: Block, *, minibatch: 
 
 
 def is_stacked(target: Target, block: Block) -> bool:
-    """Whether the blocks of a target are parts of the potential's block: several, a matrix, a scalar in a column.
+    """Whether the blocks of a target are parts of the potential's block: several, a matrix, or a scalar in a column.
 
-    So is one that lies in a set as a whole: it is not the potential's block itself.
+    A block in a constrained set is stacked, too: it is not the potential's block itself.
     """
     blocks = target.declarations.blocks
     axes = len(blocks[0].shape.sizes)
@@ -161,10 +160,10 @@ def stacked_sizes(declarations: Declarations) -> tuple[str, ...]:
 
 
 def length(block: Block, sizes: Mapping[str, int] | None, target: Target) -> Size:
-    """Return the number of coordinates of a block; of no sizes, by the names of its own.
+    """Return the number of coordinates of a block, a number, or a product of names if `sizes` is None.
 
     Raises:
-        ModelError: a size of it is not known.
+        ModelError: one of its sizes is not known.
     """
     if sizes is None:
         return extent(block.shape)

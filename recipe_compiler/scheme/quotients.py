@@ -1,7 +1,7 @@
 """Quotients of exponentials without overflow: exp(a)/sum_m p_m exp(b_m) as 1/sum_m p_m exp(b_m - a).
 
-The gradient of a log-sum-exp is such a quotient. As written, numerator and denominator leave the doubles where an
-exponent passes 709; as rewritten, an exponential that overflows makes a quotient of 0, which is what it is.
+The gradient of a log-sum-exp is such a quotient. As written, numerator and denominator exceed the doubles where an
+exponent passes 709; as rewritten, an exponential that overflows makes a quotient of 0, which is its value.
 """
 
 from fractions import Fraction

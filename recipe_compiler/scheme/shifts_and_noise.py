@@ -13,7 +13,7 @@ Matrix = tuple[tuple[Tensor, ...], ...]
 
 
 def fresh(name: str, declared: frozenset[str]) -> str:
-    """Return a name of the compiler's own that no declared name meets."""
+    """Return a name of the compiler's own that differs from every declared one: `name`, `name_`, `name__` ..."""
     while name in declared:
         name += "_"
     return name
@@ -28,9 +28,9 @@ def shifts(
     *,
     sequential: bool,
 ) -> tuple[Shift, ...]:
-    """Return one shift per block, in `order`; sequential ones see the blocks moved before them.
+    """Return one shift b' = b + eps f_b + noise per block, in `order`; sequential ones read blocks shifted before them.
 
-    The gradient of the potential becomes the component of `gradient`, the array that is computed for it.
+    grad U in a drift becomes the component of `gradient`, the array that is computed for it.
     """
     declarations = derivation.dynamics.declarations
     potential = derivation.dynamics.potential
@@ -52,7 +52,7 @@ def with_gradient(drift: Tensor, potential: str | None, gradient: str, done: Map
     """Return a drift with grad U as the component of an array, and with the updated names of the blocks in `done`.
 
     Raises:
-        ModelError: the drift holds U itself, or a derivative of it beyond the first.
+        ModelError: the drift contains U itself, or a derivative of U beyond the first.
     """
 
     def rule(atom: Atom) -> Atom:
@@ -79,7 +79,7 @@ def evaluated(moves: tuple[Shift, ...], gradient: str, block: Block, *, sequenti
     """Return the shifts with the evaluation of the gradient before the first that needs it, at the value it needs.
 
     Raises:
-        ModelError: one shift needs it at the old value, another at the new one.
+        ModelError: one shift needs it at the old value of its block, another at the new one.
     """
     now = block.name
     places: list[str] = []
@@ -108,9 +108,9 @@ def noises(derivation: Derivation, B_hat: Matrix | None) -> tuple[Noise, ...]:
 
 
 def correlated(*matrices: Matrix) -> list[list[int]]:
-    """Return the groups of blocks that entries of the matrices tie together, in order; blocks without any are in none.
+    """Return the groups of blocks that entries of the matrices connect, in order; blocks with zero rows are in none.
 
-    Of a D with entries in the places (0, 0) and (1, 2) they are [0] and [1, 2].
+    A D with nonzero entries at (0, 0) and (1, 2) gives [0] and [1, 2].
     """
 
     def linked(a: int, b: int) -> bool:

@@ -1,4 +1,4 @@
-"""A step by splitting: the exact flows of the pieces of a recipe, one after the other, in the order of a word."""
+"""A step by splitting: the flows of the pieces of a recipe, one after the other, in the order of a word."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,14 +24,15 @@ from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 
 def split(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Program:
-    """Return the step of a word from draw to draw: of each letter the flow, T(z) + eps rate + N(0, eps two_D).
+    """Return the step of a word: for each letter the flow T(z') = T(z) + eps rate + N(0, eps two_D) of its piece.
 
-    Shifts are computed as their formulas are stated; what is linear multiplied out, so that `A - (A - xi)` is xi.
-    The gradient is evaluated where a piece needs it and its block has moved since; what is known at the end of a step
-    is carried on to the next, so that `[B/2, A/2, O, A/2, B/2]` evaluates it once (Leimkuhler, Matthews 2013).
+    Shifts are computed as their formulas are stated; what is linear multiplied out, so that `A - (A - xi)` is xi. The
+    gradient is evaluated where a piece needs it and its block has moved since; what is known at the end of a step is
+    carried on to the next, so that `[B/2, A/2, O, A/2, B/2]` evaluates it once (Leimkuhler, Matthews 2013).
 
     Raises:
-        ModelError: a letter that is no piece, a piece whose shares are not 1, or that has no exact flow.
+        ModelError: a letter that is no piece, a piece whose shares do not add up to 1, or that has no flow; a minibatch
+            step that would evaluate the gradient more than once.
     """
     plain = derive(derivation.dynamics)
     flows = split_by(plain, scheme)
@@ -61,7 +62,7 @@ def split(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Pro
 
 
 def is_accepted(scheme: Scheme) -> bool:
-    """Whether a move of the scheme takes or refuses where its word leads."""
+    """Whether a move of the scheme accepts or rejects the result of its word by H."""
     return any(isinstance(move, Metropolis) for move in scheme.cycle)
 
 
@@ -175,7 +176,7 @@ def _is_carried(statements: tuple[Statement, ...], setting: SchemeSetting) -> bo
 
 
 class GradientUse(StrEnum):
-    """What a statement has to do with the gradient: no flow moves the block that its own rate takes it of."""
+    """How a statement is related to the gradient; no flow moves the block at which its own rate takes the gradient."""
 
     NEEDS = "takes the gradient"
     MOVES = "moves the block that it depends on"
