@@ -1,6 +1,7 @@
 """A step z' = F z + g + N(0, Sigma) in scalars, and what it does to a Gaussian law exp(-H) of z.
 
-With precision P, mean m and S = inv(P) the law stays as it is if and only if F m + g = m and F S F.T + Sigma = S.
+With precision P = d^2 H/(dz dz'), mean m and S = inv(P), the law N(m, S) is invariant if and only if F m + g = m and F
+S F.T + Sigma = S.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from recipe_compiler.algebra.scalars.matrices import Rows
 
 @dataclass(frozen=True, slots=True)
 class AffineStep:
-    """A step and an energy; whether one is affine and the other quadratic in z is decided elsewhere."""
+    """A step and an energy, n coordinates; whether one is affine and the other quadratic in z is decided elsewhere."""
 
     z: tuple[Symbol, ...]
     slope: Vector
@@ -35,16 +36,16 @@ class AffineStep:
 
 
 def affine_step(H: Expr, z: tuple[Symbol, ...], mean: Vector, noise: Rows) -> AffineStep:
-    """Return the step z' = z + mean + N(0, noise) beside H, over n coordinates.
+    """Return the step z' = z + mean + N(0, noise) together with H, over n coordinates.
 
-    F = I + d mean/dz and P = d^2 H/dz dz' are n x n.
+    F = I + d mean/dz and P = d^2 H/(dz dz') are n x n.
     """
     slope = gradient(H, z)
     return AffineStep(z, slope, tuple(gradient(x, z) for x in slope), mean, tuple(gradient(x, z) for x in mean), noise)
 
 
 def changes(step: AffineStep) -> tuple[Vector, Rows]:
-    """Return F m + g - m and F S F.T + Sigma - S: both vanish if and only if the law stays as it is.
+    """Return F m + g - m (n entries) and F S F.T + Sigma - S (n x n): both vanish iff the law N(m, S) is invariant.
 
     r' = c r + N(0, 1 - c**2) with H = r**2/2 has 0 and c**2 + (1 - c**2) - 1 = 0.
 

@@ -1,7 +1,8 @@
 """Hoermander's condition at fixed sizes, in scalars: the span of the columns of D and their brackets with b.
 
-Operators d_i (D_ij d_j) + b . grad with b = -Q grad H + div Q are hypoelliptic where the columns of D, and their
-brackets with b and among themselves, span all directions (Oleinik, Radkevich 1973); for the semigroup b is left out.
+Operators d_i (D_ij d_j) + b . grad with b = -Q grad H + div Q are hypoelliptic if the columns of D, and their brackets
+with b and among themselves, span all directions (Hoermander 1967; Oleinik, Radkevich 1973); for the semigroup b itself
+is left out of the span.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,14 +40,14 @@ LARGEST_FIELD = 4000
 
 
 def circulation(s: System) -> Vector:
-    """Return b = -Q grad H + div Q, a vector over n coordinates: the drift but for -D grad H + div D."""
+    """Return b = -Q grad H + div Q, a vector over n coordinates: the drift without -D grad H + div D."""
     grad_H = gradient(s.H, s.z)
     own = correction(s.Q, s.z)
     return tuple(dot([-q for q in row], grad_H) + c for row, c in zip(s.Q, own, strict=True))
 
 
 def work(s: System) -> int:
-    """Return how much there is to do for brackets: the operations in b, for every coordinate."""
+    """Return an estimate of the cost of brackets: n times the number of operations in b."""
     return len(s.z) * sum(int(x.count_ops()) for x in circulation(s))
 
 
@@ -59,7 +60,7 @@ class _Formed:
 
 
 def fields(s: System) -> Iterator[Vector]:
-    """Yield the columns of D, then their brackets level by level, those that vanish as written left out.
+    """Yield the columns of D, then their brackets level by level, without those that vanish as written.
 
     [X, Y]_i = sum_j (X_j d_j Y_i - Y_j d_j X_i) over n coordinates, Y among the columns and b = -Q grad H + div Q.
     """
@@ -110,7 +111,7 @@ def bracket(X: Vector, Y: Vector, z: tuple[sympy.Symbol, ...]) -> Vector:
 
 
 def rank_at(s: System, at: Point) -> int:
-    """Return how many of the n directions brackets span at an exact point: a lower bound of the rank.
+    """Return the number of directions, of n, that brackets span at an exact point: a lower bound of the rank.
 
     Fields without a value there do not count. Of values that are not rational, balls contain the determinant (Johansson
     2017).

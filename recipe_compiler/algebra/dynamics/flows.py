@@ -1,12 +1,15 @@
 """Is a step in eps the flow of an equation? The identities that show it, entry by entry.
 
-dz = s f dt + sqrt(2 s D) dW over a time eps, where D is constant and f affine in what it moves: from z the law is
-N(m, C) with m(0) = z, C(0) = 0 and
+dz = s f dt + sqrt(2 s D) dW over a time eps, where D is constant and f affine in what it moves: from z the law is N(m,
+C) with m(0) = z, C(0) = 0 and
 
     dm/deps = s f(m),     dC/deps = s (J C + C J.T + 2 D),     J = df/dz,
 
 and these have one solution (Arnold 1974, Sec. 8.2). The law may be that of w = T(z), entry by entry: f and D are then
-what they are for w by Ito's formula, and J = df/dw.
+those of w by Ito's formula, and J = df/dw.
+
+Worked example, dr = -g r dt + sqrt(2 g) dW and the step m = exp(-g eps) r, C = 1 - exp(-2 g eps): dm/deps = -g m; J =
+-g and D = g, so J C + C J + 2 D = -2 g C + 2 g = 2 g exp(-2 g eps) = dC/deps; and m(0) = r, C(0) = 0.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +26,7 @@ from recipe_compiler.algebra.scalars.matrices import Rows, add, product, transpo
 
 
 class NotPutError(Exception):
-    """A function of what moves, of whose value after a step nothing is known."""
+    """The value of a function after a step is unknown: it depends on what moves, or has no value at eps = 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class StepLaw:
 
     @property
     def start(self) -> Vector:
-        """What it is the law of, before the step."""
+        """The vector whose law it is, before the step: z, or w = T(z)."""
         return self.w or self.z
 
     def slope(self, e: Expr) -> Expr:
@@ -56,7 +59,7 @@ class StepLaw:
         return by / slope(self.w[n], self.z[n]) if self.w else by
 
     def at_zero(self, e: Expr) -> Expr:
-        """Return e at eps = 0, where multiplying out removes every division by eps.
+        """Return e at eps = 0, if multiplying out removes every division by eps.
 
         Raises:
             NotPutError: it does not.
@@ -97,10 +100,10 @@ def _parts(divisor: Pow, eps: Symbol) -> tuple[Expr, Expr]:
 
 
 def at(e: Expr, z: Sequence[Symbol], values: Vector) -> Expr:
-    """Return e with values in the places of coordinates.
+    """Return e with values substituted for coordinates.
 
     Raises:
-        NotPutError: an undefined function depends on one that moves.
+        NotPutError: an undefined function depends on a coordinate that moves.
     """
     moved = {x: value for x, value in zip(z, values, strict=True) if x != value}
     for call in e.atoms(AppliedUndef):
@@ -110,7 +113,7 @@ def at(e: Expr, z: Sequence[Symbol], values: Vector) -> Expr:
 
 
 def of_law(law: StepLaw, f: Vector, D: Rows) -> tuple[Vector, Rows]:
-    """Return T' f + T'' D_ii and T' D T', the drift and the noise of what a law is of."""
+    """Return the drift T' f + T'' D_ii and the noise T' D T' of w = T(z) by Ito's formula; f and D where w is z."""
     if not law.w:
         return f, D
     first = [slope(T, x) for T, x in zip(law.w, law.z, strict=True)]
@@ -122,15 +125,15 @@ def of_law(law: StepLaw, f: Vector, D: Rows) -> tuple[Vector, Rows]:
 
 
 def starts(law: StepLaw) -> Iterator[Expr]:
-    """Yield m(0) - w and C(0), which vanish for a flow."""
+    """Yield m(0) - w and C(0), entry by entry: all zero for a flow."""
     yield from (law.at_zero(m - x) for m, x in zip(law.mean, law.start, strict=True))
     yield from (law.at_zero(entry) for row in law.covariance for entry in row)
 
 
 def drifts(law: StepLaw, share: Expr, f: Vector) -> Iterator[Expr]:
-    """Yield dm/deps - s f(m), which vanish for a flow.
+    """Yield dm/deps - s f(m), entry by entry: all zero for a flow.
 
-    Of a transform f is affine (`frozen`): f(m) = f + J (m - w).
+    For a transform f is affine (`frozen`): f(m) = f + J (m - w).
     """
     moves = [m - x for m, x in zip(law.mean, law.start, strict=True)]
     for m, own in zip(law.mean, f, strict=True):
@@ -142,7 +145,7 @@ def drifts(law: StepLaw, share: Expr, f: Vector) -> Iterator[Expr]:
 
 
 def spreads(law: StepLaw, share: Expr, f: Vector, D: Rows) -> Iterator[Expr]:
-    """Yield dC/deps - s (J C + C J.T + 2 D), which vanish for a flow."""
+    """Yield dC/deps - s (J C + C J.T + 2 D), entry by entry: all zero for a flow."""
     J = tuple(tuple(law.along(x, n) for n in range(len(law.z))) for x in f)
     turned = product(J, law.covariance)
     wanted = add((turned, transpose(turned), D, D))
@@ -151,9 +154,9 @@ def spreads(law: StepLaw, share: Expr, f: Vector, D: Rows) -> Iterator[Expr]:
 
 
 def frozen(law: StepLaw, f: Vector, D: Rows) -> Iterator[Expr]:
-    """Yield d2f/dw dw' and dD/dw over what moves: the law is Gaussian where they vanish.
+    """Yield d2f/(dw dw') and dD/dw over the coordinates that move: the law is Gaussian if they vanish.
 
-    Of z itself without noise f may be anything: the law is a point, which `drifts` follows along f.
+    Without noise and transform f may be anything: the law is a point, which `drifts` follows along f.
     """
     if not law.w and all(entry == 0 for rows in (D, law.covariance) for row in rows for entry in row):
         return

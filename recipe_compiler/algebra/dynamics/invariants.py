@@ -1,7 +1,7 @@
 """What the dynamics never change: functions C of the state with D grad C = 0 and b . grad C = 0.
 
 With b = -Q grad H + div Q both the generator and its adjoint with respect to exp(-H) act on C by b . grad C alone, so
-every g(C) exp(-H) is stationary as well.
+every g(C) exp(-H) is stationary as well: exp(-H) is not the only stationary law.
 """
 
 from collections.abc import Iterator
@@ -33,12 +33,13 @@ class EnergyPart:
 
 
 def conserved_energies(s: System) -> Iterator[EnergyPart]:
-    """Yield groups of coordinates without noise, coupled to no other, whose part h of H the drift leaves alone.
+    """Yield groups of coordinates without noise, coupled to no other, whose part h of H the drift leaves unchanged.
 
-    D grad h = 0 and b . grad h = 0 with b = -Q grad H + div Q; in HMC, D = 0, all of H is one.
+    D grad h = 0 and b . grad h = 0 with b = -Q grad H + div Q. In HMC, D = 0 and all of H is one: b = (inv(M) r, -grad
+    U) and grad H = (grad U, inv(M) r) are orthogonal.
 
     Raises:
-        NoNormalFormError: an expression that the normal form does not know.
+        NoNormalFormError: an expression outside the normal form.
     """
     b, grad_H = circulation(s), gradient(s.H, s.z)
     for group in _groups(s, grad_H):
@@ -55,11 +56,11 @@ def linear_invariants(s: System) -> tuple[Row, ...]:
     """Return vectors v of n rational numbers with D v = 0 and v . b = 0 at every state, b = -Q grad H + div Q.
 
     Then d(v . z) = v . f dt + v . sqrt(2D) dW = 0: v . z never changes, and exp(-H) is not the only stationary law.
-    Candidates solve the equations at random values of the state and of all derivatives of abstract functions; each
-    that is returned was shown by the normal form.
+    Candidates solve the equations at random values of the state and of all derivatives of abstract functions; each that
+    is returned was then shown by the normal form.
 
     Raises:
-        NoNormalFormError: an expression that the normal form does not know.
+        NoNormalFormError: an expression outside the normal form.
     """
     b, n = circulation(s), len(s.z)
     random = Random(0)

@@ -1,4 +1,4 @@
-"""A part of a recipe in scalars: its drift, and what its flow does to volume, to a constant Q, to a flip of momenta.
+"""A part of a recipe in scalars: its drift, and how its flow acts on volume, on a constant Q, under a flip of momenta.
 
 The second engine's own: drifts come from D, Q and H written out, nothing from the index calculus.
 """
@@ -17,7 +17,7 @@ from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 
 
 class NotReflectedError(Exception):
-    """A function of which it is not known what a reflection makes of it."""
+    """An undefined function depends on a coordinate that is reflected."""
 
 
 def pushed(part: System) -> Vector:
@@ -39,21 +39,21 @@ def share_of_correction(A: Rows, z: Sequence[Symbol], rows: Sequence[Symbol], co
 
 
 def divergence(f: Vector, z: Sequence[Symbol]) -> Expr:
-    """Return sum_i df_i/dz_i: the flow of dz = f dt keeps volume where it is 0 (Liouville)."""
+    """Return div f = sum_i df_i/dz_i, a scalar: the flow of dz = f dt keeps volume iff it is 0 (Liouville)."""
     return total([slope(off_kinks(x), y) for x, y in zip(f, z, strict=True)])
 
 
 def change_of_form(f: Vector, Q: Rows, z: Sequence[Symbol]) -> Rows:
     """Return F Q + Q F.T with F = df/dz, n x n: 0 if and only if the flow of f keeps a constant Q.
 
-    The derivative J(t) of the flow has J' = F J, so d/dt of J(t) Q J(t).T is 0 where this is.
+    The Jacobian J(t) of the flow has J' = F J, so d/dt of J(t) Q J(t).T vanishes if this does.
     """
     F = tuple(tuple(slope(off_kinks(x), y) for y in z) for x in f)
     return add((product(F, Q), transpose(product(F, transpose(Q)))))
 
 
 def centre(H: Expr, x: Symbol) -> Expr:
-    """Return the m at which dH/dx vanishes where H is quadratic in x; 0 where it is not."""
+    """Return the m at which dH/dx vanishes if H is quadratic in x; otherwise 0."""
     g = slope(off_kinks(H), x)
     curvature = slope(g, x)
     if curvature == 0 or slope(curvature, x) != 0:
@@ -62,7 +62,7 @@ def centre(H: Expr, x: Symbol) -> Expr:
 
 
 def reflected(e: Expr, centres: Mapping[Symbol, Expr]) -> Expr:
-    """Return e(F z), F the reflection x -> 2 m - x of the coordinates that have a centre m.
+    """Return e(F z), F the reflection x -> 2 m - x of the coordinates with a centre m.
 
     Raises:
         NotReflectedError: an undefined function depends on one of them.

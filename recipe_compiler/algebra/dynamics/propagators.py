@@ -1,11 +1,11 @@
-"""The matrices of dz = (b - F z) dt + sqrt(2D) dW after a time t = s eps, F and D constant, known by what they solve.
+"""The matrices of dz = (b - F z) dt + sqrt(2D) dW after a time t = s eps, F and D constant, by their equations.
 
 With Y = int_0^t exp(-uF) du and Z = int_0^t exp(-uF) 2D exp(-uF).T du,
 
     exp(-tF) = 1 - F Y,     dY/deps = s (1 - F Y),     dZ/deps = s (2D - F Z - Z F.T),     Y = Z = 0 at eps = 0.
 
-Of one coordinate both are written by exponentials; of several their entries are functions of eps of which no more is
-used than this.
+Of one coordinate both are written by exponentials; of several their entries are undefined functions of eps of which
+nothing but this is used.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from recipe_compiler.algebra.scalars.matrices import Rows, add, identity, produc
 
 @dataclass(frozen=True, slots=True)
 class Propagated:
-    """exp(-tF) - 1, Y and Z, n x n, with what is known of the functions in them."""
+    """exp(-tF) - 1, Y and Z, n x n, with the equations for the functions in them."""
 
     change: Rows
     integral: Rows
@@ -32,7 +32,10 @@ class Propagated:
 
 
 def propagated(name: str, F: Rows, two_D: Rows, share: Expr, eps: Symbol) -> Propagated:
-    """Return the matrices of n coordinates; `name` tells the functions of one flow from those of another."""
+    """Return the matrices of n coordinates; `name` distinguishes the functions of one flow from those of another.
+
+    For n = 1: exp(-F t) - 1, (1 - exp(-F t))/F and 2D (1 - exp(-2 F t))/(2 F), or 0, t and 2D t where F = 0.
+    """
     n = len(F)
     if n == 1:
         return _of_one(F[0][0], two_D[0][0], share * eps)

@@ -1,4 +1,4 @@
-"""Words of generators in scalars: their coefficients by matrices, and what a defect of one does to functions.
+"""Words of infinitesimal generators in scalars: their coefficients by matrices, and their defects applied to functions.
 
 A word is a list of letters (piece, share), the first done first: exp(s_1 eps L_1) ... exp(s_m eps L_m) acts on
 functions of the state, the first letter on the left.
@@ -20,8 +20,8 @@ Apply = Callable[[str, Expr], Expr]
 def coefficient(letters: Letters, of: Pieces) -> Fraction:
     """Return the coefficient of a product of generators in exp(s_1 L_1) ... exp(s_m L_m), by matrices.
 
-    In the place of L_k stands the matrix with a 1 in row j and column j + 1 where the j-th of the product is piece k.
-    Rows only lead to the next, so of all products this one alone leads from the first row to the last; the entry there
+    L_k is represented by the matrix with a 1 in row j and column j + 1 where the j-th of the product is piece k. Every
+    row leads to the next only, so of all products this one alone leads from the first row to the last; the entry there
     is its coefficient. Of `[B/2, A, B/2]` that of B A is 1/2, that of A A 1/2, that of B B 1/2.
     """
     row = [Fraction(1), *(Fraction(0) for _ in of)]

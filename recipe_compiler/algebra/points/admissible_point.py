@@ -28,7 +28,7 @@ from recipe_compiler.formula.shapes import DomainName, Kind, Shape
 
 
 class EmptyDomainError(Exception):
-    """Nothing lies between the bounds at the parameters drawn: they are not admissible, others may be."""
+    """No rational point lies between the bounds at the parameters drawn: these are not admissible, others may be."""
 
 
 def inside(
@@ -39,7 +39,9 @@ def inside(
     style: int,
     random: Random,
 ) -> tuple[Fraction, ...]:
-    """Return rational coordinates in the interior of a block's domain; `numbers` holds the parameters its bounds need.
+    """Return rational coordinates in the interior of a block's domain, n of them.
+
+    `numbers` holds the parameters that its bounds need.
 
     Raises:
         EmptyDomainError: no rational point lies between the bounds.
@@ -110,10 +112,10 @@ def _less(a: Value, b: Value) -> bool:
 
 
 def equate(numbers: dict[Expr, Fraction], setting: Setting) -> None:
-    """Put the value of the other side in the place of that of a scalar parameter, where its kinds allow it.
+    """Set scalar parameters to the values that assumed equalities give them, where their kinds allow it.
 
-    An equality may rest on a later one: there are as many passes as assumptions. What still does not hold in the end is
-    no admissible point.
+    An equality may rest on a later one: there are as many passes as assumptions. If one still fails in the end, the
+    point is not admissible.
     """
     for _ in setting.declarations.assume:
         for compare in setting.declarations.assume:

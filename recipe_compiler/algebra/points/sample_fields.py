@@ -1,7 +1,7 @@
-"""Admissible instances of what a document only declares: matrices of a kind, and polynomial fields of a kind.
+"""Admissible instances of declared names: matrices of a kind, and polynomial fields of a kind.
 
-An instance is of its kind by construction and everywhere: positive definite as B B.T + I, positive semidefinite as
-B B.T, symmetric as B + B.T, skew as B - B.T, a positive field as a square plus 1. Numbers are rational.
+An instance is of its kind by construction and everywhere: positive definite as B B.T + I, positive semidefinite as B
+B.T, symmetric as B + B.T, skew as B - B.T, a positive field as a square plus 1. Numbers are rational.
 """
 
 from collections.abc import Callable
@@ -81,7 +81,7 @@ def signed(draw: Draw, kinds: tuple[Kind, ...]) -> Expr:
 
 
 def simplest(kinds: tuple[Kind, ...], i: int, j: int) -> Expr:
-    """Return an entry of the simplest instance: an identity, a rotation's generator, zeros and ones."""
+    """Return an entry of the simplest instance: of the identity, of sign(j - i) if skew, else of zeros and ones."""
     if Kind.SKEW in kinds:
         return sympy.Integer((i < j) - (i > j))
     if {Kind.POSITIVE, Kind.NONZERO} & set(kinds) and Kind.DIAGONAL not in kinds:
@@ -122,7 +122,7 @@ def _refuse_contradictions(kinds: tuple[Kind, ...]) -> None:
 
 
 def potential(z: tuple[Symbol, ...], style: int, random: Random) -> Expr:
-    """Return U = |z|**2/2, or that plus a square: a polynomial of which exp(-U) has a finite integral."""
+    """Return U = |z|**2/2, or that plus a square: a polynomial such that exp(-U) has a finite integral."""
     quadratic = sympy.Add(*[x**2 for x in z]) / 2
     return quadratic if style <= PLAIN else quadratic + polynomial(z, style, random) ** 2
 

@@ -1,6 +1,7 @@
 """Exact witnesses: an admissible point at which a scalar expression does not vanish, the simplest first.
 
-Whether a formula has a value at a point is read node by node, as written: scalars forget that exp(log(x)) needs x > 0.
+Whether a formula has a value at a point is read node by node, as written: as a scalar, exp(log(x)) would simplify to x
+and lose the condition x > 0.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,7 +35,7 @@ REMEMBERED = 64
 
 
 def is_defined_at(formulas: Iterable[Formula], setting: Setting, leaf: Leaf) -> bool:
-    """Whether formulas certainly have a value where `leaf` gives that of symbols and undefined functions.
+    """Whether formulas certainly have a value, `leaf` giving that of symbols and undefined functions.
 
     exp(log(x)) has none at x = -1, though its scalar is x.
     """
@@ -117,7 +118,7 @@ def witness(
     """Return an admissible point where an expression e, a scalar, is certainly not zero, re-checked by substitution.
 
     The formulas `reads` that it was made of have a value there. Values are exact, or balls that exclude 0 (Johansson
-    2017): e(z) != 0. None if none was found: that says nothing.
+    2017): e(z) != 0. None if none was found in 48 attempts, which decides nothing.
 
     Raises:
         instances.NoInstanceError: kinds of which no instance is known.

@@ -1,14 +1,13 @@
 """Exact reasons why exp(-H) has no finite integral, for a polynomial H with rational coefficients.
 
-A quadratic H needs a positive definite Hessian: along v with v.P v <= 0 the energy does not grow. Of any other
-polynomial a region of infinite volume is looked for on which it is bounded above: the points sign_i u_i s**w_i with
-1 <= u_i <= 2 and s >= 1, whose volume is infinite if the weights w sum to at least zero and are not all zero. On it a
-monomial of weighted degree at most zero is bounded, and any other one must be negative. H = (x y - 1)**2 is at most 9
-where x = u s and y = v/s (weights 1 and -1).
-
-Or a cone in which H falls: let P be the sum of the terms of largest degree D > 0 under weights w >= 0, not all zero.
-If P is negative at a point v, it is so near v, and H(u_1 s**w_1, u_2 s**w_2, ...) <= s**D P(u)/2 for all u near v and
-large s: there exp(-H) grows, on a region of infinite volume.
+1. A quadratic H needs a positive definite Hessian: along v with v.T P v <= 0 the energy does not grow. 2. A region of
+infinite volume on which H is bounded above: the points sign_i u_i s**w_i with 1 <= u_i <= 2 and s >= 1,
+   whose volume is infinite if the weights w add up to at least zero and are not all zero. On it a monomial of weighted
+   degree at most zero is bounded, and any other one must be negative. H = (x y - 1)**2 is at most 9 where x = u s and
+   y = v/s (weights 1 and -1), as x y = u v lies between 1 and 4.
+3. A cone in which H falls: let P be the sum of the terms of largest degree D > 0 under weights w >= 0, not all zero.
+   If P is negative at a point v, it is so near v, and H(u_1 s**w_1, u_2 s**w_2, ...) <= s**D P(u)/2 for all u near v
+   and large s: there exp(-H) grows, on a region of infinite volume.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,10 +42,10 @@ class Flat:
 
 
 def flat(H: Expr, z: Sequence[Symbol], positive: Sequence[bool]) -> Flat | None:
-    """Return why exp(-H) has no finite integral over the n coordinates z, H a scalar; None says nothing.
+    """Return why exp(-H) has no finite integral over the n coordinates z, H a scalar; None decides nothing.
 
-    `positive` has one entry for each of z: whether it is > 0. H = x**2 - y**2 has v = (0, 1) with v.P v = -2, P the n x
-    n Hessian; (x y - 1)**2 has a region of infinite volume on which it is bounded above.
+    `positive` has one entry for each of z: whether it is > 0. H = x**2 - y**2 has v = (0, 1) with v.T P v = -2, P the n
+    x n Hessian; (x y - 1)**2 has a region of infinite volume on which it is bounded above.
     """
     terms = monomials(H, z)
     if terms is None or not z or any(sum(e) > LARGEST_DEGREE for e, _ in terms):
@@ -143,7 +142,7 @@ def _null_vector(P: tuple[tuple[Fraction, ...], ...]) -> tuple[Fraction, ...] | 
 
 
 def falling(terms: Monomials, z: Sequence[Symbol], positive: Sequence[bool]) -> tuple[tuple[str, str], ...] | None:
-    """Return weights and a point at which the leading form is negative, as a witness prints them; None says nothing.
+    """Return weights and a point at which the leading form is negative, as text for a witness; None decides nothing.
 
     Under n weights w >= 0 the terms of H of the largest degree D > 0 make P; P(v) < 0 at a vector v makes H(s**w v) ->
     -oo as s -> oo, on a cone around v. For x**4 - 3 x**2 y**2 + y**4, w = (1, 1) and v = (1, 1), P(v) = -1.
@@ -194,9 +193,9 @@ def _as_ray(
 
 
 def monomials(H: Expr, z: Sequence[Symbol]) -> Monomials | None:
-    """Return the exponents and rational coefficients of a polynomial, None of anything else.
+    """Return the exponents and rational coefficients of a polynomial, None if H is anything else.
 
-    3 x**2 y has ((2, 1), 3).
+    3 x**2 y over (x, y) is (((2, 1), 3),).
     """
     if not _is_polynomial(H, set(z)):
         return None

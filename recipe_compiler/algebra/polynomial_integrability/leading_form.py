@@ -1,7 +1,7 @@
 """Polynomial energies at fixed sizes: completed squares, then the leading form for some weights.
 
-If the terms of the highest weighted degree are together positive away from the origin, the polynomial grows in every
-direction at least like a power, and exp(-H) has a finite integral.
+If the terms of the highest weighted degree add up to a form that is positive away from the origin, the polynomial grows
+in every direction at least like a power, and exp(-H) has a finite integral.
 """
 
 from collections.abc import Sequence
@@ -31,8 +31,9 @@ class Leading:
 def leading(H: Expr, z: Sequence[Symbol]) -> Leading | None:
     """Return why exp(-H) has a finite integral over all real z (n coordinates, H a scalar), None if this was not shown.
 
-    Coefficients may hold parameters, whose signs SymPy's symbols carry. H = x**4 + x y + y**2: the square in y leaves
-    x**4 - x**2/4, whose leading form x**4 > 0 for x != 0.
+    Coefficients may contain parameters, whose signs SymPy's symbols carry. Worked, H = x**4 + x y + y**2: the square in
+    y is completed, (y + x/2)**2, and integrated out, which leaves x**4 - x**2/4; its leading form for the weight 1 is
+    x**4 > 0 for x != 0.
     """
     left, energy = list(z), H
     squares: list[tuple[str, str]] = []

@@ -3,6 +3,9 @@
 Floats propose: heavy-tailed samples, then descent without derivatives on the smallest eigenvalue, from the best of them
 (Nelder, Mead 1965). A proposal is rounded to simple rationals and counts only if, exactly or by balls, every
 declaration holds there and v.T A v < 0.
+
+Worked example, [[1, x], [x, 1]] with eigenvalues 1 - x and 1 + x: descent leads to some x > 1, which is rounded to x =
+2, say; there v = (1, -1) has v.T A v = 2 - 2 x = -2.
 """
 
 from collections.abc import Callable, Iterator
@@ -43,11 +46,11 @@ Point = dict[Expr, Fraction]
 
 
 def descended(f: Values, starts: np.ndarray) -> np.ndarray:
-    """Return the best point found from each start.
+    """Return the best point that descent reaches from each start, an array of shape (k, n).
 
     Args:
-        f: The function.
-        starts: Shape (k, n).
+        f: takes points of shape (k, n), returns values of shape (k,); infinite outside the domain.
+        starts: of shape (k, n).
     """
     count, n = starts.shape
     simplex = np.repeat(starts[:, None, :], n + 1, axis=1)
@@ -104,9 +107,8 @@ class Direction:
 def falsified(a: Rows, region: Region, names: tuple[Expr, ...]) -> Direction | None:
     """Return a point of a region and a direction in which the symmetric part of a matrix is negative; None if unknown.
 
-    `names` are the symbols to choose, all that the matrix and the region speak of among them.
-
-    `a` is n x n; the direction v has n rationals and v.T (a + a.T) v/2 < 0 at the point, exactly or by balls.
+    `names` are the symbols to choose, all that occur in the matrix and the region among them. `a` is n x n; the
+    direction v has n rationals and v.T (a + a.T) v/2 < 0 at the point, exactly or by balls.
     """
     n = len(a)
     half = sympy.Rational(1, 2)
@@ -128,7 +130,7 @@ def falsified(a: Rows, region: Region, names: tuple[Expr, ...]) -> Direction | N
 def confirmed(symmetric: Rows, region: Region, at: Point) -> Direction | None:
     """Return the negative direction v.T A v < 0 of a symmetric n x n matrix at a point; None if it has none.
 
-    None, too, where the point is outside the region, or an entry has no value there.
+    None, too, if the point is outside the region, or an entry has no value there.
     """
 
     def leaf(e: Expr) -> Fraction:

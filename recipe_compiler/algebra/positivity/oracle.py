@@ -17,7 +17,7 @@ RESOURCES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class OracleAnswer:
-    """Whether Z3 finds that there is no counterexample, and its name and version."""
+    """Whether Z3 proves that there is no counterexample, with its name and version."""
 
     holds: bool
     version: str

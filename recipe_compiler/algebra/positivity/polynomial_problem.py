@@ -1,4 +1,4 @@
-"""A symmetric matrix of scalars on a domain as a matrix of polynomials with polynomial facts: all later steps see this.
+"""A symmetric matrix of scalars on a domain as a matrix of polynomials with polynomial facts: the input of all provers.
 
 Denominators are multiplied away: a factor of known sign as it is, any other one squared, so that the matrix of
 polynomials is the given one times something positive wherever that is defined.
@@ -29,7 +29,7 @@ Polynomials = tuple[tuple[fmpq_mpoly, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """`generator**power = value` by a polynomial in earlier generators."""
+    """generator**power = value, a polynomial in earlier generators: r**2 = 1 + x of r = sqrt(1 + x)."""
 
     generator: int
     power: int
@@ -66,7 +66,11 @@ class PolynomialProblem:
     given: frozenset[str]
 
     def reduced(self, p: fmpq_mpoly) -> fmpq_mpoly:
-        """Return a polynomial with all relations applied."""
+        """Return a polynomial with all relations applied.
+
+        Raises:
+            NoNormalFormError: more than 20,000 terms.
+        """
         for relation in self.relations:
             k, n = relation.generator, relation.power
             while p.degrees()[k] >= n:
@@ -84,7 +88,7 @@ class PolynomialProblem:
 def problem(a: Rows, region: Region) -> PolynomialProblem:
     """Return the question whether a symmetric n x n matrix of scalars is positive semidefinite on a region.
 
-    [[1/x]] with x > 0 becomes [[1]], multiplied with x; with x of either sign [[x]], multiplied with x**2.
+    [[1/x]] with x > 0 becomes [[1]], multiplied by x; with x of either sign [[x]], multiplied by x**2.
 
     Raises:
         NoNormalFormError: an entry that is not real, not defined or too large.

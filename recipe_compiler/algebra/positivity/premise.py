@@ -1,10 +1,10 @@
-"""Signs of typed formulas, entry by entry, by the same proofs as those of matrices: what definedness rests on.
+"""Signs of typed formulas, entry by entry, by the same proofs as those of matrices: definedness rests on them.
 
-Where a document fixes all sizes its formulas are read entry by entry; else what has entries of a symbolic size is one
-opaque scalar of known sign, and the answer holds for every size: `1 + norm2(theta)/d` becomes `1 + q/d` with opaque
-q >= 0 and d >= 1. Opaque scalars that stand for equal formulas are one; anything true of them all is true of the
-formula at every size. Signs come from the structural rules. Of a vector or matrix put together entry by entry
-(`1 + sin(theta)**2`) one entry is read: an opaque part stands for its own.
+If a document fixes all sizes its formulas are read entry by entry; otherwise what has entries of a symbolic size is one
+opaque scalar of known sign, and the answer holds for every size: `1 + norm2(theta)/d` becomes `1 + q/d` with opaque q
+>= 0 and d >= 1. Opaque scalars that stand for equal formulas are one; anything true of them all is true of the formula
+at every size. Signs come from the structural rules. Of a vector or matrix put together entry by entry (`1 +
+sin(theta)**2`) one entry is read: an opaque part stands for its own.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +51,7 @@ LARGEST_MATRIX = 4
 
 @dataclass(slots=True)
 class Abstraction:
-    """Opaque scalars met so far, with what is known of them."""
+    """Opaque scalars introduced so far, with the facts about them."""
 
     declarations: Declarations
     sign_of: SignOf
@@ -59,11 +59,14 @@ class Abstraction:
     facts: list[Fact] = field(default_factory=list)
 
     def scalar(self, formula: Formula) -> Expr:
-        """Return a scalar formula, or one entry of another, in opaque scalars."""
+        """Return a scalar formula, or one entry of another, as a SymPy scalar in opaque scalars."""
         return self._of(plain(formula, self.declarations))
 
     def region(self) -> Region:
-        """Return what is declared of the opaque scalars met so far; scalar assumptions are read, and may add some."""
+        """Return what is declared of the opaque scalars introduced so far.
+
+        Scalar assumptions are read, and may add some.
+        """
         scalars = (c for c in self.declarations.assume if not c.left.shape.sizes and not c.right.shape.sizes)
         found = [assumed(compare, self.scalar(compare.left), self.scalar(compare.right)) for compare in scalars]
         return tuple(fact for fact in (*self.facts, *found) if not fact.value.is_number)
@@ -131,7 +134,7 @@ class Abstraction:
 def shown(
     formula: Formula, op: str, declarations: Declarations, sign_of: SignOf, offset: int = 0, light: bool = False
 ) -> frozenset[str] | None:
-    """Return what it rests on that every entry of a formula has `entry + offset op 0`, None if that is not shown.
+    """Return the declarations by which every entry of a formula has `entry + offset op 0`; None if that is not shown.
 
     Args:
         formula: A scalar, or a vector or matrix.
@@ -157,9 +160,9 @@ def _given(answers: Sequence[Shown | None]) -> frozenset[str] | None:
 
 @lru_cache(maxsize=1024)
 def definite(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
-    """Return what it rests on that a small n x n matrix of a document that fixes all sizes is positive definite.
+    """Return the declarations by which a small n x n matrix of fixed size is positive definite; None if not shown.
 
-    A symmetric matrix is if and only if all its characteristic coefficients e_k > 0. None where it is not shown.
+    A symmetric matrix is if and only if all its characteristic coefficients e_k > 0.
     """
     if declarations.sizes:
         return None
@@ -176,7 +179,7 @@ def definite(formula: Formula, declarations: Declarations) -> frozenset[str] | N
 
 @lru_cache(maxsize=1024)
 def invertible(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
-    """Return what it rests on that det A != 0 everywhere, A small, n x n and of fixed size; None if not shown."""
+    """Return the declarations by which det A != 0 everywhere, A small, n x n and of fixed size; None if not shown."""
     if declarations.sizes:
         return None
     try:
@@ -190,7 +193,7 @@ def invertible(formula: Formula, declarations: Declarations) -> frozenset[str] |
 
 
 def apart(declarations: Declarations, sizes: Mapping[str, int]) -> Callable[[Expr], bool]:
-    """Return whether a scalar at fixed sizes is shown to have no zero where all that is declared holds."""
+    """Return a test whether a scalar at fixed sizes is shown to have no zero wherever the declarations hold."""
 
     def never_zero(e: Expr) -> bool:
         try:

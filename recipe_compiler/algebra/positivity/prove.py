@@ -1,7 +1,9 @@
 """Proofs that a matrix of scalars is positive semidefinite, or a scalar positive, on a region: the cheapest way first.
 
-Signs of the characteristic coefficients by terms and factors; sums of squares with exact Gram matrices; Z3 on the
-coefficients; ball arithmetic on bounded boxes. Z3 alone is trusted: every other proof carries what re-checks it.
+1. signs of the characteristic coefficients e_k by terms and factors: M is PSD iff all e_k >= 0 2. sums of squares with
+exact Gram matrices: v.T M v = sum_g g w_g.T Q_g w_g 3. Z3 on e_k >= 0 4. ball arithmetic on bounded boxes
+
+Z3 alone is trusted: every other proof carries what re-checks it.
 """
 
 from dataclasses import dataclass
@@ -30,7 +32,7 @@ LARGEST_WORK = 2_000_000
 
 
 def connected(problem: PolynomialProblem) -> tuple[tuple[int, ...], ...]:
-    """Return the rows of an n x n matrix in groups with nothing but zeros between them.
+    """Return the rows of an n x n matrix in groups with only zeros between them: its diagonal blocks.
 
     [[a, 0, b], [0, c, 0], [b, 0, d]] has {0, 2} and {1}.
     """
@@ -49,8 +51,8 @@ def connected(problem: PolynomialProblem) -> tuple[tuple[int, ...], ...]:
 def coefficients(problem: PolynomialProblem) -> tuple[fmpq_mpoly, ...]:
     """Return e_1, ..., e_n of the n x n matrix of a problem: det(t I - M) = t**n - e_1 t**(n-1) + e_2 t**(n-2) - ...
 
-    A symmetric M is positive semidefinite if and only if all e_k >= 0. By Faddeev and LeVerrier: B_0 = I, M_k = M
-    B_(k-1), e_k = (-1)**(k+1) tr(M_k)/k, B_k = M_k - tr(M_k)/k I.
+    e_k is the sum of the principal minors of size k. A symmetric M is positive semidefinite if and only if all e_k >=
+    0. By Faddeev and LeVerrier: B_0 = I, M_k = M B_(k-1), e_k = (-1)**(k+1) tr(M_k)/k, B_k = M_k - tr(M_k)/k I.
 
     [[2, 1], [1, 1]] has e = 3, 1 and is positive definite; diag(0, -1) has e = -1, 0 and is not, though its leading
     minors are 0, 0.
@@ -91,7 +93,7 @@ LARGEST_FOR_Z3 = 600
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How something was shown, from which declarations, and what re-checks it."""
+    """A proof: the method, the declarations that it uses, and the data by which it can be re-checked."""
 
     by: str
     given: frozenset[str] = frozenset()
@@ -110,7 +112,7 @@ class DiagonalBlock:
 
     @property
     def by_signs(self) -> Shown | None:
-        """That all coefficients are nonnegative by their signs, None if one is not seen to be."""
+        """Return the proof that all coefficients e_k are nonnegative by their signs, None if one is not seen to be."""
         if not self.coefficients or not all(self.signs):
             return None
         reasons = (
@@ -135,9 +137,9 @@ def parts(a: Rows, region: Region) -> tuple[DiagonalBlock, ...] | None:
 
 
 def deeper(part: DiagonalBlock, a: Rows, region: Region) -> Shown | list[str]:
-    """Return a proof about a block whose coefficients have no clear signs; else what was tried.
+    """Return a proof about a block whose coefficients have no clear signs; else the list of methods that failed.
 
-    In turn sums of squares, Z3 on e_k >= 0, and boxes; `a` is the whole n x n matrix, of which `part` names rows.
+    In order: sums of squares, Z3 on e_k >= 0, and boxes; `a` is the whole n x n matrix, of which `part` names rows.
     """
     from recipe_compiler.algebra.positivity.squares import squares  # imports NumPy, which most proofs need not
 
@@ -161,7 +163,8 @@ def deeper(part: DiagonalBlock, a: Rows, region: Region) -> Shown | list[str]:
 def scalar(e: Expr, op: str, region: Region, light: bool = False) -> Shown | None:
     """Return a proof of `e op 0` (`op` one of `> >= !=`) wherever e is defined in a region, None if none was found.
 
-    `light` keeps to signs of terms and factors. x**2 - 2 x + 2 > 0 has no clear sign there, and is shown by Z3.
+    In order: signs of terms and factors (all that `light` allows), ball arithmetic where every name has bounds, Z3.
+    x**2 - 2 x + 2 > 0 has terms of both signs and does not factor; over all real x it is shown by Z3.
 
     Raises:
         ValueError: `op` is none of these.

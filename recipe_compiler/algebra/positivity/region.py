@@ -1,4 +1,4 @@
-"""What is declared about the names of a document, as inequalities of scalars: the only premises a proof may use."""
+"""What is declared about the names of a document, as inequalities of scalars: the only premises of a proof."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ class Fact:
 
     @property
     def names(self) -> frozenset[Expr]:
-        """The symbols and undefined functions it speaks of."""
+        """The symbols and undefined functions that occur in it."""
         return names_of(self.value)
 
 
@@ -63,7 +63,7 @@ def names_of(e: Expr) -> frozenset[Expr]:
 def about(region: Region, scalars: Iterable[Expr]) -> Region:
     """Return the facts about the names in scalars, and about those that these facts connect them with.
 
-    Of x they are x < y and, through y, y < 1.
+    About x with the facts x < y, y < 1 and u > 0, they are x < y and, through y, y < 1.
     """
     names: frozenset[Expr] = frozenset().union(*(names_of(e) for e in scalars))
     found: list[Fact] = []
@@ -83,7 +83,7 @@ def given(region: Region) -> frozenset[str]:
 
 
 def satisfies(fact: Fact, value: Value) -> bool:
-    """Whether a fact certainly holds where its left side has a value."""
+    """Whether a fact certainly holds if its left side has this value."""
     zero = isinstance(value, Fraction) and value == 0
     match fact.op:
         case ">":
@@ -97,7 +97,7 @@ def satisfies(fact: Fact, value: Value) -> bool:
 
 
 def region_at(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
-    """Return all that is declared at fixed sizes.
+    """Return all that is declared, as scalar facts at fixed sizes.
 
     Raises:
         entries.NotScalarisableError: an assumption without entries.
@@ -118,8 +118,8 @@ def region_at(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
 def region_alike(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
     """Return what is declared of every position alike, at sizes that stand for all of them.
 
-    What is shown of one entry by these facts holds of every entry, at every size. Assumptions that join entries, single
-    one out or speak of a size are left out: at d = 1, `sum(a) > 1` would say `a[0] > 1`.
+    What is shown of one entry by these facts holds of every entry, at every size. Assumptions that connect entries,
+    single one out or mention a size are left out: at d = 1, `sum(a) > 1` would give `a[0] > 1`.
     """
     alike = tuple(c for c in declarations.assume if _is_of_one_position(c.left) and _is_of_one_position(c.right))
     return region_at(replace(declarations, assume=alike), sizes)
@@ -171,14 +171,14 @@ def of_block(block: Block, z: tuple[Expr, ...], scalar: Callable[[Formula], Expr
 
 
 def of_kinds(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]:
-    """Yield what the kinds of a scalar, or the signs declared of the entries of a matrix, mean for one entry."""
+    """Yield the facts that the kinds of a scalar, or the signs declared of a matrix's entries, give for one entry."""
     for kind, op in ((Kind.POSITIVE, ">"), (Kind.NONNEGATIVE, ">="), (Kind.NONZERO, "!=")):
         if kind in kinds:
             yield Fact(value, op, f"{name} is {kind}")
 
 
 def of_scalar(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]:
-    """Yield what the kinds of a scalar mean: a definite one is a positive one."""
+    """Yield the facts that the kinds of a scalar give, definite meaning positive."""
     yield from of_kinds(name, value, kinds)
     for kind, op in ((Kind.PD, ">"), (Kind.PSD, ">=")):
         if kind in kinds:
@@ -186,7 +186,7 @@ def of_scalar(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]
 
 
 def of_data(item: Datum, value: Expr) -> Iterator[Fact]:
-    """Yield what is known of every number of a data field: its kinds, and the least and largest value allowed."""
+    """Yield the facts about every number of a data field: its kinds, and the least and largest allowed value."""
     yield from of_kinds(item.name, value, item.kinds)
     if item.values:
         says = f"{item.name} is one of {', '.join(map(str, item.values))}"

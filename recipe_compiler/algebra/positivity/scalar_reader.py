@@ -1,9 +1,13 @@
 """Scalars as quotients of polynomials in transcendentals (exp, roots, sine, |u|), with true facts about these.
 
-Facts hold wherever the scalar is defined: r = b**(1/n) has r >= 0 and r**n = b; E = exp(t) has E > 0, E >= 1 + t and E
-(1 - t) <= 1; sin**2 + cos**2 = 1; |u|**2 = u**2, |u| >= 0; s = sign u has s**3 = s, s**2 u = u, s u >= 0. An unknown
-function is free. A free transcendental stands for more than it may be: what is shown of it is true, what is not says
-nothing.
+    r = b**(1/n)        r >= 0, r**n = b
+    E = exp(t)          E > 0, E >= 1 + t, E (1 - t) <= 1
+    sin, cos            sin**2 + cos**2 = 1
+    |u|                 |u|**2 = u**2, |u| >= 0
+    s = sign u          s**3 = s, s**2 u = u, s u >= 0
+
+Facts hold wherever the scalar is defined. An undefined function is free. A free transcendental ranges over more than
+the values that it takes: what is shown for all of these is true, and a failure decides nothing.
 """
 
 import math
@@ -37,7 +41,7 @@ class QuotientInequality:
 
 
 class ScalarReading:
-    """The rules of one pass over several scalars in one ring, and the facts they have noted."""
+    """The rules of one pass over several scalars in one ring, and the facts collected on the way."""
 
     def __init__(self, denominators: Mapping[tuple[object, Expr], int], room: int) -> None:
         self.denominators = denominators
@@ -61,7 +65,7 @@ class ScalarReading:
         self.ring = self.reader.ring
 
     def of(self, e: Expr) -> Quotient:
-        """Return a scalar, `elementary`, as a quotient; raises as `QuotientReader.of`."""
+        """Return a scalar, `elementary`, as a quotient; raises the errors of `QuotientReader.of`."""
         return self.reader.of(e)
 
     def is_nonnegative(self, a: Quotient) -> bool:

@@ -1,4 +1,4 @@
-"""Signs that entries may have, as sets, and their arithmetic. Rules only ever widen a set."""
+"""Signs that entries may have, as subsets of {-1, 0, 1}, and their arithmetic. Every rule may only widen a set."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ ANY = frozenset({MINUS, ZERO, PLUS})
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """The signs that entries may have, and what was used to know it."""
+    """The signs that entries may have, and the declarations from which this is known."""
 
     may_be: frozenset[int] = ANY
     given: frozenset[str] = frozenset()
@@ -45,7 +45,7 @@ def sign_of(*values: int, given: str = "") -> Sign:
 
 
 def known(sign: Sign) -> Sign:
-    """Return the sign without reasons where nothing is known."""
+    """Return the sign without declarations if nothing is known."""
     return UNKNOWN if sign.may_be == ANY else sign
 
 
@@ -55,7 +55,7 @@ def product(a: Sign, b: Sign) -> Sign:
 
 
 def plus(a: Sign, b: Sign) -> Sign:
-    """Return the sign of a sum of two: of 1 and 0 it is 1, of 1 and -1 any."""
+    """Return the sign of a sum of two: of {1} and {0, 1} it is {1}, of {1} and {-1} any."""
     found: set[int] = set()
     for x in a.may_be:
         for y in b.may_be:
@@ -64,7 +64,7 @@ def plus(a: Sign, b: Sign) -> Sign:
 
 
 def either(a: Sign, b: Sign) -> Sign:
-    """Return the sign of one of two."""
+    """Return the sign of one of two, the union: the sign of a `where` whose condition is unknown."""
     return known(Sign(a.may_be | b.may_be, a.given | b.given))
 
 
@@ -79,7 +79,7 @@ def summed(a: Sign) -> Sign:
 
 
 def integer_power(a: Sign, n: int) -> Sign:
-    """Return the sign of a**n, where it is defined: of an even n never -1, of a negative n never 0."""
+    """Return the sign of a**n wherever it is defined: for an even n never -1, for a negative n never 0."""
     if n == 0:
         return sign_of(PLUS)
     defined = [x for x in a.may_be if x or n > 0]
@@ -123,7 +123,7 @@ def of_block(block: Block) -> Sign:
 
 
 def assumed(formula: Formula, declarations: Declarations) -> Sign | None:
-    """Return the sign that an assumption states, if one is about this very formula."""
+    """Return the sign that an assumption gives to this very formula, None if there is no such assumption."""
     for compare in declarations.assume:
         for op, left, right in (
             (compare.op, compare.left, compare.right),

@@ -14,7 +14,7 @@ Known = tuple[fmpq_mpoly, bool]
 
 @dataclass(slots=True)
 class Signs:
-    """Generators (by number) that are positive, and those that are nonnegative: every positive one is both."""
+    """Numbers of generators known to be positive, nonnegative, nonzero; a positive one is in all three sets."""
 
     positive: set[int] = field(default_factory=set)
     nonnegative: set[int] = field(default_factory=set)
@@ -32,14 +32,14 @@ class Signs:
 
 @dataclass(frozen=True, slots=True)
 class ShownSign:
-    """A polynomial is nonnegative, positive if `strict`; `by` says how it is seen."""
+    """A polynomial is nonnegative, positive if `strict`; `by` names the rule."""
 
     strict: bool
     by: str
 
 
 def by_terms(p: fmpq_mpoly, signs: Signs) -> ShownSign | None:
-    """Return that a polynomial is a sum of nonnegative terms, None if it is not seen to be: x**2 + y with y >= 0."""
+    """Return that a polynomial is a sum of nonnegative terms, None if that is not seen: x**2 + y with y >= 0."""
     strict = False
     for exponents, coefficient in p.to_dict().items():
         if coefficient < 0:
@@ -54,7 +54,7 @@ def by_terms(p: fmpq_mpoly, signs: Signs) -> ShownSign | None:
 
 
 def by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> ShownSign | None:
-    """Return that a product of factors is nonnegative: even powers, and factors with a sign of their own.
+    """Return that a polynomial is a product of nonnegative factors: even powers, and factors with a sign of their own.
 
     (x - y)**2 (1 + z) with z >= 0 is.
     """
@@ -75,9 +75,10 @@ def by_factors(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> ShownSign
 
 
 def sign_of(p: fmpq_mpoly, signs: Signs, known: Iterable[Known] = ()) -> ShownSign | None:
-    """Return that a polynomial is nonnegative, None if no way shows it; `known` are polynomials >= 0 (or > 0).
+    """Return that a polynomial is nonnegative, None if no rule shows it; `known` are polynomials >= 0 (or > 0).
 
-    With x, y >= 0, `x y + 1` is positive by its terms; x**2 - 2 x y + y**2 is nonnegative by its factors, (x - y)**2.
+    With x, y >= 0, x y + 1 is positive by its terms; x**2 - 2 x y + y**2 is nonnegative by its factors, (x - y)**2;
+    with y - x >= 0 known, 2 y - 2 x + x**2 is twice that and a square.
     """
     if p.is_zero():
         return ShownSign(False, "zero")

@@ -1,9 +1,9 @@
-"""The linear system of a sum of squares, coefficient by coefficient: `v.T M v = sum_g g * w_g.T Q_g w_g`.
+"""The linear system of a sum of squares, coefficient by coefficient: v.T M v = sum_g g * w_g.T Q_g w_g.
 
 The unknowns are the entries of the Gram matrices Q_g. An element of a vector w_g is a vector of polynomials (its
 component along each v_i), so that a face of the cone can be spanned by combinations of monomials. Multipliers g are 1
-and known inequalities. Clarabel finds an approximate solution as far inside the cone as can be; that proves nothing:
-`squares` makes it exact or drops it.
+and known inequalities (Putinar 1993). Clarabel computes an approximate solution as far inside the cone as possible,
+which proves nothing: `squares` makes it exact or drops it.
 """
 
 import math
@@ -175,7 +175,10 @@ def _vanishing(found: SosSystem) -> Iterator[tuple[int, int]]:
 
 
 def interior(found: SosSystem) -> tuple[list[np.ndarray], float] | None:
-    """Return Gram matrices Q with `Q - t I` in the cone, t <= 1 as large as can be, and t; None without any."""
+    """Return Gram matrices Q, in floats, with Q - t I in the cone, t <= 1 as large as possible, and t.
+
+    None without any.
+    """
     import clarabel as solvers
     from scipy import sparse
 

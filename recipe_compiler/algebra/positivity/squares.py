@@ -1,8 +1,12 @@
-"""Sums of squares with an exact certificate: `v.T M v = sum_g g * w_g.T Q_g w_g`, every Q_g positive semidefinite.
+"""Sums of squares with an exact certificate: v.T M v = sum_g g * w_g.T Q_g w_g, every Q_g positive semidefinite.
 
-A numerical solver proposes, exact arithmetic disposes: its Gram matrices are rounded, projected onto the linear system
-exactly, and checked. Where they have no interior, what they send close to 0 is made rational and divided out (facial
-reduction), and the smaller system is tried again.
+A numerical solver proposes, exact arithmetic decides: its Gram matrices are rounded, projected onto the linear system
+exactly, and checked (Peyrl, Parrilo 2008). If they have no interior, their approximate null vectors are made rational
+and divided out (facial reduction), and the smaller system is tried again.
+
+Worked example, x**2 - 2 x + 1 with w = (1, x): q_00 = 1, 2 q_01 = -2, q_11 = 1 leave one matrix, [[1, -1], [-1, 1]],
+which is singular: rounding may miss it, but its null vector (1, 1) is simple. On the complement (1, -1), w becomes 1 -
+x, and Q = [[1]].
 """
 
 from collections.abc import Iterator
@@ -43,8 +47,8 @@ def exact(found: SosSystem, near: list[np.ndarray]) -> tuple[Gram, ...] | None:
     """Return positive semidefinite Gram matrices that solve the system exactly, near given ones; None without any.
 
     The entries q are rounded to fractions of 2**bits and projected: q + A.T y with (A A.T) y = b - A q, the nearest
-    solution of A q = b (Peyrl, Parrilo 2008). L D L.T over the rationals decides whether they are semidefinite; more
-    bits are tried if not.
+    solution of A q = b (Peyrl, Parrilo 2008). L D L.T over the rationals decides whether they are semidefinite; if not,
+    more bits are tried.
     """
     for bits in BITS:
         q = [fmpq(round(float(near[n][i, j]) * 2**bits), 2**bits) for n, i, j in found.unknowns]
@@ -58,9 +62,9 @@ def exact(found: SosSystem, near: list[np.ndarray]) -> tuple[Gram, ...] | None:
 
 
 def null_space(near: np.ndarray, tolerance: float) -> list[list[fmpq]] | None:
-    """Return simple rational vectors v with A v close to 0, A n x n of floats; None without any, or simple ones.
+    """Return simple rational vectors v with A v close to 0, A n x n of floats; None if there are none.
 
-    The reduced echelon form of them has simple entries where the exact one has.
+    Their reduced echelon form has simple entries if the exact one has.
     """
     if not len(near):
         return None
@@ -173,7 +177,7 @@ def squares(problem: PolynomialProblem) -> Squares | None:
 
     Each Q_g is a positive semidefinite matrix of rationals, each g is 1 or known to be >= 0 on the domain; multipliers
     other than 1 are tried last. Floats propose (Clarabel); the rounded matrices are projected onto the equations
-    exactly (Peyrl, Parrilo 2008), so that the identity holds as it stands.
+    exactly (Peyrl, Parrilo 2008), so that the identity holds exactly.
 
     For M = [[x**2 - 2 x + 1]], w = (v, v x) and Q = [[1, -1], [-1, 1]], with no other multiplier than 1.
     """

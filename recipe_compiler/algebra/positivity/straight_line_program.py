@@ -1,4 +1,4 @@
-"""Scalars as a list of steps, each subexpression once: run on arrays of floats to search (`floats`), on balls to prove.
+"""Scalars as a list of steps, each subexpression once: run on arrays of floats to search, on balls to prove.
 
 The steps are built node by node from the scalars; no text is made or evaluated.
 """
@@ -23,7 +23,7 @@ LARGEST_EXPONENT = 64
 
 @dataclass(frozen=True, slots=True)
 class ProgramArithmetic:
-    """How numbers are made, raised and put through functions; `+` and `*` are those of the numbers."""
+    """How numbers are made, raised to powers and put into functions; `+` and `*` are those of the numbers."""
 
     number: Callable[[int, int], Any]
     power: Callable[[Any, Any, sympy.Rational | None], Any]
@@ -33,7 +33,7 @@ class ProgramArithmetic:
 
 @dataclass(frozen=True, slots=True)
 class ProgramSteps:
-    """Each step is an expression with the numbers of the steps it needs; `results` are those requested."""
+    """Each step is an expression with the numbers of the steps it needs; `results` are those of the scalars."""
 
     steps: tuple[tuple[Expr, tuple[int, ...]], ...]
     results: tuple[int, ...]
@@ -51,7 +51,7 @@ class ProgramSteps:
 
 
 def steps(scalars: list[Expr]) -> ProgramSteps:
-    """Return scalars as steps."""
+    """Return scalars as a straight-line program: (x + 1)**2 and x + 1 share the step x + 1."""
     known: dict[Expr, int] = {}
     found: list[tuple[Expr, tuple[int, ...]]] = []
 

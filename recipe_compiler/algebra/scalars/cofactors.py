@@ -11,9 +11,9 @@ Table = Sequence[Sequence[Any]]
 
 
 def by_cofactors(a: Table, total: Callable[[list[Any]], Any], one: Any, is_zero: Callable[[Any], bool]) -> Any:
-    """Return det a in any arithmetic, expanded along rows, minors computed once.
+    """Return det a of an n x n matrix in any arithmetic, expanded along rows, minors computed once: n 2**n products.
 
-    det a = sum_k (-1)**k a_0k det(a without row 0 and column k), `a` n x n; [[a, b], [c, d]] has a d - b c.
+    det a = sum_k (-1)**k a_0k det(a without row 0 and column k); [[a, b], [c, d]] has a d - b c.
     """
     n = len(a)
     minors: dict[tuple[int, ...], Any] = {(): one}
@@ -29,7 +29,7 @@ def by_cofactors(a: Table, total: Callable[[list[Any]], Any], one: Any, is_zero:
 
 
 def adjugate(a: Table, det: Callable[[Any], Any]) -> tuple[tuple[Any, ...], ...]:
-    """Return adj(a), with a adj(a) = det(a) I, in any arithmetic.
+    """Return adj(a), n x n, with a adj(a) = det(a) I, in any arithmetic.
 
     adj(a)_ij = (-1)**(i + j) det(a without row j and column i): [[a, b], [c, d]] has [[d, -b], [-c, a]].
     """

@@ -1,7 +1,7 @@
 """The sets of `formula/constraints.py` in scalars, at fixed sizes: b = g(u), and the log Jacobian J(u).
 
-What is emitted, its gradient included, is read back against these; that they fit each other is decided of every target
-that has one (`verify/builds/constrained.py`).
+Emitted code, its gradient included, is read back against these; that the two agree with each other is decided for every
+target that has such a set (`verify/builds/constrained.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,10 @@ Entries = Mapping[tuple[int, ...], Expr]
 
 
 def value(constraint: Constraint, u: Sequence[Expr], rows: int) -> Entries:
-    """Return g(u) entry by entry, of a column or a matrix of so many rows."""
+    """Return g(u) entry by entry, of a column or a matrix with `rows` rows.
+
+    Of a simplex g(u)_k = exp(u_k)/sum_l exp(u_l); of an ordered column u_0, u_0 + exp(u_1), ...; of a covariance L L.T.
+    """
     if constraint in VECTORS:
         return {(k,): entry for k, entry in enumerate(_column(constraint, u))}
     L = _factor(constraint, u, rows)
@@ -25,7 +28,10 @@ def value(constraint: Constraint, u: Sequence[Expr], rows: int) -> Entries:
 
 
 def log_jacobian(constraint: Constraint, u: Sequence[Expr], rows: int) -> Expr:
-    """Return J(u), up to a constant."""
+    """Return J(u) = log |det dg/du|, up to a constant; of a unit vector or simplex with the law of the free direction.
+
+    For a unit vector g(u) = u/|u| that direction is |u|, and J = -|u|**2/2.
+    """
     below = [(i, j) for i in range(rows) for j in range(i)]
     match constraint:
         case Constraint.ORDERED:

@@ -26,7 +26,10 @@ _OF_ONE_ARGUMENT = tuple(row.of for row in SCALAR_FUNCTIONS.values() if row.corn
 
 @lru_cache(maxsize=REMEMBERED)
 def slope(e: Expr, x: Symbol) -> Expr:
-    """Return de/dx of a scalar, a scalar; kinks must have been put as cells before (`sign_cells.off_kinks`)."""
+    """Return de/dx of a scalar, a scalar.
+
+    Kinks must have been replaced by cells before (`sign_cells.off_kinks`). Every subexpression is differentiated once.
+    """
     match e:
         case Symbol():
             return sympy.Integer(int(e == x))

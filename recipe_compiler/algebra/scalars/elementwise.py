@@ -1,8 +1,8 @@
 """What the second engine knows of the elementwise functions: their meaning as SymPy scalars, domains, signs and balls.
 
 Stated apart from the first engine's table, `formula/elementwise.py`, from which nothing is taken: that the two agree is
-what the identities show. `FUNCTIONS` are those of the language; `SCALAR_FUNCTIONS` are SymPy's functions that they come
-to, softplus being a logarithm and an exponential. `docs/howto_function.md` adds one.
+what the identities show. `FUNCTIONS` are those of the language; `SCALAR_FUNCTIONS` are SymPy's functions that they
+reduce to, softplus(x) being log(1 + exp(x)). `docs/howto_function.md` adds one.
 """
 
 import math
@@ -40,7 +40,7 @@ class Signs(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A condition on the argument, `x + offset op 0` or `cos(x) + offset op 0`: inside, all derivatives exist."""
+    """A condition on the argument, x + offset op 0 or cos(x) + offset op 0; where it holds, all derivatives exist."""
 
     op: str
     """`>` or `!=`."""
@@ -50,7 +50,7 @@ class Need:
     """Whether there is a value where `>` is `=`."""
 
     def of(self, x: Expr) -> Expr:
-        """Return what is compared with 0."""
+        """Return the expression that is compared with 0."""
         return (sympy.cos(x) if self.cosine else x) + self.offset
 
 

@@ -45,19 +45,19 @@ from recipe_compiler.formula.shapes import Shape
 
 
 class NotScalarisableError(Exception):
-    """A formula the second engine has no meaning for; the claim that needs it is undecided."""
+    """A formula that has no scalar entries in the second engine; a claim that needs them is undecided."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What names mean and how large things are."""
+    """The declarations that give names their meaning, and the integers for symbolic sizes."""
 
     declarations: Declarations
     sizes: Mapping[str, int]
 
 
 def entries(formula: Formula, declarations: Declarations, sizes: Mapping[str, int]) -> ImmutableMatrix:
-    """Return the entries of a formula at fixed sizes.
+    """Return the entries of a formula at fixed sizes, as a SymPy matrix.
 
     A scalar is 1 x 1, a column n x 1, a row 1 x n.
 

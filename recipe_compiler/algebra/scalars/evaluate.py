@@ -31,8 +31,8 @@ class NoValueError(Exception):
 def evaluate(e: Expr, leaf: Callable[[Expr], Value]) -> Value:
     """Return the value of an expression, `leaf` giving that of symbols, undefined functions and their derivatives.
 
-    Fractions wherever all is rational, else a ball that contains the value (Johansson 2017): sqrt(4) is 2, sqrt(2) a
-    ball.
+    A fraction if everything is rational, else a ball that contains the value (Johansson 2017): sqrt(4) is 2, sqrt(2) a
+    ball of 256 bits.
 
     Raises:
         NoValueError: undefined at the point (division by zero, log of a negative number), or not enclosed.
@@ -66,7 +66,7 @@ def rational_rows(a: Rows, leaf: Callable[[Expr], Value]) -> tuple[tuple[Fractio
 def is_certainly(value: Value, sign: int) -> bool:
     """Whether a value is certainly positive (`sign` 1), negative (-1) or different from zero (0).
 
-    It is not of a ball that contains 0.
+    False for a ball that contains 0.
     """
     if isinstance(value, Fraction):
         return value != 0 if sign == 0 else value * sign > 0

@@ -33,9 +33,10 @@ def total(terms: list[Expr]) -> Expr:
 
 
 def dot(x: Iterable[Expr], y: Iterable[Expr]) -> Expr:
-    """Return sum_i x_i y_i of as many scalars each.
+    """Return sum_i x_i y_i, leaving out products with 0.
 
-    Of what it multiplies by 0 SymPy asks part by part whether it is finite; a pole that is written is enough to find.
+    For a product with 0, SymPy would check of every part of the other factor whether it is finite; here the factor only
+    must not contain a pole.
     """
     return total([a * b for a, b in zip(x, y, strict=True) if not (_drops(a, b) or _drops(b, a))])
 
@@ -85,7 +86,7 @@ def determinant(a: Rows) -> Expr:
 
 
 def inverse(a: Rows) -> Rows:
-    """Return the n x n inverse adj(A)/det(A), of numbers by elimination; that det A is not 0 is for the caller to know.
+    """Return the n x n inverse adj(A)/det(A), of numbers by elimination; the caller must know that det A is not 0.
 
     Raises:
         TooLargeError: a symbolic matrix beyond what cofactors can do.

@@ -1,8 +1,8 @@
-"""Reading scalars into quotients of polynomials: what kind of expression each one is, and one pass over it.
+"""Reading scalars into quotients of polynomials: the kind of every expression, and one pass over it.
 
-What is the same for all who read is here: numbers, sums and products. The rest are rules of the reader's own, one for
-each kind of expression, since readers differ in what they may take for true: the test for zero knows of relations that
-hold where an expression is defined, the proofs of signs of inequalities too, the search for a skew Q only proposes.
+Rules that all readers share are here: numbers, sums and products. The others are the reader's own, one for each kind of
+expression, since readers differ in what they may assume: the test for zero uses relations that hold where an expression
+is defined, the proofs of signs inequalities too, the search for a skew Q only proposes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Head(Enum):
-    """What stands at the root of an expression."""
+    """The kind of an expression, by its root node."""
 
     NUMBER = auto()
     """A rational one."""
@@ -56,7 +56,7 @@ _HEADS: Mapping[type[sympy.Basic], Head] = {
 
 
 def head(e: Expr) -> Head:
-    """Return what stands at the root of an expression."""
+    """Return the kind of an expression, by its root node."""
     if isinstance(e, sympy.Rational):
         return Head.NUMBER
     if isinstance(e, sympy.Pow):
@@ -87,10 +87,10 @@ class QuotientReader:
         }
 
     def of(self, e: Expr) -> Quotient:
-        """Return a scalar as a quotient.
+        """Return a scalar as a quotient of polynomials in its transcendentals.
 
         Raises:
-            NoNormalFormError: not real, not defined, too large, or of a kind that there is no rule for.
+            NoNormalFormError: not real, not defined, too large, or of a kind without a rule.
             RingFullError: more transcendentals than there is room for.
         """
         found = self.known.get(e)
@@ -103,7 +103,7 @@ class QuotientReader:
         return found
 
     def name(self, e: Expr) -> object:
-        """Return a name that equal expressions share as far as the normal form sees it."""
+        """Return a hashable name, the same for all expressions that the normal form shows to be equal."""
         return quotients.key(self.of(e))
 
     def product(self, factors: Iterable[Quotient]) -> Quotient:
@@ -125,10 +125,12 @@ class QuotientReader:
 
 
 def with_room(read: Callable[[int], T], first: int, largest: int) -> T:
-    """Return what is read in the first ring with room for its transcendentals, each four times as large as the last.
+    """Return the result of `read` in the first ring with room for its transcendentals.
+
+    Each ring has four times the room of the last.
 
     Raises:
-        NoNormalFormError: the largest has not.
+        NoNormalFormError: the largest ring has not enough room.
     """
     room = first
     while room <= largest:

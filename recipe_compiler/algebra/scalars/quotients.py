@@ -23,7 +23,7 @@ class RingFullError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """`top / prod factor**n`, the factors by their number in the ring's table."""
+    """top / prod factor**n, a polynomial over factors given by their numbers in the ring's table."""
 
     top: fmpq_mpoly
     bottom: tuple[tuple[int, int], ...] = ()
@@ -31,7 +31,7 @@ class Quotient:
 
 @dataclass(slots=True)
 class Ring:
-    """Generators, relations `generator**n = quotient` and denominators of one expression, while it is being read."""
+    """Generators, relations generator**n = quotient and denominators of one expression, while it is being read."""
 
     context: fmpq_mpoly_ctx
     room: int
@@ -96,6 +96,9 @@ def add(terms: list[Quotient], of: Ring) -> Quotient:
     """Return the sum over the least common denominator, reduced.
 
     1/x + 1/(x y) = (y + 1)/(x y).
+
+    Raises:
+        NoNormalFormError: the numerator is too large.
     """
     common: dict[int, int] = {}
     by_bottom: dict[tuple[tuple[int, int], ...], fmpq_mpoly] = {}
@@ -129,7 +132,7 @@ def inverse(a: Quotient, of: Ring) -> Quotient:
 
 
 def split(top: fmpq_mpoly, of: Ring) -> tuple[fmpq, dict[int, int]]:
-    """Return a polynomial that is not zero as a constant and its factors, by their numbers, with exponents."""
+    """Return a nonzero polynomial as a constant and its factors, by their numbers, with exponents."""
     if len(top) <= LARGEST_TO_FACTOR:
         scale, parts = top.factor()
     else:
@@ -156,7 +159,7 @@ def power(a: Quotient, n: int, of: Ring) -> Quotient:
 
 
 def is_large_power(a: Quotient, n: int) -> bool:
-    """Whether a**n is too large to write out."""
+    """Whether a**n has too many terms to write out."""
     terms = len(a.top)
     return terms > 1 and abs(n) * math.comb(abs(n) + terms - 1, abs(n)) > LARGEST_PRODUCT
 
@@ -164,7 +167,8 @@ def is_large_power(a: Quotient, n: int) -> bool:
 def reduced(a: Quotient, of: Ring) -> Quotient:
     """Return a quotient with every relation applied to its top, latest generator first.
 
-    With r**2 = u, r**3 becomes u r.
+    With r**2 = u, r**3 becomes u r, and (1 + r)(1 - r) = 1 - r**2 becomes 1 - u. A relation mentions earlier generators
+    only, so this ends.
     """
     top, bottom = a.top, dict(a.bottom)
     for number, n, value in reversed(of.relations):

@@ -32,7 +32,8 @@ SIGNS = frozenset({Kind.POSITIVE, Kind.NONNEGATIVE, Kind.NONZERO})
 def negative_direction(a: Matrix) -> Column | None:
     """Return v with v.T a v < 0 for a symmetric n x n matrix of rationals, None if it is positive semidefinite.
 
-    Exact and complete: of [[1, 2], [2, 1]], with eigenvalues 3 and -1, one such v is (1, -1), where v.T a v = -2.
+    Exact and complete: of [[1, 2], [2, 1]], with eigenvalues 3 and -1, elimination pivots on 1, the Schur complement is
+    1 - 2*2 = -3, and its direction (1) lifts to v = (-2, 1) with v.T a v = 4 - 8 + 1 = -3.
     """
     if len(a) <= ELIMINATED:
         return _eliminated(a)
@@ -44,7 +45,7 @@ def negative_direction(a: Matrix) -> Column | None:
 
 @lru_cache(maxsize=REMEMBERED)
 def is_semidefinite(a: Matrix | tuple[tuple[fmpq, ...], ...]) -> bool:
-    """Whether a symmetric matrix is positive semidefinite: the signs of its characteristic polynomial alternate.
+    """Whether a symmetric n x n matrix is positive semidefinite: the signs of its characteristic polynomial alternate.
 
     All its roots are real, and none is negative if and only if all their elementary symmetric functions are >= 0.
     """
@@ -123,7 +124,7 @@ def nullspace(rows: tuple[Row, ...], width: int) -> tuple[Row, ...]:
 
 
 def null_vectors(a: fmpq_mat) -> list[list[fmpq]]:
-    """Return a basis of the vectors v with a v = 0: one for each column without a leading one, in their order."""
+    """Return a basis of the vectors v with a v = 0, one for each column without a pivot, in their order."""
     reduced, pivots = echelon(a)
     n = range(a.ncols())
     found: list[list[fmpq]] = []
@@ -136,12 +137,12 @@ def null_vectors(a: fmpq_mat) -> list[list[fmpq]]:
 
 
 def rank(rows: tuple[Row, ...], width: int) -> int:
-    """Return how many rows of `width` numbers are linearly independent."""
+    """Return the rank of rows of `width` numbers each."""
     return matrix(rows, width).rref()[1]
 
 
 def echelon(a: fmpq_mat) -> tuple[fmpq_mat, list[int]]:
-    """Return the reduced rows, and the columns of their leading ones."""
+    """Return the reduced row echelon form, and the columns of its pivots."""
     reduced, count = a.rref()
     return reduced, [next(k for k in range(a.ncols()) if reduced[row, k] != 0) for row in range(count)]
 
@@ -158,7 +159,7 @@ def fraction(x: fmpq) -> Fraction:
 
 @lru_cache(maxsize=REMEMBERED)
 def kinds_shown(numbers: Numbers, shape: Shape) -> tuple[Kind, ...]:
-    """Return the kinds that numbers of a shape are of, each as narrow as it can be said.
+    """Return the kinds that a matrix or vector of numbers has, each as narrow as possible.
 
     [[2, 1], [1, 1]] is positive definite, [[0, 1], [-1, 0]] skew, diag(1, 0) diagonal, nonnegative and semidefinite.
     """
@@ -176,7 +177,7 @@ def kinds_shown(numbers: Numbers, shape: Shape) -> tuple[Kind, ...]:
 
 
 def violates_exactly(numbers: tuple[tuple[Fraction, ...], ...], kind: Kind) -> bool:
-    """Whether numbers are not of a kind."""
+    """Whether numbers do not have a kind: exact, as the numbers are rational."""
     flat = [x for row in numbers for x in row]
     match kind:
         case Kind.REAL:

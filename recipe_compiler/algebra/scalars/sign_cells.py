@@ -1,9 +1,12 @@
 """Functions with kinks: exactly by signs, which are -1, 0 or 1; off the kinks by cells, where all is smooth.
 
 `where`, `minimum` and `maximum` are polynomials in signs and moduli, true at every point: with s = sign(l - r), the
-condition l == r holds where 1 - s**2 is 1, and nowhere else. `Cell(u)` is 1 or -1, with `u Cell(u) = |u|` everywhere;
-off {u = 0} it is the sign of u. It is constant on each cell, so its derivative is zero. That {u = 0} has no volume, or
-no point mass, is not its business, but that of whoever uses what was read off the kinks (`verify.core.kinks`).
+condition l == r holds where 1 - s**2 is 1, and nowhere else. `Cell(u)` is 1 or -1, with u Cell(u) = |u| everywhere; off
+{u = 0} it is the sign of u. It is constant on each cell, so its derivative is zero. That {u = 0} has no volume, or no
+point mass, is not decided here, but by whoever uses what was read off the kinks (`verify.core.kinks`).
+
+Worked example, max(x, 0) = (x + |x|)/2: off x = 0 it is x (1 + Cell(x))/2, with the derivative (1 + Cell(x))/2, which
+is 1 for x > 0 and 0 for x < 0.
 """
 
 from collections.abc import Callable
@@ -25,7 +28,7 @@ class Cell(sympy.Function):
     @classmethod
     # SymPy names the arguments of `eval` anew in every function
     def eval(cls, *args: sympy.Basic) -> Expr | None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Return the value where the sign is known."""
+        """Return the value if the sign of the argument is known."""
         x = cast(Expr, args[0])
         if x.is_positive:
             return sympy.Integer(1)
@@ -39,9 +42,9 @@ class Cell(sympy.Function):
 
 
 def chosen(op: str, left: Expr, right: Expr, yes: Expr, no: Expr) -> Expr:
-    """Return `where(left op right, yes, no)` at every point, by the sign of `left - right`.
+    """Return where(left op right, yes, no) at every point, by the sign of left - right.
 
-    where(l > r, yes, no) = no + (s**2 + s)/2 (yes - no) with s = sign(l - r).
+    where(l > r, yes, no) = no + (s**2 + s)/2 (yes - no) with s = sign(l - r): the factor is 1 for s = 1, else 0.
     """
     s = _sign(left - right)
     match op:
@@ -59,7 +62,7 @@ def chosen(op: str, left: Expr, right: Expr, yes: Expr, no: Expr) -> Expr:
 
 
 def by_signs(e: Expr) -> Expr:
-    """Return a scalar with `Min`, `Max` and `Piecewise` by signs and moduli: equal to it at every point.
+    """Return a scalar with `Min`, `Max` and `Piecewise` written by signs and moduli: equal to it at every point.
 
     Max(x, y) = (x + y + |x - y|)/2; where(x == y, x, y) = y + (1 - sign(x - y)**2) (x - y).
     """
@@ -67,7 +70,7 @@ def by_signs(e: Expr) -> Expr:
 
 
 def off_kinks(e: Expr) -> Expr:
-    """Return a scalar with all its kinks by cells: equal to it wherever no argument of a sign is zero.
+    """Return a scalar with all its kinks written by cells: equal to it wherever no argument of a sign is zero.
 
     |x| = x Cell(x), sign(x) = Cell(x).
     """

@@ -1,9 +1,9 @@
 """Names of a document at fixed sizes: SymPy symbols for coordinates, parameters, data; undefined functions for fields.
 
 A name is made by constructor calls only and carries its position, `theta[0]`, which no declared name can contain: names
-of different declarations never meet. What is declared is built in: the entries of a symmetric matrix are one symbol,
-those of a skew one differ by sign, those of a diagonal one vanish off the diagonal, positive scalars are positive. What
-has a value is that value.
+of different declarations never coincide. Declarations are built in: the entries of a symmetric matrix are one symbol,
+those of a skew one differ by sign, those of a diagonal one vanish off the diagonal, positive scalars are positive. A
+name with a value is that value.
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ def positions(shape: Shape, sizes: Sizes) -> tuple[tuple[int, ...], ...]:
 
 
 def extent(shape: Shape, sizes: Sizes) -> tuple[int, int]:
-    """Return how many rows and columns of entries a shape has; a scalar has one of each."""
+    """Return the numbers of rows and columns of a shape; a scalar has one of each."""
     return (
         1 if shape.rows is None else length(shape.rows, sizes),
         1 if shape.cols is None else length(shape.cols, sizes),

@@ -1,10 +1,13 @@
-"""What a scalar expression is rational in, its transcendentals, and the true relations among them.
+"""The transcendentals of a scalar expression, in which it is rational, and the true relations among them.
 
 Everything that is not a sum, product or integer power becomes a generator of a polynomial ring: symbols, undefined
 functions and their derivatives, exp, log, roots, signs, sine and cosine. Relations used are true wherever both sides
-are defined: `exp(a + b) = exp(a) exp(b)`, `(|f|**(1/q))**q = |f|`, `sin**2 = 1 - cos**2`, `|u| = sign(u) u`,
-`sign(u)**2 = 1` (off {u = 0}). Generators that depend on each other in ways not listed here can only make a zero go
-unseen.
+are defined:
+
+    exp(a + b) = exp(a) exp(b)      (|f|**(1/q))**q = |f|       sin**2 = 1 - cos**2
+    |u| = sign(u) u                 sign(u)**2 = 1 off {u = 0}
+
+Generators that depend on each other in ways not listed here can only make a zero go unseen.
 """
 
 import math
@@ -62,7 +65,7 @@ class NoNormalFormError(Exception):
 
 
 def argument(e: Expr, n: int = 0) -> Expr:
-    """Return the argument of a function of one scalar, or the n-th of more: a narrow door to SymPy's untyped `args`."""
+    """Return the n-th argument of a function of scalars, typed: SymPy's `args` are not."""
     return cast(Expr, e.args[n])
 
 
@@ -88,9 +91,9 @@ def _elementary(node: sympy.Basic, args: tuple[sympy.Basic, ...]) -> sympy.Basic
 
 
 def exponent_parts(e: Expr) -> Iterator[tuple[Expr, int, int]]:
-    """Yield an exponent as `sum of rest * numerator/denominator`, `rest` free of rational factors.
+    """Yield an exponent as terms rest * numerator/denominator, `rest` free of rational factors.
 
-    2 x/3 has (x, 2, 3).
+    2 x/3 + y gives (x, 2, 3) and (y, 1, 1).
     """
     for term in sympy.Add.make_args(sympy.expand(e)):
         coefficient, rest = cast(tuple[sympy.Rational, Expr], term.as_coeff_Mul(rational=True))
@@ -98,12 +101,12 @@ def exponent_parts(e: Expr) -> Iterator[tuple[Expr, int, int]]:
 
 
 def is_opaque(e: Expr) -> bool:
-    """Whether an expression is a generator as it stands: a symbol, pi, an unknown function or a derivative of one."""
+    """Whether an expression is a generator as it is: a symbol, pi, an unknown function or a derivative of one."""
     return isinstance(e, (sympy.Symbol, AppliedUndef, sympy.Derivative)) or e is sympy.pi
 
 
 def check_allowed(e: Expr) -> None:
-    """Refuse what no true relation covers.
+    """Refuse expressions that no true relation covers.
 
     Raises:
         NoNormalFormError: a pole, infinity or i; a derivative of a jump.
@@ -128,8 +131,9 @@ def exponent(e: Expr) -> Expr:
 def common_denominators(scalars: Iterable[Expr]) -> dict[tuple[object, Expr], int]:
     """Return, for every factor of exponents and angles in scalars, the least common denominator of its multiples.
 
-    Exponents of real powers, exponentials and angles are apart: ("power", 1), ("exp", x), ("angle", x). Of real powers
-    those of each base are there too: (x, 1).
+    exp(x/2) and exp(x/3) have 6 for x: both are powers of the one generator exp(x/6). Exponents of real powers,
+    exponentials and angles are kept apart: ("power", 1), ("exp", x), ("angle", x). Of real powers those of each base
+    are there too: (x, 1).
     """
     found: dict[tuple[object, Expr], int] = {}
     for e in scalars:

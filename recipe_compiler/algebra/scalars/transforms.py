@@ -14,7 +14,7 @@ from recipe_compiler.formula.transforms import Family, Transform
 
 
 def transformed(transform: Transform | None, x: Expr) -> Expr:
-    """Return T(x); x where there is no transform."""
+    """Return T(x) = log x, x**c or exp(c x); x if there is no transform."""
     if transform is None:
         return x
     c = rational(transform.number)

@@ -1,6 +1,6 @@
-"""Typed formulas with every transpose carried down to the names: what makes `L P L.T` visible as such.
+"""Typed formulas with every transpose carried down to the names, so that L P L.T is visible as such.
 
-The Hessian of a sum over coordinates, `hessian(sum(f(x)), x)`, becomes the diagonal matrix `diag(f''(x))` that it is.
+The Hessian of a sum over coordinates, `hessian(sum(f(x)), x)`, becomes the diagonal matrix `diag(f''(x))`.
 """
 
 from fractions import Fraction
@@ -34,7 +34,7 @@ SYMMETRIC_KINDS = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})
 
 
 class NotSeparableError(Exception):
-    """What is differentiated is no sum over coordinates of functions known here."""
+    """The formula to be differentiated is not a sum over coordinates of functions known here."""
 
 
 def diagonal_hessian(formula: Formula) -> Formula | None:
@@ -165,7 +165,10 @@ def _kinds_of_numbers(formula: Explicit) -> tuple[Kind, ...]:
 
 
 def plain(formula: Formula, declarations: Declarations) -> Formula:
-    """Return the same formula with transposes only on names that need them, and the Hessians of sums as diagonals."""
+    """Return the same formula with transposes only on names that need them, and Hessians of sums as diagonals.
+
+    (A @ S @ B).T with S symmetric becomes B.T @ S @ A.T.
+    """
     match formula:
         case Transpose(arg):
             return transposed(plain(arg, declarations), declarations)
@@ -219,13 +222,16 @@ def transposed(formula: Formula, declarations: Declarations) -> Formula:
 
 
 def is_symmetric(formula: Formula, declarations: Declarations) -> bool:
-    """Whether A.T = A of a formula A as written; False may mean that it was not seen."""
+    """Whether A.T = A of a formula A as written; False may mean that it was not shown."""
     written = plain(formula, declarations)
     return written == transposed(written, declarations)
 
 
 def chain(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
-    """Return a plain product as its scalar factors and its matrix factors from left to right."""
+    """Split a plain product into its scalar factors and its matrix factors from left to right.
+
+    c A (2 B) gives (c, 2) and (A, B).
+    """
     match formula:
         case MatMul(left, right, _) if formula.shape.sizes:
             return _joined(chain(left), chain(right))
@@ -244,7 +250,7 @@ def chain(formula: Formula) -> tuple[tuple[Formula, ...], tuple[Formula, ...]]:
 def mirrored(
     factors: tuple[Formula, ...], declarations: Declarations
 ) -> tuple[tuple[Formula, ...], Formula | None] | None:
-    """Return L and P of factors that read `L P L.T` (P is None where nothing is in the middle), None of any others.
+    """Return L and P of factors that read L P L.T (P is None if there is no middle factor), None of any others.
 
     (A, B, C, B.T, A.T) has L = (A, B) and P = C.
     """

@@ -1,7 +1,7 @@
-"""Leading behaviour at an edge of the domain: sums of `c y**g log(y)**m h(y)` as y -> 0+, h smooth at 0.
+"""Leading behaviour at an edge of the domain: sums of c y**g log(y)**m h(y) as y -> 0+, h smooth at 0.
 
-Exact, under declared signs: limits are read off the exponents, and nothing is left to a limit algorithm. One entry of
-an elementwise formula is read as a function of the distance y to the edge.
+Exact, under declared signs: limits are read off the exponents, and no limit algorithm is involved. One entry of an
+elementwise formula is read as a function of the distance y to the edge.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class NotEntrywiseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An edge of a block's domain: what its coordinate, and the sum of its coordinates, are at distance y from it."""
+    """An edge of a block's domain: its coordinate, and the sum of its coordinates, at distance y from the edge."""
 
     block: str
     y: Symbol
@@ -50,10 +50,9 @@ class Edge:
 
 
 def entry(formula: Formula, declarations: Declarations, edge: Edge) -> Expr:
-    """Return an entry of an elementwise formula at the position that nears the edge (any one, on a simplex's last).
+    """Return an entry of an elementwise formula at the position that approaches the edge.
 
-    Raises:
-        NotEntrywiseError: it depends on other entries too.
+    On the last face of a simplex that is any position. Raises NotEntrywiseError if it depends on other entries too.
     """
     match formula:
         case Number(value):
@@ -108,12 +107,12 @@ def _named(name: Name, declarations: Declarations, edge: Edge) -> Expr:
 
 
 class NotExpandedError(Exception):
-    """A function whose behaviour at the edge is not known."""
+    """A function whose behaviour at the edge is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """`factor * y**power * log(y)**logs`; of a bound only that its modulus is at most a multiple of that is known."""
+    """factor * y**power * log(y)**logs; a bound is known up to a constant factor only."""
 
     factor: Expr
     power: Fraction
@@ -142,7 +141,7 @@ class EdgeSize:
 
 
 def terms(e: Expr, y: Symbol) -> tuple[Term, ...]:
-    """Return the terms c y**g log(y)**m of an expression at y -> 0+, the largest first.
+    """Return the terms c y**g log(y)**m of an expression as y -> 0+, the largest first.
 
     A function smooth at 0 is its value there and a bound of one power more: cos(y)/y is 1/y and a bound y**0.
 
@@ -166,12 +165,13 @@ def terms(e: Expr, y: Symbol) -> tuple[Term, ...]:
 
 
 def density(energy: Expr, y: Symbol) -> EdgeDensity:
-    """Return exp(-energy) at y -> 0+.
+    """Return exp(-energy) as y -> 0+.
 
-    -(a - 1) log(y) has y**(a - 1); 1/y has the barrier 1, exp(-1/y) falling faster than every power.
+    The gamma energy -(a - 1) log(y) + y has y**(a - 1); the inverse gamma 1/y has the barrier 1, as exp(-1/y) falls
+    faster than every power.
 
     Raises:
-        NotExpandedError: its behaviour is not known.
+        NotExpandedError: its behaviour is unknown.
     """
     found = [term for term in terms(energy, y) if term.power < 0 or (term.power == 0 and term.logs)]
     zero = sympy.Integer(0)
@@ -186,10 +186,10 @@ def density(energy: Expr, y: Symbol) -> EdgeDensity:
 
 
 def size(e: Expr, y: Symbol) -> EdgeSize | None:
-    """Return the s with |e| ~ y**s (or <= C y**s) at the edge, y -> 0+; None where e is zero.
+    """Return the s with |e| ~ y**s (or <= C y**s) as y -> 0+; None if e is zero.
 
     Raises:
-        NotExpandedError: its behaviour is not known, or a logarithm stands at the lowest power.
+        NotExpandedError: its behaviour is unknown, or a logarithm is at the lowest power.
     """
     found = terms(e, y)
     if not found:

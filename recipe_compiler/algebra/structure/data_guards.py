@@ -1,6 +1,6 @@
-"""What holds of a datum in a piece of a `where` whose condition data alone decide.
+"""What is known of a datum in a branch of a `where` whose condition is about data alone.
 
-In `where(y > 0, log(y), 0)` the logarithm is of a positive number: a piece counts for the data that take it alone.
+In `where(y > 0, log(y), 0)` the logarithm is of a positive number: a branch counts for those data that select it.
 """
 
 from dataclasses import dataclass, replace
@@ -16,15 +16,15 @@ OPPOSITE = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """Declarations as they are in a piece, and which facts in them come from its conditions."""
+    """Declarations that hold in a branch, and which facts in them come from its conditions."""
 
     declarations: Declarations
     facts: frozenset[str] = frozenset()
 
     def within(self, condition: Compare, *, holds: bool) -> "Guarded":
-        """Return what is known where a condition on a datum holds, or fails: more kinds of its field, or that it does.
+        """Return what is known where a condition on a datum holds, or fails: more kinds of its field, or the condition.
 
-        A condition on vectors is one of each entry, and says nothing of what joins them.
+        A condition on vectors holds entry by entry, and gives nothing about their combinations.
         """
         if condition.shape != SCALAR:
             return self
@@ -50,7 +50,7 @@ def is_zero_by_guard(condition: Compare, datum: Datum, *, holds: bool) -> bool:
 
 
 def kinds_of_guard(condition: Compare, datum: Datum, *, holds: bool) -> tuple[Kind, ...]:
-    """Return of which kinds a field is where a condition on it holds, or fails: positive where y > 0."""
+    """Return the kinds that a field has where a condition on it holds, or fails: positive where y > 0."""
     op = _with_zero(condition, datum)
     nonnegative = {Kind.POSITIVE, Kind.NONNEGATIVE} & set(datum.known)
     if (op, holds) in {(">", True), ("<=", False)} or (nonnegative and (op, holds) == ("==", False)):

@@ -3,6 +3,9 @@
 A proof about values holds where they are defined, one about derivatives where everything differentiated is smooth. Each
 obligation is discharged by the signs and kinds declared, by the rules first and then by the proofs of `positivity/`; or
 it is returned as still open, and nothing with an open one is ever proved.
+
+Worked example: log(1 - x) with x in (0, 1). The node log needs 1 - x > 0 entry by entry; the rules give x < 1 from the
+domain, so the obligation is discharged and `given` names that declaration. With x in all of R it stays open.
 """
 
 from collections.abc import Iterable, Iterator
@@ -43,7 +46,7 @@ _OF_DATA = frozenset({Role.DATUM, Role.INDEX})
 
 @dataclass(frozen=True, slots=True)
 class Obligations:
-    """What a formula needs to be defined (and smooth): `given` discharged some of it, `open` is left."""
+    """What a formula needs to be defined (and smooth): `given` are declarations used, `open` is what is left."""
 
     given: frozenset[str] = frozenset()
     open: tuple[str, ...] = ()
@@ -53,7 +56,7 @@ class Obligations:
         return Obligations(self.given | other.given, tuple(dict.fromkeys((*self.open, *other.open))))
 
     def without(self, facts: frozenset[str]) -> "Obligations":
-        """Return it less what was given by facts, which hold where it is asked for."""
+        """Return the obligations without declarations among `facts`, which hold anyway where they are considered."""
         return replace(self, given=self.given - facts) if facts else self
 
 
@@ -62,7 +65,7 @@ NONE = Obligations()
 
 @dataclass(frozen=True, slots=True)
 class DefinedWhere:
-    """Every entry of `arg` has `entry + offset op 0`, `op` one of `> >= !=`."""
+    """The condition that every entry of `arg` has entry + offset op 0, `op` one of `> >= !=`."""
 
     arg: Formula
     op: str
@@ -100,7 +103,7 @@ def _nodes(formula: Formula, smooth: bool, known: Guarded) -> Iterator[tuple[For
 
 
 def pieces(formula: Formula, known: Guarded) -> Iterator[tuple[Formula, Guarded]]:
-    """Yield the parts of a formula with what is known of data in them."""
+    """Yield the parts of a formula, each with what is known of data in it."""
     match formula:
         case Apply("where", (Compare() as condition, yes, no)) if is_of_data(condition):
             yield condition, known
@@ -111,7 +114,7 @@ def pieces(formula: Formula, known: Guarded) -> Iterator[tuple[Formula, Guarded]
 
 
 def is_of_data(formula: Formula) -> bool:
-    """Whether a formula is made of fields of a datum, and of sizes and numbers: nothing is differentiated by those."""
+    """Whether a formula consists of fields of a datum, sizes and numbers only: it is constant for all derivatives."""
     inside = list(nodes(formula))
     roles = {node.role for node in inside if isinstance(node, Symbol)}
     varies = any(isinstance(node, FunctionAt | Next | GradTilde | Normal) for node in inside)
@@ -119,7 +122,7 @@ def is_of_data(formula: Formula) -> bool:
 
 
 def conditions(node: Formula, smooth: bool) -> Iterator[DefinedWhere]:
-    """Yield what the entries of the arguments of a node need for it to have a value (and be smooth, but for kinks).
+    """Yield the conditions on the arguments of a node for it to have a value (and be smooth, except for kinks).
 
     log(x): x > 0. sqrt(x): x >= 0, x > 0 if smooth. x**(-1): x != 0.
     """
@@ -139,7 +142,7 @@ def conditions(node: Formula, smooth: bool) -> Iterator[DefinedWhere]:
 
 
 def of_node(node: Formula, declarations: Declarations, smooth: bool) -> Obligations:
-    """Return what a node needs besides what its parts do."""
+    """Return the obligations of a node itself, without those of its parts."""
     found = NONE
     for condition in conditions(node, smooth):
         found = found | _has(condition, declarations)

@@ -1,8 +1,12 @@
-"""Multiples of the identity, and diagonals, that outweigh what is subtracted from them: for every size.
+"""Multiples of the identity, and diagonals, that dominate what is subtracted from them: for every size.
 
-With P positive semidefinite, P <= trace(P) I; in particular u u.T <= (u.T u) I (Cauchy and Schwarz). And for a >= 0,
-a a.T <= sum(a) diag(a). So `t I - s P` is positive semidefinite if t - s trace(P) >= 0, and `c diag(a) - s a a.T` if
-c - s sum(a) >= 0, with s >= 0.
+    P <= trace(P) I                 P positive semidefinite; so u u.T <= (u.T u) I (Cauchy and Schwarz)
+    a a.T <= sum(a) diag(a)         a >= 0 entry by entry
+
+So t I - s P is positive semidefinite if t - s trace(P) >= 0, and c diag(a) - s a a.T if c - s sum(a) >= 0, with s >= 0.
+
+Worked example, the covariance diag(p) - p p.T of a multinomial law with p > 0 and sum(p) < 1: c = s = 1, and 1 - sum(p)
+> 0. For the second inequality, (a.T x)**2 = (sum_i sqrt(a_i) sqrt(a_i) x_i)**2 <= sum(a) sum_i a_i x_i**2.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +23,7 @@ Weight = Callable[[Formula], frozenset[str] | None]
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """What is known of parts: scalars, entries of vectors, and matrices that are positive semidefinite."""
+    """How parts are judged: scalars and entries as nonnegative or positive, matrices as positive semidefinite."""
 
     nonnegative: Weight
     positive: Weight
@@ -41,10 +45,10 @@ class _Term:
 
 
 def outweighed(terms: tuple[Formula, ...], judge: Judge) -> Outweighed | None:
-    """Return that a sum of plain d x d matrices is positive semidefinite by what its identities or diagonal outweigh.
+    """Return that a sum of plain d x d matrices is positive semidefinite as its identity or diagonal dominates.
 
     t I - s P >= 0 if t - s trace(P) >= 0, and c diag(a) - s a a.T >= 0 if c - s sum(a) >= 0, with s, a >= 0 and P
-    positive semidefinite. So `(1 + norm2(x)) I - x x.T` is one: its t - s trace(P) is 1.
+    positive semidefinite. (1 + norm2(x)) I - x x.T is one: t - s trace(P) = 1. None if this is not shown.
     """
     parts = [_term(term) for term in _flat(terms)]
     kept: list[_Term] = []

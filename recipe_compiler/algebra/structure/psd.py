@@ -2,8 +2,12 @@
 
 Each rule is a theorem: sums of positive semidefinite (PSD) matrices, nonnegative multiples, L P L.T with P PSD, A A.T,
 inverses of positive definite (PD) matrices, diagonals of nonnegatives, Kronecker products of PSD matrices, identities
-that outweigh what is subtracted (`dominance.py`). What no rule covers is not known here; that is no statement that it
-is not PSD. Definedness of roots, logarithms and quotients inside is shown apart (`definedness.py`).
+that dominate what is subtracted (`dominance.py`). What no rule covers is unknown, which does not say that it is not
+PSD. Definedness of roots, logarithms and quotients inside is shown apart (`definedness.py`).
+
+Worked example, D = B C B.T + exp(y) I with C declared PSD, B any d x k matrix: the product is a chain (B, C, B.T) that
+equals its own transpose reversed, with the middle C, so it is PSD; exp(y) is positive and I is PD. The sum is PD, given
+"C is psd".
 """
 
 from collections import Counter
@@ -55,7 +59,8 @@ def semidefinite(formula: Formula, declarations: Declarations) -> Definite | Non
     """Return why a square formula, d x d for any d, is positive semidefinite; None if no rule shows it.
 
     Rules are theorems about parts: A + B, c A with c >= 0, L P L.T, inv(P), diag(a) with a >= 0, kron(P, R) of such
-    (`dominance` has those with minus signs). `x x.T + exp(y) I` is one for every size.
+    (`dominance` has those with minus signs). x x.T + exp(y) I is positive definite for every size. Symmetry is part of
+    the answer: every rule yields symmetric matrices.
     """
     return _definite(plain(formula, declarations), declarations)
 

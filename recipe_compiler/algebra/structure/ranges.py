@@ -1,6 +1,6 @@
-"""Between which numbers the entries of a formula lie: sums and multiples of blocks that live in bounded domains.
+"""Between which numbers the entries of a formula lie: sums and multiples of blocks with bounded domains.
 
-For v in (0, 1) entry by entry, `ones - v` lies in (0, 1), too, whatever the size: so log of it is negative.
+For v in (0, 1) entry by entry, `ones - v` lies in (0, 1), too, whatever the size: so its logarithm is negative.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ NOTHING: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Every entry x has low <= x <= high, without equality where it is `inner`; by which declarations it has."""
+    """Every entry x has low <= x <= high, strictly if `inner`, by the declarations `by_low` and `by_high`."""
 
     low: Fraction
     high: Fraction
@@ -49,7 +49,10 @@ class Range:
 
 
 def range_of(formula: Formula, declarations: Declarations) -> Range | None:
-    """Return between which numbers the entries of a formula lie, inside the domain; None if that is not seen."""
+    """Return an interval that contains all entries of a formula, inside the domain; None if none is seen.
+
+    2 v - 1 with v in (0, 1) lies in (-1, 1).
+    """
     match formula:
         case Number(value):
             return Range(value, value)

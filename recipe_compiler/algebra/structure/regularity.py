@@ -41,9 +41,10 @@ MIXING = frozenset({"sum", "dot", "norm2", "det", "logdet", "trace", "inv", "out
 
 
 def nonsingular(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
-    """Return why a square formula is nonsingular (a scalar: not zero) everywhere, d x d for any d; None if unknown.
+    """Return the declarations by which a square formula is nonsingular everywhere, d x d for any d; None if unknown.
 
-    Positive definite ones are, products, transposes and inverses of such, and diagonals without zeros.
+    A scalar is nonsingular if it is not zero. Positive definite matrices are, products, transposes, inverses and
+    Kronecker products of nonsingular ones, and diagonals without zeros.
     """
     if not formula.shape.sizes:
         return _nonzero(formula, declarations)
@@ -80,7 +81,7 @@ def _all(parts: list[frozenset[str] | None]) -> frozenset[str] | None:
 
 
 def is_entrywise(formula: Formula) -> bool:
-    """Whether every entry of a formula is the same function of what stands at its own position: one stands for all.
+    """Whether every entry of a formula is the same function of the entries at its own position: one stands for all.
 
     A size in it (`x**2 + 2 - d`) makes that function another one at every size, an entry (`a[0] * a`) at one position.
     """
@@ -100,7 +101,7 @@ def is_entrywise(formula: Formula) -> bool:
 
 
 def is_diagonal(formula: Formula, declarations: Declarations) -> bool:
-    """Whether a square formula is a diagonal as written, or a scalar: its smallest size then stands for every size."""
+    """Whether a square formula is diagonal as written, or a scalar: its smallest size then stands for every size."""
     match formula:
         case Identity() | Filled(0, _) | Apply("diag", _):
             return True
@@ -135,7 +136,7 @@ _MAY_JUMP = (
 
 @dataclass(frozen=True, slots=True)
 class RoughPoint:
-    """A zero of something inside a function of one coordinate, and what the function does there."""
+    """A zero of a critical part of a function of one coordinate, and the behaviour of the function there."""
 
     at: Root
     behaviour: Smoothness
@@ -144,7 +145,7 @@ class RoughPoint:
 
 
 def critical(f: Expr, x: Symbol) -> tuple[Expr, ...]:
-    """Return what must not vanish for a function of x to be smooth: under moduli, roots, quotients, logarithms.
+    """Return the parts that must not vanish for a function of x to be smooth: in moduli, roots, quotients, logs.
 
     sqrt(x) and |x| have x, 1/(1 - x) has 1 - x.
     """
@@ -172,9 +173,10 @@ def _critical(f: Expr, x: Symbol) -> Iterator[Expr]:
 
 
 def spots(f: Expr, x: Symbol, block: Block, constants: Mapping[Expr, Fraction]) -> tuple[RoughPoint, ...] | None:
-    """Return the points inside the domain of x where a function of x may be rough; None if not known.
+    """Return the points inside the domain of x where a function of x may be rough; None if unknown.
 
-    Everything critical must be a rational function of x, under moduli, powers and constant factors.
+    Every critical part must be a rational function of x, up to moduli, powers and constant factors. x |x| has x = 0,
+    where its order is 2 and that of its derivative 1: locally Lipschitz there.
     """
     numbers = {s: rational(v) for s, v in constants.items()}
     found: dict[tuple[Fraction, Fraction], Root] = {}
@@ -205,13 +207,13 @@ def _stripped(u: Expr) -> Expr:
 
 
 def is_inside(root: Root, block: Block) -> bool:
-    """Whether a root may lie inside the domain of a block; False only where it certainly does not."""
+    """Whether a root may lie inside the domain of a block; False only if it certainly does not."""
     low, high = edges(block)
     return (low is None or root.high > low) and (high is None or root.low < high)
 
 
 def edges(block: Block) -> tuple[Fraction | None, Fraction | None]:
-    """Return the ends of the domain of a coordinate, None where there is none or it is no number."""
+    """Return the ends of the domain of a coordinate, None for an end that does not exist or is no number."""
     match block.domain.name, block.domain.bounds:
         case ((DomainName.POSITIVE | DomainName.NONNEGATIVE), _):
             return Fraction(0), None
@@ -224,7 +226,7 @@ def edges(block: Block) -> tuple[Fraction | None, Fraction | None]:
 
 
 def has_unknown_edges(block: Block) -> bool:
-    """Whether the domain of a block ends somewhere that is no number: `edges` then has nothing about it."""
+    """Whether an end of the domain of a block is no number, so that `edges` has None for it."""
     return any(not isinstance(bound, Number) for bound in block.domain.bounds)
 
 

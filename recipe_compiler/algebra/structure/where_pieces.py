@@ -1,13 +1,16 @@
-"""Pieces of a `where` that meet: they have one value, or also one derivative, wherever its condition changes.
+"""Branches of a `where` that meet: they have one value, or also one derivative, wherever its condition changes.
 
-The boundary of {left > right} lies in {left = right}, both sides being continuous. Where `yes - no` vanishes on the
-whole of {left = right}, `where(left > right, yes, no)` is continuous, and locally Lipschitz if both pieces are; where
-its derivatives vanish there, too, it is continuously differentiable if both pieces are. Typed formulas are read with
-one opaque scalar for each part that has entries of its own, so that the answer holds for every size.
+The boundary of {left > right} lies in {left = right}, both sides being continuous. If yes - no vanishes on the whole of
+{left = right}, where(left > right, yes, no) is continuous, and locally Lipschitz if both branches are; if the
+derivatives of yes - no vanish there, too, it is continuously differentiable if both branches are. Typed formulas are
+read with one opaque scalar for each part that has entries of its own, so that the answer holds for every size.
 
 `definedness.obligations` demands that nothing jumps or bends at any order, which is what brackets and expansions need;
-a gradient needs one continuous derivative, which is decided here. A kink in a piece counts where that piece is used:
+a gradient needs one continuous derivative, which is decided here. A kink in a branch counts where that branch is used:
 |x| has none where |x| >= 1.
+
+Worked example, Huber's where(|x| <= 1, x**2/2, |x| - 1/2): on x = 1 yes - no is 1/2 - 1/2 = 0 and its derivative 1 - 1
+= 0, likewise on x = -1: once continuously differentiable.
 """
 
 from collections.abc import Iterable, Iterator
@@ -51,7 +54,7 @@ KINKED = frozenset({"abs", "minimum", "maximum", "where"})
 
 
 def differentiable(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
-    """Return what formulas need to have continuous first derivatives inside the domain."""
+    """Return the obligations for formulas to have continuous first derivatives inside the domain."""
     found = Obligations()
     for formula in formulas:
         found = found | _once(formula, Guarded(declarations), ())
@@ -91,10 +94,10 @@ def _own(formula: Formula, declarations: Declarations, guards: Guards) -> Obliga
 
 @lru_cache(maxsize=256)
 def meet(node: Apply, declarations: Declarations, *, smoothly: bool) -> bool:
-    """Whether the pieces of a `where` are shown to meet; `smoothly`: with their derivatives by all that they are of.
+    """Whether the branches of a `where` are shown to meet; `smoothly`: with all first derivatives.
 
-    a - b = 0 on {l = r} of where(l > r, a, b): where(x > 0, x**2, 0) meets smoothly, where(x > 0, x, 0) not so.
-    `where(a == b, yes, no)` is `no` wherever its pieces have one value.
+    yes - no = 0 on {left = right}: where(x > 0, x**2, 0) meets smoothly, where(x > 0, x, 0) does not. `where(a == b,
+    yes, no)` is `no` wherever its branches have one value.
     """
     condition, yes, no = node.args
     if not isinstance(condition, Compare) or not _is_continuous(condition):
@@ -115,9 +118,9 @@ def meet(node: Apply, declarations: Declarations, *, smoothly: bool) -> bool:
 
 
 def apart(kink: Formula, condition: Compare, declarations: Declarations, *, holds: bool) -> frozenset[str] | None:
-    """Return what it rests on that a formula is nowhere zero where a condition holds, or fails; None if not shown.
+    """Return the declarations by which a formula has no zero where a condition holds, or fails; None if not shown.
 
-    The condition counts with its boundary, where both pieces of a `where` are used.
+    The condition counts with its boundary, where both branches of a `where` are used.
     """
     op = condition.op
     if op == "==" or not _is_continuous(condition):

@@ -1,4 +1,7 @@
-"""Sine and cosine of sums and multiples of angles, by those of the angles themselves."""
+"""Sine and cosine of sums and multiples of angles, by those of the angles themselves.
+
+cos(a + b) = cos(a) cos(b) - sin(a) sin(b) and sin(a + b) = sin(a) cos(b) + cos(a) sin(b): sin(2 x) is 2 sin(x) cos(x).
+"""
 
 from dataclasses import dataclass
 
@@ -31,7 +34,7 @@ def angle_of(name: object, of: Ring) -> Angle:
 
 
 def total(angles: list[tuple[Angle, int]], of: Ring) -> Angle:
-    """Return cosine and sine of sum_k n_k a_k: cos(a + b) = cos(a) cos(b) - sin(a) sin(b), and so on."""
+    """Return cosine and sine of sum_k n_k a_k, by the addition theorems."""
     found = Angle(quotients.constant(1, 1, of), quotients.constant(0, 1, of))
     for angle, n in angles:
         one = angle if n > 0 else Angle(angle.cos, _minus(angle.sin, of))
@@ -41,7 +44,7 @@ def total(angles: list[tuple[Angle, int]], of: Ring) -> Angle:
 
 
 def is_small(multiples: list[int]) -> bool:
-    """Whether a sum of multiples of angles is written out."""
+    """Whether a sum of multiples of angles is small enough to be written out."""
     return len(multiples) <= MOST_ANGLES and sum(map(abs, multiples)) <= LARGEST_MULTIPLE
 
 

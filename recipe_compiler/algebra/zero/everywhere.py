@@ -1,9 +1,12 @@
 """Is a scalar expression zero at every point, those on its kinks included? By cases, each a normal form.
 
-Off {u = 0} the sign of u is a cell; on it the sign is zero, and u itself may be eliminated where it is linear in some
-symbol. What holds in every case holds everywhere: a case that no point belongs to is decided in vain, never left out. A
-root of u that stands beside signs or moduli is a case of its own, too: off {u = 0} the normal form multiplies the signs
-of its factors. Moduli need no case: `|u| = u Cell(u)` at every point.
+Off {u = 0} the sign of u is a cell; on it the sign is zero, and u itself may be eliminated if it is linear in some
+symbol. What holds in every case holds everywhere; a case that contains no point is decided all the same. A root of u
+that occurs together with signs or moduli is a case of its own, too: off {u = 0} the normal form multiplies the signs of
+its factors. Moduli need no case: |u| = u Cell(u) at every point.
+
+Worked example, sign(x)**2 |x| - |x|: off {x = 0} it is Cell(x)**2 |x| - |x| = 0 as Cell(x)**2 = 1; on it, x = 0 makes
+it 0 - 0. So it is zero everywhere, while sign(x)**2 - 1 is -1 at x = 0.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +31,7 @@ Apart = Callable[[Expr], bool]
 def is_zero_everywhere(e: Expr, apart: Apart) -> bool:
     """Whether an expression is shown to vanish at every point at which it is defined, for all values of its symbols.
 
-    |x| - x sign(x) does; sign(x)**2 - 1 does not, at x = 0, unless x is apart from 0.
+    |x| - x sign(x) does; sign(x)**2 - 1 does not, at x = 0, unless x is apart from 0. False decides nothing.
 
     Args:
         e: the expression.

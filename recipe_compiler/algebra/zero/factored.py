@@ -1,9 +1,11 @@
 """Signs, moduli, logarithms and roots of quotients, by their factors.
 
-With `a = c prod f_i**k_i`, c rational and every f_i irreducible:
-`sign a = sign c prod sign(f_i)**k_i`, `|a|**s = |c|**s prod |f_i|**(s k_i)`, `log |a| = log |c| + sum k_i log |f_i|`.
-So `sqrt(x**2 + 2 x + 1)`, `|1 + x|` and `log(x y)` have one form each. A root, logarithm or real power of `a` is real
-only where a >= 0; there `log a = log |a|`, and the signs of the factors have the product 1.
+With a = c prod f_i**k_i, c rational and every f_i irreducible,
+
+    sign a = sign c prod sign(f_i)**k_i,   |a|**s = |c|**s prod |f_i|**(s k_i),   log |a| = log |c| + sum k_i log |f_i|.
+
+So sqrt(x**2 + 2 x + 1), |1 + x| and log(x y) have one form each. A root, logarithm or real power of a is real only
+where a >= 0; there log a = log |a|, and the signs of the factors have the product 1.
 """
 
 from collections.abc import Iterator
@@ -23,7 +25,7 @@ LARGEST_PRIME = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Factored:
-    """`constant * prod factor**n`, the factors by their number in the ring's table."""
+    """constant * prod factor**n, the factors by their numbers in the ring's table."""
 
     constant: Fraction
     factors: tuple[tuple[int, int], ...]
@@ -169,7 +171,7 @@ def _is_nonnegative(a: Factored, of: Ring) -> None:
 
 
 def definite(f: fmpq_mpoly, of: Ring) -> int:
-    """Return the sign of a polynomial that never changes it, as its coefficients and exponents show; else 0.
+    """Return the sign of a polynomial that never changes it, if its coefficients and exponents show it; else 0.
 
     x**2 + y**4 has 1, -1 - x**2 has -1, x has 0.
     """

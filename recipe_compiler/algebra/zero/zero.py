@@ -1,4 +1,9 @@
-"""Is a scalar expression identically zero? Exact: the normal form over its transcendentals, never a simplifier."""
+"""Is a scalar expression identically zero? Exact: the normal form over its transcendentals, never a simplifier.
+
+Worked example, exp(2 x) - (exp(x) - 1) (exp(x) + 1) - 1: the exponents of x have the common denominator 1, so the one
+transcendental is E = exp(x), and E**2 - (E - 1)(E + 1) - 1 is the zero polynomial. sqrt(x**2) - |x|: both are x sign(x)
+by the factors of x**2, and cancel.
+"""
 
 import math
 from fractions import Fraction
@@ -37,11 +42,11 @@ def is_zero(e: Expr) -> bool:
 
     True proves that the expression vanishes wherever it is real and defined, for all values of its symbols and all its
     undefined functions, with two exceptions: on the zeros of the arguments of `sign`, of moduli and comparisons (the
-    kinks), nothing is said; and where the argument of a root or logarithm is zero. False proves nothing:
+    kinks), nothing is shown; and where the argument of a root or logarithm is zero. False proves nothing:
     transcendentals may depend on each other in ways the normal form does not know.
 
-    `exp(x + y) - exp(x) exp(y)`, `sqrt(x**2) - |x|` and `sin(2 x) - 2 sin(x) cos(x)` are zero. sign(x)**2 - 1 is, too,
-    as x = 0 is a kink: `is_zero_everywhere` is False of it.
+    exp(x + y) - exp(x) exp(y), sqrt(x**2) - |x| and sin(2 x) - 2 sin(x) cos(x) are zero. sign(x)**2 - 1 is, too, as x =
+    0 is a kink: `is_zero_everywhere` is False for it.
 
     Raises:
         NoNormalFormError: not real, not defined, not smooth, or too large.

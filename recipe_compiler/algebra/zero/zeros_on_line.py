@@ -1,6 +1,6 @@
 """Zeros of a function of one coordinate, and how it behaves at them: exact, by isolated roots of polynomials.
 
-The least positive root of a polynomial with rational coefficients is a number, a surd, or a root by name.
+The least positive root of a polynomial with rational coefficients is given as a fraction, a surd, or a named root.
 """
 
 from collections.abc import Iterator, Mapping
@@ -41,19 +41,19 @@ class LeastRoot:
 
     @property
     def exact(self) -> Fraction | None:
-        """The root where it is rational."""
+        """The root if it is rational."""
         if len(self.polynomial) != 2:
             return None
         return Fraction(-self.polynomial[0], self.polynomial[1])
 
     def enclosed(self, bits: int = BITS) -> tuple[Fraction, Fraction]:
-        """Return rational bounds, both the root itself where it is rational."""
+        """Return rational bounds, both the root itself if it is rational."""
         if self.exact is not None:
             return self.exact, self.exact
         return min(_positive(fmpz_poly(list(self.polynomial)), bits))
 
     def decimals(self, apart: Fraction) -> tuple[str, str]:
-        """Return decimals below and above the root, with `apart` on the side that it is on."""
+        """Return decimals below and above the root, with `apart` outside of them on its side of the root."""
         digits = DIGITS
         while True:
             low, high = self.enclosed(4 * digits + BITS)
@@ -84,7 +84,7 @@ class LeastRoot:
 
 
 def least_positive_root(coefficients: tuple[int, ...]) -> LeastRoot | None:
-    """Return the least positive root of a polynomial, lowest power first; None where it has none.
+    """Return the least positive root of a polynomial, lowest power first; None if it has none.
 
     (-2, 0, 1), x**2 - 2, has sqrt(2).
 
@@ -150,7 +150,7 @@ class Root:
 
     @property
     def text(self) -> str:
-        """The root in words: its value where it is rational, else its polynomial and interval."""
+        """The root as text: its value if it is rational, else its polynomial and a number near it."""
         if self.low == self.high:
             return str(self.low)
         low, high = (str(sympy.Float(rational(x), 8)) for x in (self.low, self.high))
@@ -169,7 +169,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class ZeroOrder:
-    """`f(c + y) ~ C |y|**power` with C not zero, on both sides of c; `even` where C is the same on both."""
+    """f(c + y) ~ C |y|**power with C not zero, on both sides of c; `even` if C is the same on both."""
 
     power: Fraction
     even: bool
@@ -178,7 +178,7 @@ class ZeroOrder:
 def roots(e: Expr, x: Symbol) -> tuple[Root, ...] | None:
     """Return the real zeros of a rational function of x with rational coefficients; None for any other function.
 
-    Each stands once, isolated between two fractions, in ascending order: x**3 - 2 x has -sqrt(2), 0 and sqrt(2), (x**2
+    Each occurs once, isolated between two fractions, in ascending order: x**3 - 2 x has -sqrt(2), 0 and sqrt(2), (x**2
     - 2)**2/(x + 1) the outer two.
     """
     numerator, _ = sympy.fraction(sympy.together(e))
@@ -192,7 +192,7 @@ def roots(e: Expr, x: Symbol) -> tuple[Root, ...] | None:
 def order(e: Expr, x: Symbol, at: Root, constants: Mapping[Expr, Fraction]) -> ZeroOrder | None:
     """Return how an expression in x behaves at a root, its other symbols having the values given; None if unknown.
 
-    At 0, x**2 |x| has the power 3, even; x has 1, not even.
+    At 0, x**2 |x| has the power 3, even; x has 1, not even; sqrt(|x|) has 1/2, even.
     """
     if e.is_number or x not in e.free_symbols:
         return ZeroOrder(Fraction(0), even=True) if _is_nonzero(e, x, at, constants) else None
