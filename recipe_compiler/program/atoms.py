@@ -1,4 +1,4 @@
-"""Which indices, names and coordinates an index expression holds, and rebuilding it with other atoms."""
+"""The indices, names and coordinates that occur in an index expression, and rebuilding it with other atoms."""
 
 from collections.abc import Callable, Iterator
 
@@ -34,7 +34,7 @@ def names_of(tensor: Tensor) -> frozenset[str]:
 def replace_atoms(tensor: Tensor, rule: Callable[[Atom], Atom]) -> Tensor:
     """Return the tensor with every coordinate, component and size replaced by `rule`, inside arguments too.
 
-    The rule must keep the slots of what it replaces, so the terms need no new canonical form to stay what they mean.
+    The rule must keep the slots of what it replaces, so the terms need no new canonical form to keep their meaning.
     """
     terms = tuple(
         Term(term.coefficient, tuple((_replace(atom, rule), exponent) for atom, exponent in term.factors))
@@ -62,7 +62,7 @@ def _replace_grid(grid: Grid, rule: Callable[[Atom], Atom]) -> Grid:
 
 
 def matrix_name(grid: Grid) -> str | None:
-    """Return the name of the matrix that a grid is, None where it is computed from others."""
+    """Return the name of the matrix that a grid is, None if it is computed from others."""
     match grid.entry.terms:
         case (Term(coefficient, ((Component(name, (row, col), ()), power),)),) if coefficient == power == 1:
             return name if {row, col} == {grid.row, grid.col} else None

@@ -1,10 +1,13 @@
-"""Pass: rows are read in blocks, so that what is computed from them is summed while they are in the cache.
+"""Pass: rows are read in blocks, so that sums over them are taken while they are in the cache.
 
-What a row goes through is cut where loops within the row and expressions of its scalars alternate. Each part is done
+The computation of a row is cut where loops within the row and expressions of its scalars alternate. Each part is done
 for all rows of a block before the next part: the expressions become vector instructions, and the sums over rows at the
-end take four rows at once. Memory is asked for the rows that come next, which it brings while a block is summed. What
-passes from part to part is kept in an array as long as a block. The rows beyond the last whole block go one by one, as
-before.
+end take four rows at once. Rows that come next are prefetched while a block is summed. What one part passes to the next
+is kept in an array as long as a block. The rows beyond the last whole block are done one by one.
+
+Worked example, a logistic regression with N rows: per row, eta = x.theta (a loop), w = sigmoid(eta) - y (scalars), then
+grad += w x (a loop). In blocks of 8 rows: 8 loops for eta; one vector expression for the 8 w; two passes of grad[j] +=
+w0 x0[j] + w1 x1[j] + w2 x2[j] + w3 x3[j], which load and store grad once for four rows.
 """
 
 from collections.abc import Iterator
@@ -41,7 +44,7 @@ Part = tuple[Statement, ...]
 
 
 def blocks(procedure: Procedure, fused: Fused) -> Procedure | None:
-    """Return a procedure that reads its rows in blocks, None where rows are used in another way than by number.
+    """Return a procedure that reads its rows in blocks, None if rows are used other than by number.
 
     Args:
         procedure: with arrays as its outputs.

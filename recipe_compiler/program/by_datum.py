@@ -1,7 +1,7 @@
-"""A sum over the data as a number plus what each datum adds: what a minibatch has an unbiased estimate of.
+"""A sum over the data as a constant plus the contribution of each datum: a minibatch estimates it without bias.
 
-Of A + sum_n g_n the estimate by a minibatch is A + (N/n) sum_batch g_n. Of a function of such sums, or of a product of
-them, there is none of this form.
+Of A + sum_n g_n the estimate by a minibatch of n of N data is A + (N/n) sum_batch g_n. A function of such sums, or a
+product of them, is not of this form, and has no such estimate.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor, Term
 
 @dataclass(frozen=True, slots=True)
 class ByDatum:
-    """A + sum_n g_n."""
+    """A + sum_n g_n, A free of the data."""
 
     fixed: Tensor
     """A: what holds no data."""
@@ -22,7 +22,9 @@ class ByDatum:
 
 
 def by_datum(tensor: Tensor, fields: frozenset[str]) -> ByDatum | None:
-    """Return a tensor as what holds no data and what each datum adds; None where it is no such sum.
+    """Return a tensor as a part without data and the contribution of each datum; None if it is no such sum.
+
+    a + sum_n x_n is (a, x_n); (sum_n x_n)**2 is none.
 
     Args:
         tensor: data stand in it as components `x_nj` of all rows.

@@ -1,7 +1,7 @@
-"""The canonical form of a Program: what every pass that makes one may rely on, and must leave so (docs/program.md).
+"""The canonical form of a Program: what every pass that makes one may rely on, and must preserve (docs/program.md).
 
-A Program is data, and a pass could write anything into it. What follows is what the lowering takes for granted, number
-by number; `check_canonical` finds what is not so. Tests ask after every pass.
+A Program is data, and a pass could write anything into it. The rules below are what the lowering takes for granted, by
+number; `check_canonical` reports what breaks them. Tests call it after every pass.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -44,7 +44,7 @@ from recipe_compiler.tensor.terms import (
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An invariant that a Program breaks, and where."""
+    """An invariant that a Program or Kernel breaks, and where."""
 
     number: int
     """Of the list in docs/program.md."""
@@ -53,7 +53,7 @@ class Broken:
 
 
 def check_canonical(program: Program) -> tuple[Broken, ...]:
-    """Return every invariant that a Program breaks, by its number; none of one in canonical form."""
+    """Return every invariant that a Program breaks, by its number; empty for one in canonical form."""
     return tuple(Broken(number, says) for number, rule in enumerate(_RULES, 1) for says in dict.fromkeys(rule(program)))
 
 

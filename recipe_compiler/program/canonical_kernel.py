@@ -1,6 +1,6 @@
-"""The canonical form of a Kernel: what every pass over its loops may rely on, and must leave so (docs/program.md).
+"""The canonical form of a Kernel: what every pass over its loops may rely on, and must preserve (docs/program.md).
 
-`check_kernel` finds what is not so, number by number. Tests ask after every pass.
+`check_kernel` reports what breaks it, by number. Tests call it after every pass.
 """
 
 from collections import Counter
@@ -64,7 +64,7 @@ INVARIANTS = (
 
 
 def check_kernel(kernel: Kernel) -> tuple[Broken, ...]:
-    """Return every invariant that a Kernel breaks, by its number; none of one in canonical form."""
+    """Return every invariant that a Kernel breaks, by its number; empty for one in canonical form."""
     called = {procedure.name: procedure for procedure in kernel.procedures}
     of_chain = frozenset(size for procedure in kernel.procedures for size in _sizes(_given(procedure)))
     broken = [*check_procedure(kernel.prepare, called, of_chain)]
@@ -79,7 +79,7 @@ def check_procedure(
     Args:
         procedure: what is checked.
         called: those that it may call.
-        told: sizes that it is told, beside those of its arrays: what stays the same along a chain takes all of them.
+        told: sizes that it is given besides those of its arrays: `prepare` is given all of them.
     """
     given = _given(procedure)
     counted = Counter(array.name for array in given)

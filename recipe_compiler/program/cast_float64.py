@@ -1,4 +1,4 @@
-"""Pass: data stored in float32 are made doubles where they are read, so that all arithmetic is that of doubles."""
+"""Pass: data stored in float32 are converted to float64 where they are read, so that all arithmetic is in float64."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -25,15 +25,15 @@ WIDE = "float64"
 
 
 def widen(program: Program, kernel: Kernel) -> Kernel:
-    """Return the kernel with every element of the data read as a double; the same kernel where they are doubles.
+    """Return the kernel with every element of the data converted to float64; the same kernel if it is float64 already.
 
-    Else the product of two elements would be rounded to float32.
+    Without it the product of two elements would be rounded to float32.
     """
     return kernel.mapped(lambda procedure: widened(program, procedure)) if program.narrow else kernel
 
 
 def widened(program: Program, procedure: Procedure) -> Procedure:
-    """Return a procedure with every element of the data read as a double; the same one where they are doubles."""
+    """Return a procedure with every element of the data converted to float64; the same one if it is float64 already."""
     if not program.narrow:
         return procedure
     data = frozenset(datum.name for datum in program.data)

@@ -1,8 +1,11 @@
-"""Pass: a step in which no entry touches another becomes one loop over entries, in place, that runs chunk by chunk.
+"""Pass: a step in which no entry depends on another becomes one loop over entries, in place, that runs chunk by chunk.
 
 Gradient, drift and noise of an entry are computed together, so that the state passes through the processor once, and
 the noise of a chunk stays in the nearest cache. In an iteration entries are scalars. Every statement reads and writes
-entry i of arrays at its own i alone, so neither the order of entries nor that of loops matters.
+entry i of arrays at its own i only, so neither the order of entries nor that of loops matters.
+
+Worked example, SGLD on U = sum_i theta_i**4/4: the loops grad[i] = theta[i]**3 and theta_new[i] = theta[i] - eps
+grad[i] + scale noise[i] become, for i in a chunk: g = theta[i]**3; theta[i] = theta[i] - eps g + scale noise[i].
 """
 
 from collections.abc import Iterable, Iterator
@@ -39,11 +42,10 @@ SHAPE = (
 
 
 def chunks(program: Program, kernel: Kernel) -> Kernel:
-    """Return the kernel with `step` in place on a chunk of entries; the same kernel where entries touch each other.
+    """Return the kernel with `step` in place on a chunk of entries; the same kernel if entries depend on each other.
 
-    A step that shifts a block several times, or carries its gradient on, is left as it is.
-
-    `gradient` then takes and returns what belongs to one entry.
+    A step that shifts a block several times, or carries its gradient on, is left unchanged. `gradient` then takes and
+    returns the values of one entry.
     """
     size = _one_size(program)
     once = len(program.shifts) == len(program.blocks) and not program.carried

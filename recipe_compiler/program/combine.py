@@ -1,4 +1,4 @@
-"""Putting scalar expressions and loops together, and the error of what no loop can compute."""
+"""Constructors of scalar expressions and loops, and the error for what no loop can compute."""
 
 from collections.abc import Set
 from fractions import Fraction
@@ -41,7 +41,7 @@ def nested(loops: Loops, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
 
 
 def first_free(wanted: str, taken: Set[str]) -> str:
-    """Return `wanted`, or with the first free number behind it; what is made of math.pi is called after pi."""
+    """Return `wanted`, or `wanted_2`, `wanted_3`, ... if it is taken; `math.` is left out of it."""
     wanted = wanted.replace("math.", "")
     name, number = wanted, 2
     while name in taken:
@@ -50,14 +50,14 @@ def first_free(wanted: str, taken: Set[str]) -> str:
 
 
 def free_name(wanted: str, taken: set[str]) -> str:
-    """Return `wanted`, or with the first free number behind it, and take it."""
+    """Return `wanted`, or `wanted_2`, `wanted_3`, ... if it is taken, and add it to `taken`."""
     name = first_free(wanted, taken)
     taken.add(name)
     return name
 
 
 def double(number: Fraction) -> float:
-    """Return the double nearest to a number. Raises ModelError where the number is beyond them."""
+    """Return the double nearest to a number. Raises ModelError if the number is beyond 1.8e308."""
     try:
         return float(number)
     except OverflowError:
@@ -67,5 +67,5 @@ def double(number: Fraction) -> float:
 
 
 def unsupported(what: str, hint: str) -> ModelError:
-    """Return the error that names what cannot be emitted."""
+    """Return the ModelError that names what no emitted step can compute."""
     return ModelError([Fault(Place(""), "build", f"found {what}, which no emitted step can compute", hint)])

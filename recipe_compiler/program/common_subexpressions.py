@@ -1,7 +1,10 @@
-"""Pass: what several expressions of a straight line have in common is computed once.
+"""Pass: common subexpressions of a straight line are computed once.
 
-Expressions are put into nested form first (`nest`), where powers are products, so that what they share has one form.
-An expression is shared only between places between which nothing it reads is written.
+Expressions are put into nested form first (`horner`), where powers are products, so that what they share has one form.
+An expression is shared only between places between which none of its operands is written.
+
+Worked example: a = exp(x) * y; b = exp(x) + 1 becomes t = exp(x); a = t * y; b = t + 1. With x = x + 1 between the two
+lines nothing is shared.
 """
 
 from collections import Counter
@@ -38,7 +41,7 @@ CALL = 4
 
 
 def share(body: Iterable[Statement], taken: Iterable[str]) -> tuple[Statement, ...]:
-    """Return a body whose straight lines compute nothing twice; new scalars stay clear of the names `taken`."""
+    """Return a body whose straight lines compute nothing twice; new scalars get names outside `taken`."""
     body = tuple(body)
     return _Names(set(taken) | names_in(body)).shared(body)
 

@@ -1,4 +1,4 @@
-"""What is computed before it is used: named arrays, for the whole chain, for a step, or for every row of the data."""
+"""What is computed before it is used: named arrays, for a whole chain, for a step, or for every row of the data."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -70,7 +70,7 @@ class Rows:
     """Positions that index fields say, with their variables, and the fields."""
 
     def loop(self, body: tuple[Statement, ...]) -> Statement:
-        """Return the loop over them; `ROW` is the number of the row, the positions used are read first."""
+        """Return the loop over the rows; `ROW` is the number of the row, positions from index fields are read first."""
         used = {place for ref in refs(body) for place in ref.at} | set(compared(body))
         body = (*(Take(v, field, (ROW,), signed=True) for _, v, field in self.places if v in used), *body)
         if self.minibatch:
@@ -80,9 +80,9 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """What is defined so far while tensors are lowered to scalar expressions, in the order they need.
+    """The arrays and scalars defined so far while tensors are lowered to scalar expressions, in the order they need.
 
-    Lowering takes one and returns what it found with the next: nothing here changes.
+    Lowering takes one and returns its result with the next: nothing here is mutable.
     """
 
     constants: frozenset[str]
@@ -111,29 +111,30 @@ class Definitions:
     """Index fields of the data, with the number of their positions."""
 
     def having(self, definition: Definition) -> "Definitions":
-        """Return these with one more; what it needs was added before."""
+        """Return the definitions with one more, whose operands were added before."""
         if definition.constant:
             constants = self.constants | {definition.array.name}
             return replace(self, fixed=(*self.fixed, definition), constants=constants)
         return replace(self, changing=(*self.changing, definition))
 
     def naming(self, wanted: str) -> tuple[str, "Definitions"]:
-        """Return `wanted`, or with the first free number behind it, now taken."""
+        """Return `wanted`, or `wanted_2`, ... if it is taken, and the definitions in which the name is taken."""
         name = first_free(wanted, self.taken)
         return name, replace(self, taken=self.taken | {name})
 
     def meaning(self, what: object, name: str) -> "Definitions":
-        """Return these with a name that stands for something."""
+        """Return the definitions with a name recorded for an expression."""
         return replace(self, meanings=(*self.meanings, (what, name)))
 
     def name_of(self, what: object) -> str | None:
-        """Return the name that stands for something, None where there is none."""
+        """Return the name recorded for an expression, None if there is none."""
         return next((name for meant, name in self.meanings if meant == what), None)
 
     def forgetting(self, kept: int = 0) -> "Definitions":
-        """Return these without what is computed at every step, but for the first few.
+        """Return the definitions without those of a step, except the first `kept`.
 
-        What a procedure computes for itself the next one cannot see; nor what an iteration computes, what follows it.
+        A procedure cannot see what another one computes for itself, nor can what follows a loop see what an iteration
+        computes.
         """
         own = {definition.array.name for definition in self.changing[kept:]}
         meanings = tuple(pair for pair in self.meanings if pair[1] not in own)
@@ -176,7 +177,7 @@ class Definitions:
 def each(
     lower: Callable[[Definitions, Item], tuple[Found, Definitions]], defined: Definitions, items: Iterable[Item]
 ) -> tuple[tuple[Found, ...], Definitions]:
-    """Return what is found for every item, one after the other, and all definitions."""
+    """Return the results for all items, in order, and the definitions after the last."""
     found: list[Found] = []
     for item in items:
         one, defined = lower(defined, item)

@@ -1,7 +1,8 @@
 """Pass: a loop over all rows of the data, in order, reads them from a flat view, whose rows have a literal length.
 
-The length of a row of a matrix is known to the compiler only when the loop runs: it keeps a vector form of the loop for
-rows of one certain length and does not take it. Where the length is written out the rows are read as vectors.
+The compiler knows the length of a row of a matrix only when the loop runs: it then keeps a vector form of the loop for
+one certain length and does not take it. With x[row, 0], x[row, 1], x[row, 2] read as flat[3*row], flat[3*row + 1],
+flat[3*row + 2] the rows are read as vectors.
 """
 
 from dataclasses import replace
@@ -14,7 +15,7 @@ from recipe_compiler.program.traverse import refs, with_refs
 
 
 def flat_rows(procedure: Procedure) -> Procedure:
-    """Return a procedure that reads matrices of data row by row from flat views; the same one where it has no such."""
+    """Return a procedure that reads matrices of data row by row from flat views; the same one if there are none."""
     loops = [(place, one) for place, one in enumerate(procedure.body) if isinstance(one, For) and one.index == ROW]
     if len(loops) != 1:
         return procedure

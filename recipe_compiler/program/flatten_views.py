@@ -12,9 +12,10 @@ from recipe_compiler.program.unroll import ITERATIONS, unroll
 
 
 def flat(procedure: Procedure) -> Procedure:
-    """Return a procedure whose views are positions in their arrays; the same one where its loops are too long for it.
+    """Return a procedure with views replaced by positions in their arrays; the same one if its loops are too long.
 
-    Loops over the rows of the data stay; those within a row are written out.
+    W[1, 0] of W = theta[2:8].reshape((3, 2)) is theta[4]. Loops over the rows of the data stay; those within a row are
+    written out.
     """
     body = procedure.body
     short = all(count <= ITERATIONS for count in _counts(body) if isinstance(count, int))

@@ -1,8 +1,11 @@
-"""Pass: loops over the same rows of the data become one, and what belongs to one row needs no array over them.
+"""Pass: loops over the same rows of the data become one, and values of one row need no array over the rows.
 
-A loop over rows moves down past statements that it neither feeds nor is fed by, to the next loop over the same rows;
-both are one where each iteration of the second reads, of what the first writes, what the same one wrote. Every row then
-goes through the same statements in the same order as before.
+A loop over rows moves down past statements that neither use nor change what it writes or reads, to the next loop over
+the same rows; the two are fused if each iteration of the second reads, of what the first writes, only what the same
+iteration wrote. Every row then goes through the same statements in the same order as before.
+
+Worked example: for row: eta[row] = ...; for row: w[row] = f(eta[row]); for row: grad += w[row] x[row] becomes one loop,
+in which eta and w are scalars.
 """
 
 from collections.abc import Iterable
@@ -18,7 +21,7 @@ RowLoop = For | ForBatch
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """A procedure with one loop over the rows: what comes before it, itself, what comes after."""
+    """A procedure with one loop over the rows: the statements before it, the loop, the statements after it."""
 
     before: tuple[Statement, ...]
     loop: RowLoop
@@ -30,7 +33,7 @@ class Fused:
 
 
 def fuse(procedure: Procedure) -> Fused | None:
-    """Return a procedure with its loops over rows joined into one, None where it has none or they cannot be one."""
+    """Return a procedure with its loops over rows fused into one; None if it has none or they cannot be fused."""
     body: list[Statement] = []
     open_: RowLoop | None = None
     for statement in procedure.body:

@@ -1,7 +1,7 @@
-"""Pass: a gradient that reads and adds at positions which the data say is one loop over the rows, each read once.
+"""Pass: a gradient that gathers from and scatters to positions given by the data is one loop over rows, each read once.
 
-What is read of the state, or summed, at the same places in every row stands in scalars meanwhile: a store to an entry
-that the data say would else have to be taken for a change of them all.
+What is read of the state, or summed, at the same places in every row is kept in scalars meanwhile: otherwise a store to
+an entry that the data select would have to be taken for a change of all of them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ from recipe_compiler.program.unroll_rows import SUMS
 
 
 def gathers(procedure: Procedure) -> bool:
-    """Whether a procedure reads or adds, in loops over the rows, at positions that the data say."""
+    """Whether a procedure reads or adds, in loops over the rows, at positions given by the data."""
     loops = (one for one in procedure.body if isinstance(one, For | ForBatch) and _is_of_rows(one))
     return any(isinstance(inner, Take) for loop in loops for inner in loop.body)
 
@@ -30,7 +30,7 @@ def _is_of_rows(loop: For | ForBatch) -> bool:
 
 
 def gather_rows(procedure: Procedure) -> Procedure | None:
-    """Return a procedure with its loops over the rows in one, None where they cannot be one."""
+    """Return a procedure with its loops over the rows fused, None if they cannot be."""
     rows = (
         unroll((one,))[0] if isinstance(one, For | ForBatch) and _is_of_rows(one) else one for one in procedure.body
     )

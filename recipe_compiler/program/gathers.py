@@ -1,9 +1,9 @@
-"""Positions that the data say: `sum_j g[n,j] eta[j]` becomes `eta[g[n]]`, which reads one entry.
+"""Positions given by the data: sum_j g[n,j] eta[j] becomes eta[g[n]], which reads one entry.
 
-An index field g of the data is the row with a one at a position and zeros elsewhere, so `g[n,j]` is a delta of j and of
+An index field g of the data is the row with a one at a position and zeros elsewhere, so g[n,j] is a delta of j and of
 that position. The position is an index with a label of its own, `g[n]`, fixed like n by the row of the data; the delta
-takes the sum over j away. A delta with an index that is free stays: what it multiplies belongs to one entry of what is
-summed, and is added there alone (`scattered`).
+removes the sum over j. A delta with an index that is free stays: its term contributes to one entry of the sum only, and
+is added there (`scattered`).
 """
 
 from collections.abc import Mapping
@@ -24,9 +24,9 @@ Places = Mapping[str, Index]
 
 
 def gathered(tensor: Tensor, fields: Mapping[str, Size]) -> Tensor:
-    """Return what is computed of one datum with its index fields as positions; the same tensor where it has none.
+    """Return a term of one datum with its index fields as positions; the same tensor if it has none.
 
-    Its free indices are those it had, and the positions; an entry at a number is 1 where that is the position.
+    Its free indices are those it had, and the positions; g[n,0], an entry at a number, is 1 where the position is 0.
 
     Args:
         tensor: of one datum.
@@ -75,14 +75,17 @@ def _factor(c: Calculus, power: Factor, places: Places, fields: Mapping[str, Siz
 
 @dataclass(frozen=True, slots=True)
 class Scattered:
-    """A term that is added at one place of some axes: the own indices of these, with their positions, and the rest."""
+    """A term that is added at one place of some axes: their indices with their positions, and the other factors."""
 
     places: tuple[tuple[Index, Index], ...]
     term: Term
 
 
 def scattered(term: Term, own: tuple[Index, ...]) -> Scattered:
-    """Return a term with the deltas of its own indices and positions taken out, the positions put for the indices."""
+    """Return a term without the deltas of its own indices and positions, the positions substituted for the indices.
+
+    delta[j, g[n]] w_n with the own index j is w_n, added at the entry g[n] of j.
+    """
     places: dict[Index, Slot] = {}
     factors: list[Factor] = []
     for atom, exponent in term.factors:

@@ -1,8 +1,14 @@
-"""Covariances that are written as sums of Gram matrices `c P M P^T`: their factors need no decomposition.
+"""Covariances that are written as sums of Gram matrices c P M P^T: their factors need no decomposition.
 
-`K @ K.T` has the factor K, `s*A` with a constant A the factor sqrt(s) chol(A), `c*I + u @ u.T` the factors sqrt(c) I
-and u side by side. A term is cut in the middle: at one summed index, or at its constant factors. What is to the left
-of the cut must be what is to the right of it, mirrored.
+    K @ K.T                     K
+    s*A, A constant             sqrt(s) chol(A), chol(A) computed before the chain
+    c*I + u @ u.T               sqrt(c) I and u, side by side, each with normals of its own
+
+A term is cut in the middle: at one summed index, or at its constant factors. The factors to the left of the cut must be
+those to the right of it, mirrored.
+
+Worked example, B[i,k] V[k,l] B[j,l] with B a function of the state and V a constant declared PSD: cut at V, left B[i,k]
+and right B[j,l] are mirror images, so the noise is B (chol(V) n) with n ~ N(0, I) of the size of V.
 """
 
 from collections import Counter
@@ -24,7 +30,7 @@ PERMUTED = 3
 
 @dataclass(frozen=True, slots=True)
 class GramTerm:
-    """One part of a covariance: `scale * left M left^T`."""
+    """One part of a covariance, scale * left M left^T, n x n of the block."""
 
     scale: Tensor
     """A number that is nonnegative by its form, without free indices."""
@@ -74,7 +80,7 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class Gram:
-    """What is known of the names in a covariance."""
+    """The facts about names by which a covariance is cut into Gram matrices."""
 
     size: Size
     """Its number of rows."""
@@ -84,9 +90,9 @@ class Gram:
     is_constant: Callable[[Atom], bool]
 
     def parts(self, two_D: Tensor, B_hat: Tensor | None) -> GramSum | None:
-        """Return 2D - eps B_hat as parts that each are positive semidefinite by their form, None where it is not so.
+        """Return 2D - eps B_hat as parts that are positive semidefinite by their form; None if it has no such form.
 
-        With `inner` and `excess`, whether their difference is positive semidefinite is for the factor of it to find.
+        With `inner` and `excess`, M - eps E: whether that is positive semidefinite is decided when it is factored.
         """
         single = self._single(two_D, B_hat)
         if single is not None:

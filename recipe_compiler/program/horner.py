@@ -1,7 +1,7 @@
-"""Pass: sums in nested form (Horner's), powers as products and roots, what takes longest added last.
+"""Pass: sums in nested form (Horner's), powers as products and roots, the slowest operand added last.
 
-`4*x**3 - 4*x` becomes `x * (4*(x*x) - 4)`, `x**(3/4)` becomes `sqrt(x) * sqrt(sqrt(x))`: equal as real numbers where
-either is defined. `sqrt(a*b)` is split only where b is nonnegative: it then is defined where `sqrt(a)*sqrt(b)` is.
+4*x**3 - 4*x becomes x * (4*(x*x) - 4), x**(3/4) becomes sqrt(x) * sqrt(sqrt(x)): equal as real numbers wherever either
+is defined. sqrt(a*b) is split only if b is nonnegative: it is then defined where sqrt(a)*sqrt(b) is.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ Powers = dict[Scalar, int]
 
 
 def nested_form(value: Scalar, depths: Mapping[str, int]) -> Scalar:
-    """Return an expression in nested form; `depths` says of names how many operations they wait for."""
+    """Return an expression in nested form; `depths` gives for names the number of operations that they wait for."""
     match value:
         case Plus(terms):
             return _nested_sum([_split(term) for term in terms], depths)
@@ -47,7 +47,7 @@ def nested_form(value: Scalar, depths: Mapping[str, int]) -> Scalar:
 
 
 def depth(value: Scalar, depths: Mapping[str, int]) -> int:
-    """Return how many operations an expression waits for, one after the other."""
+    """Return the length of the longest chain of dependent operations in an expression."""
     if isinstance(value, Ref):
         return depths.get(value.name, 0)
     if isinstance(value, Raise) and isinstance(value.base, Constant):

@@ -1,4 +1,4 @@
-"""What a Program becomes when it is lowered to loops: three procedures over named arrays."""
+"""The loops that a Program is lowered to: procedures over named arrays."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ class Procedure:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The arithmetic of one module. `prepare` computes the constants of a run, `step` one step."""
+    """The arithmetic of one module: `prepare` computes the constants of a run, `step` one step, or its word."""
 
     prepare: Procedure
     gradient: Procedure | None

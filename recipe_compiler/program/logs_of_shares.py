@@ -1,8 +1,8 @@
 """Logarithms of shares without loss: log(sigmoid(u)) as -softplus(-u), log(1 - sigmoid(u)) as -softplus(u).
 
-As written log(1 - v) of a share v that is rounded to 1 is -inf, and so is log(w) of one of many shares that is too
-small for a double: these have an array of their logarithms. What is rewritten is what draws compute: reading them back
-compares it with the law as it is stated.
+As written, log(1 - v) of a share v that is rounded to 1 is -inf, and so is log(w) of one of many shares that is too
+small for a double: these get an array of their logarithms. Only what draws compute is rewritten; reading them back
+compares it with the law as stated.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ ONE = Fraction(1)
 
 
 def logs_of_shares(tensor: Tensor) -> Tensor:
-    """Return a tensor with the logarithms of shares among the factors of its terms rewritten; else the same one."""
+    """Return a tensor with logarithms of shares rewritten where they are factors of terms."""
     return Tensor(tensor.free, tuple(map(_rewritten, tensor.terms)))
 
 
@@ -49,7 +49,7 @@ def _of_rest(one: Term, other: Term) -> Atom | None:
 
 
 def logs_of_many(tensor: Tensor, arrays: Mapping[str, str]) -> Tensor:
-    """Return a tensor with entries of arrays in the place of logarithms of shares of blocks, wherever they stand."""
+    """Return a tensor with logarithms of shares of blocks replaced by entries of arrays, at every depth."""
     terms = (
         Term(term.coefficient, tuple((_logarithm(atom, arrays), exponent) for atom, exponent in term.factors))
         for term in tensor.terms

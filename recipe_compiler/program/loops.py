@@ -1,7 +1,7 @@
-"""Loops over scalars: what index notation becomes before it is printed.
+"""Loops over scalars: the form between index notation and printed text.
 
 Scalar expressions refer to elements of arrays by loop variables or positions; statements assign them in loops. The
-printer in `emit/` turns these into Python, nothing else is printed.
+printer in `emit/` turns these into Python; it prints nothing else.
 """
 
 from collections.abc import Iterable, Iterator
@@ -50,7 +50,7 @@ class Raise:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An elementwise function of the language."""
+    """An elementwise function of the language, applied to scalars."""
 
     fn: str
     args: tuple["Scalar", ...]
@@ -229,7 +229,7 @@ class Invert:
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """`targets = L`, row block by row block, with `L L^T = eps (two_D - eps B_hat)`; refuses what is not PSD.
+    """targets = L, row block by row block, with L L^T = eps (two_D - eps B_hat), n x n; refuses what is not PSD.
 
     `two_D` and `B_hat` name one array per pair of blocks.
     """
@@ -293,7 +293,10 @@ class Uniform:
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """`flag` is set with the `probability` min(1, exp(log_ratio)), which is kept, too; it is made of two normals."""
+    """`flag` is set with `probability` min(1, exp(log_ratio)), which is kept.
+
+    -log u = (a^2 + b^2)/2 of two normals a, b.
+    """
 
     flag: str
     probability: Ref
@@ -349,7 +352,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """Where `target` is negative, set it to 0 and count it in `counter`: a covariance that is not PSD at this state."""
+    """If `target` is negative, set it to 0 and count it in `counter`: a covariance that is not PSD at this state."""
 
     target: Ref
     counter: str
@@ -384,7 +387,7 @@ class Array:
 
 
 def parts_of(value: Scalar) -> tuple[Scalar, ...]:
-    """Return the expressions that an expression is made of."""
+    """Return the direct operands of an expression."""
     match value:
         case Plus(parts) | Times(parts) | Call(_, parts):
             return parts

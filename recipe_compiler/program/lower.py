@@ -56,7 +56,11 @@ SYMMETRIC_KINDS = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})
 
 
 def lower(program: Program) -> Kernel:
-    """Return the procedures of a program: `prepare`, the gradient, `step`."""
+    """Return the procedures of a program: `prepare`, the gradient, `step`, and those of a cycle.
+
+    Raises:
+        ModelError: what no loop can compute, such as the inverse of a general matrix that depends on the state.
+    """
     first = next((k for k, s in enumerate(program.statements) if not isinstance(s, Noise)), len(program.statements))
     lowering, defined = _lowered(_Lowering(), started(program), program, program.statements[:first])
     defined = defined.forgetting()
@@ -164,12 +168,12 @@ def _lowered(
 
 
 def block_array(name: str, shape: Shape) -> Array:
-    """Return the array of a block of the state: a scalar block is an array of length one."""
+    """Return the array of a block of the state; a scalar block is an array of length one."""
     return Array(name, shape.sizes or (1,))
 
 
 def started(program: Program) -> Definitions:
-    """Return the definitions of a program before any: what is constant, symmetric, and which names are taken."""
+    """Return the definitions at the start of a program: what is constant, symmetric, and which names are taken."""
     symmetric = frozenset(p.name for p in program.parameters if SYMMETRIC_KINDS & set(p.kinds))
     constants = frozenset(p.name for p in program.parameters)
     named = {item.name for group in (program.parameters, program.data, program.blocks) for item in group}
@@ -217,7 +221,7 @@ def _used(readable: tuple[Array, ...], used: frozenset[str]) -> tuple[Array, ...
 
 
 def read_by(body: tuple[Statement, ...], program: Program) -> frozenset[str]:
-    """Return the names that a gradient reads; one field of the data at least, off which their number is read."""
+    """Return the names that a gradient reads: at least one field of the data, whose length is their number."""
     names = names_in(body)
     fields = [datum.name for datum in program.data]
     return names if not fields or not names.isdisjoint(fields) else names | {fields[0]}
@@ -334,7 +338,7 @@ def _step(
 
 
 def prepared(program: Program, defined: Definitions, used: frozenset[str]) -> Procedure:
-    """Return the procedure of the constants: those used by a step, and what they need."""
+    """Return the procedure of the constants: those that a step uses, and those that these need."""
     needed: list[Definition] = []
     wanted = used
     for definition in reversed(defined.fixed):

@@ -2,9 +2,12 @@
 
     U(u) = V(g(u)) - J(u),    dU/du_k = sum_i dV/db_i dg_i/du_k - dJ/du_k
 
-The sums run backwards through what g computes, one statement an entry. g and J are those of `formula/constraints.py`;
-nothing overflows that is not too large itself: exponentials of a softmax are at most 1, and what is close to 0 in a
-correlation is a product of 1/cosh, without a difference.
+The chain rule runs backwards through the computation of g, one statement per entry. g and J are those of
+`formula/constraints.py`; nothing overflows whose value is not too large itself: exponentials of a softmax are at most
+1, and small entries of a correlation are products of 1/cosh, without a difference.
+
+Worked example, an ordered column b = (u_0, u_0 + e^{u_1}), J = u_1: with t_1 = dV/db_1 and t_0 = dV/db_0 + t_1, dU/du_0
+= t_0 and dU/du_1 = exp(u_1) t_1 - 1.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +33,7 @@ ONE, ZERO = Constant(Fraction(1)), Constant(Fraction(0))
 
 @dataclass(frozen=True, slots=True)
 class Chained:
-    """The names around one constrained block: u, b = g(u), and the gradients by both, empty where U alone is asked."""
+    """The names around one constrained block: u, b = g(u), and the gradients by both, empty if only U is needed."""
 
     constraint: Constraint
     rows: int
@@ -52,7 +55,7 @@ class Chained:
 
 @dataclass(frozen=True, slots=True)
 class ConstraintCode:
-    """What stands around the sum of a target for one block that lies in a set."""
+    """The statements before and after the sum of a target for one block that lies in a set."""
 
     arrays: tuple[Array, ...]
     """Work arrays: of the block, of the gradient by it, of its factor."""
@@ -72,15 +75,15 @@ def around(
     slopes: tuple[str, str] | None = None,
     log_b: str = "",
 ) -> tuple[ConstraintCode, Definitions]:
-    """Return what stands around the sum of a target for one of its blocks.
+    """Return the statements before and after the sum of a target for one of its blocks.
 
     Args:
-        defined: the definitions so far: names stay clear of theirs.
+        defined: the definitions so far, whose names are taken.
         block: one with a constraint, of fixed sizes.
         whole: the array that holds its variables from `start` on.
         start: see above.
-        slopes: the array of dV/db, and the one that grad U is written into; None where it is not asked for.
-        log_b: the array that logarithms of shares are put into; empty where they are not asked for.
+        slopes: the array of dV/db, and the one that grad U is written into; None if it is not needed.
+        log_b: the array that logarithms of shares are put into; empty if they are not needed.
     """
     moved, rows = block.sampled, block.shape.rows
     if block.constraint is None or not isinstance(rows, int):
@@ -115,13 +118,13 @@ def around(
 def around_by_logs(
     defined: Definitions, sets: Iterable[tuple[Block, Size]], whole: str, tensors: tuple[Tensor, ...]
 ) -> tuple[tuple[tuple[ConstraintCode, ...], tuple[Tensor, ...]], Definitions]:
-    """Return what makes blocks in sets of their variables, and tensors that take the logarithms of shares of an array.
+    """Return what computes blocks in sets from their variables, and tensors that read logarithms of shares from arrays.
 
     Args:
         defined: the definitions so far.
         sets: blocks with a constraint, each with where its variables start.
         whole: the array that holds them.
-        tensors: what is computed of the blocks; that of shares has an array of logarithms where these are taken.
+        tensors: functions of the blocks; a block of shares gets an array of logarithms if these occur.
     """
     sets, arrays = tuple(sets), dict[str, str]()
     for block, _ in sets:
@@ -154,7 +157,7 @@ def forward(c: Chained) -> tuple[Statement, ...]:
 
 
 def log_jacobian(c: Chained) -> Scalar:
-    """Return J(u)."""
+    """Return J(u) = log |det dg/du| up to a constant, as a scalar expression."""
     K, below = c.rows, [(i, j) for i in range(c.rows) for j in range(i)]
     match c.constraint:
         case Constraint.ORDERED:
@@ -176,7 +179,7 @@ def log_jacobian(c: Chained) -> Scalar:
 
 
 def backward(c: Chained) -> tuple[Statement, ...]:
-    """Return the statements that write grad U in u, given that in b: the chain rule, less grad J."""
+    """Return the statements that write grad U in u, given that in b: dU/du = (dg/du)^T dV/db - grad J."""
     match c.constraint:
         case Constraint.ORDERED | Constraint.POSITIVE_ORDERED:
             return tuple(_suffix_sums(c))

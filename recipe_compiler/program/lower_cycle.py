@@ -1,7 +1,7 @@
-"""Lowering of a cycle of moves: a procedure that draws anew, calls the step of the word, and accepts by H.
+"""Lowering of a cycle of moves: a procedure that draws blocks anew, calls the step of the word, and accepts by H.
 
-What the moves leave stands beside what they are given. A uniform number u is made of two normals a and b, as
--log u = (a^2 + b^2)/2 is exponential: all that a chain draws are normals.
+The values that moves leave are separate from those that they are given. A uniform number u is made of two normals a and
+b, as -log u = (a^2 + b^2)/2 is exponential: normals are all the randomness that a chain draws in advance.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -95,7 +95,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """What a move becomes."""
+    """The statements, normals and work arrays of a move."""
 
     body: tuple[Statement, ...]
     normals: tuple[Array, ...]
@@ -104,7 +104,7 @@ class Lowered:
 
 @dataclass(frozen=True, slots=True)
 class LoweredInvolution:
-    """What an involution becomes but for the calls that it is accepted by."""
+    """An involution as statements, without the calls of U and H - U that it is accepted by."""
 
     lowered: Lowered
     """What draws, what blocks become, and the log of the ratio beside H."""
@@ -113,7 +113,7 @@ class LoweredInvolution:
 
 @dataclass(frozen=True, slots=True)
 class LoweredMoves:
-    """What a cycle needs that can be computed before the constants of the chain are known."""
+    """The parts of a cycle that can be lowered before the constants of the chain are known."""
 
     potential: Procedure | None = None
     rest: Procedure | None = None
@@ -146,7 +146,7 @@ class LoweredMoves:
 
     @property
     def read(self) -> frozenset[str]:
-        """The names that any of it reads."""
+        """All names that they read."""
         own = (self.potential, self.rest, self.sums, *(draw.procedure for draw in self.draws.values()))
         others = (*self.refreshes.values(), *(involution.lowered for involution in self.involutions.values()))
         bodies = (*(procedure.body for procedure in own if procedure), *(move.body for move in others))
@@ -154,7 +154,7 @@ class LoweredMoves:
 
 
 def lower_moves(defined: Definitions, program: Program) -> tuple[LoweredMoves, Definitions]:
-    """Return U, H - U and what draws blocks anew, without their inputs; nothing where there is no cycle."""
+    """Return U, H - U and the draws of blocks as procedures without their inputs; empty if there is no cycle."""
     cycle = program.cycle
     if cycle is None:
         return LoweredMoves(), defined
@@ -195,7 +195,7 @@ def lower_rest(defined: Definitions, rest: Tensor) -> tuple[Procedure, Definitio
 
 
 def lower_refresh(defined: Definitions, move: Refresh, program: Program) -> tuple[Lowered, Definitions]:
-    """Return what draws a block anew from its law given all others: new = kept old + N(0, (1 - kept^2) S)."""
+    """Return the draw of a block from its law given all others: new = kept old + N(0, (1 - kept^2) S)."""
     begin = len(defined.changing)
     noise, defined = lower_noise(defined, move.noise, program.parameters)
     computed = defined.changing[begin:]
@@ -216,7 +216,7 @@ def lower_refresh(defined: Definitions, move: Refresh, program: Program) -> tupl
 
 
 def lower_involution(defined: Definitions, move: Involution, program: Program) -> tuple[LoweredInvolution, Definitions]:
-    """Return what an involution draws, what blocks become by it, and the log of its ratio beside H."""
+    """Return the draws of an involution, the images of blocks, and the log of its ratio besides H."""
     body, normals, work = list[Statement](), list[Array](), list[Array]()
     for drawn in move.draws:
         own, defined = _auxiliary(defined, drawn, program)
@@ -325,7 +325,7 @@ def _when_due(defined: Definitions, move: Refresh | Draw, own: Lowered, due: Map
 
 
 def told_of(cycle: Cycle) -> tuple[str, ...]:
-    """Return what a cycle tells of the move that it accepts or refuses; nothing where it has none."""
+    """Return the names of what a cycle reports of the move that it accepts or refuses; empty if it has none."""
     move, mapped = cycle.accepted, (INVOLUTION_ACCEPTANCE,) if cycle.involutions else ()
     if move is None:
         return mapped
@@ -393,7 +393,7 @@ def _drawn(move: Draw, own: LoweredDraw, program: Program) -> Lowered:
 
 
 def invoke(procedure: Procedure, actual: Mapping[str, str], targets: tuple[str, ...] = ()) -> Invoke:
-    """Return the call of a procedure that is given other names in the place of some of its own."""
+    """Return the call of a procedure, with actual names for some of its formal ones."""
     arrays = (*(() if procedure.returns else procedure.outputs), *procedure.inputs, *procedure.work)
     return Invoke(procedure.name, tuple(actual.get(array.name, array.name) for array in arrays), targets)
 

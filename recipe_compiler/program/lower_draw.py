@@ -1,7 +1,7 @@
-"""Lowering of a draw of a block of the target by its law: a procedure that writes a new value of the potential's block.
+"""Lowering of a draw of a block of the target from its law: a procedure that writes the potential's block.
 
-A normal vector takes its standard normals as all that a chain draws of them. How many random words other laws take
-depends on the state, so that their procedure is given the chain's own stream and moves it on.
+A normal vector takes its standard normals from those that the chain draws in advance. How many random words other laws
+take depends on the state, so their procedure is given the chain's own stream and advances it.
 """
 
 from collections.abc import Callable, Mapping
@@ -54,7 +54,7 @@ EPS = Ref(program_.EPS)
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """How an entry of a law is computed: of which variates, whose parameters are the law's own, or normals."""
+    """How an entry of a law is computed, from variates whose parameters are the law's own, or from normals."""
 
     parameters: tuple[str, ...]
     """What the parameters of the law are called."""
@@ -116,13 +116,13 @@ OF_NORMALS = frozenset(law for law, _ in COMPUTED if not COMPUTED[law, _].variat
 
 
 def is_computed(law: str, via: str) -> bool:
-    """Whether steps draw from a law, of a block that is sampled as it is, in a variable, or in those of its set."""
+    """Whether steps draw from a law, for a block sampled as it is, in a variable, or in those of its set."""
     return (law, via) in LOWERED
 
 
 @dataclass(frozen=True, slots=True)
 class LoweredDraw:
-    """What a draw becomes."""
+    """A draw as a procedure, with the normals and constants that it takes."""
 
     procedure: Procedure
     """Its inputs are left out, but for normals and the stream."""
@@ -131,7 +131,7 @@ class LoweredDraw:
     """What it takes of constants and data alone: the same along the chain."""
 
     def reading(self, readable: tuple[Array, ...], read: frozenset[str]) -> "LoweredDraw":
-        """Return the draw with what it reads among all that a chain has for it."""
+        """Return the draw with its inputs among all arrays that a chain has for it."""
         fixed = (definition.array for definition in self.of_data)
         inputs = (*(array for array in readable if array.name in read), *fixed, *self.procedure.inputs)
         return replace(self, procedure=replace(self.procedure, inputs=inputs))

@@ -1,4 +1,4 @@
-"""Lowering of what tells of draws: U of all data, the log likelihood of every datum, and H - U, at one state."""
+"""Lowering of diagnostics at one state: U of all data, the log likelihood of every datum, and H - U."""
 
 from dataclasses import dataclass, replace
 
@@ -40,7 +40,7 @@ class LoweredEnergies:
 
 
 def lower_energies(program: Program) -> LoweredEnergies | None:
-    """Return the procedures of a program's energies; None where it has none, or U cannot be computed."""
+    """Return the procedures of a program's energies; None if it has none, or if U cannot be computed."""
     stated = program.energies
     if stated is None:
         return None

@@ -1,8 +1,13 @@
 """Lowering of the target, its gradient and U: sums over the parameters, functions of them, then the sum over data.
 
-What belongs to one datum is kept in an array over the rows read; functions of it have a loop to themselves, which then
-is one of vector instructions. The terms of the gradient are grouped by the factors that carry the free index, so that
-the innermost loop adds `weight * vector`.
+    grad U = prior + sum_n datum,    minibatch: prior + (N/n) sum_{n in batch} datum        (Ma, Chen, Fox 2015, Eq. 7)
+
+Values of one datum are kept in an array over the rows read; functions of them have a loop to themselves, which then is
+one of vector instructions. The terms of the gradient are grouped by the factors that carry the free index, so that the
+innermost loop adds `weight * vector`.
+
+Worked example, -log likelihood softplus(-y_n x_n.theta): for every row eta = x.theta, then the weight w = -y sigmoid(-y
+eta), then grad[j] += w x[j].
 """
 
 from dataclasses import dataclass, replace
@@ -202,7 +207,7 @@ def _rows(
 
 @dataclass(frozen=True, slots=True)
 class Out:
-    """What is summed, as it is stated, and the element it is written to inside its loops."""
+    """A quantity to be summed, as it is stated, and the element it is written to inside its loops."""
 
     prior: Tensor
     datum: Tensor | None
@@ -211,7 +216,7 @@ class Out:
 
     @classmethod
     def of(cls, part: Part, gradient: Gradient, defined: Definitions) -> "Out":
-        """Return that of a part of the gradient."""
+        """Return the quantity for a part of the gradient."""
         loops = defined.loops(part.block.shape.sizes)
         ref = Ref(_output(part, gradient), tuple(variable for _, variable in loops) or (0,))
         datum = None if part.stated_datum is None else gathered(part.stated_datum, defined.fields)

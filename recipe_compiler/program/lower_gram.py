@@ -1,4 +1,7 @@
-"""Lowering of noise whose covariance is a sum of Gram matrices: `sqrt(t s) P n` for each, with normals of its own."""
+"""Lowering of noise whose covariance is a sum of Gram matrices: sqrt(t s) P n for each, with its own n ~ N(0, I).
+
+Independent parts add up in covariance: sum_k (t s_k) P_k P_k^T.
+"""
 
 from fractions import Fraction
 

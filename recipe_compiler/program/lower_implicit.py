@@ -1,4 +1,7 @@
-"""Lowering of implicit shifts: `new = old + eps rate(new)` is solved by Newton's iteration, which starts from `old`."""
+"""Lowering of implicit shifts: new = old + eps rate(new) is solved by Newton's iteration, which starts from `old`.
+
+With G(x) = x - old - eps rate(x), an iteration solves (1 - eps d rate/dx) dx = -G(x) and sets x to x + dx.
+"""
 
 from fractions import Fraction
 
@@ -29,9 +32,9 @@ MINUS = Constant(Fraction(-1))
 
 
 def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement, ...], tuple[Array, ...], Definitions]:
-    """Return the loops of an implicit shift, the arrays that they need, and what is defined after them.
+    """Return the loops of an implicit shift, the arrays that they need, and the definitions after them.
 
-    All that the rate needs is computed anew in every iteration, and forgotten after the last one.
+    Everything that the rate needs is computed in every iteration, and forgotten after the last one.
     """
     if shift.slope is None:
         raise CompilerError(f"{shift.new} is no equation")

@@ -1,4 +1,4 @@
-"""Lowering of the generator: L phi of every polynomial phi at one state, after the gradient of all data there."""
+"""Lowering of the infinitesimal generator: L phi of every polynomial phi at one state, and the gradient there."""
 
 from dataclasses import dataclass, replace
 
@@ -66,7 +66,7 @@ def lower_infinitesimal_generator(program: Program) -> LoweredInfinitesimalGener
 
 
 def given_at_state(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return what tells of a state may take: the state, all parameters, their constants, all data."""
+    """Return the arrays that diagnostics at a state may read: the state, all parameters, their constants, all data."""
     return (
         *(block_array(block.name, block.shape) for block in program.blocks),
         *(Array(p.name, p.shape.sizes) for p in program.parameters),

@@ -1,8 +1,10 @@
 """Inverses and determinants of matrices that depend on the state: by triangles, in every step.
 
-X = inv(L) of a triangle is found by forward substitution, once for all the data: what is solved with it then takes
-O(K**2) a vector, and so does its reverse pass, which is derived: d inv(L) = -inv(L) dL inv(L). Of a definite matrix
-S = L L^T the inverse is X^T X, and log det S is 2 sum_i log L_ii.
+    L triangular        X = inv(L) by forward substitution
+    S = L L^T           inv(S) = X^T X,    log det S = 2 sum_i log L_ii
+
+X is computed once for all the data: a solve with it then takes O(K**2) per vector, and so does its reverse pass, which
+follows from d inv(L) = -inv(L) dL inv(L).
 """
 
 from enum import Enum, auto
@@ -19,7 +21,7 @@ SUBSTITUTE, FACTORISE = "_triangle_inverse", "_cholesky_factor"
 
 
 class Structure(Enum):
-    """What is seen of a matrix."""
+    """The structure that a matrix is seen to have."""
 
     TRIANGLE = auto()
     """Zero above its diagonal."""
@@ -28,14 +30,14 @@ class Structure(Enum):
 
 
 def structure(defined: Definitions, grid: Grid) -> Structure | None:
-    """Return what a matrix is seen to be by the blocks of the state in it; None of any other."""
+    """Return the structure that a matrix has by the declared blocks in it; None if none is seen."""
     if grid.entry.terms and all(_is_below(defined, term, grid) for term in grid.entry.terms):
         return Structure.TRIANGLE
     return Structure.DEFINITE if block_of(grid) in defined.definite else None
 
 
 def block_of(grid: Grid) -> str:
-    """Return the block that a matrix is, else an empty name."""
+    """Return the name of the block that a matrix is, else an empty string."""
     match grid.entry.terms:
         case (Term(coefficient, ((Coordinate(name, at), power),)),) if coefficient == power == 1:
             return name if at == (grid.row, grid.col) else ""

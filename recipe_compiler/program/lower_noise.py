@@ -1,9 +1,11 @@
 """Lowering of the noise: a factor L with L L^T = t (2D - t B_hat), as cheap as the structure of D allows.
 
-t is eps, or 1 of what is drawn anew.
+t is eps, or 1 for a block drawn anew. In order:
 
-Diagonal: a scale per coordinate. Constant: a matrix, factored once, before the chain starts. A sum of Gram matrices:
-the factors that it is written with. Otherwise a factorisation in every step.
+    diagonal by form        a scale per coordinate, sqrt(t (2D_i - t B_i)); d operations a step
+    constant                a matrix, factored once before the chain; d**2 operations a step
+    Gram matrices           the factors that it is written with (`gram`); no decomposition
+    otherwise               a factorisation in every step (`lower_root`); d**3 operations a step
 """
 
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
@@ -42,12 +44,12 @@ def lower_noise(
 ) -> tuple[LoweredNoise, Definitions]:
     """Return the noise of one group of blocks, its constants among the definitions.
 
-    What has no factor by its form as it is stated may have one multiplied out: `s*(u @ u.T + v @ v.T)`.
+    A covariance without a factor by its form as stated may have one multiplied out: s*(u @ u.T + v @ v.T).
 
     Args:
         defined: the definitions so far.
         noise: 2D and B_hat of the group.
-        parameters: constants of the chain, for what their kinds say of signs.
+        parameters: constants of the chain, whose kinds give signs.
     """
     rules = rules_of(Declarations(noise.blocks, parameters))
     multiplied_out = noise.mapped(lambda tensor: Calculus(rules).collect(tensor.terms, tensor.free))

@@ -1,4 +1,4 @@
-"""Lowering of propagators: what linear flows with constant matrices do, computed once, before the chain starts."""
+"""Lowering of propagators: the matrices of linear flows with constant coefficients, computed once before the chain."""
 
 from recipe_compiler.program.definition import Definition, Definitions
 from recipe_compiler.program.loops import Array, Propagate
@@ -7,7 +7,7 @@ from recipe_compiler.program.program import Propagator
 
 
 def lower_propagator(defined: Definitions, propagator: Propagator) -> Definitions:
-    """Return the definitions with F and 2D of a propagator, and the matrices that follow from them."""
+    """Return the definitions with F and 2D of a propagator, and the three matrices that follow from them."""
     F, defined = assemble(defined, "F", propagator.blocks, propagator.F)
     two_D, defined = assemble(defined, "two_D", propagator.blocks, propagator.two_D)
     targets = (propagator.change, propagator.integral, propagator.covariance)

@@ -1,7 +1,7 @@
 """Lowering of noise whose covariance has no factor by its form: it is factored in every step.
 
-Of two coordinates in closed form, of more by Cholesky's method; what loses definiteness at a state is clipped there,
-and counted.
+Two coordinates in closed form, L = [[a, 0], [c/a, sqrt(b - c**2/a**2)]] of [[a**2, c], [c, b]]; more by Cholesky's
+method. A covariance that is not definite at a state is clipped there, and counted.
 """
 
 from fractions import Fraction
@@ -32,7 +32,11 @@ ZERO = Constant(Fraction(0))
 
 
 def lower_root(defined: Definitions, noise: Noise) -> tuple[LoweredNoise, Definitions]:
-    """Return the noise of a group of blocks by a factor of its covariance at the state of the step."""
+    """Return the noise of a group of blocks by a factor of its covariance at the state of the step.
+
+    Raises:
+        ModelError: several blocks that are correlated by the state and have too many coordinates to be written out.
+    """
     width = joined(tuple(length(block) for block in noise.blocks))
     name = "_".join(block.name for block in noise.blocks)
     normals, defined = defined.naming(f"noise_{name}")

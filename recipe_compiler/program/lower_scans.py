@@ -1,7 +1,7 @@
 """Lowering of a recursion over the rows: one loop forwards that keeps the states, one backwards for their adjoints.
 
-What the rows leave in arrays is read by sums over rows as fields of the data are. What a row needs computed is computed
-within its iteration, and forgotten after the loop: rows wait for each other.
+Both leave their values in arrays over the rows, which sums over rows read like fields of the data. The computations of
+a row stay within its iteration: rows depend on each other. The equations are in `scheme/adjoints.py`.
 """
 
 from collections.abc import Iterable

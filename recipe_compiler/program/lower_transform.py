@@ -1,4 +1,4 @@
-"""Lowering of what a step moves in the place of a coordinate: T(old), and the new value with a given T(new)."""
+"""Lowering of transforms: T(old) of the coordinate that a step moves, and the new value with a given T(new)."""
 
 from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.program.combine import times
@@ -6,7 +6,7 @@ from recipe_compiler.program.loops import Call, Constant, Raise, Scalar
 
 
 def forward(transform: Transform | None, x: Scalar) -> Scalar:
-    """Return T(x); x where there is no transform."""
+    """Return T(x) = log x, x**c or exp(c x) as a scalar expression; x if there is no transform."""
     if transform is None:
         return x
     c = transform.number
@@ -20,7 +20,7 @@ def forward(transform: Transform | None, x: Scalar) -> Scalar:
 
 
 def inverse(transform: Transform | None, y: Scalar) -> Scalar:
-    """Return the x with T(x) = y, not a number where there is none; y where there is no transform."""
+    """Return the x with T(x) = y as a scalar expression, not a number if there is none; y if there is no transform."""
     if transform is None:
         return y
     c = transform.number

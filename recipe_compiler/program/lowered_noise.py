@@ -1,4 +1,4 @@
-"""What the noise of a group of blocks is lowered to, and the arrays that all ways of lowering it share."""
+"""The noise of a group of blocks after lowering, and the arrays that all ways of lowering it share."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,12 +29,12 @@ class LoweredNoise:
 
 
 def time_of(noise: Noise) -> Scalar:
-    """Return the time t that a draw of covariance `t (2D - t B_hat)` is of: eps, or 1."""
+    """Return the time t of a draw with covariance t (2D - t B_hat): eps, or 1."""
     return Constant(Fraction(1)) if noise.at_once else Ref(EPS)
 
 
 def covariance(two_D: Scalar, B_hat: Scalar, time: Scalar) -> Scalar:
-    """Return `t (2D - t B_hat)`."""
+    """Return the scalar expression t (2D - t B_hat)."""
     if B_hat == Constant(Fraction(0)):
         return two_D if isinstance(time, Constant) else Times((time, two_D))
     return Times((time, plus((two_D, Times((Constant(Fraction(-1)), time, B_hat))))))

@@ -1,15 +1,14 @@
 """Pass: the rows of a minibatch are copied side by side before the loop over them, a few columns to an array.
 
-A loop over rows that lie anywhere becomes vector code only with the processor's gather instructions, and on many
-processors nothing after a gather starts before it is done: one turn of the loop waits for the other. Copies need no
-vector of places. Of four columns in one flat array (two or one of what is left over), compilers read four rows at once
-and transpose them in registers; arrays of more columns, or of columns that no one reads, they gather again. All
-entries of a row are read before the first is written, so that they are copied as vectors. Every entry is the one it
-was, so what is computed does not change.
+A loop over rows at arbitrary positions becomes vector code only with the processor's gather instructions, and on many
+processors nothing after a gather starts before it is done: iterations wait for each other. Copies need no vector of
+positions. With four columns in one flat array (two or one for the rest), compilers read four rows at once and transpose
+them in registers; from arrays of more columns, or with unused columns, they gather again. All entries of a row are read
+before the first is written, so that they are copied as vectors. Every entry keeps its value, so the result does not
+change.
 
-What is left over after whole vectors of rows is taken row by row, at several times the cost. So the copies of rows that
-are not very short are filled up to whole vectors with the first row of the minibatch, and what these rows would add is
-multiplied by zero.
+Rows left over after whole vectors are done one by one, at several times the cost. So the copies of rows that are not
+very short are padded to whole vectors with the first row of the minibatch, whose contribution is multiplied by zero.
 """
 
 from collections.abc import Iterator
@@ -55,7 +54,7 @@ class _Group:
 
 
 def packs(procedure: Procedure) -> Procedure:
-    """Return a procedure that copies the rows of its minibatch first; the same one where it reads no such rows."""
+    """Return a procedure that copies the rows of its minibatch first; the same one if it reads no such rows."""
     loops = [(place, one) for place, one in enumerate(procedure.body) if isinstance(one, ForBatch)]
     if len(loops) != 1:
         return procedure

@@ -1,4 +1,4 @@
-"""Every tensor of a Program, with what must hold where it stands: its free indices, and the names before it."""
+"""Every tensor of a Program, with its required free indices and the names that are known there."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ Axes = tuple[Size, ...]
 
 @dataclass(frozen=True, slots=True)
 class TensorPlace:
-    """A tensor of a Program, the free indices that it must have, and what stands before it: names and their axes."""
+    """A tensor of a Program, the free indices that it must have, and the names known before it, with their axes."""
 
     where: str
     tensor: Tensor
@@ -39,7 +39,7 @@ class TensorPlace:
 
 
 def places(program: Program) -> Iterator[TensorPlace]:
-    """Yield every tensor of a Program with what must hold where it stands."""
+    """Yield every tensor of a Program with the conditions on it."""
     constants = {p.name: p.shape.sizes for p in program.parameters}
     state = {block.name: block.shape.sizes for block in program.blocks} | constants
     yield from _of_statements(program, state)

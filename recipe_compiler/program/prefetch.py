@@ -1,7 +1,7 @@
-"""Which rows are asked for ahead of their use: memory works on meanwhile, and no processor foresees a random row.
+"""Which rows are prefetched: memory works on meanwhile, and no processor foresees a random row.
 
-Rows in order some processors foresee well enough by themselves: asking for those is a support function of its own,
-which leaves it to them (docs/decisions/0030).
+Rows in order are foreseen well enough by some processors; prefetching them is a support function of its own, which may
+leave it to the processor (docs/decisions/0030).
 """
 
 from recipe_compiler.program.definition import ROW
@@ -22,7 +22,7 @@ ASK_ON = "_read_on"
 
 
 def prefetched(procedure: Procedure, body: tuple[Statement, ...]) -> tuple[Array, ...]:
-    """Return the data whose rows `body` reads, nothing where asking for them would not pay."""
+    """Return the data whose rows `body` reads; empty if prefetching them would not pay."""
     read = {ref.name for ref in refs(body) if ref.at[:1] == (ROW,)}
     data = tuple(array for array in procedure.inputs if array.name in read)
     whole = len(data) == len(read) and all(len(array.sizes) <= 2 for array in data)
@@ -35,7 +35,10 @@ def _length(data: tuple[Array, ...]) -> int:
 
 
 def ask(data: tuple[Array, ...], ahead: str, row: Take, block: int) -> tuple[Statement, ...]:
-    """Return what asks for the row, called `ahead`, that is needed some rows after `row`; beyond the last, for that."""
+    """Return the statements that prefetch the row, called `ahead`, needed some rows after `row`.
+
+    At the end, the last row.
+    """
     distance = min(block, AHEAD // _length(data))
     take = Take(ahead, row.source, (*row.places, distance), row.count)
     ask_for = ASK_ON if row.source is None else ASK
@@ -43,7 +46,7 @@ def ask(data: tuple[Array, ...], ahead: str, row: Take, block: int) -> tuple[Sta
 
 
 def reads_ahead(procedure: Procedure) -> bool:
-    """Whether a procedure in blocks asks for rows before they are needed."""
+    """Whether a procedure in blocks prefetches rows."""
     return any(
         isinstance(statement, Invoke) and statement.procedure in {ASK, ASK_ON}
         for block in procedure.body

@@ -2,6 +2,13 @@
 
 A Program knows nothing of loops, arrays or Python: it says what is computed, for every size. Names that the Program
 introduces (`r_new`, `grad_U_tilde`, `noise_r`) stand in its tensors as coordinates and components like any other.
+
+Worked example, SGHMC by sequential Euler with r first (Chen, Fox, Guestrin 2014), M and C constant d x d matrices:
+
+    Noise     w ~ N(0, eps 2C)
+    Evaluate  grad_U = grad U(theta)
+    Shift     r_new = r + eps (-grad_U - C inv(M) r) + w
+    Shift     theta_new = theta + eps inv(M) r_new
 """
 
 from collections.abc import Callable, Mapping
@@ -60,8 +67,8 @@ class Part:
 class RowState:
     """A state s that passes from row to row: s_0 = start, s_(n+1) = next; of two axes at most, the rows the first.
 
-    Tensors of a row name it, as a component `s[n,i]`, by what it is before that row. In the gradient there is its
-    adjoint, too: a[n,i] = dU/ds_(n+1)[i], what a row leaves of U to those after it, and at the first row dU/ds_0.
+    Tensors of a row refer to it, as a component `s[n,i]`, by its value before that row. In the gradient there is its
+    adjoint, too: a[n,i] = dU/ds_(n+1)[i], the slope of U after row n, and before the first row dU/ds_0.
     """
 
     name: str
@@ -93,7 +100,7 @@ class RowState:
 
 @dataclass(frozen=True, slots=True)
 class Recursion:
-    """States that pass from row to row of the data, with what U is of them: prior + sum_n term(s_n, row n)."""
+    """States that pass from row to row of the data, and U as a function of them: prior + sum_n term(s_n, row n)."""
 
     states: tuple[RowState, ...]
     prior: Tensor
@@ -116,8 +123,10 @@ class Recursion:
 class Gradient:
     """grad U of the target as a function of a value of its block, or its minibatch estimate.
 
-    Full data: `prior + sum_n datum`; minibatch: `prior + (N/n) sum_{n in batch} datum` (Ma, Chen, Fox 2015, Eq. 7:
-    the sum is scaled, the prior is not). Several blocks of a target stand in the potential's block end to end.
+        full data       prior + sum_n datum
+        minibatch       prior + (N/n) sum_{n in batch} datum                      (Ma, Chen, Fox 2015, Eq. 7)
+
+    The sum is scaled, the prior is not. Several blocks of a target are laid end to end in the potential's block.
     """
 
     name: str
@@ -185,7 +194,7 @@ class Noise:
     """A Gaussian draw w ~ N(0, t (two_D - t B_hat)) for blocks whose noise is correlated; t is eps, or 1 of a refresh.
 
     `two_D[a][b]` and `B_hat[a][b]` have free indices `i` of block a and `j` of block b (those that exist). `B_hat` is
-    None where the gradient is exact or its covariance is taken to be zero.
+    None if the gradient is exact or its covariance is taken to be zero. (Ma, Chen, Fox 2015, Eq. 9.)
     """
 
     name: str
@@ -236,8 +245,11 @@ class Propagator:
     """What dz = -F z dt + sqrt(two_D) dW does to some blocks together in a time t = eps share; F, two_D are constant.
 
     Three matrices, as names of arrays by pairs of blocks, each array with an axis for either block, of length one for a
-    scalar block: `change` = (exp(-t F) - 1)/eps, `integral` = (1/eps) int_0^t exp(-u F) du and `covariance` =
-    (1/eps) int_0^t exp(-u F) two_D exp(-u F)^T du. They stay the same along the chain.
+    scalar block, constant along the chain:
+
+        change      (exp(-t F) - 1)/eps
+        integral    (1/eps) int_0^t exp(-u F) du
+        covariance  (1/eps) int_0^t exp(-u F) two_D exp(-u F)^T du
     """
 
     blocks: tuple[Block, ...]
@@ -265,7 +277,7 @@ class Propagator:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """`(H - U)(after) - (H - U)(before)` is added to the heat of a step: what a letter with noise does to H.
+    """(H - U)(after) - (H - U)(before), added to the heat of a step: the change of H by a letter with noise.
 
     A path is accepted by its work, the change of H less the heat (Sivak, Chodera, Crooks 2013).
     """
@@ -368,10 +380,10 @@ class Along:
 class Trajectory:
     """The statements of the Program from the newest values on, several times in a row.
 
-    Taken with probability min(1, exp(H(z) - H(z'))) where `metropolis`, else the state before with the signs of some
-    blocks turned (Duane et al. 1987; Horowitz 1991); taken always where not. One of steps that are solved for by
-    iteration is refused where the same number of steps from its end, turned round, does not lead back to its start:
-    else detailed balance would hold as far as the iterations find one solution (Brofos and Lederman 2021).
+    Taken with probability min(1, exp(H(z) - H(z'))) if `metropolis`, else the old state with the signs of some blocks
+    turned (Duane et al. 1987; Horowitz 1991); always taken if not. A trajectory whose steps are solved by iteration is
+    refused if the same number of steps from its end, turned round, does not lead back to its start: otherwise detailed
+    balance would hold only as far as the iterations find one solution (Brofos and Lederman 2021).
     """
 
     least: int
@@ -412,7 +424,7 @@ class Auxiliary:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What an involution makes of a block."""
+    """What an involution maps a block to."""
 
     block: Block
     old: str
@@ -449,7 +461,7 @@ Move = Refresh | Draw | Trajectory | Involution
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """The moves that are one step of the chain, in order; and H = U + rest, where a move is accepted by it."""
+    """The moves that are one step of the chain, in order; and H = U + rest, if a move is accepted by it."""
 
     moves: tuple[Move, ...]
     potential: Potential | None = None
@@ -467,7 +479,7 @@ class Cycle:
 
     @property
     def left(self) -> Mapping[str, str]:
-        """What the moves are given, by name, to the value that they leave."""
+        """The names of the values that moves are given, to those that they leave."""
         found: dict[str, str] = {}
         for move in self.moves:
             match move:
@@ -490,7 +502,7 @@ class Cycle:
 
     @property
     def schedules(self) -> tuple[int, ...]:
-        """The numbers n of moves that are done in each n-th cycle alone, in their order."""
+        """The numbers n of moves that are done in every n-th cycle only, in their order."""
         words = (move for move in self.moves if isinstance(move, Trajectory))
         return tuple(dict.fromkeys(move.every for move in (*self.refreshes, *self.draws, *words) if move.every > 1))
 
@@ -506,7 +518,7 @@ class Cycle:
 
     @property
     def begins_anew(self) -> bool:
-        """Whether moves beside a trajectory move the block that U depends on: nothing of it is carried on then."""
+        """Whether moves other than a trajectory move the block that U depends on: no gradient or U is carried on."""
         return bool(self.draws or self.involutions)
 
     @property
@@ -545,7 +557,7 @@ class InfinitesimalGenerator:
 
 @dataclass(frozen=True, slots=True)
 class Energies:
-    """What tells of draws, at a state of blocks by their own names: U, the log likelihood of each datum, and H - U."""
+    """Diagnostics of draws, at a state of blocks by their own names: U, the log likelihood of each datum, and H - U."""
 
     potential: Potential
     rest: Tensor | None
@@ -611,15 +623,15 @@ class Program:
 
     @property
     def passed_on(self) -> Mapping[str, str]:
-        """What the statements are given, to what they leave: blocks, a gradient carried on."""
+        """The names that the statements are given, to those that they leave: blocks, a gradient carried on."""
         found = {block.name: self.newest(block) for block in self.blocks}
         return found | ({self.gradient.name: self.evaluations[-1].new} if self.gradient and self.carried else {})
 
     @property
     def left(self) -> Mapping[str, str]:
-        """What a step of the chain is given by the one before, to what it leaves for the next.
+        """The names that a step of the chain is given by the one before, to those that it leaves for the next.
 
-        Blocks, a gradient carried on and, of a cycle that accepts by it, U; blocks alone where both are evaluated anew.
+        Blocks, a gradient carried on and, of a cycle that accepts by it, U; blocks alone if both are evaluated anew.
         """
         if self.cycle is None:
             return self.passed_on

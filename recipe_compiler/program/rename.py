@@ -1,6 +1,6 @@
-"""Pass: other names for what a user named, and integers for symbolic sizes.
+"""Pass: other names for those of the user, and integers for symbolic sizes.
 
-A name that the emitted module needs for itself gets another; a size that a build fixes becomes its number.
+A name that the emitted module needs for itself is changed; a size that a build fixes becomes its number.
 """
 
 from collections.abc import Mapping
@@ -223,7 +223,7 @@ def _slot(slot: Slot, names: Names) -> Slot:
 
 
 def rename_tensor(tensor: Tensor, names: Names) -> Tensor:
-    """Return a tensor with what it names renamed."""
+    """Return a tensor with its names replaced, and sizes that became numbers as numbers."""
     terms = tuple(_term(term, names) for term in tensor.terms)
     return Tensor(tuple(_index(index, names) for index in tensor.free), terms)
 

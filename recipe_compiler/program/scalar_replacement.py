@@ -1,7 +1,7 @@
-"""Pass: arrays that are only touched at literal positions become scalars, which the compiler keeps in registers.
+"""Pass: arrays that are only accessed at literal positions become scalars, which the compiler keeps in registers.
 
-`theta[0]` becomes `theta_0`. A procedure whose outputs are scalars returns them; one that calls it takes them as a
-tuple. Every name stands for the element it stood for, so what is computed does not change.
+`theta[0]` becomes `theta_0`. A procedure whose outputs are scalars returns them; a caller takes them as a tuple. Every
+name stands for the same element as before, so the result does not change.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,13 @@
-"""Kernel to Kernel: the passes that give the loops a shape, in order, and the choice of the shape by the sizes."""
+"""Kernel to Kernel: the passes that shape the loops, in order, and the choice between them by the sizes.
+
+The first row that fits is taken:
+
+    few coordinates, all sizes literal      everything in scalars, loops written out (`unroll`, `scalar_replacement`)
+    entries independent of each other       one loop over entries, in place (`chunks`)
+    sums over rows of data                  fused into one loop over the rows (`fuse`), then small rows in scalars,
+                                            gathers, packed minibatches, or blocks of rows
+    otherwise                               loops over arrays, as lowered
+"""
 
 from dataclasses import replace
 
@@ -28,7 +37,7 @@ COORDINATES = 16
 
 
 def schedule(program: Program, kernel: Kernel) -> Kernel:
-    """Return the kernel in the shape that its sizes allow; what it computes stays the same."""
+    """Return the kernel in the shape that its sizes allow; its result stays the same."""
     return widen(program, _shaped(program, kernel)).mapped(shorten)
 
 

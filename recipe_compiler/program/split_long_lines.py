@@ -1,4 +1,4 @@
-"""Pass: a formula too long for a line is computed in parts, each named before the statement that holds it.
+"""Pass: a formula too long for a line is computed in parts, each named before the statement that contains it.
 
 Invariant: every term of a sum, and every value that is no sum, fits on a line of the emitted text.
 """

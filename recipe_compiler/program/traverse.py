@@ -1,4 +1,4 @@
-"""Walking through statements and expressions: their parts, what they read and write, the same of other references."""
+"""Walking through statements and expressions: their parts, what they read and write, replacing references."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -40,7 +40,7 @@ ANYWHERE = ("",)
 
 
 def with_parts(value: Scalar, parts: tuple[Scalar, ...]) -> Scalar:
-    """Return an expression made of other parts, of which there must be as many."""
+    """Return an expression with other operands, as many as it has."""
     match value:
         case Plus():
             return Plus(parts)

@@ -1,9 +1,11 @@
 """Pass: loops of a small literal count become straight lines.
 
-The statements of a body are written out once per iteration, the loop variable replaced by its number; what a Kronecker
-delta then decides is decided, terms that are alike then are added up, and what adds nothing is left out. A sum of such
-a loop becomes one expression, its terms in the order of the iterations, so the value computed stays the same to the
-last bit but for those.
+The statements of a body are written out once per iteration, the loop variable replaced by its number; Kronecker deltas
+then become 0 or 1, like terms are added up, and terms that are 0 are left out. A sum over such a loop becomes one
+expression, its terms in the order of the iterations, so the value stays the same to the last bit, up to like terms.
+
+Worked example: total = 0; for k in range(2): total += A[0, k] * r[k]; x = total becomes x = A[0, 0] * r[0] + A[0, 1] *
+r[1].
 """
 
 from collections.abc import Iterable, Iterator
@@ -44,7 +46,7 @@ ZERO, ONE = Constant(Fraction(0)), Constant(Fraction(1))
 
 
 def unroll(body: Iterable[Statement], iterations: int = ITERATIONS) -> tuple[Statement, ...]:
-    """Return a body with loops of at most so many iterations written out, and their sums as single expressions."""
+    """Return a body with loops of at most `iterations` iterations written out, and their sums as single expressions."""
     written_out = (one for statement in body for one in _unrolled(statement, iterations))
     return _summed(tuple(one for one in written_out if not (isinstance(one, Increment) and one.value == ZERO)))
 
@@ -89,12 +91,12 @@ def at_iteration(statement: Statement, index: str, iteration: int | str) -> Stat
 
 
 def decided(value: Scalar) -> Scalar:
-    """Return an expression of literal positions, what Kronecker deltas decide in it decided."""
+    """Return an expression of literal positions with its Kronecker deltas evaluated."""
     return put(value, "", 0)
 
 
 def put(value: Scalar, index: str, iteration: int | str) -> Scalar:
-    """Return an expression with a loop variable replaced, without what becomes 0 or 1 by that."""
+    """Return an expression with a loop variable replaced, simplified where factors become 0 or 1."""
     match value:
         case Ref():
             return _moved(value, index, iteration)

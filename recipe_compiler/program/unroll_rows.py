@@ -35,7 +35,7 @@ def _counts(body: tuple[Statement, ...]) -> list[object]:
 
 
 def small_rows(procedure: Procedure, fused: Fused) -> Procedure:
-    """Return the procedure with its sums in scalars, written to its outputs at the end."""
+    """Return the procedure with its sums in scalars, stored to its outputs at the end."""
     straight = unroll((*fused.before, fused.loop, *fused.after))
     stores = tuple(Assign(Ref(out.name, at), Ref(out.name, at)) for out in procedure.outputs for at in positions(out))
     sums = tuple(Array(array.name, array.sizes) for array in (*procedure.outputs, *fused.local) if array.sizes)
