@@ -10,10 +10,10 @@ Matrix = tuple[tuple[Formula, ...], ...]
 
 
 def place_shape(row: Block, col: Block) -> Shape:
-    """Return the shape of a place, size(row) x size(col)."""
+    """Return the shape of the block (a, b) of a matrix over z, size(a) x size(b)."""
     return Shape(row.shape.rows, col.shape.rows)
 
 
 def zeros(blocks: tuple[Block, ...]) -> Matrix:
-    """Return the zero block matrix."""
+    """Return the zero matrix over z, block by block."""
     return tuple(tuple(zero(place_shape(row, col)) for col in blocks) for row in blocks)

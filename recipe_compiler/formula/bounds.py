@@ -1,4 +1,4 @@
-"""Bounds on what a formula may ask for: numbers, powers and size stay small, whatever the text says.
+"""Bounds on what a formula may compute: numbers, powers and size stay small, whatever the text says.
 
 Magnitudes are bounded on whole constant subtrees, not operator by operator: `((9**9)**9999)**9999` has small exponents
 and a huge value. Nothing is computed before its size is known to be within bounds.

@@ -1,7 +1,7 @@
 """Typed nodes put together from typed parts; shapes follow from the parts.
 
-Only numbers are folded, and what is the same by the meaning of a scalar: `c.T` is `c`, the inverse of a scalar is its
-power -1, the inverse of a small matrix of numbers is one, a product with a scalar side is not a matrix product.
+Only numbers are folded, and what is equal by the meaning of a scalar: `c.T` is `c`, the inverse of a scalar is its
+power -1, the inverse of a small matrix of numbers is computed, a product with a scalar side is not a matrix product.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ MOST_INVERTED = 8
 
 
 def parts(formula: Formula) -> tuple[Formula, ...]:
-    """Return the formulas that a node is made of, from left to right."""
+    """Return the direct operands of a node, from left to right."""
     match formula:
         case ex.Add(terms):
             return terms
@@ -42,7 +42,7 @@ def parts(formula: Formula) -> tuple[Formula, ...]:
 
 
 def nodes(formula: Formula) -> Iterator[Formula]:
-    """Yield a formula and everything it is made of, the covariances of its draws included."""
+    """Yield a formula and all its subformulas, the covariances of its draws included."""
     yield formula
     for part in parts(formula):
         yield from nodes(part)

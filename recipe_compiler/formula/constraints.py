@@ -56,14 +56,18 @@ DEFINITE = frozenset({Constraint.CORR, Constraint.COV})
 
 
 def sampled_shape(constraint: Constraint, shape: Shape) -> Shape:
-    """Return the shape of the unconstrained variables: a column. Matrices are of a number of rows, not of a name."""
+    """Return the shape of the unconstrained variables of a set.
+
+    Columns keep theirs. A K x K matrix has a column of K(K - 1)/2 variables, K more if its diagonal is free; K is a
+    number.
+    """
     if constraint in VECTORS or not isinstance(shape.rows, int):
         return shape
     return Shape(strict_entries(shape.rows) + (shape.rows if constraint in OF_MATRICES_IN_CONES else 0))
 
 
 def is_fixed(constraint: Constraint, i: int, j: int) -> bool:
-    """Whether an entry of a matrix is the same in the whole set: a zero of a factor, the diagonal of a correlation."""
+    """Whether an entry of a matrix is constant on the set: a zero of a factor, the diagonal of a correlation."""
     match constraint:
         case Constraint.CHOLESKY_CORR:
             return j > i or i == j == 0
@@ -76,7 +80,7 @@ def is_fixed(constraint: Constraint, i: int, j: int) -> bool:
 
 
 def strict_entries(K: int) -> int:
-    """Return how many entries a K x K matrix has below its diagonal."""
+    """Return the number of entries of a K x K matrix below its diagonal, K(K - 1)/2."""
     return K * (K - 1) // 2
 
 

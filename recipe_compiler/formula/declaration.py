@@ -10,7 +10,10 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape, Size
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Where every coordinate of a block lives; `bounds` holds a and b of `interval(a, b)` and `circle(a, b)`."""
+    """The set in which every coordinate of a block lies.
+
+    `bounds` holds a and b of `interval(a, b)` and `circle(a, b)`.
+    """
 
     name: DomainName = DomainName.REAL
     bounds: tuple[Formula, ...] = ()
@@ -23,13 +26,13 @@ class Block:
     name: str
     shape: Shape = SCALAR
     domain: Domain = Domain()
-    """Where every entry of it lies, also of one that lies in a set as a whole."""
+    """The set in which every entry lies, also for a block that lies in a constrained set as a whole."""
     constraint: Constraint | None = None
     """The set that a block of a target lies in as a whole; it is sampled in other variables then."""
 
     @property
     def sampled(self) -> "Block":
-        """What a chain moves: the block itself, or the unconstrained variables of one that lies in a set."""
+        """The block that a chain moves: this one, or the unconstrained variables of one in a constrained set."""
         if self.constraint is None:
             return self
         return Block(f"{self.constraint}_{self.name}", sampled_shape(self.constraint, self.shape))
@@ -51,7 +54,7 @@ class Parameter:
     kinds: tuple[Kind, ...] = (Kind.REAL,)
     default: Formula | None = None
     value: Entries | None = None
-    """What it is where it is known, in builds; it is then of its kinds, and nothing else is looked at."""
+    """Its value if it is known, in builds; it then has its kinds, which nothing else is used for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class Datum:
 
     @property
     def known(self) -> tuple[Kind, ...]:
-        """The kinds that are declared, and those that the values allowed are of."""
+        """The kinds that are declared, and those that follow from the allowed values."""
         least = min(self.values, default=-1)
         shown = (Kind.POSITIVE,) if least > 0 else (Kind.NONNEGATIVE,) if least == 0 else ()
         return (*self.kinds, *shown) if self.values else self.kinds
@@ -106,7 +109,7 @@ class Declarations:
     assume: tuple[Compare, ...] = ()
 
     def find(self, name: str) -> Block | Parameter | Function | Datum | None:
-        """Return what `name` was declared as, or None."""
+        """Return the declaration of a name, or None."""
         for group in (self.blocks, self.parameters, self.functions, self.data):
             for declaration in group:
                 if declaration.name == name:
@@ -115,7 +118,7 @@ class Declarations:
 
     @property
     def ends_in_order(self) -> tuple[Compare, ...]:
-        """Of every `interval(a, b)` and `circle(a, b)` that a < b, else no point is in it."""
+        """The condition a < b for every `interval(a, b)` and `circle(a, b)`, which otherwise is empty."""
         ends = [block.domain.bounds for block in self.blocks if len(block.domain.bounds) == 2]
         return tuple(Compare("<", low, high, SCALAR) for low, high in ends)
 

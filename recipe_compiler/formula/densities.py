@@ -1,11 +1,11 @@
 """The named densities of targets, a row each: all that formulas, proofs and draws know of one.
 
 Names, arguments and their order are Stan's; a value is the logarithm of the normalised density. Formulas are written in
-the language, of the arguments: of one entry where `of_entry`, else of the whole vector, whose size is `d`. What a row
-leaves out, nothing is built on.
+the language, of the arguments: of one entry where `of_entry`, else of the whole vector, whose size is `d`. An omitted
+fact is never used.
 
-    normal(x, mu, sigma)        log N(x | mu, sigma**2)
-    normal(y, mu, tau)          of columns: the sum over their entries; a scalar beside a column is that of every entry
+    normal(x, mu, sigma)        log N(x | mu, sigma**2), a scalar
+    normal(y, mu, tau)          of columns: the sum over their entries; a scalar among columns is used for each entry
 
 `density_terms` expands a call, and `docs/spec_reference.md` lists the rows.
 """
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """f(x, ...) <= at_most for all admissible values of the arguments `over`, f the log density, the others fixed."""
+    """f(x, ...) <= at_most for all admissible values of the arguments `over`, the others fixed; f is the log density.
+
+    log N(x | mu, sigma**2) <= -log(sigma) - log(2*pi)/2 over x and mu.
+    """
 
     over: tuple[str, ...]
     at_most: str

@@ -3,9 +3,9 @@
 The second engine states what it uses by itself, in `algebra/scalars/elementwise.py`, and `recheck.py` once more: facts
 that two of them share would prove nothing. `docs/howto_function.md` adds a function.
 
-Rules are written in the language, of `x`: `1/(1 + x**2)` is the derivative of `atan`. What a row leaves out, nothing
-is built on: a function that is not said to be bounded counts as unbounded. SymPy, NumPy and flint are imported when a
-function is called: commands that compute nothing read the table, and so does the process that follows a step.
+Rules are written in the language, of `x`: `1/(1 + x**2)` is the derivative of `atan`. An omitted fact is never used: a
+function that is not stated to be bounded counts as unbounded. SymPy, NumPy and flint are imported when a function is
+called: commands that compute nothing read the table, and so does the process that follows a step.
 """
 
 import builtins
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Corner(StrEnum):
-    """What a function does inside its domain, at 0."""
+    """The regularity of a function inside its domain, at 0; it is smooth elsewhere."""
 
     NONE = "smooth"
     KINK = "Lipschitz, with a kink at 0"
@@ -34,7 +34,7 @@ class Corner(StrEnum):
 
 
 class Parity(StrEnum):
-    """What a function is when its argument changes sign."""
+    """The symmetry of a function under x -> -x."""
 
     EVEN = "f(-x) = f(x)"
     ODD = "f(-x) = -f(x)"
@@ -50,7 +50,7 @@ class Size(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elementwise:
-    """A function of one real number, applied entry by entry."""
+    """A function of one real number, applied entry by entry: the result has the shape of the argument."""
 
     name: str
     words: str
@@ -64,7 +64,7 @@ class Elementwise:
     slope: str = ""
     """The derivative; without one, differentiating it is an error."""
     stated_slope: str = ""
-    """The same as emitted code computes it, where the other cancels."""
+    """The derivative as emitted code computes it, where `slope` would cancel."""
     corner: Corner
     size: Size
     emitted: str
@@ -81,7 +81,7 @@ class Elementwise:
     homogeneous: Fraction | None = None
     """k, where `f(c x) = c**k f(x)` for c > 0."""
     total: bool = False
-    """Whether it has a value at every real number, and stays bounded on bounded sets."""
+    """Whether it is defined at every real number, and bounded on bounded sets."""
     positive: bool = False
     """Whether it is > 0 wherever it is defined."""
     increasing: bool = False
@@ -89,9 +89,9 @@ class Elementwise:
     periodic: bool = False
     """Whether `f(x + 2*pi) = f(x)`."""
     tame: bool = False
-    """Whether nothing made of it and of powers is steeper than a power; not so `tanh`, since `1/(1 - tanh(x))` is."""
+    """Whether no combination of it with powers is steeper than a power; not so `tanh`, since `1/(1 - tanh(x))` is."""
     ends: tuple[int, int] | None = None
-    """(a, b) of a total function: `f(x) - a*x` stays bounded for x -> -oo, `f(x) - b*x` for x -> oo."""
+    """(a, b) of a total function: f(x) - a*x is bounded as x -> -oo, f(x) - b*x as x -> oo; softplus has (0, 1)."""
     logarithm_of: str = ""
     """u, where `f(x) = log(u)`."""
 
@@ -411,7 +411,7 @@ FUNCTIONS: Mapping[str, Elementwise] = {row.name: row for row in _ROWS}
 
 
 def named(which: Callable[[Elementwise], bool]) -> frozenset[str]:
-    """Return the names of the functions of which something holds."""
+    """Return the names of the functions whose rows satisfy a condition."""
     return frozenset(row.name for row in _ROWS if which(row))
 
 

@@ -93,7 +93,7 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A sum of terms of one shape."""
+    """A sum of terms of one shape, which is its own."""
 
     terms: tuple["Formula", ...]
     shape: Shape

@@ -14,14 +14,14 @@ def extent(shape: Shape) -> Size:
 
 
 def after(start: Size, length: Size) -> Size:
-    """Return where something ends that starts at a place and has a length: `1+J` after 1."""
+    """Return the end of something that starts at a place and has a length: `1+J` for 1 and `J`."""
     if isinstance(start, int) and isinstance(length, int):
         return start + length
     return length if start == 0 else f"{start}+{length}"
 
 
 def valued(size: Size, sizes: Mapping[str, int]) -> int:
-    """Return the number that a sum of products of sizes is."""
+    """Return the value of a sum of products of sizes: 7 for `1+J*K` with J = 2, K = 3."""
     if isinstance(size, int):
         return size
     products = (part.split("*") for part in size.split("+"))

@@ -1,4 +1,4 @@
-"""The distribution function of N(0, 1) as a function of SymPy: by erfc, SymPy turns small values into 1 less 1.
+"""The distribution function of N(0, 1) as a function of SymPy; by erfc, SymPy rewrites small values as 1 - erf.
 
 Phi(x) = P(z <= x) = erfc(-x/sqrt(2))/2,     Phi'(x) = phi(x) = exp(-x**2/2)/sqrt(2 pi)
 """

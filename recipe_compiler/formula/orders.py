@@ -1,4 +1,7 @@
-"""Orders in the step size: which powers of eps the terms of a claimed update may have, by structure alone."""
+"""Orders in the step size: the powers of eps that the terms of a claimed update may have, by structure alone.
+
+Worked example: theta - eps grad U + sqrt(2 eps) w has the orders {0, 1, 1/2}; its square the sums of two of them.
+"""
 
 from fractions import Fraction
 
@@ -31,10 +34,10 @@ LARGEST = 64
 
 
 def orders(formula: Formula) -> Orders | None:
-    """Return the powers of eps that bound all terms of a formula multiplied out; None where no rule gives them.
+    """Return the powers of eps that bound all terms of a formula multiplied out; None if no rule gives them.
 
-    Next values count as the old ones, from which they differ by what tends to zero with eps. A smooth function of what
-    is free of eps but for O(eps) is so itself: powers 0 and 1.
+    Next values count as the old ones, from which they differ by terms that vanish with eps. A smooth function of a
+    formula that is free of eps up to O(eps) is free of it up to O(eps), too: powers 0 and 1.
     """
     if not holds_step(formula):
         return frozenset({ZERO})
@@ -68,12 +71,12 @@ def orders(formula: Formula) -> Orders | None:
 
 
 def is_settled(of: Orders | None) -> bool:
-    """Whether what has these powers is its own value at eps = 0 but for O(eps)."""
+    """Whether a formula with these powers equals its value at eps = 0 up to O(eps)."""
     return of is not None and all(power == 0 or power >= 1 for power in of)
 
 
 def at_zero(formula: Formula) -> Formula:
-    """Return a formula with eps put as 0."""
+    """Return a formula with eps = 0."""
     if isinstance(formula, Symbol) and formula.role is Role.STEP:
         return Number(ZERO)
     return rebuild(formula, [at_zero(part) for part in parts(formula)], lambda shape: shape)

@@ -1,4 +1,12 @@
-"""Products, quotients and powers: which sides may stand beside `*`, `/`, `@` and `**`."""
+"""Products, quotients and powers: the shapes that `*`, `/`, `@` and `**` accept.
+
+Anything else is a fault that names both shapes:
+
+    a * B       a scalar, or both of one vector shape (entry by entry)
+    A @ B       (m, k) @ (k, n) is (m, n); a column (d) counts as (d, 1), a row as (1, d); row @ column is a scalar
+    a / b       b no matrix
+    a ** n      a no square matrix, n a scalar
+"""
 
 from functools import reduce
 
@@ -16,7 +24,7 @@ Factor = tuple[Formula, tree.Tree]
 
 
 def join_factors(factors: list[Factor], operators: tuple[str, ...], context: Context) -> Formula | None:
-    """Join factors from the left (divisors are already inverted), or note the fault of the first that does not fit."""
+    """Return the product of factors from the left (divisors are already inverted); None after noting a fault."""
     run = [factors[0]]
     for operator, factor in zip(operators, factors[1:], strict=True):
         if operator != "@":
@@ -32,7 +40,7 @@ def join_factors(factors: list[Factor], operators: tuple[str, ...], context: Con
 
 
 def reciprocal(formula: Formula, part: tree.Tree, context: Context) -> Formula | None:
-    """Return `1 / formula`, entry by entry; no matrix is divided by."""
+    """Return 1/formula entry by entry; None after noting a fault, as for a matrix."""
     if is_matrix(context.shape(formula)):
         context.fault(part, f"division by a {context.shown(formula)}", "write inv(A) @ b")
         return None
@@ -40,7 +48,10 @@ def reciprocal(formula: Formula, part: tree.Tree, context: Context) -> Formula |
 
 
 def raise_power(part: tree.Power, base: Formula, exponent: Formula, context: Context) -> Formula | None:
-    """Return `base ** exponent`, entry by entry; a square base is refused, its power could mean two things."""
+    """Return base ** exponent entry by entry; None after noting a fault.
+
+    The power of a square matrix is refused, as it could mean A @ A or its entries squared.
+    """
     if context.fit(exponent, SCALAR, part.exponent) is None:
         return None
     shape = context.shape(base)

@@ -11,6 +11,11 @@ Size = str | int
 class Shape:
     """Rows and columns of a formula; `None` means that there is no such axis.
 
+        Shape()             a scalar
+        Shape("d")          a column of d entries
+        Shape(None, "d")    a row of d entries
+        Shape("d", "k")     a d x k matrix
+
     A vector of length one is not a scalar: `Shape(1)` has an axis, `Shape()` has none.
     """
 
@@ -19,7 +24,7 @@ class Shape:
 
     @property
     def sizes(self) -> tuple[Size, ...]:
-        """The sizes of the axes that are there, rows first."""
+        """The sizes of the existing axes, rows first."""
         return tuple(size for size in (self.rows, self.cols) if size is not None)
 
     @property
@@ -44,7 +49,15 @@ SCALAR = Shape()
 
 
 class Kind(StrEnum):
-    """What is declared about the values of a parameter or a function (`is:` in a spec)."""
+    """What is declared about the values of a parameter or a function (`is:` in a spec).
+
+    Of every value, at every state:
+
+        positive, nonnegative, nonzero      entries > 0, >= 0, != 0; of a diagonal matrix, those on its diagonal
+        symmetric, skew                     A = A.T, A = -A.T
+        psd, pd                             symmetric with v.T A v >= 0 for all v, > 0 for all v != 0
+        diagonal                            A_ij = 0 for i != j
+    """
 
     REAL = "real"
     POSITIVE = "positive"
@@ -67,7 +80,7 @@ OF_ROW_STATES = (Kind.REAL, Kind.POSITIVE)
 
 
 class DomainName(StrEnum):
-    """Where the coordinates of a block live (`domain:` in a spec)."""
+    """The set in which the coordinates of a block lie (`domain:` in a spec)."""
 
     REAL = "real"
     POSITIVE = "positive"

@@ -1,7 +1,7 @@
-"""sqrt(q) coth(sqrt(q)) as a function of SymPy: one real function of q > -pi**2, whatever the sign of q.
+"""h(q) = sqrt(q) coth(sqrt(q)) as a function of SymPy: one real function of q > -pi**2, whatever the sign of q.
 
-SymPy would write it by a root, which is not real where q < 0. The solutions of Riccati's equation are made of it. From
-d/dr (r coth(r)) = coth(r) + r (1 - coth(r)**2) at r = sqrt(q), its derivative is
+SymPy would write it by a root, which is not real where q < 0. The solutions of Riccati's equation are made of it
+(`splitting/riccati.py`). From d/dr (r coth(r)) = coth(r) + r (1 - coth(r)**2) at r = sqrt(q), its derivative is
 
     h' = (h - h**2 + q)/(2 q),     1/3 at q = 0,
 

@@ -1,4 +1,4 @@
-"""Functions of one variable that have an inverse: what a step may move in the place of a coordinate, entry by entry."""
+"""Invertible functions T of one variable: a step may move T(x) in the place of a coordinate x, entry by entry."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,7 @@ from fractions import Fraction
 
 
 class Family(StrEnum):
-    """What a transform is, with its number c."""
+    """The family of a transform, with its number c."""
 
     LOG = "log(x)"
     POWER = "x**c"
@@ -15,9 +15,9 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """T of one family, on all x of its domain, with the inverse that it has there.
+    """T of one family, on all x of its domain, with its inverse there.
 
-    What a step makes of T(x) may be no value of T: the inverse is then not a number, in emitted modules, too.
+    A step may lead T(x) to a number that is no value of T: the inverse is then not a number, in emitted modules, too.
     """
 
     family: Family

@@ -1,9 +1,11 @@
-"""Normal laws of which the Cholesky factor depends on the state: solved with, never inverted as any matrix is.
+"""Normal laws whose Cholesky factor depends on the state: solved with, not inverted like a general matrix.
 
     log N(x | mu, L L^T) = -z.z/2 - sum_i log L_ii - d log(2 pi)/2,   z = inv(L) (x - mu)
 
-L = s diag(a) F diag(b) is taken apart, so that only F is solved with, a triangle by what it is written as: a block
-whose constraint makes it a factor, or a matrix written out. z = inv(F) ((x - mu)/(s a))/b.
+L = s diag(a) F diag(b) is taken apart, so that only F is solved with, a triangle by its form: a block whose constraint
+makes it a factor, or a matrix written out. z = inv(F) ((x - mu)/(s a))/b, entry by entry:
+
+    z_i = (y_i - sum_(j < i) F_ij z_j)/F_ii,    y = (x - mu)/(s a).
 """
 
 from collections.abc import Iterator
@@ -31,13 +33,10 @@ class _Parts:
 
 
 def log_normal(x: Formula, mu: Formula, L: Formula, declarations: Declarations) -> Formula | None:
-    """Return log N(x | mu, L L^T) solved with a triangle; None where L is free of the state, or seen to be none.
+    """Return log N(x | mu, L L^T), a scalar, solved with a triangle.
 
-    Args:
-        x: a column of a number of entries.
-        mu: another.
-        L: its diagonal has to be positive.
-        declarations: of the blocks in it.
+    None if L is free of the state, or not seen as one. Args:     x: a column of a fixed number d of entries.     mu: a
+    column of d entries.     L: d x d; its diagonal has to be positive.     declarations: of the blocks in it.
     """
     size, parts = L.shape.rows, _parts(L, declarations)
     if not isinstance(size, int) or parts is None or not _moves(L):
@@ -58,7 +57,7 @@ def log_normal(x: Formula, mu: Formula, L: Formula, declarations: Declarations) 
 
 
 def is_triangle(formula: Formula, declarations: Declarations) -> bool:
-    """Whether a square matrix is seen to be zero above its diagonal: a block that is a factor, or one written out."""
+    """Whether a square matrix is seen to be lower triangular: a block that is a factor, or one written out."""
     match formula:
         case ex.Symbol(name, _, Role.BLOCK):
             block = declarations.find(name)
@@ -70,7 +69,7 @@ def is_triangle(formula: Formula, declarations: Declarations) -> bool:
 
 
 def diagonal(triangle: Formula, declarations: Declarations) -> Iterator[Formula]:
-    """Yield the entries on the diagonal of a triangle; 1 where the block's constraint says so."""
+    """Yield the entries on the diagonal of a triangle; 1 if the block's constraint fixes it."""
     rows = triangle.shape.rows
     for i in range(rows if isinstance(rows, int) else 0):
         match triangle:

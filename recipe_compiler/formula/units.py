@@ -1,7 +1,11 @@
-"""Units of formulas: products of powers of base units, those of undeclared names solved for as they are met.
+"""Units of formulas: products of powers of base units; those of undeclared names are solved for on the way.
 
-Numbers, `I`, `ones`, `pi` and sizes have no unit; a zero has any. Terms of a sum have one unit. Exponents, and what
-functions such as exp are of, have none. What cannot be consistent for any unit of the undeclared names is a mismatch.
+Numbers, `I`, `ones`, `pi` and sizes have no unit; a zero has any. The terms of a sum have one unit. Exponents, and the
+arguments of functions such as exp, have none. What cannot be consistent for any unit of the undeclared names is a
+mismatch.
+
+Worked example: in H = norm2(r)/(2*m) + U with r declared mass*length/time and H without unit, norm2(r)/m = 1 gives m
+the unit mass**2*length**2/time**2.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,7 +45,7 @@ UNKNOWN = "?"
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A product of powers, sorted by name, without zero exponents."""
+    """A product of rational powers of base units, sorted by name, without zero exponents."""
 
     powers: tuple[tuple[str, Fraction], ...] = ()
 
@@ -81,7 +85,7 @@ def unknown(name: str) -> Unit:
 
 
 class MismatchError(Exception):
-    """A part of a formula whose unit cannot be the one it must have."""
+    """A part of a formula has another unit than the one it must have."""
 
     def __init__(self, part: Formula, found: Unit, expected: Unit) -> None:
         super().__init__(str(found))
@@ -89,19 +93,19 @@ class MismatchError(Exception):
 
 
 class NotMeasuredError(Exception):
-    """A formula whose unit is no product of powers for every size: the determinant of a matrix with a unit."""
+    """The unit of a formula is no product of powers for every size: the determinant of a matrix with a unit."""
 
 
 @dataclass(slots=True)
 class FormulaUnits:
-    """The units declared, and what the formulas measured so far say of the others."""
+    """The declared units, and those of other names as far as formulas read so far determine them."""
 
     declared: Mapping[str, Unit]
     solved: dict[str, Unit] = field(default_factory=dict[str, Unit])
     zeros: int = 0
 
     def settled(self, unit: Unit) -> Unit:
-        """Return a unit with every unknown that is solved put in."""
+        """Return a unit with every unknown that is solved replaced."""
         found = NONE
         for name, exponent in unit.powers:
             known = self.solved.get(name)
@@ -130,9 +134,9 @@ class FormulaUnits:
             self.same(term, self.of(term), expected)
 
     def energy(self, formula: Formula) -> None:
-        """Demand that every term of an energy has no unit; a logarithm is one up to a constant, whatever it is of.
+        """Require that every term of an energy has no unit; a logarithm may be of anything, up to a constant.
 
-        Other units add the same number to log(x) for every x; times a factor free of the state that is a constant.
+        Another unit adds the same number to log(x) for every x; times a constant factor that is a constant.
         """
         match formula:
             case Add(terms):
