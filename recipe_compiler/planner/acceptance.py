@@ -73,7 +73,7 @@ STARTS = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tuned:
-    """What stands after the windows, and what chains did with it."""
+    """The settings after the windows, and what chains did with them."""
 
     values: Mapping[str, Array]
     """Of the parameters that were chosen, by their names in the documents."""
@@ -92,17 +92,20 @@ class Tuned:
 def tuned(
     pilots: Moving, open_ones: tuple[Open, ...], K: Array | None, wanted: float, moves: int
 ) -> tuple[Mapping[str, Array], float]:
-    """Return values and a step size with which moves are accepted as often as wanted.
+    """Return parameter values and a step size at which moves are accepted with the wanted mean probability.
+
+    log eps by dual averaging (Hoffman and Gelman 2014, section 3.2) in windows of draws; a mass to be chosen is the
+    inverse of the covariance of the draws of the window before.
 
     Args:
         pilots: where they begin; they end in the bulk.
-        open_ones: what is to be chosen.
-        K: the Hessian of U at its mode, None where that is not known.
+        open_ones: the parameters to be chosen.
+        K: the Hessian of U at its mode, d x d; None where it is not known.
         wanted: the mean probability.
         moves: of a draw.
 
     Raises:
-        RunError: no step size has moves that are accepted so often, or every one has; says which.
+        RunError: at no step size are moves accepted so often, or at every one; says which.
     """
     scale = np.eye(pilots.width) if K is None else K
     values = _values(open_ones, scale)
@@ -180,7 +183,7 @@ def _aim(pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int)
 def measured(
     pilots: Pilots, values: Mapping[str, Array], eps: float, moves: int, steps: float, slope: Slope | None
 ) -> Tuned:
-    """Return what chains do with settings that stand.
+    """Return what chains do with settings that are fixed: acceptance, thinning, mean and covariance.
 
     Args:
         pilots: in the bulk.
@@ -216,7 +219,7 @@ def measured(
 
 
 def spread_of(pilots: Pilots, found: Tuned) -> float:
-    """Return how wide chains may begin around the mean of draws, in their sds: half of what is seen to serve."""
+    """Return how wide chains may start around the mean, in sds of the draws: half of what is seen to work."""
     normals = np.random.default_rng(0).standard_normal((STARTS, pilots.width))
     root = np.linalg.cholesky(found.covariance)
     for k, spread in enumerate(SPREADS):

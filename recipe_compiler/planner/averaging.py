@@ -21,7 +21,7 @@ FIRST = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Averaging:
-    """log eps on its way."""
+    """The state of dual averaging of log eps (Hoffman and Gelman 2014, section 3.2)."""
 
     mu: float
     """Towards which it is drawn."""
@@ -35,7 +35,7 @@ class Averaging:
 
     @classmethod
     def around(cls, aim: float) -> "Averaging":
-        """Return the beginning: drawn towards a step size, at a tenth of it."""
+        """Return the initial state: drawn towards a step size, starting at a tenth of it."""
         return cls(math.log(aim), math.log(FIRST * aim))
 
     @property
@@ -49,7 +49,7 @@ class Averaging:
         return math.exp(self.log_mean)
 
     def after(self, acceptance: float, wanted: float) -> "Averaging":
-        """Return what follows from moves that were accepted with a mean probability."""
+        """Return the state after moves that were accepted with a mean probability."""
         m = self.count + 1
         shortfall = self.shortfall + (wanted - acceptance - self.shortfall) / (m + T0)
         log_eps = self.mu - math.sqrt(m) / GAMMA * shortfall

@@ -74,7 +74,7 @@ SHRUNK = 5.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bulk:
-    """Where exp(-U) is, as chains found it."""
+    """Where exp(-U) has its mass, as chains found it."""
 
     mean: Array
     covariance: Array
@@ -91,7 +91,7 @@ class Bulk:
 
 
 def settings_of(open_ones: tuple[Open, ...], bulk: Bulk, eps: float, thin: int) -> Settings:
-    """Return what a walk over a bulk steps with: every open parameter matched to its covariance."""
+    """Return the settings of a walk over a bulk: every open parameter is matched to its covariance."""
     K = np.linalg.inv(bulk.covariance)
     has_mass = any(one.role is ParameterRole.MASS for one in open_ones)
     gamma = 1.0 if has_mass else float(np.sqrt(np.linalg.eigvalsh(K)[0]))
@@ -99,10 +99,10 @@ def settings_of(open_ones: tuple[Open, ...], bulk: Bulk, eps: float, thin: int) 
 
 
 def first_guess(slope: Slope, minima: tuple[Array, ...]) -> Bulk:
-    """Return what is known of the bulk before a chain has walked: how far U rises on rays, and minima that are known.
+    """Return a first guess of the bulk, from how far U rises along rays from its known minima.
 
     Raises:
-        RunError: it never does on one of them.
+        RunError: along one of them it never rises.
     """
     covariance = _around(slope, minima[0], curvature(slope, minima[0]))
     apart = np.array(minima) - np.mean(minima, axis=0)
@@ -112,7 +112,7 @@ def first_guess(slope: Slope, minima: tuple[Array, ...]) -> Bulk:
 
 
 def of_draws(slope: Slope, open_ones: tuple[Open, ...], draws: Array, entries: float) -> Bulk:
-    """Return the bulk by draws that are known to be of exp(-U); chain x draw x coordinate.
+    """Return the bulk from draws that are known to be of exp(-U); chain x draw x coordinate.
 
     Raises:
         RunError: the curvature varies too much for one step size.
@@ -127,7 +127,7 @@ def of_draws(slope: Slope, open_ones: tuple[Open, ...], draws: Array, entries: f
 
 
 def guessed(slope: Slope, theta: Array) -> Array:
-    """Return a precision of the bulk around a minimum where the Hessian is none, as `first_guess` does."""
+    """Return a precision of the bulk around a minimum whose Hessian is no use, as `first_guess` does; d x d."""
     return np.asarray(np.linalg.inv(_around(slope, theta, curvature(slope, theta))), dtype=np.float64)
 
 
@@ -141,7 +141,10 @@ def _around(slope: Slope, theta: Array, hessian: Array) -> Array:
 
 
 def learnt(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], guess: Bulk) -> Bulk:
-    """Return the bulk as windows of chains find it.
+    """Return the bulk, learnt from windows of chains.
+
+    Each window steps with the covariance S of the draws before it, and with a step stable at the largest curvature they
+    met, max over draws of the spectral norm of B^(1/2) Hess U B^(1/2), B being what the step multiplies forces by.
 
     Raises:
         RunError: chains leave the finite numbers, or the curvature varies too much for one step size.
@@ -207,7 +210,7 @@ def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Ar
 
 
 def regularised(draws: Array) -> Array:
-    """Return the covariance of draws, drawn towards its diagonal; draws x coordinates."""
+    """Return the covariance of draws, shrunk towards its diagonal, d x d: (n S + s diag(S))/(n + s), s = `SHRUNK`."""
     centred = draws - draws.mean(axis=0)
     raw, n = centred.T @ centred / len(draws), float(len(draws))
     return (n * raw + SHRUNK * np.diag(np.diag(raw))) / (n + SHRUNK)

@@ -23,7 +23,7 @@ SUBTRACTED: dict[str, dict[str, Entry | None]] = {"gradient_noise": {"V": ESTIMA
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChosenEntries:
-    """What was chosen, beside what the build states itself."""
+    """What a plan chose, besides what the build states itself."""
 
     stated: Build
     open_ones: tuple[Open, ...]
@@ -88,7 +88,7 @@ class ChosenEntries:
         return (f"  batch_size: {self.batch_size}, the gradient {kind}{less}",)
 
     def matched_to(self, one: Open, K: str, S: str, gamma: str) -> str:
-        """Return what the value of a parameter is, in words.
+        """Return, in words, what a parameter's value was matched to.
 
         Args:
             one: the parameter.

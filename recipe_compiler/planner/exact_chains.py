@@ -43,7 +43,7 @@ LOST = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactDraws:
-    """Draws of chains whose law is exp(-U)."""
+    """Draws of chains whose law is exp(-U) at every step size."""
 
     theta: Array
     """Chain x draw x coordinate."""
@@ -63,7 +63,7 @@ class ExactDraws:
 def exact_draws(
     potential: Callable[[Array], float], slope: Slope, starts: tuple[Start, ...], entries: int, names: tuple[str, ...]
 ) -> ExactDraws:
-    """Return draws of exp(-U).
+    """Return draws of exp(-U) by Hamiltonian Monte Carlo moves, until mean and sd of every coordinate are known.
 
     Args:
         potential: U.

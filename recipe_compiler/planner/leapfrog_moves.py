@@ -34,7 +34,7 @@ MASS = Open(Parameter("M", Shape("d", "d"), (Kind.PD,)), ParameterRole.MASS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeapfrogMoves:
-    """Chains side by side, each where its last moves left it."""
+    """Chains of Hamiltonian Monte Carlo side by side (Duane, Kennedy, Pendleton, Roweth 1987)."""
 
     potential: Callable[[Array], float]
     """U."""
@@ -52,10 +52,13 @@ class LeapfrogMoves:
         return self.theta.shape[1]
 
     def moved(self, values: Mapping[str, Array], eps: float, thin: int, draws: int) -> Moved:
-        """Return what the chains draw from where they are, and leave them there.
+        """Draw from where the chains are, and leave them at the end.
+
+        L leapfrog steps, L uniform in 1, ..., `MOST_STEPS`, with r ~ N(0, K), accepted with probability min(1, exp(-(H'
+        - H))), H = U + r.T inv(K) r/2.
 
         Args:
-            values: K, by the name of `MASS`.
+            values: K, d x d, by the name of `MASS`.
             eps: the step size.
             thin: moves of a draw.
             draws: of each chain.

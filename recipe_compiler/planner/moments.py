@@ -19,7 +19,7 @@ AGREE = 1.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Difference:
-    """Of two moments, by coordinate; errors are Monte Carlo standard errors."""
+    """The difference of two sets of moments, by coordinate, with Monte Carlo standard errors."""
 
     of_means: Array
     """In sds."""
@@ -37,7 +37,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Means and sds by coordinate, and the errors of both."""
+    """Means and sds by coordinate, with their Monte Carlo standard errors."""
 
     mean: Array
     sd: Array
@@ -55,7 +55,10 @@ class Moments:
 
 
 def moments_of(draws: Array) -> Moments:
-    """Return the moments of draws; chains x draws x coordinates."""
+    """Return the moments of draws; chains x draws x coordinates.
+
+    The error of an sd is that of the mean square over 2 sd.
+    """
     mean, sd = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1))
     with np.errstate(all="ignore"):
         errors = errors_of(np.concatenate([draws, (draws - mean) ** 2], axis=2))
@@ -63,9 +66,9 @@ def moments_of(draws: Array) -> Moments:
 
 
 def effective_shares(draws: Array) -> Array:
-    """Return the effective draws a draw by coordinate, the least of bulk, tails and sd; chains x draws x coordinates.
+    """Return effective draws per draw by coordinate, the least of bulk, tail and sd; chains x draws x coordinates.
 
-    Ranks do not see how seldom chains go far out into a tail, which means and sds are made of.
+    ESS as in Vehtari et al. (2021). Ranks do not see how seldom chains go far out, which means and sds depend on.
     """
     from arviz_stats.base.array import array_stats
 
@@ -77,7 +80,7 @@ def effective_shares(draws: Array) -> Array:
 
 
 def r_hats(draws: Array) -> Array:
-    """Return R-hat by coordinate, rank-normalised and split; chains x draws x coordinates."""
+    """Return rank-normalised split R-hat by coordinate (Vehtari et al. 2021); chains x draws x coordinates."""
     from arviz_stats.base.array import array_stats
 
     return np.atleast_1d(cast("Any", array_stats).rhat(draws, chain_axis=0, draw_axis=1))

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moved:
-    """What chains made of some draws."""
+    """What chains drew."""
 
     theta: Array
     """Chain x draw x coordinate of the potential's block."""

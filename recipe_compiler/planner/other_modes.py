@@ -58,7 +58,9 @@ class _SpentError(Exception):
 
 
 def main_mode(slope: Slope, mode: Mode, starts: Sequence[Start], entries: int) -> Mode:
-    """Return the mode that holds exp(-U): the one given, or another that holds all but `NEGLIGIBLE` of it.
+    """Return the mode that holds exp(-U): the one given, or another that holds all but `NEGLIGIBLE` of the mass.
+
+    Masses are compared by Laplace's method: log ratio = -(U(other) - U(mode)) - (log det Hess U(other) - log det K)/2.
 
     Args:
         slope: theta to grad U.
@@ -67,7 +69,7 @@ def main_mode(slope: Slope, mode: Mode, starts: Sequence[Start], entries: int) -
         entries: of the data, each of which one grad U reads.
 
     Raises:
-        NotGaussianError: there are several that hold more; says what to do, and where they are.
+        NotGaussianError: several hold more; says where they are, and what to do.
     """
     counted = _counted(slope, entries)
     for _ in range(ROUNDS):
@@ -94,7 +96,7 @@ def main_mode(slope: Slope, mode: Mode, starts: Sequence[Start], entries: int) -
 
 
 def minima(slope: Slope, mode: Array, K: Array, starts: Sequence[Start], entries: int) -> tuple[Array, ...]:
-    """Return a minimum of U and others, apart by the precision K of what is around it."""
+    """Return a minimum of U and others that are apart from it, in the metric of the precision K (d x d) around it."""
     found = [mode]
     try:
         for theta, _ in _others(_counted(slope, entries), mode, K, starts):

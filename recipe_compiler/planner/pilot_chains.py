@@ -32,7 +32,7 @@ LEAST_ENTRIES = 30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Settings:
-    """With what a walk steps."""
+    """The settings of a walk."""
 
     values: Mapping[str, Array]
     """Of the parameters that are chosen, by their names in the documents."""
@@ -42,7 +42,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Walker:
-    """A build with any values of what is to be chosen, compiled."""
+    """A compiled build whose chains can be walked with any values of what is to be chosen."""
 
     module: Emitted
     build: Build
@@ -56,7 +56,7 @@ class Walker:
         return max(float(LEAST_ENTRIES), fields * part)
 
     def walked(self, theta: Array, settings: Settings, draws: int, seed: int) -> Array:
-        """Return draws of the potential's block, [chain, draw, coordinate]; not numbers after a chain has left them.
+        """Return draws of the potential's block, [chain, draw, coordinate]; NaN once a chain has become infinite.
 
         All other blocks start at zero: momenta at rest.
 

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Pilots:
-    """Chains side by side, each where its last moves left it."""
+    """Chains of a build's own Metropolis moves, while its settings are looked for."""
 
     module: Emitted
     build: Build

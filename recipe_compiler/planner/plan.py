@@ -68,7 +68,7 @@ TRIAL = 2.0**-10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """What was chosen, and why."""
+    """What was chosen, and on what grounds."""
 
     build: Build
     """With every choice in its document."""
@@ -82,7 +82,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bent:
-    """A target that no plan around one mode is made of: what is known of it before chains are asked."""
+    """A target for which no plan around one mode is made, and what is known of it before chains are run."""
 
     what: str
     serves: str
@@ -96,7 +96,7 @@ class Bent:
 
 
 def trial(build: Build, width: int, rows: int) -> Build:
-    """Return a build with any values in the place of those to be chosen, to be compiled and asked for its gradient.
+    """Return a build with arbitrary values for what is to be chosen, to be compiled and asked for its gradient.
 
     Args:
         build: with `step_size: auto`.
@@ -118,11 +118,14 @@ def plan(
     stated: Build, tried: Build, compiled: Module, module: Emitted, inputs: Inputs, starts: tuple[Start, ...],
     names: tuple[str, ...], subtracting: Callable[[], Subtracting | None],
 ) -> Plan | Bent:  # fmt: skip
-    """Return what a run of a build should be, or what keeps a linear step from telling it.
+    """Return the plan of a run, by the step made linear at the mode; or what keeps that from being enough.
+
+    With K = Hess U at the mode, exp(-U) ~ N(theta*, inv(K)): mass K, friction gamma and eps of least work per effective
+    draw, with no sd off by more than the share (`search.choose`).
 
     Args:
         stated: with `step_size: auto`.
-        tried: the same with any values, which `compiled`, `module` and `inputs` are of.
+        tried: the same with arbitrary values, which `compiled`, `module` and `inputs` belong to.
         compiled: as it was emitted.
         module: the same, imported.
         inputs: what its chains would be given.
@@ -131,7 +134,7 @@ def plan(
         subtracting: makes the same with the noise of its gradient given up; None where that is no choice.
 
     Raises:
-        RunError: no step size keeps to the share, or chains do not tell; says what to do.
+        RunError: no step size keeps to the share, or it cannot be told; says what to do.
     """
     try:
         linearized = linearized_chain_of(compiled, module, tried, inputs, starts[0].theta)
@@ -203,16 +206,16 @@ def _by_draws(
 
 
 def plan_of_bulk(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ...]) -> Plan:
-    """Return what a run of a build should be by pilot chains.
+    """Return the plan of a run by pilot chains, for a target that no step made linear at a mode describes.
 
     Args:
         stated: with `step_size: auto`.
-        bent: why no linear step tells it.
+        bent: why no linear step is enough.
         walker: of the build, or of the plan around its mode where there is one: with the gradient that this chose.
         names: of the coordinates of the potential's block.
 
     Raises:
-        RunError: no pilot chains tell it either; says what to do.
+        RunError: pilot chains do not tell either; says what to do.
     """
     open_ones = open_parameters(stated)
     try:

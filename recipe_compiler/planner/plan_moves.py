@@ -58,7 +58,7 @@ def plan_of_moves(
 
 
 def at_mode(slope: Slope, starts: tuple[Start, ...], names: tuple[str, ...]) -> tuple[Array | None, str]:
-    """Return the Hessian of U at a mode, None where there is none that is positive definite; and what is in its place.
+    """Return the Hessian of U at a mode, d x d; None where none is positive definite, with what is used instead.
 
     Args:
         slope: theta to grad U.

@@ -44,7 +44,7 @@ class Open:
 
 
 def open_parameters(build: Build) -> tuple[Open, ...]:
-    """Return the parameters without a value, each with its role.
+    """Return the parameters without a value, each with its role in H and D.
 
     Raises:
         RunError: one stands where nothing is known that it could be matched to.

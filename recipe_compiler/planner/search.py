@@ -57,7 +57,7 @@ _Ask = Callable[[float, Choice | None], Choice | None]
 
 
 def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Array]:
-    """Return a value of each open parameter: mass K, friction gamma M, preconditioner K^-1."""
+    """Return the value of each open parameter: mass M = K, friction gamma M, preconditioner inv(K); d x d or scalar."""
     mass = K if _has(open_ones, ParameterRole.MASS) else np.eye(len(K))
     inverse = np.asarray(np.linalg.inv(K), dtype=np.float64)
     of_matrix = {
@@ -76,12 +76,16 @@ def _has(open_ones: tuple[Open, ...], role: ParameterRole) -> bool:
 def choose(
     candidates: tuple[LinearizedChain, ...], open_ones: tuple[Open, ...], K: Array, share: float, steep: float
 ) -> Choice:
-    """Return the settings of least work.
+    """Return the settings of least work per effective draw.
+
+    For each friction gamma the largest eps at which no posterior sd is off by more than the share, well inside the
+    stable region; gamma moves by factors of two. Any D and Q sample the same law (Ma, Chen, Fox 2015, Theorem 1), so
+    what is chosen is speed.
 
     Args:
-        candidates: of the build at any values, for everything that may be made of the noise of a minibatch.
+        candidates: of the build at arbitrary values, one for each way to treat the noise of a minibatch.
         open_ones: the parameters to be chosen.
-        K: the Hessian of U at the mode.
+        K: the Hessian of U at the mode, d x d.
         share: by what part of it a posterior sd may be off.
         steep: the largest curvature that chains meet, over that at the mode.
 
@@ -178,7 +182,7 @@ def _longest(
 
 
 def decimals(matrix: Array) -> Array:
-    """Return a positive definite matrix rounded to as few digits as leave its eigenvalues within a thousandth."""
+    """Return a positive definite matrix rounded to as few digits as keep its eigenvalues within a thousandth."""
     least = float(np.linalg.eigvalsh(matrix)[0])
     for digits in (4, 7, 10, 13):
         short = np.array([[float(f"{value:.{digits}g}") for value in row] for row in matrix])

@@ -55,14 +55,14 @@ class Surroundings:
 
 
 def surroundings(slope: Slope, theta: Array, K: Array) -> Surroundings:
-    """Return what chains meet around a mode of U.
+    """Return the curvature and slopes that chains meet around a mode of U, in units of the Gaussian there.
 
-    In coordinates w with theta = mode + A w, A^T K A = 1, the Gaussian at the mode has the curvature 1 everywhere. Met
-    is the spectral norm of the Hessian both ways along each axis of K, half and all of the way to where U has risen by
-    `AWAY`^2/2, `AWAY` posterior sds at most: by the power iteration on differences of grad U.
+    In coordinates w with theta = mode + A w, A.T K A = 1, the Gaussian has curvature 1. Along each axis of K, both
+    ways, the spectral norm of the Hessian is estimated by power iteration half and all of the way to where U has risen
+    by `AWAY`**2/2.
 
     Raises:
-        NotGaussianError: no step size that stays the same serves there and at the mode.
+        NotGaussianError: no constant step size works both there and at the mode.
     """
     values, vectors = np.linalg.eigh(K)
     A, most, least, rng = vectors / np.sqrt(values), 1.0, 1.0, np.random.default_rng(0)
@@ -126,12 +126,12 @@ def _reached(slope: Slope, way: Array) -> float:
 
 
 def bent_at(slope: Slope, w: Array, start: Array, apart: float) -> float:
-    """Return about the spectral norm of the derivative of a slope at w: from below, as the power iteration has it.
+    """Return an estimate from below of the spectral norm of the derivative of a slope at w, by power iteration.
 
     Args:
         slope: to be differentiated.
         w: where.
-        start: of the iteration: any direction.
+        start: any direction to begin with.
         apart: half of the difference, in the unit of w.
     """
     found, largest = start, 0.0

@@ -34,9 +34,11 @@ Array = NDArray[np.float64]
 def subtracting(stated: Build, tried: Build, compiled: Module) -> Build | None:
     """Return a build on trial with V estimated from the data; None where nothing is, or need be, subtracted.
 
+    2D - eps B_hat (Ma, Chen, Fox 2015, Sec. 2.3) is then checked by the module of that build.
+
     Args:
         stated: with `step_size: auto`.
-        tried: the same with any values.
+        tried: the same with arbitrary values.
         compiled: the module of that.
     """
     bounded = any(block.domain.name is not DomainName.REAL for block in stated.target.declarations.blocks)
@@ -53,7 +55,7 @@ def subtracting(stated: Build, tried: Build, compiled: Module) -> Build | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subtracting:
-    """A build on trial that subtracts V, with its module and what that is given."""
+    """A build on trial that subtracts V, with its module and data."""
 
     build: Build
     compiled: Module

@@ -40,7 +40,7 @@ Document = TypeVar("Document", Dynamics, Target, Scheme, Build)
 
 @dataclass(frozen=True, slots=True)
 class Claim(Generic[Judged, Document]):
-    """A row of a table."""
+    """A row of the table: what decides a claim, whether it is required, and what is known about it elsewhere."""
 
     id: str
     says: str
@@ -269,24 +269,24 @@ def applicable_claims(
 
 
 def under_sizes(claim: Claim[Subject, Dynamics], dynamics: Dynamics, found: Answer) -> Answer:
-    """Return the answer of a claim about dynamics, given the sizes that positions in what it reads need: d >= 2."""
+    """Return a claim's answer, given the sizes that positions in what it reads need: `theta[1]` is for d >= 2."""
     return at_positions(found, read_of(claim, dynamics))
 
 
 def read_of(claim: Claim[Subject, Dynamics], dynamics: Dynamics) -> Iterator[Formula]:
-    """Yield the formulas of dynamics that a claim about them reads, declarations too."""
+    """Yield the formulas of a dynamics that a claim reads, those in declarations included."""
     if claim.reads is not None:
         yield from declared_formulas(dynamics.declarations)
         yield from read_by(dynamics, (*claim.reads, *claim.beside))
 
 
 def explained(topic: Topic) -> frozenset[str]:
-    """Return the ids of the claims about dynamics whose verdicts have an explanation of a topic beside them."""
+    """Return the ids of the claims about dynamics whose verdicts may come with an explanation of a topic."""
     return frozenset(claim.id for claim in DYNAMICS if topic in claim.explained)
 
 
 def decider(claim: Claim[Subject, Dynamics]) -> Callable[[Subject], Answer]:
-    """Return what decides a claim about dynamics: proved only where what it reads has a value."""
+    """Return the function that decides a claim about dynamics; it proves only where what it reads has a value."""
     reads = claim.reads
     if reads is None:
         return claim.decide

@@ -32,11 +32,11 @@ def assumes(build: Build) -> bool:
 
 
 def assumptions(build: Build, bound: Dynamics) -> Answer:
-    """Decide every assumption of dynamics and target at what the build binds and values.
+    """Decide every assumption of dynamics and target at what the build binds and at its values.
 
-    One about parameters is decided exactly; one about data is looked at in every row before anything runs, and is given
-    here (`run/assumed_of_data.py`); one that speaks of the state, or of the potential, restricts where chains
-    may go or what the target may be, which no emitted step keeps to: undecided.
+    One about parameters is decided exactly. One about data is checked in every row before anything runs, and is listed
+    here as given (`run/assumed_of_data.py`). One about the state, or about the potential, is undecided: it restricts
+    where chains may go, or what the target may be, and no emitted step keeps to it.
     """
     tried = [f"the potential is declared {kind}, which the target is not shown to be" for kind in _kinds(build)]
     given: set[str] = set()

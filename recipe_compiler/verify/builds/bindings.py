@@ -19,7 +19,7 @@ from recipe_compiler.verify.core.sizes import checked_sizes
 
 
 def bindings(build: Build, bound: Dynamics) -> Answer:
-    """Decide that every bound formula, and every value, is of the kinds its name was declared with, and is smooth."""
+    """Decide that every bound formula and every value is of the kinds declared for its name, and smooth."""
     where = build.source.place("bind")
     valued = at_values(build) or bound
     tried: list[str] = []
@@ -44,9 +44,9 @@ def bindings(build: Build, bound: Dynamics) -> Answer:
 
 
 def gradient_noise(build: Build, bound: Dynamics) -> Answer:
-    """Decide that V, the covariance of the minibatch gradient, is symmetric positive semidefinite: V = V.T >= 0.
+    """Decide that V, the covariance of the minibatch gradient, has V = V.T >= 0 (Ma, Chen, Fox 2015, Eq. 8).
 
-    V is d x d of a potential block of size d, a scalar of a scalar one.
+    V is d x d for a potential's block of size d, a scalar for a scalar one.
     """
     where = build.source.place("gradient_noise")
     valued = at_values(build) or bound

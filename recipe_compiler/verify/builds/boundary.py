@@ -17,9 +17,10 @@ from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary
 
 
 def boundary_in(build: Build, bound: Dynamics) -> Answer:
-    """Decide the flux through every face of a build's domain: for every U where that can be, else for the target's.
+    """Decide the flux through every face of a build's domain: for every U if possible, else for the target's U.
 
-    p ~ y**e and the face's row of D + Q ~ y**s need s + e > 0, as in `verify.uniqueness.boundary`.
+    p ~ y**e and the face's row of D + Q ~ y**s need s + e > 0, as in `verify.uniqueness.boundary`. A proof that rests
+    on reflection does not hold of a build: no emitted step reflects.
     """
     of_any = _decided(build, bound)
     stated = with_potential(build, bound)
@@ -43,7 +44,7 @@ def _decided(build: Build, bound: Dynamics) -> Answer:
 
 
 def with_potential(build: Build, bound: Dynamics) -> Build | None:
-    """Return the build with the target's potential bound to U; None where data, or no formula, make it."""
+    """Return the build with U bound to the target's potential; None where U is made of data, or by no formula."""
     name, target = bound.potential, build.target
     blocks = target.declarations.blocks
     of = next((f.of for f in bound.declarations.functions if f.name == name), ())

@@ -36,7 +36,7 @@ Numbers = tuple[fmpq, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Exact data, all of them or those of a case."""
+    """Exact data: all rows, or those of one case."""
 
     known: Known
     rows: int
@@ -51,7 +51,7 @@ class Sample:
         return Sample(replace(self.known, data=data), len(kept))
 
     def numbers(self, formula: Formula) -> Numbers:
-        """Return what a scalar is that data alone decide, for each datum.
+        """Return the value of a scalar that the data alone determine, for each datum.
 
         Raises:
             NotReadError: it is not read.
@@ -64,7 +64,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A formula of a datum, and the named densities in it, as they are in one case."""
+    """A formula of a datum, and the named densities in it, as they are in one case of the data."""
 
     formula: Formula
     densities: tuple[StatedDensity, ...]
@@ -77,7 +77,9 @@ class Case:
 def cases(
     formula: Formula, densities: Iterable[StatedDensity], declarations: Declarations, sample: Sample | None
 ) -> Iterator[Case]:
-    """Yield the cases of a formula; at exact data those that occur.
+    """Yield the cases of a formula: values of fields with few values, and conditions; at exact data those that occur.
+
+    What holds in every case holds for every datum.
 
     Raises:
         TooLargeError: there are more than are looked at.

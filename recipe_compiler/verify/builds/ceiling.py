@@ -50,7 +50,7 @@ class Floor:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """F is at most a constant, and multiples of these; by the declarations `given`, and by facts of exact data."""
+    """An upper bound of F by a constant plus what priors absorb, and what that rests on."""
 
     absorbed: tuple[str, ...]
     given: frozenset[str]
@@ -65,15 +65,19 @@ def ceiling(
     sample: Sample | None = None,
     floors: Sequence[Floor] = (),
 ) -> Ceiling | None:
-    """Return what a scalar formula is at most; None where nothing is shown.
+    """Return an upper bound F <= C + sum_j k_j log v_j + sum_j c_j h_j of a scalar formula; None where none is shown.
+
+    v_j and h_j are entries of blocks whose moments E v**k, E exp(c h) under their prior are finite: exp(F) then has a
+    finite prior mean. It is shown in every case of the data (`cases`); log(sum_k exp(l_k)) <= max_k l_k + log K. For F
+    = y eta - log(1 + exp(eta)) with y in {0, 1}, C = 0.
 
     Args:
         formula: F, of the blocks as declared, and of one datum.
         densities: named densities whose bounds may be used.
-        declarations: of what stands in them.
-        moments: block to the moments that its prior has, whatever the state is.
-        sample: exact data; it is then the sum over them that is at most so.
-        floors: what states of a recursion are at least.
+        declarations: of the names in them.
+        moments: for each block the moments that its prior has, whatever the state is.
+        sample: exact data; the bound is then one of the sum over them.
+        floors: lower bounds of states of a recursion.
     """
     found = Used()
     try:
@@ -134,7 +138,7 @@ def _of_logarithms(of: Linear, reader: Reader) -> Linear | None:
 
 
 def above_gaps(of: Linear, reader: Reader) -> Linear:
-    """Return a sum that is at least F: -log(1 - exp(-u)) <= log(1 + u) - log(u) for u > 0, as exp(u) >= 1 + u."""
+    """Return an upper bound of a sum, with -log(1 - exp(-u)) <= log(1 + u) - log(u) for u > 0, as exp(u) >= 1 + u."""
     found: list[Linear] = []
     for monomial, c in of:
         same, moving = parted(monomial)
@@ -163,20 +167,20 @@ def _gap(moving: Monomial) -> Linear | None:
 
 
 def bounds_of(case: Case, reader: Reader) -> list[Linear]:
-    """Return sums that are never above 0: named densities less their bounds."""
+    """Return sums that are at most 0: log densities less their upper bounds."""
     return [rest for density in case.densities for rest in _below_bound(density, reader)]
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A sum that is at least F - C wherever others are not, and what is never above 0 there."""
+    """A sum that is at least F - C in one part of the state space, and sums that are at most 0 there."""
 
     of: Linear
     never_above: tuple[Linear, ...] = ()
 
 
 def largest(of: Linear, reader: Reader) -> Iterator[Linear]:
-    """Yield sums of which one is at least F - C at every state.
+    """Yield sums of which, at every state, one is at least F - C.
 
     Raises:
         TooLargeError: there are more than are looked at.

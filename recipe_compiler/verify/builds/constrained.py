@@ -49,7 +49,12 @@ def has_constraints(target: Target) -> bool:
 
 
 def keeps_law(target: Target) -> Answer:
-    """Decide that exp(-U) of the variables that are sampled is the law of the blocks as declared."""
+    """Decide that exp(-U(u)) du of the sampled variables u is the law exp(-V(b)) db of the blocks b = g(u) as declared.
+
+    J = V(g(u)) - U(u) has to be log |det dg/du| up to a constant, block by block: by the index calculus for columns of
+    every size, by the second engine from the whole Jacobian at fixed sizes. For an ordered column b_k = b_(k-1) +
+    exp(u_k), J = sum_(k>=1) u_k.
+    """
     where = target.source.place("state")
     answers = [_of_block(target, block) for block in constrained(target)]
     if target.transforms and target.gradient is None:

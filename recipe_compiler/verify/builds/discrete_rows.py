@@ -20,7 +20,7 @@ Configuration = tuple[tuple[Block, tuple[int, ...]], ...]
 
 
 def configurations(blocks: Sequence[Block], sizes: Sizes) -> Iterator[Configuration]:
-    """Yield every way in which the rows of discrete blocks can stand, at fixed sizes; one of none.
+    """Yield every configuration of the rows of discrete blocks at fixed sizes; a single empty one without such blocks.
 
     Raises:
         TooLargeError: there are too many.

@@ -23,10 +23,9 @@ from recipe_compiler.verify.stationarity.explosion import by_integrals, decided,
 def explosion_in(build: Build, bound: Dynamics) -> Answer:
     """Decide that no solution reaches infinity in finite time, with the target's potential in the place of U.
 
-    For every U where that can be; else for the target's, by a Lyapunov function or by integrals. What is assumed of a U
-    that is code stays assumed.
-
-    L W <= c (1 + W) with W -> oo, or int |D|/(1 + |z|)**2 exp(-H) < oo and int |J|/(1 + |z|) exp(-H) < oo.
+    For every U if possible; else for the target's, by W -> oo with L W <= c (1 + W) (Khasminskii 2012, Theorem 3.5), or
+    by int |D|/(1 + |z|)**2 exp(-H) dz < oo and int |J|/(1 + |z|) exp(-H) dz < oo (Stannat 1999, Proposition 1.10). What
+    is assumed of a U that is code stays an assumption.
     """
     of_any = _found(build, bound)
     rests_on = [fact for fact in of_any.decision.given if is_growth(fact)]

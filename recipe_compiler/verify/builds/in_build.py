@@ -32,7 +32,7 @@ LISTED = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stages:
-    """Bound dynamics for all values as declared, and at those of a build; each is made once, when it is needed."""
+    """The bound dynamics of a build: for all values as declared, and at the build's values; each made when needed."""
 
     build: Build
     bound: Dynamics
@@ -82,7 +82,7 @@ class _Itself:
 
 
 def once_in_build(find: Callable[[Build, Dynamics], Answer]) -> Callable[[Build, Dynamics], Answer]:
-    """Return a claim about a build that finds its answer once, however many claims rest on it."""
+    """Return a claim about a build that is decided once, however many claims rest on it."""
 
     @lru_cache(maxsize=KEPT)
     def kept(itself: _Itself) -> Answer:
@@ -96,7 +96,7 @@ def once_in_build(find: Callable[[Build, Dynamics], Answer]) -> Callable[[Build,
 
 
 def decided_in(claim: Claim, stages: Stages) -> Answer:
-    """Return the answer of a claim about the dynamics of a build."""
+    """Return the answer of a claim about the dynamics of a build: for all values if proved, else at the build's."""
     declared, valued = stages.declared, stages.valued
     if valued is None:
         return _of_free(find(claim, declared), stages.bound)
@@ -108,7 +108,7 @@ def decided_in(claim: Claim, stages: Stages) -> Answer:
 
 
 def target_decided_in(claim: Callable[[Target], Answer], build: Build) -> Answer:
-    """Return the answer of a claim about the target of a build."""
+    """Return the answer of a claim about the target of a build: for all values if proved, else at the build's."""
     general = of_target(claim, build.target)
     if isinstance(general.decision, Proved):
         return general

@@ -55,7 +55,7 @@ ONE = Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What an inequality rests on: blocks whose moments absorb what is left, facts of data, declarations."""
+    """What an inequality rests on: blocks whose moments absorb the rest, facts of data, declarations."""
 
     absorbed: frozenset[str] = frozenset()
     facts: frozenset[str] = frozenset()
@@ -73,7 +73,7 @@ class Used:
 
 @dataclass(slots=True)
 class Inequality:
-    """F <= C + what a prior absorbs, F and what is never above 0 being sums."""
+    """The inequality F <= C + what a prior absorbs, to be shown as a combination of sums that are at most constant."""
 
     of: Linear
     bounds: list[Linear]
@@ -83,9 +83,11 @@ class Inequality:
     """Summands of -F, and what the sum over all data makes of them."""
 
     def shown(self) -> Used | None:
-        """Return the blocks whose moments are needed, none if that can be; None where it is not shown.
+        """Return what a proof of the inequality rests on, with no absorbing blocks if possible; None where it is open.
 
-        First without slopes of convex functions, then with those of half of each, half being left to the rest.
+        -F = sum_i s_i l_i + sum_j p_j q_j + a constant with weights s_i in the range of slopes of convex functions that
+        are taken away, and p_j >= 0 of quantities q_j that are bounded below. Weights are proposed by a linear
+        programme and solved for exactly. First without convex functions, then with half of each.
         """
         energy = scaled(self.of, -ONE)
         convex = [*self._convex(energy), *_of_kept(self.kept)]

@@ -55,9 +55,9 @@ class _Law:
 
 
 def latent(declared: Declarations, priors: Sequence[StatedDensity]) -> Block | None:
-    """Return the one block without a law in the prior that may have one in the likelihood: a column of the line.
+    """Return the one block that has no law in the prior but may have one in the likelihood; None if there is none.
 
-    No other law depends on it.
+    It is a column on the real line, and no other law depends on it.
     """
     with_laws = {one.of for one in priors}
     used = {name for one in priors for argument in one.arguments for name in dependence(argument).blocks}
@@ -79,7 +79,12 @@ def ceiling_of_latent(
     sample: Sample,
     block: str,
 ) -> Ceiling | None:
-    """Return what a log likelihood is at most once a block is integrated over; None where nothing is shown."""
+    """Return an upper bound of a log likelihood once a block h is integrated over; None where none is shown.
+
+    If each entry h_j has one datum with log likelihood at most log p - P l**2, l = g (a h_j + r), p = sqrt(P) g free of
+    h, and r made of entries that come before it in one order, then h -> l is triangular and int dh prod_j p exp(-P
+    l**2) is a constant. Example: a random walk h_t ~ N(h_(t-1), s**2) has l = (h_t - h_(t-1))/s.
+    """
     found, earlier = Used(), dict[int, set[int]]()
     try:
         for case in cases(formula, densities, declarations, sample):

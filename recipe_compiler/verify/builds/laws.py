@@ -54,9 +54,13 @@ from recipe_compiler.verify.core.subject import KEPT
 
 
 def laws(target: Target) -> Answer:
-    """Decide that each claimed law is that of its block given all others, for all data.
+    """Decide that each claimed law is that of its block b given all others, for all data, every number and every size.
 
-    exp(-U) with U = -log_prior - sum_n log_likelihood_n, or the potential, of the blocks as they are declared.
+    The law is exp(-E); it is right if and only if d(U - E)/db = 0 on the domain of b, which is connected. U =
+    -log_prior - sum_n log_likelihood_n, or the potential, of the blocks as declared. For rows with a one at one place
+    the difference of U - E at two places is used instead of the derivative; for shares the difference of two
+    derivatives. Obligations: parameters of a law wherever they can be, the whole domain of b, smooth U and E. (Gelfand
+    and Smith 1990.)
     """
     target = standard(target)
     answers = {block: law_of(target, block) for block, _ in target.laws}
@@ -79,7 +83,7 @@ def laws(target: Target) -> Answer:
 
 
 def law_of(target: Target, name: str) -> Answer:
-    """Decide that the claimed law of one block is its law given all others, and all data."""
+    """Decide that the claimed law of one block is its law given all others, and all data; see `laws`."""
     target = standard(target)
     return _law(target, _named(target, name), dict(target.laws)[name])
 
@@ -266,7 +270,11 @@ def _slopes(target: Target, law: Law, block: Block, sizes: tuple[tuple[str, int]
 
 
 def scalar_potential(target: Target, sizes: Sizes) -> Expr:
-    """Return U at fixed sizes, the likelihood datum by datum; ModelError of a recursion."""
+    """Return U at fixed sizes as one scalar, the likelihood summed datum by datum.
+
+    Raises:
+        ModelError: the target has a recursion.
+    """
     demand_apart(target)
     declared, whole = target.declarations, drawn_data(target.declarations)
     if target.potential is not None:
@@ -308,7 +316,7 @@ def _without_data(target: Target) -> tuple[Formula, ...]:
 
 
 def sizes_of(target: Target) -> tuple[Sizes, ...]:
-    """Return the sizes the second engine looks at: 1 and 2 in all combinations, and three data."""
+    """Return the sizes at which the second engine looks: 1 and 2 in all combinations, and three data."""
     declared = target.declarations
     smallest = smallest_sizes(declared, stated_formulas(target))
     if not smallest:

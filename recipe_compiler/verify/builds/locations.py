@@ -56,7 +56,7 @@ ONE, HALF = Fraction(1), Fraction(1, 2)
 
 
 class EqualDataError(Exception):
-    """Data that have to differ for a mixture to be shown to have a finite integral do not; the text says which."""
+    """Data are equal that have to differ for the integral of a mixture to be shown finite; the text says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ class _At:
 def locations(
     priors: Sequence[StatedDensity], formula: Formula, declared: Declarations, moments: Moments, sample: Sample
 ) -> frozenset[str]:
-    """Return the blocks that may be locations: of a bounded density, entry by entry, and in no law of another.
+    """Return the blocks that may be locations: of a bounded density, entry by entry, and in no other block's law.
 
-    They are what is taken from data in a likelihood, and what nothing there is divided by.
+    In the likelihood they are subtracted from data, and nothing is divided by them.
     """
     used = {name for one in priors for argument in one.arguments[1:] for name in dependence(argument).blocks}
     able = {one.of: one for one in priors if one.of not in used and DENSITIES[one.name].of_entry}
@@ -140,18 +140,22 @@ def ceiling_at_locations(
     sample: Sample,
     located: frozenset[str],
 ) -> Ceiling | None:
-    """Return what a log likelihood is at most once its locations are integrated over; None where nothing is shown.
+    """Return an upper bound of a log likelihood once its locations m are integrated over; None where none is shown.
 
-    Raises:
-        EqualDataError: it would be shown if no two data were equal.
+    With components at most C f_n(m), f_n = p h(p (d_n - m)), and data d_n of one m that differ by delta at least, all
+    but one are delta/2 away from m: prod_n f_n <= C (1 + sum_n f_n), and int f_n dm is one constant for all p > 0. Two
+    equal data would leave int f_1 f_2 dm = c p.
 
     Args:
         formula: of one datum.
         densities: named densities whose bounds may be used.
-        declarations: of what stands in them.
-        moments: block to the moments that its prior has, of no block in `located`.
+        declarations: of the names in them.
+        moments: for each block the moments that its prior has; none for the blocks in `located`.
         sample: the exact data.
         located: blocks that may be locations.
+
+    Raises:
+        EqualDataError: it would be shown if no two data were equal.
     """
     found, data = Used(), list[_At]()
     try:

@@ -24,10 +24,13 @@ from recipe_compiler.verify.core.premises import depends_on_state
 
 
 def with_logarithms(target: Target, sample: Sample) -> tuple[Target, Sample] | None:
-    """Return a target, as declared, in which normal laws of log(y) are of a field of additive numbers; None without.
+    """Return a target in which normal laws of log(y) are laws of a field of additive numbers psi(y); None without such.
+
+    Only that forms vanish together nowhere is concluded from psi, a rational linear map of 1 and the logarithms of
+    primes.
 
     Raises:
-        NotReadError: a field is not of positive numbers.
+        NotReadError: a field has numbers that are not positive.
     """
     terms = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.is_term]
     fields = dict.fromkeys(name for one in terms for name in _of_logarithm(one, target))

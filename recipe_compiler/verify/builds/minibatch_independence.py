@@ -48,10 +48,9 @@ Update = Mapping[str, Formula]
 def independence(build: Build, bound: Dynamics) -> Answer:
     """Decide that nothing random but the gradient itself depends on the gradient's minibatch.
 
-    D and Q are formulas of the state and of constants: they depend on a minibatch only through the potential, which a
-    minibatch build knows on its minibatch alone.
-
-    E[f~] = -(D + Q) grad U + Gamma needs E[(D + Q) grad U~] = (D + Q) E[grad U~] (Ma, Chen, Fox 2015, Sec. 2.3).
+    E[f~] = -(D + Q) grad U + Gamma needs E[(D + Q) grad U~] = (D + Q) E[grad U~] (Ma, Chen, Fox 2015, Sec. 2.3). D and
+    Q depend on a minibatch only through the potential, which a minibatch build knows on its batch alone: refuted at a
+    point where an entry of D or Q changes with U or a derivative of it.
     """
     where = build.source.place("variant")
     if build.variant != "minibatch":
@@ -66,12 +65,10 @@ def independence(build: Build, bound: Dynamics) -> Answer:
 def independent_update(subject: Subject) -> Answer:
     """Decide that a claimed update uses its gradient estimate once in each term, and in no coefficient or covariance.
 
-    All `grad_tilde(U, b)` of one step are of one minibatch. Where the estimate stands once in each term, its mean is
-    the gradient whatever its noise; in a product with itself, in a function, or in a covariance it is not. A block as
-    updated holds the estimate, too; where that is of order eps there, reusing it is of a higher order than the drift.
-
-    E[S(grad U~) grad U~] = S(grad U) grad U fails: E[grad U~ grad U~.T] = grad U grad U.T + V (Ma, Chen, Fox 2015,
-    supplement F.1).
+    All `grad_tilde(U, b)` of a step are of one minibatch. Used once in a term, its mean is that of the gradient; in a
+    product with itself, in a function or a covariance it is not: E[grad U~ grad U~.T] = grad U grad U.T + V (Ma, Chen,
+    Fox 2015, supplement F.1, builds a metric so). An updated block holds the estimate as well; where that is of order
+    eps, using it again is of higher order than the drift.
     """
     where = subject.place("claims.update", "claims")
     tried: list[str] = []

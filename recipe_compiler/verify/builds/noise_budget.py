@@ -37,8 +37,9 @@ LARGEST_POWER = 8
 def noise_budget(build: Build, bound: Dynamics) -> Answer:
     """Decide that 2D - eps B_hat, n x n over the state, is positive semidefinite at the step size, at every state.
 
-    B_hat = (D + Q) blockdiag(V, 0) (D + Q)^T (Ma, Chen, Fox 2015, Sec. 2.3). For SGHMC with friction C, all of
-    size d, that is 2 C - eps V >= 0 in the block of the momentum.
+    B_hat = (D + Q) blockdiag(V, 0) (D + Q).T (Ma, Chen, Fox 2015, Sec. 2.3). At the build's exact values if it has
+    them, else by structure. A word decides it letter by letter (`noise_budget_word`). For SGHMC with friction C it is 2
+    C - eps V >= 0; for HMC, D = 0, it is -eps V, which no eps > 0 makes nonnegative unless V = 0.
     """
     where = build.source.place("gradient_noise" if build.variant == "minibatch" else "variant")
     if build.variant != "minibatch":

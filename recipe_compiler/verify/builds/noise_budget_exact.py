@@ -26,15 +26,14 @@ Read = Callable[[Formula], fmpq_mat]
 
 
 class NotExactError(Exception):
-    """The matrices are not matrices of numbers, and why."""
+    """The matrices are not matrices of rational numbers; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What is drawn and what is taken out, in the blocks that the gradient's noise enters and those they are tied to.
+    """2D and B_hat = W V W.T at a build's values, over the blocks that the gradient's noise enters or D ties to them.
 
-    `W` is the column of D + Q at the potential's block, block by block: B_hat_ab = W_a V W_b^T. All are at the values
-    of a build, as far as it gives them.
+    `W` is the column of D + Q at the potential's block, block by block: B_hat_ab = W_a V W_b.T.
     """
 
     blocks: tuple[Block, ...]
@@ -46,12 +45,12 @@ class Budget:
 
 
 def budget_at(budget: Budget) -> Proved | Refuted | str:
-    """Return the decision at the build's exact values, or why there are none.
+    """Decide 2D - eps B_hat >= 0 at a build's exact values, with the largest eps; or why there are no such values.
 
-    Where every place is `c I` of one identity, the matrix is one of numbers times I (Kronecker), whatever the size.
-
-    2D - eps B_hat >= 0 if and only if range(B_hat) is in range(D) and eps <= 2/lambda_max(D^(+1/2) B_hat D^(+1/2)); D =
-    diag(1, 2), B_hat = I allows eps <= 2 (Ma, Chen, Fox 2015, Sec. 2.3).
+    It holds if and only if range(B_hat) is in range(D) and eps <= 2/lambda_max(D^(+1/2) B_hat D^(+1/2)) (Ma, Chen, Fox
+    2015, Sec. 2.3). Refuted by v with D v = 0 and v.T B_hat v > 0, for every eps, or by the largest eps, the least
+    positive root of det(2D - eps B_hat) on the range of D. Where every place is c I the matrix of the c decides, for
+    every size (Kronecker). D = diag(1, 2) with B_hat = I allows eps <= 2.
     """
     try:
         two_D, B_hat, names = _numbers(budget)

@@ -58,9 +58,11 @@ class Numbers:
 
 
 def decided_at(found: Subtraction, build: Build, bound: Dynamics, eps: Fraction) -> Decision:
-    """Return whether every letter of O has the noise that it gives up, at a step size.
+    """Decide that every letter of O has the noise that it gives up for the gradient's noise, at a step size.
 
-    BAOAB with r' = -r, noise 2, V = v I: 1 - E^2 >= eps^2 (1 + E)^2 v/4, E = exp(-eps), so v <= 4 tanh(eps/2)/eps^2.
+    Sigma - eps**2 B_hat >= 0 for each letter, Sigma = int_0^t exp(-u F) 2D exp(-u F).T du (Van Loan 1978), in ball
+    arithmetic (Johansson 2017). BAOAB with r' = -r, noise 2 and V = v I: 1 - E**2 >= eps**2 (1 + E)**2 v/4, E =
+    exp(-eps), that is v <= 4 tanh(eps/2)/eps**2.
 
     Args:
         found: what the letters give up.

@@ -45,7 +45,7 @@ STATED = Proved("as its author states", (f"exp(-U){FINITE}, as the document stat
 
 @dataclass(frozen=True, slots=True)
 class TargetPart:
-    """A formula of a target: its share in the energy, summed over the data, and the second engine's version of it."""
+    """A formula of a target as a part of the energy, summed over the data, by both engines."""
 
     entry: str
     energy: Tensor
@@ -56,9 +56,10 @@ class TargetPart:
 
 
 def normalisable_target(target: Target) -> Answer:
-    """Decide that exp(-U) has a finite integral, U = -log_prior - sum_n log_likelihood_n, for all data and sizes.
+    """Decide that int exp(-U) < oo, U = -log_prior - sum_n log_likelihood_n, for all data and sizes.
 
-    Of blocks that are transformed it is decided as they are declared: with its Jacobian the integral is the same.
+    By growth (`coercive.finite`), by a proper prior with a bounded likelihood, or by taking out blocks on bounded sets.
+    Transformed blocks are decided as they are declared: with its Jacobian the integral is the same.
     """
     target = held(target)
     if target.recursion:
@@ -161,7 +162,7 @@ def _fewer(parts: list[TargetPart]) -> Iterator[tuple[list[TargetPart], tuple[st
 
 
 def agreed(target: Target, parts: list[TargetPart]) -> Answer:
-    """Return whether the engines agree on the formulas of a target, which are defined: what is read off them holds."""
+    """Return whether both engines read the same formulas of a target, defined everywhere, so that they may be used."""
     zero = Tensor((), ())
     identities = tuple(
         Identity(f"{p.entry} in index notation less itself entry by entry", target.source.place(p.entry), zero, p.less)
@@ -195,10 +196,11 @@ def _of_potential(target: Target, potential: Formula) -> Answer:
 
 @once_in_build
 def normalisable_build(build: Build, bound: Dynamics) -> Answer:
-    """Decide that int exp(-H) dz < oo with the target's potential in the place of U.
+    """Decide that int exp(-H) dz < oo, with the target's potential in the place of U, for all data or at the build's.
 
-    That of the dynamics rests on int exp(-U) < oo; the target has to show it. Exact values are put in as far as they
-    make parameters positive or definite; a witness at other sizes, values or data says nothing about the build.
+    The dynamics' proof rests on int exp(-U) < oo, which the target has to show. Exact values are used as far as they
+    make parameters positive or definite. A witness at other sizes, values or data says nothing about the build. What
+    the author states under `assume` is given, and listed.
     """
     found = _of_build(build, bound)
     if not isinstance(found.decision, Refuted) or _is_about(build, bound, found.for_d, found.decision):
@@ -218,9 +220,9 @@ def _as_stated(build: Build, bound: Dynamics, posterior: Answer) -> Answer:
 
 
 def normalisable_alone(target: Target) -> Answer:
-    """Decide the finite integral of a target that stands by itself, for all data.
+    """Decide the finite integral of a target that is checked by itself, for all data.
 
-    Where it is open: given, if its author states it, else with what data of a build would have to show.
+    Where that is open: given if its author states it, otherwise with what the data of a build would have to show.
     """
     found = normalisable_target(target)
     if not isinstance(found.decision, Undecided):

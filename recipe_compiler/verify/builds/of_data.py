@@ -40,7 +40,7 @@ Entries = tuple[tuple[Column, ...], ...]
 
 
 def decided_by_data(build: Build, general: Answer) -> Answer:
-    """Return what the data decide; the answer for all data, with what was tried, where they do not."""
+    """Return what the data of a build decide; if nothing, the answer for all data with what was tried."""
     if not build.target.declarations.data or build.target.gradient is not None:
         return general
     if not isinstance(build.observed, Observed):
@@ -106,7 +106,7 @@ SAMPLED, SIZE = 24, 2
 
 
 def asked_of_data(target: Target) -> tuple[str, ...]:
-    """Return what data of a build are to show, found with made-up ones; empty where they would not decide either."""
+    """Return what the data of a build would have to show, found with made-up data; empty where these decide nothing."""
     own = standard(target)
     fields = own.declarations.data
     if not fields or target.gradient is not None or target.recursion:
@@ -167,7 +167,7 @@ def _one(shape: Shape, known: Known) -> tuple[tuple[fmpq, ...], ...]:
 
 
 def rests_on_data(report: Report) -> bool:
-    """Whether a claim of a report is proved by facts of the data that were read, and of no others."""
+    """Whether a claim of a report is proved by facts of the data that were read."""
     return any(isinstance(one.decision, Proved) and one.decision.by == METHOD for one in report.findings)
 
 

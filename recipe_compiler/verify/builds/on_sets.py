@@ -40,7 +40,7 @@ ENTRIES = ("potential", "log_prior", "log_likelihood")
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """A target without the blocks whose integral is bounded, for all values of the others."""
+    """A target without the blocks whose integral is bounded for all values of the others; `reasons` if not known."""
 
     target: Target | None
     """None where no block is left."""
@@ -51,7 +51,11 @@ class Reduced:
 
 
 def without_sets(target: Target) -> Reduced:
-    """Return a target, as declared, without its blocks in bounded sets."""
+    """Return a target, as declared, without its blocks in bounded sets.
+
+    int exp(-U) <= C int exp(-rest) over the other blocks, if every summand of the log posterior that contains such a
+    block is at most a constant; besides, one summand sum_i c_i log b_i with all c_i > -1 has Dirichlet's integral.
+    """
     declared = target.declarations
     sets = {b.name: b for b in declared.blocks if b.constraint in THIN or b.constraint in OF_MATRICES_IN_CONES}
     reasons = [f"{b.name} is a {b.constraint}, an unbounded set" for b in sets.values() if b.constraint not in THIN]

@@ -34,7 +34,11 @@ METHOD = "proper prior, bounded likelihood"
 
 
 def by_proper_prior(target: Target) -> Proved | None:
-    """Return the proof that a proper prior gives, whatever the data are; None where a target's laws show none.
+    """Return the proof by a proper prior and a bounded likelihood, whatever the data are; None where there is none.
+
+    int exp(-U) <= C prod_b int p_b db <= C: every block has one named density, of integral at most 1, its arguments
+    free of itself and of cycles, and the blocks are integrated out in order. theta ~ normal(mu, tau) goes before mu and
+    tau.
 
     Args:
         target: as it is sampled; its densities are about the blocks as they are declared.
@@ -44,7 +48,7 @@ def by_proper_prior(target: Target) -> Proved | None:
 
 
 def by_prior_and_data(target: Target, sample: Sample | None) -> tuple[Proved, tuple[str, ...]] | None:
-    """Return the proof that a proper prior gives, with the facts of exact data that it rests on."""
+    """Return the proof by a proper prior, with the facts of exact data that it rests on; None where there is none."""
     plain = target.declared or target
     declared, stated = plain.declarations, target.stated
     if target.potential is not None or target.gradient is not None or not stated.densities:
@@ -137,9 +141,9 @@ def _of_rows(target: Target, formula: Formula, of_data: list[StatedDensity], mom
 
 
 def floors(target: Target, declared: Declarations) -> Iterator[Floor]:
-    """Yield what states are at least after the first row: the terms of `next` that no row and no state is in.
+    """Yield lower bounds of states after the first row: the terms of `next` that contain no row and no state.
 
-    The other terms are shown not to be negative, whatever the states and the data are.
+    All other terms are shown to be nonnegative, whatever the states and the data are.
     """
     states = {state.block.name for state in target.recursion}
     for state in target.recursion:
@@ -170,9 +174,9 @@ def _moves(one: StatedDensity) -> bool:
 
 
 def integrated_out(priors: list[StatedDensity], declared: Declarations) -> tuple[str, ...] | None:
-    """Return the blocks in an order in which each is integrated out; None where there is none.
+    """Return an order in which the blocks are integrated out, each law having integral at most 1; None without one.
 
-    Those in an interval of known ends that have no law are left to the last: the interval has a finite length.
+    Blocks without a law in an interval of known ends come last: the interval has a finite length.
     """
     blocks = [block.name for block in declared.blocks]
     of = {one.of: one for one in priors}

@@ -29,7 +29,10 @@ def has_recursion(target: Target) -> bool:
 
 
 def recursion(target: Target) -> Answer:
-    """Decide that states lie in their domains before every row, and that both engines read the same recursion."""
+    """Decide, by induction over the rows, that states stay in their domains; both engines read the same recursion.
+
+    s_0 = start(theta) and s_(n+1) = next(s_n, y_n, theta) lie in the domain for ALL s_n in it, all data and all theta.
+    """
     where = target.source.place("recursion")
     shown = holds(in_domains(target), of_rows(target))
     if shown.open:

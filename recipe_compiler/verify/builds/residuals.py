@@ -45,7 +45,7 @@ PRIMES = tuple(p for p in range(2, 100) if all(p % q for q in range(2, p)))
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A summand of -F that the data keep from being small, summed over them: at least a multiple of exp(precision)."""
+    """A summand of -F that, summed over the data, is at least a multiple of exp(precision)."""
 
     term: Linear
     precision: Linear
@@ -53,7 +53,11 @@ class Kept:
 
 
 def kept_from_zero(of: Linear, reader: Reader, sample: Sample) -> Iterator[Kept]:
-    """Yield the summands of a log likelihood of a datum that residuals bound, as often as there are ways to see it."""
+    """Yield the summands of a datum's log likelihood that residuals of the data bound away from zero.
+
+    With l_n = g (y_n - sum_j c_nj g_j) and y at distance r > 0 from the span of the columns c_j, sum_n l_n**2 >= r**2
+    g**2 and sum_n |l_n| >= r |g|, whatever g and g_j are. y = (0, 1) against the column (1, 1) has r**2 = 1/2.
+    """
     for monomial, c in of:
         same, moving = parted(monomial)
         if c >= 0 or not reader.is_positive(same):
@@ -195,11 +199,10 @@ def columns(row: Formula, sample: Sample) -> Iterator[Numbers]:
 
 
 def additive(same: Monomial, sample: Sample) -> Numbers:
-    """Return numbers for what multiplies g: its own where they are rational, of log x additive ones.
+    """Return numbers for what multiplies g: itself if rational, additive numbers psi(x) for log x.
 
-    1 and the logarithms of primes are linearly independent over the rationals (e**r is irrational for rational r != 0):
-    a rational linear map psi may have any values on them. Rational u with u @ c = 0 for all other columns c and
-    u @ psi(y) != 0 then have u @ y != 0.
+    1 and the logarithms of primes are linearly independent over the rationals, so a rational linear map psi may take
+    any values on them. If a rational u has u @ c = 0 for all other columns c and u @ psi(y) != 0, then u @ y != 0.
     """
     match tuple(same):
         case ((Function("log", (of,)), k),) if k == 1 and of:
@@ -210,7 +213,9 @@ def additive(same: Monomial, sample: Sample) -> Numbers:
 
 
 def psi(x: fmpq) -> fmpq:
-    """Return what is added up where numbers are multiplied: the primes below 100 in x, as often as each divides it.
+    """Return the sum of the primes below 100 in x, each as often as it divides x, negative in the denominator.
+
+    psi(x y) = psi(x) + psi(y): psi(12) = 2 + 2 + 3 = 7, psi(1/2) = -2.
 
     Raises:
         NotReadError: x is not positive.

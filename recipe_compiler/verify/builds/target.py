@@ -42,7 +42,7 @@ SMOOTH = " is smooth"
 
 
 def of_bending(claim: str, build: Build, dynamics: Dynamics, decided: Callable[[], Answer]) -> Answer:
-    """Return the answer of a claim about the dynamics of a build, no more being taken of U than its target has."""
+    """Return a claim's answer in a build, undecided if it rests on a smooth U and the target is only C1."""
     found = decided()
     U = build.dynamics.potential
     smooth = f"{U} is smooth"
@@ -70,7 +70,7 @@ def _holds(formula: Formula, functions: frozenset[str]) -> bool:
 
 
 def defined(target: Target) -> Answer:
-    """Decide that roots, logarithms and quotients of a target are defined."""
+    """Decide that every root, logarithm and quotient of a target has a value everywhere in the domain, for all data."""
     target = held(target)
     declared = of_rows(target)
     premises = smoothness(stated_of(target), declared) | holds(_needs(target), declared)
@@ -84,10 +84,10 @@ def lies_in_supports(target: Target) -> bool:
 
 
 def gradient(target: Target) -> Answer:
-    """Decide that a target has a continuous gradient: nothing in it has a kink, a jump or a pole.
+    """Decide that a target has a continuous gradient grad U everywhere in the domain: no kink, jump or pole.
 
-    It is grad U, U = -log_prior - sum_n log_likelihood_n or the potential stated. The pieces of a `where` may meet with
-    their derivatives: it then has a continuous gradient. Of a gradient that is code it is assumed.
+    U = -log_prior - sum_n log_likelihood_n, or the potential stated. The pieces of a `where` may meet with their
+    derivatives. For a gradient that is code it is assumed.
     """
     target = held(target)
     if target.gradient is not None:
@@ -106,7 +106,7 @@ def _off_centre(target: Target) -> Iterator[str]:
 
 
 def bends(target: Target) -> bool:
-    """Whether a target has a continuous gradient and is not shown to be smooth: pieces of a `where` meet in it.
+    """Whether a target is C1 but not shown to be smooth: pieces of a `where` meet in it.
 
     What rests on a smooth U, such as brackets of vector fields, is then not shown.
     """

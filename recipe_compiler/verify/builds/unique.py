@@ -17,7 +17,7 @@ from recipe_compiler.verify.uniqueness.unique import of_equation
 def unique_in(build: Build, bound: Dynamics) -> Answer:
     """Decide that exp(-H) is the only stationary law at the values of a build.
 
-    As in `verify.uniqueness.unique`; a matrix declared positive semidefinite may be definite there.
+    As in `verify.uniqueness.unique`; a matrix declared positive semidefinite may be definite at the build's value.
     """
     sizes, sharp = known_sizes(build, bound), sharpened(build, bound)
     known = all(size in sizes for size in bound.declarations.sizes)

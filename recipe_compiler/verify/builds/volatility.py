@@ -50,7 +50,10 @@ OF_SCALES = frozenset(
 
 
 def by_floor(target: Target, sample: Sample) -> tuple[Proved, tuple[str, ...]] | None:
-    """Return the proof that data give, with its facts of them; None where there is none.
+    """Return the proof of a finite integral by a scale with a positive floor and data that differ; None without one.
+
+    With a state s_n >= omega > 0 and scales s_n**k, k = 1/2 or 1, of N >= 4 data that all differ; the head of this file
+    has the bounds.
 
     Args:
         target: with a recursion, as it is sampled; looked at as it is declared.

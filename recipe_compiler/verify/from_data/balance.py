@@ -31,7 +31,7 @@ BITS = 40
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """Forms that are confined, of which pieces, and the weights of every form that show it."""
+    """The forms that are confined, the pieces they belong to, and the weights of all forms that show it."""
 
     forms: tuple[Form, ...]
     inside: frozenset[int]
@@ -49,11 +49,16 @@ class _Slot:
 
 
 def balance(pieces: Sequence[Piece], linear: Form) -> Balance | None:
-    """Return which forms are confined; None where the sum is not shown to be bounded below.
+    """Return which forms a sum of convex functions confines; None where it is not shown to be bounded below.
+
+    Exact weights a_i <= s_i <= b_i in the ranges of the slopes, with sum_i s_i l_i + L constant, give U_0 >= c sum
+    |l_i| - C over the i with a_i < s_i < b_i. For logistic regression s are probabilities with X.T s = X.T y (Albert
+    and Anderson 1984; Silvapulle 1981): x = (1, 1) with y = (0, 1) has s = (1/2, 1/2) and is confined; with y = (1, 1)
+    it is not.
 
     Args:
         pieces: convex functions of forms.
-        linear: the linear form beside them.
+        linear: the linear form L added to them.
     """
     slots = [_slot(k, piece, form) for k, piece in enumerate(pieces) for form in piece.forms]
     width = len(linear) - 1

@@ -47,7 +47,11 @@ class Open:
 
 
 def decide(energy: Energy) -> Shown | Infinite | Open:
-    """Decide int exp(-U) dz < oo of an energy that is read.
+    """Decide int exp(-U) dz < oo for an energy that has been read at exact data.
+
+    In turn: forms that do not span theta, or a direction along which a convex U does not grow (infinite); convex
+    functions confine forms (`balance`); power counting over the scales (`scales.unshown`, E(t) > 0); an end of one
+    scale towards which E <= 0 (infinite). Anything else is `Open`. The theory has the inequalities.
 
     Raises:
         NotReadError: there is more of it than is looked at.

@@ -19,9 +19,10 @@ DENOMINATORS = (1, 2, 6, 60, 1000, 10**6)
 
 
 def flat_direction(pieces: Sequence[Piece], linear: Form) -> tuple[fmpq, ...] | None:
-    """Return d != 0 with U_inf(d) <= 0, where U is the sum of the pieces and the linear form; None: none was found.
+    """Return d != 0 with lim_(s -> oo) U(s d)/s <= 0, U being the pieces plus the linear form; None if none is found.
 
-    U_inf(d) = lim U(s d)/s for s -> oo. A convex U with U_inf(d) <= 0 never grows along d, from any point.
+    U is convex, so it never grows along d, from any point, and int exp(-U) is infinite. Proposed by a linear programme,
+    checked exactly. Logistic regression with x = (-1, 1) and y = (0, 1) has d = 1.
     """
     width = len(linear) - 1
     if not width:

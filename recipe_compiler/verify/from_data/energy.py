@@ -33,7 +33,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A convex function of forms: an even power or `abs` of one, `exp` of one, weight log(1 + sum_k exp(l_k))."""
+    """A convex function of forms: an even power or `abs` of one, `exp` of one, or weight * log(1 + sum_k exp(l_k))."""
 
     kind: str
     weight: fmpq
@@ -42,9 +42,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What an energy has of one scale: coefficients of exp(c t) t**j by (c, j).
+    """The part of an energy in one scale t: coefficients of exp(c t) t**j by (c, j), and logarithms.
 
-    Besides n log(sum_k a_k exp(c_k t)), all a_k > 0, by n and the c_k.
+    The latter are n log(sum_k a_k exp(c_k t)), all a_k > 0, by n and the c_k.
     """
 
     terms: Mapping[tuple[Fraction, int], fmpq]
@@ -53,7 +53,7 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """What is read of U: all of it but for what is at least a constant."""
+    """What has been read of U: everything except terms that are at least a constant."""
 
     theta: tuple[Coordinate, ...]
     scales: tuple[Coordinate, ...]

@@ -17,9 +17,10 @@ MOST_PLANES = 20_000
 
 
 def most_left_over(forms: Sequence[Form], width: int) -> int:
-    """Return a number of forms of which at least as many differ from zero at every theta.
+    """Return a number of forms at least that many of which differ from zero at every theta.
 
-    The forms are parted into sets; of each, the hyperplanes through `width` of its rows are looked at, one by one.
+    Forms vanishing at one theta are rows [a c] in one hyperplane of (theta, 1); all hyperplanes through `width` rows
+    are counted, in parts of the rows and modulo a prime, which can only make the number smaller.
     """
     rows = residues(forms, width + 1, PRIMES[0])
     if rows is None or len(rows) <= width:

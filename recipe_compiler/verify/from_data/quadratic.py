@@ -9,7 +9,7 @@ from recipe_compiler.verify.from_data.values import NotReadError
 
 
 def squares(form: Mapping[tuple[int, int], fmpq], width: int) -> Iterator[Form]:
-    """Yield forms l_k with q(theta) = sum_k c_k l_k**2, all c_k > 0, by symmetric elimination.
+    """Yield forms l_k with q(theta) = sum_k c_k l_k**2, all c_k > 0, by exact symmetric elimination (L D L.T).
 
     Args:
         form: coefficients of theta_i theta_j by (i, j), i <= j.

@@ -15,7 +15,7 @@ PRIMES = (2**61 - 1, 2**31 - 1, 2**62 - 57)
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """The rank of the linear parts of forms, with forms that attain it, and a basis of what all of them map to 0."""
+    """The rank of some forms, forms that attain it, and a basis of the kernel."""
 
     rank: int
     attained: tuple[int, ...]
@@ -23,7 +23,9 @@ class Rank:
 
 
 def rank_of(forms: Sequence[Sequence[fmpq]], width: int) -> Rank:
-    """Return the exact rank of rows of numbers.
+    """Return the exact rank of rows of rational numbers.
+
+    A minor that is not zero modulo a prime bounds it from below; exact null vectors bound it from above.
 
     Args:
         forms: the rows; of each the first `width` numbers count.

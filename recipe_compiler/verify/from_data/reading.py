@@ -51,7 +51,7 @@ Matrix = tuple[tuple[Value, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a target: its sizes, its parameters, its data.
+    """The sizes, parameters and data of a target at which its formulas are read.
 
     `data` holds each field by the entries of one datum, row by row.
     """
@@ -96,10 +96,10 @@ class Known:
 
 
 def read(formula: Formula, known: Known) -> Value:
-    """Return a scalar formula with all that is known put in.
+    """Return a scalar formula with everything that is known put in.
 
     Raises:
-        NotReadError: it holds what is not known, or what this does not read.
+        NotReadError: it contains something that is not known, or of a form that is not read.
     """
     ((value,),) = read_matrix(formula, known)
     return value

@@ -34,7 +34,7 @@ ZERO = fmpq(0)
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Groups with what is known of their ranks: the vertices of P, left_over of heavy forms, sets that never vanish."""
+    """Groups of forms with their ranks: vertices of P, numbers of forms left over, sets that never vanish together."""
 
     groups: tuple[Group, ...]
     vertices: tuple[tuple[int, ...], ...]
@@ -44,7 +44,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A direction in which nothing is shown to grow: scale to sign, and how close the count came."""
+    """A direction of the scales, a sign for each, in which growth is not shown."""
 
     signs: tuple[tuple[Coordinate, int], ...]
 
@@ -96,12 +96,12 @@ def _never_zero(groups: Sequence[Group], light: Sequence[int], width: int) -> It
 
 
 def growth(own: Own, sign: int) -> fmpq | None:
-    """Return the rate at which what an energy has of one scale grows in |t|, for t -> sign oo.
+    """Return the rate at which an energy's part in one scale grows in |t| as t -> sign * oo; None if faster.
 
-    None: faster than any multiple of |t|.
+    None if it grows faster than any multiple of |t|.
 
     Raises:
-        NotReadError: it falls faster.
+        NotReadError: it falls faster than any multiple of |t|.
     """
     rate = sum((n * max(_fraction(c * sign) for c in rates) for n, rates in own.logs), ZERO)
     steep = {(c * sign, j): a * sign**j for (c, j), a in own.terms.items() if c * sign > 0 or (c == 0 and j > 1)}
@@ -118,7 +118,12 @@ def _fraction(x: Fraction) -> fmpq:
 
 
 def unshown(energy: Energy, found: Counted) -> Iterator[Way]:
-    """Yield the orthants of t in which E > 0 is not shown.
+    """Yield the orthants of t in which E(t) > 0 is not shown.
+
+    E(t) = max_(x in P) sum_g x_g w_g.t/2 + sum_v own_v(t_v) - sum_(v = exp t_v) t_v, P the base polytope of the groups'
+    ranks (Edmonds 1970). Linear in each orthant by duality: a linear programme proposes x and multipliers, exact
+    numbers check them. Linear regression with flat beta in R**p and sigma, N data: towards sigma -> oo it needs N - p >
+    1.
 
     Raises:
         NotReadError: there are too many scales or cells, or an energy falls.
@@ -200,10 +205,11 @@ def _short(x: float, top: fmpq | None) -> fmpq:
 
 
 def diverges(energy: Energy, found: Counted) -> Way | None:
-    """Return a scale towards an end of which the integral is infinite: E <= 0 there, and nothing else decays.
+    """Return a scale, and an end of it towards which the integral is infinite: E <= 0 there, and nothing else decays.
 
-    The energy must be exact, its groups light: E is then what the integral over theta is, but for a factor between two
-    positive numbers, where the forms of growing scale vanish together somewhere.
+    The energy must be exact and its groups light: by Cauchy and Binet E is then the integral over theta, up to a factor
+    between two positive numbers, where the forms of growing scale vanish together somewhere. None where that is not
+    shown.
     """
     width = len(energy.theta)
     if not energy.exact or any(group.tail is not None for group in found.groups):

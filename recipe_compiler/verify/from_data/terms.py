@@ -46,7 +46,7 @@ Exponentials = dict[tuple[Fraction, int], Column]
 
 @dataclass(slots=True)
 class Gathered:
-    """What is gathered term by term."""
+    """What is gathered from the terms of an energy, one by one."""
 
     theta: tuple[Coordinate, ...]
     scales: frozenset[Coordinate]
@@ -64,7 +64,7 @@ class Gathered:
 
 
 def energy_of(parts: Iterable[tuple[Value, int]], known: Known) -> Energy:
-    """Return what is read of an energy.
+    """Return an energy as sums over affine forms of theta with scales; terms that are at least a constant are left out.
 
     Args:
         parts: values whose sum it is, each with the number of data that it is summed over; 1 for what has no data.

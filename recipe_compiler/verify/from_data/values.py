@@ -24,7 +24,7 @@ LARGEST_SUM = 10_000
 
 
 class NotReadError(Exception):
-    """A formula, or its size, that is not read; the text says what."""
+    """A formula that is not read, or that is too large; the text says which."""
 
 
 def joined(a: Column, b: Column, by: Callable[[fmpq, fmpq], fmpq]) -> Column:

@@ -43,14 +43,23 @@ SUM = "its shape is a number plus a sum over the data, which a minibatch estimat
 
 
 def cir(split: Split, stages: Stages) -> Answer:
-    """Decide that flows of a cycle keep the laws of their blocks given all others; of a minibatch, as eps goes to 0."""
+    """Decide that the `cir` flows of a cycle keep the laws Gamma(a, b) of their blocks given all others.
+
+    With a shape estimated from a minibatch, only as eps -> 0. (Cox, Ingersoll, Ross 1985; Baker, Fearnhead, Fox, Nemeth
+    2018.)
+    """
     moves = [move for move in split.scheme.cycle if isinstance(move, Cir)]
     return laws_kept([(f"the flow of {move.block}", flow_keeps(split, move, stages)) for move in moves])
 
 
 @lru_cache(maxsize=64)
 def flow_keeps(split: Split, move: Cir, stages: Stages) -> Answer:
-    """Decide that a flow keeps the law of its block under exp(-H) given all others, or tends to as eps goes to 0."""
+    """Decide that the flow dg = (a - b g) dt + sqrt(2 g) dW keeps the law of its block under exp(-H) given all others.
+
+    It rests on: that law is Gamma(a, b) (`law_under_H`), and the flow keeps Gamma(a, b) (`of_flow`). With an estimate A
+    of the shape from a minibatch, E[A] = a has to be shown as well; then the mean a/b is exact and the variance a/b**2
+    + tanh(b eps/2) Var[A]/b**2, which is the law as eps -> 0.
+    """
     build = stages.build
     of_law = law_under_H(split, move.block, stages, of_a_batch=True)
     if not isinstance(of_law.decision, Proved):
@@ -67,7 +76,7 @@ def flow_keeps(split: Split, move: Cir, stages: Stages) -> Answer:
 
 
 def bias(move: Cir) -> str:
-    """Say what of a law survives a shape that a minibatch estimates."""
+    """Say what remains of a law when a minibatch estimates its shape."""
     return (
         f"given all others, the mean of {move.block} is exact at every step size, its variance too large by "
         "tanh(rate eps/2) Var[shape]/rate**2 of the estimated shape"
@@ -75,7 +84,7 @@ def bias(move: Cir) -> str:
 
 
 def is_estimated(build: Build, move: Cir) -> bool:
-    """Whether the shape of a law takes data that a minibatch has a part of."""
+    """Whether the shape of a law uses data of which a step sees a minibatch only."""
     target = build.target.declared or build.target
     fields = {field.name for field in target.declarations.data}
     shape = dict(target.laws)[move.block].arguments[0]
@@ -108,13 +117,18 @@ def _estimate(build: Build, law: Law) -> Answer:
 
 @lru_cache(maxsize=1)
 def of_flow() -> Answer:
-    """Decide the two identities of the generating function, of rational functions in e = exp(-b t)."""
+    """Decide that u(t, s, g) = E[exp(s g_t)] is that of the flow, and that the flow is reversible for Gamma(a, b).
+
+    u = v**-a exp(s g e/v), v = 1 - s (1 - e)/b, e = exp(-b t): u = exp(s g) at t = 0, du/dt = (a - b g) du/dg + g
+    d2u/dg2, and E[exp(r g) u(t, s, g)] over Gamma(a, b) is symmetric in r and s (Cox, Ingersoll, Ross 1985). Rational
+    identities in a, b, e, g, r and s, decided by their normal form.
+    """
     left = [name for name, residual in residuals() if residual != 0]
     return Answer(Undecided(tuple(left))) if left else Answer(Proved("generating functions: the flow, and reversible"))
 
 
 def residuals() -> list[tuple[str, Expr]]:
-    """Return what has to vanish for u to be the generating function of the flow, and of a reversible one."""
+    """Return what has to vanish, by name: for u to be that of the flow, and for the flow to be reversible."""
     a, b, e, g, r, s = (Symbol(name, positive=True) for name in "abegrs")
 
     def v(s: Expr) -> Expr:

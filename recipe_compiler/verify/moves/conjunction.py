@@ -14,7 +14,7 @@ def is_shown(obligations: Iterable[Obligation]) -> bool:
 
 
 def shown(says: str, obligations: Sequence[Obligation], given: Iterable[str] = ()) -> Answer:
-    """Return the proof that proved obligations make, with all that each takes for granted, and how it was shown."""
+    """Return the proof that several proved obligations make together, with their assumptions and methods."""
     proofs = [(what, answer, answer.decision) for what, answer in obligations if isinstance(answer.decision, Proved)]
     facts = {*given, *(fact for _, _, proof in proofs for fact in proof.given)}
     looked = [set(answer.checked_at) for _, answer, _ in proofs if answer.checked_at]
@@ -25,9 +25,10 @@ def shown(says: str, obligations: Sequence[Obligation], given: Iterable[str] = (
 
 
 def laws_kept(found: Sequence[Obligation]) -> Answer:
-    """Return the answer on moves each of which is to keep the law of its block.
+    """Return the answer about moves each of which has to keep the law of its block.
 
-    What is refuted of one comes first, then all that is left open; a proof names the ways in which each is, once.
+    One that is refuted refutes; otherwise everything open is listed; a proof names each way in which laws are kept
+    once.
     """
     wrong = next((answer for _, answer in found if isinstance(answer.decision, Refuted)), None)
     if wrong is not None:

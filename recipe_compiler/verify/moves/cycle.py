@@ -28,7 +28,12 @@ from recipe_compiler.verify.steps.split import Split
 
 
 def cycle(split: Split, stages: Stages) -> Answer:
-    """Decide that every move keeps exp(-H), steps of a word as eps goes to 0, and that every block has a move."""
+    """Decide that every move of a cycle keeps exp(-H), and that every block has a move that moves it.
+
+    The moves done one after the other then keep exp(-H) too. Steps of a word without acceptance keep it as eps -> 0, if
+    exp(-H) is stationary for their equation. Refuted by a block that no move moves. It rests on the claim of each kind
+    of move: `refresh`, `draw`, `cir`, `involution`, `metropolis`, `pieces` with `stationary`.
+    """
     moved = {name for move in split.scheme.cycle for name in _moved(split, move, stages.build)}
     still = [name for block in split.subject.names for name in _parts(split, block, stages.build) if name not in moved]
     if still:
@@ -38,7 +43,11 @@ def cycle(split: Split, stages: Stages) -> Answer:
 
 
 def exact(split: Split, stages: Stages) -> Answer:
-    """Decide that every move keeps exp(-H) at every step size; open where one does not: others might make up for it."""
+    """Decide that every move keeps exp(-H) at every step size.
+
+    Undecided if one does not: other moves might make up for it. Steps of a word do if each of its pieces keeps exp(-H)
+    by itself.
+    """
     found = list(_kept(split, stages, at_every_step=True))
     lost = tuple(f"{what}, does not keep exp(-H)" for what, answer in found if isinstance(answer.decision, Refuted))
     return Answer(Undecided(lost)) if lost else _all(found)

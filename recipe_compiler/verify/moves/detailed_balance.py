@@ -33,7 +33,12 @@ from recipe_compiler.verify.steps.split import Split, decided
 
 
 def detailed_balance(split: Split, piece: Piece, under: Flip) -> Answer:
-    """Decide that a piece with noise has exp(-H(z)) K(z, z') = exp(-H(z')) K(F z', F z)."""
+    """Decide that a piece with noise has exp(-H(z)) K(z, z') = exp(-H(z')) K(F z', F z), K its density after a step.
+
+    Obligations: exp(-H) is stationary for the piece; F D_k(F z) F = D_k(z); F J(F z) = -J(z) with J = f_k - div D_k +
+    D_k grad H, or J = 0 where it is moved numerically (Sivak, Chodera, Crooks 2013, Eq. 5). O of Langevin dynamics, f =
+    -C inv(M) r with D = C in the momentum, has J = 0.
+    """
     try:
         J = current(split.derivation, piece.drift, piece.D)
     except ModelError as error:

@@ -49,7 +49,10 @@ OF_A_BATCH = "the law of a block given all others takes all data: `variant: full
 
 
 def draw(split: Split, stages: Stages) -> Answer:
-    """Decide that every block of the target that a cycle draws is drawn from its law given all others."""
+    """Decide that every block of the target that a cycle draws is drawn from its law given all others (Gibbs sampling).
+
+    (Geman and Geman 1984; Gelfand and Smith 1990.)
+    """
     return laws_kept([(f"the law of {move.block}", drawn_from_law(split, move.block, stages)) for move in draws(split)])
 
 
@@ -59,7 +62,7 @@ def draws(split: Split) -> Iterator[Draw]:
 
 
 def drawn_blocks(target: Target) -> tuple[Block, ...]:
-    """Return the blocks of a target as it declares them: what the potential's block holds, in order."""
+    """Return the blocks of a target as it declares them: what the potential's block consists of, in order."""
     return (target.declared or target).declarations.blocks
 
 
@@ -71,15 +74,21 @@ def drawn_from_law(split: Split, block: str, stages: Stages) -> Answer:
 
 @lru_cache(maxsize=KEPT)
 def law_under_H(split: Split, block: str, stages: Stages, *, of_a_batch: bool = False) -> Answer:
-    """Decide that the law a target claims of a block is its law under exp(-H) given all others, and all data.
+    """Decide that the law which a target claims for a block b is its law under exp(-H) given all others, and all data.
 
-    Refuted by an exact point at which U has another law, or K depends on the coordinates that are drawn.
+    It rests on: d(U - E)/db = 0 for the energy E of the claimed law (`laws`); dK/dtheta = 0 for K = H - U(theta), so
+    that the law under exp(-H) is that under exp(-U); and, for transformed blocks, that what is sampled has the law as
+    declared. Refuted by an exact point at which one of the derivatives is not zero. Undecided where steps see a
+    minibatch only.
+
+    Example: U = sum_n (y_n - mu)**2/2 + mu**2/2 with N data has N((sum_n y_n)/(N + 1), 1/(N + 1)) as the law of mu,
+    since dU/dmu = (N + 1) mu - sum_n y_n is that of E.
 
     Args:
         split: the dynamics.
         block: of the target.
         stages: the build.
-        of_a_batch: whether it is asked too where steps take a minibatch of the data.
+        of_a_batch: whether it is decided also where steps use a minibatch of the data.
     """
     build = stages.build
     refused = _not_asked(split, block, build, of_a_batch=of_a_batch)

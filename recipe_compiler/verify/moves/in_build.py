@@ -46,7 +46,7 @@ def accepts(build: Build) -> bool:
 
 
 def of_cycle(decide: Callable[[Split, Stages], Answer]) -> Callable[[Stages], Answer]:
-    """Return what decides a claim about the moves of a build."""
+    """Return what decides a claim about the moves of a build's cycle, for every size and all values as declared."""
 
     def answer(stages: Stages) -> Answer:
         declared, scheme = stages.declared, stages.build.scheme

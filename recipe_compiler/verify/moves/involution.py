@@ -55,14 +55,26 @@ from recipe_compiler.verify.steps.split import NOTHING, Split
 
 
 def involution(split: Split, stages: Stages) -> Answer:
-    """Decide that the involutions of a cycle keep exp(-H); refuted by an exact point at which one is none."""
+    """Decide that the involutions S of a cycle, accepted by the derived ratio, keep exp(-H) at every step size.
+
+    Refuted by an exact point with S(S(z, w)) != (z, w), or that S maps out of its domain. (Green 1995; Tierney 1998.)
+    """
     moves = [move for move in split.scheme.cycle if isinstance(move, Involution)]
     return laws_kept([(f"the involution of {', '.join(m.moved)}", involution_keeps(split, m, stages)) for m in moves])
 
 
 @lru_cache(maxsize=KEPT)
 def involution_keeps(split: Split, move: Involution, stages: Stages) -> Answer:
-    """Decide that one involution keeps exp(-H), accepted by the ratio that is derived."""
+    """Decide that one involution keeps exp(-H): (z', w') = S(z, w), w ~ q(w|z), taken with probability min(1, a).
+
+    a = exp(H(z) - H(z')) q(w'|z')/q(w|z) |det DS(z, w)|. Obligations: S o S = id, block by block; S is smooth and maps
+    its domain into itself; q is a law; the second engine finds the same |det DS|; what the author claims of log a is
+    what is derived (emitted is the derived one). Undecided with minibatches, and where an assumption restricts the
+    state.
+
+    Example: z' = z + w, w' = -w with w ~ N(0, s**2) is a random walk: S(S(z, w)) = (z + w - w, w), |det DS| = 1, q(-w)
+    = q(w), so a = exp(H(z) - H(z')). With w' = w it is refuted, as S(S(z, w)) = (z + 2 w, w).
+    """
     build = stages.build
     if build.variant != "full":
         return Answer(Undecided((MINIBATCH,)))

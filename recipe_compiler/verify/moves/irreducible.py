@@ -63,7 +63,14 @@ class _OtherFormError(Exception):
 
 
 def irreducible(split: Split, stages: Stages) -> Answer:
-    """Decide that every state is reached from every other, so that exp(-H) is the only stationary law of the cycle."""
+    """Decide that exp(-H) is the only stationary law of a cycle, since every state is reached from every other.
+
+    Shown for two forms. (1) A refresh r' = c r + N(0, (1 - c**2) S), and a word of one step that moves theta once,
+    theta' = theta + eps W (r + ...) with a constant invertible W: theta' has a density that is positive everywhere
+    (Tierney 1994, Thm. 1, Cor. 2). (2) Every block is drawn, from laws that are positive on their whole domain
+    (Roberts, Smith 1994). It rests on `cycle`, and for (2) on a finite integral of exp(-H) (Hobert, Casella 1996).
+    Anything else is undecided: a fixed number of leapfrog steps may close its trajectories on a quadratic U.
+    """
     if draws_in_a_row(split, stages.build):
         return _by_draws(split, stages)
     try:
@@ -88,7 +95,7 @@ def irreducible(split: Split, stages: Stages) -> Answer:
 
 
 def draws_in_a_row(split: Split, build: Build) -> bool:
-    """Whether a row of moves of a period, with no word among them, draws every block of target and dynamics."""
+    """Whether consecutive draws in a period of the cycle, with no word between them, draw every block."""
     return any(_draw_all(split, build, row) for _, row in _rows(split))
 
 
@@ -183,7 +190,7 @@ def _slope(split: Split, piece: Piece, moved: Block, by: Block) -> Tensor:
 
 
 def slopes_at(split: Split, piece: Piece, moved: Block, by: Block, sizes: Sizes) -> Rows:
-    """Return df_i/dz_j at fixed sizes, by the second engine."""
+    """Return df_i/dz_j of a piece at fixed sizes, n_moved x n_by scalars, by the second engine."""
     names, z, f = split.subject.names, split.z(sizes), split.drift(piece, sizes)
     rows, columns = (split.places(names.index(block.name), sizes) for block in (moved, by))
     return tuple(tuple(slope(off_kinks(f[i]), z[j]) for j in columns) for i in rows)

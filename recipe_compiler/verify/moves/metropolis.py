@@ -62,7 +62,7 @@ NO_U = "the acceptance takes U, and no formula of the target states it"
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """What a Metropolis move is shown to keep exp(-H) with: a flip, and blocks that need not be turned by it."""
+    """The flip and the obligations by which a Metropolis move is shown to keep exp(-H)."""
 
     under: Flip
     obligations: tuple[Obligation, ...]
@@ -72,7 +72,17 @@ class Turned:
 
 @lru_cache(maxsize=KEPT)
 def metropolis(split: Split, stages: Stages) -> Answer:
-    """Decide that the Metropolis move of a cycle keeps exp(-H); refuted by an exact point at which it does not."""
+    """Decide that the Metropolis move of a cycle keeps exp(-H); refuted by an exact point at which it does not.
+
+    The word leads from z to z', which is taken with probability min(1, exp(-W)), else F z; W is the sum of the changes
+    of H over letters without noise. Obligations, for every size, U and step size: the word is a palindrome; H(F z) =
+    H(z) and F is an involution; letters without noise have |det| = 1 and F phi F = phi^-1; letters with noise are in
+    detailed balance up to F (Tierney 1998; Sivak, Chodera, Crooks 2013). F may be left out for blocks that are drawn
+    wholly anew before anything reads their sign.
+
+    Example: HMC, [B/2, A, B/2] with F: r -> -r and r drawn anew, is proved. With a partial refresh r' = c r + noise, 0
+    < c < 1, and no flip after a refusal it is refuted: mass arrives at some z more often than it leaves.
+    """
     move = next(move for move in split.scheme.cycle if isinstance(move, Metropolis))
     refused = _not_asked(split, move, stages)
     if refused:

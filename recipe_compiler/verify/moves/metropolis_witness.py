@@ -47,7 +47,12 @@ class _TooLongError(Exception):
 
 
 def departure(split: Split, move: Metropolis, stages: Stages) -> Answer | None:
-    """Return the refutation by a point where exp(-H) is not what it was after a move; None where none was found."""
+    """Return the refutation by a point y with (pi K)(y) != pi(y), pi = exp(-H); None where none is found.
+
+    For words of shifts. With x = Psi^-1 y and G the turn after a refusal, (pi K)(y) - pi(y) = min(pi(x), pi(y)) + pi(G
+    y) - min(pi(G y), pi(Psi G y)) - pi(y) at a rational point is a sum of c exp(-a) with rational c and a, zero only if
+    the c of every a are (Lindemann and Weierstrass): the sign of its value is certain.
+    """
     build = stages.build
     stated = () if build.is_planned else (build.eps,)
     own = _own(split, stages)

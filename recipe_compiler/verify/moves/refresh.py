@@ -41,7 +41,10 @@ LOOKED_AT = 6
 
 
 def refresh(split: Split, stages: Stages) -> Answer:
-    """Decide that every block that a cycle refreshes is drawn from its law given all others."""
+    """Decide that every refreshed block is drawn from its law given all others, N(0, S).
+
+    b' = c b + N(0, (1 - c**2) S) then keeps exp(-H) (`law_given_others`).
+    """
     del stages
     return laws_kept([(f"the law of {move.block}", law_given_others(split, move.block)) for move in refreshes(split)])
 
@@ -53,10 +56,12 @@ def refreshes(split: Split) -> Iterator[Refresh]:
 
 @lru_cache(maxsize=KEPT)
 def law_given_others(split: Split, block: str) -> Answer:
-    """Decide that b ~ N(0, P^-1) under exp(-H) given all others, for P = d^2H/db db'.
+    """Decide that b ~ N(0, inv(P)) under exp(-H) given all others, with P = d2H/db db.T.
 
-    The second engine differentiates H entry by entry, and multiplies P by what the first has for P^-1. Refuted where
-    dH/db - P b, or dP/db, is not zero at an exact point, or P is not positive definite there.
+    dH/db - P b = 0 and dP/db = 0 by both engines, and P positive definite. The second engine differentiates H entry by
+    entry, and multiplies P by the inverse of the first: P inv(P) = I. Then c**2 S + (1 - c**2) S = S for S = inv(P) and
+    every |c| < 1 (Horowitz 1991). Refuted where one of these fails at an exact point. H = r.T inv(M) r/2 + U has P =
+    inv(M), S = M.
     """
     derivation, declarations = split.derivation, split.subject.dynamics.declarations
     own = next(item for item in declarations.blocks if item.name == block)

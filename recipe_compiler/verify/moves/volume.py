@@ -36,7 +36,12 @@ LOOKED_AT = 6
 
 
 def volume_kept(split: Split, piece: Piece) -> Answer:
-    """Decide that what moves a piece has |det| = 1: its exact flow, or the numerical one that is named."""
+    """Decide that what moves a piece has |det d phi| = 1, whether an exact flow or the numerical one that is named.
+
+    div f_k = 0 decides for an exact flow, and for the implicit midpoint in one and two dimensions; otherwise the
+    numerical flow has to keep a constant invertible Q (Hairer, Lubich, Wanner 2006, Thms. VI.3.3, VI.4.2). In three
+    dimensions tr A = 0 is not enough for the midpoint: det(1 + t A/2) - det(1 - t A/2) = t**3 det(A)/4.
+    """
     flow = split.numerical.get(piece.name)
     if flow in (None, REFLECTED) or (flow != GENERALISED and _is_plane(split, piece)):
         return keeps_volume(split, piece)
@@ -79,7 +84,7 @@ def _is_invertible(split: Split, Q: Matrix, a: int, b: int) -> bool:
 
 
 def is_regular(split: Split, matrix: Tensor, of: tuple[Block, Block], scalars: Callable[[Sizes], Rows]) -> bool:
-    """Whether a matrix is invertible by its structure, and at no point that the second engine looks at is singular."""
+    """Whether a matrix is invertible by structure, and not singular at any point that the second engine looks at."""
     c, declarations = split.derivation.calculus, split.subject.dynamics.declarations
     nonzero = frozenset(p.name for p in declarations.parameters if {Kind.POSITIVE, Kind.NONZERO} & set(p.kinds))
     one, other = of
