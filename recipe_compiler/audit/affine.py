@@ -38,7 +38,7 @@ class NotAffineError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Affine:
-    """z' = F z + a + N(0, Sigma), z being the n coordinates of all blocks of the state, one block after the other."""
+    """z' = F z + a + N(0, Sigma), z being the vector of all n coordinates of the state, block after block."""
 
     F: Array
     """n x n."""
@@ -306,7 +306,7 @@ def linear_flow(F: Array, two_D: Array, t: float) -> tuple[Array, Array, Array]:
 
 
 def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: tuple[str, ...] = ()) -> AffineStep:
-    """Return a step that was read as affine functions of the state.
+    """Return a step that was read as affine functions of the state, of which `at` makes the matrices F and Sigma.
 
     Args:
         step: entry by entry.

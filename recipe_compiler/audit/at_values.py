@@ -64,7 +64,7 @@ def _full(program: Program) -> Gradient | None:
 
 
 def audited(build: Build, program: Program) -> Audited:
-    """Return the step of a build as an affine map z' = F z + a + N(0, Sigma), at the build's values.
+    """Return the step of a build as an affine map z' = F z + a + N(0, Sigma), F and Sigma n x n, at the build's values.
 
     A thermostat is held: its own change is quadratic in the other blocks (`audit/thermostat.py`).
 

@@ -59,12 +59,12 @@ class Figures:
 
 
 def radius(F: Array) -> float:
-    """Return the spectral radius max |eigenvalue| of F; infinite if F is not finite."""
+    """Return the spectral radius max |eigenvalue| of an n x n matrix F; infinite if F is not finite."""
     return float(np.abs(np.linalg.eigvals(F)).max()) if np.isfinite(F).all() else np.inf
 
 
 def is_stable(F: Array) -> bool:
-    """Whether a chain with this F stays bounded: |eigenvalue| <= 1 for all, up to rounding."""
+    """Whether a chain with the n x n matrix F stays bounded: |eigenvalue| <= 1 for all, up to rounding."""
     return radius(F) <= 1.0 + NEUTRAL
 
 
@@ -122,7 +122,8 @@ def demand_definite(K: Array) -> None:
 def figures(F: Array, S: Array, K: Array, block: slice) -> Figures:
     """Return what a chain of covariance S samples of theta, which is z[block], if exp(-U) has the precision K.
 
-    F and S are n x n, K is d x d. For every n-th state of a chain, give F^n in the place of F.
+    F and S are n x n matrices, K is d x d; the equations are at the head of the module (times as in Sokal 1997, Sec.
+    3). For every n-th state of a chain, give F^n as F.
 
     Raises:
         NoLawError: K is not positive definite, or theta does not vary.

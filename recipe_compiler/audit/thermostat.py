@@ -84,7 +84,9 @@ MOST_TROUBLE = 6
 
 
 def settles_at(change: Callable[[float], float], name: str, sharpness: float = SHARPNESS) -> float:
-    """Return the value x at which the mean change of a thermostat, which falls with x, is zero.
+    """Return the scalar x at which the mean change E[xi' - xi; S(x)] of a thermostat, which falls with x, is zero.
+
+    It is how the thermostat answers heat in the chain, on average (Ding and others 2014).
 
     Args:
         change: E[xi' - xi] by the value at which it is held; NoLawError, or ValueError, where the rest has no law.

@@ -25,7 +25,7 @@ OTHER = "j"
 
 
 def potential_of(target: Target, *, stated: bool = False) -> Tensor:
-    """Return U = -log_prior - sum_n log_likelihood_n in index notation, a scalar; data are components, as parameters.
+    """Return U = -log_prior - sum_n log_likelihood_n in index notation, a scalar; data are components like parameters.
 
     Args:
         target: whose formulas are converted.
@@ -163,7 +163,7 @@ def _rows(matrix: Formula) -> Size:
 def is_symmetric(matrix: Formula, declarations: Declarations) -> bool:
     """Whether a square matrix is shown to be symmetric, for every size.
 
-    inv(A) is judged by A, a scalar is symmetric.
+    For inv(A) that is decided by A; a scalar is symmetric.
     """
     if matrix.shape == SCALAR:
         return True

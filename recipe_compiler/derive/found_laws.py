@@ -23,7 +23,10 @@ NONE = "no block has a Gaussian or Gamma law given the others that is seen from 
 
 @dataclass(frozen=True, slots=True)
 class FoundLaw:
-    """The law of a block given all others, read off U; its parameters are shown to be those of a law."""
+    """The law of a block of n entries given all others, read off U; its parameters are shown to be those of a law.
+
+    N(inv(P) h, inv(P)) with P n x n and h a vector, or Gamma(shape, rate) entry by entry.
+    """
 
     block: Block
     name: str

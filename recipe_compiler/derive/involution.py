@@ -34,7 +34,11 @@ class JacobianError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """An involution S of z and of auxiliary draws w, in index notation."""
+    """An involution S of z and of auxiliary draws w, in index notation: S(S(z, w)) = (z, w).
+
+    Accepted with the probability min(1, exp(H(z) - H(z') + log_ratio)), log_ratio = log q(w'|z') - log q(w|z) + log
+    |det DS|, it keeps exp(-H) (Green 1995). Images and slopes are vectors and matrices over its blocks.
+    """
 
     stated: Involution
     declarations: Declarations
@@ -80,7 +84,10 @@ class Mapped:
         return c.add(c.zero(), *(_log_determinant(self, *pair) for pair in self._pivots()))
 
     def log_ratio(self) -> Tensor:
-        """Return log q(w'|z') - log q(w|z) + log |det DS|, a scalar. Raises JacobianError as `log_jacobian` does."""
+        """Return log q(w'|z') - log q(w|z) + log |det DS|, a scalar (Green 1995).
+
+        Raises JacobianError as `log_jacobian` does.
+        """
         return self.calculus.add(self.of_laws(), self.log_jacobian())
 
     def slope(self, of: Block, by: Block) -> Tensor:

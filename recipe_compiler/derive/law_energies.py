@@ -15,7 +15,7 @@ HALF = Number(Fraction(1, 2))
 
 @dataclass(frozen=True, slots=True)
 class LawEnergy:
-    """A law by its energy: E(x; parameters), and formulas that have a value where the parameters are those of a law."""
+    """A law by its energy E(x; parameters), a scalar formula, and formulas defined exactly at admissible parameters."""
 
     energy: Callable[..., Formula]
     needs: Callable[..., tuple[Formula, ...]]
@@ -99,7 +99,7 @@ def _categorical(x: Formula, logits: Formula) -> Formula:
 
 
 def precision(cov: Formula) -> Formula:
-    """Return inv(cov) of a covariance as a formula: P itself where the covariance is written `inv(P)`."""
+    """Return inv(cov) of a covariance, n x n or a scalar, as a formula; P itself where it is written `inv(P)`."""
     match cov:
         case Apply("inv", (P,)):
             return P

@@ -34,7 +34,7 @@ HALF = Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:
-    """One integration: the block, its precision, and the energy that is left."""
+    """One integration over a block of n entries: its precision P, n x n, and the energy that is left, a scalar."""
 
     block: Block
     precision: Tensor

@@ -30,8 +30,8 @@ def noise_covariance(derivation: Derivation, potential_block: str, V: Tensor) ->
     """Return B_hat = (D + Q) V (D + Q).T, V standing at the potential's block (Ma, Chen, Fox 2015, Sec. 2.3).
 
     V, the covariance of the minibatch gradient, has free indices `Index(n, "i")` and `Index(n, "j")` of that block
-    (those that exist); entry (a, b) of the result has those of blocks a and b. A step with such a gradient has the
-    noise eps**2 B_hat besides its own, so that 2 eps D - eps**2 B_hat is left to be drawn.
+    (those that exist); entry (a, b) of the result has those of blocks a and b. A step with such a gradient has noise of
+    covariance eps**2 B_hat from it, so that 2 eps D - eps**2 B_hat is left to be drawn (Eq. 9).
 
     Naive SGHMC, D = 0 and Q[theta,r] = -I, has B_hat[r,r] = V and 0 elsewhere; with D[r,r] = C the same. SGLD with a
     matrix D has D V D.

@@ -71,7 +71,7 @@ def is_draw(atom: Atom) -> bool:
 
 
 def monomial(power: Fraction, tensor: Tensor) -> TensorSeries:
-    """Return the series a eps**p of a tensor a."""
+    """Return the series a eps**p of a tensor a of any shape."""
     return _series({power: tensor}, TOP)
 
 
@@ -125,7 +125,7 @@ def renamed(c: Calculus, series: TensorSeries, moves: Mapping[Index, Slot]) -> T
 
 
 def differentiated(c: Calculus, series: TensorSeries, by: Coordinate) -> TensorSeries:
-    """Return dS/dx of a coordinate x: the derivative of every coefficient, with the indices of x besides."""
+    """Return dS/dx of a coordinate x, coefficient by coefficient; the indices of x are free in the result, too."""
     return _series({power: c.diff(tensor, by) for power, tensor in series.parts.items()}, series.upto)
 
 

@@ -107,7 +107,7 @@ class StepReading:
                 raise NotReadError(f"{type(formula).__name__} of what a step changes")
 
     def spread(self, formula: Formula, at: tuple[Slot, ...]) -> TensorSeries:
-        """Return an operand that may be a scalar beside vectors or matrices."""
+        """Return an operand that may be a scalar among vectors or matrices."""
         return self.series(formula, at if formula.shape.sizes else ())
 
     def drawn(self, name: str, at: tuple[Slot, ...]) -> TensorSeries:

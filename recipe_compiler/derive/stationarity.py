@@ -49,7 +49,7 @@ def current(derivation: Derivation, drift: Vector, D: Matrix) -> Vector:
 
 
 def symmetry_defect(derivation: Derivation) -> Matrix:
-    """Return D - D^T over z, entry (a, b) with the free indices i of block a and j of block b.
+    """Return D - D^T, a matrix over z; entry (a, b) has the free indices i of block a and j of block b.
 
     It is zero in every place if D is symmetric for every size (Ma, Chen, Fox 2015, Eq. 3).
     """
@@ -58,7 +58,7 @@ def symmetry_defect(derivation: Derivation) -> Matrix:
 
 
 def skewness_defect(derivation: Derivation) -> Matrix:
-    """Return Q + Q^T over z, entry (a, b) with the free indices i of block a and j of block b.
+    """Return Q + Q^T, a matrix over z; entry (a, b) has the free indices i of block a and j of block b.
 
     It is zero in every place if Q is skew for every size (Ma, Chen, Fox 2015, Eq. 3).
     """

@@ -34,7 +34,7 @@ def is_negative(term: Scalar) -> bool:
 
 
 def nested(loops: Loops, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """Return `body` inside loops, outermost first."""
+    """Return `body` inside loops over indices, outermost first: a loop nest over the axes of an array."""
     for index, variable in reversed(loops):
         body = (For(variable, index.size, body),)
     return body

@@ -82,7 +82,7 @@ def eliminate(defined: Definitions, term: Term, scope: Scope) -> tuple[Factors, 
 
 
 def factor(defined: Definitions, power: Factor, scope: Scope, variables: Variables) -> tuple[Scalar, Definitions]:
-    """Return a power of an atom as a scalar expression."""
+    """Return a power of an atom (an entry of a vector or matrix, a number, a function) as a scalar expression."""
     atom, exponent = power
     value, defined = _value(defined, atom, scope, variables)
     return (value if exponent == 1 else Raise(value, exponent)), defined

@@ -52,7 +52,7 @@ class Definition:
 
 
 def of_row(index: Index) -> bool:
-    """Whether an index is fixed by the row of the data: the row's number, or a position that it says."""
+    """Whether an index is fixed by the row of the data: the row's number, or a position given by an index field."""
     return index.label == DATUM or index.label.endswith(POSITION)
 
 

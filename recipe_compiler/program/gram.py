@@ -46,7 +46,7 @@ class GramTerm:
 
 @dataclass(frozen=True, slots=True)
 class GramSum:
-    """A covariance as a sum: a diagonal with the free index `i`, if there is one, and products."""
+    """A covariance, n x n, as a sum: a diagonal matrix with the free index `i`, if there is one, and products."""
 
     diagonal: Tensor | None
     products: tuple[GramTerm, ...]

@@ -221,7 +221,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Invert:
-    """`target = inv(source)` of a constant matrix."""
+    """target = inv(source) of a constant n x n matrix."""
 
     target: str
     source: str
@@ -248,7 +248,8 @@ class Factor:
 class Propagate:
     """`targets` = change, integral and covariance of dz = -F z dt + sqrt(two_D) dW over the time eps share.
 
-    Each is named by one array per pair of blocks, and so are `F` and `two_D` (program/program.py, Propagator).
+    Each is a matrix of names, one array per pair of blocks, and so are `F` and `two_D` (program/program.py,
+    Propagator).
     """
 
     targets: tuple[tuple[tuple[str, ...], ...], ...]
@@ -269,7 +270,7 @@ class Propagate:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """`target = sqrt(eps (two_D - eps B_hat))` of scalars; refuses a negative one."""
+    """target = sqrt(eps (two_D - eps B_hat)) of scalars; refuses a negative one. What `Factor` is for matrices."""
 
     target: Ref
     block: str

@@ -185,7 +185,7 @@ def _sums(draws: Mapping[int, LoweredDraw]) -> Procedure | None:
 
 
 def lower_rest(defined: Definitions, rest: Tensor) -> tuple[Procedure, Definitions]:
-    """Return the procedure that returns H - U at a state; its inputs are left out."""
+    """Return the procedure that returns H - U, a scalar, at a state; its inputs are left out."""
     value, defined = scalar(defined, rest, (), {})
     before = tuple(statement for definition in defined.changing for statement in definition.body)
     work = tuple(definition.array for definition in defined.changing if definition.array.sizes)

@@ -138,7 +138,7 @@ class LoweredDraw:
 
 
 def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tuple[LoweredDraw, Definitions]:
-    """Return the procedure that writes a new value of the potential's block, b drawn anew and the rest as it was."""
+    """Return the procedure that writes a new value of the potential's block, b redrawn and the rest unchanged."""
     drawn, theta = move.drawn, move.block
     sizes = theta.shape.sizes or (1,)
     out = move.new

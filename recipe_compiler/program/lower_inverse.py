@@ -90,7 +90,7 @@ def inverted(defined: Definitions, name: str, source: str, size: Size, of: Struc
 
 
 def log_determinant(defined: Definitions, source: str, size: Size) -> tuple[Ref, Definitions]:
-    """Return the scalar that is log det of a definite array that depends on the state."""
+    """Return the scalar log det S = 2 sum_i log L_ii of a definite n x n array S = L L^T that depends on the state."""
     name = defined.name_of((log_determinant, source))
     if name is None:
         root, defined = _root(defined, source, size)

@@ -24,7 +24,7 @@ ZERO = Constant(Fraction(0))
 
 @dataclass(frozen=True, slots=True)
 class Scans:
-    """The loops of a recursion, and the arrays that they fill; empty where there is none."""
+    """The loops of a recursion, and the arrays that they fill; all empty if there is no recursion."""
 
     forward: tuple[Statement, ...] = ()
     """What keeps the states before every row."""
@@ -36,13 +36,13 @@ class Scans:
 def lower_scans(
     defined: Definitions, recursion: Recursion | None, count: Size | None, *, adjoint: bool = True
 ) -> tuple[Scans, Definitions]:
-    """Return the loops of a recursion; nothing where there is none.
+    """Return the loops of a recursion, forwards for the states, backwards for their adjoints; empty without one.
 
     Args:
         defined: the definitions so far; constant ones go to `prepare`.
-        recursion: what passes from row to row.
+        recursion: the states that pass from row to row.
         count: the number of rows.
-        adjoint: whether the adjoints are asked for, too.
+        adjoint: whether the adjoints are needed, too.
 
     Raises:
         ModelError: no emitted code can compute it.

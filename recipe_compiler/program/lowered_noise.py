@@ -54,7 +54,7 @@ def length(block: Block) -> Size:
 def assemble(
     defined: Definitions, word: str, blocks: tuple[Block, ...], matrix: Grid
 ) -> tuple[tuple[tuple[str, ...], ...], Definitions]:
-    """Define one constant array per pair of blocks and return their names."""
+    """Define one constant array per pair of blocks, n_a x n_b, and return their names as a matrix."""
 
     def of_entry(defined: Definitions, place: tuple[Block, Block, Tensor]) -> tuple[str, Definitions]:
         row, col, entry = place
@@ -85,7 +85,7 @@ def _places(
 def row_product(
     defined: Definitions, block: Block, factor: str, normals: str, width: Size
 ) -> tuple[Scalar, Definitions]:
-    """Return `sum_k L_ik noise_k` at the block's loop variable."""
+    """Return sum_k L_ik n_k at the block's loop variable i: row i of the matrix L times the normals n."""
     loops = defined.loops(block.shape.sizes)
     row: Slot = loops[0][0] if loops else 0
     k = Index(width, "_noise")

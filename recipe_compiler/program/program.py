@@ -153,7 +153,7 @@ class Gradient:
 
 @dataclass(frozen=True, slots=True)
 class Potential:
-    """U of the target as a function of a value of the potential's block: prior + sum_n datum, of all data."""
+    """U of the target, a scalar function of a value of the potential's block: prior + sum_n datum, of all data."""
 
     name: str
     block: Block
@@ -298,7 +298,10 @@ Statement = Propagator | Evaluate | Noise | Shift | Heat
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """`new = kept * old + w`, w ~ N(0, (1 - kept^2) S): a block drawn anew from its law N(0, S) given all others."""
+    """new = kept * old + w, w ~ N(0, (1 - kept^2) S): a block redrawn from its law N(0, S) given all others.
+
+    It keeps that law: kept^2 S + (1 - kept^2) S = S (Horowitz 1991).
+    """
 
     block: Block
     old: str
@@ -311,9 +314,9 @@ class Refresh:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A block b of the target is drawn anew given all others: `new` is `old` but for the entries of b.
+    """A block b of the target is redrawn given all others: `new` is `old` except for the entries of b.
 
-    Of `CIR` b moves on for the time eps, db = (shape - rate b) dt + sqrt(2 b) dW, entry by entry: with e = exp(-rate
+    For `CIR` b moves on for the time eps, db = (shape - rate b) dt + sqrt(2 b) dW, entry by entry: with e = exp(-rate
     eps) and c = (1 - e)/rate it becomes c G, G ~ Gamma(shape + K, 1), K ~ Poisson(b e/c) (Cox, Ingersoll, Ross 1985).
     """
 
@@ -412,7 +415,7 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True)
 class Auxiliary:
-    """A block w that an involution draws for itself: w = mean + n, n normal of mean 0."""
+    """A block w, a scalar or a vector, that an involution draws for itself: w = mean + n, n normal of mean 0."""
 
     block: Block
     """By the name of its value."""
@@ -535,7 +538,11 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """L phi = f . grad phi + tr(D Hess phi) of a family of polynomials phi of the state: 0 on average over exp(-H)."""
+    """L phi = f . grad phi + tr(D Hess phi) of a family of polynomials phi of the state: 0 on average over exp(-H).
+
+    A scalar, vector or matrix of polynomials: of theta_i theta_j under dtheta = -grad U dt + sqrt(2) dW it is -theta_j
+    d_i U - theta_i d_j U + 2 delta_ij.
+    """
 
     name: str
     """Of the array that holds L phi."""
@@ -549,7 +556,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class InfinitesimalGenerator:
-    """The generator of the equation that a step discretises, on polynomials; the gradient is that of all data."""
+    """The infinitesimal generator of the equation that a step discretises, on polynomials; its gradient is exact."""
 
     gradient: Gradient
     moments: tuple[Moment, ...]

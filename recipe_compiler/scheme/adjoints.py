@@ -49,7 +49,10 @@ STATE = "s"
 
 @dataclass(frozen=True, slots=True)
 class Adjoints:
-    """A target's recursion, and what its states contribute to the gradients of V and of e."""
+    """A target's recursion s_(n+1) = f(s_n, row n), and what its states contribute to the gradients of V and of e.
+
+    States and adjoints are scalars or vectors, kept in arrays over the rows (Griewank, Walther 2008, Ch. 3).
+    """
 
     recursion: Recursion
     target: Target

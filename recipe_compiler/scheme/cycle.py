@@ -1,10 +1,11 @@
 """A step that is a cycle of moves: blocks drawn anew, words repeated, and proposals accepted by H.
 
-The moves, each of which keeps exp(-H):
+What each move does to the state; that it keeps exp(-H) is proved elsewhere (`verify/moves`):
 
     Metropolis    z -> z' with probability min(1, exp(H(z) - H(z'))), for a map z' that a flip F of momenta reverses
+    steps         z -> z', a number of steps of the word, as they are
     refresh       b' = c b + N(0, (1 - c**2) S), N(0, S) being the law of b given all others (Horowitz 1991)
-    draw          b' from the law that the target claims for it given all others (Gibbs sampling)
+    draw, CIR     b' from the law that the target claims for it given all others, or by the flow that keeps that law
     involution    (z, w) -> S(z, w), accepted by the ratio of densities times |det DS| (Green 1995)
 """
 

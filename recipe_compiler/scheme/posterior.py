@@ -85,9 +85,10 @@ def _gradient_names(potential: str, declared: frozenset[str]) -> tuple[str, str]
 def target_potential(
     target: Target, potential: str, block: Block, declared: frozenset[str], sizes: Mapping[str, int] | None
 ) -> Potential:
-    """Return U of a target in the dynamics' own names, at the block that U depends on, as the target states it.
+    """Return U of a target, a scalar, in the dynamics' own names, at the block that U depends on.
 
-    U(theta) = -log_prior - sum_n log_likelihood_n, of all data; a target without data states U itself.
+    U(theta) = -log_prior - sum_n log_likelihood_n, of all data, as the target states it; a target without data states U
+    itself.
 
     Raises:
         ModelError: a gradient that is code, from which U is not known; a size of a stacked target that is not known.

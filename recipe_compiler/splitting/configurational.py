@@ -68,9 +68,10 @@ class Sample:
 def keeps_configurations(word: Word, roles: Mapping[str, NoiseRole]) -> bool:
     """Whether a word keeps the covariance of theta under exp(-U), for all quadratic U, all step sizes and frictions.
 
-    Leimkuhler and Matthews 2013 show it for BAOAB. `[B/2, A/2, O, A/2, B/2]`: from O to O, a = d = 1 - h^2/2 and v =
-    -b/c = 1 - h^2/4; at the end x has the variance v + h^2/4 = 1. False says that it is not shown: a law may depend on
-    the friction.
+    Leimkuhler and Matthews 2013 show it for BAOAB. U = theta.T K theta/2 with any positive definite d x d matrix K, and
+    the mass matrix M need not commute with it. `[B/2, A/2, O, A/2, B/2]`: from O to O, a = d = 1 - h^2/2 and v = -b/c =
+    1 - h^2/4; at the end x has the variance v + h^2/4 = 1. False says that it is not shown: a law may depend on the
+    friction.
 
     Args:
         word: with positive shares of O.

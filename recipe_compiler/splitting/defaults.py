@@ -29,10 +29,11 @@ class _Part:
 
 
 def default_selections(derivation: Derivation) -> Selections:
-    """Return what each of the default pieces selects of D, Q and H, in the order A, B, O, then blocks.
+    """Return what each of the default pieces selects of the matrices D, Q and of H, in the order A, B, O, then blocks.
 
-    SGHMC has A: dtheta = inv(M) r dt, B: dr = -grad U dt and O: dr = -C inv(M) r dt + sqrt(2C) dW; SGNHT's O has dr =
-    -xi r dt + sqrt(2A) dW, and dxi = (r.T r/d - 1) dt is the piece `xi`.
+    SGHMC has A: dtheta = inv(M) r dt, B: dr = -grad U dt and O: dr = -C inv(M) r dt + sqrt(2C) dW (Leimkuhler, Matthews
+    2013); SGNHT's O has dr = -xi r dt + sqrt(2A) dW, and dxi = (r.T r/d - 1) dt is the piece `xi` (Leimkuhler, Shang
+    2016).
 
     Raises:
         ModelError: the dynamics declare no potential; or a part moves several of the blocks that are left.

@@ -42,7 +42,11 @@ _SAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Entrywise:
-    """A flow that is affine entry by entry: z' = z + t phi(-a t) f + N(0, t phi(-2 a t) 2D)."""
+    """A flow that is affine entry by entry: z' = z + t phi(-a t) f + N(0, t phi(-2 a t) 2D), phi(y) = (exp(y) - 1)/y.
+
+    f and a are vectors over the state, D a diagonal matrix; a = 0 is a shift, D != 0 Ornstein-Uhlenbeck's process
+    (Uhlenbeck, Ornstein 1930).
+    """
 
     row: str
     decay: tuple[Tensor, ...]
@@ -85,7 +89,7 @@ class Entrywise:
 def entrywise(derivation: Derivation, piece: Piece) -> Entrywise | NoRow:
     """Return the flow of a piece whose entries move each by itself, with frozen coefficients; else the reason.
 
-    df/dz has to be diagonal and free of z, and so has D, if there is noise.
+    The matrix df/dz has to be diagonal and free of z, and so has D, if there is noise.
     """
     declarations = derivation.dynamics.declarations
     moved = frozenset(piece.moved)

@@ -1,4 +1,4 @@
-"""The table of flows: exact ones, of which a piece gets the first that fits it, and others, by name."""
+"""The table of flows: a piece gets the first exact one that fits it; numerical flows are chosen by name."""
 
 from collections.abc import Callable, Mapping
 

@@ -37,7 +37,10 @@ GENERALISED = "generalised"
 
 @dataclass(frozen=True, slots=True)
 class Midpoint:
-    """The implicit midpoint of a piece that moves one block."""
+    """The implicit midpoint z' = z + t f((z + z')/2) of a piece that moves one block, a scalar or a vector.
+
+    (Hairer, Lubich, Wanner 2006, Sec. VI.4.)
+    """
 
     noisy: bool
     turns: int = 0
@@ -65,7 +68,12 @@ class Midpoint:
 
 @dataclass(frozen=True, slots=True)
 class GeneralisedLeapfrog:
-    """The generalised leapfrog of a piece that moves two blocks."""
+    """The generalised leapfrog of a piece that moves two blocks q and p, scalars or vectors.
+
+        p1 = p + t/2 f_p(q, p1),   q' = q + t/2 (f_q(q, p1) + f_q(q', p1)),   p' = p1 + t/2 f_p(q', p1)
+
+    (Leimkuhler, Reich 2004, Sec. 4.3; Girolami, Calderhead 2011.)
+    """
 
     position: str
     momentum: str

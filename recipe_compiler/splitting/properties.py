@@ -31,7 +31,7 @@ def change_of_form(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix)
     """Return F Q + Q F.T with F = df/dz, a matrix over z; it is 0 iff the flow phi of f keeps a constant Q.
 
     Kept means dphi Q dphi.T = Q, where dphi is the Jacobian of the flow: a symplectic map for Q = [[0, -I], [I, 0]].
-    For f = -Q grad H it is -Q (Hess H) Q + -Q (Hess H) Q.T = 0, as Q.T = -Q.
+    For f = -Q grad H, F = -Q Hess H and F Q + Q F.T = -Q (Hess H) Q - Q (Hess H) Q.T = 0, as Q.T = -Q.
     """
     return tuple(
         tuple(

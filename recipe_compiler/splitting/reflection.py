@@ -32,7 +32,10 @@ REFLECTED = "reflected"
 
 @dataclass(frozen=True, slots=True)
 class Reflected:
-    """The flow of a piece that moves one positive block by a momentum, reflected at 0."""
+    """The flow of a positive block, moved by a momentum of its shape and reflected at 0 (Neal 2011, Sec. 5.5.1.5).
+
+    Entry by entry: y = theta + t f, theta' = |y|, and r' = -r where y < 0.
+    """
 
     position: str
     momentum: str

@@ -36,7 +36,11 @@ _SAYS = (
 
 @dataclass(frozen=True, slots=True)
 class Riccati:
-    """A flow of degree 2 entry by entry: x' = a + b x + c x**2 with frozen coefficients."""
+    """A flow of degree 2 entry by entry: x' = a + b x + c x**2 with frozen coefficients, vectors over the state.
+
+    z' = z + t f/(h(q) - s) with f = a + b z + c z**2, q = t**2 (b**2 - 4 a c)/4, s = t (b + 2 c z)/2 and h(q) = sqrt(q)
+    coth(sqrt(q)); it is not a number from the time on at which the solution is infinite.
+    """
 
     slope: tuple[Tensor, ...]
     """g = b + 2 c z by block of the state, with its free index; zero of what stands still."""

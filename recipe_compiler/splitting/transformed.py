@@ -43,7 +43,10 @@ _SAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Transformed:
-    """A flow that is affine entry by entry in transforms of what moves."""
+    """A flow that is affine entry by entry in transforms T of its blocks: T(z') = T(z) + t phi(-a t) g + noise.
+
+    g = T' f + T'' D = b - a T(z), a vector over the state, by Ito's formula; the noise is N(0, t phi(-2 a t) 2 T'^2 D).
+    """
 
     transforms: Mapping[str, Transform]
     """T by block."""

@@ -29,7 +29,7 @@ ONE = Fraction(1)
 def step_between(c: Arithmetic, left: Tensor, right: Tensor, yes: Tensor, no: Tensor) -> Tensor | None:
     """Return the jump yes - no of a `where` on the surface {left = right}; zero if its branches are shown to meet.
 
-    All four are tensors whose free indices are those of the `where`. None if no atom can be solved for, which decides
+    All four are tensors of the shape of the `where`, entry by entry. None if no atom can be solved for, which decides
     nothing. Worked: for where(x > c, x**2, c**2) the condition gives x = c, and x**2 - c**2 becomes c**2 - c**2 = 0.
     For where(x > c, x, 0) the jump c is left.
     """

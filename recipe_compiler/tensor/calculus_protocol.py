@@ -1,4 +1,4 @@
-"""What the parts of the calculus need of each other, so that none imports the whole."""
+"""What the parts of the calculus need of each other, so that none of them imports `calculus`."""
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction

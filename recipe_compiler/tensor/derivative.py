@@ -3,7 +3,7 @@
     product rule        d(a b) = (da) b + a (db)
     chain rule          d f(u) = f'(u) du, f' being the slope of f's row in `formula.elementwise`
     inverse             d inv(A)_ij = -sum_kl inv(A)_ik (dA_kl) inv(A)_lj
-    determinant         d log det A = sum_kl inv(A)_lk dA_kl,    d det A = det(A) d log det A
+    determinant         d log det A = sum_kl inv(A)_lk dA_kl,    d det A = det(A) d log det A        (Jacobi's formula)
 
 The derivative of `abs` is `sign`, which is right almost everywhere; proofs may use it since abs is Lipschitz.
 """

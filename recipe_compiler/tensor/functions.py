@@ -22,9 +22,10 @@ _SQUARES = {name: row.square for name, row in FUNCTIONS.items() if row.square}
 
 
 def applied(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor:
-    """Return fn(*args) in canonical form, entry by entry; its free indices are those of the arguments.
+    """Return fn(*args) in canonical form, entry by entry; its shape (free indices) is that of the arguments.
 
     Even and odd functions take out the sign of their argument: cos(-x) is cos(x), sin(-x) is -sin(x). sqrt is a power.
+    Raises ModelError for the logarithm of a number that is not positive.
     """
     free = tuple(dict.fromkeys(index for arg in args for index in arg.free))
     if fn == "sqrt":

@@ -2,7 +2,7 @@
 
     inv(c A) = inv(A)/c      inv(diag(v)) = diag(1/v)      inv(inv(A)) = A      sum_s inv(A)_is A_sj = delta_ij
 
-Nothing else is expanded: inv(A)_ij is an atom, in which A and A.T are told apart by their slots alone.
+Nothing else is expanded: inv(A)_ij is an atom, and inv(A.T)_ij the same atom with its slots exchanged.
 """
 
 from collections import Counter
@@ -113,7 +113,7 @@ def contracted(
     """Replace one pair sum_s inv(A)_as A_sb by delta_ab; return the factors and s, or None if there is no such pair.
 
     The index s must occur nowhere else: sum_s inv(A)_as A_sb x_s is no matrix product. For a symmetric A every order of
-    slots counts. A is a single name here (`inv(M)` beside `M`).
+    slots counts. A is a single name here: inv(M) with M, not with a sum.
     """
     inverses = [atom for atom, exponent in factors if isinstance(atom, Inverse) and exponent == 1]
     if not inverses:

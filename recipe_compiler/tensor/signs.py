@@ -48,7 +48,7 @@ def is_nonnegative(rules: Rules, tensor: Tensor) -> bool:
 def factor_is_nonnegative(rules: Rules, factor: Factor) -> bool:
     """Whether a power of an atom is >= 0 wherever it is defined: x**2 is, and x**(1/2).
 
-    x and x**3 if x is declared so.
+    So are x and x**3 if x is declared nonnegative.
     """
     return _factor_at_least(rules, factor, strictly=False)
 

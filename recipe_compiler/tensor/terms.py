@@ -4,7 +4,7 @@
 
 Each term is *summed over every index of it that is not free*. An index may occur any number of times, so that delta_ij
 theta_i and sum_i log theta_i are ordinary terms: this is no Einstein convention, in which an index occurs once or
-twice. A literal position (`theta[0]`) may stand in the place of an index.
+twice. A literal position (`theta[0]`) may take the place of an index.
 """
 
 from dataclasses import dataclass

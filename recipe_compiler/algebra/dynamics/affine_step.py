@@ -15,7 +15,10 @@ from recipe_compiler.algebra.scalars.matrices import Rows
 
 @dataclass(frozen=True, slots=True)
 class AffineStep:
-    """A step and an energy, n coordinates; whether one is affine and the other quadratic in z is decided elsewhere."""
+    """A step z' = F z + g + N(0, Sigma) and an energy H; F and Sigma are n x n matrices, z and g have n entries.
+
+    Whether the step is affine and H quadratic in z is decided elsewhere.
+    """
 
     z: tuple[Symbol, ...]
     slope: Vector

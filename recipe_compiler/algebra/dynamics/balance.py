@@ -29,9 +29,11 @@ Sum = dict[Fraction, Fraction]
 def departure(H: Callable[[State], Fraction], y: State, turned: State, ways: Iterable[tuple[State, State]]) -> Sum:
     """Return (pi K)(y) - pi(y) as a sum of c exp(-a), empty where it is zero; K the mean of some moves with one G.
 
+    pi = exp(-H); zero at every y is the invariance of exp(-H) under K (Tierney 1998).
+
     Args:
         H: the energy, with rational values.
-        y: a rational point.
+        y: a rational point, a vector of n numbers.
         turned: G y.
         ways: Psi^-1 y and Psi G y of every move.
     """

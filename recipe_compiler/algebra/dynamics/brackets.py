@@ -111,10 +111,10 @@ def bracket(X: Vector, Y: Vector, z: tuple[sympy.Symbol, ...]) -> Vector:
 
 
 def rank_at(s: System, at: Point) -> int:
-    """Return the number of directions, of n, that brackets span at an exact point: a lower bound of the rank.
+    """Return the rank, up to n, of the matrix of brackets at an exact point: a lower bound of the rank there.
 
-    Fields without a value there do not count. Of values that are not rational, balls contain the determinant (Johansson
-    2017).
+    Fields (vectors of n scalars) without a value there do not count. Of values that are not rational, balls contain the
+    determinant (Johansson 2017).
     """
     found: list[tuple[Value, ...]] = []
     for v in fields(s):

@@ -31,7 +31,7 @@ class NotPutError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StepLaw:
-    """The law N(mean, covariance) of a step over n coordinates, as functions of eps and of the state before it."""
+    """The law N(m, C) of a step over n coordinates, m a vector and C an n x n matrix, functions of eps and z."""
 
     eps: Symbol
     z: tuple[Symbol, ...]
@@ -113,7 +113,10 @@ def at(e: Expr, z: Sequence[Symbol], values: Vector) -> Expr:
 
 
 def of_law(law: StepLaw, f: Vector, D: Rows) -> tuple[Vector, Rows]:
-    """Return the drift T' f + T'' D_ii and the noise T' D T' of w = T(z) by Ito's formula; f and D where w is z."""
+    """Return the drift T' f + T'' D_ii, a vector, and the noise T' D T', n x n, of w = T(z) by Ito's formula.
+
+    f and D themselves where w is z.
+    """
     if not law.w:
         return f, D
     first = [slope(T, x) for T, x in zip(law.w, law.z, strict=True)]
@@ -125,13 +128,13 @@ def of_law(law: StepLaw, f: Vector, D: Rows) -> tuple[Vector, Rows]:
 
 
 def starts(law: StepLaw) -> Iterator[Expr]:
-    """Yield m(0) - w and C(0), entry by entry: all zero for a flow."""
+    """Yield m(0) - w and C(0), entry by entry of the vector and the matrix: all zero for a flow."""
     yield from (law.at_zero(m - x) for m, x in zip(law.mean, law.start, strict=True))
     yield from (law.at_zero(entry) for row in law.covariance for entry in row)
 
 
 def drifts(law: StepLaw, share: Expr, f: Vector) -> Iterator[Expr]:
-    """Yield dm/deps - s f(m), entry by entry: all zero for a flow.
+    """Yield dm/deps - s f(m), entry by entry of the vector: all zero for a flow (Arnold 1974, Sec. 8.2).
 
     For a transform f is affine (`frozen`): f(m) = f + J (m - w).
     """
@@ -145,7 +148,10 @@ def drifts(law: StepLaw, share: Expr, f: Vector) -> Iterator[Expr]:
 
 
 def spreads(law: StepLaw, share: Expr, f: Vector, D: Rows) -> Iterator[Expr]:
-    """Yield dC/deps - s (J C + C J.T + 2 D), entry by entry: all zero for a flow."""
+    """Yield dC/deps - s (J C + C J.T + 2 D), entry by entry of the n x n matrix: all zero for a flow.
+
+    (Arnold 1974, Sec. 8.2: with `starts` and `drifts` these equations have one solution.)
+    """
     J = tuple(tuple(law.along(x, n) for n in range(len(law.z))) for x in f)
     turned = product(J, law.covariance)
     wanted = add((turned, transpose(turned), D, D))

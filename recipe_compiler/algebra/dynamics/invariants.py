@@ -35,8 +35,8 @@ class EnergyPart:
 def conserved_energies(s: System) -> Iterator[EnergyPart]:
     """Yield groups of coordinates without noise, coupled to no other, whose part h of H the drift leaves unchanged.
 
-    D grad h = 0 and b . grad h = 0 with b = -Q grad H + div Q. In HMC, D = 0 and all of H is one: b = (inv(M) r, -grad
-    U) and grad H = (grad U, inv(M) r) are orthogonal.
+    D grad h = 0 and b . grad h = 0 with the vector b = -Q grad H + div Q. In HMC, D = 0 and all of H is one: b =
+    (inv(M) r, -grad U) and grad H = (grad U, inv(M) r) are orthogonal.
 
     Raises:
         NoNormalFormError: an expression outside the normal form.

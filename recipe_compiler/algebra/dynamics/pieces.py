@@ -27,9 +27,9 @@ def pushed(part: System) -> Vector:
 
 
 def share_of_correction(A: Rows, z: Sequence[Symbol], rows: Sequence[Symbol], columns: Sequence[Symbol]) -> Vector:
-    """Return sum_j dA_ij/dz_j over the coordinates j of some columns, for i of some rows; 0 for all other i.
+    """Return the vector sum_j dA_ij/dz_j over the coordinates j of some columns, for i of some rows; 0 for other i.
 
-    The shares of all columns add up to Gamma of A = D + Q (Ma, Chen, Fox 2015, Eq. 3).
+    A is n x n. The shares of all columns add up to Gamma of A = D + Q (Ma, Chen, Fox 2015, Eq. 3).
     """
     found: list[Expr] = []
     for x, row in zip(z, A, strict=True):
@@ -74,7 +74,7 @@ def reflected(e: Expr, centres: Mapping[Symbol, Expr]) -> Expr:
 
 
 def generator(f: Vector, D: Rows, z: Sequence[Symbol], phi: Expr) -> Expr:
-    """Return L phi = f . grad phi + sum_ij D_ij d_i d_j phi, multiplied out."""
+    """Return L phi = f . grad phi + sum_ij D_ij d_i d_j phi, a scalar, multiplied out; f has n entries, D is n x n."""
     slopes = [slope(phi, x) for x in z]
     terms = [dot(f, slopes)]
     terms += [entry * slope(slopes[i], z[j]) for i, row in enumerate(D) for j, entry in enumerate(row) if entry != 0]

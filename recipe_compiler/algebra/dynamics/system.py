@@ -92,14 +92,14 @@ def drift(s: System) -> Vector:
 
 
 def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
-    """Return (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)] with p = exp(-H): zero iff exp(-H) is stationary.
+    """Return the scalar (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)] with p = exp(-H): zero iff exp(-H) is stationary.
 
     With g = grad H this is
 
         -div f + f.g + sum_ij [d_i d_j D_ij - g_j d_i D_ij - g_i d_j D_ij + D_ij (g_i g_j - d_j g_i)];
 
-    p itself never occurs. `D` is that of the system unless another diffusion is given. (Cf. Ma, Chen, Fox 2015, Eq. 5.)
-    For H = x**2/2, D = 1 it is 0 of f = -x, and 1 - x**2 of f = -2 x.
+    p itself never occurs. f has n entries; `D`, n x n, is that of the system unless another diffusion is given. (Cf.
+    Ma, Chen, Fox 2015, Eq. 5.) For H = x**2/2, D = 1 it is 0 of f = -x, and 1 - x**2 of f = -2 x.
     """
     g = gradient(s.H, s.z)
     terms = [dot(f, g), *(-slope(off_kinks(f_i), x) for f_i, x in zip(f, s.z, strict=True))]

@@ -40,7 +40,10 @@ LARGEST_MATRIX = 4
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """`value op 0` holds everywhere in the domain, `op` one of `> >= == !=`; `says` names the declaration."""
+    """The inequality `value op 0` of a scalar, true everywhere in the domain; `op` is one of `> >= == !=`.
+
+    `says` names the declaration that it comes from.
+    """
 
     value: Expr
     op: str
@@ -153,7 +156,10 @@ def assumed(compare: Compare, left: Expr, right: Expr) -> Fact:
 
 
 def of_block(block: Block, z: tuple[Expr, ...], scalar: Callable[[Formula], Expr]) -> Iterator[Fact]:
-    """Yield what holds of the coordinates of a block in the interior of its domain (its boundary has measure zero)."""
+    """Yield what holds of the coordinates of a block in the interior of its domain (its boundary has measure zero).
+
+    positive: x > 0; interval(a, b): x - a > 0, b - x > 0; simplex: x_k > 0, 1 - sum_k x_k > 0.
+    """
     name, bounds = block.domain.name, block.domain.bounds
     if name in {DomainName.POSITIVE, DomainName.NONNEGATIVE, DomainName.SIMPLEX}:
         yield from (Fact(x, ">", f"{block.name} > 0 inside its domain") for x in z)

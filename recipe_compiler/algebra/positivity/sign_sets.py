@@ -50,7 +50,7 @@ def known(sign: Sign) -> Sign:
 
 
 def product(a: Sign, b: Sign) -> Sign:
-    """Return the sign of a product: {0, 1} times {-1} is {0, -1}."""
+    """Return the sign of a product, entry by entry: all products of a sign of each, {0, 1} times {-1} is {0, -1}."""
     return known(Sign(frozenset(x * y for x in a.may_be for y in b.may_be), a.given | b.given))
 
 
@@ -69,7 +69,7 @@ def either(a: Sign, b: Sign) -> Sign:
 
 
 def extreme(a: Sign, b: Sign, choose: Callable[[int, int], int]) -> Sign:
-    """Return the sign of the smaller (`min`) or larger (`max`) of two."""
+    """Return the sign of the smaller (`min`) or larger (`max`) of two: max of {-1} and {0, 1} is {0, 1}."""
     return known(Sign(frozenset(choose(x, y) for x in a.may_be for y in b.may_be), a.given | b.given))
 
 

@@ -28,7 +28,7 @@ def transformed(transform: Transform | None, x: Expr) -> Expr:
 
 
 def slopes(transform: Transform | None, x: Symbol) -> tuple[Expr, Expr]:
-    """Return T'(x) and T''(x)."""
+    """Return T'(x) and T''(x), scalars: of log x, 1/x and -1/x**2."""
     first = slope(transformed(transform, x), x)
     return first, slope(first, x)
 

@@ -112,7 +112,7 @@ class NotExpandedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """factor * y**power * log(y)**logs; a bound is known up to a constant factor only."""
+    """factor * y**power * log(y)**logs, a scalar; a bound is known up to a constant factor only."""
 
     factor: Expr
     power: Fraction

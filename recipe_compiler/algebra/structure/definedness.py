@@ -73,12 +73,18 @@ class DefinedWhere:
 
 
 def obligations(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
-    """Return what formulas need to be defined and continuously differentiable inside the domain."""
+    """Return what formulas need to be defined and continuously differentiable inside the domain.
+
+    sqrt(x) needs x > 0, log(x) the same, |x| that x has no zero, inv(A) that the n x n matrix A is nonsingular.
+    """
     return _all(formulas, declarations, smooth=True)
 
 
 def definedness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
-    """Return what formulas need to have a value everywhere inside the domain; under a derivative, to be smooth."""
+    """Return what formulas need to have a value everywhere inside the domain; under a derivative, to be smooth.
+
+    sqrt(x) needs x >= 0, |x| nothing.
+    """
     return _all(formulas, declarations, smooth=False)
 
 

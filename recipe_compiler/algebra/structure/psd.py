@@ -49,7 +49,7 @@ from recipe_compiler.formula.shapes import Kind
 
 @dataclass(frozen=True, slots=True)
 class Definite:
-    """Positive semidefinite; positive definite if `strict`; `given` are the declarations used."""
+    """A symmetric matrix of any size is positive semidefinite, definite if `strict`, by the declarations `given`."""
 
     strict: bool
     given: frozenset[str] = frozenset()
@@ -66,7 +66,7 @@ def semidefinite(formula: Formula, declarations: Declarations) -> Definite | Non
 
 
 def sign(formula: Formula, declarations: Declarations) -> Sign:
-    """Return the signs that the entries of a formula may have."""
+    """Return the signs that the entries of a formula of any shape may have, on the domain, for every size."""
     return _clear_sign(plain(formula, declarations), declarations)
 
 

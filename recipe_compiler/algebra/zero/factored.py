@@ -58,7 +58,10 @@ def factored(a: Quotient, of: Ring) -> Factored:
 
 
 def sign(a: Quotient, of: Ring) -> Quotient:
-    """Return the sign of a quotient off its zeros, s(c) prod_i s(f_i)**k_i with s the sign; that of zero is zero."""
+    """Return the sign of a quotient off its zeros, s(c) prod_i s(f_i)**k_i with s the sign; that of zero is zero.
+
+    -(1 + x**2) y**3 has -s(y), as 1 + x**2 is positive by its terms.
+    """
     if a.top.is_zero():
         return a
     found = factored(a, of)
