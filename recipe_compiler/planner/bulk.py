@@ -69,12 +69,12 @@ MOST_STEPS = 1000
 """Of a draw in a window."""
 
 SHRUNK = 5.0
-"""Draws that the variances alone are worth, beside those of a window, in its covariance (Stan's warmup)."""
+"""The weight, in draws, of the variances alone in the covariance of a window (Stan's warmup)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bulk:
-    """Where exp(-U) has its mass, as chains found it."""
+    """Where exp(-U) has its mass, estimated from chains."""
 
     mean: Array
     covariance: Array

@@ -23,7 +23,7 @@ SUBTRACTED: dict[str, dict[str, Entry | None]] = {"gradient_noise": {"V": ESTIMA
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChosenEntries:
-    """What a plan chose, besides what the build states itself."""
+    """What a plan chose, as opposed to what the build states itself."""
 
     stated: Build
     open_ones: tuple[Open, ...]
@@ -130,7 +130,7 @@ class ChosenEntries:
 
 
 def parameter_entries(build: Build, values: Mapping[str, Array]) -> dict[str, Entry | None]:
-    """Return the entries of parameters in the document of a build, with values beside what it says of them already."""
+    """Return the entries of parameters in the document of a build, with values added to what it says already."""
     said = dict(json.loads(build.source.document).get("parameters") or [])
     return {name: {**dict(said.get(name) or {}), "value": _entry(value)} for name, value in values.items()}
 

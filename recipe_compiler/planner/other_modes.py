@@ -29,7 +29,7 @@ DIRECTIONS = 4
 """Random ones, each both ways, for each radius."""
 
 APART = 1.0
-"""Posterior sds between minima that are told apart."""
+"""The distance, in posterior sds, from which two minima count as different."""
 
 FLATTEST = 1e-6
 """The least curvature of another mode, in units of that at the mode; less is a plateau."""
@@ -112,7 +112,7 @@ def _apart(theta: Array, others: Iterable[Array], K: Array) -> bool:
 
 
 def _counted(slope: Slope, entries: int) -> Slope:
-    """Return grad U that is asked for until the data were read as often as they may be, then raises _SpentError."""
+    """Return grad U as a function that raises _SpentError once the data have been read as often as allowed."""
     left = [READ / max(1, entries)]
 
     def counted(theta: Array) -> Array:

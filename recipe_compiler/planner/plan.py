@@ -63,7 +63,7 @@ NECK = (
 """What may serve a density that grows without limit where no step size that stays the same does."""
 
 TRIAL = 2.0**-10
-"""The step size of the module that is asked for the gradient; no chain is run with it."""
+"""The step size of the module that computes the gradient; no chain is run with it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +96,7 @@ class Bent:
 
 
 def trial(build: Build, width: int, rows: int) -> Build:
-    """Return a build with arbitrary values for what is to be chosen, to be compiled and asked for its gradient.
+    """Return a build with arbitrary values for what is to be chosen, to be compiled for its gradient.
 
     Args:
         build: with `step_size: auto`.

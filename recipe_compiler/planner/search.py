@@ -25,7 +25,7 @@ OF_STABLE = 0.5
 """The longest step over the longest that is stable where U is steepest."""
 
 LOOKS = 16
-"""How often is asked for the step size of one friction."""
+"""The most step sizes that are tried for one friction."""
 
 LONGER = 2.0
 """The most that a step may be longer when friction moves by a factor of two."""
@@ -53,7 +53,7 @@ class Choice:
 
 
 _Ask = Callable[[float, Choice | None], Choice | None]
-"""The choice for a friction, beside one that is known for another."""
+"""The choice for a friction, compared with a choice known for another."""
 
 
 def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Array]:

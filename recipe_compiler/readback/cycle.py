@@ -63,7 +63,7 @@ def _heat(step: int) -> sp.Symbol:
 
 
 def _checked(times: int) -> sp.Symbol:
-    """Return the ratio after so many blocks were found where they began."""
+    """Return the ratio after that many checks that a block is back where it began."""
     return sp.Symbol(f"ratio, checked {times}")
 
 
@@ -77,7 +77,7 @@ class _Boxes:
     steps: list[tuple[Mapping[str, Entries], Mapping[str, Entries]]] = field(default_factory=list)
     """The state that each step was given, and what it made of it, by what the state is called."""
     gradients: list[Mapping[str, Entries]] = field(default_factory=list)
-    """What the gradient was evaluated at, beside the steps."""
+    """Where the gradient was evaluated outside the steps."""
     draws: list[tuple[str, Mapping[str, Entries], list[Value]]] = field(default_factory=list)
     """Every draw: of which procedure, from which state, with which normals, and the stream."""
     potentials: list[Mapping[str, Entries]] = field(default_factory=list)
@@ -366,7 +366,7 @@ class _Moves:
         self._told(cycle, accepts=bool(accepts))
 
     def _told(self, cycle: Cycle, *, accepts: bool) -> None:
-        """Check what is told of the move that is accepted or refused; zeros where it is not due."""
+        """Check what is reported of the move that is accepted or refused; zeros where it is not due."""
         told = told_of(cycle)
         if accepts and self.of_trajectory is not None:
             self._same([self.of_trajectory], self.entries(ACCEPTANCE), "the acceptance")

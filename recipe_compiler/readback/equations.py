@@ -37,7 +37,7 @@ class ImplicitEquation:
     unknown: Callable[[], Scalar]
     """What stands for an entry of the new value."""
     solve: Callable[[Scalar, Value], Scalar]
-    """What is told the right-hand side of an unknown, as it was written, and gives it."""
+    """A function that receives an unknown and its right-hand side, as written, and returns what is recorded of it."""
     said: Callable[[Value], Scalar]
     """What a value is that a symbol stands for since it was written; others are themselves."""
 

@@ -351,7 +351,7 @@ class Reader:
                 raise _unreadable(node)
 
     def _read_ahead(self, data: Value, row: Value, node: ast.expr) -> None:
-        """Read that a row is asked for, which changes nothing: check that there is one."""
+        """Read the request for a row, which changes nothing: check that there is one."""
         if not (isinstance(row, int) and 0 <= row < len(data)):
             raise CompilerError(f"the emitted kernel asks for a row outside an array: {ast.unparse(node)}")
 

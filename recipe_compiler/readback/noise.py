@@ -24,7 +24,7 @@ ZERO = sp.Integer(0)
 
 @dataclass(frozen=True, slots=True)
 class NoiseFactor:
-    """A factor L that the kernel asked for: `entries` are symbols, L L.T = `covariance`, n x n."""
+    """A factor L that the kernel requested: `entries` are symbols, L L.T = `covariance`, n x n."""
 
     entries: np.ndarray
     covariance: sp.Matrix

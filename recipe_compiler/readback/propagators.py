@@ -31,7 +31,7 @@ def matrices_of(names: Names) -> Matrices:
 
 
 def _propagate(names: Names) -> Callable[[np.ndarray, np.ndarray, Scalar], Value]:
-    """Return what gives the matrices of a flow, block by block, from F, 2D and its time; each flow is asked for once.
+    """Return what gives the matrices of a flow, block by block, from F, 2D and its time; each flow is computed once.
 
     Raises:
         CompilerError: the Program has no such flow, or none that was not asked for.

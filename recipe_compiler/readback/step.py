@@ -191,7 +191,7 @@ def _value_of(module: Module, found: Mapping[str, object], name: str) -> list[Sc
 def _check_asked(
     module: Module, reader: Reader, given: Mapping[str, object], values: Mapping[str, list[Scalar]]
 ) -> None:
-    """Check that the gradient, which is not entered, was asked for where the Program says."""
+    """Check that the gradient, which is not entered, is called where the Program says."""
     gradient, kernel = module.program.gradient, module.kernel
     if gradient is None:
         return

@@ -47,7 +47,7 @@ class Chain:
     draws: tuple[Array, ...]
     """Of every block, then what `run` tells of the moves of each draw: their acceptance, what guards refused."""
     carried: tuple[Array, ...] = ()
-    """What the next step begins with beside the state: the gradient that the last one ended with, U."""
+    """What the next step needs in addition to the state: the last gradient, and U."""
     clipped: Array = field(default_factory=lambda: np.zeros(1))
     done: int = 0
     diverging: bool = False

@@ -63,7 +63,7 @@ def fields_of(table: Table, target: Target, file: DataFile, scales: Scales) -> t
 
 
 def labels(datum: Datum, file: DataFile) -> tuple[str, ...]:
-    """Return the names of the columns of a field, those that are made beside those of the file."""
+    """Return the names of the columns of a field, including those made from the file: indicators and the intercept."""
     names, width = dict(file.columns)[datum.name], dict(file.indicators).get(datum.name)
     if width is not None:
         return tuple(f"{names[0]}_{k}" for k in range(width))

@@ -30,7 +30,7 @@ LARGEST = 1 << 26
 """Bytes of the log likelihood of all data at all draws, or of a field of them, up to which it is kept unasked."""
 
 WORK = 2e9
-"""Entries of the data up to which U is computed at all draws without being asked for."""
+"""The most entries of data for which U is computed at all draws without a request."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,7 +23,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics
 
 SCATTERED = 6
-"""Starts besides `init` and zero."""
+"""The number of random starts, tried in addition to `init` and zero."""
 
 SPREAD = 2.0
 """Chains start uniformly in [-2, 2] on the real line (in an unbounded variable, for other domains)."""

@@ -52,7 +52,7 @@ def scales_of(pieces: Callable[[], Iterable[Table]], file: DataFile) -> Scales:
 
 
 def with_made(table: Table, file: DataFile, scales: Scales) -> Table:
-    """Return a table with the columns that are made beside those it has, as far as what they need was measured.
+    """Return a table with the derived columns added to those it has, as far as what they need was measured.
 
     Raises DataError for the first row in which one has no value: where it stands, by which formula, of what.
     """

@@ -78,7 +78,7 @@ class Mode:
 
 
 class NoModeError(RunError):
-    """No search has found a minimum of U."""
+    """No search reached a minimum of U."""
 
     def __init__(self, what: str, falling: str) -> None:
         super().__init__(

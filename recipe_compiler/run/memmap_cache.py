@@ -23,7 +23,7 @@ from recipe_compiler.run.load_module import cache_folder
 Arrays = dict[str, NDArray[Any]]
 
 FOLDER = ".recipe_data"
-"""Beside the data, where that can be written; else in the cache folder."""
+"""Next to the data, where that folder can be written; otherwise in the cache folder."""
 
 
 def converted(file: Path, how: Mapping[str, object], pieces: Callable[[], Iterable[Arrays]]) -> Arrays:

@@ -35,7 +35,7 @@ PRIOR_DRAWS = 500
 """Draws of the prior."""
 
 POSTERIOR, PRIOR = 3, 4
-"""The streams of a chain besides noise, minibatches and start."""
+"""The random streams of a chain other than those of noise, minibatches and start."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

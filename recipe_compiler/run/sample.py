@@ -47,7 +47,7 @@ class Draws:
     diverging: tuple[bool, ...]
     """Chains that left the finite numbers; their draws before that are kept."""
     stopped: signal.Signals | None
-    """The signal that stopped the run before it had drawn what was asked for."""
+    """The signal that stopped the run before all requested draws were made."""
     clipped: tuple[int, ...]
     """Per chain, how often a noise covariance was not positive semidefinite and was cut off at zero.
 

@@ -20,7 +20,7 @@ _TOLERANCE = 1e-12
 """Relative rounding allowed when the kind of a matrix is checked."""
 
 Source = tuple[str, int, str]
-"""A symbolic size, the number found for it, and where."""
+"""A symbolic size, its number, and the place that gave it."""
 
 
 def declared_parameters(build: Build) -> tuple[Parameter, ...]:

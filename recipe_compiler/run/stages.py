@@ -88,7 +88,7 @@ class Run:
 
     @property
     def may_use_lanes(self) -> bool:
-        """Whether the same chains could advance side by side, and were not asked to."""
+        """Whether the same chains could advance side by side, but were not requested to."""
         return self.module.run_lanes is not None and self.settings.chains >= LANES and not self.settings.lanes
 
 
@@ -176,7 +176,7 @@ def demand_room(build: Build, module: Emitted, settings: RunSettings, data: Data
 
 
 def demand_predictive(run: Run, spelled: str) -> None:
-    """Raise RunError where data that the model would give are asked for and cannot be drawn, with the reason."""
+    """Raise RunError, with the reason, where predictive draws of the data are requested and cannot be made."""
     if run.predictive:
         try:
             predictive_of(run.build.target)
@@ -199,7 +199,7 @@ def _predicted(run: Run, draws: Draws, tree: "DataTree") -> tuple[str, ...]:
 
 
 def demand_log_likelihood(run: Run, spelled: str) -> None:
-    """Raise RunError where the log likelihood is asked for and there is none, or no room for it in memory."""
+    """Raise RunError where the log likelihood is requested and there is none, or no room for it in memory."""
     if not run.log_likelihood:
         return
     if run.module.log_likelihood is None:

@@ -62,7 +62,7 @@ class Claim(Generic[Judged, Document]):
     alone: bool = False
     """Whether it is decided of a document by itself only, not within a build."""
     explained: frozenset[Topic] = frozenset()
-    """What is said beside its verdict: a Q that was found beside a proof, all else beside a refutation."""
+    """The topics that explain its verdict: a recovered Q explains a proof, all others explain a refutation."""
     mended: bool = False
     """Whether a repair that touches it is shown only with a proof of it."""
     rechecked: bool = False

@@ -83,7 +83,7 @@ class InBuild:
     decide: Callable[[Build, Dynamics], Answer]
     """What decides it instead, where target and values decide more."""
     asked: Callable[[Build], bool] = lambda _: True
-    """Of which builds it is asked: what a cycle keeps need not be that of its equation."""
+    """The builds to which it applies: what a cycle keeps need not be what its equation keeps."""
 
 
 IN_BUILDS: Mapping[str, InBuild] = {
@@ -92,7 +92,7 @@ IN_BUILDS: Mapping[str, InBuild] = {
     "boundary": InBuild(boundary_in, integrates),
     "unique": InBuild(unique_in, lambda build: not steps_by_cycle(build)),
 }
-"""Claims about dynamics that are asked of some builds, or decided otherwise there; all others are as in the table."""
+"""Claims about dynamics that apply to some builds only, or are decided otherwise there; others as in the table."""
 
 
 def _on_circles(target: Target) -> bool:

@@ -149,7 +149,7 @@ def _values(build: Build) -> Refuted | None:
 
 
 def _from_file(value: Value) -> str:
-    """Return what is said of doubles, which rounding may have put beside what was meant."""
+    """Return the remark on values given as doubles, which rounding may have moved off what was meant."""
     if value.file is None:
         return ""
     return f", as the doubles of {value.file.name} are, exactly: see that rounding did not make them so"

@@ -205,7 +205,7 @@ def _of_kept(kept: Sequence[Kept]) -> Iterator[tuple[Linear, str, Linear]]:
 
 
 def _absorbs(atom: Atom, moments: Moments) -> tuple[str, frozenset[str]]:
-    """Return the block of log v or of a linear h, and which of its moments are finite and asked for."""
+    """Return the block of log v or of a linear h, and those of its finite moments that matter for the atom."""
     match atom:
         case Function("log", (of,)):
             block = next((name for name in moments if _is_entry(of, name)), "")

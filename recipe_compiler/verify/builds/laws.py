@@ -138,7 +138,7 @@ def _is_joint(law: Law, block: Block) -> bool:
 
 
 def _premises(target: Target, block: Block, law: Law) -> Obligations:
-    """Return what has to be shown beside the identity: a smooth U, parameters of a law, the whole domain of b.
+    """Return what must hold besides the identity: a smooth U, valid parameters of a law, the whole domain of b.
 
     Where both are smooth, also in what else they hold, what vanishes off kinks vanishes everywhere.
     """

@@ -18,7 +18,7 @@ from recipe_compiler.verdict import Proved, Refuted
 LARGEST = 128
 """Coordinates up to which matrices of numbers are gone through exactly."""
 DENSE = 24
-"""Coordinates up to which the largest step size of a matrix that is not diagonal is found."""
+"""The most coordinates for which the largest step size of a matrix that is not diagonal is computed."""
 
 Numbers = tuple[tuple[Fraction, ...], ...]
 Matrix = tuple[tuple[Formula, ...], ...]

@@ -174,7 +174,7 @@ def agreed(target: Target, parts: list[TargetPart]) -> Answer:
 
 
 def _finite(target: Target, energies: list[Tensor]) -> Finite:
-    """Return whether the sum of energies has a finite integral, as it stands or after Gaussian integrals."""
+    """Return whether the sum of energies has a finite integral, directly or after Gaussian integrals."""
     declarations = target.declarations
     c = calculus(declarations)
     energy = c.add(c.zero(), *energies)

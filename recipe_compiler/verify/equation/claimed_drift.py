@@ -83,7 +83,7 @@ def _drift_entries(subject: Subject, block: str, formula: Formula) -> Scalars:
 
 
 def _diffusions(subject: Subject, derivation: Derivation) -> list[Identity]:
-    """Return `claimed - D = 0` of every place, where a diffusion is claimed beside D."""
+    """Return `claimed - D = 0` for every entry, where a diffusion is claimed as well as D."""
     stated = subject.dynamics.claims.diffusion
     if stated is None or subject.dynamics.D is None:
         return []

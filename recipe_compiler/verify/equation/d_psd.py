@@ -151,7 +151,7 @@ def d_psd(subject: Subject) -> Answer:
     rests on D having a value everywhere in the domain, which is shown separately.
 
     Example: [[1, x], [x, x**2]] has e_1 = 1 + x**2 and e_2 = 0, proved although it is singular. [[1, 2], [2, 1]] is
-    refuted by v = (1, -1), v.T D v = -2.
+    refuted by v = (-2, 1), v.T D v = -3.
     """
     D = subject.whole.D
     if D is None or subject.derivation is None:

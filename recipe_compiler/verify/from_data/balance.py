@@ -23,7 +23,7 @@ LEAST = 1e-3
 """The least e_k at which a piece is taken for inside."""
 
 LONGEST = 1e4
-"""The largest tau: what can be inside only by less than 1/tau is not found."""
+"""The largest tau: a point that is inside by less than 1/tau is missed."""
 
 BITS = 40
 """Binary digits that proposed weights are rounded to."""
@@ -91,7 +91,7 @@ def _slot(k: int, piece: Piece, form: Form) -> _Slot:
 
 
 def _allowed(piece: Piece, weights: Sequence[fmpq], *, open_: bool) -> bool:
-    """Whether weights lie in the range of the slopes of a piece, inside it where that is asked."""
+    """Whether weights lie in the range of the slopes of a piece, or in its interior where that is required."""
     match piece.kind:
         case "square":
             return True

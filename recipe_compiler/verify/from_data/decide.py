@@ -144,7 +144,7 @@ def _facts(energy: Energy, confined: Balance, found: Counted) -> Iterator[Fact]:
 
 
 FIRM = frozenset({"square", "abs"})
-"""Pieces that confine their forms whatever stands beside them, but for what `abs` does."""
+"""Pieces that confine their forms whatever is added to them, except for what `abs` does."""
 
 
 def _shares(confined: Balance) -> str:

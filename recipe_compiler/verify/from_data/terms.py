@@ -267,7 +267,7 @@ class _Split:
     exponent: Affine
     factors: tuple[tuple[Factor, Fraction], ...]
     rational: bool
-    """Whether the coefficient is a rational number; else a positive one multiplies it besides."""
+    """Whether the coefficient is a rational number; if not, it is one times an unknown positive number."""
 
 
 def _split(read: Gathered, term: Product) -> _Split | None:

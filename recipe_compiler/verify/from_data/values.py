@@ -90,7 +90,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An affine form and products besides, added up."""
+    """The sum of an affine form and of products."""
 
     affine: Affine = NUMBER_ZERO
     products: tuple[Product, ...] = ()
@@ -249,7 +249,7 @@ def logarithm(value: Value, positive: Callable[[Coordinate], bool]) -> Value:
 
 
 def called(fn: str, argument: Value) -> Value:
-    """Return a function of a value, as it stands."""
+    """Return a function of a value, not simplified."""
     return Value(products=(Product(factors=((Call(fn, argument), Fraction(1)),)),))
 
 

@@ -53,7 +53,7 @@ class Weight:
     degrees: Mapping[str, Fraction]
     says: str
     logarithm: bool = False
-    """Whether one logarithm may stand beside the largest powers: W = log(1 + |z|**2) then does it."""
+    """Whether one logarithm may multiply the largest powers: W = log(1 + |z|**2) then suffices."""
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ from recipe_compiler.verify.moves.draw import law_under_H
 from recipe_compiler.verify.steps.split import Split
 
 SUM = "its shape is a number plus a sum over the data, which a minibatch estimates without bias"
-"""What is asked of a shape that a minibatch estimates."""
+"""What a shape that a minibatch estimates has to satisfy."""
 
 
 def cir(split: Split, stages: Stages) -> Answer:

@@ -207,7 +207,7 @@ def _image(S: Mapped, sizes: Sizes) -> dict[Symbol, Expr]:
 
 
 def _premises(S: Mapped) -> Obligations:
-    """Return what has to be shown beside the identities: smooth maps, laws that are some, domains that are kept."""
+    """Return what must hold besides the identities: smooth maps, valid parameters of laws, domains that are kept."""
     declared, laws = S.declarations, [drawn.law for drawn in S.stated.draws]
     of_laws = [
         *(argument for law in laws for argument in law.arguments),

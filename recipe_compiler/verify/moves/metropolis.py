@@ -194,7 +194,7 @@ def _not_asked(split: Split, move: Metropolis, stages: Stages) -> tuple[str, ...
 
 
 def _obligations(split: Split, under: Flip) -> tuple[Obligation, ...]:
-    """Return all that a flip has to satisfy, each by its name; of one that H feels no more is asked."""
+    """Return all that a flip has to satisfy, by name; only the first, that H is the same, where H is not."""
     energy = energy_turned(split, under)
     same = unknown(under) if energy is None else of_reflections(split, [energy])
     first = (f"H is the same under {under.says}", same)

@@ -35,7 +35,7 @@ from recipe_compiler.verify.steps.split import Split, split_of
 POINTS = 12
 """Points that are tried at each size."""
 STEP_SIZES = (Fraction(1, 2), Fraction(1))
-"""Tried beside that of the build: what is claimed is claimed of all."""
+"""Tried besides that of the build: the claim is about all of them."""
 LONGEST = 4000
 """Binary digits of numbers that are followed along a word."""
 SHOWN = 160

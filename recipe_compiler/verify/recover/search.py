@@ -54,7 +54,7 @@ class Represented:
     subject: Subject
     given: frozenset[str] = frozenset()
     recovered: bool = False
-    """Whether Q was found, not written: it is then one of many."""
+    """Whether Q was recovered, not written by the author: it is then one of many."""
 
 
 def states_equation(dynamics: Dynamics) -> bool:

@@ -68,7 +68,7 @@ def _formulas(subject: Subject) -> tuple[Formula, ...]:
 
 
 def _beyond(subject: Subject, scheme: Scheme) -> tuple[str, Witness] | None:
-    """Return a coordinate whose mean is off in eps^2, with a point; None where none was found."""
+    """Return a coordinate whose mean is wrong in eps^2, with a point; None where none was found."""
     sizes = subject.sizes[:LOOKED_AT]
     seen = (point_of(_second_order(subject, scheme, at), subject, at, _formulas(subject)) for at in sizes)
     return next((off for off in seen if off is not None), None)

@@ -121,7 +121,7 @@ def word_order(split: Split, own: Split | None = None) -> Answer:
 
 
 def _beyond(split: Split, found: Order) -> tuple[str, Witness] | None:
-    """Return a function that is off in the next power of eps, with a point; None where none was found."""
+    """Return a function whose mean is wrong in the next power of eps, with a point; None where none was found."""
     sizes = split.subject.sizes[:LOOKED_AT]
     seen = (point_of(_off(split, dict(found.wrong), at), split.subject, at, split.formulas) for at in sizes)
     return next((off for off in seen if off is not None), None)

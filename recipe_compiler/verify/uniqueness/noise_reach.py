@@ -32,7 +32,7 @@ VARIABLES, DEGREE = 3, 16
 """Variables and total degree of minors that are looked at."""
 
 LARGEST = 40
-"""Coordinates up to which the rank is found."""
+"""The most coordinates for which the rank is computed."""
 
 _Row = tuple[Fraction, ...]
 
