@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 NEUTRAL = 1e-9
-"""How far from 1 the modulus of an eigenvalue of F must be to be told from it in double precision."""
+"""How far from 1 the modulus of an eigenvalue of F must be to be distinguished from it in double precision."""
 
 NEAR = 2.0**5
 """Beyond so many times the step size looks for one that is unstable are farther apart."""

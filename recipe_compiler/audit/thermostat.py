@@ -77,7 +77,7 @@ def with_thermostats_held(program: Program) -> Program:
 
 
 MOST_ASKED = 60
-"""How often a mean change is asked for between two values."""
+"""How often a mean change is computed between two values."""
 
 MOST_TROUBLE = 6
 """How often in a row the value is doubled where the rest has no law: friction mends little that this does not."""

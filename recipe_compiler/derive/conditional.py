@@ -21,7 +21,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 
 OTHER = "j"
-"""The index of a share beside another."""
+"""The index of the other share of a pair."""
 
 
 def potential_of(target: Target, *, stated: bool = False) -> Tensor:

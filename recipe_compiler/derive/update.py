@@ -55,7 +55,7 @@ class Update:
     """The part eps**2 of Cov[dz] that the covariances of the draws themselves bring, each at its lowest amplitude:
     the noise of an estimated gradient, and what is subtracted for it."""
     slow: tuple[str, ...]
-    """Draws whose noise is of order eps**2: those of estimated gradients, and small ones."""
+    """Draws whose noise is of order eps**2: those of estimated gradients, and draws of small amplitude."""
 
     def mean_at(self, power: Fraction) -> Vector:
         """Return the coefficient of a power of eps in E[dz], a vector over z."""

@@ -100,7 +100,7 @@ def add(terms: Sequence[Formula], shape: Shape) -> Formula:
 
 
 def multiply(left: Formula, right: Formula, shape: Shape) -> Formula:
-    """Return `left * right`; a product of numbers is a number."""
+    """Return left * right of a shape that is given; a product of numbers is a number."""
     if isinstance(left, ex.Number) and isinstance(right, ex.Number):
         return ex.Number(left.value * right.value)
     return ex.Multiply(left, right, shape)
@@ -120,7 +120,7 @@ def negate(formula: Formula) -> Formula:
 
 
 def power(base: Formula, exponent: Formula, shape: Shape) -> Formula:
-    """Return `base ** exponent`; a number to an integer power is a number."""
+    """Return base ** exponent, of the shape of the base; a number to an integer power is a number."""
     if isinstance(base, ex.Number) and isinstance(exponent, ex.Number):
         n = exponent.value
         if n.denominator == 1 and (base.value or n > 0) and abs(n) <= MAX_FOLDED_POWER:

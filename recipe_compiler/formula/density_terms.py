@@ -189,7 +189,7 @@ class _Names:
 
 
 def size_of(size: str | int) -> Formula:
-    """Return a size as a number in a formula."""
+    """Return a size, a product of names and numbers, as a scalar formula: `2*d`."""
     factors = [
         ex.Number(Fraction(factor)) if factor.isdigit() else ex.Symbol(factor, SCALAR, ex.Role.SIZE)
         for factor in str(size).split("*")

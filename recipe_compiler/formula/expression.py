@@ -55,7 +55,7 @@ class Pi:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A declared name: a block of the state, a parameter, a datum, a size, ..."""
+    """A declared name with its shape: a block of the state, a parameter, a datum, a size, ..."""
 
     name: str
     shape: Shape
@@ -64,7 +64,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class FunctionAt:
-    """A declared function at the blocks it was declared of: `U(theta)`."""
+    """A declared function, of a declared shape, at the blocks it was declared of: `U(theta)`."""
 
     name: str
     of: tuple[str, ...]
@@ -128,7 +128,7 @@ class MatMul:
 
 @dataclass(frozen=True, slots=True)
 class Transpose:
-    """`arg.T`."""
+    """arg.T: a (k, d) matrix of a (d, k) matrix, a row of a column."""
 
     arg: "Formula"
     shape: Shape
@@ -169,9 +169,12 @@ class Compare:
 class Apply:
     """A function of the language applied to its arguments.
 
-    Elementwise: those of `elementwise.FUNCTIONS` (one argument), minimum maximum (two), where (a `Compare`, then two).
-    Matrices: inv det logdet trace diag sum outer kron.
-    Calculus: grad(s, block), div(A, block), hessian(s, block), the block a `Symbol`.
+    The functions by groups, with the shapes of their results:
+
+        entry by entry      those in `elementwise.FUNCTIONS`, minimum and maximum (of two), where (a `Compare`, two)
+        matrices            inv (d x d), det logdet trace (scalars), diag, sum (a scalar), outer, kron
+        calculus            grad(s, b)_i = ds/db_i, div(A, b)_i = sum_j dA_ij/db_j, hessian(s, b)_ij = d2s/(db_i db_j),
+                            the block b a `Symbol`
     """
 
     fn: str
@@ -181,7 +184,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    """`N(0, cov)`: an independent Gaussian draw (claimed updates only)."""
+    """N(0, cov): an independent Gaussian draw, a column of d entries for a d x d `cov` (claimed updates only)."""
 
     cov: "Formula"
     shape: Shape
@@ -189,7 +192,7 @@ class Normal:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """`next(b)`: the already updated block (claimed updates only)."""
+    """next(b): the new value of a block, of its shape (claimed updates only)."""
 
     block: str
     shape: Shape
@@ -197,7 +200,7 @@ class Next:
 
 @dataclass(frozen=True, slots=True)
 class GradTilde:
-    """`grad_tilde(U, b)`: an unbiased estimate of grad(U, b) with covariance V (claimed updates only)."""
+    """grad_tilde(U, b): an unbiased estimate of grad(U, b), of b's shape, with covariance V (claimed updates only)."""
 
     function: str
     block: str

@@ -64,67 +64,67 @@ if TYPE_CHECKING:
 
 
 def minimum(x: object, y: object) -> Expression:
-    """Return the smaller of two, entry by entry."""
+    """Return the smaller of two scalars or two vectors of one shape, entry by entry."""
     return _call("minimum", x, y)
 
 
 def maximum(x: object, y: object) -> Expression:
-    """Return the larger of two, entry by entry."""
+    """Return the larger of two scalars or two vectors of one shape, entry by entry."""
     return _call("maximum", x, y)
 
 
 def where(condition: object, yes: object, no: object) -> Expression:
-    """Return `yes` where the condition holds, `no` elsewhere."""
+    """Return `yes` where the condition holds, `no` elsewhere, entry by entry; all are scalars or of one shape."""
     return _call("where", condition, yes, no)
 
 
 def inv(A: object) -> Expression:
-    """Return the inverse of a square matrix."""
+    """Return the d x d inverse of a square matrix, which has to be nonsingular wherever it is used."""
     return _call("inv", A)
 
 
 def det(A: object) -> Expression:
-    """Return the determinant."""
+    """Return the determinant of a square matrix, a scalar."""
     return _call("det", A)
 
 
 def logdet(A: object) -> Expression:
-    """Return the logarithm of the determinant."""
+    """Return log det A of a positive definite d x d matrix, a scalar."""
     return _call("logdet", A)
 
 
 def trace(A: object) -> Expression:
-    """Return the trace."""
+    """Return the trace sum_i A_ii of a square matrix, a scalar."""
     return _call("trace", A)
 
 
 def diag(v: object) -> Expression:
-    """Return the diagonal matrix of a column."""
+    """Return the d x d diagonal matrix of a column of d entries."""
     return _call("diag", v)
 
 
 def sum_(v: object) -> Expression:
-    """Return the sum of all entries."""
+    """Return the sum of all entries of a vector or matrix, a scalar."""
     return _call("sum", v)
 
 
 def dot(u: object, v: object) -> Expression:
-    """Return u.T @ v."""
+    """Return sum_i u_i v_i of two vectors of one size, or trace(A.T @ B) of two matrices of one shape: a scalar."""
     return _call("dot", u, v)
 
 
 def norm2(v: object) -> Expression:
-    """Return v.T @ v, the SQUARED Euclidean norm."""
+    """Return the SQUARED Euclidean norm sum_i v_i**2 of a vector, or of the entries of a matrix, a scalar."""
     return _call("norm2", v)
 
 
 def logsumexp(v: object) -> Expression:
-    """Return log(sum(exp(v))) of a column or a row."""
+    """Return log(sum_i exp(v_i)), a scalar, of a column or a row."""
     return _call("logsumexp", v)
 
 
 def softmax(v: object) -> Expression:
-    """Return exp(v - logsumexp(v)*ones) of a column or a row: positive numbers whose sum is 1."""
+    """Return exp(v - logsumexp(v)*ones), of the shape of v, a column or a row: positive numbers whose sum is 1."""
     return _call("softmax", v)
 
 
@@ -134,32 +134,38 @@ def mixture(weights: object, *densities: object) -> Expression:
 
 
 def outer(u: object, v: object) -> Expression:
-    """Return u @ v.T."""
+    """Return u @ v.T, the m x n matrix u_i v_j of vectors of m and n entries."""
     return _call("outer", u, v)
 
 
 def kron(A: object, B: object) -> Expression:
-    """Return the Kronecker product."""
+    """Return the Kronecker product of matrices k x l and m x n, (k m) x (l n): blocks a_ij B."""
     return _call("kron", A, B)
 
 
 def grad(s: object, block: object) -> Expression:
-    """Return the gradient of a scalar by a block."""
+    """Return the gradient ds/db_i of a scalar s by a block b, of the shape of the block."""
     return _call("grad", s, block)
 
 
 def div(A: object, block: object) -> Expression:
-    """Return the divergence by a block, summed over the columns of A."""
+    """Return the divergence sum_j dA_ij/db_j of an m x n matrix by a block of n entries, a column.
+
+    Of a row, a scalar.
+    """
     return _call("div", A, block)
 
 
 def hessian(s: object, block: object) -> Expression:
-    """Return the matrix of second derivatives of a scalar by a block."""
+    """Return the n x n matrix d2s/(db_i db_j) of second derivatives of a scalar by a column block of n entries."""
     return _call("hessian", s, block)
 
 
 def N(mean: object, cov: object) -> Expression:
-    """Return a draw of the normal law of mean 0 and a covariance, new wherever it stands; in updates and `init`."""
+    """Return a Gaussian draw of mean 0, a column for a d x d covariance; new wherever it stands.
+
+    In updates and `init`.
+    """
     return _call("N", mean, cov)
 
 
@@ -169,5 +175,5 @@ def next_(block: object) -> Expression:
 
 
 def grad_tilde(s: object, block: object) -> Expression:
-    """Return the estimate of grad(s, block) over a minibatch, in updates."""
+    """Return an unbiased estimate of grad(s, block) from a minibatch, of the shape of the block; in updates."""
     return _call("grad_tilde", s, block)

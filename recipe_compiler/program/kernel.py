@@ -59,7 +59,7 @@ class Kernel:
     potential: Procedure | None = None
     """U of all data; of a cycle that accepts by it."""
     rest: Procedure | None = None
-    """H - U, likewise."""
+    """H - U, for the same purpose."""
     sums: Procedure | None = None
     """What draws take of constants and data alone, computed once a call of `run`."""
     draws: tuple[Procedure, ...] = ()

@@ -42,7 +42,7 @@ class Chained:
     grad_u: str = ""
     grad_b: str = ""
     log_b: str = ""
-    """Of shares, where their logarithms are asked for: a share may be too small for a double."""
+    """Of shares, if their logarithms are needed: a share may be too small for a double."""
 
     def x(self, *at: int) -> Ref:
         """Return an entry of u."""

@@ -61,7 +61,7 @@ TRIED = "tried"
 INVOLUTION_ACCEPTANCE = "involution_acceptance"
 """The mean probability with which the involutions of a cycle are taken."""
 TOLD = (ACCEPTANCE, UNSOLVED, IRREVERSIBLE, TRIED, INVOLUTION_ACCEPTANCE)
-"""What a step may leave beside the state of the chain."""
+"""What a step may leave besides the state of the chain."""
 REST = "rest"
 """The procedure that returns H - U."""
 HEAT = "heat"

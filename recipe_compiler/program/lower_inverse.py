@@ -75,7 +75,10 @@ def _fixed(atom: Atom, index: Index) -> int | None:
 
 
 def inverted(defined: Definitions, name: str, source: str, size: Size, of: Structure) -> Definitions:
-    """Return the definitions with the inverse of an array that depends on the state."""
+    """Return the definitions with the n x n inverse of an array that depends on the state.
+
+    It is X = inv(L) of a triangle L, and X^T X of a definite S = L L^T.
+    """
     if of is Structure.TRIANGLE:
         return _whole(defined, name, size, (Invoke(SUBSTITUTE, (name, source)),))
     root, defined = _root(defined, source, size)

@@ -33,7 +33,10 @@ Names = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The gradient by one block of the target: of -log prior, and of -log likelihood of datum n."""
+    """The gradient by one block of the target: of -log prior, and of -log likelihood of datum n.
+
+    Both tensors have the shape of the block; the second has the datum as a first axis.
+    """
 
     block: Block
     """The target's block by the name its coordinates have in these tensors; the potential's own if it is the whole."""

@@ -78,7 +78,7 @@ class GeneralisedLeapfrog:
     position: str
     momentum: str
     turns: tuple[int, int] = (0, 0)
-    """Substitutions that solve for the position and for the momentum; 0 where that is iterated."""
+    """Substitutions that solve for the position and for the momentum; 0 for one that is solved by iteration."""
     as_stated: bool = True
     may_end: bool = False
     row: str = GENERALISED

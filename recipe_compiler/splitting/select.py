@@ -22,9 +22,9 @@ class Summand:
 
     formula: Formula
     names: tuple[str, ...]
-    """The functions in it, bound or not, then the blocks it is of: `U`, `theta`; `G`, `theta,r`; `r`."""
+    """The functions in it, bound or not, then the blocks that it depends on: `U`, `theta`; `G`, `theta,r`; `r`."""
     blocks: frozenset[str]
-    """The blocks it is of, through functions too."""
+    """The blocks that it depends on, through functions too."""
 
 
 def summands(dynamics: Dynamics) -> tuple[Summand, ...]:

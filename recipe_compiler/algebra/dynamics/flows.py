@@ -38,7 +38,7 @@ class StepLaw:
     mean: Vector
     covariance: Rows
     w: Vector = ()
-    """T(z), of which it is the law, in terms of z; empty where that is z."""
+    """T(z), whose law it is, in terms of z; empty if that is z."""
     rates: Mapping[Expr, Expr] = field(default_factory=dict[Expr, Expr])
     """Derivatives of functions in them by eps to what these are."""
     first: Mapping[Expr, Expr] = field(default_factory=dict[Expr, Expr])
