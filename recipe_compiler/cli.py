@@ -323,7 +323,9 @@ def lint(
     against: Annotated[
         str | None,
         typer.Option(
-            "--against", metavar="SPEC", help="Dynamics to judge it by, or a build with them; U is any function."
+            "--against",
+            metavar="SPEC",
+            help="Dynamics to judge it by, U being any function, or a build: its target's U where grad_U is not given.",
         ),
     ] = None,
     maps: Annotated[

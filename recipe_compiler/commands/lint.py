@@ -8,14 +8,17 @@ from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import say, show_report
 from recipe_compiler.errors import DocumentError
+from recipe_compiler.lint.against_build import binding_of_build
+from recipe_compiler.lint.bind_arguments import Binding
 from recipe_compiler.lint.equation import LimitEquation
 from recipe_compiler.lint.findings import Lint, lint
 from recipe_compiler.lint.process import LIMITS
-from recipe_compiler.lint.source import read_source
+from recipe_compiler.lint.source import Source, read_source
 from recipe_compiler.lint.without_dynamics import binding_of
 from recipe_compiler.report.as_json import to_json
+from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.bind import dynamics_of
-from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.model import Build
 
 
 def lint_step(
@@ -44,14 +47,17 @@ def lint_step(
 
 def _linted(where: str, against: str | None, maps: Sequence[tuple[str, str]], *, quiet: bool) -> Lint:
     source = read_source(where)
-    ask = binding_of(source, None if against is None else _dynamics(against), maps)
+    ask = _binding(source, against, maps)
     if not quiet:
         say(f"{source.shown} is run, in a child process with {LIMITS}; `{source.step}` is called on symbols")
     return lint(ask, judged=against is not None)
 
 
-def _dynamics(file: str) -> Dynamics:
-    return dynamics_of(load_named(file), file, "document")
+def _binding(source: Source, against: str | None, maps: Sequence[tuple[str, str]]) -> Binding:
+    document = None if against is None else observed(load_named(against))
+    if isinstance(document, Build):
+        return binding_of_build(source, document, maps)
+    return binding_of(source, None if document is None else dynamics_of(document, against or "", "document"), maps)
 
 
 def _json(read: LimitEquation, followed: Sequence[str]) -> dict[str, object]:

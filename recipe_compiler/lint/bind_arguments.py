@@ -1,15 +1,16 @@
 """What the arguments of a step are given: by their names, or as `--map` says."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.build import apply, nodes
 from recipe_compiler.formula.declaration import Block, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol
-from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.lint.source import Argument, Source
@@ -19,6 +20,7 @@ from recipe_compiler.spec.model import Dynamics
 STEP_SIZES = ("eps", "epsilon", "step_size", "stepsize", "dt", "lr", "learning_rate", "h")
 GENERATORS = ("rng", "generator", "random_state", "rs", "gen")
 STATE = "state"
+NO_NUMBERS: Mapping[str, int] = MappingProxyType({})
 _DRAW = re.compile(r"\s*normal\(\s*([A-Za-z]\w*)\s*\)\s*", re.ASCII)
 
 
@@ -34,8 +36,8 @@ class BoundName:
     """The blocks it depends on, in order; where there are any, it can be called at other values of them."""
     block: Block | None = None
     """The block whose value it is, or whose shape its draws have."""
-    size: str = ""
-    """The symbolic size that it is."""
+    size: Size = ""
+    """The size that it is, by its name or as a number."""
 
     @property
     def says(self) -> str:
@@ -52,6 +54,21 @@ class BoundName:
 
 
 @dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of the data of a build that a step is given."""
+
+    fields: tuple[tuple[str, tuple[int, ...]], ...]
+    """Each with the values that are allowed; empty for any number."""
+    of_batch: bool
+    """Whether they are a minibatch: what a step does is meant of the mean over all batches then."""
+
+    @property
+    def are_any(self) -> bool:
+        """Whether what is wrong of any rows is wrong."""
+        return not self.of_batch and not any(values for _, values in self.fields)
+
+
+@dataclass(frozen=True, slots=True)
 class Binding:
     """A step, and what it is called with."""
 
@@ -61,6 +78,20 @@ class Binding:
     keywords: tuple[str, ...]
     globals: tuple[str, ...]
     given: tuple[BoundName, ...]
+    said: tuple[str, ...] = ()
+    """What of a build it is judged by."""
+    left_open: tuple[str, ...] = ()
+    """Why nothing is decided of it."""
+    smaller: tuple[tuple[str, int], ...] = ()
+    """The sizes at which it is followed, where they are smaller than those of the build."""
+    meant: tuple[tuple[int, str], ...] = ()
+    """The sizes of the build, with their names, where others are followed."""
+    rows: Rows | None = None
+
+    @property
+    def is_of_batch(self) -> bool:
+        """Whether the step is given a minibatch."""
+        return self.rows is not None and self.rows.of_batch
 
     @property
     def outputs(self) -> tuple[BoundName, ...]:
@@ -71,8 +102,19 @@ class Binding:
         return tuple(whole or sorted(own, key=lambda given: order[given.block.name if given.block else ""]))
 
 
-def bind_arguments(source: Source, dynamics: Dynamics, maps: Sequence[tuple[str, str]]) -> Binding:
+def bind_arguments(
+    source: Source,
+    dynamics: Dynamics,
+    maps: Sequence[tuple[str, str]],
+    numbers: Mapping[str, int] = NO_NUMBERS,
+) -> Binding:
     """Return what to call a step with.
+
+    Args:
+        source: the step.
+        dynamics: what it is judged by.
+        maps: what is said of names.
+        numbers: sizes that stand as numbers in the dynamics.
 
     Raises:
         ModelError: an argument whose name says nothing, a block that no argument holds, a map that means nothing.
@@ -84,16 +126,18 @@ def bind_arguments(source: Source, dynamics: Dynamics, maps: Sequence[tuple[str,
     called: list[Argument] = []
     for argument in source.arguments:
         if argument.name in mapped:
-            found = faults.catch(lambda name=argument.name: _mapped(name, mapped[name], dynamics))
+            found = faults.catch(lambda name=argument.name: _mapped(name, mapped[name], dynamics, numbers))
         else:
-            found = _by_name(argument.name, dynamics)
+            found = _by_name(argument.name, dynamics, numbers)
             if found is None and not argument.has_default:
                 _unknown(argument, source, dynamics, faults)
         if found is not None:
             given.append(found)
             called.append(argument)
     replaced = list(_globals(source, dynamics, mapped, known))
-    given += [found for name in replaced if (found := faults.catch(lambda n=name: _global(n, mapped, dynamics)))]
+    given += [
+        found for name in replaced if (found := faults.catch(lambda n=name: _global(n, mapped, dynamics, numbers)))
+    ]
     for name in mapped:
         if name not in known and name not in source.names:
             expected = "an argument of the step or a name of the file"
@@ -114,7 +158,7 @@ def bind_arguments(source: Source, dynamics: Dynamics, maps: Sequence[tuple[str,
     )
 
 
-def _by_name(name: str, dynamics: Dynamics) -> BoundName | None:
+def _by_name(name: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> BoundName | None:
     """Return what a name stands for by itself."""
     declarations = dynamics.declarations
     item = declarations.find(name)
@@ -127,13 +171,17 @@ def _by_name(name: str, dynamics: Dynamics) -> BoundName | None:
             return _of_formula(name, _at_home(item), dynamics)
         case _:
             pass
-    if name in declarations.sizes:
-        return BoundName(name, "size", size=name)
+    if name in declarations.sizes or name in numbers:
+        return BoundName(name, "size", size=_size(name, dynamics, numbers))
     if name in STEP_SIZES:
         return BoundName(name, "eps")
     if name in GENERATORS:
         return BoundName(name, "generator")
     return _derivative(name, dynamics)
+
+
+def _size(name: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> Size:
+    return name if name in dynamics.declarations.sizes else numbers[name]
 
 
 def _derivative(name: str, dynamics: Dynamics) -> BoundName | None:
@@ -161,7 +209,7 @@ def _at_home(function: Function) -> FunctionAt:
     return FunctionAt(function.name, function.of, function.shape)
 
 
-def _mapped(name: str, what: str, dynamics: Dynamics) -> BoundName:
+def _mapped(name: str, what: str, dynamics: Dynamics, numbers: Mapping[str, int]) -> BoundName:
     """Return what `--map name=what` means."""
     declarations = dynamics.declarations
     draw = _DRAW.fullmatch(what)
@@ -176,8 +224,8 @@ def _mapped(name: str, what: str, dynamics: Dynamics) -> BoundName:
         special = {"eps": "eps", "rng": "generator", STATE: STATE}.get(what)
         if special is not None:
             return BoundName(name, special)
-        if what in declarations.sizes:
-            return BoundName(name, "size", size=what)
+        if what in declarations.sizes or what in numbers:
+            return BoundName(name, "size", size=_size(what, dynamics, numbers))
     entry = f"--map {name}"
     formula = elaborate(
         parse(what, entry, Place("", 1, 1)), Scope(declarations, square=True), None, entry, Place("", 1, 1)
@@ -210,8 +258,8 @@ def _globals(source: Source, dynamics: Dynamics, mapped: dict[str, str], known: 
             yield name
 
 
-def _global(name: str, mapped: dict[str, str], dynamics: Dynamics) -> BoundName:
-    found = _mapped(name, mapped[name], dynamics) if name in mapped else _by_name(name, dynamics)
+def _global(name: str, mapped: dict[str, str], dynamics: Dynamics, numbers: Mapping[str, int]) -> BoundName:
+    found = _mapped(name, mapped[name], dynamics, numbers) if name in mapped else _by_name(name, dynamics, numbers)
     if found is None or found.kind != "formula" or found.block is not None:
         expected = "expected a parameter, a function or a formula: the state and draws are arguments"
         raise ModelError([Fault(Place(""), f"--map {name}", f"found `{mapped.get(name, name)}`, {expected}")])

@@ -7,7 +7,9 @@ from time import process_time
 
 from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.formula.show import text
+from recipe_compiler.lint.against_build import rows_said, sizes_in, with_stated_rows
 from recipe_compiler.lint.answer import FileOutcome, Trace, Untraced
+from recipe_compiler.lint.batches import stationary_of_mean
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
 from recipe_compiler.lint.equation import LimitEquation, equation, finite_steps, same_equation
 from recipe_compiler.lint.judge import stationary
@@ -29,15 +31,16 @@ from recipe_compiler.verify.core.subject import Subject, subject_of
 def followed(ask: Binding, answer: FileOutcome, sizes: Sequence[Sizes]) -> tuple[str, ...]:
     """Return, in sentences, what verdicts about a step are about; nothing where none of its calls was followed."""
     traces = [(at, case) for at, case in zip(sizes, answer.cases, strict=False) if isinstance(case, Trace)]
+    by = (f"judged by the build: {'; '.join(ask.said)}",) if ask.said else ()
     if not traces:
-        return ()
+        return by
     calls = min(trace.calls for _, trace in traces)
     where = "; ".join(written(at) for at, _ in traces if at)
     times = f"{calls} calls, one after the other, did the same" + (f" at each of {where}" if where else "")
     said = f"followed: {ask.source.step}({', '.join(_given(ask))}); {times}"
     runs = sum(trace.runs for _, trace in traces)
     same = f"run: {runs} calls with plain numbers, scalars those of Python and of NumPy, gave what was followed"
-    return (said, *((same,) if runs else ()), *unrun(answer), *orders(ask, answer))
+    return (*by, said, *((same,) if runs else ()), *unrun(answer), *orders(ask, answer))
 
 
 def unrun(answer: FileOutcome) -> tuple[str, ...]:
@@ -94,6 +97,10 @@ STEP = ("lint_update", "in the limit eps -> 0 the step keeps exp(-H)")
 MOVE = ("lint_metropolis", "the step, accepted or refused, keeps exp(-H) at every step size")
 ACCEPTED = "a step that is accepted or refused is judged as it is: it need not have an equation in the limit"
 EQUATION = ("lint_equation", "the limit of the step is the equation of D and Q")
+OF_SOME_ROWS = "wrong of rows that are any: with rows that the build allows, those of a batch alike, it is not shown"
+TURNS = 2
+"""Choices of stated rows with which a step is looked at that is wrong of any."""
+OF_BATCHES = "it is accepted or refused by rows of a minibatch: what it keeps follows from no single batch"
 AT_FIXED_SIZES = "a step is followed at fixed sizes: larger ones are not shown"
 
 
@@ -120,10 +127,47 @@ class _Looked:
 def lint(ask: Binding, judged: bool = True, seconds: float = CLAIM_SECONDS) -> Lint:
     """Run a step on symbols and return what it is. Without `judged` its drift and diffusion are read, no more.
 
+    Of a step that is given rows of the data nothing is wrong but what is wrong of rows that the build allows, and of a
+    minibatch what is wrong of rows that are alike.
+
     Raises:
         SpecError: the file does not run.
         ModelError: dynamics that have no meaning in index notation.
     """
+    found = _lint(ask, judged, seconds)
+    if found.report is None or ask.rows is None or ask.rows.are_any:
+        return found
+    for which in range(TURNS):
+        if not any(_is_refuted(one) for one in found.report.findings if one.required):
+            break
+        stated = _lint(with_stated_rows(ask, which), judged, seconds).report
+        if stated is not None and any(_is_refuted(one) for one in stated.findings if one.required):
+            said = rows_said(ask, which)
+            return replace(
+                found, report=replace(found.report, findings=tuple(_at_rows(f, said) for f in stated.findings))
+            )
+    return replace(found, report=replace(found.report, findings=tuple(map(_unless_refuted, found.report.findings))))
+
+
+def _is_refuted(finding: Finding) -> bool:
+    return isinstance(finding.decision, Refuted)
+
+
+def _at_rows(finding: Finding, said: tuple[str, ...]) -> Finding:
+    """Return a finding about stated rows, which is said."""
+    if not isinstance(finding.decision, Refuted):
+        return finding
+    return replace(finding, decision=replace(finding.decision, given=(*finding.decision.given, *said)))
+
+
+def _unless_refuted(finding: Finding) -> Finding:
+    """Return a finding that is undecided where it is refuted by rows that the build may not allow."""
+    if not isinstance(finding.decision, Refuted):
+        return finding
+    return replace(finding, decision=Undecided((OF_SOME_ROWS,), given=finding.decision.given))
+
+
+def _lint(ask: Binding, judged: bool, seconds: float) -> Lint:
     subject = subject_of(ask.dynamics)
     sizes = checked_sizes(ask.dynamics)
     sizes = sizes if judged else (_shown(sizes),)
@@ -170,7 +214,7 @@ def _of_limit(sizes: Sequence[Sizes], ask: Binding, *, judged: bool) -> list[Row
     """Return what is looked at of a step with a limit."""
     rows: list[Row] = [("equation", equation, _shown(sizes))]
     if judged:
-        rows += [("step", stationary, at) for at in sizes]
+        rows += [("step", stationary_of_mean if ask.is_of_batch else stationary, at) for at in sizes]
         rows += [("same", same_equation, at) for at in sizes] if _has_recipe(ask.dynamics) else []
         rows.append(("finite", finite_steps, _shown(sizes)))
     return rows
@@ -271,13 +315,19 @@ def _finding(
     tried += [subject.contradiction] if subject.contradiction else []
     for_d: str | tuple[tuple[str, int], ...] = "all"
     decision: Decision
-    if failed is not None and not rounded:
+    unlike = [*ask.left_open, *([OF_BATCHES] if ask.is_of_batch and words == MOVE else [])]
+    traces = [found for found in answer.cases if isinstance(found, Trace)] if failed is not None else []
+    unlike += [why for found in traces for why in sizes_in(found, ask)]
+    tried += [why for why in unlike if why not in tried]
+    if failed is not None and not rounded and not unlike:
         holds = "; ".join(written(dict(sizes)) for sizes in held if sizes)
         by = failed.by + (f" (of the sizes looked at, it holds at {holds} only)" if holds else "")
         decision = Refuted(by, failed.witness, failed.residual, given)
-        for_d = failed.sizes or "all"
-    elif tried or ask.dynamics.declarations.sizes or not held:
-        if held and ask.dynamics.declarations.sizes:
+        for_d = failed.sizes or ask.smaller or "all"
+    elif tried or ask.dynamics.declarations.sizes or ask.smaller or ask.is_of_batch or not held:
+        if held and (ask.smaller or ask.is_of_batch):
+            tried += [_held_smaller(looked.seen, ask), AT_FIXED_SIZES]
+        elif held and ask.dynamics.declarations.sizes:
             tried += [_held(looked.seen), AT_FIXED_SIZES]
         residual = next((seen.residual for seen in looked.seen if seen.residual), "")
         decision = Undecided(tuple(dict.fromkeys(tried)), residual, given)
@@ -292,6 +342,13 @@ def _held(seen: Sequence[Seen]) -> str:
     held = [one for one in seen if one.holds]
     how = "; ".join(by for by in dict.fromkeys(one.by for one in held) if by != NORMAL)
     return f"holds at {'; '.join(written(dict(one.sizes)) for one in held)}{f' ({how})' if how else ''}"
+
+
+def _held_smaller(seen: Sequence[Seen], ask: Binding) -> str:
+    """Return where a claim about a build holds, at other sizes than the build's."""
+    at = written(dict(ask.smaller)) or "the rows that the step is given"
+    how = "; ".join(by for by in dict.fromkeys(one.by for one in seen if one.holds) if by != NORMAL)
+    return f"holds at {at}{f' ({how})' if how else ''}"
 
 
 def _reasons(looked: _Looked) -> list[str]:

@@ -105,10 +105,18 @@ def test_an_opaque_step_without_dynamics_exits_3(recipe: Recipe) -> None:
     assert f"opaque.py:{line}: a comparison" in found.out
 
 
-def test_a_build_is_judged_by_its_dynamics(recipe: Recipe) -> None:
+def test_a_build_judges_a_step_that_is_given_the_gradient_for_every_potential(recipe: Recipe) -> None:
     found = recipe("lint", f"{STEPS}/right.py:sghmc", "--against", ROOT / "specs" / "builds" / "sghmc_gaussian.yaml")
-    assert found.code == 3
-    assert "holds at d = 1; d = 2; d = 3" in found.out
+    assert found.code == 0
+    assert "judged by the build: U is any function" in found.out
+
+
+def test_a_build_judges_a_step_with_its_own_gradient_by_its_target(recipe: Recipe) -> None:
+    build = ROOT / "specs" / "builds" / "sghmc_gaussian.yaml"
+    found = recipe("lint", f"{STEPS}/of_builds.py:gaussian", "--against", build)
+    assert found.code == 0
+    assert "judged by the build: U is that of the target gaussian" in found.out
+    assert recipe("lint", f"{STEPS}/of_builds.py:wrong_gaussian", "--against", build).code == 1
 
 
 def test_arguments_are_mapped_to_formulas(recipe: Recipe, sampler: Callable[[str], Path]) -> None:

@@ -1,0 +1,236 @@
+"""Steps with the gradient of one target written out, of builds that ship: right ones, and `wrong_...` ones."""
+
+import numpy as np
+
+MU = np.array([1, -2, 1 / 2])
+SIGMA = np.array([[2, 1 / 2, 1 / 3], [1 / 2, 1, -1 / 4], [1 / 3, -1 / 4, 3 / 2]])
+M = np.array([[2, 1 / 2, 0], [1 / 2, 1, 1 / 4], [0, 1 / 4, 3 / 2]])
+
+
+def gaussian(theta, r, C, eps, rng):
+    P, W = np.linalg.inv(SIGMA), np.linalg.inv(M)
+    r = r - eps * P @ (theta - MU) - eps * C @ W @ r + np.sqrt(2 * eps) * np.linalg.cholesky(C) @ rng.standard_normal(3)
+    return theta + eps * W @ r, r
+
+
+def wrong_gaussian(theta, r, C, eps, rng):
+    W = np.linalg.inv(M)
+    noise = np.sqrt(2 * eps) * np.linalg.cholesky(C) @ rng.standard_normal(3)
+    r = r - eps * SIGMA @ (theta - MU) - eps * C @ W @ r + noise
+    return theta + eps * W @ r, r
+
+
+def gaussian_given(theta, r, mu, Sigma, C, M, eps, rng):
+    P, W = np.linalg.inv(Sigma), np.linalg.inv(M)
+    d = len(theta)
+    r = r - eps * P @ (theta - mu) - eps * C @ W @ r + np.sqrt(2 * eps) * np.linalg.cholesky(C) @ rng.standard_normal(d)
+    return theta + eps * W @ r, r
+
+
+def gaussian_any(theta, r, grad_U, M, C, eps, rng):
+    W = np.linalg.inv(M)
+    r = r - eps * grad_U(theta) - eps * C @ W @ r + np.sqrt(2 * eps) * np.linalg.cholesky(C) @ rng.standard_normal(3)
+    return theta + eps * W @ r, r
+
+
+def wrong_gaussian_mass(theta, r, grad_U, C, eps, rng):
+    noise = np.sqrt(2 * eps) * np.linalg.cholesky(C) @ rng.standard_normal(3)
+    r = r - eps * grad_U(theta) - eps * C @ r + noise
+    return theta + eps * r, r
+
+
+def thermostat(theta, r, xi, eps, rng):
+    r = r - eps * np.linalg.inv(SIGMA) @ (theta - MU) - eps * xi * r + np.sqrt(2 * eps) * rng.standard_normal(3)
+    theta = theta + eps * r
+    return theta, r, xi + eps * (r @ r / 3 - 1)
+
+
+def wrong_thermostat(theta, r, xi, eps, rng):
+    r = r - eps * np.linalg.inv(SIGMA) @ (theta - MU) - eps * xi * r + np.sqrt(2 * eps) * rng.standard_normal(3)
+    theta = theta + eps * r
+    return theta, r, xi + eps * (r @ r - 1)
+
+
+def funnel(theta, r, eps, rng):
+    v, x = theta[0], theta[1:]
+    grad = np.concatenate([[v + 1 - np.exp(-v) * (x @ x) / 2], np.exp(-v) * x])
+    r = r - eps * grad - eps * r + np.sqrt(2 * eps) * rng.standard_normal(3)
+    return theta + eps * r, r
+
+
+def wrong_funnel(theta, r, eps, rng):
+    v, x = theta[0], theta[1:]
+    grad = np.concatenate([[v - np.exp(-v) * (x @ x) / 2], np.exp(-v) * x])
+    r = r - eps * grad - eps * r + np.sqrt(2 * eps) * rng.standard_normal(3)
+    return theta + eps * r, r
+
+
+def banana(theta, r, eps, rng):
+    def U(x):
+        return x[0] ** 2 / 8 + (x[1] - (x[0] ** 2 - 4) / 4) ** 2 / 2
+
+    def slope(x):
+        left = x[1] - (x[0] ** 2 - 4) / 4
+        return np.array([x[0] / 4 - left * x[0] / 2, left])
+
+    p = rng.standard_normal(2)
+    q = p - eps / 2 * slope(theta)
+    new = theta + eps * q
+    q = q - eps / 2 * slope(new)
+    if np.log(rng.random()) < U(theta) + p @ p / 2 - U(new) - q @ q / 2:
+        return new, q
+    return theta, -p
+
+
+def logistic(theta, x, y, N, prior_variance, eps, rng):
+    p = 1 / (1 + np.exp(-x @ theta))
+    grad = theta / prior_variance + N / len(x) * x.T @ (p - y)
+    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
+
+
+def logistic_of_number(theta, x, y, eps, rng):
+    p = 1 / (1 + np.exp(-x @ theta))
+    grad = theta + 569 / len(x) * x.T @ (p - y)
+    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
+
+
+def logistic_of_batch_size(theta, x, y, N, eps, rng):
+    p = 1 / (1 + np.exp(-x @ theta))
+    grad = theta + N / 128 * x.T @ (p - y)
+    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
+
+
+def logistic_of_one_row(theta, x, y, N, eps, rng):
+    p = 1 / (1 + np.exp(-x[0] @ theta))
+    grad = theta + N * x[0] * (p - y[0])
+    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
+
+
+def logistic_without_data(theta, eps, rng):
+    return theta - eps * theta + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
+
+
+def logistic_turned(theta, x, y, N, eps, rng):
+    p = 1 / (1 + np.exp(-x @ theta))
+    grad = theta + N / len(x) * x.T @ (p - y)
+    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
+
+
+def logistic_accepted(theta, x, y, N, eps, rng):
+    def U(t):
+        return t @ t / 2 + N / len(x) * np.sum(np.log(1 + np.exp(x @ t)) - y * (x @ t))
+
+    new = theta + eps * rng.standard_normal(len(theta))
+    return new if np.log(rng.random()) < U(theta) - U(new) else theta
+
+
+def wrong_logistic_without_prior(theta, x, y, N, eps, rng):
+    p = 1 / (1 + np.exp(-x @ theta))
+    return theta - eps * N / len(x) * x.T @ (p - y) + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
+
+
+def wrong_logistic_scale(theta, x, y, N, prior_variance, eps, rng):
+    p = 1 / (1 + np.exp(-x @ theta))
+    grad = theta / prior_variance + x.T @ (p - y)
+    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
+
+
+def wrong_logistic_prior_scaled(theta, x, y, N, prior_variance, eps, rng):
+    p = 1 / (1 + np.exp(-x @ theta))
+    grad = N / len(x) * (theta / prior_variance + x.T @ (p - y))
+    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
+
+
+def wrong_logistic_sign(theta, x, y, N, prior_variance, eps, rng):
+    p = 1 / (1 + np.exp(-x @ theta))
+    grad = theta / prior_variance + N / len(x) * x.T @ (y - p)
+    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
+
+
+def poisson(theta, x, y, eps, rng):
+    grad = theta / 10 + x.T @ (np.exp(x @ theta) - y)
+    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(3)
+
+
+def wrong_poisson(theta, x, y, eps, rng):
+    grad = theta / 10 + x.T @ (x @ theta - y)
+    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(3)
+
+
+def linear(theta, r, x, y, N, eps, rng):
+    grad = theta / 10 + N / len(x) * x.T @ (x @ theta - y)
+    r = r - eps * grad - 8 * eps * r + np.sqrt(16 * eps) * rng.standard_normal(5)
+    return theta + eps * r, r
+
+
+def wrong_linear(theta, r, x, y, N, eps, rng):
+    grad = theta / 10 + x.T @ (x @ theta - y)
+    r = r - eps * grad - 8 * eps * r + np.sqrt(16 * eps) * rng.standard_normal(5)
+    return theta + eps * r, r
+
+
+def softmax(theta, r, x, y, N, eps, rng):
+    W = theta.reshape(y.shape[1], x.shape[1])
+    e = np.exp(x @ W.T)
+    p = e / np.sum(e, axis=1)[:, None]
+    grad = theta + N / len(x) * ((p - y).T @ x).reshape(-1)
+    r = r - eps * grad - 2 * eps * r + np.sqrt(4 * eps) * rng.standard_normal(len(theta))
+    return theta + eps * r, r
+
+
+def wrong_softmax(theta, r, x, y, N, eps, rng):
+    W = theta.reshape(y.shape[1], x.shape[1])
+    e = np.exp(x @ W.T)
+    p = e / np.sum(e, axis=1)[:, None]
+    grad = theta + N / len(x) * (x.T @ (p - y)).reshape(-1)
+    r = r - eps * grad - 2 * eps * r + np.sqrt(4 * eps) * rng.standard_normal(len(theta))
+    return theta + eps * r, r
+
+
+def schools(theta, r, y, w, z, eps, rng):
+    mu, tau, eta = theta[0], np.exp(theta[1]), theta[2:]
+    left = w * w * (y - mu - tau * z @ eta)
+    grad = np.concatenate(
+        [[mu / 25 - np.sum(left)], [tau**2 / 25 - 1 - tau * (left @ (z @ eta))], eta - tau * z.T @ left]
+    )
+    r = r - eps * grad - eps * r + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
+    return theta + eps * r, r
+
+
+def wrong_schools(theta, r, y, w, z, eps, rng):
+    mu, tau, eta = theta[0], np.exp(theta[1]), theta[2:]
+    left = w * w * (y - mu - tau * z @ eta)
+    grad = np.concatenate([[mu / 25 - np.sum(left)], [tau**2 / 25 - tau * (left @ (z @ eta))], eta - tau * z.T @ left])
+    r = r - eps * grad - eps * r + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
+    return theta + eps * r, r
+
+
+def intercepts(theta, r, g, x, y, eps, rng):
+    return theta + eps * r, r - eps * theta
+
+
+def accepted(theta, r, x, y, prior_variance, m, eps, rng):
+    def U(t):
+        return t @ t / (2 * prior_variance) + np.sum(np.log(1 + np.exp(x @ t)) - y * (x @ t))
+
+    new = theta + eps * rng.standard_normal(len(theta))
+    if np.log(rng.random()) < U(theta) - U(new):
+        return new, r
+    return theta, r
+
+
+def wrong_accepted(theta, r, x, y, prior_variance, m, eps, rng):
+    def U(t):
+        return np.sum(np.log(1 + np.exp(x @ t)) - y * (x @ t))
+
+    new = theta + eps * rng.standard_normal(len(theta))
+    if np.log(rng.random()) < U(theta) - U(new):
+        return new, r
+    return theta, r
+
+
+def logistic_of_squares(theta, x, y, N, eps, rng):
+    """Right, for y is 0 or 1."""
+    p = 1 / (1 + np.exp(-x @ theta))
+    grad = theta + N / len(x) * x.T @ (p - y**2)
+    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
