@@ -1,8 +1,8 @@
 """What the pieces of a recipe are if none are stated: A, B and O of Langevin dynamics, and one for each block left.
 
-* B: Q with the summands of H that hold the potential: the kick -Q grad U. * A: pairs of Q with a summand that move the
-potential's block: its drift. * O: all of D with all of H, and pairs of Q with a summand that stay linear in the blocks
-that O moves: friction and
+* B: Q with the summands of H that hold the potential: the kick -Q grad U.
+* A: pairs of Q with a summand that move the potential's block: its drift.
+* O: all of D with all of H, and pairs of Q with a summand that stay linear in the blocks that O moves: friction and
   noise, exact with frozen coefficients (Leimkuhler, Matthews 2013; Leimkuhler, Shang 2016 for SGNHT).
 * what is left of Q, by the name of the block that it moves.
 """

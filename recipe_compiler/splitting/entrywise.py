@@ -3,10 +3,11 @@
 z is what a piece moves; everything else is frozen meanwhile. With phi(y) = (exp(y) - 1)/y, phi(0) = 1, over a time t =
 s eps:
 
-* shift: f does not depend on z, no noise. z' = z + t f. * linear, entry by entry: f = b - a z, a of any sign and
-frozen. z' = z exp(-a t) + b t phi(-a t) = z + t phi(-a t) f(z). * Ornstein-Uhlenbeck, entry by entry: the same with a
-frozen 2D. The mean moves as above, and the variance that is
-  added is int_0^t 2D exp(-2 a u) du = t 2D phi(-2 a t) (Uhlenbeck and Ornstein 1930).
+* shift: f does not depend on z, no noise. z' = z + t f.
+* linear, entry by entry: f = b - a z, a of any sign and frozen. z' = z exp(-a t) + b t phi(-a t) = z + t phi(-a t)
+  f(z).
+* Ornstein-Uhlenbeck, entry by entry: the same with a frozen 2D. The mean moves as above, and the variance that is added
+  is int_0^t 2D exp(-2 a u) du = t 2D phi(-2 a t) (Uhlenbeck and Ornstein 1930).
 
 So each is z + eps rate + N(0, eps two_D), where `rate` and `two_D` depend on eps. That these are the flows is shown row
 by row (`tests/splitting/test_flows.py`): at t = 0 they are the identity, their derivatives by t are f at the point

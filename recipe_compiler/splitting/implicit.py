@@ -5,8 +5,8 @@ Over a time t, with f the drift of a piece and w ~ N(0, 2 D t) its noise,
 * midpoint: m = z + t/2 f(m), z' = m + t/2 f(m), which is z' = z + t f((z + z')/2) (Hairer, Lubich, Wanner 2006, Sec.
   VI.4). Where f is affine and D frozen, y = z + t/2 f(z) + w, z' = y + t/2 f(z') is the same with noise: for f = -D
   S^-1 z it keeps N(0, S), whatever t is.
-* generalised leapfrog, of a position q and a momentum p: p1 = p + t/2 f_p(q, p1), q1 = q + t/2 f_q(q, p1),
-  q' = q1 + t/2 f_q(q', p1), p' = p1 + t/2 f_p(q', p1) (Leimkuhler, Reich 2004, Sec. 4.3; Girolami, Calderhead 2011).
+* generalised leapfrog, of a position q and a momentum p: p1 = p + t/2 f_p(q, p1), q1 = q + t/2 f_q(q, p1), q' = q1 +
+  t/2 f_q(q', p1), p' = p1 + t/2 f_p(q', p1) (Leimkuhler, Reich 2004, Sec. 4.3; Girolami, Calderhead 2011).
 
 Both are of order 2 and equal to their own inverse backward in time; for H with a constant Q they are symplectic. The
 equations are solved exactly by substitutions where entries depend on each other in an order (`substitution`), else by

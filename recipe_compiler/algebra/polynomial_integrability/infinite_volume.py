@@ -1,13 +1,13 @@
 """Exact reasons why exp(-H) has no finite integral, for a polynomial H with rational coefficients.
 
-1. A quadratic H needs a positive definite Hessian: along v with v.T P v <= 0 the energy does not grow. 2. A region of
-infinite volume on which H is bounded above: the points sign_i u_i s**w_i with 1 <= u_i <= 2 and s >= 1,
+1. A quadratic H needs a positive definite Hessian: along v with v.T P v <= 0 the energy does not grow.
+2. A region of infinite volume on which H is bounded above: the points sign_i u_i s**w_i with 1 <= u_i <= 2 and s >= 1,
    whose volume is infinite if the weights w add up to at least zero and are not all zero. On it a monomial of weighted
-   degree at most zero is bounded, and any other one must be negative. H = (x y - 1)**2 is at most 9 where x = u s and
-   y = v/s (weights 1 and -1), as x y = u v lies between 1 and 4.
-3. A cone in which H falls: let P be the sum of the terms of largest degree D > 0 under weights w >= 0, not all zero.
-   If P is negative at a point v, it is so near v, and H(u_1 s**w_1, u_2 s**w_2, ...) <= s**D P(u)/2 for all u near v
-   and large s: there exp(-H) grows, on a region of infinite volume.
+   degree at most zero is bounded, and any other one must be negative. H = (x y - 1)**2 is at most 9 where x = u s and y
+   = v/s (weights 1 and -1), as x y = u v lies between 1 and 4.
+3. A cone in which H falls: let P be the sum of the terms of largest degree D > 0 under weights w >= 0, not all zero. If
+   P is negative at a point v, it is so near v, and H(u_1 s**w_1, u_2 s**w_2, ...) <= s**D P(u)/2 for all u near v and
+   large s: there exp(-H) grows, on a region of infinite volume.
 """
 
 from collections.abc import Iterator, Sequence

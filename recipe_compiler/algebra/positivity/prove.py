@@ -1,7 +1,9 @@
 """Proofs that a matrix of scalars is positive semidefinite, or a scalar positive, on a region: the cheapest way first.
 
-1. signs of the characteristic coefficients e_k by terms and factors: M is PSD iff all e_k >= 0 2. sums of squares with
-exact Gram matrices: v.T M v = sum_g g w_g.T Q_g w_g 3. Z3 on e_k >= 0 4. ball arithmetic on bounded boxes
+1. signs of the characteristic coefficients e_k by terms and factors: M is PSD iff all e_k >= 0
+2. sums of squares with exact Gram matrices: v.T M v = sum_g g w_g.T Q_g w_g
+3. Z3 on e_k >= 0
+4. ball arithmetic on bounded boxes
 
 Z3 alone is trusted: every other proof carries what re-checks it.
 """
