@@ -24,7 +24,7 @@ import numba
 import pytest
 from large_pages import LargePages
 from processor_time import noted
-from quick_typing import quick_typing
+from quick_typing import type_quickly
 from reports import FOLDER, decided, granted, read_back
 from warm import LIBRARIES, OWN, warm_python
 
@@ -139,7 +139,8 @@ def _unfrozen() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _quick_typing() -> Iterator[None]:
-    with quick_typing():
+    with pytest.MonkeyPatch.context() as patch:
+        type_quickly(patch.setattr)
         yield
 
 

@@ -8,12 +8,10 @@ option, which is a tenth of what it takes.
 """
 
 import operator
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import pytest
 from numba.core import types
 from numba.core.targetconfig import TargetConfig
 from numba.core.types.functions import BaseFunction
@@ -29,9 +27,12 @@ OPERATORS = frozenset(
 NUMBERS = (types.Float, types.Integer, types.Boolean, types.IntegerLiteral)
 
 
-@contextmanager
-def quick_typing() -> Iterator[None]:
-    """Keep what operators on numbers are, as long as no more meanings are added to them."""
+def type_quickly(put: Callable[[Any, str, Any], object] = setattr) -> None:
+    """Keep what operators on numbers are: from now on, as no more meanings are added to them.
+
+    Args:
+        put: sets an attribute of a class of numba; that of a `pytest.MonkeyPatch` takes it back too.
+    """
     look = BaseFunction.get_call_type
     known: dict[tuple[object, ...], tuple[Any, Any]] = {}
 
@@ -45,11 +46,9 @@ def quick_typing() -> Iterator[None]:
         signature, self._impl_keys[signature.args] = known[key]
         return signature
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BaseFunction, "get_call_type", get_call_type)
-        patch.setattr(TargetConfig, "values", _values)
-        patch.setattr(TargetConfig, "__hash__", lambda self: _hash(type(self)))
-        yield
+    put(BaseFunction, "get_call_type", get_call_type)
+    put(TargetConfig, "values", _values)
+    put(TargetConfig, "__hash__", lambda self: _hash(type(self)))
 
 
 def _values(self: Any) -> dict[str, Any]:

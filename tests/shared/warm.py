@@ -31,15 +31,18 @@ from types import ModuleType
 
 CLIENT = Path(__file__).with_name("warm_client.py")
 LIBRARIES = (
-    "arviz_stats.accessors", "clarabel", "flint", "h5netcdf", "json", "multiprocessing.popen_fork", "numba", "pydantic",
-    "rich.console", "rich.table", "ruamel.yaml", "scipy.linalg", "scipy.optimize", "sympy", "typer", "xarray",
+    "arviz_stats.accessors", "clarabel", "flint", "h5netcdf.legacyapi", "json", "multiprocessing.connection",
+    "multiprocessing.popen_fork", "numba", "pyarrow.pandas_compat", "pydantic.type_adapter", "rich.console",
+    "rich.table", "ruamel.yaml", "scipy.linalg", "scipy.optimize", "sympy", "typer", "xarray",
 )  # fmt: skip
 """What commands import of others; without our own, for copies of the package."""
 OWN = (
-    *LIBRARIES, "recipe_compiler.cli", "recipe_compiler.pipeline", "recipe_compiler.commands.check",
-    "recipe_compiler.commands.compile", "recipe_compiler.commands.derive", "recipe_compiler.commands.run",
-    "recipe_compiler.explain.repair.repairs", "recipe_compiler.report.in_builds", "recipe_compiler.spec.read_build",
-    "recipe_compiler.spec.read_dynamics", "recipe_compiler.spec.read_scheme", "recipe_compiler.spec.read_target",
+    *LIBRARIES, "recipe_compiler.audit.of_build", "recipe_compiler.cli", "recipe_compiler.pipeline",
+    "recipe_compiler.commands.check", "recipe_compiler.commands.compile", "recipe_compiler.commands.derive",
+    "recipe_compiler.commands.run", "recipe_compiler.explain.repair.repairs", "recipe_compiler.explain.samples.samples",
+    "recipe_compiler.readback.of_build", "recipe_compiler.report.check", "recipe_compiler.report.in_builds",
+    "recipe_compiler.spec.read_build", "recipe_compiler.spec.read_dynamics", "recipe_compiler.spec.read_scheme",
+    "recipe_compiler.spec.read_target",
 )  # fmt: skip
 
 
@@ -226,10 +229,22 @@ def _run(arguments: list[str], path: list[str]) -> None:
         runpy.run_path(what, run_name="__main__")
 
 
+def _prepare_jit() -> None:
+    """Have what the jit loads when it first compiles, or finds compiled code: half a second of every process."""
+    from numba.core.registry import cpu_target
+    from quick_typing import type_quickly
+
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
+    type_quickly()
+
+
 def _main() -> None:
     own = {str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)}
     for module in sys.argv[2:]:
         importlib.import_module(module)
+    if "numba" in sys.modules:
+        _prepare_jit()
     path = [one for one in sys.path if one not in own]
     gc.freeze()  # so that forks do not look it over, which would copy it
     request = _serve(sys.argv[1])
