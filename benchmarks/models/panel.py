@@ -37,7 +37,7 @@ array_stats = cast("Any", numbers_of)
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 POSTERIORS = ROOT / "tests" / "posteriors"
-sys.path[:0] = [str(ROOT / "tests" / "precision"), str(HERE)]
+sys.path[:0] = [str(ROOT / "tests" / "shared"), str(ROOT / "tests" / "precision"), str(HERE)]
 
 from emitted_gradient import emitted  # noqa: E402 - stands beside the tests of what is emitted
 from make_data import expand  # noqa: E402

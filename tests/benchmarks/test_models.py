@@ -2,6 +2,8 @@
 
 import json
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -43,3 +45,10 @@ def test_the_tables_are_what_their_script_makes() -> None:
     assert len(made) == TEXTBOOK + len(FURTHER) - 2  # eight schools ship
     for name, text in made.items():
         assert (MODELS / "data" / f"{name}.csv").read_text(encoding="utf-8") == text
+
+
+def test_the_panel_starts_as_it_is_told_to() -> None:
+    """Not in this process, nor forked from it: the tests have folders on their path that a script does not."""
+    found = subprocess.run([sys.executable, str(MODELS / "panel.py"), "--help"], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert "schools_centred" in found.stdout

@@ -1,20 +1,23 @@
-"""Mixtures whose components have locations and scales of their own: data that all differ, each at one location at most.
+"""Mixtures whose components have locations and scales of their own: no more data near than what determines locations.
 
 A product over data of sums over components is the sum over all ways to give each datum a component. Let what datum n
-contributes by component k be at most C f_n(m), times what priors absorb, with m the coordinate that is its location and
+contributes by component k be at most C f_n, times what priors absorb, with r_n = d_n + sum_j a_nj m_j its residual at
+locations m_j, coordinates of the state (x @ b, mu[z], m), and
 
-    f_n(m) = p h(p (d_n - m)),    h(u) = exp(-c u**2), exp(-c abs(u)) or (1 + c u**2)**-a, a > 1/2,
+    f_n(m) = p h(p r_n),    h(u) = exp(-c u**2), exp(-c abs(u)) or (1 + c u**2)**-a, a > 1/2,
 
-p > 0 any function of the state in which no location is. Let the d_n of one coordinate m all differ, by delta at least.
-At most one of them is within delta/2 of m, and sup_p f_n < oo where d_n is not, so that
+p > 0 any function of the state in which no location is. Let r_n that vanish together have independent a_n: no two equal
+data at one location, no three on a line where it is one, and so on. Residuals that do not vanish together anywhere are
+not all below some delta > 0, so that those that are, S, are independent, and sup_p f_n < oo of the others:
 
-    prod_n f_n <= C (1 + sum_n f_n),    int f_n dm is one constant, for all p.
+    prod_n f_n <= C sum_S prod_(n in S) f_n,    int prod_(n in S) f_n dm is one constant, for all p.
 
 Where the law of m has a bounded density, and m stands in no other law, the integral over m is at most a constant. So
 mixtures are laws whose scales have priors that do not vanish at 0. With two equal data they need not be: both in one
-component leave int ds/s.
+component leave int ds/s, as do p + 1 data on one plane of p coefficients.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,8 +35,20 @@ from recipe_compiler.verify.builds.cases import Case, Numbers, Sample, cases
 from recipe_compiler.verify.builds.ceiling import Ceiling, above_gaps, bounds_of, ceiling, largest
 from recipe_compiler.verify.builds.inequality import Inequality, Moments, Used
 from recipe_compiler.verify.builds.residuals import numbers_of
-from recipe_compiler.verify.from_data.reading import read_matrix
-from recipe_compiler.verify.from_data.values import NotReadError, at_row
+from recipe_compiler.verify.core.premises import depends_on_state
+from recipe_compiler.verify.from_data.energy import Form
+from recipe_compiler.verify.from_data.fitted import excess
+from recipe_compiler.verify.from_data.ranks import rank_of
+from recipe_compiler.verify.from_data.reading import read
+from recipe_compiler.verify.from_data.values import (
+    Affine,
+    Coordinate,
+    NotReadError,
+    at_row,
+    entries,
+    scaled_affine,
+    sum_of_affine,
+)
 from recipe_compiler.verify.integrability.summands import (
     UNIT,
     Atom,
@@ -61,26 +76,33 @@ class EqualDataError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Factor:
-    """f_n of a datum in a component: what of -F it takes, log p, where m is, and D of d = -D/a, l = g (D + a m)."""
+    """f_n of a datum in a component: what of -F it takes, log p, and D and a_i m_i of l = g (D + sum_i a_i m_i)."""
 
     taken: Linear
     log_p: Linear
-    m: Formula
-    block: str
-    D: Linear
-    a: Fraction
+    residual: "_Residual"
     scales: frozenset[str]
     """The blocks that p depends on."""
 
 
 @dataclass(frozen=True, slots=True)
-class _At:
-    """A datum at a location: of which case, its row in it, the coordinate, and the number d."""
+class _Residual:
+    """D of the data alone, and the locations, each with what data multiply it by."""
 
-    block: str
-    place: int
+    D: Linear
+    locations: tuple[tuple[Formula, Linear], ...]
+    blocks: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    """The residual of a datum: of which case, its row in it, its coordinates with their factors, and what is added."""
+
     row: tuple[int, int]
-    d: tuple[bool, fmpq]
+    slopes: tuple[tuple[Coordinate, fmpq], ...]
+    constant: fmpq
+    of_logarithms: bool
+    """Whether log(constant) is taken away from the one coordinate, in the place of it."""
 
 
 def locations(
@@ -112,7 +134,7 @@ def _taken_from_data(formula: Formula, declared: Declarations, sample: Sample, a
         reader = Reader(case.declarations)
         for branch in largest(above_gaps(reader.read(case.formula), reader), reader):
             for factor in _factors(branch, reader, able):
-                within.add(factor.block)
+                within |= factor.residual.blocks
                 scales |= factor.scales
     return frozenset(within - scales)
 
@@ -205,12 +227,12 @@ def _factors(branch: Linear, reader: Reader, located: frozenset[str]) -> Iterato
                 continue
             beside = joined(found.beside, moving - {(atom, k)})
             taken = frozenset({(monomial, -c if found.whole else -c * HALF)})
-            for m, block, g, D, a in _of_location(found.base, located):
+            for g, residual in _of_locations(found.base, located):
                 squared = joined(beside, raised(g, found.order))
-                if block in _blocks(squared) or not reader.is_positive(squared):
+                if residual.blocks & _blocks(squared) or not reader.is_positive(squared):
                     continue
                 log_p = scaled(reader.log(frozenset({(squared, ONE)})), ONE / found.order)
-                yield _Factor(taken, log_p, m, block, D, a, _blocks(squared))
+                yield _Factor(taken, log_p, residual, _blocks(squared))
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,27 +262,36 @@ def _tail(atom: Atom, k: Fraction, c: Fraction) -> _Tail | None:
             return None
 
 
-def _of_location(base: Linear, located: frozenset[str]) -> Iterator[tuple[Formula, str, Monomial, Linear, Fraction]]:
-    """Yield m, its block, g, D and a of l = g (D + a m), D of the data alone, a a number."""
-    for monomial, a in base:
-        same, moving = parted(monomial)
-        for atom, k in moving:
-            block = _coordinate(atom) if k == 1 else ""
-            g = moving - {(atom, k)}
-            rest = [parted(one) for one, _ in base - {(monomial, a)}]
-            if isinstance(atom, Leaf) and block in located and not same and all(other == g for _, other in rest):
-                D = frozenset((parted(one)[0], c) for one, c in base - {(monomial, a)})
-                yield atom.formula, block, g, D, a
+def _of_locations(base: Linear, located: frozenset[str]) -> Iterator[tuple[Monomial, _Residual]]:
+    """Yield g and the rest of l = g (D + sum_i a_i m_i), D and a_i of the data alone."""
+    terms = [(*parted(monomial), c) for monomial, c in base]
+    over = (moving - {factor} for _, moving, _ in terms for factor in moving if _block_at(factor) in located)
+    for g in dict.fromkeys(over):
+        D: list[tuple[Monomial, Fraction]] = []
+        at: list[tuple[Formula, Linear]] = []
+        blocks: set[str] = set()
+        for same, moving, c in terms:
+            if moving == g:
+                D.append((same, c))
+                continue
+            match tuple(moving - g):
+                case ((Leaf(formula) as atom, k),) if g <= moving and (block := _block_at((atom, k))) in located:
+                    at.append((formula, frozenset({(same, c)})))
+                    blocks.add(block)
+                case _:
+                    break
+        else:
+            yield g, _Residual(frozenset(D), tuple(at), frozenset(blocks))
 
 
-def _coordinate(atom: Atom) -> str:
-    """Return the block that an atom is an entry of, at a number or at the position that a datum is."""
-    match atom:
-        case Leaf(Symbol(name, shape, Role.BLOCK)) if shape == SCALAR:
+def _block_at(factor: tuple[Atom, Fraction]) -> str:
+    """Return the block that a location is of: an entry, the one at the position that a datum is, a row times it."""
+    match factor:
+        case (Leaf(Symbol(name, shape, Role.BLOCK)), k) if k == 1 and shape == SCALAR:
             return name
-        case Leaf(MatMul(Symbol(_, _, Role.INDEX), Symbol(name, _, Role.BLOCK))):
+        case (Leaf(MatMul(row, Symbol(name, _, Role.BLOCK))), k) if k == 1 and not depends_on_state(row):
             return name
-        case Leaf(Entry(Symbol(name, _, Role.BLOCK), at)) if len(at) == 1:
+        case (Leaf(Entry(Symbol(name, _, Role.BLOCK), at)), k) if k == 1 and len(at) == 1:
             return name
         case _:
             return ""
@@ -279,68 +310,117 @@ def _blocks(of: Monomial | Linear | Atom) -> frozenset[str]:
 
 
 def _places(factor: _Factor, case: Case, k: int) -> Iterator[_At]:
-    """Yield the data of a case at their locations.
+    """Yield the residuals of the data of a case.
 
     Raises:
-        NotReadError: d is no exact number, nor the logarithm of one.
+        NotReadError: they are no forms of exact numbers, nor of the logarithm of one.
     """
-    sample = case.sample
+    sample, residual = case.sample, factor.residual
     if sample is None:
         raise NotReadError("data that are not known")
-    of_logarithms, numbers = _numbers(factor.D, factor.a, sample)
-    for n, place in enumerate(_positions(factor.m, sample)):
-        yield _At(factor.block, place, (k, n), (of_logarithms, numbers[n]))
+    form = sum_of_affine(scaled_affine(_form(m, sample), _column(by, sample)) for m, by in residual.locations)
+    of_logarithms, constants = _constants(residual.D, form, sample)
+    for n in range(sample.rows):
+        slopes = ((z, at_row(a, n)) for z, a in form.slopes)
+        yield _At((k, n), tuple((z, a) for z, a in slopes if a != 0), constants[n], of_logarithms)
 
 
-def _numbers(D: Linear, a: Fraction, sample: Sample) -> tuple[bool, Numbers]:
-    """Return -D/a for each datum, of log(x)/a + nothing else x: they differ where those do."""
+def _form(m: Formula, sample: Sample) -> Affine:
+    found = read(m, sample.known)
+    if found.products:
+        raise NotReadError("a location that is no form")
+    return found.affine
+
+
+def _column(of: Linear, sample: Sample) -> Numbers:
+    """Return a sum that data alone decide, for each datum."""
+    found: Numbers = (fmpq(0),) * sample.rows
+    for monomial, c in of:
+        by = fmpq(c.numerator, c.denominator)
+        found = tuple(x + by * y for x, y in zip(found, numbers_of(monomial, sample), strict=True))
+    return found
+
+
+def _constants(D: Linear, form: Affine, sample: Sample) -> tuple[bool, Numbers]:
+    """Return what is added to a form, or x where it is one coordinate less log(x): they differ where those do."""
     match tuple(D):
-        case ((monomial, c),) if c == -a:
+        case ((monomial, c),):
             match tuple(monomial):
                 case ((Function("log", (of,)), k),) if k == 1 and len(of) == 1:
                     ((inner, by),) = of
-                    if by == 1 and inner != UNIT:
+                    own = fmpq(-c.numerator, c.denominator)
+                    alike = all(a in (own, 0) for _, column in form.slopes for a in entries(column))
+                    if by == 1 and inner != UNIT and alike:
                         return True, numbers_of(inner, sample)
                 case _:
                     pass
         case _:
             pass
-    found: Numbers = (fmpq(0),) * sample.rows
-    for monomial, c in D:
-        by = -c / a
-        own = numbers_of(monomial, sample)
-        found = tuple(x + fmpq(by.numerator, by.denominator) * y for x, y in zip(found, own, strict=True))
-    return False, found
-
-
-def _positions(m: Formula, sample: Sample) -> Iterator[int]:
-    """Yield the place in its block that a location is, for each datum."""
-    match m:
-        case MatMul(row, _):
-            (line,) = read_matrix(row, sample.known)
-            columns = [entry.number for entry in line]
-            for n in range(sample.rows):
-                yield next(j for j, x in enumerate(columns) if x is not None and at_row(x, n) == 1)
-        case Entry(_, (k,)):
-            yield from (k,) * sample.rows
-        case _:
-            yield from (0,) * sample.rows
+    return False, _column(D, sample)
 
 
 def _different(data: Sequence[_At]) -> tuple[str, ...] | None:
-    """Return what the data show: that those of one coordinate all differ; None where they are not compared.
+    """Return what the data show: that residuals that vanish together are independent; None where that is not seen.
 
     Raises:
-        EqualDataError: two are equal.
+        EqualDataError: they do not show it.
     """
-    of_logarithms: dict[str, bool] = {}
-    rows: dict[tuple[str, int, fmpq], tuple[int, int]] = {}
-    for one in data:
-        if of_logarithms.setdefault(one.block, one.d[0]) != one.d[0]:
+    if any(not one.slopes and one.constant == 0 for one in data):
+        return None
+    words: set[str] = set()
+    for own in _apart(data):
+        within = sorted({z for one in own for z, _ in one.slopes})
+        of_logarithms = any(one.of_logarithms for one in own)
+        if of_logarithms and not (len(within) == 1 and all(one.of_logarithms for one in own)):
             return None
-        if rows.setdefault((one.block, one.place, one.d[1]), one.row) != one.row:
-            found = "equal" if one.d[0] else f"{float(one.d[1]):g}"
-            left = f"with {one.block} at both, a power of 1/scale is left that no integral takes"
-            needed = "that vanishes at 0 faster than any power (lognormal, inverse_gamma), or no two equal data"
-            raise EqualDataError(f"two data are {found}: {left}; a prior of the scale {needed}, would decide it")
-    return tuple(f"no two equal data at one {name}" for name in sorted(of_logarithms))
+        forms = [form for _, form in dict.fromkeys((one.row, _as_form(one, within)) for one in own)]
+        left = excess(forms, len(within))
+        if left is None:
+            return None
+        names = " and ".join(dict.fromkeys(name for name, _ in within))
+        if left:
+            raise EqualDataError(_told(forms, names, of_logarithms=of_logarithms))
+        count = "two equal data" if len(within) == 1 else f"{rank_of(forms, len(within)).rank + 1} data"
+        words.add(f"no {count} at one {names}")
+    return tuple(sorted(words))
+
+
+def _apart(data: Sequence[_At]) -> list[list[_At]]:
+    """Return residuals in sets that have no coordinate in common."""
+    of: dict[Coordinate, list[_At]] = {}
+    for one in data:
+        within = [z for z, _ in one.slopes]
+        own: list[_At] = []
+        for z in within:
+            if z in of and of[z] is not own:
+                smaller, own = sorted((of[z], own), key=len)
+                own += smaller
+                of |= {other: own for another in smaller for other, _ in another.slopes}
+            of[z] = own
+        own.append(one)
+        of |= dict.fromkeys(within, own)
+    return list({id(own): own for own in of.values()}.values())
+
+
+def _as_form(one: _At, within: Sequence[Coordinate]) -> Form:
+    """Return a multiple that is the same of all multiples: the first factor is 1."""
+    if one.of_logarithms:
+        return (fmpq(1), -one.constant)
+    slopes = dict(one.slopes)
+    form = (*(slopes.get(z, fmpq(0)) for z in within), one.constant)
+    first = next(a for a in form if a != 0)
+    return tuple(a / first for a in form)
+
+
+def _told(forms: Sequence[Form], names: str, *, of_logarithms: bool) -> str:
+    """Return why scales are not kept from zero, and what would do it."""
+    needed = "that vanishes at 0 faster than any power (lognormal, inverse_gamma), or"
+    left = f"with {names} at both, a power of 1/scale is left that no integral takes"
+    if len(forms[0]) > 2:
+        width = len(forms[0]) - 1
+        found = f"more data lie at one {names} than are independent"
+        left = "a power of 1/scale is left that no integral takes"
+        return f"{found}: {left}; a prior of the scale {needed} no {width + 1} such data, would decide it"
+    ((d, _),) = Counter(-c for _, c in forms).most_common(1)
+    at = "equal" if of_logarithms else f"{float(d):g}"
+    return f"two data are {at}: {left}; a prior of the scale {needed} no two equal data, would decide it"

@@ -180,7 +180,7 @@ def integrated_out(priors: list[StatedDensity], declared: Declarations) -> tuple
     """
     blocks = [block.name for block in declared.blocks]
     of = {one.of: one for one in priors}
-    short = [block.name for block in declared.blocks if block.name not in of and _is_short(block)]
+    short = [block.name for block in declared.blocks if block.name not in of and has_known_ends(block)]
     if sorted(one.of for one in priors) != sorted(set(blocks) - set(short)):
         return None
     sets = {block.name: block.constraint for block in declared.blocks}
@@ -197,7 +197,7 @@ def integrated_out(priors: list[StatedDensity], declared: Declarations) -> tuple
     return (*order, *short)
 
 
-def _is_short(block: Block) -> bool:
+def has_known_ends(block: Block) -> bool:
     """Whether every entry of a block lies in an interval whose ends are numbers."""
     ends = block.domain.bounds
     known = all(isinstance(end, Number) for end in ends)

@@ -1,19 +1,29 @@
 """How many forms vanish together at most: where many do, heavy tails do not keep a scale from zero.
 
 Forms that vanish at theta are rows [a c] orthogonal to (theta, 1): they lie in one hyperplane, modulo a prime as well.
+Of a density p h(p l) each, forms S that vanish together leave p**excess, excess = |S| - rank S, once theta is
+integrated over. It is largest where S has the rank of all: a form that is independent of S vanishes somewhere with it.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import combinations
-from math import comb
+from math import comb, lcm
 
 from flint import nmod_mat
 
 from recipe_compiler.verify.from_data.energy import Form
-from recipe_compiler.verify.from_data.ranks import PRIMES, residues
+from recipe_compiler.verify.from_data.ranks import PRIMES, is_consistent, rank_of, residues
 
 MOST_PLANES = 20_000
 """Hyperplanes looked at, in all sets of forms together."""
+
+MOST_REDUCED = 400_000
+"""Forms that are rewritten where another one vanishes, in all."""
+
+Row = tuple[int, ...]
+"""A form times what makes its numbers whole ones."""
 
 
 def most_left_over(forms: Sequence[Form], width: int) -> int:
@@ -51,3 +61,59 @@ def _most_in_one(rows: Sequence[tuple[int, ...]], width: int, prime: int) -> int
         v = [int(normal[k, 0]) for k in range(width + 1)]
         most = max(most, sum(sum(x * y for x, y in zip(row, v, strict=True)) % prime == 0 for row in rows))
     return most
+
+
+def most_together(forms: Sequence[Form], width: int) -> int | None:
+    """Return how many forms vanish together at most, exactly; None where there are too many to look at."""
+    if width > 1 and comb(len(forms), width) > MOST_REDUCED:
+        return None
+    return _most_vanishing([_whole(form) for form in forms])
+
+
+def excess(forms: Sequence[Form], width: int) -> int | None:
+    """Return the largest |S| - rank S of forms S that vanish together; None where there are too many to look at."""
+    most = most_together(forms, width)
+    return None if most is None else most - rank_of(forms, width).rank
+
+
+def consistent_end(forms: Sequence[Form], width: int) -> int | None:
+    """Return how many of the last forms vanish together, the largest number; None where all do."""
+    found = (k for k in range(len(forms)) if not is_consistent(forms[len(forms) - k - 1 :], width))
+    return next(found, None)
+
+
+def disjoint_bases(forms: Sequence[Form], width: int) -> int:
+    """Return a number of sets of forms that have none in common, each determining theta."""
+    left, count = list(forms), 0
+    while width and (found := rank_of(left, width)).rank == width:
+        left = [form for k, form in enumerate(left) if k not in found.attained]
+        count += 1
+    return count
+
+
+def _whole(form: Form) -> Row:
+    by = lcm(*(int(x.q) for x in form))
+    return tuple(int(x.p) * (by // int(x.q)) for x in form)
+
+
+def _most_vanishing(rows: Sequence[Row]) -> int:
+    """Return how many vanish together: the first one that moves, and as many later ones as do where it does."""
+    moving = [row for row in rows if any(row[:-1])]
+    always = sum(not any(row) for row in rows)
+    if not moving:
+        return always
+    if len(moving[0]) == 2:
+        return always + max(Counter(Fraction(c, a) for a, c in moving).values())
+    most = 0
+    for k, first in enumerate(moving):
+        if len(moving) - k <= most:
+            break
+        most = max(most, 1 + _most_vanishing(list(_where_zero(first, moving[k + 1 :]))))
+    return always + most
+
+
+def _where_zero(first: Row, others: Sequence[Row]) -> Iterator[Row]:
+    """Yield multiples of forms where one of them is zero, without a coordinate that it has."""
+    at = next(k for k, a in enumerate(first) if a)
+    for row in others:
+        yield tuple(first[at] * x - row[at] * y for k, (x, y) in enumerate(zip(row, first, strict=True)) if k != at)

@@ -233,21 +233,128 @@ def garch(y: str, prior: str, law: str = "normal(y, m, sqrt(s))", start: str = "
 PAIR = "normal(m, 0, 5) + dirichlet(w, 1)"
 
 
+def volatile(
+    columns: str, prior: str, law: str = "normal(y, x @ b, sqrt(s))", start: str = "omega", **more: str
+) -> Model:
+    state = f"b: {{shape: p}}, omega: {SCALE}, w: {{shape: 3, constraint: simplex}}{more.pop('state', '')}"
+    following = more.pop("following", "omega + w[0]*(y - x @ b)**2 + w[1]*s")
+    recursion = f's: {{is: positive, start: "{start}", next: "{following}"}}'
+    return Model(state, more.pop("data", ROW), prior, law, columns, recursion=recursion, **more)
+
+
+OF_ROW = "normal(b, 0, 5) + dirichlet(w, 1)"
+
+
 def by_columns(y: str, prior: str, w: str = "w: {shape: 2, constraint: simplex}") -> Model:
     state = f"m: {{shape: 2, constraint: ordered}}, s: {{shape: 2, domain: positive, transform: log}}, {w}"
     law = "mixture(w, normal(y, m, s))"
     return Model(state, "y: {shape: N}", f"normal(m, 0, 5) + dirichlet(w, 2) + {prior}", law, f"y: {y}")
 
 
-def of_regressions(prior: str) -> Model:
+def of_regressions(prior: str, columns: str = "x: [one, k1], y: geometric", **more: str) -> Model:
     state = f"b: {{shape: p}}, c: {{shape: p}}, s: {{shape: 2, domain: positive, transform: log}}, {WEIGHT}"
-    law = "mixture([w, 1 - w], normal(y, x @ b, s[0]), normal(y, x @ c, s[1]))"
-    return Model(
-        state, "x: {shape: [N, p]}, y: {shape: N}", f"{prior} + beta(w, 2, 2)", law, "x: [one, k1], y: geometric"
-    )
+    law = more.get("law", "mixture([w, 1 - w], normal(y, x @ b, s[0]), normal(y, x @ c, s[1]))")
+    state += more.get("state", "")
+    return Model(state, more.get("data", ROW), f"{prior} + beta(w, 2, 2)", law, columns)
+
+
+OF_TWO = "normal(b, 0, 5) + normal(c, 0, 5) + half_normal(s, 1)"
 
 
 IMPROPER = {
+    # Three data on a line, or four on a plane, in one component: int db s**-3 exp(-...) = c/s, and int ds/s.
+    "a mixture of regressions of half-normal scales, three data on a line": of_regressions(
+        OF_TWO, "x: [one, k2], y: y"
+    ),
+    "a mixture of regressions of half-normal scales, four data on a plane": of_regressions(
+        OF_TWO, "x: [one, k1, k2], y: time"
+    ),
+    "a mixture of regressions of half-Cauchy scales, all data on a plane": of_regressions(
+        "normal(b, 0, 5) + normal(c, 0, 5) + half_cauchy(s, 1)", "x: [one, k1, k2], y: fit"
+    ),
+    "a mixture of one regression, three data on a line": of_regressions(
+        OF_TWO, "x: [one, k2], y: y", law="mixture([w, 1 - w], student_t(y, 3, x @ b, s[0]), normal(y, 0, s[0] + 1))"
+    ),
+    "a mixture of slopes times a field, three data on a line": of_regressions(
+        f"{OF_TWO} + normal(m, 0, 5)",
+        "x: [one], v: k2, y: y",
+        data=f"{ROW}, v: {{shape: N}}",
+        state=", m: {}",
+        law="mixture([w, 1 - w], laplace(y, x @ b + m*v, s[0]), normal(y, x @ c, 1))",
+    ),
+    "a mixture of regressions of lognormal laws, all data on a line": of_regressions(
+        OF_TWO,
+        "x: [one, k1], y: geometric",
+        data="x: {shape: [N, p]}, y: {shape: N, is: positive}",
+        law="mixture([w, 1 - w], lognormal(y, x @ b, s[0]), lognormal(y, x @ c, s[1]))",
+    ),
+    "a mixture of means of groups, at ties": of_regressions(
+        "normal(b, 0, 5) + normal(c, 0, 5) + half_normal(s, 1)",
+        "x: [one], z: g8, y: tied",
+        data=f"{ROW}, z: {{shape: N, index_of: p}}",
+        law="mixture([w, 1 - w], normal(y, b[z], s[0]), normal(y, 0, 1))",
+    ),
+    "a mixture of a regression on zeros alone, data 0": of_regressions(OF_TWO, "x: [none], y: none"),
+    "a mixture of regressions, coefficients about those of the other": of_regressions(
+        "normal(b, c, 1) + normal(c, 0, 5) + half_normal(s, 1)", "x: [one, k2], y: y"
+    ),
+    "a mixture of regressions of one scale, all data on a plane": of_regressions(
+        OF_TWO,
+        "x: [one, k1, k2], y: fit",
+        law="mixture([w, 1 - w], normal(y, x @ b, s[0]), normal(y, x @ c, s[0]))",
+    ),
+    "a mixture of regressions, flat coefficients of one": of_regressions(
+        "normal(b, 0, 5) + half_normal(s, 1)", "x: [one, k1], y: y"
+    ),
+    "a mixture of regressions, flat scales": of_regressions("normal(b, 0, 5) + normal(c, 0, 5)", "x: [one, k1], y: y"),
+    # y = x @ b at some b: omega**-12 there where w is small, int db gives omega**(3/2) back.
+    "a regression with a volatility and no residual": volatile(XY + "fit", f"{OF_ROW} + half_normal(omega, 1)"),
+    "a regression with a volatility, collinear columns": volatile("x: [one, k1, k2, k3], y: y", "dirichlet(w, 1)"),
+    "a regression with a volatility, a column of zeros": volatile("x: [one, none], y: y", "dirichlet(w, 1)"),
+    # omega**-(3 - 2)/2 at oo.
+    "a regression with a volatility and three data, flat": volatile(
+        "x: [one, k1], y: y", "dirichlet(w, 1)", file="three.csv"
+    ),
+    # A scale of errors of heavy tails is small for 20 equal data, whatever the 4 others are: omega**(-10 + 2).
+    "equal data of a series, heavy tails": garch("tied", f"{PAIR} + half_normal(omega, 1)", "cauchy(y, m, sqrt(s))"),
+    "equal data of a series, Student's errors of a volatility": volatile(
+        "x: [one], y: tied", f"{OF_ROW} + half_normal(omega, 1)", "student_t(y, 3, x @ b, sqrt(s))"
+    ),
+    # Data that say where the scale is large: it is omega**(1/2) at each of 12 equal ones.
+    "a series whose scale data raise": Model(
+        f"m: {{}}, omega: {SCALE}",
+        "y: {shape: N}, g: {shape: N, is: nonnegative}",
+        "normal(m, 0, 5) + half_normal(omega, 1)",
+        "normal(y, m, sqrt(s))",
+        "y: y, g: before_one",
+        file="turns.csv",
+        recursion='s: {is: positive, start: "omega", next: "omega + g"}',
+    ),
+    "a series whose scale residuals of another location raise": garch(
+        "y", f"{PAIR} + half_normal(omega, 1)", following="omega + w[0]*(y - 5)**2 + w[1]*s", file="turns.csv"
+    ),
+    "a series whose scale the square root of a residual raises": garch(
+        "y", f"{PAIR} + half_normal(omega, 1)", following="omega + sqrt(abs(y - 5)) + w[1]*s", file="turns.csv"
+    ),
+    "a regression whose scale residuals of other coefficients raise": volatile(
+        "x: [one], y: y",
+        f"{OF_ROW} + normal(c, 0, 5) + half_normal(omega, 1)",
+        state=", c: {shape: p}",
+        following="omega + w[0]*(y - x @ c)**2 + w[1]*s",
+        file="turns.csv",
+    ),
+    # The first scale is known, all other data are equal.
+    "a series whose first datum alone differs": garch(
+        "late", f"{PAIR} + half_normal(omega, 1)", start="1/4", following="omega + w[1]*(y - m)**2*0", file="turns.csv"
+    ),
+    "a regression with a volatility of two laws": volatile(XY + "y", "dirichlet(w, 1) + dirichlet(w, 1)"),
+    "a regression with a volatility, one coefficient without a law or data": volatile(
+        "x: [one, k1], y: y",
+        f"{OF_ROW} + half_normal(omega, 1)",
+        state=", c: {}",
+        law="normal(y, x @ b + 0*c, sqrt(s))",
+    ),
+    "a regression with a volatility, a flat logarithm of its floor": volatile(XY + "y", f"{OF_ROW} - log(omega)"),
     "a mixture by columns, half-normal scales, at ties": by_columns("tied", "half_normal(s, 1)"),
     "a mixture by columns, flat scales": by_columns("time", "0*sum(s)"),
     # log y is a line in k1: all data in one component, s**-24, int db gives s**2 back.
@@ -555,6 +662,38 @@ IMPROPER = {
 }
 
 PROPER = {
+    "a mixture of regressions, half-normal scales": of_regressions(OF_TWO, "x: [one, k1], y: y"),
+    "a mixture of a regression on zeros alone, data that are not 0": of_regressions(OF_TWO, "x: [none], y: tied"),
+    "a mixture of regressions of three coefficients, half-Cauchy scales": of_regressions(
+        "normal(b, 0, 5) + normal(c, 0, 5) + half_cauchy(s, 1)", "x: [one, k1, k2], y: y"
+    ),
+    "a mixture of regressions of heavy tails": of_regressions(
+        OF_TWO, "x: [one, k1], y: time",
+        law="mixture([w, 1 - w], student_t(y, 3, x @ b, s[0]), laplace(y, x @ c, s[1]))",
+    ),
+    "a mixture of slopes times a field": of_regressions(
+        f"{OF_TWO} + normal(m, 0, 5)", "x: [one], v: k1, y: y", data=f"{ROW}, v: {{shape: N}}", state=", m: {}",
+        law="mixture([w, 1 - w], laplace(y, x @ b + m*v, s[0]), normal(y, x @ c + m*v, 1))",
+    ),
+    "a mixture of regressions, lognormal scales, data on a plane": of_regressions(
+        "normal(b, 0, 5) + normal(c, 0, 5) + lognormal(s, 0, 1)", "x: [one, k1, k2], y: fit"
+    ),
+    "equal data of a series, flat": garch("tied", "dirichlet(w, 1)"),
+    "equal data of a series, half-normal floor": garch("y", f"{PAIR} + half_normal(omega, 1)", file="turns.csv"),
+    "a regression with a volatility, flat": volatile(XY + "y", "dirichlet(w, 1)"),
+    "a regression with a volatility": volatile(XY + "y", f"{OF_ROW} + half_normal(omega, 1)", start="1/4"),
+    "a regression with a volatility, absolute errors": volatile(
+        "x: [one, k1], y: tied", f"{OF_ROW} + gamma(omega, 1/2, 1)", "laplace(y, x @ b, s)",
+        following="omega + w[0]*abs(x @ b - y) + w[1]*s",
+    ),
+    "a regression with a volatility, heavy tails": volatile(
+        "x: [one, k2], y: time", f"{OF_ROW} + half_cauchy(omega, 1)", "student_t(y, 5, x @ b, sqrt(s))"
+    ),
+    "an autoregression with a volatility": volatile(
+        "x: [one], l: k1, y: y", "dirichlet(w, 1)", "normal(y, x @ b + phi*l, sqrt(s))",
+        data=f"{ROW}, l: {{shape: N}}", state=', phi: {domain: "interval(-1, 1)", transform: logit}',
+        following="omega + w[0]*(y - x @ b - phi*l)**2 + w[1]*s",
+    ),
     "a mixture by columns, lognormal scales, at ties": by_columns("tied", "lognormal(s, 0, 1)"),
     "a mixture by columns, half-normal scales": by_columns("time", "half_normal(s, 1)"),
     "a mixture of regressions": of_regressions("normal(b, 0, 5) + normal(c, 0, 5) + inverse_gamma(s, 3, 1)"),
