@@ -18,6 +18,7 @@ from recipe_compiler.spec.model import Build, Observed, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Report, Undecided
 from recipe_compiler.verify.builds.cases import Sample
+from recipe_compiler.verify.builds.covariances import by_covariance
 from recipe_compiler.verify.builds.locations import EqualDataError
 from recipe_compiler.verify.builds.logarithms import with_logarithms
 from recipe_compiler.verify.builds.proper_prior import by_prior_and_data
@@ -55,9 +56,8 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
         counted, reasons = _by_counting(build, target, sample, build.observed)
         if counted is not None:
             return replace(general, decision=counted, for_d="all", checked_at=())
-    by = by_floor if build.target.recursion else by_prior_and_data
     try:
-        kept = by(build.target, sample)
+        kept = _kept(build.target, sample)
     except EqualDataError as error:
         return _more(general, (f"at its data: {error}",))
     if kept is None:
@@ -66,6 +66,17 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
     facts = tuple(Fact(one, HOW) for one in words)
     given = (*prior.given, *((_said(build.observed, facts),) if facts else ()))
     return Answer(Proved(METHOD, given, (*prior.data, *_certificates(facts))), "all", (), general.where)
+
+
+def _kept(target: Target, sample: Sample) -> tuple[Proved, tuple[str, ...]] | None:
+    """Return what laws of the blocks show beside the data.
+
+    Raises:
+        EqualDataError: it would be shown if no two data were equal.
+    """
+    if target.recursion:
+        return by_floor(target, sample)
+    return by_prior_and_data(target, sample) or by_covariance(target, sample)
 
 
 def _by_counting(

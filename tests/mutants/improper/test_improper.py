@@ -187,6 +187,14 @@ def correlated(columns: str, d: int = 3) -> Model:
     return Model(state, f"y: {{shape: [N, {d}]}}", prior, law, f"y: [{columns}]")
 
 
+def covariance(columns: str, prior: str, mu: str = "mu", **more: str) -> Model:
+    d = columns.count(",") + 1
+    state = f"mu: {{shape: {d}}}, S: {{shape: [{d}, {d}], constraint: cov_matrix}}{more.pop('state', '')}"
+    fields = f"y: {{shape: [N, {d}]}}{more.pop('data', '')}"
+    law = more.pop("law", f"multi_normal(y, {mu}, S)")
+    return Model(state, fields, f"normal(mu, 0, 5) + {prior}", law, f"y: [{columns}]{more.pop('fields', '')}", **more)
+
+
 def around_zero(columns: str, d: int) -> Model:
     own = correlated(columns, d)
     prior = "lognormal(s, 0, 1) + lkj_cholesky(L, 2)"
@@ -262,6 +270,32 @@ OF_TWO = "normal(b, 0, 5) + normal(c, 0, 5) + half_normal(s, 1)"
 
 
 IMPROPER = {
+    # In the direction in which data do not differ S is e: e**-12, angles and means give e**(3/2) back.
+    "a covariance matrix of collinear data": covariance("k1, k2, k3", "-trace(S)"),
+    "a covariance matrix with a constant": covariance("y, one", "-trace(S)"),
+    "a covariance matrix of two columns and a sum": covariance("k1, time, one, y", "-trace(S) - trace(S)"),
+    "a covariance matrix of data that are multiples of their mean": covariance(
+        "y, time", "normal(m, 0, 5) - trace(S)", "m*y", state=", m: {}"
+    ),
+    "a covariance matrix of a regression on a column of the data": covariance(
+        "y, k1",
+        "normal(b, 0, 1) - trace(S)",
+        "mu + b*x[1]",
+        state=", b: {shape: 2}",
+        data=", x: {shape: [N, 2]}",
+        fields=", x: [one, k1]",
+    ),
+    # det(S)**(a - N/2) at oo.
+    "a flat covariance matrix of three data": covariance("y, k1", "0*trace(S)", file="three.csv"),
+    "a covariance matrix with a power of its determinant": covariance("y, time", "10*logdet(S)"),
+    "a covariance matrix that grows": covariance("y, time", "2*logdet(S) + trace(S)/1000"),
+    "a covariance matrix that grows, in two summands": covariance("y, time", "trace(S) - trace(S)/2"),
+    "a covariance matrix that no datum has a law of": covariance(
+        "y, time", "-trace(S)", law="normal(y[0], mu[0], 1) + 13*logdet(S) + trace(S)"
+    ),
+    "a covariance matrix times one that has no law": covariance(
+        "y, time", "-trace(S)", state=", c: {}", law="multi_normal(y, mu + 0*c*ones, S)"
+    ),
     # Three data on a line, or four on a plane, in one component: int db s**-3 exp(-...) = c/s, and int ds/s.
     "a mixture of regressions of half-normal scales, three data on a line": of_regressions(
         OF_TWO, "x: [one, k2], y: y"
@@ -662,6 +696,15 @@ IMPROPER = {
 }
 
 PROPER = {
+    "a covariance matrix": covariance("y, time", "-trace(S)"),
+    "a covariance matrix of four columns, a power of its determinant": covariance(
+        "y, k1, time, count", "-trace(S)/10 - 5/2*logdet(S)"
+    ),
+    "a flat covariance matrix": covariance("y, k1, time", "0*trace(S)"),
+    "a covariance matrix of a regression": covariance(
+        "y, time", "normal(b, 0, 1) - trace(S)", "mu + b*x[1]", state=", b: {shape: 2}",
+        data=", x: {shape: [N, 2]}", fields=", x: [one, k1]",
+    ),
     "a mixture of regressions, half-normal scales": of_regressions(OF_TWO, "x: [one, k1], y: y"),
     "a mixture of a regression on zeros alone, data that are not 0": of_regressions(OF_TWO, "x: [none], y: tied"),
     "a mixture of regressions of three coefficients, half-Cauchy scales": of_regressions(
