@@ -662,6 +662,7 @@ class Documents:
         facts["word"] = self.step and self.step.get("name") not in EULER
         facts |= {"cycle": self.cycle, "-cycle": not self.cycle, "step": self.step or not self.cycle}
         facts |= {k: any(k in m for m in self.cycle) for k in ("refresh", "draw", "cir", "involution", "metropolis")}
+        facts["use"] = self.parts.get("use")
         facts["follows"] = facts["step"] and not facts["metropolis"]
         facts["assumes"] = self.assume or {*listed(self.target.get("assume"))} - {ASSUMED} or kinds
         rows = [(part, *row.split(":")) for part in ASKED if self.parts.get(part) for row in ASKED[part].split()]
@@ -749,7 +750,7 @@ ASKED = {
         claimed_configurational:configurational""",
     "build": """bindings: gradient_noise: assumptions:assumes noise_budget: independence: pieces:word flow:word
         keeps:word volume:word symplectic:word reversible:word palindrome:word
-        configurational:word,full,-cycle order:step refresh:refresh draw:draw cir:cir involution:involution
+        configurational:word,full,-cycle order:step use:use refresh:refresh draw:draw cir:cir involution:involution
         metropolis:metropolis cycle:cycle exact:cycle irreducible:cycle""",
 }
 """For each part of a certificate the claims in order, with what of the documents asks for them."""

@@ -24,7 +24,7 @@ def tidy(formula: Formula, new: Sequence[Formula], shape_of: Callable[[Shape], S
         case ex.Multiply(left, right, shape):
             return _product(left, right, shape)
         case ex.MatMul(left, right, shape):
-            return _matrix_product(left, right, shape)
+            return matrix_product(left, right, shape)
         case ex.Transpose(ex.Identity() as arg):
             return arg
         case ex.Transpose(ex.Transpose(arg)):
@@ -89,7 +89,8 @@ def _product(left: Formula, right: Formula, shape: Shape) -> Formula:
     return ex.Multiply(left, right, shape)
 
 
-def _matrix_product(left: Formula, right: Formula, shape: Shape) -> Formula:
+def matrix_product(left: Formula, right: Formula, shape: Shape) -> Formula:
+    """Return `left @ right`, tidied."""
     if isinstance(left, ex.Identity):
         return right
     if isinstance(right, ex.Identity):

@@ -61,7 +61,7 @@ def from_archive(text: str, folder: Path | None = None) -> Build:
 
 def _part(kind: str, own: dict[str, str], faults: Faults) -> Stated | None:
     root = read_yaml(own["text"].encode(), own["file"])
-    read = {"dynamics": read_dynamics, "target": read_target, "scheme": read_scheme}[kind]
+    read = {"dynamics": read_dynamics, "use": read_dynamics, "target": read_target, "scheme": read_scheme}[kind]
     return read(root, own["file"], faults)
 
 

@@ -175,6 +175,7 @@ def _claims(claims: Claims, bound: Bound, shape: Resize) -> Claims:
         diffusion=_matrix(claims.diffusion, bound),
         marginal=each(claims.marginal),
         lyapunov=None if claims.lyapunov is None else bound(claims.lyapunov),
+        energy=None if claims.energy is None else bound(claims.energy),
         update=each(claims.update),
         noise=tuple(replace(block, shape=shape(block.shape)) for block in claims.noise),
     )

@@ -33,17 +33,27 @@ class Around:
     folder: Path
     """What the names of files in it are relative to."""
     load_part: Callable[[Path], Part]
-    """Reads its dynamics, its target, its scheme."""
+    """Reads its dynamics, its target, its scheme, the dynamics that a move uses."""
     parts: Table[str, Stated] = field(default_factory=dict[str, Stated])
     """Those that are there already, by their keys: a build in Python has objects for them."""
     in_memory: bool = False
     """Whether the data are given with each run, and the document says nothing of them."""
 
 
-def part_of(page: Page, path: tuple[str | int, ...], wanted: type[Wanted], around: Around) -> Wanted | None:
-    """Return the document that a build names at a path; None where it names none, or a fault was added."""
+def part_of(
+    page: Page, path: tuple[str | int, ...], wanted: type[Wanted], around: Around, key: str = ""
+) -> Wanted | None:
+    """Return the document that a build names at a path; None where it names none, or a fault was added.
+
+    Args:
+        page: of the build.
+        path: where it is named.
+        wanted: its kind.
+        around: what the build is read beside.
+        key: that of `around.parts`; left out: the first of the path.
+    """
     label = entry_name(path)
-    if (there := around.parts.get(str(path[0]))) is not None:
+    if (there := around.parts.get(key or str(path[0]))) is not None:
         return _of_kind(page, path, wanted, there, "this object")
     entry = page.entry(label, *path)
     if entry is None or not entry.scalar.text:

@@ -92,7 +92,7 @@ def _move(value: Raw) -> Raw:
         if key in _LOOKS_AT_THE_STATE:
             expected = "moves that are all done in every cycle"
             refuse_said(f"`{key}`: a scan order that looks at the state does not keep the law", expected)
-        if key == "of" and "repeat" in value:
+        if key == "of" and isinstance(value[key], list):
             refuse_said("`of`, a part of a cycle that is repeated, which is not offered yet", "`repeat` of one move")
         if key in _NOT_OFFERED:
             refuse_said(f"`{key}`, {_NOT_OFFERED[key]}, which is not offered yet", _OFFERED)
@@ -184,8 +184,7 @@ _OFFERED = "`refresh`, `draw`, `cir`, `metropolis`, `involution`, or a word (`sp
 _LOOKS_AT_THE_STATE = ("when", "if", "unless", "while", "until")
 _NOT_OFFERED: Mapping[str, str] = {
     "code": "a move that is code",
-    "of": "other dynamics on some of the blocks",
-    "bind": "other dynamics on some of the blocks",
+    "bind": "a binding of one move: `bind` of the build names what a move uses, too",
 }
 """Keys of moves to what they would be."""
 _DEEPEST = 4

@@ -43,6 +43,8 @@ class Claims:
     marginal: tuple[tuple[str, Formula], ...] | None = None
     lyapunov: Formula | None = None
     """A function W >= 0 of the state that keeps solutions from running off to infinity: L W <= c (1 + W)."""
+    energy: Formula | None = None
+    """H of the dynamics that the word of a build uses (`Use`): with it in the place of H the drift is the same."""
     update: tuple[tuple[str, Formula], ...] | None = None
     """Block to its next value; a block that is left out stays as it is."""
     noise: tuple[Block, ...] = ()
@@ -196,6 +198,28 @@ class Involution:
         return (*(formula for _, formula in self.maps), *laws, *claimed)
 
 
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Whose D and Q the word of a cycle follows, and which blocks of the target it moves, the others held.
+
+    With P = diag(moved) in the place of the potential's block, 1 in those of others, the build's dynamics have P D P
+    and P Q P of those used, and their own H: P D P is positive semidefinite and P Q P skew where D and Q are.
+    """
+
+    own: Dynamics
+    """The build's, as their document states them."""
+    document: Dynamics | None
+    """Those used, as theirs states them; None where the word follows the build's own."""
+    blocks: tuple[tuple[str, str], ...]
+    """A block of those used to what is called so here."""
+    moved: tuple[str, ...]
+    """The blocks of the target that are moved, as it declares them."""
+    mask: str = ""
+    """The parameter of P; empty where all blocks of the target are moved."""
+    rows: tuple[bool, ...] = ()
+    """Its value: of each coordinate of the potential's block, whether it is moved."""
+
+
 ByLaw = Draw | Cir
 """The moves of a block of the target by its claimed law."""
 Move = Refresh | Metropolis | Steps | ByLaw | Involution
@@ -220,6 +244,8 @@ class Scheme:
     cycle: tuple[Move, ...] = ()
     """The moves of one step of the chain in order, one of them at most with the word, none where others draw blocks of
     the target; empty: the word is the step."""
+    use: Use | None = None
+    """Of a cycle: what its word follows, and moves, where that is stated."""
     claims: WordClaims = WordClaims()
     source: Source = field(default=Source("", "{}"), compare=False)
     """That of its own document; none where the build states it, or names one that the compiler knows."""
@@ -533,9 +559,10 @@ class Build:
 
     @property
     def parts(self) -> Mapping[str, Dynamics | Target | Scheme]:
-        """The documents that it names, by their kinds."""
-        scheme = {"scheme": self.scheme} if self.scheme.is_used else {}
-        return {"dynamics": self.dynamics, "target": self.target, **scheme}
+        """The documents that it names, by their kinds, as they state them."""
+        scheme, use = {"scheme": self.scheme} if self.scheme.is_used else {}, self.scheme.use
+        used = {} if use is None or use.document is None else {"use": use.document}
+        return {"dynamics": self.dynamics if use is None else use.own, "target": self.target, **scheme, **used}
 
     @property
     def eps(self) -> Fraction:

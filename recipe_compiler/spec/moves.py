@@ -34,13 +34,14 @@ def over_a_period(moves: tuple[Move, ...]) -> tuple[Move, ...]:
 def cycle_text(scheme: Scheme) -> str:
     """Return the moves of a cycle: `[refresh: r, metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}]`."""
     moves = ((move, move_text(scheme, move)) for move in scheme.cycle)
-    braced = (f"{{{said}}}" if _is_several(move) else said for move, said in moves)
+    braced = (f"{{{said}}}" if _is_several(scheme, move) else said for move, said in moves)
     return f"[{', '.join(braced)}]"
 
 
-def _is_several(move: Move) -> bool:
+def _is_several(scheme: Scheme, move: Move) -> bool:
     """Whether a move has several keys, and needs braces in a row."""
-    return isinstance(move, Steps) or every_of(move) > 1 or (isinstance(move, Involution) and bool(move.draws))
+    used = scheme.use is not None and isinstance(move, Metropolis)
+    return used or isinstance(move, Steps) or every_of(move) > 1 or (isinstance(move, Involution) and bool(move.draws))
 
 
 def move_text(scheme: Scheme, move: Move) -> str:
@@ -61,9 +62,20 @@ def move_text(scheme: Scheme, move: Move) -> str:
         case Metropolis(steps, flip):
             turned = ", ".join(f"{block}: -{block}" for block in flip)
             flipped = f", flip: {{{turned}}}" if flip else ""
-            return f"metropolis: {{{split}, steps: {_drawn(steps)}{flipped}}}{every}"
+            return f"{_of(scheme)}metropolis: {{{split}, steps: {_drawn(steps)}{flipped}}}{every}"
         case Steps(count):
-            return f"{split}, steps: {count}{every}"
+            return f"{_of(scheme)}{split}, steps: {count}{every}"
+
+
+def _of(scheme: Scheme) -> str:
+    """Return what a word follows and moves, where that is stated: `use: sghmc, of: {theta: [beta], r: p}, `."""
+    use = scheme.use
+    if use is None:
+        return ""
+    (theta, _), *others = use.blocks
+    named = "" if use.document is None else f"use: {use.document.name}, "
+    called = "".join(f", {name}: {here}" for name, here in others if name != here)
+    return f"{named}of: {{{theta}: [{', '.join(use.moved)}]{called}}}, "
 
 
 def _drawn(steps: tuple[int, int]) -> str:

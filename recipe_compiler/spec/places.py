@@ -21,8 +21,9 @@ ORDERED = frozenset({"state", "parameters", "functions", "data", "recursion"})
 def digest(document: Document) -> str:
     """Return the SHA-256 of the canonical JSON of a document, as 64 hexadecimal digits.
 
-    A build's covers its dynamics, its target, and the document of its scheme. Comments, spaces between entries and the
-    order of keys do not matter, that of blocks, parameters, functions, data and states of a recursion does.
+    A build's covers its dynamics, its target, and the documents of its scheme and of the dynamics that a move uses.
+    Comments, spaces between entries and the order of keys do not matter, that of blocks, parameters, functions, data
+    and states of a recursion does.
     """
     return _sha256(documents(document))
 
@@ -41,8 +42,8 @@ def _sha256(parts: dict[str, Any]) -> str:
 
 
 def documents(document: Document) -> dict[str, Any]:
-    """Return the documents that a digest covers, by their kind, as written."""
-    named = document.parts if isinstance(document, Build) else {}
+    """Return the documents that a digest covers, by their kind, as written; D and Q of a build as its word has them."""
+    named = {**document.parts, "dynamics": document.dynamics} if isinstance(document, Build) else {}
     parts = {type(document).__name__.lower(): document, **named}
     return {kind: json.loads(part.source.document) for kind, part in parts.items()}
 

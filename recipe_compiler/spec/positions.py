@@ -56,6 +56,5 @@ def equation_formulas(dynamics: Dynamics) -> Iterator[Formula]:
             yield from row
     for _, claimed in dynamics.claims.drift or ():
         yield claimed
-    if dynamics.claims.lyapunov is not None:
-        yield dynamics.claims.lyapunov
+    yield from (own for own in (dynamics.claims.lyapunov, dynamics.claims.energy) if own is not None)
     yield from dynamics.declarations.assume

@@ -1,5 +1,6 @@
 """Builds from their documents: dynamics, target, what is bound, the values, the scheme and the run."""
 
+from collections.abc import Mapping as Table
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -38,11 +39,13 @@ from recipe_compiler.spec.derived import read_derived
 from recipe_compiler.spec.discrete import check_moved
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, Scheme, Target, Value
+from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, Scheme, Target, Use, Value
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.spec.read_build_scheme import read_build_scheme
+from recipe_compiler.spec.read_use import with_use
 from recipe_compiler.spec.schema_build import BuildDocument
+from recipe_compiler.spec.use import mask_value
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.values import read_value
 from recipe_compiler.spec.yaml_nodes import Mapping, place_of
@@ -57,11 +60,11 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     read = _documents(Page(root, faults), around)
     if read is None:
         return None
-    page, document, dynamics, target = read
+    page, document, dynamics, target, use = read
     parameters = _new_parameters(page, document, dynamics, target)
     check_unique_names(page, dynamics, target, parameters)
     check_target_fits(page, document, dynamics, target)
-    scheme = read_build_scheme(page, document, dynamics, target, parameters, around)
+    scheme = replace(read_build_scheme(page, document, dynamics, target, parameters, around), use=use)
     _check_sizes(page, document, dynamics, target, parameters)
     scope = Scope(unbound(dynamics, tuple(document.bind), parameters))
     wide = Scope(unbound(dynamics, tuple(document.bind), (*parameters, *target.declarations.parameters)))
@@ -71,7 +74,8 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     V = _gradient_noise(page, document, dynamics, scope) if noise is None else noise[0]
     control = control_parameters(document, dynamics, scope) if potential_blocks(dynamics) else ()
     init = _initial(page, document, dynamics, target, scope)
-    values = _values(page, document, dynamics, target, parameters, around.folder)
+    own = {} if use is None or not use.mask else {use.mask: mask_value(use)}
+    values = _values(page, document, dynamics, target, parameters, around.folder, own)
     declared = (*dynamics.declarations.parameters, *target.declarations.parameters, *parameters)
     numbers = {name: value.numbers for name, value in values}
     valued = [(p, rows) for p in declared if (rows := numbers.get(p.name))]
@@ -118,8 +122,8 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     return replace(made, **{name: float(value) for name, value in chosen.items() if value is not None})
 
 
-def _documents(page: Page, around: Around) -> tuple[Page, BuildDocument, Dynamics, Target] | None:
-    """Return a build's document, its dynamics and its target, None where one is faulty.
+def _documents(page: Page, around: Around) -> tuple[Page, BuildDocument, Dynamics, Target, Use | None] | None:
+    """Return a build's document, the dynamics it follows, its target, and what a move uses; None where one is faulty.
 
     Names that dynamics and target both have are the target's: those of the dynamics are others, on the page too.
     """
@@ -129,11 +133,14 @@ def _documents(page: Page, around: Around) -> tuple[Page, BuildDocument, Dynamic
     target = part_of(page, ("target",), Target, around)
     if document is None or dynamics is None or target is None:
         return None
+    dynamics, use = with_use(page, document, dynamics, target, around)
     names = other_names(page.root, dynamics, target)
     if names:
         dynamics, page = renamed(dynamics, names), Page(with_keys(page.root, names, target), page.faults)
         document = validate(page.root, BuildDocument, page.faults)
-    return None if document is None else (page, with_sizes_of_columns(document, dynamics, target), dynamics, target)
+    if document is None:
+        return None
+    return page, with_sizes_of_columns(document, dynamics, target), dynamics, target, use
 
 
 def _step_size(page: Page, document: BuildDocument, scheme: Scheme) -> Fraction | None:
@@ -267,8 +274,9 @@ def _values(
     target: Target,
     parameters: tuple[Parameter, ...],
     folder: Path,
+    own: Table[str, Value],
 ) -> tuple[tuple[str, Value], ...]:
-    """Return the value of every parameter that is not bound: the build's, else a default that is a number.
+    """Return the value of every parameter that is not bound: its own, the build's, else a default that is a number.
 
     With `step_size: auto` the dynamics' own, and new ones of the build, may be without: the plan chooses them.
     """
@@ -282,7 +290,9 @@ def _values(
             if node is not None:
                 page.fault(path, label, f"found a value of `{name}`, which is bound", "remove it, or the binding")
             continue
-        if node is not None:
+        if name in own:
+            found.append((name, own[name]))
+        elif node is not None:
             value = read_value(node, parameter, label, sizes, folder, page.faults)
             found += [] if value is None else [(name, value)]
         elif isinstance(parameter.default, Number):

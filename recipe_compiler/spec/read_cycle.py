@@ -59,7 +59,7 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: 
             _check_once(page, path, entry)
         else:
             moves.append(Steps(entry.steps, entry.every))
-            words.append((path, entry))
+            words.append((path, entry.model_copy(update={"use": None}) if entry.of else entry))
             _check_once(page, path, entry)
     _check_schedule(page, moves)
     if not words:
@@ -81,8 +81,9 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: 
 def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
     """Add a fault for whatever stands beside the key that says which move it is."""
     kinds = [key for key in ("refresh", "draw", "cir", "involution", "metropolis") if getattr(entry, key) is not None]
+    beside = {"involution": {"draws", "log_ratio"}, "metropolis": {"of", *(["use"] if entry.of else [])}}
     for kind in kinds[:1]:
-        own = {"draws", "log_ratio"} if kind == "involution" else set[str]()
+        own = beside.get(kind, set[str]())
         for key in sorted(entry.model_fields_set - {kind, "every", "repeat"} - own):
             problem = f"found `{key}` beside `{kind}`, expected `{kind}` alone in its move"
             hint = "each move is an item of its own, and what is said of a Metropolis move stands under `metropolis`"

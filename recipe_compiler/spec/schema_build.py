@@ -67,6 +67,14 @@ class AuxiliaryEntry(Part):
 class MoveEntry(WordEntry):
     """One move of a cycle: a refresh, a draw or flow by a law, a Metropolis move, an involution, or a word."""
 
+    of: Annotated[
+        dict[
+            Name,
+            Annotated[list[Name], OneOrMore, Field(min_length=1), WithJsonSchema({"type": ["string", "array"]})],
+        ],
+        Field(description="blocks that a word moves, the others held; `use` then names dynamics: {theta: beta, r: p}"),
+    ] = {}
+
     refresh: Annotated[
         RefreshField, Field(description="a block drawn given all others; {r: 0.9} keeps that share of it")
     ] = None

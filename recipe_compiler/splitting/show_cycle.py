@@ -26,8 +26,11 @@ def cycle_lines(
 ) -> Iterator[str]:
     """Yield the moves as text, and below each what it does to z; Psi is the word."""
     laws = _laws(target)
+    use = scheme.use
     for move in scheme.cycle:
         yield move_text(scheme, move)
+        if use is not None and use.mask and isinstance(move, Metropolis | Steps):
+            yield f"  {use.mask} is 1 at the coordinates of {', '.join(use.moved)}, which move, and 0 at others, held"
         match move:
             case Refresh(block, kept):
                 S = _covariance(derivation, block, PLAIN)

@@ -43,6 +43,7 @@ from recipe_compiler.verify.moves.involution import involution
 from recipe_compiler.verify.moves.irreducible import irreducible
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.refresh import refresh
+from recipe_compiler.verify.moves.use import use, uses
 from recipe_compiler.verify.steps.claimed import configurational_in, gradients_in
 from recipe_compiler.verify.steps.configurational import configurational
 from recipe_compiler.verify.steps.flow import flow
@@ -221,6 +222,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
         required=False,
         rechecked=True,
     ),
+    Claim("use", "the dynamics that a word uses have the H of the build", _moves(use), uses),
     Claim("refresh", "blocks are drawn anew from their laws given the others", _moves(refresh), refreshes),
     Claim("draw", "blocks of the target are drawn from their laws given the others", _moves(draw), draws),
     Claim("cir", "flows keep the laws of blocks of the target given the others", _moves(cir), diffuses),

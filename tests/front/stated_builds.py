@@ -704,7 +704,7 @@ def builds() -> list[rc.Build]:
     dense = {"target": gaussian(), "sizes": {"d": 3}, "draws": 4000, **FOUR}
     A = rc.matrix("A", "d", "d", is_="positive definite")
     V = rc.matrix("V", "d", "d", is_="positive semidefinite")
-    e_1, e_2 = rc.vector("e_1", "d"), rc.vector("e_2", "d")
+    e_1, e_2, mass = rc.vector("e_1", "d"), rc.vector("e_2", "d"), rc.scalar("mass", is_="positive")
     s, b, start = rc.scalar("s", is_="positive"), rc.scalar("b"), rc.vector("start", "d")
     bent = e_1 + b * theta[0] * e_2
     return [
@@ -788,6 +788,22 @@ def builds() -> list[rc.Build]:
             scheme={"cycle": [{"draw": "w"}, {"draw": "mu"}, {"draw": "z"}]}, sizes={"K": 3},
             data={"file": "../data/few_of_two_groups.csv", "y": "y"}, step_size=1, draws=2000, warmup=100, thin=20,
             **FOUR,
+        ),
+        rc.Build(
+            name="hmc_within_gibbs", title="HMC of coefficients, exact draws of the precision of a regression",
+            references=["duane1987hmc", "neal2011hmc", "gelfand1990sampling"], dynamics=hmc(),
+            target=regression_precision(), bind={"M": mass * I}, parameters={mass: 400}, sizes={"p": 4},
+            scheme={
+                "cycle": [
+                    {"draw": "tau"}, {"refresh": r},
+                    {
+                        "of": {theta: rc.vector("beta", "p")},
+                        "metropolis": {"split": LEAPFROG, "steps": "uniform(1, 8)", "flip": {r: -r}},
+                    },
+                ]
+            },
+            data={"file": "../data/linear_regression.csv", "x": ["a", "b", "c", "e"], "y": "y"}, step_size="0.5",
+            draws=2000, warmup=100, **FOUR,
         ),
         moves(
             "hmc_double_well", "HMC with ten leapfrog steps, full gradient, a double well on the line", double_well(),

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 from cycles import texts
-from draws import DATA, FAMILIES, WORD, draws_build
+from draws import DATA, FAMILIES, HELD, WORD, draws_build
 from scipy import stats
 
 from recipe_compiler.errors import ModelError
@@ -101,6 +101,7 @@ def data_of(build: Build) -> tuple[np.ndarray, np.ndarray]:
         f"[{WORD}, {{draw: tau}}]",
         f"[{{draw: tau}}, {WORD}]",
         f"[{{draw: beta, every: 3}}, {WORD}, {{draw: tau, every: 2}}]",
+        f"[{{draw: tau}}, {HELD}]",
     ],
 )
 def test_draws_have_the_posterior_of_the_conjugate_regression(cycle: str) -> None:

@@ -123,12 +123,15 @@ DATA = {
 }
 MASS = "bind: {M: mass*I}\nparameters: {mass: {is: positive, value: 2}}\n"
 WORD = "{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 3, flip: {r: -r}}}"
+HELD = WORD.replace("{metropolis", "{of: {theta: beta}, metropolis")
+"""The same of the coefficients of a regression alone."""
 GIBBS = {
     "gibbs_regression": ("regression_precision", "[draw: beta, draw: tau]"),
     "gibbs_normal": ("normal_mean_precision", "[draw: mu, draw: tau]"),
     "twice": ("regression_precision", "[draw: tau, draw: beta, draw: tau]"),
     "hmc_first": ("regression_precision", f"[{WORD}, {{draw: tau}}]"),
     "hmc_between": ("regression_precision", f"[{{draw: beta}}, {WORD}, {{draw: tau}}]"),
+    "held": ("regression_precision", f"[{{draw: tau}}, {HELD}]"),
     "every": ("regression_precision", f"[{{draw: beta, every: 3}}, {WORD}, {{draw: tau, every: 2, repeat: 2}}]"),
     "families": (FAMILIES, "[draw: g, draw: h, draw: e, draw: l, draw: b, draw: w, draw: n]"),
     "mixture": ("mixture_allocations", "[draw: theta, draw: mu, draw: z]"),

@@ -323,7 +323,11 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
         ("cycle: [{LEAP, repeat: 2}]", "scheme.cycle[0].repeat", "`steps` says how often a word is done"),
         ("cycle: [metropolis: {LEAP, every: 2}]", "scheme.cycle[0].metropolis.every", ""),
         ("cycle: [{repeat: 4, of: [refresh: r]}, MOVE]", "scheme.cycle[0]", "`of`, a part of a cycle that is repeated"),
-        ("cycle: [{use: cir.yaml, of: {theta: g}}]", "scheme.cycle[0]", "`of`, other dynamics on some of the blocks"),
+        (
+            "cycle: [{bind: {M: I}, of: {theta: g}}]",
+            "scheme.cycle[0]",
+            "found `bind`, a binding of one move: `bind` of",
+        ),
         ("cycle: [{refresh: r, when: norm2(r) > 1}, MOVE]", "scheme.cycle[0]", f"found `when`: {AT_THE_STATE}"),
         ("cycle: [metropolis: {LEAP, if: theta > 0}]", "scheme.cycle[0].metropolis", f"found `if`: {AT_THE_STATE}"),
     ],

@@ -71,14 +71,21 @@ def _moved(split: Split, move: Move, build: Build) -> Iterator[str]:
             yield from (part for name in move.moved for part in _parts(split, name, build))
         case Metropolis() | Steps():
             done = {letter.piece for letter in letters(split.scheme.split)}
-            for piece in split.pieces:
-                yield from (part for name in piece.moved if piece.name in done for part in _parts(split, name, build))
+            for piece in (piece for piece in split.pieces if piece.name in done):
+                yield from (part for name in piece.moved for part in _followed(split, name, build))
+
+
+def _followed(split: Split, block: str, build: Build) -> tuple[str, ...]:
+    """Return the blocks of the target that the word moves of a block of the dynamics: those that are not held."""
+    use, parts = split.scheme.use, _parts(split, block, build)
+    return parts if use is None or parts == (block,) else tuple(part for part in parts if part in use.moved)
 
 
 def _parts(split: Split, block: str, build: Build) -> tuple[str, ...]:
     """Return the blocks of the target that a block of the dynamics holds: those of the potential's; else itself."""
-    theta = potential_blocks(split.subject.dynamics)
-    if [one.name for one in theta] != [block] or not any(isinstance(move, ByLaw) for move in split.scheme.cycle):
+    theta, apart = potential_blocks(split.subject.dynamics), split.scheme.use is not None
+    apart = apart or any(isinstance(move, ByLaw) for move in split.scheme.cycle)
+    if [one.name for one in theta] != [block] or not apart:
         return (block,)
     return tuple(one.name for one in drawn_blocks(build.target))
 

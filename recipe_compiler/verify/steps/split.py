@@ -200,6 +200,7 @@ def decided(
     identities: Sequence[Identity],
     known: Declarations | None = None,
     sizes: tuple[Sizes, ...] | None = None,
+    also: tuple[Formula, ...] = (),
 ) -> Answer:
     """Return the answer of identities about pieces, by both engines, weakly across the kinks of D, Q and H.
 
@@ -208,9 +209,10 @@ def decided(
         identities: about them.
         known: what is declared, where that is more than the document declares.
         sizes: those that the second engine looks at; None for those of the subject.
+        also: formulas that they are about beside D, Q and H.
     """
-    declarations = known or split.subject.dynamics.declarations
-    kinks = lipschitz(split.formulas, declarations)
+    declarations, formulas = known or split.subject.dynamics.declarations, (*split.formulas, *also)
+    kinks = lipschitz(formulas, declarations)
     question = Question(
         tuple(identities),
         declarations,
@@ -218,6 +220,6 @@ def decided(
         kinks.premises,
         split.subject.contradiction,
         across(kinks.names),
-        split.formulas,
+        formulas,
     )
     return decide(question)

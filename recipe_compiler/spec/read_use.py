@@ -1,0 +1,197 @@
+"""`use` and `of` in a move of a cycle: the dynamics whose D and Q a word follows, and the blocks that it moves.
+
+What they make of the build's dynamics is in `spec/use.py`.
+"""
+
+from collections.abc import Mapping
+
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.shapes import Size
+from recipe_compiler.spec.build_checks import coordinates, domain_text, potential_blocks, with_sizes_of_columns
+from recipe_compiler.spec.build_parts import Around, part_of
+from recipe_compiler.spec.constraint import sampled_blocks
+from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.faults import nearest
+from recipe_compiler.spec.model import Dynamics, Target, Use
+from recipe_compiler.spec.schema_build import BuildDocument, MoveEntry
+from recipe_compiler.spec.use import as_called_here, followed
+from recipe_compiler.spec.validate import entry_name
+
+Path = tuple[str | int, ...]
+MASK = "moved"
+"""What the parameter of P is called, with underscores behind it where that is another name."""
+
+
+def with_use(
+    page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, around: Around
+) -> tuple[Dynamics, Use | None]:
+    """Return the dynamics that the word of a build's cycle follows, and what it uses, None where it says nothing of it.
+
+    A fault is added for everything of it that does not fit together; dynamics are then as they were.
+    """
+    moves = document.scheme.cycle or []
+    place = next((place for place, entry in enumerate(moves) if entry.of), None)
+    if place is None:
+        return dynamics, None
+    entry, path = moves[place], ("scheme", "cycle", place)
+    before = len(page.faults.found)
+    other = dynamics if entry.use is None else part_of(page, (*path, "use"), Dynamics, around, "use")
+    if other is None or not _are_recipes(page, path, dynamics, other):
+        return dynamics, None
+    blocks = _blocks(page, path, entry, dynamics, other)
+    moved = _moved(page, path, entry, dynamics, other, target)
+    renamed = None if len(page.faults.found) > before else _renamed(page, path, dynamics, other, blocks)
+    if renamed is None:
+        return dynamics, None
+    document = with_sizes_of_columns(document, dynamics, target)
+    rows = _rows(page, path, document, target, moved)
+    if rows is None:
+        return dynamics, None
+    document_of = None if entry.use is None else other
+    held = not all(rows)
+    mask = _unused(document, dynamics, renamed, target) if held else ""
+    use = Use(dynamics, document_of, tuple(blocks.items()), moved, mask, rows if held else ())
+    return followed(dynamics, renamed, use), use
+
+
+def _are_recipes(page: Page, path: Path, *every: Dynamics) -> bool:
+    """Whether dynamics have D, Q and a potential of one block; a fault is added where some have not."""
+    before = len(page.faults.found)
+    for dynamics in dict.fromkeys(every):
+        lacking = [name for name in ("D", "Q") if getattr(dynamics, name) is None]
+        if lacking:
+            none = " and no ".join(lacking)
+            problem = f"found {dynamics.name}, which states no {none}, expected D and Q: a word takes them"
+            page.fault((*path, "of"), f"{entry_name(path)}.of", problem, "state them; `recipe check` finds a Q")
+        elif len(potential_blocks(dynamics)) != 1:
+            problem = f"found {dynamics.name}, expected dynamics with a potential of one block: its gradient moves them"
+            hint = "a block with a Gamma law is moved by `cir`, one with a known law by `draw`"
+            page.fault((*path, "of"), f"{entry_name(path)}.of", problem, hint)
+    return len(page.faults.found) == before
+
+
+def _blocks(page: Page, path: Path, entry: MoveEntry, dynamics: Dynamics, other: Dynamics) -> dict[str, str]:
+    """Return what each block of the dynamics used is called here; that of the potential's is the potential's."""
+    own = tuple(block.name for block in dynamics.declarations.blocks)
+    (theta,), (wanted,) = potential_blocks(dynamics), potential_blocks(other)
+    known = tuple(block.name for block in other.declarations.blocks)
+    for name in entry.of:
+        if name not in known:
+            at, label = (*path, "of", name), f"{entry_name(path)}.of.{name}"
+            problem = f"found `{name}`, expected a block of {other.name} ({', '.join(known)})"
+            page.fault(at, label, problem, nearest(name, known))
+    found = {wanted.name: theta.name}
+    for name in known:
+        if name == wanted.name:
+            continue
+        at, label = (*path, "of", name), f"{entry_name(path)}.of.{name}"
+        stated = entry.of.get(name, [name])
+        here = stated[0]
+        if len(stated) != 1 or here not in own or here == theta.name:
+            problem = f"found {name} as {', '.join(stated)}, expected a block of {dynamics.name} beside {theta.name}"
+            hint = f"state it: `of: {{{name}: ...}}`; {dynamics.name} has {', '.join(own)}"
+            page.fault(at, label, problem, nearest(here, own) or hint)
+        elif here in found.values():
+            first = next(one for one, there in found.items() if there == here)
+            problem = f"found {name} and {first} both as {here}, expected a block of its own for each"
+            page.fault(at, label, problem, "one block cannot be two")
+        else:
+            found[name] = here
+    return found
+
+
+def _moved(
+    page: Page, path: Path, entry: MoveEntry, dynamics: Dynamics, other: Dynamics, target: Target
+) -> tuple[str, ...]:
+    """Return the blocks of the target that are moved, as it declares them; all where nothing is said of them."""
+    (theta,), (wanted,) = potential_blocks(dynamics), potential_blocks(other)
+    known = tuple(block.name for block in (target.declared or target).declarations.blocks)
+    stated = entry.of.get(wanted.name, [theta.name])
+    if stated == [theta.name] and theta.name not in known:
+        return known
+    inner = {one.inner: one.block.name for one in target.transforms}
+    for name in stated:
+        if name not in known:
+            at, label = (*path, "of", wanted.name), f"{entry_name(path)}.of.{wanted.name}"
+            problem = f"found `{name}`, expected blocks of the target {target.name} ({', '.join(known)})"
+            hint = f"blocks are named as the target declares them: {inner[name]}" if name in inner else ""
+            page.fault(at, label, problem, hint or nearest(name, known))
+    return tuple(name for name in known if name in stated)
+
+
+def _renamed(page: Page, path: Path, dynamics: Dynamics, other: Dynamics, blocks: Mapping[str, str]) -> Dynamics | None:
+    """Return the dynamics used with blocks and sizes as they are called here; None where a fault was added."""
+    sizes = _sizes(page, path, dynamics, other, blocks)
+    given = None if sizes is None else page.faults.catch(lambda: as_called_here(dynamics, other, blocks, sizes))
+    return given if given is not None and _names_agree(page, path, dynamics, given) else None
+
+
+def _sizes(
+    page: Page, path: Path, dynamics: Dynamics, other: Dynamics, blocks: Mapping[str, str]
+) -> dict[str, Size] | None:
+    """Return what each size of the dynamics used is here; None, and faults are added, where blocks do not fit."""
+    label, before = f"{entry_name(path)}.of", len(page.faults.found)
+    here, sizes = {block.name: block for block in dynamics.declarations.blocks}, dict[str, Size]()
+    for block in other.declarations.blocks:
+        own = here[blocks[block.name]]
+        fits = len(block.shape.sizes) == len(own.shape.sizes)
+        for there, size in zip(block.shape.sizes, own.shape.sizes, strict=False):
+            fits = fits and (sizes.setdefault(there, size) if isinstance(there, str) else there) == size
+        if not fits:
+            problem = f"found {block.name}, a {block.shape}, as {own.name}, a {own.shape}, expected the same shape"
+            hint = f"blocks of {other.name} that share a letter have one size here"
+            page.fault((*path, "of"), label, problem, hint)
+        elif block.domain.name is not own.domain.name:
+            domains = f"{domain_text(block.domain)} and {domain_text(own.domain)}"
+            problem = f"found {block.name} as {own.name}, whose domains are {domains}, expected one domain"
+            page.fault((*path, "of"), label, problem)
+    return sizes if len(page.faults.found) == before else None
+
+
+def _names_agree(page: Page, path: Path, dynamics: Dynamics, given: Dynamics) -> bool:
+    """Whether what both dynamics have a name for is the same thing; faults are added where it is not."""
+    before, own = len(page.faults.found), dynamics.declarations
+    for item in (*given.declarations.parameters, *given.declarations.functions):
+        here = own.find(item.name)
+        if item.name in own.sizes or (here is not None and (type(here), here.shape) != (type(item), item.shape)):
+            what = "a size" if here is None else f"a {type(here).__name__.lower()} that is a {here.shape}"
+            problem = f"found `{item.name}` of {given.name}, a {item.shape}, which is {what} of {dynamics.name}"
+            hint = "what both have a name for is one thing: rename it in one of the two documents"
+            page.fault((*path, "use"), f"{entry_name(path)}.use", f"{problem}, expected the same", hint)
+    return len(page.faults.found) == before
+
+
+def _rows(
+    page: Page, path: Path, document: BuildDocument, target: Target, moved: tuple[str, ...]
+) -> tuple[bool, ...] | None:
+    """Return of each coordinate of the potential's block whether it is moved; None where a fault was added."""
+    declared = (target.declared or target).declarations.blocks
+    if len(moved) == len(declared):
+        return (True,)
+    counts = [coordinates((block,), dict(document.sizes)) for block in sampled_blocks(target)]
+    if not all(isinstance(count, int) for count in counts):
+        open_ = ", ".join(str(count) for count in counts if not isinstance(count, int))
+        problem = f"found blocks of {open_} coordinates, expected numbers: which of them are moved is a list"
+        hint = "state the sizes of the target under `sizes`"
+        page.fault((*path, "of"), f"{entry_name(path)}.of", problem, hint)
+        return None
+    pairs = zip(declared, counts, strict=True)
+    return tuple(block.name in moved for block, count in pairs for _ in range(int(count)))
+
+
+def _unused(document: BuildDocument, *documents: Dynamics | Target) -> str:
+    """Return a name for the parameter of P that no document has."""
+    taken = {*document.parameters, *document.sizes, *document.derived}
+    for declared in (one.declarations for one in documents):
+        taken |= {*declared.sizes}
+        taken |= {x.name for g in (declared.blocks, declared.parameters, declared.functions, declared.data) for x in g}
+    taken |= {block.name for one in documents if isinstance(one, Target) for block in _all_blocks(one)}
+    name = MASK
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _all_blocks(target: Target) -> tuple[Block, ...]:
+    states = tuple(state.block for state in target.recursion)
+    return (*states, *(target.declared or target).declarations.blocks)

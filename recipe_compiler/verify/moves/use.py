@@ -1,0 +1,68 @@
+"""Are the dynamics that the word of a cycle uses those of H here? Then the equation it follows is theirs, others held.
+
+With D and Q of the dynamics used, P D P and P Q P where blocks of the target are held (`spec/use.py`), and E their H:
+
+    (D + Q) grad(E - H) = 0,
+
+so that E differs from H by nothing that what is moved depends on: E is the energy of the blocks that are moved given
+those that are held. Every other claim about the word is about H, D and Q as they stand in the build: where E is
+another energy the word keeps exp(-H) all the same, and is not the sampler that its author names.
+"""
+
+from dataclasses import replace
+
+from sympy import Expr
+
+from recipe_compiler.algebra.dynamics.system import drift, system
+from recipe_compiler.derive.recipe import add_matrices, apply_matrix, derive
+from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.spec.model import Build
+from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.core.identities import Identity, Scalars, faults_of
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.steps.split import Split, decided
+
+
+def uses(build: Build) -> bool:
+    """Whether a move of a cycle follows other dynamics than the build's."""
+    return build.dynamics.claims.energy is not None
+
+
+def use(split: Split, stages: Stages) -> Answer:
+    """Decide that the dynamics used have the drift that those of the build have; refuted by an exact point."""
+    del stages
+    E = split.subject.dynamics.claims.energy
+    if E is None:
+        return Answer(Undecided(("the cycle uses no other dynamics",)))
+    try:
+        return decided(split, _identities(split, E), also=(E,))
+    except ModelError as error:
+        return Answer(Undecided(faults_of(error)))
+
+
+def _identities(split: Split, E: Formula) -> list[Identity]:
+    """Return (D + Q) grad(E - H) = 0, block by block."""
+    own, c = split.derivation, split.derivation.calculus
+    blocks = own.dynamics.declarations.blocks
+    other = derive(replace(own.dynamics, H=E))
+    slopes = tuple(c.subtract(one, two) for one, two in zip(other.grad_H, own.grad_H, strict=True))
+    pushed = apply_matrix(c, blocks, add_matrices(c, own.D, own.Q), slopes)
+    where, says = split.subject.place("H"), "by the H here less that by the H used"
+    return [
+        Identity(f"the drift of {block.name} {says}", where, c.settled(left), _entries(split, E, n))
+        for n, (block, left) in enumerate(zip(blocks, pushed, strict=True))
+    ]
+
+
+def _entries(split: Split, E: Formula, block: int) -> Scalars:
+    """Return what makes the entries of one block by the second engine: those of f by H less those of f by E."""
+
+    def entries(sizes: Sizes) -> list[Expr]:
+        here, whole = split.subject.system(sizes), split.subject.whole
+        there = system(whole.declarations, E, whole.D or (), whole.Q or (), sizes)
+        f, g = drift(here), drift(there)
+        return [f[k] - g[k] for k in split.places(block, sizes)]
+
+    return entries

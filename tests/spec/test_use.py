@@ -1,0 +1,239 @@
+"""`use` and `of` in a move: what dynamics a word follows, read, written back, archived, and refused by name."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.errors import DocumentError
+from recipe_compiler.formula.show import text
+from recipe_compiler.spec.archive import archived, from_archive
+from recipe_compiler.spec.files import files_of
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.spec.moves import cycle_text
+from recipe_compiler.spec.places import digest, documents
+from recipe_compiler.spec.to_yaml import to_yaml
+
+SPECS = Path(__file__).parents[2] / "specs"
+MOMENTUM = """
+format: 1
+name: momentum
+state: {q: {shape: k}, v: {shape: k}, s: {}, g: {domain: positive}}
+parameters: {M: {shape: [k, k], is: positive definite}, L: {}}
+functions: {U: {of: q, role: potential}}
+H: U(q) + v.T @ inv(M) @ v/2 + s**2/2 + g
+D: [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, g]]
+Q: [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+"""
+BUILD = f"""
+format: 1
+name: used
+dynamics: momentum.yaml
+target: {SPECS}/targets/regression_precision.yaml
+bind: {{M: mass*I, BIND}}
+parameters: {{mass: {{is: positive, value: 2}}, L: {{value: 1}}, MORE}}
+scheme: {{cycle: [draw: tau, {{refresh: v}}, {{refresh: s}}, MOVE]}}
+variant: full
+sizes: {{p: 2, SIZES}}
+data: {{file: {SPECS}/data/linear_regression.csv, x: [a, b], y: y}}
+run: {{step_size: 0.1}}
+"""
+HMC = "{use: hmc, of: {theta: beta, r: v}, metropolis: {split: [B/2, A, B/2], flip: {v: -v}}}"
+SGHMC = "{use: sghmc, of: {r: v}, name: baoab}"
+FRICTION = (("BIND", "C: c*I"), ("MORE", "c: {is: positive, value: 1}"))
+OTHERS = {
+    "no_curl": "{name: no_curl, state: {theta: {shape: d}, r: {shape: d}}, functions: {U: {of: theta, "
+    "role: potential}}, H: 'U(theta) + r.T @ r/2', D: [[0, 0], [0, I]], "
+    "claims: {drift: {theta: r, r: '-grad(U, theta) - r'}}}",
+    "three": "{name: three, state: {theta: {shape: d}, r: {shape: d}, w: {shape: d}}, functions: {U: {of: theta, "
+    "role: potential}}, H: 'U(theta) + r.T @ r/2 + w.T @ w/2', D: 0, Q: [[0, -I, 0], [I, 0, -I], [0, I, 0]]}",
+    "other_l": "{name: other_l, state: {theta: {shape: d}, r: {shape: d}}, functions: {U: {of: theta, role: potential}}"
+    ", parameters: {L: {shape: [d, d]}}, H: 'U(theta) + r.T @ r/2', D: 0, Q: [[0, -I], [I, L - L.T]]}",
+    "numbered": "{name: numbered, state: {theta: {shape: 5}, r: {shape: 5}}, functions: {U: {of: theta, "
+    "role: potential}}, H: 'U(theta) + r.T @ r/2', D: 0, Q: [[0, -I], [I, 0]]}",
+    "slope": "{name: slope, state: {theta: {shape: d}, r: {shape: d}}, functions: {U: {of: theta, role: potential}}, "
+    "H: 'U(theta) + r.T @ r/2', D: 0, Q: [[0, 0], [0, 'grad(U, theta) @ r.T - r @ grad(U, theta).T']]}",
+}
+
+
+def written(folder: Path, move: str, *changes: tuple[str, str]) -> Path:
+    (folder / "momentum.yaml").write_text(MOMENTUM, encoding="utf-8")
+    for name, document in OTHERS.items():
+        square = document.replace("D: 0,", "D: [[0, 0], [0, 0]]," if "w:" not in document else f"D: {[[0] * 3] * 3},")
+        (folder / f"{name}.yaml").write_text(square, encoding="utf-8")
+    path, text_ = folder / "build.yaml", BUILD.replace("MOVE", move)
+    for old, new in (*changes, (", BIND", ""), (", MORE", ""), (", SIZES", "")):
+        text_ = text_.replace(old, new)
+    path.write_text(text_, encoding="utf-8")
+    return path
+
+
+def build_of(folder: Path, move: str, *changes: tuple[str, str]) -> Build:
+    found = load(written(folder, move, *changes))
+    assert isinstance(found, Build)
+    return found
+
+
+def matrices(dynamics: Dynamics) -> list[list[list[str]]]:
+    return [[[text(entry) for entry in row] for row in matrix or ()] for matrix in (dynamics.D, dynamics.Q)]
+
+
+def test_the_dynamics_are_those_used_by_the_names_here_with_the_rest_held(tmp_path: Path) -> None:
+    """What the build's own dynamics do, g along its diffusion, is no part of it: the word follows another equation."""
+    build = build_of(tmp_path, HMC)
+    zero = [["0"] * 4] * 4
+    Q = [["0", "-diag(moved)", "0", "0"], ["diag(moved)", "0", "0", "0"], *zero[2:]]
+    assert matrices(build.dynamics) == [zero, Q]
+    assert text(build.dynamics.H) == "U(q) + v.T @ inv(M) @ v / 2 + s**2/2 + g"
+    energy = build.dynamics.claims.energy
+    assert energy is not None
+    assert text(energy) == "U(q) + v.T @ inv(M) @ v / 2"
+    assert dict(build.values)["moved"].numbers == ((1,), (1,), (0,))
+    assert build.dynamics.claims.drift is None
+
+
+def test_of_alone_holds_blocks_of_the_target_under_the_dynamics_of_the_build(tmp_path: Path) -> None:
+    move = "{of: {theta: [tau]}, metropolis: {split: [B/2, A, B/2], flip: {r: -r}}}"
+    moves = ("{refresh: v}, {refresh: s}", "{refresh: r}, {draw: beta}")
+    build = build_of(tmp_path, move, ("momentum.yaml", f"{SPECS}/dynamics/hmc.yaml"), moves, (", L: {value: 1}", ""))
+    assert matrices(build.dynamics)[1] == [["0", "-diag(moved)"], ["diag(moved)", "0"]]
+    assert dict(build.values)["moved"].numbers == ((0,), (0,), (1,))
+    assert build.dynamics.claims.energy is None
+    assert build.dynamics.claims.marginal is not None
+
+
+def test_a_diffusion_is_held_on_both_sides_and_what_is_new_is_declared(tmp_path: Path) -> None:
+    build = build_of(tmp_path, SGHMC, *FRICTION)
+    assert matrices(build.dynamics)[0][1] == ["0", "C", "0", "0"]
+    assert [item.name for item in build.dynamics.declarations.parameters] == ["M", "L", "C"]
+    assert matrices(build.dynamics)[1][0] == ["0", "-I", "0", "0"]
+    matrix = (("BIND", "D: c*I"), FRICTION[1])
+    here = build_of(tmp_path, "{use: sgld, of: {theta: beta}, name: lie, pieces: {A: {D: all}}}", *matrix)
+    assert matrices(here.dynamics)[0][0] == ["diag(moved) @ D @ diag(moved)", "0", "0", "0"]
+
+
+def test_what_the_mask_would_be_called_is_left_to_others(tmp_path: Path) -> None:
+    build = build_of(tmp_path, HMC, ("MORE", "moved: {value: 3}"))
+    assert dict(build.values)["moved"].numbers == ((3,),)
+    assert dict(build.values)["moved_"].numbers == ((1,), (1,), (0,))
+
+
+@pytest.mark.parametrize(("move", "changes"), [(HMC, ()), (SGHMC, FRICTION)])
+def test_it_is_written_back_and_archived(tmp_path: Path, move: str, changes: tuple[tuple[str, str], ...]) -> None:
+    build = build_of(tmp_path, move, *changes)
+    (tmp_path / "again.yaml").write_text(to_yaml(build), encoding="utf-8")
+    again = load(tmp_path / "again.yaml")
+    assert isinstance(again, Build)
+    assert (again, digest(again)) == (build, digest(build))
+    kept = from_archive(archived(build))
+    assert (kept, digest(kept)) == (build, digest(build))
+
+
+def test_the_digest_covers_what_is_used_and_what_is_followed(tmp_path: Path) -> None:
+    build = build_of(tmp_path, HMC)
+    found = documents(build)
+    assert [*found] == ["build", "dynamics", "target", "use"]
+    assert found["use"]["name"] == "hmc"
+    assert found["dynamics"]["Q"] == matrices(build.dynamics)[1]
+    assert dict(found["dynamics"]["parameters"])["moved"] == {"shape": "k"}
+    assert SPECS / "dynamics/hmc.yaml" in [path.resolve() for path in files_of(build)]
+    moved = build_of(tmp_path, HMC.replace("theta: beta", "theta: tau"))
+    whole = build_of(tmp_path, HMC.replace("theta: beta, ", ""))
+    assert len({digest(one) for one in (build, moved, whole)}) == 3
+    json.dumps(found)
+
+
+def test_a_move_says_what_it_uses(tmp_path: Path) -> None:
+    scheme = build_of(tmp_path, HMC).scheme
+    said = "{use: hmc, of: {theta: [beta], r: v}, metropolis: {split: [B/2, A, B/2], steps: 1, flip: {v: -v}}}"
+    assert cycle_text(scheme).endswith(f", {said}]")
+    assert cycle_text(replace(scheme, use=None)).endswith(
+        ", metropolis: {split: [B/2, A, B/2], steps: 1, flip: {v: -v}}]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "entry", "problem"),
+    [
+        (
+            "theta: beta",
+            "theta: gamma",
+            "of.theta",
+            "found `gamma`, expected blocks of the target regression_precision",
+        ),
+        ("theta: beta", "theta: log_tau", "of.theta", "blocks are named as the target declares them: tau"),
+        ("theta: beta", "phi: beta", "of.phi", "found `phi`, expected a block of hmc (theta, r)"),
+        (", r: v", "", "of.r", "found r as r, expected a block of momentum beside q"),
+        ("r: v", "r: q", "of.r", "found r as q, expected a block of momentum beside q"),
+        ("r: v", "r: beta", "of.r", "found r as beta, expected a block of momentum beside q"),
+        ("r: v", "r: [v, s]", "of.r", "found r as v, s, expected a block of momentum"),
+        ("r: v", "r: s", "of", "found r, a column [d], as s, a scalar, expected the same shape"),
+        ("hmc", "three.yaml", "of.w", "found w as w, expected a block of momentum"),
+        ("hmc, of: {theta: beta, r: v", "three.yaml, of: {theta: beta, r: v, w: v", "of.w", "found w and r both as v"),
+        (
+            "hmc",
+            "other_l.yaml",
+            "use",
+            "found `L` of other_l, a matrix [k, k], which is a parameter that is a scalar of",
+        ),
+        ("hmc", "numbered.yaml", "of", "found theta, a column [5], as q, a column [k], expected the same shape"),
+        ("hmc", "no_curl.yaml", "of", "found no_curl, which states no Q, expected D and Q"),
+        (
+            "hmc, of: {theta: beta, r: v}",
+            "cir, of: {g: tau}",
+            "of",
+            "found cir, expected dynamics with a potential of one",
+        ),
+        ("hmc", "baoab", "use", "expected a YAML file, or the name of dynamics that ships"),
+        ("hmc", f"{SPECS}/schemes/baoab.yaml", "use", "found a scheme in "),
+        ("use: hmc", "use: nothing.yaml", "use", "found no file `nothing.yaml`"),
+        ("theta: beta, r: v", "", "of", ""),
+    ],
+)
+def test_what_does_not_fit_is_told(tmp_path: Path, old: str, new: str, entry: str, problem: str) -> None:
+    assert old in HMC
+    with pytest.raises(DocumentError) as raised:
+        load(written(tmp_path, HMC.replace(old, new)))
+    told = [(fault.entry, f"{fault.problem} ({fault.hint})") for fault in raised.value.faults]
+    assert all(fault.where.line for fault in raised.value.faults)
+    if problem:
+        assert any(at == f"scheme.cycle[3].{entry}" and problem in said for at, said in told), told
+
+
+def test_formulas_that_differentiate_by_a_block_of_another_name_are_refused_at_their_document(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError) as raised:
+        load(written(tmp_path, HMC.replace("hmc", "slope.yaml")))
+    (fault,) = raised.value.faults
+    assert "differentiates by it" in fault.problem
+    assert Path(fault.where.file).name == "slope.yaml"
+
+
+def test_blocks_whose_sizes_are_not_stated_are_not_told_apart(tmp_path: Path) -> None:
+    target = f"{SPECS}/targets/varying_intercepts.yaml"
+    changes = (
+        (f"{SPECS}/targets/regression_precision.yaml", target),
+        ("draw: tau, ", ""),
+        ("p: 2", ""),
+        (f"{SPECS}/data/linear_regression.csv, x: [a, b]", f"{SPECS}/data/groups.csv, g: group, x: [x], from_one: g"),
+    )
+    with pytest.raises(DocumentError) as raised:
+        load(written(tmp_path, HMC, *changes))
+    fault = next(fault for fault in raised.value.faults if fault.entry == "scheme.cycle[2].of")
+    assert fault.problem.startswith("found blocks of J, p coordinates, expected numbers: which of them are moved")
+    assert fault.hint == "state the sizes of the target under `sizes`"
+
+
+@pytest.mark.parametrize(
+    ("move", "entry", "problem"),
+    [
+        ("{refresh: v, of: {theta: beta, r: v}}", "scheme.cycle[3].of", "found `of` beside `refresh`"),
+        ("{use: hmc, metropolis: {split: [B/2, A, B/2]}}", "scheme.cycle[3].use", "found `use` beside `metropolis`"),
+        (f"{HMC}, {HMC}", "scheme.cycle[4].metropolis", "expected one word in a cycle: more are not offered yet"),
+    ],
+)
+def test_where_it_does_not_belong_it_is_told(tmp_path: Path, move: str, entry: str, problem: str) -> None:
+    with pytest.raises(DocumentError) as raised:
+        load(written(tmp_path, move))
+    assert any(f.entry == entry and problem in f.problem for f in raised.value.faults), raised.value.faults

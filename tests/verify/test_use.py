@@ -1,0 +1,121 @@
+"""Other dynamics under the H of a build, and blocks that are held: P D P, P Q P, and whether the energies agree."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import sympy
+from loaders import load_build, load_dynamics
+
+from recipe_compiler.algebra.dynamics.system import system
+from recipe_compiler.algebra.scalars.entries import Setting, rows
+from recipe_compiler.algebra.scalars.symbols import coordinates
+from recipe_compiler.formula.expression import Role, Symbol
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.build_checks import potential_blocks
+from recipe_compiler.spec.model import Dynamics, Metropolis, Scheme, Use
+from recipe_compiler.spec.use import followed
+from recipe_compiler.spec.words import Letter
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.equation.d_psd import d_psd
+from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
+from recipe_compiler.verify.moves.use import use
+from recipe_compiler.verify.stationarity.stationary import stationary
+from recipe_compiler.verify.steps.split import Split, split_of
+
+ROOT = Path(__file__).parents[2]
+STATE = """
+format: 1
+name: held
+state: {theta: {shape: d}, r: {shape: d}, s: {}}
+parameters:
+  M: {shape: [d, d], is: positive definite}
+  A: {shape: [d, d]}
+  C: {shape: [d, d], is: positive semidefinite}
+functions: {U: {of: theta, role: potential}}
+H: HERE
+D: [[0, 0, 0], [0, C, 0], [0, 0, 0]]
+Q: [[0, -I, 0], [I, A - A.T, 0], [0, 0, 0]]
+"""
+H = "U(theta) + r.T @ inv(M) @ r/2 + s**2/2"
+SAME = ["0", "s**4", "logdet(M)", "exp(s)/(1 + s**2)", "abs(s)"]
+OTHER = [
+    "r.T @ A @ theta",
+    "sum(theta)",
+    "U(theta)",
+    "norm2(r)",
+    "s*sum(r)",
+    "s**2*norm2(theta)",
+    "theta.T @ M @ theta",
+]
+JUMPS = ["sum(sign(r))", "sum(where(theta > 0, ones, 0))", "sum(sign(theta))*s"]
+FOLLOWED = ["hmc", "sghmc", "sgld", "sgnht", "sgrld", "generalised_langevin", "gsgrhmc", "sghmc_lognormal_friction"]
+
+
+def split_with(tmp_path: Path, more: str) -> Split:
+    """Return the word of the dynamics with the energy E = H + more beside it."""
+    found = []
+    for name, energy in (("here", H), ("used", f"{H} + {more}")):
+        (tmp_path / f"{name}.yaml").write_text(STATE.replace("HERE", energy), encoding="utf-8")
+        found.append(load_dynamics(tmp_path / f"{name}.yaml"))
+    here, other = found
+    dynamics = replace(here, claims=replace(here.claims, energy=other.H))
+    word = tuple(Letter(name, Fraction(1, 1 + (name != "O"))) for name in "BAOAB")
+    return split_of(subject_of(dynamics), Scheme("cycle", word, cycle=(Metropolis(),)))
+
+
+def decided(tmp_path: Path, more: str) -> Answer:
+    build = load_build(ROOT / "specs/builds/hmc_within_gibbs.yaml")
+    return use(split_with(tmp_path, more), Stages(build, bind(build)))
+
+
+def followed_by(name: str) -> tuple[Dynamics, Dynamics]:
+    """Return shipped dynamics, and what a word follows that holds some of their rows."""
+    own = load_dynamics(ROOT / f"specs/dynamics/{name}.yaml")
+    blocks = tuple((block.name, block.name) for block in own.declarations.blocks)
+    return own, followed(own, own, Use(own, None, blocks, ("a",), "moved", (True, False)))
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_D_and_Q_are_projected_at_the_block_of_the_potential(name: str) -> None:
+    """By the second engine, entry by entry, with every other matrix abstract: nothing commutes."""
+    own, made = followed_by(name)
+    sizes = dict.fromkeys(own.declarations.sizes, 3)
+    declared = made.declarations
+    here, there = (system(declared, one.H, one.D or (), one.Q or (), sizes) for one in (own, made))
+    mask = [x for row in rows(Symbol("moved", Shape("d"), Role.PARAMETER), Setting(declared, sizes)) for x in row]
+    held = {str(x): m for x, m in zip(coordinates(potential_blocks(own)[0], sizes), mask, strict=True)}
+    P = sympy.diag(*(held.get(str(x), sympy.Integer(1)) for x in here.z))
+    for one, two in ((here.D, there.D), (here.Q, there.Q)):
+        assert (P * sympy.Matrix(one) * P - sympy.Matrix(two)).expand().is_zero_matrix
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_what_is_followed_keeps_the_law(name: str) -> None:
+    subject = subject_of(followed_by(name)[1])
+    found = {claim.__name__: claim(subject).decision for claim in (d_symmetric, d_psd, q_skew, stationary)}
+    assert all(isinstance(decision, Proved) for decision in found.values()), found
+
+
+@pytest.mark.parametrize("more", SAME)
+def test_an_energy_that_differs_by_what_is_held_is_the_same(tmp_path: Path, more: str) -> None:
+    decision = decided(tmp_path, more).decision
+    assert isinstance(decision, Proved), decision
+    assert "second engine" in decision.by
+
+
+@pytest.mark.parametrize("more", OTHER)
+def test_another_energy_is_refuted_at_a_point(tmp_path: Path, more: str) -> None:
+    decision = decided(tmp_path, more).decision
+    assert isinstance(decision, Refuted), decision
+    assert decision.witness
+
+
+@pytest.mark.parametrize("more", JUMPS)
+def test_a_kink_in_the_energy_used_leaves_it_open(tmp_path: Path, more: str) -> None:
+    """Off its jumps such an energy has the slopes of H: a drift that pushes at a jump is not seen there."""
+    assert isinstance(decided(tmp_path, more).decision, Undecided)
