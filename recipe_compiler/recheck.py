@@ -658,11 +658,10 @@ class Documents:
         word = self.scheme.get("claims") or {}
         stated = ("order", "palindrome", "gradients", "configurational")
         facts |= {key: word.get(key) not in (None, "", "false") for key in stated}
-        facts["full"] = self.build.get("variant") == "full"
+        facts |= {"full": self.build.get("variant") == "full", "use": self.parts.get("use")}
         facts["word"] = self.step and self.step.get("name") not in EULER
         facts |= {"cycle": self.cycle, "-cycle": not self.cycle, "step": self.step or not self.cycle}
         facts |= {k: any(k in m for m in self.cycle) for k in ("refresh", "draw", "cir", "involution", "metropolis")}
-        facts["use"] = self.parts.get("use")
         facts["follows"] = facts["step"] and not facts["metropolis"]
         facts["assumes"] = self.assume or {*listed(self.target.get("assume"))} - {ASSUMED} or kinds
         rows = [(part, *row.split(":")) for part in ASKED if self.parts.get(part) for row in ASKED[part].split()]

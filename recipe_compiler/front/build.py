@@ -134,8 +134,8 @@ class Build(Document):
 
     @property
     def dynamics(self) -> Dynamics:
-        """The dynamics, with nothing bound."""
-        return Dynamics.of(self.document.dynamics)
+        """The dynamics as their document states them, with nothing bound."""
+        return Dynamics.of(self.document.stated_dynamics)
 
     @property
     def target(self) -> Target:

@@ -562,7 +562,12 @@ class Build:
         """The documents that it names, by their kinds, as they state them."""
         scheme, use = {"scheme": self.scheme} if self.scheme.is_used else {}, self.scheme.use
         used = {} if use is None or use.document is None else {"use": use.document}
-        return {"dynamics": self.dynamics if use is None else use.own, "target": self.target, **scheme, **used}
+        return {"dynamics": self.stated_dynamics, "target": self.target, **scheme, **used}
+
+    @property
+    def stated_dynamics(self) -> Dynamics:
+        """The dynamics as their own document states them: of a cycle that has a `Use`, not those that are followed."""
+        return self.dynamics if self.scheme.use is None else self.scheme.use.own
 
     @property
     def eps(self) -> Fraction:

@@ -221,7 +221,7 @@ def test_blocks_whose_sizes_are_not_stated_are_not_told_apart(tmp_path: Path) ->
     with pytest.raises(DocumentError) as raised:
         load(written(tmp_path, HMC, *changes))
     fault = next(fault for fault in raised.value.faults if fault.entry == "scheme.cycle[2].of")
-    assert fault.problem.startswith("found blocks of J, p coordinates, expected numbers: which of them are moved")
+    assert fault.problem.startswith("found blocks of J coordinates, expected numbers: which of them are moved")
     assert fault.hint == "state the sizes of the target under `sizes`"
 
 
