@@ -4,7 +4,7 @@ None of them is a boolean: using one as such raises, because "not proved" is not
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import prod
@@ -59,6 +59,10 @@ class Refuted:
     given: tuple[str, ...] = ()
     verdict: Verdict = field(default=Verdict.REFUTED, init=False)
     __bool__ = _no_boolean
+
+
+OWN_FAULT = "a fault of recipe_compiler, not of the document"
+"""How a reason begins that tells of an exception which nothing here raises on purpose: nothing was tried to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +195,23 @@ class Finding:
             return ()
         found = [f"{f'{self.where}  ' if self.where else ''}{self.verdict.value}: {self.says}"]
         if isinstance(self.decision, Undecided):
-            found += [f"    tried: {what}" for what in self.decision.tried]
+            found += [f"    {'' if is_own_fault(what) else 'tried: '}{what}" for what in self.decision.tried]
         elif self.decision.witness:
             found.append(f"    at: {', '.join(f'{name} = {value}' for name, value in self.decision.witness)}")
         return (*found, *([f"    residual: {self.decision.residual}"] if self.decision.residual else []))
+
+
+def is_own_fault(reason: str) -> bool:
+    """Whether a reason tells of a fault of the program."""
+    return OWN_FAULT in reason
+
+
+def own_faults(reports: Iterable["Report"]) -> Iterator[str]:
+    """Yield what reports tell of faults of the program."""
+    for report in reports:
+        said = [what for f in report.findings if isinstance(f.decision, Undecided) for what in f.decision.tried]
+        said += [explanation.says for explanation in report.explanations]
+        yield from (f"{report.file}: {what}" for what in said if is_own_fault(what))
 
 
 def _sizes(every: tuple[Sizes, ...]) -> str:

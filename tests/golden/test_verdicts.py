@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reports import demand_no_fault
 
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.report.as_json import to_json
@@ -29,7 +30,9 @@ pytestmark = pytest.mark.slow
 def decided(file: str) -> dict[str, Any]:
     """Return what is decided of a document, with a hash of all that is said."""
     try:
-        said = to_json([check(load(ROOT / file), PLENTY)])
+        report = check(load(ROOT / file), PLENTY)
+        demand_no_fault(report)
+        said = to_json([report])
     except DocumentError as error:
         said = to_json([], [(file, error.faults)])
     (document,) = said["documents"]

@@ -1,22 +1,25 @@
 """Reports of documents: what is proved, refuted, left undecided, and what is said beside."""
 
+import json
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from reports import demand_no_fault
 
 from recipe_compiler.commands.clean_exit import of_verdict, worst
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.derive import recipe
 from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.report.as_json import to_json
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided, Verdict
+from recipe_compiler.verdict import OWN_FAULT, Finding, Proved, Refuted, Report, Undecided, Verdict, own_faults
 from recipe_compiler.verify.core import subject
 from recipe_compiler.verify.stationarity import stationary
 
@@ -230,7 +233,14 @@ def test_an_exception_inside_a_claim_is_undecided(checked: Check, monkeypatch: p
 
     monkeypatch.setattr(stationary, "residual", broken)
     found = checked(SGRHMC)
-    assert "ZeroDivisionError: planted" in tried(found, "stationary")
+    assert f"{OWN_FAULT}: ZeroDivisionError: planted" in tried(found, "stationary")
+    assert any(line.startswith(f"    {OWN_FAULT}: ZeroDivisionError") for line in finding(found, "stationary").evidence)
+    assert [OWN_FAULT in said for said in own_faults([found])] == [True]
+    with pytest.raises(AssertionError, match="ZeroDivisionError: planted"):
+        demand_no_fault(found)
+    told = json.dumps(to_json([found]))
+    assert f"{OWN_FAULT}: ZeroDivisionError: planted" in told
+    assert "please report it" in told
     assert finding(found, "q_skew").verdict is Verdict.PROVED
 
 

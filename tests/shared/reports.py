@@ -19,12 +19,18 @@ from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Document
 from recipe_compiler.spec.places import digest
-from recipe_compiler.verdict import Answer, Finding, Proved, Report
+from recipe_compiler.verdict import Answer, Finding, Proved, Report, own_faults
 
 FOLDER = "RECIPE_COMPILER_TESTS"
 """The environment variable that names the folder of this run, made by the first process of it."""
 ELSEWHERE = "/elsewhere"
 """Stands for the folder of a document: tests write the same one to many."""
+
+
+def demand_no_fault(report: Report) -> None:
+    """Fail where a verdict is undecided by a fault of the program."""
+    found = [*own_faults([report])]
+    assert not found, "\n".join(found)
 
 
 @cache
@@ -36,6 +42,7 @@ def report(path: Path) -> Report:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "explanations", lambda *_: ())
         found = check(load(path))
+    demand_no_fault(found)
     write_whole(kept, to_text(found).encode())
     return found
 
@@ -51,6 +58,7 @@ def decided(document: Document, cache: Cache = NOTHING, *, advisory: bool = True
     if kept.exists():
         return from_text(kept.read_text(encoding="utf-8").replace(ELSEWHERE, own))
     found = check_once(document, NOTHING, advisory=advisory)
+    demand_no_fault(found)
     write_whole(kept, to_text(found).replace(own, ELSEWHERE).encode())
     return found
 

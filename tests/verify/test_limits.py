@@ -13,8 +13,8 @@ import psutil
 import pytest
 import sympy
 
-from recipe_compiler.errors import Fault, ModelError, Place
-from recipe_compiler.verdict import Finding, Proved
+from recipe_compiler.errors import CompilerError, Fault, ModelError, Place
+from recipe_compiler.verdict import OWN_FAULT, Finding, Proved
 from recipe_compiler.verify.core import processes
 from recipe_compiler.verify.core.limits import Unfinished, Work, run_all, timed
 
@@ -170,8 +170,26 @@ def test_memory_is_bounded() -> None:
     assert outcomes(greedy, partial(quick, "b")) == ["MemoryError", "b"]
 
 
-def test_an_exception_is_named() -> None:
-    assert outcomes(broken, partial(quick, "b")) == ["ArithmeticError: too large", "b"]
+def test_an_exception_is_told_as_a_fault_of_the_program() -> None:
+    said, other = outcomes(broken, partial(quick, "b"))
+    assert said.startswith(f"{OWN_FAULT}: ArithmeticError: too large, raised at limits.py:")
+    assert said.endswith("; please report it, with the document")
+    assert other == "b"
+
+
+def misled() -> Finding:
+    raise CompilerError("a block of no shape")
+
+
+def refusing() -> Finding:
+    raise ModelError([Fault(Place("a.yaml"), "H", "found no energy, expected one")])
+
+
+def test_a_fault_found_by_the_program_itself_is_one_and_a_refusal_is_none() -> None:
+    said, refused = outcomes(misled, refusing)
+    assert said.startswith(f"{OWN_FAULT}: CompilerError: a block of no shape")
+    assert "found no energy" in refused
+    assert OWN_FAULT not in refused
 
 
 def test_what_is_nested_too_deeply_is_said_in_our_words() -> None:

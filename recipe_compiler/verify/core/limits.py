@@ -11,14 +11,16 @@ import multiprocessing
 import os
 import signal
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from recipe_compiler.errors import DocumentError, Fault, ModelError, RecipeError
-from recipe_compiler.verdict import Finding
+from recipe_compiler.errors import CompilerError, DocumentError, Fault, ModelError, RecipeError
+from recipe_compiler.verdict import OWN_FAULT, Finding
 from recipe_compiler.verify.core import processes
 from recipe_compiler.verify.core.processes import SPARE_SECONDS, Watch, bound, end_with
 
@@ -30,6 +32,9 @@ DOCUMENT_SECONDS = 30.0
 
 MEMORY = 2**30
 """Address space, in bytes, that a child may take beyond what it starts with."""
+
+OWN_FILES = str(Path(__file__).parents[2])
+"""Where the files of this program are: a fault is told by the last place among them."""
 
 _HAS_TIMER = hasattr(signal, "setitimer")
 """Whether the system counts processor time for us; where not, the limits are of the wall clock."""
@@ -228,8 +233,18 @@ def _set_timer(seconds: float) -> None:
 
 
 def _named(error: BaseException) -> str:
+    """Return why a job ended: on purpose, by its limits, or by a fault of ours, with its place."""
     if isinstance(error, RecursionError):
         return "something in it is nested too deeply, or holds itself"
-    if isinstance(error, RecipeError):
+    if isinstance(error, RecipeError) and not isinstance(error, CompilerError):
         return str(error)
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return said if isinstance(error, (MemoryError, KeyboardInterrupt, SystemExit)) else own_fault(said, error)
+
+
+def own_fault(said: str, error: BaseException) -> str:
+    """Return the reason that an exception leaves which nothing raises on purpose: what it is, and where."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last = next((f for f in reversed(frames) if f.filename.startswith(OWN_FILES)), frames[-1] if frames else None)
+    where = "" if last is None else f", raised at {Path(last.filename).name}:{last.lineno}, in {last.name}"
+    return f"{OWN_FAULT}: {' '.join(said.split())}{where}; please report it, with the document"
