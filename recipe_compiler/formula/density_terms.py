@@ -67,7 +67,10 @@ def _of_matrix(row: Density, part: tree.Call, args: list[Formula], context: Cont
     """Return the arguments of a law of a square matrix of a number of rows, and of numbers."""
     shape, *others = (context.shape(arg) for arg in args)
     if not isinstance(shape.rows, int) or shape.rows != shape.cols:
-        return _refused(part, f"found a {shape} in {row.call}, expected a square matrix of a number of rows", context)
+        stands = f" in place of {shape.rows}" if isinstance(shape.rows, str) and shape.rows == shape.cols else ""
+        hint = f"write the number of rows{stands} in the shape of {row.arguments[0]}: `[3, 3]`"
+        problem = f"found a {shape} in {row.call}, expected a square matrix of a number of rows"
+        return _refused(part, problem, context, hint)
     if any(not is_scalar(other) for other in others):
         return _refused(part, f"found a vector in {row.call}, expected a number beside the matrix", context)
     return args
@@ -102,8 +105,8 @@ def _whole(row: Density, name: str, arg: Formula, vector: Shape, context: Contex
     return build.multiply(arg, ex.Filled(1, vector), vector)
 
 
-def _refused(part: tree.Call, problem: str, context: Context) -> None:
-    context.fault(part, problem)
+def _refused(part: tree.Call, problem: str, context: Context, hint: str = "") -> None:
+    context.fault(part, problem, hint)
 
 
 def log_density(row: Density, args: Sequence[Formula], declarations: Declarations, *, entries: bool = False) -> Formula:

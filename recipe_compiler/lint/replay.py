@@ -67,6 +67,9 @@ SEED = 20150601
 """Of a generator of NumPy's own."""
 
 ADVICE = "take out what it does by types, by which object one is, or by who calls it: numbers are all it may depend on"
+BY_ROUNDING = "by rounding alone they may be so far apart"
+OF_ROUNDING = "write it so that no digits are lost there: np.expm1, np.log1p, a difference of squares as a product"
+"""The advice where a step differs in nothing else."""
 LEGACY = ("randn", "rand", "random_sample", "ranf", "sample")
 """What a generator of the older kind has besides."""
 
@@ -362,7 +365,8 @@ def _compared(
         if different and call.case not in found:
             of = f"with scalars of {call.scalars}"
             at = f" at {written(sizes[call.case])}" if sizes[call.case] else ""
-            found[call.case] = f"run with plain numbers{at} ({of}), {different}; {ADVICE}"
+            advice = OF_ROUNDING if different.endswith(BY_ROUNDING) else ADVICE
+            found[call.case] = f"run with plain numbers{at} ({of}), {different}; {advice}"
     if len(answers) < len(calls) or "failed" in said:
         reason = f"run with plain numbers, {said['failed']}"
         found |= {call.case: reason for call in (calls[len(answers) :] or calls) if call.case not in found}
@@ -413,7 +417,7 @@ def _apart(own: Sequence[float], followed: Sequence[arb], named: Callable[[int],
     for k, (x, y) in enumerate(zip(own, followed, strict=True)):
         value = float(y)
         if not _is_comparable(y):
-            yield f"{named(k)} is {x:.9g}, {value:.9g} as it was followed: by rounding alone they may be so far apart"
+            yield f"{named(k)} is {x:.9g}, {value:.9g} as it was followed: {BY_ROUNDING}"
         elif not abs(x - value) <= NEAR * (1 + abs(value)) + _rounding(y):
             yield f"{named(k)} is {x:.9g}, {value:.9g} as it was followed"
 

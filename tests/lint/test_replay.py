@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from recipe_compiler.lint import process
+from recipe_compiler.lint.replay import ADVICE, BY_ROUNDING, OF_ROUNDING
 from recipe_compiler.verdict import Finding, Proved, Undecided
 
 pytestmark = pytest.mark.usefixtures("few_calls")
@@ -80,3 +81,22 @@ def test_a_step_that_hangs_with_numbers_is_ended(
     decision = step_finding("hostile.py:hangs", "double_well").decision
     assert isinstance(decision, Undecided)
     assert f"{PLAINLY}, it did not end in 0.5 s" in decision.tried[0]
+
+
+def test_a_step_that_differs_by_rounding_alone_is_told_what_to_do_about_that(
+    tmp_path: Path, step_finding: Callable[..., Finding]
+) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(
+        "import numpy as np\n\n\n"
+        "def step(x, p, gamma, eps, rng):\n"
+        "    slope = ((1e17 + x**3) - 1e17) - x\n"
+        "    p = p - eps * slope - eps * gamma * p + np.sqrt(2 * gamma * eps) * rng.standard_normal()\n"
+        "    return x + eps * p, p\n",
+        encoding="utf-8",
+    )
+    decision = step_finding(f"{path}:step", "double_well").decision
+    assert isinstance(decision, Undecided)
+    said = next(what for what in decision.tried if BY_ROUNDING in what)
+    assert said.endswith(f"{BY_ROUNDING}; {OF_ROUNDING}")
+    assert ADVICE not in said

@@ -429,6 +429,15 @@ def test_what_is_no_such_law_is_a_fault(tmp_path: Path, old: str, new: str, prob
     assert any(problem in fault.problem for fault in caught.value.faults), caught.value.faults
 
 
+def test_a_factor_whose_size_is_a_name_is_told_to_have_a_number(tmp_path: Path) -> None:
+    text = "name: t\nstate: {theta: {shape: d}}\nparameters: {L: {shape: [K, K]}}\n"
+    (tmp_path / "t.yaml").write_text(f"{text}potential: norm2(theta) - lkj_cholesky(L, 2)\n")
+    with pytest.raises(DocumentError) as caught:
+        load(tmp_path / "t.yaml")
+    hints = [fault.hint for fault in caught.value.faults if "expected a square matrix" in fault.problem]
+    assert hints == ["write the number of rows in place of K in the shape of L: `[3, 3]`"]
+
+
 def test_classes_are_drawn_with_their_odds() -> None:
     """Counts of 30,000 draws: chi squared of 2 degrees, one false alarm in 10**6."""
     eta = np.array([0.5, -1.0, 1.5])

@@ -178,6 +178,8 @@ def main(bound: Callable[..., None]) -> None:
         os.dup2(nowhere, number)
     bound(request["memory"], request["total"], file=request["largest"])
     _forget()
+    sys.argv[:] = [request["file"]]
+    sys.orig_argv[:] = [sys.executable, request["file"]]
     text = json.dumps(_answer(request)).encode("ascii")
     with os.fdopen(answer_to, "wb") as stream:
         stream.write(text)
