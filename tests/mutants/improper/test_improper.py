@@ -381,7 +381,6 @@ IMPROPER = {
     "a series whose first datum alone differs": garch(
         "late", f"{PAIR} + half_normal(omega, 1)", start="1/4", following="omega + w[1]*(y - m)**2*0", file="turns.csv"
     ),
-    "a regression with a volatility of two laws": volatile(XY + "y", "dirichlet(w, 1) + dirichlet(w, 1)"),
     "a regression with a volatility, one coefficient without a law or data": volatile(
         "x: [one, k1], y: y",
         f"{OF_ROW} + half_normal(omega, 1)",
