@@ -5,6 +5,7 @@ What a user writes is a function here; its lines are counted beside those of the
 # ruff: noqa: D103 - a model says what it is by what it states
 # pyright: basic, reportMissingImports=false
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
@@ -47,6 +48,27 @@ def rats(rat, t, y):
     numpyro.sample("y", dist.Normal(alpha[rat] + beta[rat] * t, sigma), obs=y)
 
 
+def diamonds(x, y):
+    b = numpyro.sample("b", dist.Normal(0, 1).expand([x.shape[1]]))
+    intercept = numpyro.sample("Intercept", dist.StudentT(3, 8, 10))
+    sigma = numpyro.sample("sigma", dist.FoldedDistribution(dist.StudentT(3, 0, 10)))
+    numpyro.sample("y", dist.Normal(intercept + x @ b, sigma), obs=y)
+
+
+def hmm(y):
+    theta1 = numpyro.sample("theta1", dist.Dirichlet(jnp.ones(2)))
+    theta2 = numpyro.sample("theta2", dist.Dirichlet(jnp.ones(2)))
+    mu = numpyro.sample("mu", ImproperUniform(constraints.positive_ordered_vector, (), (2,)))
+    numpyro.factor("prior", dist.Normal(jnp.array([3.0, 10.0]), 1).log_prob(mu).sum())
+    seen = dist.Normal(mu, 1).log_prob(y[:, None])
+    passes = jnp.log(jnp.stack([theta1, theta2]))
+
+    def forward(alpha, row):
+        return jax.nn.logsumexp(alpha[:, None] + passes, axis=0) + row, None
+
+    numpyro.factor("y", jax.nn.logsumexp(jax.lax.scan(forward, seen[0], seen[1:])[0]))
+
+
 def logistic(x, y):
     theta = numpyro.sample("theta", dist.Normal(0, np.sqrt(10.0)).expand([x.shape[1]]))
     numpyro.sample("y", dist.Bernoulli(logits=x @ theta), obs=y)
@@ -65,10 +87,18 @@ def rats_data(file):
     return {"rat": table["rat"].astype(int), "t": jnp.asarray(table["day"]), "y": jnp.asarray(table["weight"])}
 
 
+def diamonds_data(file):
+    """Return x and y."""
+    table = np.load(file)
+    return {"x": jnp.asarray(np.column_stack([table[f"b{k}"] for k in range(1, 25)])), "y": jnp.asarray(table["y"])}
+
+
 NES = ["real_ideo", "race_adj", "age30_44", "age45_64", "age65up", "educ1", "gender", "income"]
 MESQUITE = ["diam1", "diam2", "canopy_height", "total_height", "density", "group"]
 POSTERIORS = {
+    "diamonds": (diamonds, diamonds_data),
     "earnings": (regression_flat, lambda file: regression_data(file, ["height"], "earn")),
+    "hmm": (hmm, lambda file: {"y": jnp.asarray(np.genfromtxt(file, delimiter=",", names=True)["y"])}),
     "kidiq": (regression_cauchy, lambda file: regression_data(file, ["mom_hs", "mom_iq"], "kid_score")),
     "mesquite": (regression_flat, lambda file: regression_data(file, MESQUITE, "weight")),
     "nes": (regression_flat, lambda file: regression_data(file, NES, "partyid7")),

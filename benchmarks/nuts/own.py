@@ -6,6 +6,7 @@ python own.py large ROWS OUT.npz               minibatches of 1,000
 # pyright: basic, reportMissingImports=false, reportArgumentType=false
 
 import json
+import os
 import sys
 import time
 import warnings
@@ -33,11 +34,11 @@ def main(name: str, source: str, out: str) -> None:
         data = None
         model = rc.compile(source, allow_undecided=True, cache=False)
     fit = model.sample(data, progress=False)
-    ended = time.time()
+    ended, spent = time.time(), sum(os.times()[:4])
     sampling = float(fit.attrs["sampling_seconds"])
     np.savez(out, **{str(key): value.to_numpy() for key, value in fit["posterior"].data_vars.items()})
-    found = {"until_sampling": ended - BEGAN - sampling, "sampling": sampling, "trust": fit.verdict.trust}
-    print(json.dumps(found))
+    found = {"until_sampling": ended - BEGAN - sampling, "sampling": sampling, "processor": spent}
+    print(json.dumps(found | {"trust": fit.verdict.trust}))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def main(name: str, source: str, out: str) -> None:
     mcmc = MCMC(NUTS(model), num_warmup=warmup, num_samples=draws, num_chains=chains, progress_bar=False)
     mcmc.run(random.key(1), **data)
     kept = {key: np.asarray(value) for key, value in mcmc.get_samples(group_by_chain=True).items()}
-    ended = time.time()
+    ended, spent = time.time(), sum(os.times()[:4])
     for seed in (2, 3):  # the first compiles the loop without warmup, which a user's one run has no need of
         began = time.time()
         mcmc.post_warmup_state = mcmc.last_state
@@ -47,7 +47,8 @@ def main(name: str, source: str, out: str) -> None:
     sampling = time.time() - began
     np.savez(out, **kept)
     body = [line for line in inspect.getsource(model).splitlines()[1:] if line.strip()]
-    print(json.dumps({"until_sampling": ended - BEGAN - sampling, "sampling": sampling, "lines": len(body) + 1}))
+    found = {"until_sampling": ended - BEGAN - sampling, "sampling": sampling, "processor": spent}
+    print(json.dumps(found | {"lines": len(body) + 1}))
 
 
 if __name__ == "__main__":

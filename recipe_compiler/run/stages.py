@@ -124,7 +124,8 @@ def settings_of(
     stated = {name: value for name, value in given.items() if value is not None}
     if build.is_planned and "step_size" in stated:
         found = f"{spelled('step_size')}: found {stated['step_size']} for a build with step_size: auto"
-        raise RunError(f"{found}, expected none: state it in the build, and a value of every parameter")
+        serves = "state it in the build, and a value of every parameter, as `recipe run --plan` prints them"
+        raise RunError(f"{found}, expected none: {serves}")
     faults = [fault for name, value in stated.items() for fault in _of_wrong_kind(spelled(name), name, value)]
     if faults:
         raise RunError("\n".join(faults))
