@@ -257,12 +257,18 @@ def plan_run(
         return _subtracting(build, tried, module, data, cache)
 
     found = plan(build, tried, module, emitted, inputs, starts, names, less)
-    if isinstance(found, Bent):
-        walked = found.own.build if found.own is not None else tried
-        if walked is not tried or estimates(tried):
-            run = prepare_run(walked, report, walked.run, data, allow_undecided=allow_undecided, cache=cache)
-            emitted, walked = run.module, run.build
-        found = plan_of_bulk(build, found, Walker(emitted, walked, data), names)
+    if not isinstance(found, Bent):
+        return found, check_once(found.build, cache)
+
+    def walker_of(own: Plan | None) -> Walker:
+        walked = tried if own is None else own.build
+        if walked is tried and not estimates(tried):
+            return Walker(emitted, tried, data)
+        known = report if own is None else check_once(walked, cache)
+        run = prepare_run(walked, known, walked.run, data, allow_undecided=allow_undecided, cache=cache)
+        return Walker(run.module, run.build, data, 1.0 if own is None else own.damping)
+
+    found = plan_of_bulk(build, found, walker_of, names)
     return found, check_once(found.build, cache)
 
 

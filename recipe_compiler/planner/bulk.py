@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.pilot_chains import CHAINS, Settings, Walker
 from recipe_compiler.planner.roles import Open, ParameterRole
-from recipe_compiler.planner.search import decimals, matched
+from recipe_compiler.planner.search import decimals, matched, slowest
 from recipe_compiler.planner.steepness import TURNS, bent_at
 from recipe_compiler.run.linear_step import curvature
 from recipe_compiler.run.map_estimate import Slope
@@ -90,11 +90,10 @@ class Bulk:
     """Where the chains are, chain by chain."""
 
 
-def settings_of(open_ones: tuple[Open, ...], bulk: Bulk, eps: float, thin: int) -> Settings:
+def settings_of(open_ones: tuple[Open, ...], bulk: Bulk, eps: float, thin: int, damping: float) -> Settings:
     """Return the settings of a walk over a bulk: every open parameter is matched to its covariance."""
     K = np.linalg.inv(bulk.covariance)
-    has_mass = any(one.role is ParameterRole.MASS for one in open_ones)
-    gamma = 1.0 if has_mass else float(np.sqrt(np.linalg.eigvalsh(K)[0]))
+    gamma = damping * slowest(open_ones, K)
     return Settings(matched(open_ones, decimals((K + K.T) / 2.0), gamma), eps, thin)
 
 
@@ -176,7 +175,7 @@ def _demand_even(bulk: Bulk) -> None:
 def _window(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], bulk: Bulk, draws: int, number: int) -> Bulk:
     eps, thin = bulk.eps, bulk.thin
     for _ in range(HALVINGS):
-        found = walker.walked(bulk.theta, settings_of(open_ones, bulk, eps, thin), draws, number)
+        found = walker.walked(bulk.theta, settings_of(open_ones, bulk, eps, thin, walker.damping), draws, number)
         if not _ran_off(found, bulk):
             measured = _measured(slope, open_ones, bulk, found[:, draws // 4 :], walker.entries)
             if measured is not None:

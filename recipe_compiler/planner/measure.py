@@ -115,7 +115,7 @@ def measure(
         RunError: chains do not pass from one end of the bulk to the other, or no step size is small enough; says why.
     """
     agrees = True
-    settings = settings_of(open_ones, bulk, bulk.eps, bulk.thin)
+    settings = settings_of(open_ones, bulk, bulk.eps, bulk.thin, walker.damping)
     for k in range((HALVINGS if exact is None else HALVINGS_BESIDE) + 1):
         pace = _paced(walker, bulk, settings, names, seed=100 * (k + 1))
         agrees = pace is None or _agree(pace.moments, exact, share)

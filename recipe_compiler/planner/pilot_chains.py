@@ -14,7 +14,7 @@ from recipe_compiler.run.chains import run_chains
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.load_module import Emitted, users_name
-from recipe_compiler.run.sample import available_cores, potential_place, prepare_inputs, unwatched
+from recipe_compiler.run.sample import NoStepError, available_cores, potential_place, prepare_inputs, unwatched
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.spec.model import Build, Value
 
@@ -47,6 +47,8 @@ class Walker:
     module: Emitted
     build: Build
     data: Data
+    damping: float = 1.0
+    """Friction over that of one time of the bulk."""
 
     @cached_property
     def entries(self) -> float:
@@ -58,24 +60,25 @@ class Walker:
     def walked(self, theta: Array, settings: Settings, draws: int, seed: int) -> Array:
         """Return draws of the potential's block, [chain, draw, coordinate]; NaN once a chain has become infinite.
 
-        All other blocks start at zero: momenta at rest.
+        No numbers at all of a step size above eps_max. All other blocks start at zero: momenta at rest.
 
         Args:
             theta: where each chain starts.
             settings: the values and the step size.
             draws: of each chain, `thin` steps apart.
             seed: counted from `SEED`.
-
-        Raises:
-            RunError: the step size is above eps_max.
         """
         chosen = tuple((name, value_of(value)) for name, value in settings.values.items())
         kept = tuple((name, value) for name, value in self.build.values if name not in settings.values)
         run = replace(self.build.run, step_size=settings.eps, thin=settings.thin)
         build = replace(self.build, values=(*kept, *chosen), run=run, stated_step_size=Fraction(settings.eps))
-        inputs = prepare_inputs(self.module, build, run, self.data, draws)
-        noise, batch = self.module.seed_streams(SEED + seed, len(theta))
         place, widths = potential_place(self.module), self._widths
+        found = np.full((len(theta), draws, widths[place]), np.nan)
+        try:
+            inputs = prepare_inputs(self.module, build, run, self.data, draws)
+        except NoStepError:
+            return found
+        noise, batch = self.module.seed_streams(SEED + seed, len(theta))
         chains = [
             start_chain(
                 self.module, inputs,
@@ -87,7 +90,6 @@ class Walker:
         stopped = run_chains(self.module, inputs, chains, available_cores(), unwatched)
         if stopped is not None:
             signal.raise_signal(stopped)  # it was meant for the whole run, not for the walk alone
-        found = np.full((len(chains), draws, widths[place]), np.nan)
         for k, chain in enumerate(chains):
             found[k, : chain.done] = chain.draws[place][: chain.done]
         return found

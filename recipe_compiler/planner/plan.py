@@ -25,7 +25,7 @@ from recipe_compiler.planner.not_gaussian import NotGaussianError
 from recipe_compiler.planner.other_modes import main_mode, minima
 from recipe_compiler.planner.pilot_chains import LEAST_ENTRIES, Walker, value_of
 from recipe_compiler.planner.roles import Open, open_parameters
-from recipe_compiler.planner.search import Choice, choose, decimals
+from recipe_compiler.planner.search import Choice, choose, decimals, slowest
 from recipe_compiler.planner.steepness import AWAY, OTHERS, Surroundings, surroundings
 from recipe_compiler.planner.subtracted import Subtracting
 from recipe_compiler.run.chain import Inputs
@@ -78,6 +78,8 @@ class Plan:
     """What pilot chains made of the posterior, where no linear step tells it."""
     doubts: tuple[str, ...] = ()
     """Why no run of it is to be believed."""
+    damping: float = 1.0
+    """Friction over that of one time of the bulk, around a mode."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,8 +93,8 @@ class Bent:
     minima: tuple[Array, ...]
     begun: Bulk | ExactDraws
     """What U on rays from the first of them tells; draws of moves that are accepted or refused where there is none."""
-    own: Plan | None = None
-    """The plan around the mode all the same, where there is one: for the gradient it chooses."""
+    own: tuple[Plan, ...] = ()
+    """Plans around the mode all the same, of least work first: for what each makes of the gradient's noise."""
 
 
 def trial(build: Build, width: int, rows: int) -> Build:
@@ -163,20 +165,23 @@ def plan(
     candidates = [linearized]
     if may_vary and gradient and not gradient.stacked:
         candidates.append(replace(linearized, noise=CONTROL_VARIATES))
-    if not bends and (less := subtracting()) is not None:  # V is that of the mode: pilot chains go far from it
-        candidates += filter(None, [less.around(linearized)])
-    own, what = None, (
+    less = subtracting()
+    subtracted = [] if less is None else [*filter(None, [less.around(linearized)])]
+    what = (
         f"U bends: on the way {AWAY:g} sds out its curvature is up to {around.steepest:.2g} and its slope down to "
         f"{around.flattest:.2g} of the quadratic's at its mode"
-    )  # fmt: skip
-    if not bends or len(candidates) > 1:
-        try:
-            choice = choose(tuple(candidates), open_ones, K, stated.share, around.steepest)
-            own = _around_mode(stated, open_ones, choice, mode, K, around)
-        except RunError as why:
-            what = f"the audit of the step at the mode ended with: {str(why).removeprefix('step_size: auto: ')}"
-        if own is not None and not bends:
-            return own
+    )
+    choices: list[Choice] = []
+    for some in (candidates, subtracted):
+        if some and (not bends or len(candidates) + len(subtracted) > 1):
+            try:
+                choices.append(choose(tuple(some), open_ones, K, stated.share, around.steepest))
+            except RunError as why:
+                what = f"the audit of the step at the mode ended with: {str(why).removeprefix('step_size: auto: ')}"
+    choices.sort(key=lambda choice: choice.work)
+    own = tuple(_around_mode(stated, open_ones, choice, mode, K, around) for choice in choices)
+    if own and not bends:
+        return own[0]
     guess = first_guess(slope, (mode.theta,))
     return Bent(what, f"{OTHERS}, or state a step size", slope, (mode.theta,), guess, own)
 
@@ -205,18 +210,31 @@ def _by_draws(
     return Bent(what, serves, slope, (), draws)
 
 
-def plan_of_bulk(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ...]) -> Plan:
+def plan_of_bulk(stated: Build, bent: Bent, walker_of: Callable[[Plan | None], Walker], names: tuple[str, ...]) -> Plan:
     """Return the plan of a run by pilot chains, for a target that no step made linear at a mode describes.
+
+    Where there are plans around its mode, chains are of the first of them whose gradient serves: V subtracted is that
+    of the mode, and chains that go far from it may show a bias that no step size cures.
 
     Args:
         stated: with `step_size: auto`.
         bent: why no linear step is enough.
-        walker: of the build, or of the plan around its mode where there is one: with the gradient that this chose.
+        walker_of: makes the walker of the build, or of a plan around its mode: with the gradient that this chose.
         names: of the coordinates of the potential's block.
 
     Raises:
         RunError: pilot chains do not tell either; says what to do.
     """
+    *others, last = bent.own or (None,)
+    for own in others:
+        try:
+            return _by_pilots(stated, bent, walker_of(own), names)
+        except RunError:
+            continue
+    return _by_pilots(stated, bent, walker_of(last), names)
+
+
+def _by_pilots(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ...]) -> Plan:
     open_ones = open_parameters(stated)
     try:
         if isinstance(bent.begun, ExactDraws):
@@ -233,8 +251,9 @@ def plan_of_bulk(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ..
         stated, open_ones, found.settings.eps, found.settings.thin, found.warmup, walker.build.run.batch_size,
         found.settings.values, walker.build.control is not None and stated.control is None,
         bulk.mean, found.spread**2 * bulk.covariance,
+        subtracts=walker.build.estimated is not None and stated.estimated is None,
     )  # fmt: skip
-    says = tuple(_says_measured(bent, bulk, found, choice, names))
+    says = tuple(_says_measured(bent, bulk, found, choice, names, walker.damping))
     return Plan(restated(stated, choice.changes), says, found.measured)
 
 
@@ -263,7 +282,8 @@ def _around_mode(
         linearized.noise == CONTROL_VARIATES, mode.theta, SPREAD**2 * around.spread,
         subtracts=linearized.build.estimated is not None,
     )  # fmt: skip
-    return Plan(restated(stated, entries.changes), tuple(_says_audited(entries, choice, mode, K)))
+    says = tuple(_says_audited(entries, choice, mode, K))
+    return Plan(restated(stated, entries.changes), says, damping=choice.gamma / slowest(open_ones, K))
 
 
 def _says_audited(entries: ChosenEntries, choice: Choice, mode: Mode, K: Array) -> Iterator[str]:
@@ -285,7 +305,7 @@ def _says_audited(entries: ChosenEntries, choice: Choice, mode: Mode, K: Array) 
 
 
 def _says_measured(
-    bent: Bent, bulk: Bulk, found: MeasuredSettings, entries: ChosenEntries, names: tuple[str, ...]
+    bent: Bent, bulk: Bulk, found: MeasuredSettings, entries: ChosenEntries, names: tuple[str, ...], damping: float
 ) -> Iterator[str]:
     """Yield a plan by pilot chains in lines."""
     measured = found.measured
@@ -299,7 +319,7 @@ def _says_measured(
         yield from bent.begun.agreement(found.moments, names)
     for one in entries.open_ones:
         S = "the covariance of pilot draws"
-        yield f"  {one.name}: {entries.matched_to(one, f'the inverse of {S}', S, '1')}"
+        yield f"  {one.name}: {entries.matched_to(one, f'the inverse of {S}', S, f'{damping:g}')}"
     yield (
         f"  step_size: {entries.eps:g}; measured against steps {SHORTER:g} times shorter, over {measured.draws} draws "
         f"of each: posterior sds off by {measured.off} at most, means by {measured.shift}"

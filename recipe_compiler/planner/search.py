@@ -69,6 +69,11 @@ def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Ar
     return {one.name: of_matrix[one.role] if one.is_matrix else np.asarray(of_number[one.role]) for one in open_ones}
 
 
+def slowest(open_ones: tuple[Open, ...], K: Array) -> float:
+    """Return the lowest frequency that a step has along theta: 1 where the mass is matched to K."""
+    return 1.0 if _has(open_ones, ParameterRole.MASS) else float(np.sqrt(np.linalg.eigvalsh(K)[0]))
+
+
 def _has(open_ones: tuple[Open, ...], role: ParameterRole) -> bool:
     return any(one.role is role for one in open_ones)
 
@@ -94,10 +99,9 @@ def choose(
     """
     # A momentum's longest stable step falls as the square root of the curvature, that of theta alone as the curvature.
     longest = OF_STABLE / (steep if _has(open_ones, ParameterRole.PRECONDITIONER) else math.sqrt(steep))
-    slowest, fastest = np.sqrt(np.linalg.eigvalsh(K)[[0, -1]])
-    has_mass = _has(open_ones, ParameterRole.MASS)
-    first = (1.0 if has_mass else float(slowest)) if _has(open_ones, ParameterRole.FRICTION) else None
-    unit = 1.0 if has_mass or _has(open_ones, ParameterRole.PRECONDITIONER) else 1.0 / float(fastest)
+    first = slowest(open_ones, K) if _has(open_ones, ParameterRole.FRICTION) else None
+    is_matched = _has(open_ones, ParameterRole.MASS) or _has(open_ones, ParameterRole.PRECONDITIONER)
+    unit = 1.0 if is_matched else 1.0 / float(np.sqrt(np.linalg.eigvalsh(K)[-1]))
     why: list[str] = []
 
     def at(linearized: LinearizedChain) -> _Ask:

@@ -210,11 +210,15 @@ def check_settings(module: Emitted, build: Build, settings: RunSettings, data: D
         raise RunError("\n".join(faults))
 
 
+class NoStepError(RunError):
+    """No step of this size can be made with these parameters: it is above eps_max."""
+
+
 def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: Data, draws: int) -> Inputs:
     """Return what the chains of a run are given: values of parameters, constants computed from them, data.
 
-    Raises DataError for parameters or sizes that do not fit, RunError for a step size above eps_max, or for a gradient
-    that is code and does not run. That code is run.
+    Raises DataError for parameters or sizes that do not fit, NoStepError for a step size above eps_max, RunError for a
+    gradient that is code and does not run. That code is run.
     """
     sizes = resolve_sizes(build, data)
     declared = {parameter.name for parameter in declared_parameters(build)}
@@ -263,7 +267,7 @@ def _constants_of(
     try:
         constants = module.prepare(*parameters, eps, *numbers)
     except (ValueError, np.linalg.LinAlgError) as error:
-        raise RunError(str(error)) from error
+        raise NoStepError(str(error)) from error
     return tuple(_argument(np.asarray(constant)) for constant in constants)
 
 

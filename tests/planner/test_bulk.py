@@ -14,6 +14,7 @@ from recipe_compiler.planner.roles import Open, ParameterRole
 
 K = np.array([[4.0, 1.2], [1.2, 1.0]])
 MASS = (Open(Parameter("M", Shape("d", "d")), ParameterRole.MASS),)
+BOTH = (*MASS, Open(Parameter("C", Shape("d", "d")), ParameterRole.FRICTION))
 
 
 @dataclass
@@ -23,10 +24,14 @@ class Walks:
     limit: float
     away: float
     entries: float = 30.0
+    damping: float = 1.0
     tried: list[float] = field(default_factory=list)
+    frictions: list[np.ndarray] = field(default_factory=list)
 
     def walked(self, theta: np.ndarray, settings: Settings, draws: int, seed: int) -> np.ndarray:
         self.tried.append(settings.eps)
+        if "C" in settings.values:
+            self.frictions.append(settings.values["C"] @ np.linalg.inv(settings.values["M"]))
         root = np.linalg.cholesky(np.linalg.inv(K))
         found = np.random.default_rng(seed).standard_normal((len(theta), draws, 2)) @ root.T
         if settings.eps > self.limit:
@@ -49,3 +54,12 @@ def test_a_step_at_which_a_chain_runs_off_is_halved(away: float) -> None:
 def test_chains_that_run_off_at_every_step_are_refused() -> None:
     with pytest.raises(RunError, match="pilot chains run off at every step size, at last"):
         learnt(slope, Walks(limit=0.0, away=1e36), MASS, first_guess(slope, (np.zeros(2),)))
+
+
+@pytest.mark.parametrize("damping", [1.0, 8.0])
+def test_friction_is_what_the_audit_chose_beside_the_mass_of_the_bulk(damping: float) -> None:
+    walks = Walks(limit=np.inf, away=0.0, damping=damping)
+    learnt(slope, walks, BOTH, first_guess(slope, (np.zeros(2),)))
+    assert walks.frictions
+    for friction in walks.frictions:
+        np.testing.assert_allclose(friction, damping * np.eye(2), atol=1e-9)

@@ -36,6 +36,7 @@ class Known:
     lost: float = math.inf
     """The step size above which one chain in 50 leaves the finite numbers."""
     entries: float = 30.0
+    damping: float = 1.0
     asked: list[Settings] = field(default_factory=list)
 
     def walked(self, theta: np.ndarray, settings: Settings, draws: int, seed: int) -> np.ndarray:
