@@ -11,7 +11,14 @@ from recipe_compiler.emit.print_chain import told_by
 from recipe_compiler.emit.sampler import DrawnArray, Keyword, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
-from recipe_compiler.program.lower_cycle import ACCEPTANCE, INVOLUTION_ACCEPTANCE, IRREVERSIBLE, TRIED, UNSOLVED
+from recipe_compiler.program.lower_cycle import (
+    ACCEPTANCE,
+    INVOLUTION_ACCEPTANCE,
+    IRREVERSIBLE,
+    TOO_FEW,
+    TRIED,
+    UNSOLVED,
+)
 from recipe_compiler.program.lower_draw import OF_NORMALS
 from recipe_compiler.program.program import Cycle, Program
 from recipe_compiler.spec.model import Build, Scheme
@@ -111,6 +118,7 @@ _TOLD = {
     IRREVERSIBLE: "how many of them were refused since they do not lead back to where they began",
     TRIED: "how many of them there were: where none was, acceptance is NaN",
     INVOLUTION_ACCEPTANCE: "the mean probability that the involutions of a draw were accepted with",
+    TOO_FEW: "how many draws by slices had a level below what no place holds: places that are not held reach it",
 }
 """What is told of the moves of a draw."""
 

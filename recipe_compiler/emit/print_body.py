@@ -12,7 +12,7 @@ from recipe_compiler.program.loops import (
     Clip,
     Comment,
     Constant,
-    Due,
+    Decide,
     Factor,
     For,
     ForBatch,
@@ -96,7 +96,7 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield from _done(statement, indent)
         case Variate() | Stream():
             yield from _random(statement, indent)
-        case Uniform() | Accept() | Choose() | Due():
+        case Uniform() | Accept() | Choose() | Decide():
             yield f"{pad}{_move(statement)}"
         case Invert() | Factor() | Propagate() | Scale() | Clip():
             yield from _print_factors(statement, indent)
@@ -114,8 +114,9 @@ def _done(statement: Repeat | When, indent: int) -> Iterator[str]:
         case When(flag, body, otherwise):
             yield f"{pad}if {flag}:"
             yield from print_body(body, indent + 4)
-            yield f"{pad}else:"
-            yield from print_body(otherwise, indent + 4)
+            if otherwise:
+                yield f"{pad}else:"
+                yield from print_body(otherwise, indent + 4)
 
 
 def _slice(start: Size, sizes: tuple[Size, ...]) -> str:
@@ -151,7 +152,7 @@ def _words_of(state: str) -> str:
     return ", ".join(f"{state}[{k}]" for k in range(4))
 
 
-def _move(statement: Uniform | Accept | Choose | Due) -> str:
+def _move(statement: Uniform | Accept | Choose | Decide) -> str:
     """Return the line that decides something of a move, or chooses by what was decided."""
     match statement:
         case Uniform(target, least, most, normals):
@@ -159,8 +160,8 @@ def _move(statement: Uniform | Accept | Choose | Due) -> str:
         case Accept(flag, probability, log_ratio, normals):
             given = ", ".join((log_ratio, *map(print_scalar, normals)))
             return f"{flag}, {print_scalar(probability)} = _accepted({given})"
-        case Due(flag, count, every):
-            return f"{flag} = _is_due({print_scalar(count)}, {every})"
+        case Decide(flag, function, read, numbers):
+            return f"{flag} = {function}({', '.join((*map(print_scalar, read), *map(str, numbers)))})"
         case Choose(target, flag, taken, refused):
             return f"{print_scalar(target)} = {print_scalar(taken)} if {flag} else {print_scalar(refused)}"
 

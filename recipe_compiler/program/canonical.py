@@ -390,7 +390,7 @@ def _moved(cycle: Cycle) -> Iterator[str]:
             case Refresh(_, _, new, _, noise):
                 yield from (new, noise.name)
             case Draw(_, _, new):
-                yield new
+                yield from filter(None, (new, move.told))
             case Trajectory():
                 yield from move.names
             case Involution(draws, images):

@@ -17,7 +17,7 @@ from recipe_compiler.program.loops import (
     Assign,
     Choose,
     Clip,
-    Due,
+    Decide,
     Factor,
     For,
     ForBatch,
@@ -306,8 +306,8 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
             return _Touched(normals, (Ref(target),))
         case Accept(flag, probability, log_ratio, normals):
             return _Touched((Ref(log_ratio), *normals), (Ref(flag), probability))
-        case Due(flag, count):
-            return _Touched((count,), (Ref(flag),))
+        case Decide(flag, _, read):
+            return _Touched(read, (Ref(flag),))
         case Variate(target, _, parameters):
             return _Touched(tuple(ref for value in parameters for ref in refs_of(value)), (target,))
         case Choose(target, flag, taken, refused):

@@ -316,17 +316,18 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
-    """`flag` is set where a count is a multiple of `every`."""
+class Decide:
+    """`flag` is what a support function finds of some numbers: whether a move is due, a place is above a level."""
 
     flag: str
-    count: Ref
-    every: int
+    function: str
+    read: tuple[Ref, ...]
+    numbers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """`body` is done where `flag` is set, `otherwise` where it is not; both write the same."""
+    """`body` is done where `flag` is set, `otherwise` where it is not; what one alone writes is not read after it."""
 
     flag: str
     body: tuple["Statement", ...]
@@ -374,7 +375,7 @@ class Invoke:
 Loop = For | Repeat | ForBatch | ForBlocks | Iterate
 Copy = Take | Pack | Unpack | Inside | View
 Matrix = Invert | Factor | Propagate
-Move = Uniform | Accept | Choose | Due | When
+Move = Uniform | Accept | Choose | Decide | When
 Random = Variate | Stream
 Statement = Assign | Increment | Move | Random | Loop | Copy | Comment | Progress | Matrix | Scale | Clip | Invoke
 
@@ -424,8 +425,8 @@ def _names_of_random(statement: Move | Random) -> Iterator[str]:
             yield from (flag, probability.name, log_ratio, *(ref.name for ref in normals))
         case Choose(target, flag, taken, refused):
             yield from (target.name, flag, *(ref.name for value in (taken, refused) for ref in refs_of(value)))
-        case Due(flag, count):
-            yield from (flag, count.name)
+        case Decide(flag, _, read):
+            yield from (flag, *(ref.name for ref in read))
         case When(flag, body, otherwise):
             yield from (flag, *names_in((*body, *otherwise)))
         case Variate(target, _, parameters):
@@ -443,7 +444,7 @@ def _names(statement: Statement) -> Iterator[str]:
             yield from names_in(body)
         case Repeat(count, body):
             yield from (*((count,) if isinstance(count, str) else ()), *names_in(body))
-        case Uniform() | Accept() | Choose() | Due() | When() | Variate() | Stream():
+        case Uniform() | Accept() | Choose() | Decide() | When() | Variate() | Stream():
             yield from _names_of_random(statement)
         case Iterate(_, _, body, advance, unsolved):
             yield from (*names_in((*body, *advance)), unsolved.name)

@@ -22,7 +22,7 @@ from recipe_compiler.program.loops import (
     Choose,
     Comment,
     Constant,
-    Due,
+    Decide,
     Increment,
     Invoke,
     Plus,
@@ -60,7 +60,9 @@ TRIED = "tried"
 """Whether a move was there to be accepted, of a cycle that does not have one each time."""
 INVOLUTION_ACCEPTANCE = "involution_acceptance"
 """The mean probability with which the involutions of a cycle are taken."""
-TOLD = (ACCEPTANCE, UNSOLVED, IRREVERSIBLE, TRIED, INVOLUTION_ACCEPTANCE)
+TOO_FEW = "too_few"
+"""How many draws by slices of a cycle had a level below what no place holds."""
+TOLD = (ACCEPTANCE, UNSOLVED, IRREVERSIBLE, TRIED, INVOLUTION_ACCEPTANCE, TOO_FEW)
 """What a step may leave besides the state of the chain."""
 REST = "rest"
 """The procedure that returns H - U."""
@@ -278,13 +280,12 @@ def lower_cycle(
     lowered: list[Lowered] = []
     flags, defined = each(naming, defined, tuple(f"due_{every}" for every in cycle.schedules))
     due = dict(zip(cycle.schedules, flags, strict=True))
-    told = told_of(cycle)
-    taken = list[Scalar]()
+    told, taken = told_of(cycle), list[Scalar]()
     for place, move in enumerate(cycle.moves):
         if isinstance(move, Trajectory):
             shapes |= {value.name: value.shape for value in move.values if value.end}
             own, defined = _trajectory(defined, move, program, called)
-            lowered.append(_walked_when_due(defined, move, own, due, told))
+            lowered.append(_walked_when_due(defined, move, own, due, told_of_trajectory(cycle)))
         elif isinstance(move, Involution):
             own, probability, defined = _reflected(defined, move, moves.involutions[place], called)
             lowered.append(own)
@@ -293,7 +294,12 @@ def lower_cycle(
             own = _drawn(move, called.draws[place], program) if isinstance(move, Draw) else moves.refreshes[place]
             lowered.append(_when_due(defined, move, own, due))
     shapes |= {cycle.counter: SCALAR} if cycle.counter else {}
-    body = (*_counted(cycle, due), *(statement for own in lowered for statement in own.body), *_mean(taken))
+    body = (
+        *_counted(cycle, due),
+        *(statement for own in lowered for statement in own.body),
+        *_mean(taken),
+        *_few(cycle),
+    )
     normals = tuple(array for own in lowered for array in own.normals)
     given = {array.name for procedure in called.every for array in procedure.inputs} | names_in(body)
     stream = (STREAM,) if any(STREAM in procedure.inputs for procedure in called.every) else ()
@@ -312,7 +318,7 @@ def _counted(cycle: Cycle, due: Mapping[int, str]) -> Iterator[Statement]:
     """Yield the statements that say which moves are due, and count the cycle."""
     if cycle.counter:
         count = Ref(cycle.counter, (0,))
-        yield from (Due(flag, count, every) for every, flag in due.items())
+        yield from (Decide(flag, "_is_due", (count,), (every,)) for every, flag in due.items())
         yield Assign(Ref(cycle.counted, (0,)), Plus((count, Constant(Fraction(1)))))
 
 
@@ -321,16 +327,32 @@ def _when_due(defined: Definitions, move: Refresh | Draw, own: Lowered, due: Map
     if move.every == 1:
         return own
     left = _copies(defined, [(move.new, move.old, move.block.shape)])
+    if isinstance(move, Draw) and move.told:
+        left = (*left, Assign(Ref(move.told, (0,)), Constant(Fraction(0))))
     return replace(own, body=(When(due[move.every], own.body, left),))
 
 
 def told_of(cycle: Cycle) -> tuple[str, ...]:
-    """Return the names of what a cycle reports of the move that it accepts or refuses; empty if it has none."""
-    move, mapped = cycle.accepted, (INVOLUTION_ACCEPTANCE,) if cycle.involutions else ()
+    """Return what a cycle tells beside its state: of what is accepted or refused, and of levels that places reach."""
+    mapped = (INVOLUTION_ACCEPTANCE,) if cycle.involutions else ()
+    few = (TOO_FEW,) if any(draw.told for draw in cycle.draws) else ()
+    return (*told_of_trajectory(cycle), *mapped, *few)
+
+
+def told_of_trajectory(cycle: Cycle) -> tuple[str, ...]:
+    """Return what is told of the trajectory that is accepted or refused; nothing where there is none."""
+    move = cycle.accepted
     if move is None:
-        return mapped
+        return ()
     guards = (UNSOLVED, IRREVERSIBLE) if move.is_solved else ()
-    return (ACCEPTANCE, *guards, *((TRIED,) if move.every > 1 else ()), *mapped)
+    return (ACCEPTANCE, *guards, *((TRIED,) if move.every > 1 else ()))
+
+
+def _few(cycle: Cycle) -> Iterator[Statement]:
+    """Yield what adds up how many draws by slices had too few places; nothing where none counts that."""
+    told = tuple(Ref(draw.told, (0,)) for draw in cycle.draws if draw.told)
+    if told:
+        yield Assign(Ref(TOO_FEW, (0,)), plus(told))
 
 
 def _walked_when_due(
@@ -340,7 +362,7 @@ def _walked_when_due(
     if move.every == 1:
         return own
     left = _copies(defined, [(value.end, value.start, value.shape) for value in move.values if value.end])
-    zeros = tuple(Assign(Ref(name, (0,)), Constant(Fraction(0))) for name in told if name != INVOLUTION_ACCEPTANCE)
+    zeros = tuple(Assign(Ref(name, (0,)), Constant(Fraction(0))) for name in told)
     ones = (Assign(Ref(TRIED, (0,)), Constant(Fraction(1))),) if TRIED in told else ()
     return replace(own, body=(When(due[move.every], (*own.body, *ones), (*left, *zeros)),))
 
@@ -389,7 +411,8 @@ def _drawn(move: Draw, own: LoweredDraw, program: Program) -> Lowered:
     """Return the call that draws a block by its law."""
     room = () if move.new in program.left.values() else (_array(move.new, move.block.shape),)
     call = invoke(own.procedure, {move.block.name: move.old})
-    return Lowered((call,), own.normals, (*own.procedure.work, *room))
+    _, *told = own.procedure.outputs
+    return Lowered((call,), own.normals, (*own.procedure.work, *room, *told))
 
 
 def invoke(procedure: Procedure, actual: Mapping[str, str], targets: tuple[str, ...] = ()) -> Invoke:

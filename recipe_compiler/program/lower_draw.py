@@ -24,6 +24,7 @@ from recipe_compiler.program.loops import (
     Assign,
     Call,
     Constant,
+    Decide,
     Increment,
     Invoke,
     Kronecker,
@@ -35,11 +36,12 @@ from recipe_compiler.program.loops import (
     Times,
     Variate,
     View,
+    When,
     names_in,
 )
 from recipe_compiler.program.lower_constraint import ConstraintCode, around_by_logs
 from recipe_compiler.program.lower_gradient import Out, sums_of
-from recipe_compiler.program.program import Draw
+from recipe_compiler.program.program import SLICES, Draw
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Index, Tensor
 
@@ -111,6 +113,15 @@ COMPUTED: Mapping[tuple[str, str], Computed] = {
 CATEGORICAL = "_next_categorical"
 """What draws the place of the one in a row, by inverting sums of exp(logit - maximum); of one word of the stream."""
 
+CATEGORICAL_ABOVE = "_next_categorical_above"
+"""The same among the places whose weight is at a level or above it."""
+
+REACHES = "_reaches"
+"""What finds whether a weight is at a level or above it."""
+
+TOLD_BELOW = "_told_below"
+"""What tells 1 where a level is below what no place holds, else what was told of rows before."""
+
 OF_NORMALS = frozenset(law for law, _ in COMPUTED if not COMPUTED[law, _].variates)
 """The laws that take normals alone, of which a chain draws as many at every step."""
 
@@ -166,7 +177,7 @@ def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> tup
     procedure = Procedure(
         name,
         _says(move, names),
-        (Array(move.new, sizes),),
+        (Array(move.new, sizes), *((Array(move.told, (1,)),) if move.told else ())),
         (*normals, *stream),
         work,
         (*views, *before, *kept, *body),
@@ -198,6 +209,8 @@ def _says(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
     """Return what a draw computes, in words; `names` are those of the parameters in its body."""
     if move.law == "CIR":
         return _says_flow(move, names)
+    if move.law == SLICES:
+        return _says_slices(move, names)
     law = f"N(inv({names[1]}) {names[0]}, inv({names[1]}))" if move.by_precision else f"{move.law}({', '.join(names)})"
     says = f"{_part(move)} is drawn from {law}, its law given all else."
     at = [("", "[i]", "[i,j]")[len(parameter.free)] for parameter in move.parameters]
@@ -210,6 +223,23 @@ def _part(move: Draw) -> str:
     by_set = f" (here the variables of its {move.via})" if move.drawn.constraint is not None else ""
     via = by_set or (f" (here its {move.via})" if move.via else "")
     return f"{part}: {move.name}{via}"
+
+
+def _says_slices(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return how rows are drawn below levels, in words."""
+    logits, log_w, level, *left = names
+    n, k = ("[i]", "[j]") if len(move.drawn.shape.sizes) == 2 else ("", "[i]")
+    of_weights = f"{n if len(move.parameters[1].free) == 2 else ''}{k}".replace("][", ",")
+    of_logits = f"{n}{k}".replace("][", ",")
+    beyond = (f"{move.told} is 1 where a level is below {left[0]} = {text(move.parameters[2])}.",) if left else ()
+    return (
+        f"{_part(move)} is drawn by slices, which keep its law given all else: {level} = {log_w}[k] - E, E ~ "
+        f"Exponential(1), k the place of a row; then its place from Categorical({logits}) among those with "
+        f"{log_w} >= {level}.",
+        f"{log_w}{of_weights} = {text(move.parameters[1])}.",
+        f"{logits}{of_logits} = {text(move.parameters[0])}.",
+        *beyond,
+    )
 
 
 def _says_flow(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -280,6 +310,50 @@ def _rows(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitio
     )
     work = (Array(logits, (place.size,)), Array(sums, (place.size,)))
     return ((logits,), (Stream(STREAM.name, nested(tuple(rows), body)),), (), work), defined
+
+
+def _slices(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
+    """Return the loop over the rows of a discrete block: a level, logits at the places that reach it, and the row.
+
+    Weights that are alike in all rows are computed once. What stays of logits at other places nobody reads.
+    """
+    loops = defined.loops(move.drawn.shape.sizes)
+    *rows, (place, at) = loops
+    scope, row = tuple(index for index, _ in loops), tuple(variable for _, variable in rows)
+    values, defined = each(lambda known, tensor: scalar(known, tensor, scope, dict(loops)), defined, move.parameters)
+    wanted = (
+        f"{name}_{move.name}" for name in ("logits", "log_w", "level", "left", "sums", "k", "E", "reached", "below")
+    )
+    names, defined = each(lambda known, name: known.naming(name), defined, wanted)
+    logits, log_w, level, left, sums, k, drawn, reached, below = names
+    own = move.drawn.name
+    weights = nested(((place, at),), (Assign(Ref(log_w, (at,)), values[1]),))
+    by_row = bool(rows) and any(index == rows[0][0] for index in move.parameters[1].free)
+    count = (Invoke(TOLD_BELOW, (below, level, left), (below,)),) if move.told else ()
+    nothing = Times((Constant(Fraction(0)), Ref(k)))
+    body = (
+        *(weights if by_row else ()),
+        Assign(Ref(level), Constant(Fraction(0))),
+        *nested(((place, at),), (Increment(Ref(level), Times((Ref(own, (*row, at)), Ref(log_w, (at,))))),)),
+        Variate(Ref(drawn), "_next_exponential", ()),
+        Increment(Ref(level), Times((MINUS, Ref(drawn)))),
+        *count,
+        *nested(
+            ((place, at),),
+            (
+                Decide(reached, REACHES, (Ref(log_w, (at,)), Ref(level))),
+                When(reached, (Assign(Ref(logits, (at,)), values[0]),), ()),
+            ),
+        ),
+        Variate(Ref(k), CATEGORICAL_ABOVE, (Ref(logits), Ref(log_w), Ref(level), Ref(sums))),
+        *nested(((place, at),), (Assign(Ref(out, (*row, at)), plus((Kronecker(at, k), nothing))),)),
+    )
+    counted = (Assign(Ref(left), values[2]), Assign(Ref(below), Constant(Fraction(0)))) if move.told else ()
+    told = (Assign(Ref(move.told, (0,)), Ref(below)),) if move.told else ()
+    before = (*counted, *(() if by_row else weights))
+    work = tuple(Array(name, (place.size,)) for name in (logits, log_w, sums))
+    stream = Stream(STREAM.name, nested(tuple(rows), body))
+    return ((logits, log_w, level, *((left,) if move.told else ())), (*before, stream, *told), (), work), defined
 
 
 def _shares(defined: Definitions, move: Draw, out: str) -> tuple[_Parts, Definitions]:
@@ -389,6 +463,7 @@ LOWERED: Mapping[tuple[str, str], Callable[[Definitions, Draw, str], tuple[_Part
     ("CIR", ""): _moved,
     ("CIR", "log"): _moved,
     ("Categorical", ""): _rows,
+    (SLICES, ""): _slices,
     ("Dirichlet", Constraint.SIMPLEX): _shares,
 }
 """How the laws are lowered: entry by entry, a row at a time, or a block at once; by the variable or the set of it."""

@@ -7,6 +7,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.program import (
     EPS,
+    SLICES,
     Cycle,
     Draw,
     Evaluate,
@@ -207,7 +208,8 @@ def _of_draw(move: Draw, program: Program) -> Iterator[TensorPlace]:
         free = tuple(Index(size, label) for size in move.drawn.shape.sizes for label in labels)
         if len(move.drawn.shape.sizes) == 2:
             free = tuple(Index(size, label) for size, label in zip(move.drawn.shape.sizes, "ij", strict=True))
-        whole = () if move.law == "Uniform" else free
+        whole = () if move.law == "Uniform" or (move.law == SLICES and k == 2) else free
+        whole = free[-1:] if move.law == SLICES and parameter.free == free[-1:] else whole  # alike in all rows
         yield TensorPlace(f"parameter {k} of the law of {move.drawn.name}", parameter, whole, known)
     if move.datum is not None and move.count is not None:
         free = (*_free(move.drawn, "i"), Index(move.count, "n"))

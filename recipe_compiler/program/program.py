@@ -315,12 +315,20 @@ class Refresh:
     """It is done where the cycles before it are a multiple of this; elsewhere `new` is `old`."""
 
 
+SLICES = "Slices"
+"""The law of rows that are drawn by slices, from those before: its parameters are logits less log w, and log w."""
+
+
 @dataclass(frozen=True, slots=True)
 class Draw:
     """A block b of the target is redrawn given all others: `new` is `old` except for the entries of b.
 
     For `CIR` b moves on for the time eps, db = (shape - rate b) dt + sqrt(2 b) dW, entry by entry: with e = exp(-rate
     eps) and c = (1 - e)/rate it becomes c G, G ~ Gamma(shape + K, 1), K ~ Poisson(b e/c) (Cox, Ingersoll, Ross 1985).
+
+    Of `Slices` a row at its place z has the level log w_z - E, E ~ Exponential(1), and is drawn by exp(logits)/w among
+    the places k with log w_k at the level or above it (Walker 2007). A third parameter is the logarithm of the weights
+    that no place holds: it is told whether a level is below that.
     """
 
     block: Block
@@ -334,7 +342,7 @@ class Draw:
     name: str
     """Of b, as the target declares it."""
     law: str
-    """The name of the law: `N`, `Gamma`; `CIR` of the flow that keeps `Gamma`, from the value of b before."""
+    """The name of the law: `N`, `Gamma`; `CIR` of the flow that keeps `Gamma`, from the value of b before; `Slices`."""
     parameters: tuple[Tensor, ...]
     """Those of the law, free of b; a data field in them is all of its rows."""
     by_precision: bool = False
@@ -350,6 +358,8 @@ class Draw:
     """The number of data N, likewise."""
     every: int = 1
     """As of `Refresh`."""
+    told: str = ""
+    """What is 1 where a level is below what no place holds, else 0; empty where that is not told."""
 
     @property
     def start(self) -> int:
@@ -504,7 +514,8 @@ class Cycle:
         along = (name for own in self.moves if isinstance(own, Trajectory) for name in own.names)
         images = (name for own in self.involutions for image in own.images for name in (image.at, image.new))
         own = (drawn.block.name for move in self.involutions for drawn in move.draws)
-        return frozenset((*drawn, *along, *images, *own, *filter(None, (self.counter, self.counted))))
+        told = (draw.told for draw in self.draws)
+        return frozenset((*drawn, *along, *images, *own, *filter(None, (self.counter, self.counted, *told))))
 
     @property
     def schedules(self) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from recipe_compiler.program.loops import (
     Choose,
     Clip,
     Constant,
-    Due,
+    Decide,
     For,
     ForBatch,
     ForBlocks,
@@ -71,8 +71,8 @@ def refs(body: Iterable[Statement]) -> Iterator[Ref]:
                 yield from (target, *refs_of(taken), *refs_of(refused))
             case Variate(target, _, parameters):
                 yield from (target, *(ref for value in parameters for ref in refs_of(value)))
-            case Due(_, count):
-                yield count
+            case Decide(_, _, read):
+                yield from read
             case When(_, inner, otherwise):
                 yield from refs((*inner, *otherwise))
             case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
@@ -146,8 +146,8 @@ def with_refs(statement: Statement, rule: Callable[[Ref], Ref]) -> Statement:
             return Variate(rule(target), function, tuple(value_with_refs(value, rule) for value in parameters))
         case For() | Repeat() | ForBatch() | ForBlocks() | Stream():
             return replace(statement, body=tuple(with_refs(inner, rule) for inner in statement.body))
-        case Due(_, count):
-            return replace(statement, count=rule(count))
+        case Decide(_, _, read):
+            return replace(statement, read=tuple(map(rule, read)))
         case When(_, body, otherwise):
             body, otherwise = (tuple(with_refs(inner, rule) for inner in part) for part in (body, otherwise))
             return replace(statement, body=body, otherwise=otherwise)

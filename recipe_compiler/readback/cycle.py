@@ -21,9 +21,11 @@ from recipe_compiler.program.lower_cycle import (
     HEAT,
     INVOLUTION_ACCEPTANCE,
     IRREVERSIBLE,
+    TOO_FEW,
     TRIED,
     UNSOLVED,
     told_of,
+    told_of_trajectory,
 )
 from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.program import Auxiliary, Cycle, Draw, Involution, Move, Noise, Refresh, Trajectory
@@ -55,6 +57,11 @@ REFUSED = (sp.Symbol("lost"), sp.Symbol("leads one way"))
 """Whether a guard refuses it: no number is where it ends, or it does not lead back."""
 _COUNT = sp.Symbol("cycles before")
 """The cycles of the chain before this one."""
+
+
+def _made(name: str, entry: int, draw: int) -> sp.Symbol:
+    """Return an entry of what a draw leaves."""
+    return sp.Symbol(f"{name}[{entry}] of draw {draw}")
 
 
 def _heat(step: int) -> sp.Symbol:
@@ -124,8 +131,9 @@ class _Boxes:
         state = self._state(named, [block.name for block in self.module.program.blocks])
         random = [named[a.name] for a in own.inputs if a in self.module.kernel.noises or a == STREAM]
         self.draws.append((own.name, state, random))
-        name = own.outputs[0].name
-        named[name][:] = [sp.Symbol(f"{name}[{k}] of draw {len(self.draws)}") for k in range(len(named[name]))]
+        for array in own.outputs:
+            count = len(named[array.name])
+            named[array.name][:] = [_made(array.name, k, len(self.draws)) for k in range(count)]
 
     def gradient(self, arguments: list[Value]) -> None:
         """Evaluate the gradient."""
@@ -320,6 +328,8 @@ class _Moves:
     """How many of the calls of U, of H - U and of the comparison with a uniform number are."""
     probabilities: list[sp.Symbol] = field(default_factory=list[sp.Symbol])
     """Those that involutions are taken with."""
+    few: list[sp.Symbol] = field(default_factory=list[sp.Symbol])
+    """What draws by slices tell, of those that are due."""
     of_trajectory: sp.Symbol | None = None
     """That of taking the end of a trajectory."""
 
@@ -338,6 +348,8 @@ class _Moves:
                     self._same(self.entries(move.old), self.entries(move.new), f"{move.block.name}, which is not due")
                     if isinstance(move, Draw):
                         self.procedures.pop(0)
+                    if isinstance(move, Draw) and move.told:
+                        self._same([sp.Integer(0)], self.entries(move.told), f"what {move.name}, not due, tells")
                 case Trajectory() if self._is_left_out(move):
                     for value in (own for own in move.values if own.end):
                         self._same(self.entries(value.start), self.entries(value.end), f"{value.name}, not due")
@@ -366,16 +378,16 @@ class _Moves:
         self._told(cycle, accepts=bool(accepts))
 
     def _told(self, cycle: Cycle, *, accepts: bool) -> None:
-        """Check what is reported of the move that is accepted or refused; zeros where it is not due."""
-        told = told_of(cycle)
+        """Check what is told of the move that is accepted or refused, zeros where it is not due, and of draws."""
+        told = told_of_trajectory(cycle)
         if accepts and self.of_trajectory is not None:
             self._same([self.of_trajectory], self.entries(ACCEPTANCE), "the acceptance")
         if self.probabilities:
             mean = sp.Add(*self.probabilities) / len(self.probabilities)
             self._same([mean], self.entries(INVOLUTION_ACCEPTANCE), "the acceptance of involutions")
+        if TOO_FEW in told_of(cycle):
+            self._same([sp.Add(*self.few)], self.entries(TOO_FEW), "how many draws had too few places")
         for name in told if not accepts else ():
-            if name == INVOLUTION_ACCEPTANCE:
-                continue
             self._same([sp.Integer(0)], self.entries(name), f"{name} of no move")
         if TRIED in told and accepts:
             self._same([sp.Integer(1)], self.entries(TRIED), "that a move was tried")
@@ -486,8 +498,11 @@ class _Moves:
                 self._take([array.name])
         made = len(self.boxes.draws) - len(self.drawn)
         count = len(self.here.block(move.block))
-        stated = [sp.Symbol(f"{own.outputs[0].name}[{k}] of draw {made}") for k in range(count)]
+        stated = [_made(own.outputs[0].name, k, made) for k in range(count)]
         self._same(stated, self.entries(move.new), f"what is left of the draw of {move.name}")
+        if move.told:
+            self.few.append(_made(move.told, 0, made))
+            self._same(self.few[-1:], self.entries(move.told), f"whether the places of {move.name} were too few")
 
     def _of(self, name: str) -> list[sp.Symbol]:
         (array,) = (a for a in self.module.kernel.noises if a.name == name)

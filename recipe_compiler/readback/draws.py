@@ -16,8 +16,8 @@ from recipe_compiler.algebra.scalars.symbols import length, positions
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.lower_draw import CATEGORICAL, STREAM
-from recipe_compiler.program.program import Draw
+from recipe_compiler.program.lower_draw import CATEGORICAL, CATEGORICAL_ABOVE, REACHES, STREAM, TOLD_BELOW
+from recipe_compiler.program.program import SLICES, Draw
 from recipe_compiler.readback.gradient import BATCH, batches, stated_value
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, rational_of
@@ -32,6 +32,14 @@ MOST_PLACES = 3
 
 Value = Any
 Scalars = Sequence[Scalar]
+
+
+ONE_EACH, LEVEL_AND_ONE = "expected one in each of its rows", "expected a level and a place in each of its rows"
+
+
+def _told(levels: int) -> sp.Symbol:
+    """Return what is told of so many levels."""
+    return sp.Symbol(f"too few of {levels}")
 
 
 def _itself(draw: Scalar) -> Scalar:
@@ -95,6 +103,10 @@ class Words:
     here: Names
     drawn: list[tuple[str, list[Value], Scalar]] = field(default_factory=list)
     """Law, parameters and the variate of every draw."""
+    reached: list[tuple[Scalar, Scalar, bool]] = field(default_factory=list)
+    """What was compared with a level, the level, and whether it reaches it."""
+    compared: list[list[Value]] = field(default_factory=list)
+    """What was told before, the level, and what is left, of every level that is compared with that."""
     first: int = 0
     """Which place the first category is: that of the next is one further, so that each place is one that is drawn."""
 
@@ -103,26 +115,41 @@ class Words:
         """The words of the stream at this point."""
         return [sp.Symbol(f"word[{k}, {len(self.drawn)}]") for k in range(4)]
 
+    def reaches(self, arguments: list[Value]) -> bool:
+        """Return whether a place reaches a level: of any two in a row one does, so that both ways are read."""
+        self.reached.append((*arguments, (self.first + len(self.reached)) % 2 == 0))
+        return self.reached[-1][-1]
+
+    def below(self, arguments: list[Value]) -> sp.Symbol:
+        """Return what is told of a level after so many others."""
+        self.compared.append(arguments)
+        return _told(len(self.compared))
+
     def fill(self, name: str, arguments: list[Value]) -> Value:
         """Draw one variate: check the state passed, record law and parameters, return a symbol and a new state."""
         given, words = arguments[:-4], arguments[-4:]
         if words != self.now:
             raise CompilerError(f"the emitted {name} was read back and takes words that are not the last of the stream")
-        if name == CATEGORICAL:
-            return (self._place(given), *self.now)
+        if name in (CATEGORICAL, CATEGORICAL_ABOVE):
+            return (self._place(name, given), *self.now)
         law, kept = VARIATES[name]
         draw = self.here.valued(sp.Symbol(f"variate[{len(self.drawn)}]", positive=True))
         draw = draw / 2 if self.here.at_point else draw  # below 1, as a uniform one is
         self.drawn.append((law, given, draw))
         return (kept(draw), *self.now)
 
-    def _place(self, arguments: list[Value]) -> int:
-        """Return a place that is drawn by logits, of which sums are left in the other argument: not to be read."""
-        logits, sums = arguments
-        if any(logit is None for logit in logits):
+    def _place(self, name: str, arguments: list[Value]) -> int:
+        """Return a place that is drawn by logits, of which sums are left in the last argument: not to be read.
+
+        Above a level any place may be returned: which ones it is drawn among says what else is given.
+        """
+        logits, *above, sums = arguments
+        if name == CATEGORICAL and any(logit is None for logit in logits):
             raise CompilerError("the emitted draw was read back and takes logits that are not set")
         place = (self.first + len(self.drawn)) % len(logits)
-        self.drawn.append(("Categorical", list(logits), place))
+        heights = [list(above[0]), *above[1:]] if above else []
+        self.drawn.append((name, [list(logits), *heights], place))
+        logits[:] = [None] * len(logits) if above else list(logits)
         sums[:] = [None] * len(sums)
         return place
 
@@ -142,7 +169,7 @@ def check_draws(module: Module, here: Names) -> None:
         return
     here = here.for_gradients
     for move, procedure in zip(cycle.draws, kernel.draws, strict=True):
-        if move.law == "Categorical":
+        if move.law in ("Categorical", SLICES):
             _check_places(module, here, procedure, move)
         elif move.datum is None:
             _Reading.of(module, here, procedure, move, ()).check()
@@ -205,6 +232,8 @@ class _Reading:
     """The words that it left."""
     batch: tuple[int, ...]
     """The rows of the minibatch that it was given."""
+    told: list[Scalar]
+    """What it tells beside what is drawn."""
 
     @classmethod
     def of(
@@ -228,8 +257,9 @@ class _Reading:
         given[STREAM.name] = stream
         for array in (*procedure.outputs, *procedure.work):
             given[array.name] = np.full(joined_shape(array.sizes, here.sizes), None, object)
-        for name in (*VARIATES, CATEGORICAL):
+        for name in (*VARIATES, CATEGORICAL, CATEGORICAL_ABOVE):
             reader.fills[name] = lambda arguments, name=name: words.fill(name, arguments)
+        reader.fills |= {REACHES: words.reaches, TOLD_BELOW: words.below}
         for name in ("_normal_by_precision", "_normal_by_covariance"):
             reader.fills[name] = lambda arguments, name=name: _vector(vectors, solver_of(move) == name, arguments)
         before = {name: np.array(value, copy=True) for name, value in given.items() if isinstance(value, np.ndarray)}
@@ -237,7 +267,9 @@ class _Reading:
         for array in procedure.inputs:
             if array.sizes and array != STREAM and not np.array_equal(before[array.name], given[array.name]):
                 raise CompilerError(f"the emitted {procedure.name} was read back and changes {array.name}")
-        return cls(move, here, normals, words, vectors, list(given[procedure.outputs[0].name]), list(stream), batch)
+        new, *told = (list(given[array.name]) for array in procedure.outputs)
+        beside = [entry for entries in told for entry in entries]
+        return cls(move, here, normals, words, vectors, new, list(stream), batch, beside)
 
     def check(self) -> None:
         """Check what stays, what is drawn, and the words that are left."""
@@ -259,7 +291,7 @@ class _Reading:
                 at[0], self.batch, sp.Rational(length(self.move.count or 0, self.here.sizes), len(self.batch))
             )
         tensor = self.move.parameters[place]
-        return stated_value(tensor, self.here, at[: len(tensor.free)] if tensor.free else (), 0, {})
+        return stated_value(tensor, self.here, at if tensor.free else (), 0, {})
 
     def shape(self, k: int, rows: Sequence[int], scale: Scalar) -> Scalar:
         """Return the first parameter of entry k: what holds no data, and `scale` times what some rows add."""
@@ -301,21 +333,71 @@ class _Reading:
 
     def check_rows(self, entries: Scalars) -> None:
         """Check logits entry by entry, and that a one is put at the place that is drawn by them, zeros elsewhere."""
-        move, says, drawn = self.move, self.move.name, self.words.drawn
-        size = length(move.drawn.shape.sizes[-1], self.here.sizes)
-        rows = [entries[k : k + size] for k in range(0, len(entries), size)]
-        self._demand(len(drawn) == len(rows), f"draws {len(drawn)} places for {says}, expected one in each of its rows")
-        for n, (row, (law, logits, place)) in enumerate(zip(rows, drawn, strict=True)):
-            at = (n,) if len(move.drawn.shape.sizes) == 2 else ()
-            where = says + "".join(f"[{k}]" for k in at)
-            self._demand(
-                law == "Categorical" and len(logits) == size, f"draws from {law} for {where}, not by its logits"
-            )
-            for k, logit in enumerate(logits):
-                what = f"logit {k} of {where}"
-                equal(sp.Integer(0) + logit, self._parameter(0, *at, k), what, self.here)
-            found = [sp.Integer(int(k == place)) for k in range(size)]
-            self._demand(list(row) == found, f"does not put the one of {where} at the place that is drawn")
+        drawn = self.words.drawn
+        rows = self._rows(entries)
+        self._demand(len(drawn) == len(rows), f"draws {len(drawn)} places for {self.move.name}, {ONE_EACH}")
+        for n, (row, (law, given, place)) in enumerate(zip(rows, drawn, strict=True)):
+            self._demand(law == CATEGORICAL, f"draws from {law} for {self._row(n)}, not by its logits")
+            self._demand(len(given[0]) == len(row), f"draws {self._row(n)} by {len(given[0])} logits")
+            for k, logit in enumerate(given[0]):
+                self._logit(n, k, logit)
+            self._one(n, row, place)
+
+    def check_slices(self, entries: Scalars) -> None:
+        """Check of every row the level, which places are compared with it, the logits of those that reach it.
+
+        The level is that of the place where the row was, less an exponential variate of its own.
+        """
+        words, rows, told = self.words, self._rows(entries), sp.Integer(0)
+        drawn, size = list(words.drawn), len(rows[0])
+        held = self.here.block(self.move.block)[self.move.start :]
+        self._demand(len(drawn) == 2 * len(rows), f"draws {len(drawn)} variates for {self.move.name}, {LEVEL_AND_ONE}")
+        self._demand(len(words.reached) == len(entries), f"compares {len(words.reached)} places of {self.move.name}")
+        for n, row in enumerate(rows):
+            (kind, _, E), (law, given, place) = drawn[2 * n : 2 * n + 2]
+            says = self._row(n)
+            self._demand(kind == "Exponential", f"draws from {kind} for the level of {says}, expected Exponential")
+            self._demand(law == CATEGORICAL_ABOVE, f"draws from {law} for {says}, not above its level")
+            logits, log_w, level = given
+            stated = [self._parameter(1, *self._at(n, k)) for k in range(size)]
+            own = sp.Add(*(held[n * size + k] * w for k, w in enumerate(stated))) - E
+            equal(level, own, f"the level of {says}", self.here)
+            for k, (height, compared, reaches) in enumerate(words.reached[n * size : (n + 1) * size]):
+                equal(height, stated[k], f"what is compared with the level of {says}, place {k}", self.here)
+                equal(log_w[k], stated[k], f"what place {k} of {says} is drawn above its level by", self.here)
+                equal(compared, level, f"the level that place {k} of {says} is compared with", self.here)
+                self._demand((logits[k] is not None) == reaches, f"sets logit {k} of {says} where it is not to be read")
+                if reaches:
+                    self._logit(n, k, logits[k])
+            self._one(n, row, place)
+            if self.move.told:
+                self._demand(len(words.compared) > n, f"does not compare the level of {says} with what is left")
+                before, given_level, left = words.compared[n]
+                equal(left, self._parameter(2), f"what is left beside the places of {says}", self.here)
+                equal(given_level, level, f"the level of {says} that is compared with what is left", self.here)
+                self._demand(before == told, f"forgets what was told of rows before {says}")
+                told = _told(n + 1)
+        told_of = f"tells another number of whether the places of {self.move.name} were too few"
+        self._demand(not self.move.told or self.told == [told], told_of)
+
+    def _rows(self, entries: Scalars) -> list[Scalars]:
+        """Return the rows of a discrete block."""
+        size = length(self.move.drawn.shape.sizes[-1], self.here.sizes)
+        return [entries[k : k + size] for k in range(0, len(entries), size)]
+
+    def _at(self, n: int, k: int) -> tuple[int, ...]:
+        """Return where place k of row n stands."""
+        return (n, k) if len(self.move.drawn.shape.sizes) == 2 else (k,)
+
+    def _row(self, n: int) -> str:
+        return f"{self.move.name}[{n}]" if len(self.move.drawn.shape.sizes) == 2 else self.move.name
+
+    def _logit(self, n: int, k: int, logit: Scalar) -> None:
+        equal(sp.Integer(0) + logit, self._parameter(0, *self._at(n, k)), f"logit {k} of {self._row(n)}", self.here)
+
+    def _one(self, n: int, row: Scalars, place: Scalar) -> None:
+        found = [sp.Integer(int(k == place)) for k in range(len(row))]
+        self._demand(list(row) == found, f"does not put the one of {self._row(n)} at the place that is drawn")
 
     def check_shares(self, entries: Scalars) -> None:
         """Check the gammas of all shares, and that the variables are their logarithms less what is not the simplex's.
@@ -359,6 +441,7 @@ class _Reading:
 CHECKS: Mapping[str, Callable[[_Reading, Scalars], None]] = {
     "N": _Reading.check_normal,
     "Categorical": _Reading.check_rows,
+    SLICES: _Reading.check_slices,
     "Dirichlet": _Reading.check_shares,
 }
 """How the entries of a block are read that are drawn at once; those of others one by one."""

@@ -178,7 +178,7 @@ class Reader:
                 test=ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[ast.Constant(value=0.0)])
             ):
                 self._clip(statement, name)
-            case ast.If(test=ast.Name() as flag, body=body, orelse=otherwise) if otherwise:
+            case ast.If(test=ast.Name() as flag, body=body, orelse=otherwise):
                 self.execute(body if self._flag(flag, scope) else otherwise, scope)
             case _:
                 raise _unreadable(statement)

@@ -18,7 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import CompilerError, RunError
-from recipe_compiler.program.lower_cycle import ACCEPTANCE, INVOLUTION_ACCEPTANCE, IRREVERSIBLE, TRIED, UNSOLVED
+from recipe_compiler.program.lower_cycle import (
+    ACCEPTANCE,
+    INVOLUTION_ACCEPTANCE,
+    IRREVERSIBLE,
+    TOO_FEW,
+    TRIED,
+    UNSOLVED,
+)
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.rng_state import Stream
 from recipe_compiler.run.shared_functions import MODULE, share_functions
@@ -55,6 +62,8 @@ ATTEMPTED = f"{TRIED}_draws"
 
 MAPPED = f"{INVOLUTION_ACCEPTANCE}_draws"
 """What it writes the mean probability into that involutions since then were accepted with."""
+FEW = f"{TOO_FEW}_draws"
+"""What it writes into how many draws by slices since then had a level below what no place holds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +138,7 @@ class Emitted:
     @property
     def told(self) -> tuple[str, ...]:
         """What `run` tells of moves, in its order."""
-        return tuple(name for name in (ACCEPTED, *GUARDED, ATTEMPTED, MAPPED) if name in self.arguments)
+        return tuple(name for name in (ACCEPTED, *GUARDED, ATTEMPTED, MAPPED, FEW) if name in self.arguments)
 
 
 def load_text(name: str, text: str, code: Code | None = None) -> Emitted:

@@ -24,7 +24,7 @@ from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.gradient_trial import try_gradient
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.lanes import why_no_lanes
-from recipe_compiler.run.load_module import ACCEPTED, ATTEMPTED, GUARDED, MAPPED, Emitted, users_name
+from recipe_compiler.run.load_module import ACCEPTED, ATTEMPTED, FEW, GUARDED, MAPPED, Emitted, users_name
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings
@@ -66,6 +66,8 @@ class Draws:
     """How many moves there were in a draw, of a cycle that does not have one each time; likewise."""
     mapped: Array | None = None
     """The probability that involutions were accepted with, a mean over those of a draw; likewise."""
+    too_few: Array | None = None
+    """How many draws by slices of a draw had a level below what no place holds; likewise."""
     outside: tuple[Outside, ...] = ()
     """Blocks with draws outside of their domains."""
 
@@ -144,6 +146,7 @@ def sample(
         irreversible=told.get(GUARDED[1]),
         tried=told.get(ATTEMPTED),
         mapped=told.get(MAPPED),
+        too_few=told.get(FEW),
         outside=outside(build, arrays, Point(known, sizes)),
     )
 

@@ -57,6 +57,8 @@ class Summary:
     """Of coordinates whose sd has no Monte Carlo error, the heaviest first."""
     guarded: tuple[int, int, int] | None = None
     """Moves after warmup, and how many of them guards of steps that are solved for refused; None without such steps."""
+    few: tuple[int, int] | None = None
+    """Draws by slices after warmup with a level below what no place holds, and cycles; None where none counts that."""
     mapped: tuple[float, ...] = ()
     """As `acceptance`, of involutions."""
 
@@ -92,6 +94,7 @@ class Summary:
             *_rates("of the moves", self.acceptance),
             *_rates("of the involutions", self.mapped),
             *self._guarded,
+            *self._too_few,
             *ahead,
             *(one.says for one in (diagnostics.departures, diagnostics.generator) if one is not None),
         )
@@ -103,6 +106,13 @@ class Summary:
         moves, unsolved, irreversible = self.guarded
         told = f"{unsolved} not solved for, {irreversible} that do not lead back"
         return (f"refused by guards of implicit steps: {told}, of {moves} moves",)
+
+    @property
+    def _too_few(self) -> tuple[str, ...]:
+        if self.few is None:
+            return ()
+        few, cycles = self.few
+        return (f"draws by slices that reach what no place holds: {few}, in {cycles} cycles",)
 
 
 def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = None) -> Summary:
@@ -126,6 +136,7 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
         tuple(_acceptance(draws)),
         tails,
         _guarded(draws),
+        _too_few(draws),
         tuple(_mapped(draws)),
     )
 
@@ -162,6 +173,13 @@ def _guarded(draws: Draws) -> tuple[int, int, int] | None:
     tried = draws.moves()
     moves = sum(int(tried[k, draws.warmup : kept].sum()) for k, kept in enumerate(draws.kept))
     return moves, int(np.nansum(draws.unsolved[:, after])), int(np.nansum(draws.irreversible[:, after]))
+
+
+def _too_few(draws: Draws) -> tuple[int, int] | None:
+    if draws.too_few is None:
+        return None
+    kept = sum(max(0, done - draws.warmup) for done in draws.kept)
+    return int(np.nansum(draws.too_few[:, draws.warmup :])), kept * draws.settings.thin
 
 
 def _chain_warnings(draws: Draws) -> Iterator[str]:

@@ -20,7 +20,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import SCALAR, WITHOUT_BOUNDARY, Shape
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.combine import unsupported
-from recipe_compiler.program.program import Along, Cycle, Draw, Move, Noise, Potential, Program, Refresh, Trajectory
+from recipe_compiler.program.program import Along, Cycle, Move, Noise, Potential, Program, Refresh, Trajectory
 from recipe_compiler.scheme.draw import draw
 from recipe_compiler.scheme.involution import reflected
 from recipe_compiler.scheme.shifts_and_noise import fresh
@@ -59,7 +59,7 @@ def with_cycle(
             case StatedDraw(name) | Cir(name):
                 if program.gradient is None:
                     raise CompilerError(f"a draw of {name} without the places of the target's blocks")
-                taken = declared | {own.new for own in moves if isinstance(own, Draw)}
+                taken = declared | Cycle(tuple(moves)).names
                 drawn = draw(build.target, move, program.gradient, newest, taken, build.bit_generator)
                 drawn = replace(drawn, every=move.every)
                 newest[drawn.block.name] = drawn.new

@@ -12,11 +12,12 @@ from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.by_datum import ByDatum, by_datum
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.lower_draw import OF_NORMALS, is_computed
-from recipe_compiler.program.program import Draw, Gradient
+from recipe_compiler.program.program import SLICES, Draw, Gradient
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.laws import of_all_data
-from recipe_compiler.spec.model import ByLaw, Cir, Law, Target
+from recipe_compiler.spec.model import ByLaw, Cir, Law, Slices, Target
+from recipe_compiler.spec.model import Draw as StatedDraw
 from recipe_compiler.spec.places import placed
 from recipe_compiler.spec.transform import value
 from recipe_compiler.tensor.calculus import calculus
@@ -48,7 +49,8 @@ def draw(
     own = next(k for k, block in enumerate(stated) if block.name == name)
     via = {one.block.name: one.via for one in target.transforms}.get(name, stated[own].constraint or "")
     law = laws[name]
-    own_name = "CIR" if isinstance(move, Cir) else law.name
+    slices = move.slices if isinstance(move, StatedDraw) else None
+    own_name = "CIR" if isinstance(move, Cir) else law.name if slices is None else SLICES
     if not is_computed(own_name, via):
         how = f" of a block in the variable {via}" if via else ""
         raise unsupported(f"a draw from {law.name}{how}", "move the block by a word")
@@ -61,6 +63,7 @@ def draw(
     names = {block.name: place.name for block, (place, _) in zip(target.declarations.blocks, places, strict=True)}
     with placed(target.source, f"laws.{name}"):
         parameters, by_precision = _parameters(target, law, stated[own])
+        parameters = parameters if slices is None else _sliced(target, parameters[0], slices, stated[own])
         estimated = _estimated(target, move, parameters[0]) if gradient.minibatch else None
 
     def rule(atom: Atom) -> Atom:
@@ -82,6 +85,7 @@ def draw(
         via,
         None if estimated is None else replace_atoms(estimated.datum, rule),
         None if estimated is None else target.declarations.data[0].size,
+        told=fresh(f"too_few_{name}", declared) if slices is not None and slices.left is not None else "",
     )
 
 
@@ -108,12 +112,20 @@ def _parameters(target: Target, law: Law, block: Block) -> tuple[tuple[Tensor, .
         m, cov = arguments
         by_precision = isinstance(cov, Apply) and cov.fn == "inv"
         arguments = (pulled(m, cov, precision(cov), plain), precision(cov)) if by_precision else arguments
+    return tuple(_lowered(target, argument, block) for argument in arguments), by_precision
+
+
+def _sliced(target: Target, logits: Tensor, slices: Slices, block: Block) -> tuple[Tensor, ...]:
+    """Return logits less log w, log w, and the logarithm of what no place holds where levels below it are counted."""
+    rules = calculus(of_all_data(target.declarations), stated=True)
+    log_weights, *left = (_lowered(target, formula, block) for formula in slices.formulas)
+    return (rules.subtract(logits, log_weights), log_weights, *left)
+
+
+def _lowered(target: Target, formula: Formula, block: Block) -> Tensor:
+    """Return a parameter in index notation; of a column beside a matrix its index is that of the places of a row."""
     declarations = of_all_data(target.declarations)
-    rules = calculus(declarations, stated=True)
-
-    def lowered(formula: Formula) -> Tensor:
-        own = substitute(formula, {one.block.name: value(one) for one in target.transforms})
-        slots = tuple(Index(size, label) for size, label in zip(own.shape.sizes, "ij", strict=False))
-        return without_overflow(rules, convert(own, declarations, *slots, stated=True))
-
-    return tuple(map(lowered, arguments)), by_precision
+    own = substitute(formula, {one.block.name: value(one) for one in target.transforms})
+    labels = "ij"[max(0, len(block.shape.sizes) - len(own.shape.sizes)) :]
+    slots = tuple(Index(size, label) for size, label in zip(own.shape.sizes, labels, strict=False))
+    return without_overflow(calculus(declarations, stated=True), convert(own, declarations, *slots, stated=True))

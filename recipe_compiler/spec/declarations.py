@@ -156,7 +156,8 @@ def bound_of(page: Page, entry: Entry, part: tree.Tree, declarations: Declaratio
     blocks = () if bound is None else dependence(bound).blocks
     if blocks:
         problem = f"found the block `{blocks[0]}` in a bound, expected numbers and parameters"
-        hint = "a domain whose ends follow the state, as that of a slice variable, is not in this version"
+        hint = "a domain whose ends follow the state is not in this version; levels of slices are drawn by a move: "
+        hint += "`{draw: z, slice: log(w)}`"
         page.faults.meaningless_at(entry.scalar.place, entry.name, problem, hint)
     return bound
 

@@ -138,13 +138,36 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
+class Slices:
+    """How rows z_n are drawn below levels: u_n ~ Uniform(0, w[z_n]), then z_n by its law among places with w_k > u_n.
+
+    That is, by its logits less log w_k (Walker 2007; Neal 2003). The levels are forgotten when the move is done.
+    """
+
+    log_weights: Formula
+    """log w: a column for all rows, or a matrix of the block's shape; free of the block."""
+    left: Formula | None = None
+    """log of the weights that no place holds: how often a level is below it is counted. None where all are held."""
+
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """All that it is made of."""
+        return (self.log_weights, *(() if self.left is None else (self.left,)))
+
+
+@dataclass(frozen=True, slots=True)
 class Draw:
-    """A block of the target is drawn anew from its law given all others, as `laws:` of the target claims it."""
+    """A block of the target is drawn anew given all others, by its law as `laws:` of the target claims it.
+
+    Rows may be drawn by slices: not independent of what they were, but of the same law.
+    """
 
     block: str
     """As the target declares it, also where it is sampled in an unbounded variable."""
     every: int = 1
     """As of `Refresh`."""
+    slices: Slices | None = None
+    """Of a discrete block alone; None where it is drawn from its law at once."""
 
 
 @dataclass(frozen=True, slots=True)

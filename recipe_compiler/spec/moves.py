@@ -5,7 +5,7 @@ from math import lcm
 
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.laws import law_text
-from recipe_compiler.spec.model import Cir, Draw, Involution, Metropolis, Move, Refresh, Scheme, Steps
+from recipe_compiler.spec.model import Cir, Draw, Involution, Metropolis, Move, Refresh, Scheme, Slices, Steps
 from recipe_compiler.spec.words import word_text
 
 LONGEST_PERIOD = 1000
@@ -41,7 +41,8 @@ def cycle_text(scheme: Scheme) -> str:
 def _is_several(scheme: Scheme, move: Move) -> bool:
     """Whether a move has several keys, and needs braces in a row."""
     used = scheme.use is not None and isinstance(move, Metropolis)
-    return used or isinstance(move, Steps) or every_of(move) > 1 or (isinstance(move, Involution) and bool(move.draws))
+    drawn_first = (isinstance(move, Involution) and move.draws) or (isinstance(move, Draw) and move.slices)
+    return used or isinstance(move, Steps) or every_of(move) > 1 or bool(drawn_first)
 
 
 def move_text(scheme: Scheme, move: Move) -> str:
@@ -51,8 +52,8 @@ def move_text(scheme: Scheme, move: Move) -> str:
     match move:
         case Refresh(block, kept):
             return f"refresh: {{{block}: {kept}}}{every}" if kept else f"refresh: {block}{every}"
-        case Draw(block):
-            return f"draw: {block}{every}"
+        case Draw(block, _, slices):
+            return f"draw: {block}{'' if slices is None else slices_text(slices)}{every}"
         case Cir(block):
             return f"cir: {block}{every}"
         case Involution(maps, draws):
@@ -76,6 +77,12 @@ def _of(scheme: Scheme) -> str:
     named = "" if use.document is None else f"use: {use.document.name}, "
     called = "".join(f", {name}: {here}" for name, here in others if name != here)
     return f"{named}of: {{{theta}: [{', '.join(use.moved)}]{called}}}, "
+
+
+def slices_text(slices: Slices) -> str:
+    """Return what is said beside a draw by slices: `, slice: log(w), left: log(1 - sum(w))`."""
+    left = "" if slices.left is None else f", left: {text(slices.left)}"
+    return f", slice: {text(slices.log_weights)}{left}"
 
 
 def _drawn(steps: tuple[int, int]) -> str:

@@ -24,7 +24,7 @@ def read_build_scheme(
     if entry.cycle is not None:
         free = unbound(dynamics, tuple(document.bind), parameters)
         known = visible(free, target.declarations.parameters)
-        scheme = _cycle(page, entry, entry.cycle, around, known)
+        scheme = _cycle(page, entry, entry.cycle, around, known, target)
         check_cycle(page, scheme, dynamics, target, document.variant)
         return scheme
     if entry.name in EULER:
@@ -41,7 +41,9 @@ def read_build_scheme(
     return replace(word, keep=keep)
 
 
-def _cycle(page: Page, entry: SchemeEntry, moves: list[MoveEntry], around: Around, known: Declarations) -> Scheme:
+def _cycle(
+    page: Page, entry: SchemeEntry, moves: list[MoveEntry], around: Around, known: Declarations, target: Target
+) -> Scheme:
     """Return a cycle; a fault is added for each key that says of a word, or of Euler's, what its moves say."""
     in_a_move = "a word stands in a move, with its pieces and flows"
     whys = {
@@ -52,7 +54,7 @@ def _cycle(page: Page, entry: SchemeEntry, moves: list[MoveEntry], around: Aroun
     for key, why in whys.items():
         if getattr(entry, key) not in (None, [], {}):
             page.fault(("scheme", key), f"scheme.{key}", f"found `{key}` beside `cycle`, expected none: {why}")
-    return read_cycle(page, moves, around, known)
+    return read_cycle(page, moves, around, known, target)
 
 
 def _euler(page: Page, entry: SchemeEntry, dynamics: Dynamics) -> Scheme:

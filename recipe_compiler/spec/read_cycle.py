@@ -26,6 +26,7 @@ from recipe_compiler.spec.model import (
 )
 from recipe_compiler.spec.moves import LONGEST_PERIOD, period
 from recipe_compiler.spec.read_involution import read_involution
+from recipe_compiler.spec.read_slices import read_slices
 from recipe_compiler.spec.read_word import Path, read_word
 from recipe_compiler.spec.schema_build import MoveEntry
 from recipe_compiler.spec.schema_scheme import WordEntry
@@ -37,7 +38,7 @@ CYCLE = "cycle"
 _AT: Path = ("scheme", "cycle")
 
 
-def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: Declarations) -> Scheme:
+def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: Declarations, target: Target) -> Scheme:
     """Return a cycle with the word of its one move that has one, if any has; a fault is added for everything else."""
     moves, words = list[Move](), list[tuple[Path, WordEntry]]()
     before = len(page.faults.found)
@@ -47,7 +48,7 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: 
         if entry.refresh is not None:
             moves += [replace(entry.refresh, every=entry.every)] * entry.repeat
         elif entry.draw is not None:
-            moves += [Draw(entry.draw, entry.every)] * entry.repeat
+            moves += [Draw(entry.draw, entry.every, read_slices(page, path, entry, target))] * entry.repeat
         elif entry.cir is not None:
             moves += [Cir(entry.cir, entry.every)] * entry.repeat
         elif entry.involution is not None:
@@ -81,7 +82,15 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: 
 def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
     """Add a fault for whatever stands beside the key that says which move it is."""
     kinds = [key for key in ("refresh", "draw", "cir", "involution", "metropolis") if getattr(entry, key) is not None]
-    beside = {"involution": {"draws", "log_ratio"}, "metropolis": {"of", *(["use"] if entry.of else [])}}
+    if not kinds and "slice" in entry.model_fields_set:
+        problem = "found `slice` without `draw`, expected the block that is drawn by slices"
+        hint = "write `{draw: z, slice: log(w)}`: levels below w[z_n], then places above them, by the law of z"
+        page.fault((*path, "slice"), f"{entry_name(path)}.slice", problem, hint)
+    beside = {
+        "involution": {"draws", "log_ratio"},
+        "draw": {"slice", "left"},
+        "metropolis": {"of", *(["use"] if entry.of else [])},
+    }
     for kind in kinds[:1]:
         own = beside.get(kind, set[str]())
         for key in sorted(entry.model_fields_set - {kind, "every", "repeat"} - own):

@@ -81,6 +81,14 @@ class MoveEntry(WordEntry):
     draw: Annotated[
         DrawField, Field(description="a block of the target drawn from its law given all others, one of its `laws`")
     ] = None
+    slice: Annotated[
+        FormulaText | None,
+        Field(description="of a draw of one_hot rows: log w, below which levels are drawn, u_n ~ Uniform(0, w[z_n])"),
+    ] = None
+    left: Annotated[
+        FormulaText | None,
+        Field(description="of a draw by slices: log of the weights that no place holds; levels below it are counted"),
+    ] = None
     cir: Annotated[
         CirField,
         Field(description="a block of the target moved by the exact flow that keeps its Gamma law, one of its `laws`"),

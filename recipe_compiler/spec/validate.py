@@ -96,14 +96,7 @@ def entry_name(path: tuple[str | int, ...]) -> str:
 _SETS_OF_DATA = frozenset({"domain", "support", "range", "bounds", "lower", "upper", "min", "max", "values", "levels"})
 
 
-_SLICE = "slice"
-"""A move that cycles do not have."""
-
-
 def _unknown_key(key: str, known: tuple[str, ...]) -> tuple[str, str]:
-    if key == _SLICE and "involution" in known:
-        hint = "slice samplers are not in this version: draw the block by its law given all others, `draw`"
-        return f"found the unknown key `{key}`, expected one of {', '.join(known)}", hint
     if key in _SETS_OF_DATA and "index_of" in known:
         hint = "`in: [0, 1]` lists the values that data may have; `is:` says positive, nonnegative, nonzero or integer"
         return f"found the unknown key `{key}`, expected one of {', '.join(known)}", hint

@@ -9,7 +9,7 @@ from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.formula.latex import latex
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.laws import law_text
-from recipe_compiler.spec.model import Cir, Draw, Involution, Law, Metropolis, Refresh, Scheme, Steps, Target
+from recipe_compiler.spec.model import Cir, Draw, Involution, Law, Metropolis, Refresh, Scheme, Slices, Steps, Target
 from recipe_compiler.spec.moves import move_text
 from recipe_compiler.spec.read_involution import visible
 from recipe_compiler.spec.words import word_text
@@ -40,8 +40,13 @@ def cycle_lines(
                     yield f"  {block}' = {kept}*{block} + n, n ~ N(0, {1 - kept**2}*S), S = {S}"
                 else:
                     yield f"  {block}' ~ N(0, {S})"
-            case Draw(block):
+            case Draw(block, _, None):
                 yield f"  {block}' ~ {law_text(laws[block])}, given all others and all data"
+            case Draw(block, _, Slices(log_weights, left)):
+                yield f"  log u = log w[{block}] - e, e ~ Exponential(1) for each row; log w = {text(log_weights)}"
+                yield f"  {block}' ~ {law_text(laws[block])} less log w, among the places with w >= u"
+                if left is not None:
+                    yield f"  too_few: whether a level u is below what no place holds, log of it {text(left)}"
             case Cir(block):
                 shape, rate = map(text, laws[block].arguments)
                 yield f"  d {block} = (shape - rate*{block}) dt + sqrt(2*{block}) dW for the time eps, exactly"
@@ -81,10 +86,15 @@ def cycle_rows(
                     yield rf"{block}' &= {_ratio(kept)} {block} + n, \quad {new}"
                 else:
                     yield rf"{block}' &\sim \mathcal{{N}}\left(0, {S}\right)"
-            case Draw(name):
+            case Draw(name, _, slices):
                 law, block = laws[name], LATEX.symbol(name)
+                if slices is not None:
+                    yield rf"u_n &\sim \mathrm{{Uniform}}\left(0, w[{block}_n]\right)"
+                    yield rf"\log w &= {latex(slices.log_weights)}"
                 head = r"\mathcal{N}" if law.name == "N" else rf"\mathrm{{{law.name}}}"
-                yield rf"{block}' &\sim {head}\left({', '.join(map(latex, law.arguments))}\right)"
+                drawn = ", ".join(map(latex, law.arguments))
+                among = "" if slices is None else r" / w, \quad w[{" + block + r"}_n'] \ge u_n"
+                yield rf"{block}' &\sim {head}\left({drawn}\right){among}"
             case Cir(name):
                 block, (shape, rate) = LATEX.symbol(name), map(latex, laws[name].arguments)
                 drift = rf"\left({shape} - \left({rate}\right) {block}\right) dt"

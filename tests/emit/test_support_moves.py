@@ -29,6 +29,13 @@ def lengths(least, most, normals):
 """
 
 
+BELOW = """
+@njit
+def levels(value, level):
+    return _reaches(value, level), (_told_below(0.0, level, value), _told_below(1.0, level, value))
+"""
+
+
 def compiled(*change: str) -> SimpleNamespace:
     text = support_text(("_accepted", "_uniform_integer"))
     if change:
@@ -112,3 +119,16 @@ def test_guards_tell_no_number_from_no_way_back() -> None:
         (-inf, -inf, (0, 0)), (inf, -inf, (0, 1)), (inf, inf, (0, 0)),
     ):  # fmt: skip
         assert module["told"](led, log_ratio) == told, (led, log_ratio)
+
+
+def test_a_level_is_reached_by_what_is_at_it_or_above() -> None:
+    """NaN neither reaches a level nor is told to be below one."""
+    text = support_text(("_reaches", "_told_below"))
+    module: dict[str, Callable[..., object]] = {}
+    exec(compile(f"import math\nimport numpy as np\nfrom numba import njit\n{text}{BELOW}", "<levels>", "exec"), module)
+    numbers = np.array([-math.inf, -1.0, 0.0, 2.0, math.inf, math.nan])
+    for value in numbers:
+        for level in numbers:
+            reached, told = module["levels"](value, level)  # pyright: ignore[reportGeneralTypeIssues]
+            assert reached is bool(value >= level)
+            assert told == (1.0 if level < value else 0.0, 1.0)

@@ -169,6 +169,13 @@ OUTSIDE: dict[str, Sequence[tuple[object, ...]]] = {
         (np.array(logits), np.empty(len(logits)))
         for logits in ([], [-INF, -INF], [0.0, NAN], [INF, 0.0], [INF, INF], [NAN])
     ],
+    "_next_categorical_above": [
+        (np.array(logits), np.array(heights), 0.0, np.empty(len(logits)))
+        for logits, heights in (
+            ([], []), ([0.0, 1.0], [-1.0, -2.0]), ([-INF, 0.0], [1.0, -1.0]), ([NAN, 0.0], [1.0, 1.0]),
+            ([0.0, INF], [1.0, 0.0]), ([0.0], [NAN]),
+        )
+    ],
     "_next_noncentral_chi_square": [(-1.0, 1.0), (1.0, -1.0), (NAN, 1.0), (1.0, NAN), (INF, 1.0)],
     "_next_log_gamma_of_count": [(0.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (NAN, 1.0), (1.0, NAN), (INF, 1.0)],
     "_next_cir": [
@@ -219,6 +226,21 @@ def test_zero_weight_is_never_drawn() -> None:
     for word in (WORD, 0):
         found = last(1, (np.array([0.0, 0.0, -INF]), np.empty(3)), state=state_of_word(word))[0, 0]
         assert found == (1.0 if word else 0.0)
+
+
+def test_above_a_level_places_are_drawn_as_where_others_have_no_weight() -> None:
+    """Bit for bit, with the same words; what stands for the logits of other places is not read."""
+    for logits, heights, level in (
+        ([0.1, -2.0, 1.5, 0.7, 0.3], [3.0, 1.0, 2.0, -1.0, 5.0], 1.0),
+        ([-800.0, 0.0, 3.0], [-1e300, -2e300, -INF], -2e300),
+        ([1.0, 1.0], [0.0, 0.0], 0.0),
+    ):
+        above = np.array(heights) >= level
+        size = len(logits)
+        plain = drawing("_next_categorical")(2000, (np.where(above, logits, -INF), np.empty(size)))
+        for there in (NAN, INF):
+            given = (np.where(above, logits, there), np.array(heights), level, np.empty(size))
+            assert np.array_equal(drawing("_next_categorical_above")(2000, given), plain)
 
 
 def test_noncentral_chi_square_and_cir_at_zero() -> None:

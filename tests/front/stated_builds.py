@@ -762,6 +762,21 @@ def builds() -> list[rc.Build]:
             warmup=200, thin=20, **FOUR,
         ),
         rc.Build(
+            name="slice_dp_mixture", title="Slice sampling, Dirichlet process mixture", dynamics=still(),
+            references=["walker2007sampling", "neal2003slice"], target=dp_mixture(),
+            parameters={"before": [[int(j < k) for j in range(20)] for k in range(20)]}, sizes={"J": 20},
+            scheme={
+                "cycle": [
+                    {"draw": "v"}, {"draw": "p"}, {"draw": "alpha"},
+                    {
+                        "draw": "z", "slice": "log(v) + before @ log(ones - v)", "left": "sum(log(ones - v))",
+                    },
+                ]
+            },
+            data={"file": "../data/few_choices.csv", "one": "one", "other": "other"}, step_size=1, draws=2000,
+            warmup=200, thin=20, **FOUR,
+        ),
+        rc.Build(
             name="gibbs_mixture", title="Gibbs sampling, mixture of two normal laws", dynamics=still(),
             references=["geman1984stochastic", "diebolt1994mixture"], target=mixture_allocations(),
             scheme={"cycle": [{"draw": "theta"}, {"draw": "mu"}, {"draw": "z"}]}, sizes={"K": 2},

@@ -116,6 +116,33 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
     "the logarithm of the other share": ("sticks", "sum_softplus += _softplus(logit_v[i])", "sum_softplus += _softplus(-logit_v[i])", "the draw of alpha"),
     "a logarithm of another sign": ("sticks", "rate_alpha = b2 + sum_softplus", "rate_alpha = b2 - sum_softplus", "the draw of alpha"),
     "users before for those beyond": ("sticks", "before[j, i]", "before[i, j]", "of the law Beta of v[0]"),
+    "levels below one": ("slices", "level_z += z[i, j] * log_w_z[j]", "level_z += 0.0", "the level of z[0]"),
+    "a level below the weight of another place": ("slices_of_data", "level_z += z[i, j] * log_w_z[j]", "level_z += z[i, j] * log_w_z[0]", "the level of z[0]"),
+    "a level below another row's weight": ("slices", "level_z += z[i, j] * log_w_z[j]", "level_z += z[0, j] * log_w_z[j]", "the level of z[1]"),
+    "a level above the weight": ("slices", "level_z += -E_z", "level_z += E_z", "the level of z[0]"),
+    "a level at the weight": ("slices", "level_z += -E_z", "level_z += 0.0", "the level of z[0]"),
+    "a level that does not begin at 0": ("slices", "level_z = 0.0", "level_z = 1.0", "the level of z[0]"),
+    "a uniform number for its logarithm": ("slices", "_next_exponential(s0", "_next_uniform(s0", "draws from Uniform for the level of z[0]"),
+    "weights left in the logits": ("slices", "logits_z[j] = -one[i]", "logits_z[j] = log_w_z[j] - one[i]", "logit 0 of z[0]"),
+    "half of a choice": ("slices", "logits_z[j] = -one[i] * _softplus(-logit_p[j])", "logits_z[j] = 0.0", "logit 0 of z[0]"),
+    "places below the level": ("slices", "_reaches(log_w_z[j], level_z)", "_reaches(level_z, log_w_z[j])", "what is compared with the level of z[0]"),
+    "places above another level": ("slices", "_reaches(log_w_z[j], level_z)", "_reaches(log_w_z[j], left_z)", "the level that place 0 of z[0] is compared with"),
+    "all places": ("slices", "_next_categorical_above(logits_z, log_w_z, level_z, sums_z, ", "_next_categorical(logits_z, sums_z, ", ""),
+    "drawn above another level": ("slices", "log_w_z, level_z, sums_z, s0", "log_w_z, left_z, sums_z, s0", "the level of z[0]"),
+    "drawn by other heights": ("slices", "(logits_z, log_w_z, level_z, sums_z, s0", "(logits_z, before_softplus, level_z, sums_z, s0", "is drawn above its level by"),
+    "weights of other sticks": ("slices", "before[i, j] * _softplus(logit_v[j])", "before[i, j] * _softplus(-logit_v[j])", "of z[0]"),
+    "weights of the first datum": ("slices_of_data", "log_w_z[j] = -(y[i] - mu[j])", "log_w_z[j] = -(y[0] - mu[j])", "of z[1]"),
+    "what is left of another stick": ("slices", "left_z = -sum_softplus_2", "left_z = sum_softplus_2", "what is left beside the places of z"),
+    "a level that is not compared": ("slices", "below_z = _told_below(below_z, level_z, left_z)", "below_z = below_z + 0.0", "does not compare the level of z[0]"),
+    "what rows before told": ("slices", "_told_below(below_z, level_z", "_told_below(0.0, level_z", "forgets what was told of rows before z[1]"),
+    "another level told": ("slices", "_told_below(below_z, level_z", "_told_below(below_z, E_z", "the level of z[0] that is compared with what is left"),
+    "nothing told": ("slices", "too_few_z[0] = below_z", "too_few_z[0] = 0.0", "tells another number"),
+    "a place drawn before the level": ("slices", "        E_z, s0, s1, s2, s3 = _next_exponential(s0, s1, s2, s3)\n        level_z += -E_z\n", "        level_z += -1.0\n", "expected a level and a place"),
+    "a count that is not told": ("slices", "too_few[0] = too_few_z[0]", "too_few[0] = 0.0", "how many draws had too few places"),
+    "one count of two": ("slices_of_data", "too_few[0] = too_few_z[0] + too_few_z_[0]", "too_few[0] = too_few_z_[0]", "how many draws had too few places"),
+    "a count where a draw is not due": ("slices_of_data", "        too_few_z[0] = 0.0", "        too_few_z[0] = 1.0", "not due, tells"),
+    "a stale allocation": ("slices_of_data", "draw_z_2(theta_z_, too_few_z_, theta_z, ", "draw_z_2(theta_z_, too_few_z_, theta_mu, ", "the theta that z is drawn at"),
+    "a count that is not added up": ("slices", "too_few_sum += too_few[0]", "too_few_sum += 0.0", "add up its too_few"),
     "one row of one": ("one_of_three", "1.0 if i == k_k", "1.0 if i == 1", "does not put the one of k"),
     "other logits of one": ("one_of_three", "        logits_k[i] = a[i]", "        logits_k[i] = a[2]", "logit 0 of k"),
     "counts that are left out": ("mixture_weights", "alpha_w = alpha[i] + sum_z[i]", "alpha_w = alpha[i]", "parameter 1 of the law Dirichlet of w[0]"),
@@ -144,11 +171,13 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
 }  # fmt: skip
 
 
-OF_RUN = ("sums of other data", "sums that are not made")
+OF_RUN = ("sums of other data", "sums that are not made", "a count that is not added up")
 """Faults of the loop, which is read of the text that is shipped."""
 OF_PLACES = (
     "the mean of another place", "a one at another place", "no zeros elsewhere", "users before for those beyond",
-    "counts of another component", "a logarithm that is not over the sum", "the logarithm of another share",
+    "counts of another component", "a level below the weight of another place", "a level below another row's weight",
+    "places below the level", "weights of other sticks", "weights of the first datum",
+    "a logarithm that is not over the sum", "the logarithm of another share",
 )  # fmt: skip
 """Faults that rows of two places have: the last of the small texts has rows of one."""
 

@@ -113,7 +113,10 @@ DATA = {
     "mixture": f"sizes: {{K: 2, N: 10}}\ndata: {{file: {ROOT}/specs/data/few_of_two_groups.csv, y: y}}",
     "sticks": f"parameters: {{before: {{value: [[0, 0], [1, 0]]}}}}\nsizes: {{J: 2, N: 6}}\n"
     f"data: {{file: {ROOT}/specs/data/few_choices.csv, one: one, other: other}}",
+    "slices": f"parameters: {{before: {{value: [[0, 0], [1, 0]]}}}}\nsizes: {{J: 2, N: 6}}\n"
+    f"data: {{file: {ROOT}/specs/data/few_choices.csv, one: one, other: other}}",
     "one_of_three": "parameters: {a: {value: [1, 0, 3/2]}}",
+    "slices_of_data": f"sizes: {{K: 2, N: 10}}\ndata: {{file: {ROOT}/specs/data/few_of_two_groups.csv, y: y}}",
     "families": "parameters: {a: {value: [1/2, 2]}, C: {value: [[2, 1], [1, 3]]}}",
     "gammas": "parameters: {a: {value: [1/2, 2, 1]}}\n"
     f"data: {{file: {ROOT}/specs/data/sparse_categories.csv, z: z, indicator: [z]}}",
@@ -125,6 +128,8 @@ MASS = "bind: {M: mass*I}\nparameters: {mass: {is: positive, value: 2}}\n"
 WORD = "{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 3, flip: {r: -r}}}"
 HELD = WORD.replace("{metropolis", "{of: {theta: beta}, metropolis")
 """The same of the coefficients of a regression alone."""
+OF_STICKS = "slice: log(v) + before @ log(ones - v), left: sum(log(ones - v))"
+"""What users of a Dirichlet process mixture by sticks are sliced by, and what these leave of the weights."""
 GIBBS = {
     "gibbs_regression": ("regression_precision", "[draw: beta, draw: tau]"),
     "gibbs_normal": ("normal_mean_precision", "[draw: mu, draw: tau]"),
@@ -136,7 +141,14 @@ GIBBS = {
     "families": (FAMILIES, "[draw: g, draw: h, draw: e, draw: l, draw: b, draw: w, draw: n]"),
     "mixture": ("mixture_allocations", "[draw: theta, draw: mu, draw: z]"),
     "sticks": ("dp_mixture", "[draw: v, draw: p, draw: alpha, draw: z]"),
+    "slices": ("dp_mixture", f"[draw: v, draw: p, draw: alpha, {{draw: z, {OF_STICKS}}}]"),
+    "slices_of_data": (
+        "mixture_allocations",
+        '[draw: theta, draw: mu, {draw: z, slice: "-(y @ ones.T - ones @ mu.T)**2/3", left: "-norm2(mu)", every: 2},'
+        " {draw: z, slice: log(theta), left: -sum(theta)}]",
+    ),
     "one_of_three": (ONE_OF_THREE, "[draw: k]"),
+    "one_by_slices": (ONE_OF_THREE, "[{draw: k, slice: a/2 - ones, repeat: 2}]"),
     "mixture_weights": ("mixture_weights", "[draw: w, draw: mu, draw: z]"),
     "shares": (SHARES, "[draw: w, draw: x]"),
     "hmc_of_shares": (SHARES, f"[{{draw: w}}, {WORD}]"),

@@ -34,6 +34,7 @@ def fill(state, out, alpha):
 """
 LOOPS = {
     "_next_categorical": (VALUES, "out[0, k]", "logits, sums"),
+    "_next_categorical_above": (VALUES, "out[0, k]", "logits, heights, level, sums"),
     "_next_log_beta": (VALUES, "out[0, k], out[1, k]", "a, b"),
     "_next_beta": (VALUES, "out[0, k]", "a, b"),
     "_next_integer": (VALUES, "out[0, k]", "a, b"),

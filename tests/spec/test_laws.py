@@ -132,19 +132,14 @@ def test_one_parameter_is_that_of_every_share(load_text) -> None:
     assert [argument.shape for argument in law.arguments] == [Shape("K")]
 
 
-def test_what_a_slice_sampler_needs_is_refused_by_name(tmp_path: Path, specs) -> None:
+def test_ends_of_a_domain_that_follow_the_state_are_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "target.yaml"
     path.write_text(
         'name: t\nstate: {s: {domain: positive}, u: {domain: "interval(0, s)"}}\npotential: s\n', encoding="utf-8"
     )
     with pytest.raises(DocumentError) as caught:
         load(path)
-    assert "that of a slice variable, is not in this version" in caught.value.faults[0].hint
-    text = (specs / "builds/gibbs_mixture.yaml").read_text(encoding="utf-8").replace("../", f"{specs}/")
-    path.write_text(text.replace("draw: z", "slice: z"), encoding="utf-8")
-    with pytest.raises(DocumentError) as caught:
-        load(path)
-    assert "slice samplers are not in this version" in caught.value.faults[0].hint
+    assert "levels of slices are drawn by a move" in caught.value.faults[0].hint
 
 
 def test_every_law_has_a_density() -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -252,6 +253,73 @@ def test_an_assumption_leaves_a_draw_open(tmp_path: Path, normal: Build) -> None
     (tmp_path / "bent.yaml").write_text(text, encoding="utf-8")
     split = split_of(subject_of(load_dynamics(tmp_path / "bent.yaml")), Scheme("cycle", cycle=(Draw("tau"),)))
     assert "an assumption restricts the state" in tried(drawn_from_law(split, "tau", stages(normal, split)))
+
+
+GROUPS = Path(__file__).parents[1] / "mutants/moves/groups.yaml"
+
+
+def by_slices(weights: str, left: str, tmp_path: Path) -> Build:
+    """Return the build of data in groups whose rows are drawn by slices."""
+    move = f"{{draw: z, slice: {weights}, left: {left}}}"
+    values = f"sizes: {{K: 2}}\ndata: {{file: {ROOT}/specs/data/few_choices.csv, x: [one, other]}}"
+    path = tmp_path / "sliced.yaml"
+    dynamics = f"{ROOT}/specs/dynamics/still.yaml"
+    text = BUILD.format(dynamics=dynamics, target=GROUPS, values=values, moves=f"draw: theta, {move}")
+    path.write_text(text, encoding="utf-8")
+    return load_build(path)
+
+
+@pytest.mark.parametrize("weights", ["log(theta)", "-theta", "x - 2*ones @ theta.T", "0*theta"])
+def test_a_draw_by_slices_keeps_the_law_whatever_they_are_of(tmp_path: Path, weights: str) -> None:
+    found = check(by_slices(weights, "-sum(theta)", tmp_path))
+    for claim in ("draw", "cycle", "exact", "irreducible"):
+        decision = next(f for f in found.findings if f.id == claim).decision
+        assert isinstance(decision, Proved), decision
+    assert found.verdict is Verdict.PROVED
+    of_draw = next(f for f in found.findings if f.id == "draw").decision
+    assert isinstance(of_draw, Proved)
+    assert f"z is drawn below levels, u ~ Uniform(0, w) with log w = {weights}" in of_draw.by
+    of_cycle = next(f for f in found.findings if f.id == "cycle").decision
+    assert isinstance(of_cycle, Proved)
+    assert of_cycle.by.endswith("move 2, draw of z by slices")
+
+
+@pytest.mark.parametrize(("weights", "left"), [("log(theta - ones)", "-sum(theta)"), ("theta", "log(sum(theta) - 1)")])
+def test_weights_without_a_value_leave_a_draw_by_slices_open(tmp_path: Path, weights: str, left: str) -> None:
+    found = check(by_slices(weights, left, tmp_path))
+    decisions = {f.id: f.decision for f in found.findings}
+    assert isinstance(decisions["draw"], Undecided)
+    assert "in what z is sliced by" in decisions["draw"].tried[0]
+    assert isinstance(decisions["cycle"], Undecided)
+    assert not isinstance(decisions["irreducible"], Proved)
+
+
+def kernel(weights: tuple[Fraction, ...], rest: tuple[Fraction, ...]) -> list[list[Fraction]]:
+    """Return K(k, j) of a slice by levels that are uniform below w_k, then places above them by exp(logits)/w."""
+    places = range(len(weights))
+    K = [[Fraction(0) for _ in places] for _ in places]
+    edges = sorted({Fraction(0), *weights})
+    for low, high in pairwise(edges):
+        above = [place for place in places if weights[place] >= high]
+        whole = sum((rest[place] for place in above), Fraction(0))
+        for k in above:
+            for to in above:
+                K[k][to] += (high - low) / weights[k] * rest[to] / whole
+    return K
+
+
+def test_the_lemma_of_slices_holds_at_rational_weights() -> None:
+    """pi K = pi exactly for pi = w exp(logits)/w, at equal weights too; not with weights left in the logits."""
+    numbers = (Fraction(1, 3), Fraction(2), Fraction(2), Fraction(5, 7))
+    rest = (Fraction(3), Fraction(1, 4), Fraction(2), Fraction(1))
+    for count in (1, 2, 3, 4):
+        w, f = numbers[:count], rest[:count]
+        K, pi = kernel(w, f), [a * b for a, b in zip(w, f, strict=True)]
+        assert all(sum(row) == 1 for row in K)
+        assert [sum(pi[k] * K[k][to] for k in range(count)) for to in range(count)] == pi
+    wrong = kernel(numbers, tuple(a * b for a, b in zip(numbers, rest, strict=True)))  # weights left in
+    pi = [a * b for a, b in zip(numbers, rest, strict=True)]
+    assert [sum(pi[k] * wrong[k][to] for k in range(4)) for to in range(4)] != pi
 
 
 def test_a_batch_leaves_a_draw_open(normal: Build) -> None:

@@ -57,3 +57,15 @@ def _guards(led, log_ratio):
 def _is_due(cycles, every):
     """Return whether a move is done in this cycle, which so many went before."""
     return cycles % every == 0.0
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _reaches(value, level):
+    """Return whether a value is at a level or above it."""
+    return value >= level
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _told_below(told, level, left):
+    """Return 1 where a level is below what is left, else what was told before."""
+    return 1.0 if level < left else told

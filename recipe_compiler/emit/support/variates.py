@@ -101,3 +101,25 @@ def _next_categorical(logits, sums, s0, s1, s2, s3):
     for k in range(np.uint64(logits.size)):
         below += 1 if sums[k] <= u * total else 0
     return np.float64(below), s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_categorical_above(logits, heights, level, sums, s0, s1, s2, s3):
+    """Return k as `_next_categorical` does, among the places whose height is at a level or above it.
+
+    Logits of others are not read. NaN where no such logit is finite, or one is NaN or inf. Takes one word.
+    """
+    most = -math.inf
+    for k in range(np.uint64(logits.size)):
+        most = logits[k] if heights[k] >= level and logits[k] > most else most
+    total = 0.0
+    for k in range(np.uint64(logits.size)):
+        total += _exp(logits[k] - most) if heights[k] >= level else 0.0
+        sums[k] = total
+    if not total >= 1.0:
+        return math.nan, s0, s1, s2, s3
+    u, s0, s1, s2, s3 = _next_uniform(s0, s1, s2, s3)
+    below = 0
+    for k in range(np.uint64(logits.size)):
+        below += 1 if sums[k] <= u * total else 0
+    return np.float64(below), s0, s1, s2, s3

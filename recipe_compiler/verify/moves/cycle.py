@@ -16,7 +16,7 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.moves.cir import bias, flow_keeps, is_estimated
 from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
-from recipe_compiler.verify.moves.draw import drawn_blocks, drawn_from_law
+from recipe_compiler.verify.moves.draw import drawn_blocks, keeps_law_of
 from recipe_compiler.verify.moves.involution import involution_keeps
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.refresh import law_given_others
@@ -96,8 +96,9 @@ def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obli
         match move:
             case Refresh(block):
                 yield f"move {place}, refresh of {block}", _told(law_given_others(split, block), "refresh")
-            case Draw(block):
-                yield f"move {place}, draw of {block}", _told(drawn_from_law(split, block, stages), "draw")
+            case Draw(block, _, slices):
+                by = "" if slices is None else " by slices"
+                yield f"move {place}, draw of {block}{by}", _told(keeps_law_of(split, move, stages), "draw")
             case Cir(block):
                 limit = is_estimated(stages.build, move) and not at_every_step
                 says = f"move {place}, cir of {block}{', as eps goes to 0' if limit else ''}"

@@ -6,6 +6,13 @@ is exp(-U), and that of b given all others the one that `laws` of the target cla
 exp(-H), since the law of all others is what it was (Gelfand, Smith 1990; Geman, Geman 1984).
 
 Of an H whose K depends on theta, as one with a metric does, the law of b is another: exp(-E) exp(-K).
+
+Rows z_n with the law Categorical(logits) given all others are drawn by slices, too: u_n ~ Uniform(0, w[z_n]), then z_n
+with the probability exp(logits_k)/w_k among the places with w_k > u_n. Given all others z_n and u_n have the density
+exp(logits[z_n])/w[z_n] on 0 < u_n < w[z_n] then, up to a constant: under it z_n has its law, u_n given z_n is that
+uniform one, and z_n given u_n what is drawn (Walker 2007). So the law of z_n is kept, whatever w is, as long as it is
+free of z, and a positive number: log w has to have a value. Every place is reached from every other, as u_n may be
+below all weights. Levels are forgotten: no other move reads them, and none can be drawn beside one that is out of date.
 """
 
 from collections.abc import Iterator
@@ -27,10 +34,11 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula, FunctionAt
 from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.show import text
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.laws import law_text
-from recipe_compiler.spec.model import Build, Draw, Target
+from recipe_compiler.spec.laws import law_text, of_all_data
+from recipe_compiler.spec.model import Build, Draw, Slices, Target
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
@@ -39,7 +47,7 @@ from recipe_compiler.verify.builds.laws import law_of
 from recipe_compiler.verify.builds.transformed import law_is_kept
 from recipe_compiler.verify.core.build_values import known_sizes
 from recipe_compiler.verify.core.identities import Identity, faults_of
-from recipe_compiler.verify.core.premises import restricts_state
+from recipe_compiler.verify.core.premises import restricts_state, values
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, laws_kept, left_open, shown
@@ -53,7 +61,7 @@ def draw(split: Split, stages: Stages) -> Answer:
 
     (Geman and Geman 1984; Gelfand and Smith 1990.)
     """
-    return laws_kept([(f"the law of {move.block}", drawn_from_law(split, move.block, stages)) for move in draws(split)])
+    return laws_kept([(f"the law of {move.block}", keeps_law_of(split, move, stages)) for move in draws(split)])
 
 
 def draws(split: Split) -> Iterator[Draw]:
@@ -64,6 +72,28 @@ def draws(split: Split) -> Iterator[Draw]:
 def drawn_blocks(target: Target) -> tuple[Block, ...]:
     """Return the blocks of a target as it declares them: what the potential's block consists of, in order."""
     return (target.declared or target).declarations.blocks
+
+
+def keeps_law_of(split: Split, move: Draw, stages: Stages) -> Answer:
+    """Decide that a draw keeps the law of its block under exp(-H) given all others: at once, or by slices."""
+    of_law = drawn_from_law(split, move.block, stages)
+    if move.slices is None or not isinstance(of_law.decision, Proved):
+        return of_law
+    return _by_slices(move, move.slices, stages.build.target, of_law)
+
+
+def _by_slices(move: Draw, slices: Slices, target: Target, of_law: Answer) -> Answer:
+    """Decide that levels are drawn below weights that are positive numbers, for all values of what they are made of."""
+    declared = of_all_data((target.declared or target).declarations)
+    needed = values(slices.formulas, declared)
+    if needed.open:
+        return Answer(Undecided(tuple(f"not shown: {what}, in what {move.block} is sliced by" for what in needed.open)))
+    says = f"{move.block} is drawn below levels, u ~ Uniform(0, w) with log w = {text(slices.log_weights)}"
+    has_values = Answer(
+        Proved("log w has a value for all others, and is free of the block", tuple(sorted(needed.given)))
+    )
+    law = of_law.decision.by if isinstance(of_law.decision, Proved) else ""
+    return shown(f"{law}; {says}", [(law, of_law), (says, has_values)])
 
 
 @lru_cache(maxsize=KEPT)

@@ -12,10 +12,10 @@ they keep exp(-U) and do not read r, so that a density of theta that is positive
 
 Where every block is drawn, those of the target from the laws that it claims, the word has nothing to reach. One after
 the other the draws lead from every state to a density that is positive on the whole domain: it is a mean of products of
-conditional densities, each positive there (Roberts, Smith 1994). So is that of a flow (`cir`) from everywhere. At most
-one word stands between them, K that keeps the law pi: it takes what is positive where pi is to another such, since of a
-set A with K(z, A) = 0 for almost all z also pi(A) = int pi K(., A) = 0. Hence two cycles reach every set to which
-exp(-H) gives anything, from wherever.
+conditional densities, each positive there (Roberts, Smith 1994). So is that of a flow (`cir`) from everywhere, and of
+rows by slices, whose levels may be below all weights. At most one word stands between them, K that keeps the law pi: it
+takes what is positive where pi is to another such, since of a set A with K(z, A) = 0 for almost all z also pi(A) = int
+pi K(., A) = 0. Hence two cycles reach every set to which exp(-H) gives anything, from wherever.
 
 Moves that are not done in each cycle make one kernel of a period: the moves of as many cycles as go by until all begin
 anew together. Of draws a row of it without a word has to draw every block; of a word one move has to stand between two

@@ -108,9 +108,9 @@ def _drawn_wholly(move: Move) -> tuple[str, ...]:
     match move:
         case Refresh(block, kept):
             return () if kept else (block,)
-        case Draw(block):
+        case Draw(block, _, None):
             return (block,)
-        case Metropolis() | Steps() | Cir() | Involution():
+        case Draw() | Metropolis() | Steps() | Cir() | Involution():
             return ()
 
 

@@ -1,0 +1,81 @@
+"""A draw of rows by slices: the weights that its levels are drawn below, and what no place holds of them.
+
+Formulas of the target's other blocks as it declares them, of its parameters and of all its data, as of `laws`.
+"""
+
+from recipe_compiler.errors import DocumentError
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.elaborate import Scope
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.discrete import discrete_blocks
+from recipe_compiler.spec.formulas import Entry, dependence
+from recipe_compiler.spec.laws import of_all_data
+from recipe_compiler.spec.model import Slices, Target
+from recipe_compiler.spec.read_word import Path
+from recipe_compiler.spec.schema_build import MoveEntry
+from recipe_compiler.spec.validate import entry_name
+
+SLICE, LEFT = "slice", "left"
+
+
+def read_slices(page: Page, path: Path, entry: MoveEntry, target: Target) -> Slices | None:
+    """Return the slices that a draw is stated with; None where it has none, or a fault was added.
+
+    Args:
+        page: of the build.
+        path: of the move.
+        entry: what stands there, with `draw`.
+        target: of which a block is drawn.
+    """
+    declared = (target.declared or target).declarations
+    if entry.slice is None:
+        if entry.left is not None:
+            problem = "found `left` of a draw without `slice`, expected both: levels are counted that are below it"
+            page.fault((*path, LEFT), entry_name((*path, LEFT)), problem, "slice: log w, left: log of what is left")
+        return None
+    block = next((block for block in declared.blocks if block.name == entry.draw), None)
+    if block not in discrete_blocks(declared):
+        if block is not None:
+            problem = f"found `slice` of {block.name}, which is {block.domain.name}, expected a one_hot block"
+            hint = "levels are drawn below the weights of places; leave it out: the block is drawn from its law at once"
+            page.fault((*path, SLICE), entry_name((*path, SLICE)), problem, hint)
+        return None
+    scope = Scope(of_all_data(declared))
+    log_weights = _formula(page, path, SLICE, scope, block, (*_shapes_of_weights(block),))
+    left = None if entry.left is None else _formula(page, path, LEFT, scope, block, (SCALAR,))
+    return None if log_weights is None else Slices(log_weights, left)
+
+
+def _shapes_of_weights(block: Block) -> tuple[Shape, ...]:
+    """Return the shapes that weights may have: one number for each place, in all rows alike or in each its own."""
+    column = Shape(block.shape.sizes[-1])
+    return (column,) if block.shape == column else (column, block.shape)
+
+
+def _formula(page: Page, path: Path, key: str, scope: Scope, block: Block, shapes: tuple[Shape, ...]) -> Formula | None:
+    """Return the formula under a key, of one of some shapes and free of a block; None where a fault was added."""
+    at = (*path, key)
+    entry = page.entry(entry_name(at), *at)
+    formula = None if entry is None else page.faults.catch(lambda: _of_a_shape(entry, scope, shapes))
+    if formula is not None and block.name in dependence(formula).blocks:
+        problem = f"found `{block.name}` in what its own rows are drawn by, expected the other blocks of the target"
+        hint = "weights that change with the rows make another law of them: the level of a row is drawn at one of them"
+        page.fault(at, entry_name(at), problem, hint)
+        return None
+    return formula
+
+
+def _of_a_shape(entry: Entry, scope: Scope, shapes: tuple[Shape, ...]) -> Formula:
+    """Return the formula of an entry in the first shape that it has. Raises SpecError or ModelError, of the first."""
+    first, *others = shapes
+    try:
+        return entry.formula(scope, first)
+    except DocumentError:
+        for shape in others:
+            try:
+                return entry.formula(scope, shape)
+            except DocumentError:
+                continue
+        raise
