@@ -201,15 +201,13 @@ def rest(r_0, m):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(theta_0, r_0, grad_U_0, step_factor, step_factor_2, eps):
-    """Return one step of the word: theta_new, r_new, grad_U_new; draw nothing."""
-    # r_v1[i] = r[i] + eps*(-grad_U[i]/2)
-    r_v1_0 = r_0 + step_factor * grad_U_0
-    # theta_new[i] = theta[i] + eps*(r_v1[i]/m)
-    theta_new_0 = theta_0 + step_factor_2 * r_v1_0
+def step(theta_0, r_0, step_factor, step_factor_2, eps):
+    """Return one step of the word, its first kick joined to the last: theta_new, r_new, grad_U_new; draw nothing."""
+    # theta_new[i] = theta[i] + eps*(r[i]/m)
+    theta_new_0 = theta_0 + step_factor * r_0
     grad_U_new_0 = gradient(theta_new_0)
-    # r_new[i] = r_v1[i] + eps*(-grad_U_new[i]/2)
-    r_new_0 = r_v1_0 + step_factor * grad_U_new_0
+    # r_new[i] = r[i] + eps*(-grad_U_new[i])
+    r_new_0 = r_0 + step_factor_2 * grad_U_new_0
     return theta_new_0, r_new_0, grad_U_new_0
 
 
@@ -224,11 +222,15 @@ def cycle(
     theta_at_0 = theta_0
     r_at_0 = r_drawn_0
     grad_U_at_0 = grad_U_0
+    # a kick before the first step: r + eps*(-grad_U[i]/2)
+    r_at_0 = r_at_0 + eps * (-grad_U_at_0 / 2.0)
     for _ in range(10):
-        theta_new_0, r_new_0, grad_U_new_0 = step(theta_at_0, r_at_0, grad_U_at_0, step_factor, step_factor_2, eps)
+        theta_new_0, r_new_0, grad_U_new_0 = step(theta_at_0, r_at_0, step_factor, step_factor_2, eps)
         theta_at_0 = theta_new_0
         r_at_0 = r_new_0
         grad_U_at_0 = grad_U_new_0
+    # and taken back after the last: r - eps*(-grad_U[i]/2)
+    r_at_0 = r_at_0 - eps * (-grad_U_at_0 / 2.0)
     U_at = potential(theta_at_0)
     rest_at = rest(r_at_0, m)
     # accept with probability min(1, exp(H - H')), else turn round
@@ -243,8 +245,8 @@ def cycle(
 
 def prepare(m, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
-    step_factor = -eps / 2.0
-    step_factor_2 = eps / m
+    step_factor = eps / m
+    step_factor_2 = -eps
     scale_r = _noise_scale(m, 0.0, 1.0, "r")
     return (step_factor, step_factor_2, scale_r)
 

@@ -285,27 +285,23 @@ def rest(r, m):
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(
-    theta_new, r_new, grad_U_new, theta, r, grad_U, prior_variance, step_factor, step_factor_2, x, y, eps, r_v1,
-    x_theta, weight,
-):  # fmt: skip
-    """Write one step of the word: theta_new, r_new, grad_U_new; draw nothing."""
-    # r_v1[i] = r[i] + eps*(-grad_U[i]/2)
+    theta_new, r_new, grad_U_new, theta, r, prior_variance, step_factor, step_factor_2, x, y, eps, x_theta, weight
+):
+    """Write one step of the word, its first kick joined to the last: theta_new, r_new, grad_U_new; draw nothing."""
+    # theta_new[i] = theta[i] + eps*(r[i]/m)
     for i in range(30):
-        r_v1[i] = r[i] + step_factor * grad_U[i]
-    # theta_new[i] = theta[i] + eps*(r_v1[i]/m)
-    for i in range(30):
-        theta_new[i] = theta[i] + step_factor_2 * r_v1[i]
+        theta_new[i] = theta[i] + step_factor * r[i]
     gradient(grad_U_new, theta_new, prior_variance, x, y, x_theta, weight)
-    # r_new[i] = r_v1[i] + eps*(-grad_U_new[i]/2)
+    # r_new[i] = r[i] + eps*(-grad_U_new[i])
     for i in range(30):
-        r_new[i] = r_v1[i] + step_factor * grad_U_new[i]
+        r_new[i] = r[i] + step_factor_2 * grad_U_new[i]
 
 
 @njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
 def cycle(
     theta_next, r_next, grad_U_next, U_next, acceptance, theta, r, grad_U, U, m, prior_variance, step_factor,
     step_factor_2, scale_r, x, y, noise_r, noise_length, noise_accept, eps, r_drawn, theta_at, theta_new, r_at, r_new,
-    grad_U_at, grad_U_new, x_theta_2, softplus_x_theta_2, x_theta, weight, r_v1,
+    grad_U_at, grad_U_new, x_theta_2, softplus_x_theta_2, x_theta, weight,
 ):  # fmt: skip
     """Write one step, a cycle of moves: theta_next, r_next, grad_U_next, U_next, acceptance; draw nothing."""
     # refresh: r_drawn = N(0, m delta[i,j])
@@ -320,10 +316,13 @@ def cycle(
         r_at[i] = r_drawn[i]
     for i in range(30):
         grad_U_at[i] = grad_U[i]
+    # a kick before the first step: r + eps*(-grad_U[i]/2)
+    for i in range(30):
+        r_at[i] = r_at[i] + eps * (-grad_U_at[i] / 2.0)
     for _ in range(length):
         step(
-            theta_new, r_new, grad_U_new, theta_at, r_at, grad_U_at, prior_variance, step_factor, step_factor_2, x, y,
-            eps, r_v1, x_theta, weight,
+            theta_new, r_new, grad_U_new, theta_at, r_at, prior_variance, step_factor, step_factor_2, x, y, eps,
+            x_theta, weight,
         )  # fmt: skip
         for i in range(30):
             theta_at[i] = theta_new[i]
@@ -331,6 +330,9 @@ def cycle(
             r_at[i] = r_new[i]
         for i in range(30):
             grad_U_at[i] = grad_U_new[i]
+    # and taken back after the last: r - eps*(-grad_U[i]/2)
+    for i in range(30):
+        r_at[i] = r_at[i] - eps * (-grad_U_at[i] / 2.0)
     U_at = potential(theta_at, prior_variance, x, y, x_theta_2, softplus_x_theta_2)
     rest_at = rest(r_at, m)
     # accept with probability min(1, exp(H - H')), else turn round
@@ -347,8 +349,8 @@ def cycle(
 
 def prepare(m, prior_variance, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
-    step_factor = -eps / 2.0
-    step_factor_2 = eps / m
+    step_factor = eps / m
+    step_factor_2 = -eps
     scale_r = _noise_scale(m, 0.0, 1.0, "r")
     return (step_factor, step_factor_2, scale_r)
 
@@ -400,7 +402,6 @@ def run(
     softplus_x_theta_2 = np.empty(N)
     x_theta = np.empty(8)
     weight = np.empty(8)
-    r_v1 = np.empty(30)
     noise_r = np.empty(30)
     noise_length = np.empty(2)
     noise_accept = np.empty(2)
@@ -413,7 +414,7 @@ def run(
             cycle(
                 theta_next, r_next, grad_U_next, U_next, acceptance, theta, r, grad_U, U, m, prior_variance,
                 step_factor, step_factor_2, scale_r, x, y, noise_r, noise_length, noise_accept, eps, r_drawn, theta_at,
-                theta_new, r_at, r_new, grad_U_at, grad_U_new, x_theta_2, softplus_x_theta_2, x_theta, weight, r_v1,
+                theta_new, r_at, r_new, grad_U_at, grad_U_new, x_theta_2, softplus_x_theta_2, x_theta, weight,
             )  # fmt: skip
             for entry in range(30):
                 theta[entry] = theta_next[entry]

@@ -229,32 +229,25 @@ def rest(r_0, r_1, r_2, m):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(
-    theta_0, theta_1, theta_2, r_0, r_1, r_2, grad_U_0, grad_U_1, grad_U_2, m, alpha, n, sum_n, step_factor,
-    step_factor_2, eps,
-):  # fmt: skip
-    """Return one step of the word: theta_new, r_new, grad_U_new; draw nothing."""
-    # r_v1[i] = r[i] + eps*(-grad_U[i]/2)
-    r_v1_0 = r_0 + step_factor * grad_U_0
-    r_v1_1 = r_1 + step_factor * grad_U_1
-    r_v1_2 = r_2 + step_factor * grad_U_2
-    # theta_v1[i] = theta[i] + eps*(r_v1[i]/m[i])
-    theta_v1_0 = theta_0 + step_factor_2 * r_v1_0 / m[0]
-    theta_v1_1 = theta_1 + step_factor_2 * r_v1_1 / m[1]
-    theta_v1_2 = theta_2 + step_factor_2 * r_v1_2 / m[2]
+def step(theta_0, theta_1, theta_2, r_0, r_1, r_2, m, alpha, n, sum_n, step_factor, step_factor_2, eps):
+    """Return one step of the word, its first kick joined to the last: theta_new, r_new, grad_U_new; draw nothing."""
+    # theta_v1[i] = theta[i] + eps*(r[i]/m[i])
+    theta_v1_0 = theta_0 + step_factor * r_0 / m[0]
+    theta_v1_1 = theta_1 + step_factor * r_1 / m[1]
+    theta_v1_2 = theta_2 + step_factor * r_2 / m[2]
     # theta_new[i] = where(theta_v1[i] < 0, -theta_v1[i], theta_v1[i])
     theta_new_0 = -theta_v1_0 if theta_v1_0 < 0.0 else theta_v1_0
     theta_new_1 = -theta_v1_1 if theta_v1_1 < 0.0 else theta_v1_1
     theta_new_2 = -theta_v1_2 if theta_v1_2 < 0.0 else theta_v1_2
-    # r_v2[i] = where(theta_v1[i] < 0, -r_v1[i], r_v1[i])
-    r_v2_0 = -r_v1_0 if theta_v1_0 < 0.0 else r_v1_0
-    r_v2_1 = -r_v1_1 if theta_v1_1 < 0.0 else r_v1_1
-    r_v2_2 = -r_v1_2 if theta_v1_2 < 0.0 else r_v1_2
+    # r_v2[i] = where(theta_v1[i] < 0, -r[i], r[i])
+    r_v2_0 = -r_0 if theta_v1_0 < 0.0 else r_0
+    r_v2_1 = -r_1 if theta_v1_1 < 0.0 else r_1
+    r_v2_2 = -r_2 if theta_v1_2 < 0.0 else r_2
     grad_U_new_0, grad_U_new_1, grad_U_new_2 = gradient(theta_new_0, theta_new_1, theta_new_2, alpha, n, sum_n)
-    # r_new[i] = r_v2[i] + eps*(-grad_U_new[i]/2)
-    r_new_0 = r_v2_0 + step_factor * grad_U_new_0
-    r_new_1 = r_v2_1 + step_factor * grad_U_new_1
-    r_new_2 = r_v2_2 + step_factor * grad_U_new_2
+    # r_new[i] = r_v2[i] + eps*(-grad_U_new[i])
+    r_new_0 = r_v2_0 + step_factor_2 * grad_U_new_0
+    r_new_1 = r_v2_1 + step_factor_2 * grad_U_new_1
+    r_new_2 = r_v2_2 + step_factor_2 * grad_U_new_2
     return theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2, grad_U_new_0, grad_U_new_1, grad_U_new_2
 
 
@@ -281,10 +274,14 @@ def cycle(
     grad_U_at_0 = grad_U_0
     grad_U_at_1 = grad_U_1
     grad_U_at_2 = grad_U_2
+    # a kick before the first step: r + eps*(-grad_U[i]/2)
+    r_at_0 = r_at_0 + eps * (-grad_U_at_0 / 2.0)
+    r_at_1 = r_at_1 + eps * (-grad_U_at_1 / 2.0)
+    r_at_2 = r_at_2 + eps * (-grad_U_at_2 / 2.0)
     for _ in range(length):
         theta_new_0, theta_new_1, theta_new_2, r_new_0, r_new_1, r_new_2, grad_U_new_0, grad_U_new_1, grad_U_new_2 = step(
-            theta_at_0, theta_at_1, theta_at_2, r_at_0, r_at_1, r_at_2, grad_U_at_0, grad_U_at_1, grad_U_at_2, m, alpha,
-            n, sum_n, step_factor, step_factor_2, eps,
+            theta_at_0, theta_at_1, theta_at_2, r_at_0, r_at_1, r_at_2, m, alpha, n, sum_n, step_factor, step_factor_2,
+            eps,
         )  # fmt: skip
         theta_at_0 = theta_new_0
         theta_at_1 = theta_new_1
@@ -295,6 +292,10 @@ def cycle(
         grad_U_at_0 = grad_U_new_0
         grad_U_at_1 = grad_U_new_1
         grad_U_at_2 = grad_U_new_2
+    # and taken back after the last: r - eps*(-grad_U[i]/2)
+    r_at_0 = r_at_0 - eps * (-grad_U_at_0 / 2.0)
+    r_at_1 = r_at_1 - eps * (-grad_U_at_1 / 2.0)
+    r_at_2 = r_at_2 - eps * (-grad_U_at_2 / 2.0)
     U_at = potential(theta_at_0, theta_at_1, theta_at_2, alpha, n, sum_n)
     rest_at = rest(r_at_0, r_at_1, r_at_2, m)
     # accept with probability min(1, exp(H - H')), else turn round
@@ -322,8 +323,8 @@ def prepare(m, alpha, n, eps):
     sum_n = 0.0
     for i in range(3):
         sum_n += n[i]
-    step_factor = -eps / 2.0
-    step_factor_2 = eps
+    step_factor = eps
+    step_factor_2 = -eps
     for i in range(3):
         scale_r[i] = _noise_scale(m[i], 0.0, 1.0, "r")
     return (sum_n, step_factor, step_factor_2, scale_r)

@@ -353,27 +353,24 @@ def draw_tau(theta_tau, theta, shape, rate, x, y, noise_state, x_beta_3):
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def step(
-    theta_new, r_new, grad_U_new, theta, r, grad_U, moved, m, shape, rate, inv_S, step_factor, step_factor_2, x, y, eps,
-    r_v1, inv_S_difference,
+    theta_new, r_new, grad_U_new, theta, r, moved, m, shape, rate, inv_S, step_factor, step_factor_2, x, y, eps,
+    inv_S_difference,
 ):  # fmt: skip
-    """Write one step of the word: theta_new, r_new, grad_U_new; draw nothing."""
-    # r_v1[i] = r[i] + eps*(-grad_U[i] moved[i]/2)
+    """Write one step of the word, its first kick joined to the last: theta_new, r_new, grad_U_new; draw nothing."""
+    # theta_new[i] = theta[i] + eps*(moved[i] r[i]/mass)
     for i in range(5):
-        r_v1[i] = r[i] + step_factor * grad_U[i] * moved[i]
-    # theta_new[i] = theta[i] + eps*(moved[i] r_v1[i]/mass)
-    for i in range(5):
-        theta_new[i] = theta[i] + step_factor_2 * moved[i] * r_v1[i]
+        theta_new[i] = theta[i] + step_factor * moved[i] * r[i]
     gradient(grad_U_new, theta_new, m, shape, rate, inv_S, x, y, inv_S_difference)
-    # r_new[i] = r_v1[i] + eps*(-grad_U_new[i] moved[i]/2)
+    # r_new[i] = r[i] + eps*(-grad_U_new[i] moved[i])
     for i in range(5):
-        r_new[i] = r_v1[i] + step_factor * grad_U_new[i] * moved[i]
+        r_new[i] = r[i] + step_factor_2 * grad_U_new[i] * moved[i]
 
 
 @njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
 def cycle(
     theta_next, r_next, acceptance, theta, r, moved, mass, m, shape, rate, inv_S, step_factor, step_factor_2, scale_r,
     x, y, noise_r, noise_length, noise_accept, noise_state, eps, x_beta_3, theta_tau, r_drawn, theta_at, theta_new,
-    r_at, r_new, grad_U_at, grad_U_new, grad_U_start, U_start, inv_S_difference, r_v1, inv_S_difference_2,
+    r_at, r_new, grad_U_at, grad_U_new, grad_U_start, U_start, inv_S_difference, inv_S_difference_2,
 ):  # fmt: skip
     """Write one step, a cycle of moves: theta_next, r_next, acceptance; draw from noise_state alone."""
     draw_tau(theta_tau, theta, shape, rate, x, y, noise_state, x_beta_3)
@@ -392,10 +389,13 @@ def cycle(
         r_at[i] = r_drawn[i]
     for i in range(5):
         grad_U_at[i] = grad_U_start[i]
+    # a kick before the first step: r + eps*(-grad_U[i] moved[i]/2)
+    for i in range(5):
+        r_at[i] = r_at[i] + eps * (-grad_U_at[i] * moved[i] / 2.0)
     for _ in range(length):
         step(
-            theta_new, r_new, grad_U_new, theta_at, r_at, grad_U_at, moved, m, shape, rate, inv_S, step_factor,
-            step_factor_2, x, y, eps, r_v1, inv_S_difference,
+            theta_new, r_new, grad_U_new, theta_at, r_at, moved, m, shape, rate, inv_S, step_factor, step_factor_2, x,
+            y, eps, inv_S_difference,
         )  # fmt: skip
         for i in range(5):
             theta_at[i] = theta_new[i]
@@ -403,6 +403,9 @@ def cycle(
             r_at[i] = r_new[i]
         for i in range(5):
             grad_U_at[i] = grad_U_new[i]
+    # and taken back after the last: r - eps*(-grad_U[i] moved[i]/2)
+    for i in range(5):
+        r_at[i] = r_at[i] - eps * (-grad_U_at[i] * moved[i] / 2.0)
     U_at = potential(theta_at, m, shape, rate, inv_S, x, y, inv_S_difference_2)
     rest_at = rest(r_at, mass)
     # accept with probability min(1, exp(H - H')), else turn round
@@ -417,8 +420,8 @@ def cycle(
 def prepare(moved, mass, m, S, shape, rate, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
     inv_S = np.linalg.inv(S)
-    step_factor = -eps / 2.0
-    step_factor_2 = eps / mass
+    step_factor = eps / mass
+    step_factor_2 = -eps
     scale_r = _noise_scale(mass, 0.0, 1.0, "r")
     return (inv_S, step_factor, step_factor_2, scale_r)
 
@@ -456,7 +459,6 @@ def run(
     grad_U_start = np.empty(5)
     U_start = np.empty(1)
     inv_S_difference = np.empty(4)
-    r_v1 = np.empty(5)
     inv_S_difference_2 = np.empty(4)
     noise_r = np.empty(5)
     noise_length = np.empty(2)
@@ -471,7 +473,7 @@ def run(
                 theta_next, r_next, acceptance, theta, r, moved, mass, m, shape, rate, inv_S, step_factor,
                 step_factor_2, scale_r, x, y, noise_r, noise_length, noise_accept, noise_state, eps, x_beta_3,
                 theta_tau, r_drawn, theta_at, theta_new, r_at, r_new, grad_U_at, grad_U_new, grad_U_start, U_start,
-                inv_S_difference, r_v1, inv_S_difference_2,
+                inv_S_difference, inv_S_difference_2,
             )  # fmt: skip
             for entry in range(5):
                 theta[entry] = theta_next[entry]

@@ -352,6 +352,10 @@ def _trajectory_fits(move: Trajectory, program: Program) -> Iterator[str]:
     yield from (f"a trajectory flips {name}" for name in move.flip if name not in kept)
     if move.flip and not move.metropolis:
         yield f"a trajectory flips {', '.join(move.flip)}, and is never refused"
+    if move.kick is not None and (move.kick.block not in program.blocks or not program.carried):
+        yield f"a trajectory kicks {move.kick.block.name} by no gradient that is carried along"
+    if move.kick is not None and potential and move.kick.block == potential.block:
+        yield f"a trajectory kicks {move.kick.block.name}, which the gradient depends on"
     if not 1 <= move.least <= move.most:
         yield f"a trajectory has {move.least} to {move.most} steps"
 

@@ -187,6 +187,8 @@ def started(program: Program) -> Definitions:
     taken |= {part.block.name for part in gradient.parts} if gradient else set()
     taken |= gradient.recursion.names if gradient and gradient.recursion else frozenset()
     values = {gradient.name, *(e.new for e in program.evaluations)} if gradient else set[str]()
+    trajectory = program.cycle.trajectory if program.cycle else None
+    values |= {value.at for value in trajectory.values if value.name in values} if trajectory else set()
     single = frozenset(values) if gradient and not gradient.block.shape.sizes else frozenset[str]()
     fields = {datum.name: datum.shape.sizes[0] for datum in program.data if datum.is_index}
     triangles, definite = (frozenset(_of_sets(program, sets)) for sets in (FACTORS, DEFINITE))
@@ -232,8 +234,12 @@ def _bodies(definitions: Iterable[Definition]) -> tuple[Statement, ...]:
 
 
 def _waits(program: Program) -> bool:
-    """Whether shifts wait for each other: a block has several, and each multiplication on the way delays the next."""
-    return len(program.shifts) > len(program.blocks)
+    """Whether shifts wait for each other: a block has several, and each multiplication on the way delays the next.
+
+    Those of a word that is repeated with its kicks joined do, though each block has one.
+    """
+    joined = program.cycle is not None and program.cycle.trajectory is not None and program.cycle.trajectory.kick
+    return len(program.shifts) > len(program.blocks) or bool(joined)
 
 
 def _gathered(defined: Definitions, rate: Tensor) -> tuple[Tensor, Definitions]:
@@ -324,15 +330,19 @@ def _step(
     outputs = tuple(block_array(program.newest(block), block.shape) for block in program.blocks)
     heat = (Array(HEAT, (1,)),) if program.heats else ()
     state = tuple(block_array(block.name, block.shape) for block in program.blocks)
+    trajectory = program.cycle.trajectory if program.cycle else None
+    joined = trajectory is not None and trajectory.kick is not None
     if program.gradient is not None and program.carried:
         outputs += (block_array(program.passed_on[program.gradient.name], program.gradient.block.shape),)
-        state += (block_array(program.gradient.name, program.gradient.block.shape),)
+        # of joined kicks the trajectory makes the one that reads the gradient at the start
+        state += () if joined else (block_array(program.gradient.name, program.gradient.block.shape),)
     used = names_in(body)
     others = _used(_readable(program, constants)[len(program.blocks) :], used)
     normals = tuple(array for noise in lowering.noises.values() for array in noise.normals)
     code = (Array("gradient"),) if program.gradient and program.gradient.code else ()
     inputs = (*code, *state, *others, *normals, Array(EPS))
     what = "one step of the word" if program.cycle else f"one step ({program.scheme.replace('_', ' ')})"
+    what += ", its first kick joined to the last" if joined else ""
     says = (f"{what}: {', '.join(a.name for a in outputs)}; draw nothing.",)
     return Procedure("step", says, (*outputs, *heat), inputs, _work(program, gradient, lowering), body)
 

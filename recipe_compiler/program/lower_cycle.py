@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definitions, each
@@ -39,6 +40,7 @@ from recipe_compiler.program.lower_draw import STREAM, LoweredDraw, lower_draw
 from recipe_compiler.program.lower_gradient import lower_potential
 from recipe_compiler.program.lower_noise import lower_noise
 from recipe_compiler.program.program import (
+    EPS,
     Along,
     Auxiliary,
     Cycle,
@@ -50,7 +52,7 @@ from recipe_compiler.program.program import (
     Trajectory,
 )
 from recipe_compiler.tensor.show import text
-from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.tensor.terms import Atom, Component, Tensor
 
 ACCEPTANCE = "acceptance"
 """The probability with which the end of a trajectory is taken, as a step leaves it."""
@@ -441,15 +443,19 @@ def _trajectory(
         returned, defined = _returned(defined, move, program, called)
         ended = _accepted(defined, move, program, called, (drawn, first, last), returned)
         normals += (Array(drawn, (2,)),)
+    there, defined = _kicked(defined, move, at, program, "a kick before the first step", taken_back=False)
+    back, defined = _kicked(defined, move, at, program, "and taken back after the last", taken_back=True)
     body = (
         *length.body,
         *_evaluated_anew(move, program, called),
         *begun,
         *_copies(defined, [(value.at, value.start, value.shape) for value in moved]),
+        *there,
         Repeat(
             move.least if move.least == move.most else LENGTH,
             (*_stepped(called, at), *_copies(defined, [(v.at, made[v.name], v.shape) for v in moved])),
         ),
+        *back,
         *ended,
     )
     room = {value.end for value in move.values} - {*program.left.values()}
@@ -458,6 +464,30 @@ def _trajectory(
     work = (*(_array(name, shape) for name, shape in names), *(array for own in called.every for array in own.work))
     work += (Array(HEAT, (1,)),) if program.heats else ()
     return Lowered(body, normals, work), defined
+
+
+def _kicked(
+    defined: Definitions, move: Trajectory, at: Mapping[str, str], program: Program, says: str, *, taken_back: bool
+) -> tuple[tuple[Statement, ...], Definitions]:
+    """Return the statements of b' = b + eps rate, or b - eps rate, at values on the way; nothing without a kick."""
+    if move.kick is None or program.gradient is None:
+        return (), defined
+    gradient, block = program.gradient.name, move.kick.block
+
+    def rule(atom: Atom) -> Atom:
+        return replace(atom, name=at[gradient]) if isinstance(atom, Component) and atom.name == gradient else atom
+
+    begin, loops = len(defined.changing), defined.loops(block.shape.sizes)
+    own = Ref(at[block.name], tuple(variable for _, variable in loops) or (0,))
+    rate, defined = scalar(defined, replace_atoms(move.kick.rate, rule), tuple(i for i, _ in loops), dict(loops))
+    computed = defined.changing[begin:]
+    change = Times((*((MINUS,) if taken_back else ()), Ref(EPS), rate))
+    written = text(move.kick.rate)
+    return (
+        Comment(f"{says}: {block.name} {'-' if taken_back else '+'} eps*({written})"),
+        *(statement for definition in computed for statement in definition.body),
+        *nested(loops, (Assign(own, Plus((own, change))),)),
+    ), defined
 
 
 def _stepped(called: Called, actual: Mapping[str, str]) -> tuple[Statement, ...]:

@@ -15,6 +15,7 @@ from recipe_compiler.program.program import (
     Grid,
     Heat,
     Involution,
+    Kick,
     Noise,
     Potential,
     Program,
@@ -161,6 +162,8 @@ def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iter
                 yield from _of_draw(move, program)
                 known[new] = block.shape.sizes
             case Trajectory():
+                if move.kick is not None:
+                    yield _of_kick(move.kick, program)
                 known |= {value.end: value.shape.sizes for value in move.values if value.end}
             case Involution():
                 yield from _of_involution(move, known)
@@ -169,6 +172,13 @@ def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iter
         yield TensorPlace("H - U", cycle.rest, (), state)
     if cycle.potential is not None:
         yield from _of_potential(cycle.potential, program)
+
+
+def _of_kick(kick: Kick, program: Program) -> TensorPlace:
+    """Return the rate of a kick, which reads the gradient and constants alone."""
+    known: dict[str, Axes] = {parameter.name: parameter.shape.sizes for parameter in program.parameters}
+    known |= {program.gradient.name: program.gradient.block.shape.sizes} if program.gradient else {}
+    return TensorPlace(f"the kick of {kick.block.name}", kick.rate, _free(kick.block, "i"), known)
 
 
 def _of_involution(move: Involution, known: Mapping[str, Axes]) -> Iterator[TensorPlace]:

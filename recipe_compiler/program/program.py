@@ -393,6 +393,15 @@ class Along:
 
 
 @dataclass(frozen=True, slots=True)
+class Kick:
+    """e: `b -> b + eps rate`, made once before the first step of a trajectory and taken back after its last."""
+
+    block: Block
+    rate: Tensor
+    """In the gradient that is carried along, by its own name, and constants; with the free index `i`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Trajectory:
     """The statements of the Program from the newest values on, several times in a row.
 
@@ -413,6 +422,8 @@ class Trajectory:
     """Whether the gradient and U are evaluated where it starts: other moves moved the block that they depend on."""
     every: int = 1
     """As of `Refresh`; what it moves stays as it is elsewhere."""
+    kick: Kick | None = None
+    """e, where the statements are V of a word W = e^-1 o V o e, so that n steps of W are e^-1 o V^n o e."""
 
     @property
     def is_solved(self) -> bool:

@@ -19,6 +19,7 @@ from recipe_compiler.program.program import (
     Heat,
     InfinitesimalGenerator,
     Involution,
+    Kick,
     Move,
     Noise,
     Part,
@@ -157,7 +158,9 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
             case Trajectory(values=values, flip=flip):
                 moved = (replace(v, name=_name(v.name, names), start=_name(v.start, names),
                                  shape=_shape(v.shape, names)) for v in values)  # fmt: skip
-                return replace(one, values=tuple(moved), flip=tuple(_name(name, names) for name in flip))
+                kick = one.kick and Kick(_block(one.kick.block, names), rule(one.kick.rate))
+                flipped = tuple(_name(name, names) for name in flip)
+                return replace(one, values=tuple(moved), flip=flipped, kick=kick)
 
     potential = None if cycle.potential is None else _potential(cycle.potential, names)
     rest = None if cycle.rest is None else rule(cycle.rest)

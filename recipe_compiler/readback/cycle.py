@@ -15,6 +15,7 @@ import sympy as sp
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower_cycle import (
     ACCEPTANCE,
@@ -35,9 +36,9 @@ from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.noise import noise_of, without_noise
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.propagators import matrices_of
-from recipe_compiler.readback.step import covariance, entry_at, held, joined_shape, prepared, used
+from recipe_compiler.readback.step import covariance, entry_at, held, joined_shape, prepared, used, values
 from recipe_compiler.tensor.scalars import Scalar
-from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 Value = Any
 Entries = list[Scalar]
@@ -111,9 +112,12 @@ class _Boxes:
         program, own = self.module.program, self.module.kernel.step
         named = self._named(own, arguments)
         state = self._state(named, program.passed_on)
+        lengths = {name: len(entries) for name, entries in state.items()}
+        if program.gradient is not None:
+            lengths[program.gradient.name] = lengths[program.gradient.block.name]
         made = {
-            name: [sp.Symbol(f"{name}[{k}] after step {len(self.steps) + 1}") for k in range(len(entries))]
-            for name, entries in state.items()
+            name: [sp.Symbol(f"{name}[{k}] after step {len(self.steps) + 1}") for k in range(lengths[name])]
+            for name in program.passed_on
         }
         self.steps.append((state, made))
         heat = [_heat(len(self.steps))] if program.heats else []
@@ -527,7 +531,7 @@ class _Moves:
         start = {value.name: self.entries(value.start) for value in moved}
         if move.anew:
             self._anew(move, start)
-        now = self._walked(start, steps[:count])
+        now = self._kicked(move, self._walked(self._kicked(move, start, 1), steps[:count]), -1)
         self._take(a.name for a in self.module.kernel.step.inputs if a.name in self._word_normals())
         if not move.metropolis or cycle.potential is None:
             for value in moved:
@@ -554,10 +558,25 @@ class _Moves:
         """Check that each step begins where the one before ended, and return where the last one does."""
         now = dict(start)
         for state, made in steps:
-            for name, entries in now.items():
-                self._same(entries, state[name], f"the {name} that a step is given")
+            for name, entries in state.items():
+                self._same(now[name], entries, f"the {name} that a step is given")
             now = dict(made)
         return now
+
+    def _kicked(self, move: Trajectory, at: Mapping[str, Entries], sign: int) -> dict[str, Entries]:
+        """Return values with b + eps rate in the place of b, or b - eps rate, rate by the gradient among them."""
+        gradient = self.module.program.gradient
+        if move.kick is None or gradient is None:
+            return dict(at)
+
+        def rule(atom: Atom) -> Atom:
+            own = isinstance(atom, Component) and atom.name == gradient.name
+            return Coordinate(gradient.name, atom.at) if own else atom
+
+        block = move.kick.block
+        change = values(replace_atoms(move.kick.rate, rule), self.here, block, dict(at))
+        moved = [b + sign * self.here.eps * rate for b, rate in zip(at[block.name], change, strict=True)]
+        return {**at, block.name: moved}
 
     def _word_normals(self) -> frozenset[str]:
         return frozenset(array.name for array in self.module.kernel.noises)

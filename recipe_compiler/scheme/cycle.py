@@ -23,6 +23,7 @@ from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Along, Cycle, Move, Noise, Potential, Program, Refresh, Trajectory
 from recipe_compiler.scheme.draw import draw
 from recipe_compiler.scheme.involution import reflected
+from recipe_compiler.scheme.joined_kicks import join_kicks
 from recipe_compiler.scheme.shifts_and_noise import fresh
 from recipe_compiler.spec.model import Build, ByLaw, Cir, Metropolis, Steps
 from recipe_compiler.spec.model import Draw as StatedDraw
@@ -76,6 +77,9 @@ def with_cycle(
             case Metropolis() | Steps():
                 U = potential if accepted else None
                 made = _trajectory(move, _along(program, U, newest, declared, anew=anew), anew=anew)
+                if made.metropolis and made.most > 1:  # repeated as it is, a word without acceptance is audited so
+                    program, kick = join_kicks(program)
+                    made = replace(made, kick=kick)
                 newest |= {value.name: value.end for value in made.values if value.name in newest}
                 moves.append(made)
     counter = fresh("cycles", declared) if any(every_of(move) > 1 for move in build.scheme.cycle) else ""

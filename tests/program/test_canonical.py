@@ -23,6 +23,7 @@ from recipe_compiler.program.canonical import INVARIANTS, check_canonical
 from recipe_compiler.program.program import (
     Draw,
     Evaluate,
+    Kick,
     Move,
     Noise,
     Program,
@@ -160,6 +161,15 @@ def moved(program: Program, kind: type[Moved], change: Callable[[Moved], Iterabl
 
 def trajectory(**changes: object) -> Callable[[Program], Program]:
     return lambda program: moved(program, Trajectory, lambda move: [replace(move, **changes)])
+
+
+def kicked(change: Callable[[Program, Kick], Kick]) -> Callable[[Program], Program]:
+    """Return what changes the kick of the trajectory."""
+
+    def changed(program: Program) -> Program:
+        return moved(program, Trajectory, lambda move: [replace(move, kick=move.kick and change(program, move.kick))])
+
+    return changed
 
 
 def without(name: str) -> Callable[[Program], Program]:
@@ -345,6 +355,12 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
     "a flip of the position": (16, HMC, trajectory(flip=("theta",))),
     "a flip of the gradient": (16, HMC, trajectory(flip=("grad_U",))),
     "a flip of what is never refused": (16, STEPS, trajectory(flip=("r",))),
+    "a kick of the position": (16, HMC, kicked(lambda p, kick: replace(kick, block=p.blocks[0]))),
+    "a kick of what is no block": (16, HMC, kicked(lambda _, kick: replace(kick, block=replace(kick.block, name="s")))),
+    "a kick by where it is": (
+        3, HMC, kicked(
+            lambda _, kick: replace(kick, rate=plus(factor(Coordinate("theta", kick.rate.free)))(kick.rate))),
+    ),
     "a trajectory of no step": (16, HMC, trajectory(least=0)),
     "a trajectory of fewer steps than its least": (16, HMC, trajectory(least=11)),
     "a draw from the value before": (

@@ -71,6 +71,27 @@ MOVES: dict[str, tuple[str, str, str, str, str, str]] = {
     "no flip on refusal": (
         "ghmc", "else -r_drawn[i]", "else r_drawn[i]", "else -r_drawn_1", "else r_drawn_1", "what is left of r",
     ),
+    "no kick before the first step": (
+        "hmc", "r_at[i] = r_at[i] + eps * (-grad_U_at[i] / 2.0)", "r_at[i] = r_at[i]",
+        "r_at_1 = r_at_1 + eps * (-grad_U_at_1 / 2.0)", "r_at_1 = r_at_1", "the r that a step is given",
+    ),
+    "a kick against the force": (
+        "hmc", "r_at[i] = r_at[i] + eps * (-grad_U_at[i] / 2.0)", "r_at[i] = r_at[i] + eps * (grad_U_at[i] / 2.0)",
+        "r_at_1 = r_at_1 + eps * (-grad_U_at_1 / 2.0)", "r_at_1 = r_at_1 + eps * (grad_U_at_1 / 2.0)",
+        "the r that a step is given",
+    ),
+    "a whole kick before the first step": (
+        "hmc", "r_at[i] + eps * (-grad_U_at[i] / 2.0)", "r_at[i] + eps * (-grad_U_at[i])",
+        "r_at_0 + eps * (-grad_U_at_0 / 2.0)", "r_at_0 + eps * (-grad_U_at_0)", "the r that a step is given",
+    ),
+    "a kick that is not taken back": (
+        "hmc", "r_at[i] = r_at[i] - eps * (-grad_U_at[i] / 2.0)", "r_at[i] = r_at[i]",
+        "r_at_2 = r_at_2 - eps * (-grad_U_at_2 / 2.0)", "r_at_2 = r_at_2", "the r that H is evaluated at",
+    ),
+    "a kick taken back by the gradient at the start": (
+        "hmc", "r_at[i] - eps * (-grad_U_at[i] / 2.0)", "r_at[i] - eps * (-grad_U[i] / 2.0)",
+        "r_at_2 - eps * (-grad_U_at_2 / 2.0)", "r_at_2 - eps * (-grad_U_2 / 2.0)", "the r that H is evaluated at",
+    ),
     "a flip of the position": (
         "ghmc", "theta_at[i] if accept else theta[i]", "theta_at[i] if accept else -theta[i]",
         "theta_at_2 if accept else theta_2", "theta_at_2 if accept else -theta_2", "what is left of theta",
@@ -199,11 +220,11 @@ MOVES: dict[str, tuple[str, str, str, str, str, str]] = {
     ),
     "a start at another gradient": (
         "hmc", "grad_U_at[i] = grad_U[i]", "grad_U_at[i] = r[i]", "grad_U_at_0 = grad_U_0", "grad_U_at_0 = r_0",
-        "the grad_U that a step is given",
+        "the r that a step is given",
     ),
     "the first gradient at every step": (
         "hmc", "            grad_U_at[i] = grad_U_new[i]", "            grad_U_at[i] = grad_U[i]",
-        "        grad_U_at_1 = grad_U_new_1", "        grad_U_at_1 = grad_U_1", "the grad_U that a step is given",
+        "        grad_U_at_1 = grad_U_new_1", "        grad_U_at_1 = grad_U_1", "the r that H is evaluated at",
     ),
     "a position that stays": (
         "hmc", "            theta_at[i] = theta_new[i]", "            theta_at[i] = theta[i]",
@@ -233,7 +254,7 @@ MOVES: dict[str, tuple[str, str, str, str, str, str]] = {
         "steps", "r_next[i] = r_at[i]", "r_next[i] = r[i]", "r_next_0 = r_at_0", "r_next_0 = r_0", "r after a trajectory",
     ),
     "kinetic energy without a half": (
-        "hmc", "energy = r_inv_M_r / 2.0", "energy = r_inv_M_r", "energy = r_inv_M_r / 2.0", "energy = r_inv_M_r", "H - U",
+        "hmc", "energy = r_inv_M_r_2 / 2.0", "energy = r_inv_M_r_2", "energy = r_inv_M_r / 2.0", "energy = r_inv_M_r", "H - U",
     ),
     "kinetic energy of part of the momentum": (
         "hmc", "inv_M[i, j] * r[j]", "inv_M[i, i] * r[i]", "inv_M[0, 2] * r_2", "inv_M[0, 1] * r_2", "H - U",

@@ -19,17 +19,17 @@ ROOT = Path(__file__).parents[2]
 REFLECTED = ROOT / "specs/builds/hmc_reflected_categories.yaml"
 EMITTED = ROOT / "generated/hmc_reflected_categories.py"
 FAULTS = {
-    "a momentum that is not turned": ("r_v2_1 = -r_v1_1 if theta_v1_1 < 0.0 else r_v1_1", "r_v2_1 = r_v1_1"),
-    "a momentum that is turned always": ("r_v2_0 = -r_v1_0 if theta_v1_0 < 0.0 else r_v1_0", "r_v2_0 = -r_v1_0"),
-    "momenta that are all turned by one entry": ("if theta_v1_2 < 0.0 else r_v1_2", "if theta_v1_0 < 0.0 else r_v1_2"),
+    "a momentum that is not turned": ("r_v2_1 = -r_1 if theta_v1_1 < 0.0 else r_1", "r_v2_1 = r_1"),
+    "a momentum that is turned always": ("r_v2_0 = -r_0 if theta_v1_0 < 0.0 else r_0", "r_v2_0 = -r_0"),
+    "momenta that are all turned by one entry": ("if theta_v1_2 < 0.0 else r_2", "if theta_v1_0 < 0.0 else r_2"),
     "the momentum turned on the other side": (
-        "r_v2_0 = -r_v1_0 if theta_v1_0 < 0",
-        "r_v2_0 = -r_v1_0 if theta_v1_0 > 0",
+        "r_v2_0 = -r_0 if theta_v1_0 < 0",
+        "r_v2_0 = -r_0 if theta_v1_0 > 0",
     ),
     "a reflection at another point": ("theta_new_0 = -theta_v1_0 if", "theta_new_0 = 1.0 - theta_v1_0 if"),
     "a position that is not reflected": ("theta_new_1 = -theta_v1_1 if", "theta_new_1 = theta_v1_1 if"),
     "a position held at the boundary": ("theta_new_2 = -theta_v1_2 if", "theta_new_2 = 0.0 if"),
-    "a kick with the momentum that was not turned": ("r_new_0 = r_v2_0 +", "r_new_0 = r_v1_0 +"),
+    "a kick with the momentum that was not turned": ("r_new_0 = r_v2_0 +", "r_new_0 = r_0 +"),
 }
 
 
