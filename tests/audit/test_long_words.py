@@ -56,8 +56,8 @@ def letters(count: int) -> tuple[np.ndarray, np.ndarray]:
     s, h = 1 / count, 0.5 / count
     kick = np.block([[eye, none], [-h / 2 * K, eye]])
     drift = np.block([[eye, h * np.linalg.inv(M)], [none, eye]])
-    values, vectors = np.linalg.eig(np.linalg.inv(M))
-    E = (vectors * np.exp(-0.5 * s * values)) @ np.linalg.inv(vectors)
+    values, vectors = np.linalg.eigh(np.linalg.inv(M))
+    E = (vectors * np.exp(-0.5 * s * values)) @ vectors.T
     friction = np.block([[eye, none], [none, E]])
     noise = np.zeros((2 * n, 2 * n))
     noise[n:, n:] = M - E @ M @ E.T

@@ -9,7 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 BUILD = "specs/builds/sgld_gaussian.yaml"
 LACKING = """
-import ctypes, multiprocessing.connection, multiprocessing.popen_fork, os, signal, subprocess, sys, tempfile, types
+import asyncio, ctypes, multiprocessing.connection, multiprocessing.popen_fork
+import os, signal, subprocess, sys, tempfile, types
 
 for module in ("fcntl", "resource", "pwd", "grp"):
     sys.modules[module] = None

@@ -19,12 +19,12 @@ from recipe_compiler.verify.core import processes
 FILE = Path(__file__).parent / "steps" / "opaque.py"
 ROOT = Path(__file__).parents[2]
 
-BY_LINE = {
+BY_LINE: dict[str, str | tuple[str, ...]] = {
     "branch": "a comparison of a value that depends on the state",
     "where": "a comparison of a value that depends on the state",
     "clipped": "a comparison of a value that depends on the state",
     "fixed_point": "a comparison of a value that depends on the state",
-    "scipy_call": "made a plain number",
+    "scipy_call": ("made a plain number", "object arrays are not supported"),
     "eigenvalues": "np.linalg.eigh",
     "random_choice": "the random draw `choice`",
     "clock": "it asks time.perf_counter_ns",
@@ -40,7 +40,7 @@ BY_LINE = {
     "interrupts": "KeyboardInterrupt",
     "remembers": "MemoryError",
 }
-"""What is said, with the line marked `# here` in the function."""
+"""What is said, by one version of a library or another, with the line marked `# here` in the function."""
 
 WITHOUT_LINE = {
     "counted": "call 2 did something else than call 1",
@@ -64,7 +64,8 @@ def marked_line(name: str) -> int:
 def test_what_cannot_be_followed_is_said_by_line(name: str, step_finding: Callable[..., Finding]) -> None:
     decision = step_finding(f"opaque.py:{name}", "sgld").decision
     assert isinstance(decision, Undecided)
-    assert BY_LINE[name] in decision.tried[0]
+    said = BY_LINE[name]
+    assert any(one in decision.tried[0] for one in ([said] if isinstance(said, str) else said))
     assert decision.tried[0].startswith(f"{FILE}:{marked_line(name)}: ")
 
 

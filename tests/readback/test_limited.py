@@ -32,8 +32,9 @@ def test_what_does_not_end_is_named() -> None:
     assert time.process_time() - start < 5
 
 
-def test_what_cannot_be_read_is_no_fault_of_the_compiler() -> None:
-    with pytest.raises(ReadBackError, match="the lanes: ZeroDivisionError: by nothing"):
+def test_an_exception_of_a_reading_is_told_as_a_fault_of_the_program_and_not_of_the_text() -> None:
+    said = "the lanes: a fault of recipe_compiler, not of the document: ZeroDivisionError: by nothing"
+    with pytest.raises(ReadBackError, match=said):
         read_all("well", [Reading("the lanes", fails)])
 
 

@@ -25,6 +25,7 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinate
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.scalars.transposes import plain
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     Add,
@@ -214,7 +215,8 @@ def _coefficients(a: Rows) -> list[Expr]:
 
 
 def _entries(formula: Formula, declarations: Declarations, sign_of: SignOf) -> tuple[list[Expr], Region]:
-    if not declarations.sizes:
+    # what is stated by named densities keeps names for the sizes that a build's declarations have as numbers
+    if not declarations.sizes and not any(isinstance(n, str) for node in nodes(formula) for n in node.shape.sizes):
         flat = [x for row in rows(formula, Setting(declarations, {})) for x in row]
         distinct = list(dict.fromkeys(flat))
         if len(distinct) <= MOST_ENTRIES:

@@ -92,8 +92,9 @@ def _simple(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> ShownSign | 
     if found is not None:
         return found
     weak: ShownSign | None = None
-    for q, strict in known:
-        share = _share(p, q, signs)
+    negative = _negative(p, signs)
+    for q, strict in known if negative else ():
+        share = _share(negative, q)
         rest = None if share is None else by_terms(p - share * q, signs)
         if rest is not None:
             found = ShownSign(rest.strict or strict, f"{share} times ({q}) and terms")
@@ -103,19 +104,35 @@ def _simple(p: fmpq_mpoly, signs: Signs, known: Iterable[Known]) -> ShownSign | 
     return weak
 
 
-def _share(p: fmpq_mpoly, q: fmpq_mpoly, signs: Signs) -> fmpq | None:
-    """Return the least c > 0 for which p - c q has none of the terms that p is negative in; None if there is none."""
-    of_q = q.to_dict()
-    least = fmpq(0)
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A term of a polynomial that may be negative."""
+
+    exponents: tuple[int, ...]
+    coefficient: fmpq
+    even: bool
+    """Whether only its coefficient makes it so."""
+
+
+def _negative(p: fmpq_mpoly, signs: Signs) -> list[_Term]:
+    """Return the terms that p may be negative in."""
+    found = list[_Term]()
     for exponents, coefficient in p.to_dict().items():
         even = all(not n % 2 or k in signs.nonnegative for k, n in enumerate(exponents))
-        if even and coefficient >= 0:
-            continue
-        there = of_q.get(exponents, fmpq(0))
-        if there == 0 or (coefficient > 0) != (there > 0):
+        if not even or coefficient < 0:
+            found.append(_Term(exponents, coefficient, even))
+    return found
+
+
+def _share(negative: list[_Term], q: fmpq_mpoly) -> fmpq | None:
+    """Return the least c > 0 for which p - c q has none of the terms that p is negative in; None if there is none."""
+    least = fmpq(0)
+    for term in negative:
+        there = q[term.exponents]
+        if there == 0 or (term.coefficient > 0) != (there > 0):
             return None
-        ratio = coefficient / there
-        if not even and least not in (0, ratio):
+        ratio = term.coefficient / there
+        if not term.even and least not in (0, ratio):
             return None
         least = max(least, ratio)
     return least if least > 0 else None
