@@ -84,7 +84,7 @@ def binding_of_build(source: Source, build: Build, maps: Sequence[tuple[str, str
     """
     bound = bind(build)
     opened = _with_target(bound, build.target)
-    ask = bind_arguments(source, opened, maps)
+    ask = bind_arguments(source, opened, maps, replaces_functions=False)
     formulas = [given.formula for given in ask.given if given.formula is not None]
     has_any = bound.potential is None or any(_holds(formula, bound.potential) for formula in formulas)
     named = frozenset(name for formula in formulas for name in dependence(formula).parameters)
@@ -96,7 +96,7 @@ def binding_of_build(source: Source, build: Build, maps: Sequence[tuple[str, str
     numbers = {**plan.own, **plan.sizes}
     if plan.count and not _is_of_batches(plan):
         numbers[plan.count] = plan.rows
-    found = bind_arguments(source, dynamics, maps, numbers)
+    found = bind_arguments(source, dynamics, maps, numbers, replaces_functions=False)
     fields = tuple((field.name, field.values) for field in build.target.declarations.data)
     return replace(
         found,
@@ -431,7 +431,7 @@ def _without_defaults(build: Build, named: frozenset[str]) -> Build:
 
 def _meant(plan: _Plan) -> tuple[tuple[int, str], ...]:
     """Return the sizes of the build that are others where its step is followed, with their names."""
-    found = {plan.own[name]: name for name, n in plan.smaller if name in plan.own}
+    found = {plan.own[name]: name for name, _ in plan.smaller if name in plan.own}
     if _is_of_batches(plan) and plan.build.run.batch_size not in (None, plan.rows):
         found[plan.build.run.batch_size or 0] = "batch_size"
     return tuple((n, name) for n, name in found.items() if n > FEW)

@@ -108,6 +108,8 @@ def bind_arguments(
     dynamics: Dynamics,
     maps: Sequence[tuple[str, str]],
     numbers: Mapping[str, int] = NO_NUMBERS,
+    *,
+    replaces_functions: bool = True,
 ) -> Binding:
     """Return what to call a step with.
 
@@ -116,6 +118,8 @@ def bind_arguments(
         dynamics: what it is judged by.
         maps: what is said of names.
         numbers: sizes that stand as numbers in the dynamics.
+        replaces_functions: whether functions of the file that are called like those of the document, or their
+            derivatives, are replaced by these; where not, only what `maps` names is.
 
     Raises:
         ModelError: an argument whose name says nothing, a block that no argument holds, a map that means nothing.
@@ -135,7 +139,7 @@ def bind_arguments(
         if found is not None:
             given.append(found)
             called.append(argument)
-    replaced = list(_globals(source, dynamics, mapped, known))
+    replaced = [name for name in _globals(source, dynamics, mapped, known) if replaces_functions or name in mapped]
     given += [
         found for name in replaced if (found := faults.catch(lambda n=name: _global(n, mapped, dynamics, numbers)))
     ]

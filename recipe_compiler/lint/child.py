@@ -87,8 +87,10 @@ def _one_way(names: Json, step: Callable[..., Any], request: Json, case: Json, *
     names.update({name: stand_ins[name] for name in request["globals"]})
     positional = [stand_ins[name] for name in request["positional"]]
     keywords = {name: stand_ins[name] for name in request["keywords"]}
+    constant = _constant(case, stand_ins)
     with _timer(request["seconds"]):
         result = watched(lambda: step(*positional, **keywords), closely=closely)
+    _refuse_changed(stand_ins, constant)
     step_size = next((item["name"] for item in case["stand_ins"] if item["is"] == "step size"), "")
     values, order = _outputs(result, case["outputs"], stand_ins, step_size)
     roots = [node for flat in values for node in flat]
@@ -114,6 +116,25 @@ def _one_way(names: Json, step: Callable[..., Any], request: Json, case: Json, *
         "rounded": [list(item) for item in written.rounded],
         "order": list(order),
     }
+
+
+def _constant(case: Json, stand_ins: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the entries of arrays that every call is given alike: parameters and data, no blocks, no gradients."""
+    own = [item["name"] for item in case["stand_ins"] if item["is"] == "array" and item["of"] is None]
+    arrays = {name: stand_ins[name] for name in own if name not in case["outputs"]["names"]}
+    return {name: list(array.ravel()) for name, array in arrays.items() if isinstance(array, np.ndarray)}
+
+
+def _refuse_changed(stand_ins: Mapping[str, Any], before: Mapping[str, list[Any]]) -> None:
+    """Refuse a step that writes into what every call is given alike: the next one is given something else.
+
+    Raises:
+        UntraceableError: what it writes into.
+    """
+    for name, entries in before.items():
+        if any(node_of(x) is not node_of(y) for x, y in zip(stand_ins[name].ravel(), entries, strict=True)):
+            why = "the next call is given what this one left there"
+            raise UntraceableError(f"it changes its argument {name} in place: {why}; copy it before")
 
 
 def _lines_left() -> list[int]:

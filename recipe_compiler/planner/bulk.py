@@ -92,7 +92,7 @@ class Bulk:
 
 def settings_of(open_ones: tuple[Open, ...], bulk: Bulk, eps: float, thin: int, damping: float) -> Settings:
     """Return the settings of a walk over a bulk: every open parameter is matched to its covariance."""
-    K = np.linalg.inv(bulk.covariance)
+    K = np.asarray(np.linalg.inv(bulk.covariance), np.float64)
     gamma = damping * slowest(open_ones, K)
     return Settings(matched(open_ones, decimals((K + K.T) / 2.0), gamma), eps, thin)
 

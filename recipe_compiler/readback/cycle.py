@@ -570,8 +570,9 @@ class _Moves:
             return dict(at)
 
         def rule(atom: Atom) -> Atom:
-            own = isinstance(atom, Component) and atom.name == gradient.name
-            return Coordinate(gradient.name, atom.at) if own else atom
+            if isinstance(atom, Component) and atom.name == gradient.name:
+                return Coordinate(gradient.name, atom.at)
+            return atom
 
         block = move.kick.block
         change = values(replace_atoms(move.kick.rate, rule), self.here, block, dict(at))

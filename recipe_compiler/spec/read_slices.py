@@ -4,13 +4,16 @@ Formulas of the target's other blocks as it declares them, of its parameters and
 """
 
 from recipe_compiler.errors import DocumentError
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.elaborate import Scope
-from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.expression import Entry, Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.show import text
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.discrete import discrete_blocks
-from recipe_compiler.spec.formulas import Entry, dependence
+from recipe_compiler.spec.formulas import Entry as StatedEntry
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Slices, Target
 from recipe_compiler.spec.read_word import Path
@@ -64,10 +67,15 @@ def _formula(page: Page, path: Path, key: str, scope: Scope, block: Block, shape
         hint = "weights that change with the rows make another law of them: the level of a row is drawn at one of them"
         page.fault(at, entry_name(at), problem, hint)
         return None
+    entry_at = None if formula is None else next((one for one in nodes(formula) if isinstance(one, Entry)), None)
+    if entry_at is not None:
+        problem = f"found `{text(entry_at)}`, expected formulas of whole blocks, parameters and data"
+        page.fault(at, entry_name(at), problem, "declare what stands there as a block or parameter of its own")
+        return None
     return formula
 
 
-def _of_a_shape(entry: Entry, scope: Scope, shapes: tuple[Shape, ...]) -> Formula:
+def _of_a_shape(entry: StatedEntry, scope: Scope, shapes: tuple[Shape, ...]) -> Formula:
     """Return the formula of an entry in the first shape that it has. Raises SpecError or ModelError, of the first."""
     first, *others = shapes
     try:

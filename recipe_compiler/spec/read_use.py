@@ -5,7 +5,7 @@ What they make of the build's dynamics is in `spec/use.py`.
 
 from collections.abc import Mapping
 
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.declaration import Block, Function
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.spec.build_checks import coordinates, domain_text, potential_blocks, with_sizes_of_columns
 from recipe_compiler.spec.build_parts import Around, part_of
@@ -106,8 +106,8 @@ def _moved(
     """Return the blocks of the target that are moved, as it declares them; all where nothing is said of them."""
     (theta,), (wanted,) = potential_blocks(dynamics), potential_blocks(other)
     known = tuple(block.name for block in (target.declared or target).declarations.blocks)
-    stated = entry.of.get(wanted.name, [theta.name])
-    if stated == [theta.name] and theta.name not in known:
+    stated = entry.of.get(wanted.name)
+    if stated is None or (stated == [theta.name] and theta.name not in known):
         return known
     inner = {one.inner: one.block.name for one in target.transforms}
     for name in stated:
@@ -122,7 +122,9 @@ def _moved(
 def _renamed(page: Page, path: Path, dynamics: Dynamics, other: Dynamics, blocks: Mapping[str, str]) -> Dynamics | None:
     """Return the dynamics used with blocks and sizes as they are called here; None where a fault was added."""
     sizes = _sizes(page, path, dynamics, other, blocks)
-    given = None if sizes is None else page.faults.catch(lambda: as_called_here(dynamics, other, blocks, sizes))
+    if sizes is None or not _letters_agree(page, path, dynamics, other, sizes):
+        return None
+    given = page.faults.catch(lambda: as_called_here(dynamics, other, blocks, sizes))
     return given if given is not None and _names_agree(page, path, dynamics, given) else None
 
 
@@ -148,13 +150,35 @@ def _sizes(
     return sizes if len(page.faults.found) == before else None
 
 
+def _letters_agree(page: Page, path: Path, dynamics: Dynamics, other: Dynamics, sizes: Mapping[str, Size]) -> bool:
+    """Whether no size of the dynamics used, nor the name that its U has here, is something else; else with faults."""
+    before, own, label = len(page.faults.found), dynamics.declarations, f"{entry_name(path)}.use"
+    hint = "what both have a name for is one thing: rename it in one of the two documents"
+    for size in other.declarations.sizes:
+        item = None if size in sizes else own.find(size)
+        if item is not None:
+            what = f"a {type(item).__name__.lower()} of {dynamics.name}"
+            problem = f"found the size `{size}` of {other.name}, which is {what}, expected a letter of its own"
+            page.fault((*path, "use"), label, problem, hint)
+    named = other.declarations.find(dynamics.potential or "")
+    if named is not None and dynamics.potential != other.potential:
+        problem = f"found `{dynamics.potential}` in {other.name} beside its potential {other.potential}"
+        expected = f"expected that name for its potential alone: it is that of {dynamics.name}"
+        page.fault((*path, "use"), label, f"{problem}, {expected}", hint)
+    return len(page.faults.found) == before
+
+
 def _names_agree(page: Page, path: Path, dynamics: Dynamics, given: Dynamics) -> bool:
     """Whether what both dynamics have a name for is the same thing; faults are added where it is not."""
     before, own = len(page.faults.found), dynamics.declarations
     for item in (*given.declarations.parameters, *given.declarations.functions):
         here = own.find(item.name)
-        if item.name in own.sizes or (here is not None and (type(here), here.shape) != (type(item), item.shape)):
+        others = isinstance(here, Function) and isinstance(item, Function) and here.of != item.of
+        if item.name in own.sizes or (
+            here is not None and ((type(here), here.shape) != (type(item), item.shape) or others)
+        ):
             what = "a size" if here is None else f"a {type(here).__name__.lower()} that is a {here.shape}"
+            what += f" of {', '.join(here.of)}" if isinstance(here, Function) else ""
             problem = f"found `{item.name}` of {given.name}, a {item.shape}, which is {what} of {dynamics.name}"
             hint = "what both have a name for is one thing: rename it in one of the two documents"
             page.fault((*path, "use"), f"{entry_name(path)}.use", f"{problem}, expected the same", hint)
@@ -181,7 +205,7 @@ def _rows(
 
 def _unused(document: BuildDocument, *documents: Dynamics | Target) -> str:
     """Return a name for the parameter of P that no document has."""
-    taken = {*document.parameters, *document.sizes, *document.derived}
+    taken = {*document.parameters, *document.sizes, *document.derived, *document.bind}
     for declared in (one.declarations for one in documents):
         taken |= {*declared.sizes}
         taken |= {x.name for g in (declared.blocks, declared.parameters, declared.functions, declared.data) for x in g}

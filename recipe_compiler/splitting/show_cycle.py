@@ -9,7 +9,7 @@ from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.formula.latex import latex
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.laws import law_text
-from recipe_compiler.spec.model import Cir, Draw, Involution, Law, Metropolis, Refresh, Scheme, Slices, Steps, Target
+from recipe_compiler.spec.model import Cir, Draw, Involution, Law, Metropolis, Refresh, Scheme, Steps, Target
 from recipe_compiler.spec.moves import move_text
 from recipe_compiler.spec.read_involution import visible
 from recipe_compiler.spec.words import word_text
@@ -40,13 +40,14 @@ def cycle_lines(
                     yield f"  {block}' = {kept}*{block} + n, n ~ N(0, {1 - kept**2}*S), S = {S}"
                 else:
                     yield f"  {block}' ~ N(0, {S})"
-            case Draw(block, _, None):
-                yield f"  {block}' ~ {law_text(laws[block])}, given all others and all data"
-            case Draw(block, _, Slices(log_weights, left)):
-                yield f"  log u = log w[{block}] - e, e ~ Exponential(1) for each row; log w = {text(log_weights)}"
+            case Draw(block, _, slices) if slices is not None:
+                log_w = text(slices.log_weights)
+                yield f"  log u = log w[{block}] - e, e ~ Exponential(1) for each row; log w = {log_w}"
                 yield f"  {block}' ~ {law_text(laws[block])} less log w, among the places with w >= u"
-                if left is not None:
-                    yield f"  too_few: whether a level u is below what no place holds, log of it {text(left)}"
+                if slices.left is not None:
+                    yield f"  too_few: whether a level u is below what no place holds, log of it {text(slices.left)}"
+            case Draw(block):
+                yield f"  {block}' ~ {law_text(laws[block])}, given all others and all data"
             case Cir(block):
                 shape, rate = map(text, laws[block].arguments)
                 yield f"  d {block} = (shape - rate*{block}) dt + sqrt(2*{block}) dW for the time eps, exactly"

@@ -12,7 +12,7 @@ from recipe_compiler.lint.source import read_source
 from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
-from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
 
 pytestmark = pytest.mark.usefixtures("few_calls")
 
@@ -170,3 +170,41 @@ def step(theta, b, N, eps, rng):
     decision = report.findings[0].decision
     assert isinstance(decision, Undecided)
     assert decision.tried[0] == "holds at d = 2"
+
+
+IN_PLACE = """
+def step(theta, r, x, y, prior_variance, m, eps, rng):
+    left = y
+    left -= 1 / (1 + np.exp(-x @ theta))
+    grad = theta / prior_variance - x.T @ left
+    return theta + eps * r / m, r - eps * grad
+"""
+OWN_GRADIENT = """
+def grad_U(theta):
+    return 7 * theta**3
+
+
+def step(theta, r, x, y, prior_variance, m, eps, rng):
+    return theta + eps * r / m, r - eps * (grad_U(theta) + 0 * np.sum(x) * theta + 0 * np.sum(y) * theta)
+"""
+
+
+def of_logistic(path: Path) -> Decision:
+    """Return the verdict on the step of a file by the build of logistic regression."""
+    build = observed(load(BUILDS / "hmc_logistic.yaml"))
+    assert isinstance(build, Build)
+    report = lint(binding_of_build(read_source(f"{path}:step"), build, ())).report
+    assert report is not None
+    return report.findings[0].decision
+
+
+def test_a_step_that_writes_into_its_data_is_undecided(written: Callable[[str], Path]) -> None:
+    """The first call does what it should; the next is given residuals in the place of y."""
+    decision = of_logistic(written(IN_PLACE))
+    assert isinstance(decision, Undecided)
+    assert "it changes its argument y in place" in decision.tried[0]
+
+
+def test_a_gradient_of_the_file_is_its_own(written: Callable[[str], Path]) -> None:
+    """It is no gradient of the target, whatever it is called."""
+    assert not isinstance(of_logistic(written(OWN_GRADIENT)), Proved)

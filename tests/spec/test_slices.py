@@ -63,6 +63,8 @@ def test_weights_are_alike_in_all_rows_or_of_each(
         ("{draw: z, slice: sum(theta)}", "slice", "found a scalar, expected a column [K]"),
         ("{draw: z, slice: y}", "slice", "expected a column [K]"),
         ("{draw: z, slice: log(theta), left: theta}", "left", "expected a scalar"),
+        ('{draw: z, slice: "log(1 + theta[5])*ones"}', "slice", "found `theta[5]`, expected formulas of whole blocks"),
+        ('{draw: z, slice: log(theta), left: "-theta[0]"}', "left", "found `theta[0]`, expected formulas of whole"),
         ("{draw: z, slice: log(phi)}", "slice", "'phi' is not declared"),
         ("{draw: x, slice: log(theta)}", "draw", "found a draw of `x`, expected a block of the target"),
         ("{cir: theta, slice: log(theta)}", "slice", "found `slice` beside `cir`"),

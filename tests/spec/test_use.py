@@ -53,6 +53,12 @@ OTHERS = {
     ", parameters: {L: {shape: [d, d]}}, H: 'U(theta) + r.T @ r/2', D: 0, Q: [[0, -I], [I, L - L.T]]}",
     "numbered": "{name: numbered, state: {theta: {shape: 5}, r: {shape: 5}}, functions: {U: {of: theta, "
     "role: potential}}, H: 'U(theta) + r.T @ r/2', D: 0, Q: [[0, -I], [I, 0]]}",
+    "of_position": "{name: of_position, state: {theta: {shape: d}, r: {shape: d}}, functions: {U: {of: theta, "
+    "role: potential}, K: {of: theta}}, H: 'U(theta) + K(theta)', D: 0, Q: [[0, -I], [I, 0]]}",
+    "two_names": "{name: two_names, state: {theta: {shape: d}, r: {shape: d}}, functions: {V: {of: theta, "
+    "role: potential}, U: {of: r}}, H: 'V(theta) + U(r)', D: 0, Q: [[0, -I], [I, 0]]}",
+    "letter": "{name: letter, state: {theta: {shape: d}, r: {shape: d}}, functions: {U: {of: theta, role: potential}}, "
+    "parameters: {B: {shape: [d, L]}}, H: 'U(theta) + r.T @ r/2', D: 0, Q: [[0, -I], [I, B @ B.T - B @ B.T]]}",
     "slope": "{name: slope, state: {theta: {shape: d}, r: {shape: d}}, functions: {U: {of: theta, role: potential}}, "
     "H: 'U(theta) + r.T @ r/2', D: 0, Q: [[0, 0], [0, 'grad(U, theta) @ r.T - r @ grad(U, theta).T']]}",
 }
@@ -112,6 +118,32 @@ def test_a_diffusion_is_held_on_both_sides_and_what_is_new_is_declared(tmp_path:
     matrix = (("BIND", "D: c*I"), FRICTION[1])
     here = build_of(tmp_path, "{use: sgld, of: {theta: beta}, name: lie, pieces: {A: {D: all}}}", *matrix)
     assert matrices(here.dynamics)[0][0] == ["diag(moved) @ D @ diag(moved)", "0", "0", "0"]
+
+
+def test_functions_of_one_name_are_of_the_same_block(tmp_path: Path) -> None:
+    """K(theta) of the dynamics used is no K(v) of the build's, and what they sample is another energy."""
+    path = written(tmp_path, HMC.replace("hmc", "of_position.yaml"))
+    own = MOMENTUM.replace("role: potential}}", "role: potential}, K: {of: v}}").replace("v.T @ inv(M) @ v/2", "K(v)")
+    (tmp_path / "momentum.yaml").write_text(own, encoding="utf-8")
+    with pytest.raises(DocumentError, match="found `K` of of_position, a scalar, which is a function that is a scalar"):
+        load(path)
+
+
+def test_nothing_is_bound_to_the_mask(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError, match=r"bind\.moved.*found `moved`, expected a parameter or function"):
+        load(written(tmp_path, HMC, ("BIND", "moved: 0*ones")))
+
+
+def test_momenta_without_blocks_of_the_target_move_all_of_it(tmp_path: Path) -> None:
+    """What is left out is all, whatever blocks of the target are called."""
+    path = written(tmp_path, HMC.replace("theta: beta, ", ""))
+    target = (SPECS / "targets/regression_precision.yaml").read_text(encoding="utf-8").replace("beta", "q")
+    (tmp_path / "of_q.yaml").write_text(target, encoding="utf-8")
+    path.write_text(path.read_text().replace(f"{SPECS}/targets/regression_precision.yaml", "of_q.yaml"))
+    build = load(path)
+    assert isinstance(build, Build)
+    assert build.scheme.use is not None
+    assert build.scheme.use.rows == ()
 
 
 def test_what_the_mask_would_be_called_is_left_to_others(tmp_path: Path) -> None:
@@ -178,6 +210,8 @@ def test_a_move_says_what_it_uses(tmp_path: Path) -> None:
             "use",
             "found `L` of other_l, a matrix [k, k], which is a parameter that is a scalar of",
         ),
+        ("hmc", "two_names.yaml", "use", "found `U` in two_names beside its potential V, expected that name for its"),
+        ("hmc", "letter.yaml", "use", "found the size `L` of letter, which is a parameter of momentum"),
         ("hmc", "numbered.yaml", "of", "found theta, a column [5], as q, a column [k], expected the same shape"),
         ("hmc", "no_curl.yaml", "of", "found no_curl, which states no Q, expected D and Q"),
         (

@@ -104,6 +104,11 @@ class _At:
     of_logarithms: bool
     """Whether log(constant) is taken away from the one coordinate, in the place of it."""
 
+    @property
+    def is_always_zero(self) -> bool:
+        """Whether no coordinate is in it and nothing is left: 0, or log(1)."""
+        return not self.slopes and self.constant == (1 if self.of_logarithms else 0)
+
 
 def locations(
     priors: Sequence[StatedDensity], formula: Formula, declared: Declarations, moments: Moments, sample: Sample
@@ -365,7 +370,7 @@ def _different(data: Sequence[_At]) -> tuple[str, ...] | None:
     Raises:
         EqualDataError: they do not show it.
     """
-    if any(not one.slopes and one.constant == 0 for one in data):
+    if any(one.is_always_zero for one in data):
         return None
     words: set[str] = set()
     for own in _apart(data):

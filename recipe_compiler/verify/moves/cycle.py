@@ -7,7 +7,7 @@ does, is the claim `exact`.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.model import Build, ByLaw, Cir, Draw, Involution, Metropolis, Move, Refresh, Steps
@@ -27,6 +27,14 @@ from recipe_compiler.verify.steps.pieces import pieces
 from recipe_compiler.verify.steps.split import Split
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A block that has to be moved: of the target, whose name may be that of a block of the dynamics, or of these."""
+
+    of_target: bool
+    name: str
+
+
 def cycle(split: Split, stages: Stages) -> Answer:
     """Decide that every move of a cycle keeps exp(-H), and that every block has a move that moves it.
 
@@ -34,11 +42,18 @@ def cycle(split: Split, stages: Stages) -> Answer:
     exp(-H) is stationary for their equation. Refuted by a block that no move moves. It rests on the claim of each kind
     of move: `refresh`, `draw`, `cir`, `involution`, `metropolis`, `pieces` with `stationary`.
     """
-    moved = {name for move in split.scheme.cycle for name in _moved(split, move, stages.build)}
-    still = [name for block in split.subject.names for name in _parts(split, block, stages.build) if name not in moved]
+    moved = {one for move in split.scheme.cycle for one in _moved(split, move, stages.build)}
+    every = [one for block in split.subject.names for one in _parts(split, block, stages.build)]
+    mapped = {one for move in split.scheme.cycle for one in _mapped(split, move, stages.build)}
+    still = [one.name for one in every if one not in moved and one not in mapped]
     if still:
         by = f"no move moves {', '.join(still)}: it stays where it began, whatever its law under exp(-H)"
-        return Answer(Refuted(by, (("moved", ", ".join(sorted(moved)) or "nothing"),)))
+        names = sorted({one.name for one in (*moved, *mapped)})
+        return Answer(Refuted(by, (("moved", ", ".join(names) or "nothing"),)))
+    open_ = [one.name for one in every if one not in moved]
+    if open_:
+        reason = f"whether an involution moves {', '.join(open_)}, parts of a block that it maps, is not shown"
+        return Answer(Undecided((reason,)))
     return _all(list(_kept(split, stages, at_every_step=False)))
 
 
@@ -63,31 +78,40 @@ def _all(found: list[Obligation]) -> Answer:
     return shown("; ".join(what for what, _ in found), found)
 
 
-def _moved(split: Split, move: Move, build: Build) -> Iterator[str]:
+def _moved(split: Split, move: Move, build: Build) -> Iterator[_Part]:
     match move:
-        case Refresh(block) | Draw(block) | Cir(block):
-            yield block
+        case Refresh(block):
+            yield from _parts(split, block, build)
+        case Draw(block) | Cir(block):
+            yield _Part(True, block)
         case Involution():
-            yield from (part for name in move.moved for part in _parts(split, name, build))
+            every = (_parts(split, name, build) for name in move.moved)
+            yield from (part for parts in every if len(parts) == 1 for part in parts)
         case Metropolis() | Steps():
             done = {letter.piece for letter in letters(split.scheme.split)}
             for piece in (piece for piece in split.pieces if piece.name in done):
                 yield from (part for name in piece.moved for part in _followed(split, name, build))
 
 
-def _followed(split: Split, block: str, build: Build) -> tuple[str, ...]:
+def _mapped(split: Split, move: Move, build: Build) -> Iterator[_Part]:
+    """Yield the parts of blocks that an involution maps: of several it may leave some where they are."""
+    if isinstance(move, Involution):
+        yield from (part for name in move.moved for part in _parts(split, name, build))
+
+
+def _followed(split: Split, block: str, build: Build) -> tuple[_Part, ...]:
     """Return the blocks of the target that the word moves of a block of the dynamics: those that are not held."""
     use, parts = split.scheme.use, _parts(split, block, build)
-    return parts if use is None or parts == (block,) else tuple(part for part in parts if part in use.moved)
+    return parts if use is None else tuple(part for part in parts if not part.of_target or part.name in use.moved)
 
 
-def _parts(split: Split, block: str, build: Build) -> tuple[str, ...]:
+def _parts(split: Split, block: str, build: Build) -> tuple[_Part, ...]:
     """Return the blocks of the target that a block of the dynamics holds: those of the potential's; else itself."""
     theta, apart = potential_blocks(split.subject.dynamics), split.scheme.use is not None
     apart = apart or any(isinstance(move, ByLaw) for move in split.scheme.cycle)
     if [one.name for one in theta] != [block] or not apart:
-        return (block,)
-    return tuple(one.name for one in drawn_blocks(build.target))
+        return (_Part(False, block),)
+    return tuple(_Part(True, one.name) for one in drawn_blocks(build.target))
 
 
 def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obligation]:

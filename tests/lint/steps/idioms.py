@@ -102,8 +102,9 @@ def aliased(theta, D, grad_U, eps, rng):
     every = np.ascontiguousarray(theta[::2])
     every += 7
     np.copyto(other[1:], theta[1:])
-    np.fill_diagonal(D, theta)
-    return theta + other + D[1]
+    filled = D.copy()
+    np.fill_diagonal(filled, theta)
+    return theta + other + filled[1]
 
 
 def contracted(theta, D, grad_U, eps, rng):

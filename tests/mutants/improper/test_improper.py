@@ -322,6 +322,15 @@ IMPROPER = {
         data="x: {shape: [N, p]}, y: {shape: N, is: positive}",
         law="mixture([w, 1 - w], lognormal(y, x @ b, s[0]), lognormal(y, x @ c, s[1]))",
     ),
+    # log 1 - 0 m = 0 whatever m is: w/s[0] of that datum, and the law of s[0] is positive at 0.
+    "a mixture of lognormal laws, a datum 1 that has no location": Model(
+        f"m: {{}}, k: {{}}, s: {{shape: 2, domain: positive, transform: log}}, {WEIGHT}",
+        "y: {shape: N, is: positive}, z: {shape: N}",
+        "normal(m, 0, 5) + normal(k, 0, 5) + half_normal(s, 1) + beta(w, 2, 2)",
+        "mixture([w, 1 - w], lognormal(y, z*m, s[0]), lognormal(y, k, s[1]))",
+        "y: y, z: z",
+        file="one.csv",
+    ),
     "a mixture of means of groups, at ties": of_regressions(
         "normal(b, 0, 5) + normal(c, 0, 5) + half_normal(s, 1)",
         "x: [one], z: g8, y: tied",

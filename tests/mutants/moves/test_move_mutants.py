@@ -55,6 +55,7 @@ REFUTED = {
     "scale_that_is_held": ("cycle", "moved = beta, r", "no move moves tau"),
     "coefficients_that_are_held": ("cycle", "moved = r, tau", "no move moves beta"),
     "block_that_is_never_drawn": ("cycle", "moved = mu", "no move moves tau"),
+    "precision_of_the_name_of_a_momentum": ("cycle", "moved = beta, r", "no move moves r"),
 }
 """Mutant to the claim that it fails, what its witness says, and by what it was decided."""
 
