@@ -97,6 +97,6 @@ def test_a_step_that_differs_by_rounding_alone_is_told_what_to_do_about_that(
     )
     decision = step_finding(f"{path}:step", "double_well").decision
     assert isinstance(decision, Undecided)
-    said = next(what for what in decision.tried if BY_ROUNDING in what)
+    said = next((what for what in decision.tried if BY_ROUNDING in what), f"told otherwise: {decision.tried}")
     assert said.endswith(f"{BY_ROUNDING}; {OF_ROUNDING}")
     assert ADVICE not in said
