@@ -6,6 +6,7 @@ Gradients and other derivatives are those of the functions themselves, as a verd
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from random import Random
 
 import sympy
@@ -16,6 +17,7 @@ from sympy.core.function import AppliedUndef
 from recipe_compiler.algebra.points.admissible_point import Point, point
 from recipe_compiler.algebra.points.sample_fields import ALL_APART, NoInstanceError
 from recipe_compiler.algebra.points.witness import points
+from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.elementwise import BALLS
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinates
@@ -110,8 +112,11 @@ def ball_of(text: str) -> arb:
 
 
 def _concrete(e: Expr, at: Point, others: dict[Expr, Expr]) -> Expr:
-    calls: dict[Expr, Expr] = {call: at.fields[type(call).__name__] for call in e.atoms(AppliedUndef)}
-    return replaced(replaced(e, calls).doit() if calls else e, others)
+    """Return a scalar whose functions, and their derivatives, are those of the point."""
+    fields: dict[Expr, Expr] = {call: at.fields[type(call).__name__] for call in e.atoms(AppliedUndef)}
+    derivatives = [one for one in e.atoms(sympy.Derivative) if one.expr in fields]
+    slopes: dict[Expr, Expr] = {one: reduce(slope, one.variables, fields[one.expr]) for one in derivatives}
+    return replaced(replaced(e, fields | slopes), others)
 
 
 def _double(value: Fraction) -> float:
