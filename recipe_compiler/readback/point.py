@@ -9,8 +9,10 @@ from typing import Any
 import mpmath
 import numpy as np
 import sympy as sp
+from flint import arb
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate
 from recipe_compiler.algebra.scalars.transforms import transformed
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.emit.module import Module
@@ -41,6 +43,9 @@ DIGITS = 60
 
 GUARD = 20
 """Digits more than those, in which factors are computed."""
+
+NOTHING = arb(10) ** (GUARD - DIGITS)
+"""What such numbers differ by at most."""
 
 
 def equal(read: Scalar, stated: Scalar, what: str, here: Names) -> None:
@@ -90,11 +95,24 @@ class PointFactors:
 
 
 def vanishes(difference: Scalar) -> bool:
-    """Whether a number is zero: exactly, or below 1e-40 where it holds roots and exponentials of rationals."""
+    """Whether a number is zero: exactly, or below 1e-40 where it holds roots and exponentials of rationals.
+
+    A ball that lies there whole says so at once. Else SymPy asks for as many digits as it takes.
+    """
+    try:
+        value = evaluate(difference, _no_leaf)
+    except NoValueError:
+        value = None
+    if isinstance(value, arb) and abs(value) < NOTHING:
+        return True
     exact = sp.expand(difference)
     if exact is sp.nan:  # a number divided by zero on the way
         return False
     return exact == 0 or abs(sp.N(exact, DIGITS)) < sp.Float(10) ** (GUARD - DIGITS)
+
+
+def _no_leaf(e: Scalar) -> Value:
+    raise NoValueError(f"{e} is no number")
 
 
 def seems_zero(difference: Scalar) -> bool:
