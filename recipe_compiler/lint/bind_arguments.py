@@ -13,8 +13,8 @@ from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
+from recipe_compiler.lint.dependencies import dependencies
 from recipe_compiler.lint.source import Argument, Source
-from recipe_compiler.lint.surroundings import surroundings
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.model import Dynamics
 
@@ -160,7 +160,7 @@ def bind_arguments(
         tuple(argument.name for argument in called if argument.keyword),
         tuple(replaced),
         tuple(given),
-        left_open=surroundings(source),
+        left_open=dependencies(source, replaced),
     )
 
 

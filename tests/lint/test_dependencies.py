@@ -1,0 +1,199 @@
+"""A step that depends on anything that is not known to be its own is undecided, and told by which line and what."""
+
+import ast
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.lint.dependencies import MOST, NOT_FOLLOWED, dependencies
+from recipe_compiler.lint.source import read_source
+from recipe_compiler.verdict import Finding, Proved, Undecided
+
+pytestmark = pytest.mark.usefixtures("few_calls")
+
+STEPS = Path(__file__).parent / "steps"
+FILE = STEPS / "depends.py"
+LINES = FILE.read_text(encoding="utf-8").splitlines()
+NAMES = [node.name for node in ast.parse("\n".join(LINES)).body if isinstance(node, ast.FunctionDef)]
+HOSTILE = [name for name in NAMES if name.startswith("by_")]
+
+
+def marked(name: str) -> tuple[str, str]:
+    """Return where a step of `depends.py` is marked, and what it depends on there."""
+    start = LINES.index(f"def {name}(x, p, eps, rng):")
+    k, mark = next((k, line.split("  # ")[1]) for k, line in enumerate(LINES[start:], start + 1) if "  # " in line)
+    where, what = mark.split(": ")
+    return (f"{where}:" if where.endswith(".py") else f"depends.py:{k}: "), what
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_a_step_depends_on_is_told_by_line_and_name(name: str, step_finding: Callable[..., Finding]) -> None:
+    """With the list of what is forbidden that there was, 52 of these were proved."""
+    where, what = marked(name)
+    decision = step_finding(f"depends.py:{name}", "double_well").decision
+    assert isinstance(decision, Undecided)
+    said = [one for one in decision.tried if NOT_FOLLOWED in one]
+    assert any(where in one and re.search(rf"\b{re.escape(what)}\b|{re.escape(what)}", one) for one in said), said
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Callable[..., tuple[str, ...]]:
+    """What is told of a step of a file, with files beside it."""
+
+    def look(text: str, *replaced: str, **beside: str) -> tuple[str, ...]:
+        path = tmp_path / "own.py"
+        path.write_text(text, encoding="utf-8")
+        for name, other in beside.items():
+            (tmp_path / f"{name}.py").write_text(other, encoding="utf-8")
+        return dependencies(read_source(f"{path}:step"), replaced)
+
+    return look
+
+
+STEP = "def step(x, eps, rng):\n    return "
+READS = {
+    "import os\ndef step(x, eps, rng):\n    return x * (os.environ.get('A', '') == '')\n": (3, "os.environ.get"),
+    "import os as o\ndef step(x, eps, rng):\n    return x * len(o.environ)\n": (3, "os.environ"),
+    "from sys import argv\ndef step(x, eps, rng):\n    return x * len(argv)\n": (3, "sys.argv"),
+    "from os import getenv as g\ndef step(x, eps, rng):\n    return x if g('A') else -x\n": (3, "os.getenv"),
+    "import sys\nCOUNT = len(sys.argv)\ndef step(x, eps, rng):\n    return x * COUNT\n": (2, "sys.argv"),
+    "import sys\ndef who():\n    return sys._getframe(2)\ndef step(x, eps, rng):\n    return x if who() else -x\n": (
+        *(3, "sys._getframe"),
+    ),
+    "def step(x, eps, rng):\n    import inspect\n    return x * len(inspect.stack())\n": (3, "inspect.stack"),
+    "import os\nCOUNT = 0\nif os.getpid() > 1:\n    COUNT = 1\ndef step(x, eps, rng):\n    return x * COUNT\n": (
+        *(3, "os.getpid"),
+    ),
+    "def step(x, eps, rng):\n    return x if __import__('os').environ else -x\n": (2, "__import__"),
+    "def step(x, eps, rng):\n    return x * len(globals())\n": (2, "globals"),
+    "import sys\nclass A:\n    n = sys.flags\ndef step(x, eps, rng):\n    return x * (A.n is None)\n": (3, "sys.flags"),
+    "import time\ndef step(x, eps, rng, at=time.time()):\n    return x * at\n": (2, "time.time"),
+    "import atexit\n@atexit.register\ndef step(x, eps, rng):\n    return x\n": (2, "atexit.register"),
+    "def step(x, grad_U, eps):\n    grad_U.calls += 1\n    return x - eps * grad_U(x)\n": (2, "calls"),
+    "def f(g):\n    g.calls += 1\ndef step(x, grad_U, eps):\n    f(grad_U)\n    return x - eps * grad_U(x)\n": (
+        *(2, "calls"),
+    ),
+    "class A:\n    state = 0\ndef step(x, eps, rng):\n    return x * rng.bit_generator.state\n": (4, "bit_generator"),
+    "class A:\n    def __del__(self):\n        pass\ndef step(x, eps, rng):\n    return x * len([A()])\n": (
+        *(2, "__del__"),
+    ),
+    "class A(metaclass=type):\n    pass\ndef step(x, eps, rng):\n    return x * len([A()])\n": (1, "metaclass"),
+    "def step(x, eps, rng):\n    return [type for type in [1]] and type(x)(x)\n": (2, "type"),
+    "class A:\n    type = 0\n    def of(self):\n        return type(2)\ndef step(x, eps):\n    return x * A().of()\n": (
+        *(4, "type"),
+    ),
+    "import math as m\ndef other():\n    import os as m\n    return m\ndef step(x, eps, rng):\n    return m.exp(x)\n": (
+        *(6, "os.exp"),
+    ),
+    "import numpy as np\nnp.sqrt = abs\ndef step(x, eps, rng):\n    return np.sqrt(x)\n": (2, "numpy.sqrt"),
+    "import numpy as np\ndef put():\n    np.sqrt = abs\nput()\ndef step(x, eps, rng):\n    return np.sqrt(x)\n": (
+        *(3, "numpy.sqrt"),
+    ),
+    "import numpy as np\nsetattr(np, 'sqrt', abs)\ndef step(x, eps, rng):\n    return np.sqrt(x)\n": (2, "setattr"),
+    "import sys\nimport numpy as np\nsys.modules['numpy'] = 0\ndef step(x, eps, rng):\n    return np.sqrt(x)\n": (
+        *(3, "modules"),
+    ),
+    "import sys\nclass W:\n    def write(self, text):\n        open(text)\nsys.stdout = W()\n"
+    "def step(x, eps, rng):\n    print(1)\n    return x\n": (4, "open"),
+    "def step(x, eps, rng):\n    a = {'a': 1}.keys() | {'b': 2}.keys()\n    return x * len(a)\n": (2, "keys"),
+    "FORM = 'a%s'\ndef step(x, eps, rng):\n    return x * len(FORM % x)\n": (1, "the text of a value"),
+    "def step(x, eps, rng):\n    return x * len(b'%d' % 1)\n": (2, "the text of a value"),
+    "def step(x, eps, rng):\n    match x:\n        case float():\n            return x\n    return -x\n": (3, "case"),
+    "from numpy import *\nfrom os import *\ndef step(x, eps, rng):\n    return sqrt(x) * len(environ)\n": (
+        4,
+        "environ",
+    ),
+    "from elsewhere import f\ndef step(x, eps, rng):\n    return f(x)\n": (3, "elsewhere.f"),
+}
+
+
+@pytest.mark.parametrize("text", READS)
+def test_each_way_to_it_is_told(text: str, told: Callable[..., tuple[str, ...]]) -> None:
+    line, name = READS[text]
+    said = told(text)
+    assert any(f"own.py:{line}: it depends on " in one and name in one for one in said), said
+
+
+RIGHT = [
+    "import os\nimport numpy as np\nROOT = os.path.dirname(__file__)\n" + STEP + "x + eps\n",
+    "import sys\ndef step(x, eps, rng):\n    sys.stdout.write('.')\n    print(f'{x}')\n    return x + eps\n",
+    "import sys\n" + STEP + "x + eps\nif __name__ == '__main__':\n    step(*sys.argv)\n",
+    "import sys\nsys.path.insert(0, '.')\n" + STEP + "x * sys.float_info.max\n",
+    "import os\nos.environ['OMP_NUM_THREADS'] = '1'\nimport numpy as np\nnp.seterr(all='raise')\n" + STEP + "x\n",
+    "try:\n    from numba import njit\nexcept ImportError:\n    def njit(f):\n        return f\n@njit\n" + STEP + "x\n",
+    "from numpy import *\nfrom math import *\n" + STEP + "sqrt(eps) * cos(x)\n",
+    "from dataclasses import dataclass\n@dataclass\nclass State:\n    x: float\n    def moved(self, by):\n"
+    "        return State(self.x + by)\n" + STEP + "State(x).moved(eps).x\n",
+    "def step(x, eps):\n    if not isinstance(x, float):\n        raise TypeError(f'no number: {x!r}')\n    return x\n",
+    "def step(x, eps, rng):\n    parts = {'x': x, 'eps': eps}\n    for name, value in parts.items():\n"
+    "        parts[name] = value + 1\n    return sum(v for _, v in sorted(parts.items())) if 'x' in {'x'} else x\n",
+    "import numpy as np\n" + STEP + "np.zeros(2, x.dtype) + np.add.reduce(np.ones(2, dtype=x.dtype)) * x\n",
+    "from beside import f\n" + STEP + "f(x)\n",
+    "import beside as b\n" + STEP + "b.f(b.SCALE * x)\n",
+    "from package.inner import f\n" + STEP + "f(x)\n",
+]
+
+
+@pytest.mark.parametrize("text", RIGHT)
+def test_what_follows_from_the_arguments_alone_is_let_pass(
+    text: str, told: Callable[..., tuple[str, ...]], tmp_path: Path
+) -> None:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "inner.py").write_text("from .part import g as f\n", encoding="utf-8")
+    (tmp_path / "package" / "part.py").write_text("def g(x):\n    return 2 * x\n", encoding="utf-8")
+    assert told(text, beside="import math\nSCALE = 2\ndef f(x):\n    return math.sqrt(x)\n") == ()
+
+
+BESIDE = {
+    "import math\nimport os\nSCALE = len(os.environ)\ndef f(x):\n    return SCALE * x\n": "beside.py:3: it depends on",
+    "from beneath import g as f\n": "`beneath.g`",
+    "import numpy as np\nnp.sqrt = abs\ndef f(x):\n    return x\n": "beside.py:2: it depends on `numpy.sqrt`",
+    "def f(:\n": "`beside`, whose source cannot be read",
+    "def __getattr__(name):\n    return abs\n": "`beside.f`",
+}
+
+
+@pytest.mark.parametrize("other", BESIDE)
+def test_a_file_beside_the_step_is_read_by_the_same_rule(other: str, told: Callable[..., tuple[str, ...]]) -> None:
+    said = told("from beside import f\n" + STEP + "f(x)\n", beside=other)
+    assert any(BESIDE[other] in one for one in said), said
+
+
+def test_a_file_that_is_named_like_a_module_is_read_in_its_place(told: Callable[..., tuple[str, ...]]) -> None:
+    (said,) = told("import math\n" + STEP + "math.exp(x)\n", math="import os\nexp = os.environ.get\n")
+    assert "math.py:2: it depends on `os.environ.get`" in said
+
+
+def test_what_is_replaced_is_not_looked_at(told: Callable[..., tuple[str, ...]]) -> None:
+    text = "import numpy as np\nX = np.loadtxt('data.csv')\n" + STEP + "x * X\n"
+    assert told(text, "X") == ()
+    (said,) = told(text)
+    assert "own.py:2: it depends on `numpy.loadtxt`" in said
+
+
+def test_of_many_lines_some_are_told(told: Callable[..., tuple[str, ...]]) -> None:
+    said = told("import os\ndef step(x, eps, rng):\n" + "    x = x * os.times()\n" * (MOST + 3) + "    return x\n")
+    assert len(said) == MOST + 1
+    assert said[-1] == "3 more such lines"
+
+
+COUNTED = """
+def step(x, p, grad_U, eps, rng):
+    {count}
+    return x + eps * p, p - eps * (grad_U(x) + p) + np.sqrt(2 * eps) * rng.standard_normal()
+"""
+
+
+def test_a_count_in_an_argument_is_not_proved(tmp_path: Path, step_finding: Callable[..., Finding]) -> None:
+    """Each call that is followed is given a function of its own, on which nothing is kept."""
+    path = tmp_path / "own.py"
+    path.write_text(f"import numpy as np\n{COUNTED.format(count='eps = 1 * eps')}", encoding="utf-8")
+    assert isinstance(step_finding(f"{path}:step", "well_of_any").decision, Proved)
+    path = tmp_path / "counts.py"
+    count = "grad_U.calls = getattr(grad_U, 'calls', 0) + 1\n    eps = eps * (grad_U.calls < 1000)"
+    path.write_text(f"import numpy as np\n{COUNTED.format(count=count)}", encoding="utf-8")
+    decision = step_finding(f"{path}:step", "well_of_any").decision
+    assert isinstance(decision, Undecided)
+    assert any("it depends on `calls` of a value" in one for one in decision.tried), decision.tried
