@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Set
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Entry, Formula
-from recipe_compiler.spec.model import Dynamics, Target
+from recipe_compiler.spec.model import Draw, Dynamics, Involution, Scheme, Target
 
 NONE_KNOWN: frozenset[str] = frozenset()
 
@@ -40,6 +40,15 @@ def stated_formulas(document: Dynamics | Target) -> Iterator[Formula]:
     yield from (formula for state in document.recursion for formula in (state.start, state.next))
     yield from (argument for _, law in document.laws for argument in law.arguments)
     yield from (formula for _, formula in document.derived)
+
+
+def formulas_of_moves(scheme: Scheme) -> Iterator[Formula]:
+    """Yield what the moves of a cycle are made of: involutions, and slices that draws are made in."""
+    for move in scheme.cycle:
+        if isinstance(move, Involution):
+            yield from move.formulas
+        elif isinstance(move, Draw) and move.slices is not None:
+            yield from move.slices.formulas
 
 
 def declared_formulas(declarations: Declarations) -> Iterator[Formula]:

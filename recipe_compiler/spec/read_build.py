@@ -41,7 +41,7 @@ from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, Scheme, Target, Use, Value
 from recipe_compiler.spec.places import source_of
-from recipe_compiler.spec.positions import stated_formulas
+from recipe_compiler.spec.positions import formulas_of_moves, stated_formulas
 from recipe_compiler.spec.read_build_scheme import read_build_scheme
 from recipe_compiler.spec.read_use import with_use
 from recipe_compiler.spec.schema_build import BuildDocument
@@ -81,7 +81,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     valued = [(p, rows) for p in declared if (rows := numbers.get(p.name))]
     _check_lengths(page, valued)
     stated = [formula for _, formula in (*bind, *init)] + ([] if V is None else [V])
-    stated += [*stated_formulas(dynamics), *stated_formulas(target)]
+    stated += [*stated_formulas(dynamics), *stated_formulas(target), *formulas_of_moves(scheme)]
     check_positions(page, fixed_sizes(document, dynamics, target, valued), stated)
     derived = _derived(page, document, dynamics, target, parameters)
     data = None if around.in_memory else read_data(page, document, target, around.folder)

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from loaders import load_build
 
+from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
@@ -171,3 +172,28 @@ def test_an_involution_between_refresh_and_word_leaves_the_uniqueness_of_the_law
         decided(f"{{refresh: r}}, {word}, {{refresh: r}}, {mirror}", "irreducible", "hmc").decision, Proved
     )
     assert "drawn anew next to a word" in why(decided(f"{{refresh: r}}, {mirror}, {word}", "irreducible", "hmc"))
+
+
+@pytest.mark.parametrize("image", ["theta", "theta*exp(w - w)", "2*theta - theta"])
+def test_an_involution_that_is_the_identity_moves_nothing(image: str) -> None:
+    cycle = f'{{involution: {{theta: "{image}", w: -w}}, draws: {{w: {{shape: d, law: "N(0, I)"}}}}}}'
+    assert isinstance(decided(cycle).decision, Proved)
+    found = decided(cycle, "cycle").decision
+    assert isinstance(found, Refuted)
+    assert "no move moves theta" in found.by
+    moving = decided(cycle.replace(f'"{image}"', '"theta + w"'), "cycle").decision
+    assert isinstance(moving, Proved)
+
+
+def test_positions_are_looked_at_where_they_are() -> None:
+    """theta has two entries in the build; of one alone there is no second."""
+    by = proof(decided('{involution: {theta: "theta*exp(w[1])", w: -w}, draws: {w: {shape: d, law: "N(0, I)"}}}'))
+    assert "log a = H(z) - H(z') + d w[1]" in by
+
+
+def test_a_position_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ModelError) as refused:
+        decided('{involution: {theta: "theta*exp(w[7])", w: -w}, draws: {w: {shape: d, law: "N(0, I)"}}}')
+    (fault,) = refused.value.faults
+    assert fault.entry == "sizes.d"
+    assert "found d = 2 with a formula that uses position 7, counted from 0; expected d >= 8" in fault.problem

@@ -17,7 +17,7 @@ from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.moves.cir import bias, flow_keeps, is_estimated
 from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
 from recipe_compiler.verify.moves.draw import drawn_blocks, keeps_law_of
-from recipe_compiler.verify.moves.involution import involution_keeps
+from recipe_compiler.verify.moves.involution import involution_keeps, moved_by
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.refresh import law_given_others
 from recipe_compiler.verify.stationarity.stationary import stationary
@@ -42,9 +42,9 @@ def cycle(split: Split, stages: Stages) -> Answer:
     exp(-H) is stationary for their equation. Refuted by a block that no move moves. It rests on the claim of each kind
     of move: `refresh`, `draw`, `cir`, `involution`, `metropolis`, `pieces` with `stationary`.
     """
-    moved = {one for move in split.scheme.cycle for one in _moved(split, move, stages.build)}
+    moved = {one for move in split.scheme.cycle for one in _moved(split, move, stages)}
     every = [one for block in split.subject.names for one in _parts(split, block, stages.build)]
-    mapped = {one for move in split.scheme.cycle for one in _mapped(split, move, stages.build)}
+    mapped = {one for move in split.scheme.cycle for one in _mapped(split, move, stages)}
     still = [one.name for one in every if one not in moved and one not in mapped]
     if still:
         by = f"no move moves {', '.join(still)}: it stays where it began, whatever its law under exp(-H)"
@@ -52,7 +52,7 @@ def cycle(split: Split, stages: Stages) -> Answer:
         return Answer(Refuted(by, (("moved", ", ".join(names) or "nothing"),)))
     open_ = [one.name for one in every if one not in moved]
     if open_:
-        reason = f"whether an involution moves {', '.join(open_)}, parts of a block that it maps, is not shown"
+        reason = f"whether an involution moves {', '.join(open_)}, or a part that it leaves as it is, is not shown"
         return Answer(Undecided((reason,)))
     return _all(list(_kept(split, stages, at_every_step=False)))
 
@@ -78,14 +78,16 @@ def _all(found: list[Obligation]) -> Answer:
     return shown("; ".join(what for what, _ in found), found)
 
 
-def _moved(split: Split, move: Move, build: Build) -> Iterator[_Part]:
+def _moved(split: Split, move: Move, stages: Stages) -> Iterator[_Part]:
+    build = stages.build
     match move:
         case Refresh(block):
             yield from _parts(split, block, build)
         case Draw(block) | Cir(block):
             yield _Part(True, block)
         case Involution():
-            every = (_parts(split, name, build) for name in move.moved)
+            whether = moved_by(split, move, stages)
+            every = (_parts(split, name, build) for name in move.moved if whether.get(name))
             yield from (part for parts in every if len(parts) == 1 for part in parts)
         case Metropolis() | Steps():
             done = {letter.piece for letter in letters(split.scheme.split)}
@@ -93,10 +95,12 @@ def _moved(split: Split, move: Move, build: Build) -> Iterator[_Part]:
                 yield from (part for name in piece.moved for part in _followed(split, name, build))
 
 
-def _mapped(split: Split, move: Move, build: Build) -> Iterator[_Part]:
-    """Yield the parts of blocks that an involution maps: of several it may leave some where they are."""
+def _mapped(split: Split, move: Move, stages: Stages) -> Iterator[_Part]:
+    """Yield the parts of blocks that an involution maps, and may move: of several it may leave some where they are."""
     if isinstance(move, Involution):
-        yield from (part for name in move.moved for part in _parts(split, name, build))
+        whether = moved_by(split, move, stages)
+        names = (name for name in move.moved if whether.get(name) is not False)
+        yield from (part for name in names for part in _parts(split, name, stages.build))
 
 
 def _followed(split: Split, block: str, build: Build) -> tuple[_Part, ...]:

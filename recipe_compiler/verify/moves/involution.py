@@ -10,7 +10,7 @@ S), the same in both directions. So exp(-H) is kept, at every step size. What it
 H(z') is compared with what is derived; emitted is the latter.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -18,7 +18,7 @@ from functools import lru_cache
 from sympy import Expr, Symbol, exp
 
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
-from recipe_compiler.algebra.points.witness import is_defined_at, points
+from recipe_compiler.algebra.points.witness import is_defined_at, points, witness
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
@@ -28,8 +28,9 @@ from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.conditional import is_symmetric
 from recipe_compiler.derive.involution import JacobianError, Mapped, mapped
 from recipe_compiler.derive.law_energies import minus, needs
+from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Compare, Formula, Number
 from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import SCALAR, DomainName
@@ -37,6 +38,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import resizer
 from recipe_compiler.spec.model import Auxiliary, Involution, Scheme, Target
 from recipe_compiler.spec.moves import move_text
+from recipe_compiler.spec.positions import size_conditions, smallest_sizes
 from recipe_compiler.spec.read_involution import visible
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text as tensor_text
@@ -94,6 +96,44 @@ def involution_keeps(split: Split, move: Involution, stages: Stages) -> Answer:
     return narrowed(general, found, stages.sizes, valued.dynamics)
 
 
+@lru_cache(maxsize=KEPT)
+def moved_by(split: Split, move: Involution, stages: Stages) -> Mapping[str, bool | None]:
+    """Return of every block that an involution maps whether it moves it, at the values of a build where it has them.
+
+    True where each of its entries is another at some exact point of every size looked at; False where S leaves the
+    block as it is, for every size; None where neither is shown. An involution may be the identity.
+    """
+    subject, target = stages.valued, target_at_values(stages.build)
+    stated = move if subject is None else _at_values(move, stages)
+    subject = subject or stages.declared
+    try:
+        S = mapped(
+            stated, visible(subject.dynamics.declarations, (target or stages.build.target).declarations.parameters)
+        )
+        return {block.name: _moves(subject, S, block) for block in S.blocks}
+    except (ModelError, NotScalarisableError, TooLargeError, NoInstanceError):
+        return {}
+
+
+def _moves(subject: Subject, S: Mapped, block: Block) -> bool | None:
+    c = S.calculus
+    if c.settled(c.subtract(S.image(block), c.coordinate(block.name, *row_slots(block)))).is_zero:
+        return False
+    for sizes in _sizes(subject, S):
+        image = _image(S, sizes)
+        changes = (image[x] - x for x in coordinates(block, sizes))
+        if not all(witness(change, S.declarations, sizes, S.stated.formulas) for change in changes):
+            return None
+    return True
+
+
+def _sizes(subject: Subject, S: Mapped) -> tuple[Sizes, ...]:
+    """Return the sizes looked at, none so small that a position that is named does not exist."""
+    least = smallest_sizes(Declarations(), S.stated.formulas)
+    found = ({name: max(n, least.get(name, 1)) for name, n in at.items()} for at in subject.sizes)
+    return tuple(dict(at) for at in dict.fromkeys(tuple(at.items()) for at in found))
+
+
 def _at_values(move: Involution, stages: Stages) -> Involution:
     """Return an involution at the values and sizes of its build, as far as formulas can hold them."""
     shape = resizer({name: Number(Fraction(n)) for name, n in stages.sizes.items()})
@@ -133,7 +173,7 @@ def _decided(subject: Subject, S: Mapped, scheme: Scheme) -> Answer:
         Question(
             (*twice, *ratio),
             S.declarations,
-            subject.sizes,
+            _sizes(subject, S),
             premises,
             subject.contradiction,
             reads=S.stated.formulas,
@@ -217,7 +257,8 @@ def _premises(S: Mapped) -> Obligations:
     edges = [edge for block in S.blocks for edge in _edges(S, block)]
     kept = holds([edge for edge in edges if isinstance(edge, Compare)], declared)
     left += [edge for edge in edges if isinstance(edge, str)]
-    return smoothness([*S.maps.values(), *of_laws], declared) | kept | Obligations(open=tuple(left))
+    of_sizes = Obligations(frozenset(size_conditions(S.stated.formulas)), tuple(left))
+    return smoothness([*S.maps.values(), *of_laws], declared) | kept | of_sizes
 
 
 def _edges(S: Mapped, block: Block) -> Iterator[Compare | str]:
@@ -247,7 +288,7 @@ def _away(subject: Subject, S: Mapped) -> Answer | None:
 
 def _crossed(subject: Subject, S: Mapped, block: Block, edge: Compare) -> Answer | None:
     inside: Formula = minus(edge.left, edge.right)
-    for sizes in subject.sizes:
+    for sizes in _sizes(subject, S):
         setting = Setting(S.declarations, sizes)
         try:
             entries = [x for row in rows(inside, setting) for x in row]

@@ -31,6 +31,7 @@ REFUTED = {
     "momentum_of_a_quartic": ("refresh", "dH/dr - P r = ", ""),
     "momentum_without_a_law": ("refresh", "d^2H/dr^2 = [[0]]", "not positive definite"),
     "half_a_kick": ("pieces", "share of B in the step = 1/2", ""),
+    "walk_that_goes_nowhere": ("cycle", "moved = nothing", "no move moves theta"),
     "nothing_moves_the_position": ("cycle", "moved = r", "no move moves theta"),
     "shape_of_all_data": ("draw", "N = 1, y = [0], mu = -1, tau = 1, d(U - E)/dtau", ""),
     "cir_of_all_data": ("cir", "N = 1, y = [0], mu = -1, tau = 1, d(U - E)/dtau", ""),
@@ -91,6 +92,7 @@ OPEN = {
     "reflection_in_a_vector": ("involution", "the Jacobian of the involution: dtheta'/dtheta is a sum"),
     "inverse_over_the_line": ("involution", "theta is not zero", "is not known to be positive"),
     "walk_of_a_flat_law": ("involution", "v @ v.T is positive definite"),
+    "walk_of_two_of_three": ("cycle", "an involution moves theta, or a part that it leaves as it is, is not shown"),
     "heat_that_is_turned": ("metropolis", "O is in detailed balance up to r -> -r", "its current runs backwards"),
 }
 """Mutant to its open claim and what that names."""
