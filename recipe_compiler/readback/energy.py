@@ -12,9 +12,9 @@ from recipe_compiler.algebra.scalars.symbols import component, length
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.program.lower_energies import lower_energies
+from recipe_compiler.program.lower_energies import LoweredEnergies, lower_energies
 from recipe_compiler.program.program import Potential
-from recipe_compiler.readback.gradient import read_gradient, read_sum, stated_value, turns
+from recipe_compiler.readback.gradient import read_gradient, read_sum, signs, stated_value, turns
 from recipe_compiler.readback.names import Names, relabelled
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.stein_operator import read_at_state, read_full_gradient
@@ -98,6 +98,19 @@ def _same_energy(read: Scalar, here: Names, derivation: Derivation, names: Mappi
     equal(own, H - U, "H - U beside H", here)
 
 
+def _same_energies(module: Module, at: Names, potential: Potential, lowered: LoweredEnergies) -> Scalar:
+    """Return U of all data as it is read, after comparing it, and the log likelihood of every datum."""
+    of_target = [own for own in lowered.procedures if own != lowered.rest]
+    read = read_at_state(module, at, lowered.prepare, of_target)
+    U = read[lowered.potential.name][0]
+    equal(U, _stated(potential, at), "U of all data", at)
+    if lowered.log_likelihood is not None:
+        own = read[lowered.log_likelihood.name]
+        for row, (value, datum) in enumerate(zip(own, _stated_data(potential, at), strict=True)):
+            equal(value, -datum, f"the log likelihood of datum {row}", at)
+    return U
+
+
 def check_energies(
     module: Module, here: Names, derivation: Derivation | None = None, names: Mapping[str, str] | None = None
 ) -> None:
@@ -111,19 +124,12 @@ def check_energies(
     stated, lowered = module.program.energies, lower_energies(module.program)
     if stated is None or lowered is None:
         return
-    at = here.for_gradients
-    of_target = [own for own in lowered.procedures if own != lowered.rest]
-    read = read_at_state(module, at, lowered.prepare, of_target)
-    U = read[lowered.potential.name][0]
-    equal(U, _stated(stated.potential, at), "U of all data", at)
-    if lowered.log_likelihood is not None:
-        own = read[lowered.log_likelihood.name]
-        for row, (value, datum) in enumerate(zip(own, _stated_data(stated.potential, at), strict=True)):
-            equal(value, -datum, f"the log likelihood of datum {row}", at)
-    if not at.at_point and module.program.infinitesimal_generator is not None:
-        slopes = zip(here.block(stated.potential.block), read_full_gradient(module, here), strict=True)
-        for k, (z, slope) in enumerate(slopes):
-            equal(sp.diff(U, z), slope, f"the slope of U of all data by entry {k}", here)
+    for at in signs(here.for_gradients):
+        U = _same_energies(module, at, stated.potential, lowered)
+        if not at.at_point and module.program.infinitesimal_generator is not None:
+            slopes = zip(here.block(stated.potential.block), read_full_gradient(module, here), strict=True)
+            for k, (z, slope) in enumerate(slopes):
+                equal(sp.diff(U, z), slope, f"the slope of U of all data by entry {k}", here)
     if lowered.rest is not None and stated.rest is not None:
         (rest,) = read_at_state(module, here, lowered.prepare, [lowered.rest])[lowered.rest.name]
         equal(rest, stated_value(stated.rest, here, (), 0, {}), "H - U at a state", here)

@@ -166,8 +166,14 @@ def same_gradient(module: Module, here: Names) -> None:
 
 
 def turns(here: Names) -> tuple[Names, ...]:
-    """Return the names with several assignments of positions to index fields; without such fields, as they are."""
-    return tuple(replace(here, turn=turn) for turn in range(TURNS)) if here.positions else (here,)
+    """Return the names with several assignments of positions to index fields, and with either sign (`signs`)."""
+    places = range(TURNS) if here.positions else (here.turn,)
+    return tuple(one for turn in places for one in signs(replace(here, turn=turn)))
+
+
+def signs(here: Names) -> tuple[Names, ...]:
+    """Return the names, with either sign where they are read at a point alone, and nowhere in symbols."""
+    return (here, replace(here, mirrored=True)) if here.digits else (here,)
 
 
 def _same_gradient(module: Module, here: Names) -> None:

@@ -23,7 +23,7 @@ from recipe_compiler.algebra.scalars.symbols import component, coordinate, coord
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Entries, Parameter
 from recipe_compiler.formula.extents import valued
-from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.program.atoms import matrix_name
 from recipe_compiler.program.program import Program
 from recipe_compiler.tensor.scalars import Scalar, scalarise
@@ -86,6 +86,8 @@ class Names:
     """How far the positions of index fields are turned: what is read of some is then read of others."""
     digits: int = 0
     """Of the numbers at a point; 0: they are exact."""
+    mirrored: bool = False
+    """Whether the numbers at a point are below 0, of names that may be: |x| is x at one point, and -x at the other."""
 
     @property
     def declarations(self) -> Declarations:
@@ -125,10 +127,15 @@ class Names:
         return replace(self, at_point=True, digits=PRECISION) if numeric else self
 
     def valued(self, value: Scalar) -> Scalar:
-        """Return an expression in symbols; at a point, with a rational in (0, 2) for each, made from its name."""
+        """Return an expression in symbols; at a point, with a rational in (0, 2) for each, made from its name.
+
+        Where the point is mirrored it is in (-2, 0), but of a symbol that is known to be positive.
+        """
         if not self.at_point:
             return value
         numbers = {symbol: rational_of(symbol.name) for symbol in value.free_symbols}
+        if self.mirrored:
+            numbers = {x: number if x.is_nonnegative else -number for x, number in numbers.items()}
         return value.xreplace(
             {x: sp.Float(number, self.digits) if self.digits else number for x, number in numbers.items()}
         )
@@ -176,7 +183,9 @@ class Names:
         place = self.positions.get(name)
         if place is not None:
             return sp.Integer(at == (place(row),))
-        return self.valued(sp.Symbol(label(name, (row, *at)), real=True))
+        datum = next((own for own in self.program.data if own.name == name), None)
+        here = self if datum is None or datum.known == (Kind.REAL,) else replace(self, mirrored=False)
+        return here.valued(sp.Symbol(label(name, (row, *at)), real=True))
 
     def data(self, datum: Datum) -> np.ndarray:
         """Return a field of the data as an array of symbols; positions are numbers."""

@@ -36,7 +36,7 @@ from recipe_compiler.readback.cycle import check_cycle
 from recipe_compiler.readback.draws import check_draws
 from recipe_compiler.readback.energy import check_energies, check_energy, check_potential, check_rest
 from recipe_compiler.readback.first_order import at_start, first_order
-from recipe_compiler.readback.gradient import BATCH, compare_batch, same_blocks, same_gradient
+from recipe_compiler.readback.gradient import BATCH, compare_batch, same_blocks, same_gradient, signs
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, Sizes, relabelled, with_large_matrices_known
 from recipe_compiler.readback.point import at_sizes, changes_at_point, equal
@@ -262,7 +262,8 @@ def _same_at_point(module: Module, here: Names, known: Sizes) -> None:
     for a, (read, stated) in enumerate(zip(*changes_at_point(module, here), strict=True)):
         equal(read, stated, f"the change of z_{a} at a point", here)
     if module.program.gradient is not None and not module.program.gradient.code:
-        compare_batch(module, module.program.gradient, here.for_gradients, tuple(range(BATCH, 0, -1)))
+        for at in signs(here.for_gradients):
+            compare_batch(module, module.program.gradient, at, tuple(range(BATCH, 0, -1)))
         same_blocks(module, known)
 
 

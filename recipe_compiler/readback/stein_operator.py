@@ -18,7 +18,7 @@ from recipe_compiler.program.lower_infinitesimal_generator import (
 )
 from recipe_compiler.program.program import Gradient, InfinitesimalGenerator, Moment, symbolic_sizes
 from recipe_compiler.readback.branches import scalarise
-from recipe_compiler.readback.gradient import stated_gradient
+from recipe_compiler.readback.gradient import signs, stated_gradient
 from recipe_compiler.readback.interpreter import Reader
 from recipe_compiler.readback.names import Names, integers
 from recipe_compiler.readback.point import equal
@@ -150,6 +150,7 @@ def same_full_gradient(module: Module, gradient: Gradient, here: Names) -> None:
         CompilerError: they differ.
     """
     rows = range(0 if gradient.count is None else length(gradient.count, here.sizes))
-    stated = stated_gradient(gradient, here, rows, sp.Integer(1))
-    for k, (entry, value) in enumerate(zip(read_full_gradient(module, here), stated, strict=True)):
-        equal(entry, value, f"entry {k} of the gradient of all data", here)
+    for at in signs(here):
+        stated = stated_gradient(gradient, at, rows, sp.Integer(1))
+        for k, (entry, value) in enumerate(zip(read_full_gradient(module, at), stated, strict=True)):
+            equal(entry, value, f"entry {k} of the gradient of all data", at)

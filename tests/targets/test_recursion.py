@@ -63,13 +63,28 @@ recursion: {a: {shape: 3, is: positive, start: ones/3, next: "(p*v[0] + q*v[1] +
 log_likelihood: log(sum(v))
 """
 TARGETS = {"garch": GARCH, "arma": ARMA, "filter": FILTER, "column": COLUMN}
+OF_SIZES = """
+state: {mu: {}, omega: {constraint: positive}, alpha: {}, beta: {}}
+data: {y: {shape: N}}
+recursion:
+  s: {is: positive, start: omega + mu**2, next: omega + alpha**2*abs(y - mu) + beta**2*s}
+log_prior: -mu**2/50
+log_likelihood: normal(y, mu, sqrt(s))
+"""
 A = [[0.5, -0.25], [0.75, 1.0]]
-COLUMNS = {"three": "y: y", "garch": "y: y", "arma": "y: y, x: x", "filter": "y: y", "column": "x: [x, y]"}
+COLUMNS = {
+    "three": "y: y",
+    "garch": "y: y",
+    "sizes": "y: y",
+    "arma": "y: y, x: x",
+    "filter": "y: y",
+    "column": "x: [x, y]",
+}
 
 
 def emitted(name: str) -> Emitted:
     more = f"parameters: {{A: {{value: {A}}}}}\n" if name == "column" else ""
-    target = THREE if name == "three" else TARGETS[name]
+    target = {**TARGETS, "three": THREE, "sizes": OF_SIZES}[name]
     return emitted_target(name, target, COLUMNS[name], "y,x\n1,2\n3,4\n", more)
 
 
@@ -254,3 +269,18 @@ def test_a_fault_of_the_loops_is_found(name: str, old: str, new: str) -> None:
     assert old in own.module.text
     with pytest.raises(CompilerError):
         own.read(lambda text: text.replace(old, new))
+
+
+SIZES = ("abs(y[row] - mu[0])", "(y[row] - mu[0])"), ("_sign(y[row] - mu[0])", "1.0")
+
+
+def test_a_kink_is_read_on_either_side() -> None:
+    """|x| is x at half of all points: each place where it is taken is changed by itself."""
+    text = emitted("sizes").module.text
+    for old, new in SIZES:
+        places = [k for k in range(len(text)) if text.startswith(old, k)]
+        assert places
+        for k in places:
+            with pytest.raises(CompilerError):
+                emitted("sizes").read(lambda _, k=k, old=old, new=new: text[:k] + new + text[k + len(old) :])
+    assert emitted("sizes").read()
