@@ -32,9 +32,13 @@ def observed(document: Document, data: Data | None = None) -> Document:
         return replace(document, observed=late)
     try:
         read = load_data(document.data, document.target)
+        raw = load_data(replace(document.data, standardise=()), document.target) if document.data.standardise else None
     except (DataError, OSError, MemoryError) as error:
         return replace(document, observed=f"its data cannot be read: {str(error).splitlines()[0]}")
-    return replace(document, observed=_of(document, read, document.data.file.name))
+    found = _of(document, read, document.data.file.name)
+    if isinstance(found, Observed) and raw is not None:
+        found = replace(found, raw=tuple((field.name, field.values) for field in raw.fields))
+    return replace(document, observed=found)
 
 
 def demand_data(build: Build) -> None:

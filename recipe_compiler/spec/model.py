@@ -492,6 +492,8 @@ class Observed:
     """Field of the target to its numbers, the first axis counting the data."""
     sizes: tuple[tuple[str, int], ...] = ()
     """What the build and they fix."""
+    raw: "tuple[tuple[str, NDArray[np.floating[Any] | np.int64]], ...]" = ()
+    """The same of fields of which columns are standardised, before they were."""
 
 
 @dataclass(frozen=True, slots=True)

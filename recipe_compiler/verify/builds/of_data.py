@@ -1,10 +1,13 @@
 """Has the posterior a finite integral at the data of a build? Where it is open for all data as declared.
 
-The formulas of the target, of the blocks as they are declared, are read at exact data: the doubles that run.
+The formulas of the target, of the blocks as they are declared, are read at exact data: the doubles that run. These are
+beside the decimals that a file holds, and what is written on a line need not lie on one as doubles. So it is decided
+once more at the shortest decimals of the doubles, as they were written, and nothing is said where the two differ.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +38,14 @@ from recipe_compiler.verify.integrability.bounded import bounded_above
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+EXACT = 2**53
+"""Whole numbers below it are doubles."""
 METHOD = "power counting with exact ranks of the data"
 HOW = "exact numbers and ranks"
+BY_ROUNDING = "the data decide it as doubles, otherwise than as the decimals that they are written with"
 Entries = tuple[tuple[Column, ...], ...]
+Numbers = Callable[["NDArray[Any]", "NDArray[Any]"], Iterable[fmpq]]
+"""What one entry of a field is, for every datum: of its numbers, and of those before they were standardised."""
 
 
 def decided_by_data(build: Build, general: Answer) -> Answer:
@@ -46,14 +54,26 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
         return general
     if not isinstance(build.observed, Observed):
         return _more(general, (build.observed,) if build.observed else ())
+    held = _decided(build, general, build.observed, _as_doubles)
+    if isinstance(held.decision, Undecided) or not isinstance(general.decision, Undecided):
+        return held
+    again = _decided(build, general, build.observed, _as_written)
+    if type(again.decision) is type(held.decision):
+        return held
+    why = again.decision.tried[-1:] if isinstance(again.decision, Undecided) else (again.decision.by,)
+    return _more(general, (f"{BY_ROUNDING}: {', '.join(why)}",))
+
+
+def _decided(build: Build, general: Answer, observed: Observed, numbers: "Numbers") -> Answer:
+    """Return what the data decide that the numbers of a build are read as."""
     target = standard(build.target)
     try:
-        sample = Sample(_known(build, target, build.observed), build.observed.rows)
+        sample = Sample(_known(build, target, observed, numbers), observed.rows)
     except NotReadError as error:
         return _more(general, (f"at its data: {error}",))
     reasons: tuple[str, ...] = ()
     if not build.target.recursion and not constrained(target):
-        counted, reasons = _by_counting(build, target, sample, build.observed)
+        counted, reasons = _by_counting(build, target, sample, observed)
         if counted is not None:
             return replace(general, decision=counted, for_d="all", checked_at=())
     try:
@@ -64,7 +84,7 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
         return _more(general, reasons)
     prior, words = kept
     facts = tuple(Fact(one, HOW) for one in words)
-    given = (*prior.given, *((_said(build.observed, facts),) if facts else ()))
+    given = (*prior.given, *((_said(observed, facts),) if facts else ()))
     return Answer(Proved(METHOD, given, (*prior.data, *_certificates(facts))), "all", (), general.where)
 
 
@@ -230,12 +250,14 @@ def _energies(target: Target, known: Known, rows: int) -> Iterator[tuple[Value, 
         yield scaled(read(target.log_likelihood, known), fmpq(-1)), rows
 
 
-def _known(build: Build, target: Target, observed: Observed) -> Known:
+def _known(build: Build, target: Target, observed: Observed, as_numbers: Numbers) -> Known:
     """Return the sizes, values and data of a build as exact numbers."""
     sizes, arrays = {**dict(observed.sizes), **known_sizes(build, target)}, dict(observed.fields)
-    data = {
-        datum.name: _columns(_entries(datum, arrays[datum.name], sizes).tolist()) for datum in target.declarations.data
-    }
+    before = {**arrays, **dict(observed.raw)}
+    data: dict[str, Entries] = {}
+    for datum in target.declarations.data:
+        own, raw = (_entries(datum, found[datum.name], sizes) for found in (arrays, before))
+        data[datum.name] = (tuple(tuple(as_numbers(x, y)) for x, y in zip(own, raw, strict=True)),)
     known = Known(target.declarations, sizes, {}, data)
     numbers = {name: value.numbers for name, value in build.values if value.numbers is not None}
     parameters = {
@@ -262,10 +284,27 @@ def _entries(datum: Datum, array: "NDArray[Any]", sizes: Mapping[str, int]) -> "
     return np.arange(length)[:, None] == array
 
 
-def _columns(columns: list[list[float]]) -> Entries:
-    """Return the entries of one datum, a row, each as its number for every datum."""
-    return (tuple(tuple(_exact(x) for x in column) for column in columns),)
+def _as_doubles(own: "NDArray[Any]", raw: "NDArray[Any]") -> Iterator[fmpq]:
+    """Yield the doubles that run."""
+    return (fmpq(*x.as_integer_ratio()) for x in own.tolist())
 
 
-def _exact(x: float) -> fmpq:
-    return fmpq(*x.as_integer_ratio())
+def _as_written(own: "NDArray[Any]", raw: "NDArray[Any]") -> Iterable[fmpq]:
+    """Return the shortest decimals that are these numbers; standardised by their exact mean, and a scale near theirs.
+
+    What forms and residuals span does not depend on the scale of a column, so that any is as good.
+    """
+    decimals = [_decimal(x) for x in raw]
+    if np.array_equal(own, raw):
+        return decimals
+    mean = sum(decimals, fmpq(0)) / len(decimals)
+    scale = fmpq(*float(np.std(raw)).as_integer_ratio())
+    return [(x - mean) / scale for x in decimals]
+
+
+def _decimal(x: "np.generic[Any]") -> fmpq:
+    number = x.item()
+    if float(number).is_integer() and abs(number) < EXACT:
+        return fmpq(int(number))
+    decimal = Fraction(str(x))
+    return fmpq(decimal.numerator, decimal.denominator)

@@ -297,6 +297,10 @@ IMPROPER = {
         "y, time", "-trace(S)", state=", c: {}", law="multi_normal(y, mu + 0*c*ones, S)"
     ),
     # Three data on a line, or four on a plane, in one component: int db s**-3 exp(-...) = c/s, and int ds/s.
+    # Three data lie on a line as they are written; their doubles, by rounding, do not.
+    "a mixture of regressions of half-normal scales, three decimals on a line": of_regressions(
+        OF_TWO, "x: [one, k1], y: y"
+    ),
     "a mixture of regressions of half-normal scales, three data on a line": of_regressions(
         OF_TWO, "x: [one, k2], y: y"
     ),
@@ -713,17 +717,17 @@ PROPER = {
         "y, time", "normal(b, 0, 1) - trace(S)", "mu + b*x[1]", state=", b: {shape: 2}",
         data=", x: {shape: [N, 2]}", fields=", x: [one, k1]",
     ),
-    "a mixture of regressions, half-normal scales": of_regressions(OF_TWO, "x: [one, k1], y: y"),
+    "a mixture of regressions, half-normal scales": of_regressions(OF_TWO, "x: [one, k2], y: time"),
     "a mixture of a regression on zeros alone, data that are not 0": of_regressions(OF_TWO, "x: [none], y: tied"),
     "a mixture of regressions of three coefficients, half-Cauchy scales": of_regressions(
-        "normal(b, 0, 5) + normal(c, 0, 5) + half_cauchy(s, 1)", "x: [one, k1, k2], y: y"
+        "normal(b, 0, 5) + normal(c, 0, 5) + half_cauchy(s, 1)", "x: [one, k2, g8], y: y"
     ),
     "a mixture of regressions of heavy tails": of_regressions(
-        OF_TWO, "x: [one, k1], y: time",
+        OF_TWO, "x: [one, k2], y: time",
         law="mixture([w, 1 - w], student_t(y, 3, x @ b, s[0]), laplace(y, x @ c, s[1]))",
     ),
     "a mixture of slopes times a field": of_regressions(
-        f"{OF_TWO} + normal(m, 0, 5)", "x: [one], v: k1, y: y", data=f"{ROW}, v: {{shape: N}}", state=", m: {}",
+        f"{OF_TWO} + normal(m, 0, 5)", "x: [one], v: k2, y: time", data=f"{ROW}, v: {{shape: N}}", state=", m: {}",
         law="mixture([w, 1 - w], laplace(y, x @ b + m*v, s[0]), normal(y, x @ c + m*v, 1))",
     ),
     "a mixture of regressions, lognormal scales, data on a plane": of_regressions(

@@ -1,5 +1,6 @@
 """What is said of a finite integral that rests on data: the facts, what would decide it, what is taken as given."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Observed
 from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.normalisable import normalisable_alone, normalisable_build
+from recipe_compiler.verify.builds.of_data import BY_ROUNDING
 
 ROOT = Path(__file__).parents[3]
 SGHMC = ROOT / "specs" / "dynamics" / "sghmc.yaml"
@@ -74,9 +76,7 @@ def test_a_verdict_that_is_kept_is_not_that_of_other_data(tmp_path: Path) -> Non
     assert isinstance(verdict([(0, 1), (1, 3), (2, 5), (3, 7)]).decision, Refuted)
 
 
-def test_doubles_are_taken_as_they_are(tmp_path: Path) -> None:
-    on_a_line = [(0, 0.0), (1, 0.1), (2, 0.2), (3, 0.3)]  # of the doubles nearest to them, 0.3 is not
-    assert isinstance(decided(build(tmp_path, on_a_line)), Proved)
+def test_a_line_of_doubles_that_are_what_is_written_is_one(tmp_path: Path) -> None:
     assert isinstance(decided(build(tmp_path, [(a, a / 8) for a in range(4)])), Refuted)
 
 
@@ -153,3 +153,40 @@ def test_published_posteriors_have_a_finite_integral(name: str) -> None:
     assert isinstance(own, Build)
     assert isinstance(own.observed, Observed)
     assert isinstance(decided(own), Proved)
+
+
+LINE = ((0.1, 0.3), (0.2, 0.6), (0.3, 0.9), (0.7, 2.1), (1.1, 3.3))
+"""y = 3 a as it is written: 0.1 and 0.3 as doubles are other numbers."""
+OFF = ((0.1, 0.3), (0.2, 0.6), (0.3, 0.9), (0.7, 2.1), (1.1, 3.4))
+
+
+@pytest.mark.parametrize("more", ["", ", standardise: [x]", ", standardise: [x, y]", ", dtype: float32"])
+def test_what_lies_on_a_line_as_it_is_written_is_not_off_it_by_rounding(more: str, tmp_path: Path) -> None:
+    data = TABLE.replace("}", f"{more}}}")
+    exact = {Fraction(y) - 3 * Fraction(a) for a, y in LINE}
+    assert exact != {0}
+    found = decided(build(tmp_path, LINE, data))
+    assert isinstance(found, Undecided)
+    assert any(BY_ROUNDING in reason for reason in found.tried), found.tried
+    assert isinstance(decided(build(tmp_path, OFF, data)), Proved)
+
+
+def test_columns_that_are_multiples_as_they_are_written_have_no_full_rank(tmp_path: Path) -> None:
+    """Beside one of 0.1 a column of 0.3 a: their doubles span the plane, the decimals a line."""
+
+    def found(third: float) -> Decision:
+        rows = [(a, y, k) for (a, y), k in zip(LINE, (1, 3, 2, 5, third), strict=True)]
+        text = "a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows)
+        document = build(tmp_path, data="{file: data.csv, x: [a, b], y: y}")
+        (tmp_path / "data.csv").write_text(text)
+        return decided(document)
+
+    decision = found(4)
+    assert isinstance(decision, Undecided)
+    assert any(BY_ROUNDING in reason for reason in decision.tried), decision.tried
+
+
+def test_whole_numbers_are_as_they_are_written(tmp_path: Path) -> None:
+    assert isinstance(decided(build(tmp_path, ROWS)), Proved)
+    halves = tuple((a / 2, y / 4) for a, y in ROWS)
+    assert isinstance(decided(build(tmp_path, halves)), Proved)
