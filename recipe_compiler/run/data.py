@@ -28,7 +28,8 @@ def data_of(arrays: Mapping[str, object], target: Target, dtype: str = "float64"
     """Return the data of a target from arrays: the first axis of each counts the data, the rest is one datum.
 
     Args:
-        arrays: field of the target to its numbers: an array, nested lists, a table's columns.
+        arrays: field of the target to its numbers: an array, nested lists, a table's columns; or a table or dataset
+            whose columns are the fields.
         target: declares the fields.
         dtype: in what they are stored, `float64` or `float32`.
 
@@ -36,6 +37,9 @@ def data_of(arrays: Mapping[str, object], target: Target, dtype: str = "float64"
         DataError: every field that is missing, unknown, of another shape, or holds what is no number it may.
     """
     declared = {datum.name: datum for datum in target.declarations.data}
+    if not hasattr(arrays, "keys"):
+        found = type(cast("object", arrays)).__name__
+        raise DataError([f"data: found {found}, expected a mapping of {', '.join(declared) or 'nothing'} to arrays"])
     faults = [
         f"data: found `{name}`, expected a field of {target.name} ({', '.join(declared) or 'it has none'}) "
         f"{nearest(str(name), tuple(declared))}".rstrip()
@@ -80,14 +84,28 @@ def _labels(given: object) -> tuple[str, ...]:
 
 def _numbers(given: object, dtype: str) -> Floats | None:
     """Return real numbers as a contiguous array; None for what holds others."""
+    if isinstance(given, np.ma.MaskedArray):  # its mask would be lost
+        return None
     try:
-        array = np.asarray(cast("Any", given))
+        array = np.asarray(_with_nan(given) if _may_lack_numbers(given) else cast("Any", given))
     except ValueError:  # rows of different lengths
         return None
     if array.dtype.kind not in "buif":
         return None
     with np.errstate(over="ignore"):  # what float32 does not hold is infinite, and refused as such
         return np.ascontiguousarray(array, dtype=dtype)
+
+
+def _may_lack_numbers(given: Any) -> bool:
+    """Whether this is a column or table of pandas whose numbers are of its own types, which NumPy has no array for."""
+    types = getattr(given, "dtypes", ())
+    own = (types,) if getattr(given, "ndim", 0) == 1 else tuple(types)
+    return any(not isinstance(one, np.dtype) for one in own) and all(getattr(one, "kind", "O") in "buif" for one in own)
+
+
+def _with_nan(given: Any) -> Floats:
+    """Return the numbers of pandas, NaN where there are none: that is refused with its row."""
+    return given.to_numpy("float64", na_value=np.nan)
 
 
 def _problem(datum: Datum, array: Floats) -> str:

@@ -100,6 +100,30 @@ def test_columns_of_pandas_and_xarray_name_the_coordinates(logistic: rc.Model) -
         assert (plain.posterior.theta.values == one.posterior.theta.values).all()
 
 
+def test_types_of_pandas_and_datasets_of_xarray_are_the_same_data(logistic: rc.Model) -> None:
+    import pandas
+
+    table = pandas.DataFrame(X, columns=["age", "dose"])
+    table["y"] = Y.astype(int)
+    own = table.convert_dtypes()
+    assert not isinstance(own.y.dtype, np.dtype)
+    dims = {"x": (("row", "column"), X), "y": ("row", Y)}
+    given = [
+        {"x": X, "y": Y},
+        {"x": own[["age", "dose"]], "y": own.y},
+        {"x": table[["age", "dose"]].astype("double[pyarrow]"), "y": own.y.astype("boolean")},
+        xr.Dataset(dims, coords={"column": ["age", "dose"]}),
+    ]
+    plain, *others = (drawn(logistic, data, draws=20) for data in given)
+    for one in others:
+        assert (plain.posterior.theta.values == one.posterior.theta.values).all()
+        assert one.posterior.theta.d.values.tolist() == ["age", "dose"]
+    with pytest.raises(rc.DataError, match=r"found nan in row 3 for `y`, expected an array \[N\] of 0, 1"):
+        drawn(logistic, {"x": X, "y": own.y.where(own.index != 2)}, draws=20)
+    with pytest.raises(rc.DataError, match="found what is no array of real numbers for `x`"):
+        drawn(logistic, {"x": own[["age", "dose"]].astype("string"), "y": Y}, draws=20)
+
+
 def test_the_tree_is_what_arviz_reads_and_a_file_holds(logistic: rc.Model, tmp_path: Path) -> None:
     import arviz_stats
 
@@ -170,6 +194,10 @@ def test_a_run_goes_on_from_its_checkpoint(logistic: rc.Model, tmp_path: Path) -
         ({"x": X.astype(complex), "y": Y}, "found what is no array of real numbers for `x`"),
         ({"x": [[1, 2], [3]], "y": [0, 1]}, "found what is no array of real numbers for `x`"),
         ({"x": X[:0], "y": Y[:0]}, "found an array of shape (0, 2) for `x`"),
+        ({"x": X[None], "y": Y}, "found an array of shape (1, 60, 2) for `x`, expected an array [N, d]"),
+        ({"x": np.ma.masked_array(X, X > 1), "y": Y}, "found what is no array of real numbers for `x`"),
+        (X, "data: found ndarray, expected a mapping of x, y to arrays"),
+        ([X, Y], "data: found list, expected a mapping of x, y to arrays"),
         ({"x": np.ones((60, 3)), "y": Y}, "size d: found 2 by `sizes`, but 3 by the data of `x`"),
         (None, "logistic: found no data"),
     ],

@@ -134,6 +134,32 @@ def test_what_sleeps_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     assert multiprocessing.active_children() == []
 
 
+def starved(cpu: int) -> None:
+    os.sched_setaffinity(0, {cpu})
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    endless()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process says what it waits for")
+def test_what_is_given_no_processor_does_not_sleep() -> None:
+    """It is idle class, on the processor of one that takes all: of a second it gets a few milliseconds."""
+    fork = multiprocessing.get_context("fork")
+    cpu = min(os.sched_getaffinity(0))
+    busy = fork.Process(target=lambda: (os.sched_setaffinity(0, {cpu}), endless()), daemon=True)
+    waiting = fork.Process(target=starved, args=(cpu,), daemon=True)
+    busy.start()
+    waiting.start()
+    try:
+        watch = processes.Watch(waiting.pid or 0)
+        for _ in range(3):
+            time.sleep(1.0)
+            assert not watch.sleeps()
+    finally:
+        for one in (busy, waiting):
+            one.kill()
+            one.join()
+
+
 PARENT = """
 import sys
 from recipe_compiler.verify.core import processes

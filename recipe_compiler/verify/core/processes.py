@@ -7,13 +7,14 @@ child works at all.
 import os
 import signal
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 STILL = 20.0
 """Seconds of the wall clock between two looks at whether a child works."""
 AWAKE = 0.01
-"""The part of a processor that a child which works is given at least, however many others there are."""
+"""The part of a processor that, where a child takes it, tells by itself that it works."""
 SPARE_SECONDS = 60
 """Processor time a child may take beyond its limits before the system ends it, should nobody else."""
 
@@ -28,10 +29,22 @@ class Watch:
     _seen: float = 0.0
 
     def sleeps(self) -> bool:
-        """Return whether the child computed next to nothing since the last call; to be called every `STILL` seconds."""
+        """Return whether the child waits, and computed next to nothing since the last call.
+
+        To be called every `STILL` seconds.
+        """
         now = processor_time(self.pid)
         before, self._seen = self._seen, now or 0.0
-        return now is None or now - before < AWAKE * STILL
+        return now is None or (now - before < AWAKE * STILL and not has_work(self.pid))
+
+
+def has_work(pid: int) -> bool:
+    """Whether a thread of a process could compute, had it a processor, or waits for a disk."""
+    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with suppress(OSError):  # a thread that has just ended
+            if stat.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[0] in ("R", "D"):
+                return True
+    return False
 
 
 def processor_time(pid: int) -> float | None:
