@@ -4,11 +4,11 @@
                           of a column x:    sum(-((x - mu)/sigma)**2/2) - d*log(sigma) - d*log(2*pi)/2
 
 Terms of what is one number for all entries are taken d times, the others summed, so that nothing is added up that need
-not be. What an author factored stays factored.
+not be. What an author factored stays factored. Of a matrix every entry has the law, or every row where it is one of
+whole vectors.
 """
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from functools import cache, reduce
 
 from recipe_compiler.errors import CompilerError, Place
@@ -21,7 +21,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.formula.triangular import log_normal
+from recipe_compiler.formula.triangular import log_normal, size_of
 
 _NOWHERE = Place("")
 MIXTURE = "mixture"
@@ -52,13 +52,15 @@ def fitted(row: Density, part: tree.Call, args: Sequence[Formula], context: Cont
     if not vectors:
         return args if row.of_entry else _refused(part, f"found scalars in {row.call}, expected columns", context)
     shape = next((shape for shape in vectors if not is_open(shape.rows)), vectors[0])
-    if shape.rows is not None and shape.cols is not None and not is_open(shape.cols):
+    if row.matrices and _is_of_rows(context.shape(args[0])):
+        return _of_rows(row, part, args, context)
+    if _is_of_rows(shape) and not row.of_entry:
         return _refused(part, f"found a {shape} in {row.call}, expected scalars or vectors", context)
     for name, arg, at in zip(row.arguments, args, part.args, strict=True):
         wanted = Shape(shape.rows, shape.rows) if name in row.matrices else shape
         if not is_scalar(context.shape(arg)) and context.fit(arg, wanted, at) is None:
             return None
-    if is_open(context.unknowns.axis(shape.rows)):
+    if any(is_open(context.unknowns.axis(axis)) for axis in (shape.rows, shape.cols)):
         return _refused(part, f"nothing determines the size of the vectors in {row.name}()", context)
     return [_whole(row, name, arg, shape, context) for name, arg in zip(row.arguments, args, strict=True)]
 
@@ -74,6 +76,38 @@ def _of_matrix(row: Density, part: tree.Call, args: list[Formula], context: Cont
     if any(not is_scalar(other) for other in others):
         return _refused(part, f"found a vector in {row.call}, expected a number beside the matrix", context)
     return args
+
+
+def _is_of_rows(shape: Shape) -> bool:
+    """Whether a shape is that of a matrix, not of a 0 of any shape."""
+    return shape.rows is not None and shape.cols is not None and not (is_open(shape.rows) and is_open(shape.cols))
+
+
+def _of_rows(row: Density, part: tree.Call, args: list[Formula], context: Context) -> list[Formula] | None:
+    """Return the arguments of a law of every row of a J x K matrix: J x K each, but for the K x K matrices.
+
+    A column, or a row, of K entries stands for one in every row.
+    """
+    own = context.shape(args[0])
+    one, square = Shape(own.cols), Shape(own.cols, own.cols)
+    found: list[Formula] = []
+    for name, arg, at in zip(row.arguments, args, part.args, strict=True):
+        shape = context.shape(arg)
+        of_all = not is_scalar(shape) and not _is_of_rows(shape)
+        wanted = square if name in row.matrices else one if of_all else own
+        if not is_scalar(shape) and context.fit(arg, wanted, at) is None:
+            return None
+        whole = _whole(row, name, arg, one if name in row.matrices else own, context)
+        found.append(_repeated(whole, own) if of_all else whole)
+    if any(is_open(context.unknowns.axis(axis)) for axis in own.sizes):
+        return _refused(part, f"nothing determines the size of the vectors in {row.name}()", context)
+    return found
+
+
+def _repeated(column: Formula, rows: Shape) -> Formula:
+    """Return the J x K matrix whose every row is a column of K entries."""
+    across = ex.Transpose(column, Shape(None, rows.cols))
+    return build.matmul(ex.Filled(1, Shape(rows.rows)), across, rows)
 
 
 def _of_cuts(row: Density, part: tree.Call, args: list[Formula], context: Context) -> list[Formula] | None:
@@ -111,7 +145,7 @@ def _refused(part: tree.Call, problem: str, context: Context, hint: str = "") ->
 
 def log_density(row: Density, args: Sequence[Formula], declarations: Declarations, *, entries: bool = False) -> Formula:
     """Return the log density of typed arguments; with `entries`, the vector of those of each entry, not summed."""
-    named = dict(zip(row.arguments, args, strict=True))
+    named = dict(zip(row.arguments, _in_columns(row, args), strict=True))
     if row.factor and (solved := log_normal(named["x"], named["mu"], named[row.factor], declarations)) is not None:
         return solved
     rows = named[row.sized_by].shape.rows
@@ -125,10 +159,27 @@ def at_most(row: Density, text: str, args: Sequence[Formula]) -> Formula:
 
 
 def _of_arguments(text: str, row: Density, args: Sequence[Formula], *, entries: bool) -> Formula:
-    terms = _terms(text, row, tuple(arg.shape for arg in args))
+    own = _in_columns(row, args)
+    terms = _terms(text, row, tuple(arg.shape for arg in own))
     if not entries and row.of_entry:
         terms = tuple(_total(term, _vector(args)) for term in terms)
-    return substitute(_sum(terms), _given(row, args))
+    elif own is not args:
+        terms = tuple(_over_columns(term, own[0].shape) for term in terms)
+    return substitute(_sum(terms), _given(row, own))
+
+
+def _in_columns(row: Density, args: Sequence[Formula]) -> Sequence[Formula]:
+    """Return the arguments of a law of every row of a J x K matrix as K x J ones, whose columns it is of."""
+    if not row.matrices or row.of_set is not None or not _is_of_rows(args[0].shape):
+        return args
+    return [a if name in row.matrices else build.transpose(a) for name, a in zip(row.arguments, args, strict=True)]
+
+
+def _over_columns(term: Formula, columns: Shape) -> Formula:
+    """Return the sum of a term of one column over J: J times a number, the trace of a J x J product of columns."""
+    if term.shape != SCALAR:
+        return ex.Apply("trace", (term,), SCALAR)
+    return build.multiply(size_of(columns.sizes[1]), term, SCALAR)
 
 
 def comparisons(row: Density, args: Sequence[Formula]) -> tuple[ex.Compare, ...]:
@@ -191,15 +242,6 @@ class _Names:
         return ex.Pi() if name == "pi" else size_of(self.size)
 
 
-def size_of(size: str | int) -> Formula:
-    """Return a size, a product of names and numbers, as a scalar formula: `2*d`."""
-    factors = [
-        ex.Number(Fraction(factor)) if factor.isdigit() else ex.Symbol(factor, SCALAR, ex.Role.SIZE)
-        for factor in str(size).split("*")
-    ]
-    return reduce(lambda left, right: build.multiply(left, right, SCALAR), factors)
-
-
 @cache
 def _terms(text: str, row: Density, shapes: tuple[Shape, ...]) -> tuple[Formula, ...]:
     """Return the terms of a row's formula at arguments of some shapes."""
@@ -214,7 +256,7 @@ def _total(term: Formula, vector: Shape) -> Formula:
         return ex.Apply("sum", (term,), SCALAR)
     if vector == SCALAR:
         return term
-    return build.multiply(size_of(vector.sizes[0]), term, SCALAR)
+    return reduce(lambda total, size: build.multiply(size_of(size), total, SCALAR), vector.sizes, term)
 
 
 def _alike(formulas: Sequence[Formula]) -> list[Formula]:

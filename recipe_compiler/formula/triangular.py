@@ -11,13 +11,14 @@ makes it a factor, or a matrix written out. z = inv(F) ((x - mu)/(s a))/b, entry
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.constraints import FACTORS, Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula, Role
-from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 
 _ZERO = ex.Number(Fraction(0))
 
@@ -33,27 +34,51 @@ class _Parts:
 
 
 def log_normal(x: Formula, mu: Formula, L: Formula, declarations: Declarations) -> Formula | None:
-    """Return log N(x | mu, L L^T), a scalar, solved with a triangle.
+    """Return log N(x | mu, L L^T), a scalar, solved with a triangle; of columns the sum over them.
 
-    None if L is free of the state, or not seen as one. Args:     x: a column of a fixed number d of entries.     mu: a
-    column of d entries.     L: d x d; its diagonal has to be positive.     declarations: of the blocks in it.
+    None if L is free of the state, or not seen as one.
+
+    Args:
+        x: a column of a fixed number d of entries, or J of them, d x J.
+        mu: of the same shape.
+        L: d x d; its diagonal has to be positive.
+        declarations: of the blocks in it.
     """
     size, parts = L.shape.rows, _parts(L, declarations)
     if not isinstance(size, int) or parts is None or not _moves(L):
         return None
-    column = Shape(size)
-    z = build.add([x, build.negate(mu)], column)
+    z = build.add([x, build.negate(mu)], x.shape)
     for one in (*parts.numbers, *parts.left):
-        z = _over(z, one, column)
+        z = _over(z, one)
     if parts.triangle is not None:
-        z = build.matmul(build.apply("inv", (parts.triangle,), parts.triangle.shape), z, column)
+        z = build.matmul(build.apply("inv", (parts.triangle,), parts.triangle.shape), z, x.shape)
     for one in parts.right:
-        z = _over(z, one, column)
-    square = build.matmul(build.transpose(z), z, SCALAR)
-    halved = build.multiply(ex.Number(Fraction(-1, 2)), square, SCALAR)
+        z = _over(z, one)
+    halved = build.multiply(ex.Number(Fraction(-1, 2)), _squares(z), SCALAR)
     logs = [build.negate(one) for one in _log_diagonal(parts, size, declarations)]
     of_2_pi = ex.Apply("log", (build.multiply(ex.Number(Fraction(2)), ex.Pi(), SCALAR),), SCALAR)
-    return build.add([halved, *logs, build.multiply(ex.Number(Fraction(-size, 2)), of_2_pi, SCALAR)], SCALAR)
+    constants = [*logs, build.multiply(ex.Number(Fraction(-size, 2)), of_2_pi, SCALAR)]
+    if x.shape.cols is not None:
+        count = size_of(x.shape.cols)
+        constants = [build.multiply(count, one, SCALAR) for one in constants]
+    return build.add([halved, *constants], SCALAR)
+
+
+def size_of(size: Size) -> Formula:
+    """Return a size, a product of names and numbers, as a scalar formula: `2*d`."""
+    factors = [
+        ex.Number(Fraction(factor)) if factor.isdigit() else ex.Symbol(factor, SCALAR, Role.SIZE)
+        for factor in str(size).split("*")
+    ]
+    return reduce(lambda left, right: build.multiply(left, right, SCALAR), factors)
+
+
+def _squares(z: Formula) -> Formula:
+    """Return the sum of the squares of the entries of a column, or of columns."""
+    if z.shape.cols is None:
+        return build.matmul(build.transpose(z), z, SCALAR)
+    square = build.matmul(z, build.transpose(z), Shape(z.shape.rows, z.shape.rows))
+    return ex.Apply("trace", (square,), SCALAR)
 
 
 def is_triangle(formula: Formula, declarations: Declarations) -> bool:
@@ -115,8 +140,12 @@ def _product(first: _Parts | None, second: _Parts | None) -> _Parts | None:
     return _Parts(numbers, first.left, first.triangle, (*first.right, *second.left))
 
 
-def _over(column: Formula, divisor: Formula, shape: Shape) -> Formula:
-    return build.multiply(column, build.power(divisor, build.MINUS_ONE, divisor.shape), shape)
+def _over(columns: Formula, divisor: Formula) -> Formula:
+    """Return a column, or each of several, divided by a number or by a column."""
+    shape, factor = columns.shape, build.power(divisor, build.MINUS_ONE, divisor.shape)
+    if shape.cols is not None and divisor.shape != SCALAR:
+        factor = build.matmul(factor, build.transpose(ex.Filled(1, Shape(shape.cols))), shape)
+    return build.multiply(columns, factor, shape)
 
 
 def _log_diagonal(parts: _Parts, size: int, declarations: Declarations) -> Iterator[Formula]:

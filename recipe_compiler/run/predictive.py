@@ -284,12 +284,21 @@ class _Drawer:
             so_far: dict[str, Array] = {}
             for one in blocks:
                 at = self._point(so_far)
-                given = [_flat(argument, at) for argument in one.arguments[1:]]
-                size = axes[one.of] if DENSITIES[one.name].of_entry or len(axes[one.of]) == 2 else 1
-                value = np.asarray(_drawn(one, rng, size, given), dtype=np.float64).reshape(axes[one.of])
+                value = _of_block(one, rng, axes[one.of], at).reshape(axes[one.of])
                 _demand_inside(declared[one.of], value, at)
                 found[one.of][0, draw] = so_far[one.of] = value
         return found
+
+
+def _of_block(one: StatedDensity, rng: np.random.Generator, shape: tuple[int, ...], at: Point) -> Array:
+    """Return a draw of a block of that shape; of a law of whole vectors, of every row of a matrix."""
+    row = DENSITIES[one.name]
+    if len(shape) == 2 and row.matrices and row.of_set is None:
+        mean, matrix = (evaluate(argument, at) for argument in one.arguments[1:])
+        return _of_location(one, rng, shape, mean, matrix[None])
+    given = [_flat(argument, at) for argument in one.arguments[1:]]
+    size = shape if row.of_entry or len(shape) == 2 else 1
+    return np.asarray(_drawn(one, rng, size, given), dtype=np.float64)
 
 
 def _flat(argument: Formula, at: Point) -> Array:

@@ -146,6 +146,48 @@ def test_a_normal_law_of_a_factor_of_the_state_inverts_the_triangle_alone(text: 
     assert float(evaluate(formula, Point(columns, {}))) == pytest.approx(wanted, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("text", "mean", "factor_of"),
+    [
+        ("multi_normal_cholesky(B, mu, L)", "mu", lambda L, tau: L),
+        ("multi_normal_cholesky(B, mu.T, diag(tau) @ L)", "mu", lambda L, tau: np.diag(tau) @ L),
+        ("multi_normal_cholesky(B, M, eta*L @ diag(tau))", "M", lambda L, tau: 0.7 * L @ np.diag(tau)),
+        ("multi_normal_cholesky(B, 0, eta)", "0", lambda L, tau: 0.7 * np.eye(3)),
+        ("multi_normal(B, mu, L @ L.T)", "mu", lambda L, tau: L),
+        ("normal(B, M, eta)", "M", lambda L, tau: 0.7 * np.eye(3)),
+        ("normal(B, 0, eta)", "0", lambda L, tau: 0.7 * np.eye(3)),
+    ],
+)
+def test_a_law_of_a_matrix_is_that_of_every_row(text: str, mean: str, factor_of: Any) -> None:
+    own = of_factor(3)
+    declared = replace(own, blocks=(*own.blocks, Block("B", Shape("J", 3)), Block("M", Shape("J", 3))))
+    L, tau, mu = np.array(factor(PARTIAL[:2])), np.array([0.5, 2.0, 0.7]), np.array([1.0, 0.5, -0.4])
+    rows, means = np.sin(np.arange(12.0)).reshape(4, 3), np.cos(np.arange(12.0)).reshape(4, 3)
+    columns = {"mu": mu.reshape(-1, 1), "tau": tau.reshape(-1, 1), "L": L, "B": rows, "M": means}
+    at = Point(columns | {"eta": np.asarray(0.7)}, {"J": 4})
+    around = {"mu": np.tile(mu, (4, 1)), "M": means, "0": np.zeros((4, 3))}[mean]
+    S = factor_of(L, tau) @ factor_of(L, tau).T
+    wanted = stats.multivariate_normal(np.zeros(3), S).logpdf(rows - around).sum()
+    assert float(evaluate(typed(text, declared), at)) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("multi_normal_cholesky(mu, B, L)", "matrix [J, 3], expected a column [3]"),
+        ("multi_normal_cholesky(B, M.T, L)", "matrix [3, J], expected a matrix [J, 3]"),
+        ("normal(B, mu, 1)", "column [3], expected a matrix [J, 3]"),
+        ("dirichlet(B, mu)", "expected scalars or vectors"),
+    ],
+)
+def test_shapes_beside_a_matrix_of_rows_are_named(text: str, found: str) -> None:
+    own = of_factor(3)
+    declared = replace(own, blocks=(*own.blocks, Block("B", Shape("J", 3)), Block("M", Shape("J", 3))))
+    with pytest.raises(DocumentError) as told:
+        typed(text, declared)
+    assert found in str(told.value)
+
+
 def test_what_is_not_seen_to_be_a_triangle_keeps_its_inverse() -> None:
     for text in ("multi_normal_cholesky(x, mu, L @ L)", "multi_normal_cholesky(x, mu, L.T)"):
         formula = typed(text, of_factor(3))
@@ -173,7 +215,17 @@ data: {y: {shape: [N, K]}}
 log_prior: normal(mu, 0, 5) - trace(S)
 log_likelihood: multi_normal(y, mu, S)
 """
-TARGETS = {"correlated": CORRELATED, "classes": CLASSES, "covariance": COVARIANCE}
+SLOPES = """
+state:
+  beta: {shape: [4, K]}
+  mu: {shape: K}
+  L: {shape: [K, K], constraint: cholesky_factor_corr}
+  tau: {shape: K, constraint: positive}
+data: {x: {shape: [N, K]}, g: {shape: N, index_of: 4}, y: {shape: N}}
+log_prior: multi_normal_cholesky(beta, mu, diag(tau) @ L) + normal(mu, 0, 5) + half_normal(tau, 1) + lkj_cholesky(L, 2)
+log_likelihood: normal(y, dot(x, beta[g]), 1/2)
+"""
+TARGETS = {"correlated": CORRELATED, "classes": CLASSES, "covariance": COVARIANCE, "slopes": SLOPES}
 LETTERS = "abcdefghij"
 G = np.array([2, 0, 2, 1, 0])
 FIRST = [[1.0, -0.5, 0.3], [0.25, 2.0, 1.0], [-1.0, 0.5, -0.7], [0.0, 1.0, 0.2], [1.5, -1.0, 0.9]]
@@ -194,7 +246,8 @@ run: {{{{step_size: 0.01}}}}
 def emitted(name: str, K: int) -> tuple[Module, Derivation, dict[str, int]]:
     folder = Path(mkdtemp())
     (folder / "target.yaml").write_text(f"name: {name}\n{TARGETS[name].replace('K', str(K))}")
-    columns = "x: [a, b], y: g" if name == "classes" else f"y: [{', '.join(LETTERS[:K])}]"
+    several = f"[{', '.join(LETTERS[:K])}]"
+    columns = {"classes": "x: [a, b], y: g", "slopes": f"x: {several}, g: g, y: j"}.get(name, f"y: {several}")
     (folder / "build.yaml").write_text(BUILD.replace("NAME", name).replace("COLUMNS", columns))
     rows = [f"{g},{','.join(map(str, y))}" for g, y in zip(G, Y, strict=True)]
     (folder / "data.csv").write_text("\n".join([f"g,{','.join(LETTERS)}", *rows, ""]))
@@ -220,7 +273,7 @@ def gradient_of(name: str, K: int, theta: np.ndarray, data: dict[str, np.ndarray
     return found
 
 
-def correlated(theta: list[Any], K: int) -> Any:
+def correlated(theta: list[Any], K: int, rows: Any = None) -> Any:
     """Return U at 50 digits, of the covariance itself: nothing is solved row by row, nothing is left out."""
     mu, u, tau = theta[:K], theta[K:-K], [mpmath.exp(t) for t in theta[-K:]]
     z = [mpmath.tanh(one) for one in u]
@@ -231,13 +284,20 @@ def correlated(theta: list[Any], K: int) -> Any:
     for m, t in zip(mu, tau, strict=True):
         log_p += -m * m / 50 - t * t / 2 + mpmath.log(t)
     D = mpmath.diag(tau)
-    return -log_p - log_of_data(mu, D * L * L.T * D)
+    return -log_p - log_of_rows(Y[:, :K] if rows is None else rows, mu, D * L * L.T * D)
 
 
-def log_of_data(mu: list[Any], Sigma: Any) -> Any:
-    """Return log N(Y | mu, Sigma) but for powers of 2 pi."""
-    K, P, volume = len(mu), mpmath.inverse(Sigma), mpmath.log(mpmath.det(Sigma))
-    residuals = [mpmath.matrix([mpf(y) - m for y, m in zip(row, mu, strict=True)]) for row in Y[:, :K]]
+def slopes(theta: list[Any], K: int) -> Any:
+    """Return U at 50 digits, of effects of 4 groups, the rows of a matrix."""
+    effects = [theta[K * j : K * (j + 1)] for j in range(4)]
+    errors = (mpf(y[9]) - mpmath.fdot(map(mpf, y[:K]), effects[g]) for g, y in zip(G, Y, strict=True))
+    return correlated(theta[4 * K :], K, effects) + 2 * mpmath.fsum(error * error for error in errors)
+
+
+def log_of_rows(rows: Any, mu: list[Any], Sigma: Any) -> Any:
+    """Return the sum over rows of log N(row | mu, Sigma) but for powers of 2 pi."""
+    P, volume = mpmath.inverse(Sigma), mpmath.log(mpmath.det(Sigma))
+    residuals = [mpmath.matrix([mpf(y) - m for y, m in zip(row, mu, strict=True)]) for row in rows]
     return mpmath.fsum(-(r.T * P * r)[0] / 2 - volume / 2 for r in residuals)
 
 
@@ -249,7 +309,7 @@ def covariance(theta: list[Any], K: int) -> Any:
     J = mpmath.fsum((K - i + 1) * rows[i][i] for i in range(K))
     S = L * L.T
     trace = mpmath.fsum(S[i, i] for i in range(K))
-    return mpmath.fsum(m * m for m in mu) / 50 + trace - J - log_of_data(mu, S)
+    return mpmath.fsum(m * m for m in mu) / 50 + trace - J - log_of_rows(Y[:, :K], mu, S)
 
 
 @pytest.mark.parametrize(
@@ -257,16 +317,21 @@ def covariance(theta: list[Any], K: int) -> Any:
     [
         *(("correlated", K, every) for K, every in ((2, 1), (3, 1), (4, 1), (6, 3), (10, 9))),
         *(("covariance", K, 1) for K in (2, 4)),
+        *(("slopes", K, 2) for K in (2, 3)),
     ],
 )
 @pytest.mark.usefixtures("without_jit")
 def test_the_emitted_gradient_of_a_sampled_covariance_is_that_of_50_digits(name: str, K: int, every: int) -> None:
     """Every so manyth coordinate; the last are scales, or entries of the last row, which all others reach."""
-    energy, size = (
-        (correlated, 2 * K + K * (K - 1) // 2) if name == "correlated" else (covariance, K + K * (K + 1) // 2)
-    )
+    energy, size = {
+        "correlated": (correlated, 2 * K + K * (K - 1) // 2),
+        "covariance": (covariance, K + K * (K + 1) // 2),
+        "slopes": (slopes, 6 * K + K * (K - 1) // 2),
+    }[name]
     theta = np.linspace(-0.6, 0.7, size)
-    found = gradient_of(name, K, theta, {"y": Y[:, :K].copy()})
+    several = Y[:, :K].copy()
+    data = {"x": several, "g": G, "y": Y[:, 9].copy()} if name == "slopes" else {"y": several}
+    found = gradient_of(name, K, theta, data)
     with mpmath.workdps(50):
         wide = [mpf(one) for one in theta]
         for k in range(size - 1, -1, -every):
@@ -466,6 +531,25 @@ def test_priors_of_factors_and_data_of_classes_are_drawn(tmp_path: Path) -> None
     expected = 1 / (1 + np.exp(eta[:, 0] - eta[:, 1]))
     apart = made - expected[:, None]
     assert abs(apart.sum()) < 5 * np.sqrt((3 * expected * (1 - expected)).sum())
+
+
+def test_rows_of_a_matrix_are_drawn_with_the_covariance_of_each_prior_draw(tmp_path: Path) -> None:
+    """Standardised by the mean, scales and factor of its draw, every row is N(0, I): 500 x 4 rows, within 5 errors."""
+    target(tmp_path, SLOPES.replace("K", "2"))
+    (tmp_path / "data.csv").write_text("g,a,b,j\n1,0.3,2,1\n0,1,-1,2\n3,1,0.5,1\n")
+    text = BUILD.replace("NAME", "t").replace("COLUMNS", "x: [a, b], g: g, y: j").replace("target.yaml", "t.yaml")
+    (tmp_path / "build.yaml").write_text(text)
+    build = load_build(tmp_path / "build.yaml")
+    drawer = _Drawer(build, load_data(build.data, build.target), {}, {})
+    prior = {
+        name: x[0] for name, x in drawer.prior(predictive_of(build.target).blocks, np.random.default_rng(8)).items()
+    }
+    factors = prior["tau"][:, :, None] * prior["L"]
+    apart = prior["beta"] - prior["mu"][:, None, :]
+    z = np.linalg.solve(factors[:, None], apart[..., None])[..., 0].reshape(-1, 2)
+    assert len(z) == 2000
+    assert (abs(z.mean(axis=0)) < 5 / np.sqrt(2000)).all()
+    assert (abs(z.T @ z / 2000 - np.eye(2)) < 5 * np.sqrt(2 / 2000)).all()
 
 
 def test_data_of_a_factor_that_is_sampled_are_drawn_with_its_covariance(tmp_path: Path) -> None:

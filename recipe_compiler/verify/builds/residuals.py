@@ -13,10 +13,14 @@ position. Of y = log x it is asked of additive functions of x (`additive`) in th
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 from flint import fmpq
 
+from recipe_compiler.algebra.scalars.transposes import plain
+from recipe_compiler.formula import build
 from recipe_compiler.formula.expression import Formula, MatMul
+from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.verify.builds.cases import Numbers, Sample
 from recipe_compiler.verify.core.premises import depends_on_state
@@ -138,12 +142,48 @@ def _is_apart(base: Linear, g: Monomial, fields: frozenset[str], sample: Sample)
         match within:
             case []:
                 others[moving] = _plus(others.get(moving, (fmpq(0),) * sample.rows), factor)
-            case [(Leaf(MatMul(row, column)), k)] if k == 1 and not depends_on_state(row) and not _named(column):
-                wide += [tuple(x * y for x, y in zip(factor, x_j, strict=True)) for x_j in columns(row, sample)]
+            case [(Leaf(product), k)] if k == 1:
+                wide += [_entrywise(factor, c_j) for c_j in _columns_of(product, sample)]
             case _:
                 raise NotReadError("a residual that is no sum of columns of the data")
     forms = list(zip(*others.values(), *wide, own, strict=True))
     return not is_consistent(forms, len(others) + len(wide))
+
+
+def _columns_of(product: Formula, sample: Sample) -> list[Numbers]:
+    """Return the columns c_j of a product sum_j c_j g_j, g_j of the state alone: of x @ beta[g].T all x_k 1{g = i}.
+
+    Raises:
+        NotReadError: it is no product of matrices of which those before and behind others are known of each datum, and
+            no field stands in those others.
+    """
+    factors = list(_factors(plain(product, sample.known.declarations)))
+    moves = [k for k, factor in enumerate(factors) if depends_on_state(factor)]
+    if not moves or any(_named(factor) for factor in factors[moves[0] : moves[-1] + 1]):
+        raise NotReadError("a residual that is no sum of columns of the data")
+    found: list[Numbers] = [(fmpq(1),) * sample.rows]
+    for known in (factors[: moves[0]], factors[moves[-1] + 1 :]):
+        if known:
+            entries = list(columns(reduce(_matmul, known), sample))
+            found = [_entrywise(one, other) for one in found for other in entries]
+    return found
+
+
+def _factors(product: Formula) -> Iterator[Formula]:
+    """Yield the factors of a matrix product, from left to right."""
+    if isinstance(product, MatMul):
+        yield from _factors(product.left)
+        yield from _factors(product.right)
+    else:
+        yield product
+
+
+def _matmul(left: Formula, right: Formula) -> Formula:
+    return build.matmul(left, right, Shape(left.shape.rows, right.shape.cols))
+
+
+def _entrywise(left: Numbers, right: Numbers) -> Numbers:
+    return tuple(x * y for x, y in zip(left, right, strict=True))
 
 
 def _plus(left: Numbers, right: Numbers) -> Numbers:

@@ -115,6 +115,19 @@ def survival(prior: str, power: str) -> Model:
     return Model(f"{BETA}, alpha: {SCALE}", data, prior, likelihood, "x: [one], t: one, event: label")
 
 
+def in_rows(y: str, **more: str) -> Model:
+    """Effects of groups as rows of a matrix, of one normal law with a factor that is sampled."""
+    state = f"B: {{shape: [J, 2]}}, mu: {{shape: 2}}, s: {{shape: 2, domain: positive, transform: log}}, sigma: {SCALE}"
+    state += ", L: {shape: [2, 2], constraint: cholesky_factor_corr}"
+    scale = more.pop("scale", "half_normal(s, 1)")
+    law = more.pop("law", "multi_normal_cholesky(B, mu, diag(s) @ L)")
+    prior = f"{law} + normal(mu, 0, 5) + {scale} + lkj_cholesky(L, 2) + half_normal(sigma, 2)"
+    data = "x: {shape: [N, 2]}, z: {shape: N, index_of: J}, y: {shape: N}"
+    likelihood = more.pop("likelihood", "normal(y, dot(x, B[z]), sigma)")
+    z = more.pop("z", "z: g3")
+    return Model(state, data, prior, likelihood, f"x: [one, k1], {z}, y: {y}", more.pop("sizes", "J: 3"), **more)
+
+
 def horseshoe(y: str, columns: str = "x: [one, k1, k2]", location: str = "x @ (eta*lam)*tau") -> Model:
     state = f"eta: {{shape: p}}, lam: {{shape: p, domain: positive, transform: log}}, tau: {SCALE}, sigma: {SCALE}"
     prior = "normal(eta, 0, 1) + half_cauchy(lam, 1) + half_cauchy(tau, 1) + half_normal(sigma, 2)"
@@ -578,6 +591,21 @@ IMPROPER = {
     "a horseshoe whose columns span the data": horseshoe("fit"),
     "a horseshoe on columns whose sum the data are": horseshoe("k3"),
     "a horseshoe on the data themselves": horseshoe("k1", "x: [k1]"),
+    "rows of effects that are the data": in_rows("k1"),
+    "rows of effects that are the groups": in_rows("g3"),
+    "rows of effects, product the other way round, that are the data": in_rows(
+        "k1", likelihood="normal(y, B[z] @ x.T, sigma)"
+    ),
+    "rows of effects, two data a group": in_rows("y", file="three.csv", z="z: g"),
+    "rows of effects, 1/scale": in_rows("y", scale="-sum(log(s))"),
+    "rows of effects of a flat matrix": in_rows("y", law="multi_normal_cholesky(2*B, 2*B + ones @ mu.T, diag(s) @ L)"),
+    "rows of effects around themselves": in_rows("y", law="multi_normal_cholesky(B, B, diag(s) @ L)"),
+    "rows of effects whose means have no law": in_rows(
+        "y", law="multi_normal_cholesky(B, mu, diag(s) @ L) - normal(mu, 0, 5)", likelihood="normal(y, 0, sigma)"
+    ),
+    "rows of effects of which one column has a law": in_rows(
+        "y", law="normal(B @ [1, 0], mu[0], 1)", likelihood="normal(y, B[z] @ [1, 0], sigma)"
+    ),
     "effects of groups that are the data": effects("normal(y, theta[z], sigma)", "g8"),
     "effects of groups that are the data, absolute errors": effects("laplace(y, theta[z], sigma)", "g8"),
     "a scale for each group, at ties": Model(
@@ -708,6 +736,11 @@ IMPROPER = {
 }
 
 PROPER = {
+    "rows of effects": in_rows("y"),
+    "rows of effects, product the other way round": in_rows("y", likelihood="normal(y, B[z] @ x.T, sigma)"),
+    "rows of effects, a location of each": in_rows("y", likelihood="normal(y, x @ B[z].T, sigma)"),
+    "rows of effects, independent": in_rows("y", law="normal(B, 0, 2)"),
+    "rows of effects, bounded likelihood": in_rows("y", likelihood="normal(y, dot(x, B[z]), 2)"),
     "a covariance matrix": covariance("y, time", "-trace(S)"),
     "a covariance matrix of four columns, a power of its determinant": covariance(
         "y, k1, time, count", "-trace(S)/10 - 5/2*logdet(S)"
