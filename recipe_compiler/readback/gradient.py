@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations, product
 
 import numpy as np
@@ -11,6 +12,7 @@ from recipe_compiler.algebra.scalars.constraints import log_jacobian, value
 from recipe_compiler.algebra.scalars.symbols import coordinates, length, positions
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.program import Gradient, Part, Program
@@ -127,14 +129,20 @@ def _chained(
     set_, rows = part.block.constraint, length(part.block.shape.sizes[0], names.sizes)
     count = len(positions(part.block.sampled.shape, names.sizes))
     start = valued(part.start, names.sizes)
-    u = coordinates(gradient.block, names.sizes)[start : start + count]
-    J = log_jacobian(set_, u, rows)
-    entries = [(slope(part, at), g) for at, g in value(set_, u, rows).items()]
-    slopes = [[(dV, sp.diff(g, x)) for dV, g in entries if x in g.free_symbols] for x in u]
-    return [
-        sp.Add(*(dV * names.valued(dg) for dV, dg in own if dg != 0)) - names.valued(sp.diff(J, x))
-        for own, x in zip(slopes, u, strict=True)
-    ]
+    u = tuple(coordinates(gradient.block, names.sizes)[start : start + count])
+    slopes = _slopes(set_, u, rows)
+    dV = {at: slope(part, at) for at in sorted({at for along, _ in slopes for at, _ in along})}
+    return [sp.Add(*(dV[at] * names.valued(dg) for at, dg in along)) - names.valued(dJ) for along, dJ in slopes]
+
+
+@lru_cache(maxsize=8)
+def _slopes(
+    constraint: Constraint, u: tuple[Scalar, ...], rows: int
+) -> tuple[tuple[tuple[tuple[tuple[int, ...], Scalar], ...], Scalar], ...]:
+    """Return dg_i/du_k of the places i where it is not 0, and dJ/du_k, for every k."""
+    entries, J = value(constraint, u, rows), log_jacobian(constraint, u, rows)
+    along = ([(at, sp.diff(g, x)) for at, g in entries.items() if x in g.free_symbols] for x in u)
+    return tuple((tuple((at, dg) for at, dg in own if dg != 0), sp.diff(J, x)) for own, x in zip(along, u, strict=True))
 
 
 def stated_value(tensor: Tensor, names: Names, at: tuple[int, ...], row: int, sums: Sums) -> Scalar:
