@@ -52,10 +52,6 @@ FURTHER = ("counties", "garch")
 """Beside them: varying intercepts of many groups, a volatility that passes from row to row."""
 PUBLISHED = ("diamonds", "nes", "mesquite", "sblrc", "earnings", "kidiq", "hmm", "gp", "rats")
 """Of posteriordb; those of tests/posteriors are there."""
-UNSTATED = {
-    "gp": "functions act on numbers and vectors, so a covariance exp(-S/(2 rho^2)) of a matrix S has no formula",
-}
-"""What the language has no words for."""
 ROWS = 12
 """Data that the gradient is looked at with: U is added up datum by datum at 50 digits."""
 OF_SD = 1.5
@@ -175,8 +171,6 @@ def departures(posterior: Any, reference: Mapping[str, Mapping[str, float]]) -> 
 
 def row(name: str, *, run: bool) -> list[str]:
     """Return what one model comes to."""
-    if name in UNSTATED:
-        return [name, f"no: {UNSTATED[name]}"]
     path = build_of(name)
     cells = [name, "yes"]
     try:

@@ -233,7 +233,21 @@ ELEMENTWISE = frozenset(FUNCTIONS)
 
 ELEMENTWISE_PAIRS = frozenset({"minimum", "maximum"})
 MATRIX_FUNCTIONS = frozenset(
-    ["inv", "det", "logdet", "trace", "diag", "sum", "dot", "norm2", "logsumexp", "softmax", "outer", "kron"]
+    [
+        "inv",
+        "det",
+        "logdet",
+        "trace",
+        "diag",
+        "sum",
+        "dot",
+        "norm2",
+        "logsumexp",
+        "softmax",
+        "outer",
+        "kron",
+        "gp_exp_quad_cov",
+    ]
 )
 CALCULUS = frozenset({"grad", "div", "hessian"})
 UPDATE_FUNCTIONS = frozenset({"N", "next", "grad_tilde"})

@@ -143,6 +143,11 @@ def kron(A: object, B: object) -> Expression:
     return _call("kron", A, B)
 
 
+def gp_exp_quad_cov(x: object, alpha: object, rho: object) -> Expression:
+    """Return the n x n covariance alpha**2 exp(-(x_i - x_j)**2/(2 rho**2)) of a Gaussian process at n points x."""
+    return _call("gp_exp_quad_cov", x, alpha, rho)
+
+
 def grad(s: object, block: object) -> Expression:
     """Return the gradient ds/db_i of a scalar s by a block b, of the shape of the block."""
     return _call("grad", s, block)

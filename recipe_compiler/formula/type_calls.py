@@ -8,6 +8,7 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.context import Context, is_open, is_scalar, may_be_square, product_size
 from recipe_compiler.formula.declaration import Function
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.kernels import ExpQuad
 from recipe_compiler.formula.names import NO_UNIT, bare_identities, block_named
 from recipe_compiler.formula.shapes import SCALAR, Shape
 
@@ -18,6 +19,7 @@ ARITY = {
     **dict.fromkeys(("dot", "outer", "kron", "grad", "div", "hessian", "N", "grad_tilde"), 2),
     "next": 1,
     "where": 3,
+    "gp_exp_quad_cov": 3,
 }
 """How many arguments each function of the language takes."""
 
@@ -86,6 +88,8 @@ def apply_function(part: tree.Call, args: tuple[Formula, ...], context: Context)
             return _inner(part, args[0], args[-1], context)
         case "outer":
             return _outer(part, args, context)
+        case "gp_exp_quad_cov":
+            return _covariance_of_squares(part, args, context)
         case _:
             return _kron(part, args, context)
 
@@ -200,6 +204,16 @@ def _outer(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Form
     if u is None or v is None:
         return _expected(part, 0 if u is None else 1, args, "a vector", context)
     return ex.Apply("outer", (u, v), Shape(context.shape(u).rows, context.shape(v).rows))
+
+
+def _covariance_of_squares(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:
+    """gp_exp_quad_cov(x, alpha, rho)_ij = alpha**2 exp(-(x_i - x_j)**2/(2 rho**2)) of a column x of n points, n x n."""
+    x, (alpha, rho) = as_column(args[0], context), args[1:]
+    if x is None:
+        return _expected(part, 0, args, "a column of points", context)
+    if any(context.fit(arg, SCALAR, at) is None for arg, at in zip((alpha, rho), part.args[1:], strict=True)):
+        return None
+    return ExpQuad(x, alpha, rho).formula
 
 
 def _kron(part: tree.Call, args: tuple[Formula, ...], context: Context) -> Formula | None:

@@ -24,7 +24,7 @@ from recipe_compiler.program.loops import (
     Ref,
     Scalar,
 )
-from recipe_compiler.program.lower_inverse import block_of, inverted, log_determinant, structure
+from recipe_compiler.program.lower_inverse import Structure, block_of, inverted, log_determinant, structure
 from recipe_compiler.tensor.atoms import ONE, Factor, moved, slots
 from recipe_compiler.tensor.terms import (
     Applied,
@@ -118,24 +118,30 @@ def _invert(defined: Definitions, grid: Grid) -> tuple[str, Definitions]:
     of = None if constant else structure(defined, grid)
     if not constant and of is None:
         raise unsupported("the inverse of a matrix that depends on the state", "declare the inverse as a function")
-    source = matrix_name(grid) or block_of(grid)
-    name, defined = defined.naming(f"inv_{source or 'matrix'}")
-    if source in defined.symmetric | defined.definite:
+    name, defined = defined.naming(f"inv_{matrix_name(grid) or block_of(grid) or 'matrix'}")
+    source, defined = _stored(defined, grid)
+    if source in defined.symmetric | defined.definite or of is Structure.DEFINITE:
         defined = replace(defined, symmetric=defined.symmetric | {name})
-    sizes = (grid.row.size, grid.col.size)
-    if not source:
-        source, defined = defined.naming("matrix")
-        nest = defined.variables((grid.row, grid.col))
-        entry, defined = scalar(defined, grid.entry, (grid.row, grid.col), nest)
-        body = nested(
-            ((grid.row, nest[grid.row]), (grid.col, nest[grid.col])),
-            (Assign(Ref(source, (nest[grid.row], nest[grid.col])), entry),),
-        )
-        defined = defined.having(Definition(Array(source, sizes), body, constant, of_datum=False))
     if of is not None:
         return name, inverted(defined, name, source, grid.row.size, of)
+    sizes = (grid.row.size, grid.col.size)
     inverse = Definition(Array(name, sizes), (Invert(name, source),), constant=True, of_datum=False)
     return name, defined.having(inverse)
+
+
+def _stored(defined: Definitions, grid: Grid) -> tuple[str, Definitions]:
+    """Return the array that a matrix is, or is computed into."""
+    name = matrix_name(grid) or block_of(grid) or defined.name_of((_stored, grid))
+    if name:
+        return name, defined
+    name, defined = defined.naming("matrix")
+    nest = defined.variables((grid.row, grid.col))
+    entry, defined = scalar(defined, grid.entry, (grid.row, grid.col), nest)
+    loops = ((grid.row, nest[grid.row]), (grid.col, nest[grid.col]))
+    body = nested(loops, (Assign(Ref(name, (nest[grid.row], nest[grid.col])), entry),))
+    array = Array(name, (grid.row.size, grid.col.size))
+    defined = defined.having(Definition(array, body, defined.is_constant_tensor(grid.entry), of_datum=False))
+    return name, defined.meaning((_stored, grid), name)
 
 
 def _share(defined: Definitions, group: Factors, bound: Index) -> tuple[Component, Definitions]:
@@ -236,8 +242,9 @@ def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables)
         case Inverse():
             component, defined = _named(defined, atom)
             return _value(defined, component, scope, variables)
-        case Determinant(of, True) if block_of(of) in defined.definite:
-            return log_determinant(defined, block_of(of), of.row.size)
+        case Determinant(of, True) if not defined.is_constant(atom) and structure(defined, of) is Structure.DEFINITE:
+            source, defined = _stored(defined, of)
+            return log_determinant(defined, source, of.row.size)
         case _:
             return _leaf(defined, atom, variables), defined
 

@@ -8,6 +8,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import Loops, first_free
 from recipe_compiler.program.loops import Array, For, ForBatch, Statement, Take
 from recipe_compiler.program.traverse import compared, refs
+from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.terms import (
     Applied,
     Atom,
@@ -107,6 +108,8 @@ class Definitions:
     """Blocks of the state that are zero above their diagonal."""
     definite: frozenset[str] = frozenset()
     """Blocks of the state that are symmetric and positive definite."""
+    calculus: Calculus | None = None
+    """Of what is declared: kinds of parameters."""
     fields: Mapping[str, Size] = field(default_factory=dict)
     """Index fields of the data, with the number of their positions."""
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.constraints import DEFINITE, FACTORS, Constraint
+from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.program import program as program_
 from recipe_compiler.program.atoms import indices
@@ -47,6 +48,7 @@ from recipe_compiler.program.lower_transform import forward, inverse
 from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise
 from recipe_compiler.program.program import EPS, Cycle, Evaluate, Heat, Noise, Program, Propagator, Shift
 from recipe_compiler.tensor.atoms import ONE
+from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Component, Tensor, Term
 
@@ -194,7 +196,7 @@ def started(program: Program) -> Definitions:
     triangles, definite = (frozenset(_of_sets(program, sets)) for sets in (FACTORS, DEFINITE))
     return Definitions(
         constants | {EPS}, symmetric, frozenset(taken | values), singletons=single, triangles=triangles,
-        definite=definite, fields=fields,
+        definite=definite, calculus=calculus(Declarations((), program.parameters)), fields=fields,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import nested, times
 from recipe_compiler.program.definition import Definition, Definitions
 from recipe_compiler.program.loops import Array, Assign, Call, Constant, For, Increment, Invoke, Ref, Statement
+from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Grid, Index, Term
 
 SUBSTITUTE, FACTORISE = "_triangle_inverse", "_cholesky_factor"
@@ -30,10 +31,13 @@ class Structure(Enum):
 
 
 def structure(defined: Definitions, grid: Grid) -> Structure | None:
-    """Return the structure that a matrix has by the declared blocks in it; None if none is seen."""
+    """Return the structure that a matrix has by its terms, or as a declared block; None if none is seen."""
     if grid.entry.terms and all(_is_below(defined, term, grid) for term in grid.entry.terms):
         return Structure.TRIANGLE
-    return Structure.DEFINITE if block_of(grid) in defined.definite else None
+    if block_of(grid) in defined.definite:
+        return Structure.DEFINITE
+    known = defined.calculus is not None and definiteness(defined.calculus, grid.entry) is Definiteness.DEFINITE
+    return Structure.DEFINITE if known else None
 
 
 def block_of(grid: Grid) -> str:

@@ -25,7 +25,8 @@ from recipe_compiler.formula.declaration import Block, Datum, Declarations, Entr
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.program.atoms import matrix_name
-from recipe_compiler.program.program import Program
+from recipe_compiler.program.program import Gradient, Program
+from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Determinant, Grid, Index, Inverse
 
@@ -119,11 +120,12 @@ class Names:
 
     @property
     def for_gradients(self) -> "Names":
-        """The same at a point with many digits if U has no normal form: on constraint sets, and of recursions."""
+        """The same at a point with many digits if U has no normal form: on sets, of recursions, of inverted states."""
         gradient = self.program.gradient
         if gradient is None:
             return self
-        numeric = gradient.recursion or any(part.block.constraint is not None for part in gradient.parts)
+        in_sets = any(part.block.constraint is not None for part in gradient.parts)
+        numeric = gradient.recursion or in_sets or _inverts_state(gradient)
         return replace(self, at_point=True, digits=PRECISION) if numeric else self
 
     def valued(self, value: Scalar) -> Scalar:
@@ -271,6 +273,14 @@ class Names:
                 return dict(zip(positions(part.block.shape, self.sizes), held, strict=True))
         block = next(block for block in self.program.blocks if block.name == name)
         return {at: coordinate(block, at) for at in positions(block.shape, self.sizes)}
+
+
+@lru_cache(maxsize=TABLES)
+def _inverts_state(gradient: Gradient) -> bool:
+    """Whether a gradient has inverses, or determinants, of matrices that depend on the state."""
+    tensors = [t for part in gradient.parts for t in (part.prior, part.datum) if t is not None]
+    grids = (atom.of for t in tensors for atom in everywhere(t) if isinstance(atom, Inverse | Determinant))
+    return any(isinstance(atom, Coordinate) for grid in grids for atom in everywhere(grid.entry))
 
 
 @lru_cache(maxsize=TABLES)

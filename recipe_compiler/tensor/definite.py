@@ -1,19 +1,33 @@
 """Matrices and scalars of index notation that are positive definite, or invertible, by structure, for every size.
 
 Each rule is a theorem: sums of semidefinite matrices are semidefinite, and definite if one of them is; positive
-multiples; L P L.T with P positive semidefinite; inverses of positive definite matrices; diagonals of positive entries.
+multiples; L P L.T with P positive semidefinite; inverses of positive definite matrices; diagonals of positive entries;
+exponentials of semidefinite matrices, entry by entry.
 A product of invertible square matrices is invertible, so is an inverse, and a diagonal without zeros. What no rule
 covers is unknown, which says nothing about the matrix.
 """
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypeGuard
 
-from recipe_compiler.tensor.atoms import ONE, Factor, slots
+from recipe_compiler.tensor.atoms import ONE, Factor, indices, slots
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.inverses import declared_symmetry, grid_sign
 from recipe_compiler.tensor.signs import factor_is_nonnegative, factor_is_positive, is_nonnegative, is_positive
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Delta, Index, Inverse, Slot, Tensor, Term
+from recipe_compiler.tensor.terms import (
+    Applied,
+    Atom,
+    Base,
+    Component,
+    Coordinate,
+    Delta,
+    Index,
+    Inverse,
+    Slot,
+    Tensor,
+    Term,
+)
 from recipe_compiler.tensor.walks import DirectedLink, between, is_product, uses
 
 Names = frozenset[str]
@@ -198,11 +212,57 @@ def _of_term(c: Calculus, term: Term, row: Index, col: Index) -> Definiteness:
     diagonal = (Delta(row, col), Delta(col, row))
     if any(atom in diagonal for atom, _ in term.factors):
         return _of_scalars(c, [factor for factor in term.factors if factor[0] not in diagonal])
+    kernels = [atom for atom, exponent in term.factors if exponent == 1 and _is_of_entries(atom, row, col)]
+    if kernels:
+        others = [factor for factor in term.factors if factor[0] not in kernels]
+        if {row, col} & indices(others):
+            return Definiteness.UNKNOWN
+        return min(_of_scalars(c, others), *(_of_kernel(c, one.args[0], row, col) for one in kernels))
     found = chain(c, term, row, col)
     if found is None:
         return Definiteness.UNKNOWN
     scalars, links = found
     return min(_of_scalars(c, scalars), _of_chain(c, links))
+
+
+def _is_of_entries(atom: Atom, row: Index, col: Index) -> TypeGuard[Applied]:
+    """Whether an atom is the exponential of an expression with both indices of a matrix."""
+    return isinstance(atom, Applied) and atom.fn == "exp" and {row, col} <= {*atom.args[0].free}
+
+
+def _of_kernel(c: Calculus, exponent: Tensor, row: Index, col: Index) -> Definiteness:
+    """Return what is known of the matrix exp(g_i + g_j + P_ij), entry by entry: semidefinite where P is.
+
+    Powers of P, entry by entry, are semidefinite, so is their sum exp(P_ij) with positive coefficients, and so is
+    what is multiplied by exp(g_i) exp(g_j) (Schur 1911). -s (u_i - u_j)**2 with s >= 0 has P = 2 s u u.T.
+    """
+    left = [term for term in exponent.terms if not _is_of_differences(c, term, row, col)]
+    sides = _sides(Tensor(exponent.free, tuple(left)), row, col)
+    if not all(_of_term(c, term, row, col) for term in sides[2]):
+        return Definiteness.UNKNOWN
+    return Definiteness.SEMIDEFINITE if c.rename(sides[0], {row: col}) == sides[1] else Definiteness.UNKNOWN
+
+
+def _is_of_differences(c: Calculus, term: Term, row: Index, col: Index) -> bool:
+    """Whether a term is -s (u_i - u_j)**2 with s >= 0."""
+    squares = [atom for atom, exponent in term.factors if isinstance(atom, Base) and exponent == 2]
+    if term.coefficient > 0 or len(squares) != 1:
+        return False
+    others = [factor for factor in term.factors if factor[0] != squares[0]]
+    sides = _sides(squares[0].arg, row, col)
+    apart = len(sides[0].terms) + len(sides[1].terms) == len(squares[0].arg.terms)
+    if not apart or any(slots(atom) for atom, _ in others) or not _of_scalars(c, others):
+        return False
+    return c.rename(sides[0], {row: col}) == c.scale(sides[1], -1)
+
+
+def _sides(tensor: Tensor, row: Index, col: Index) -> tuple[Tensor, Tensor, tuple[Term, ...]]:
+    """Return the parts of a sum that name the row alone, the column alone, and both; what names neither is left out."""
+    found: dict[frozenset[Index], list[Term]] = {}
+    for term in tensor.terms:
+        found.setdefault(frozenset({row, col} & indices(term.factors)), []).append(term)
+    one, other = (Tensor((at,), tuple(found.get(frozenset({at}), ()))) for at in (row, col))
+    return one, other, tuple(found.get(frozenset({row, col}), ()))
 
 
 def _of_scalars(c: Calculus, factors: list[Factor]) -> Definiteness:

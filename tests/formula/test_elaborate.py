@@ -29,7 +29,7 @@ def faults(typed, text: str, expected: Shape | None = SCALAR, *, update: bool = 
 @pytest.mark.parametrize(
     ("text", "expected", "hint"),
     [
-        ("Matrix([[1, 0], [0, 1]])", SQUARE, "declare a parameter of that shape, and give them as its `value`"),
+        ("Matrix([[1, 0], [0, 1]])", SQUARE, "declare a parameter of that shape, and give them as its `default`"),
         ("r.T @ Matrix([[1, 0], [0, 1]]) @ r", SCALAR, "declare a parameter of that shape"),
         ("kron(I, I)", SQUARE, "it fits a block whose size is a number"),
         ("kron(M, I)", SQUARE, "it fits a block whose size is a number"),

@@ -286,7 +286,7 @@ def test_columns_are_summed_and_scalars_are_those_of_every_entry() -> None:
             "mixture([1/2, 1/4, 1/4], normal(s, 0, 1), normal(s, 1, 1))",
             "found 2 densities and weights that are a column",
         ),
-        ("normal(W, 0, 1)", "found a matrix [3, 3] in normal(x, mu, sigma), expected scalars or vectors"),
+        ("dirichlet(W, 1)", "found a matrix [3, 3] in dirichlet(x, alpha), expected scalars or vectors"),
         ("norml(s, 0, 1)", "'norml' is neither declared nor a function of the language"),
     ],
 )

@@ -225,7 +225,21 @@ data: {x: {shape: [N, K]}, g: {shape: N, index_of: 4}, y: {shape: N}}
 log_prior: multi_normal_cholesky(beta, mu, diag(tau) @ L) + normal(mu, 0, 5) + half_normal(tau, 1) + lkj_cholesky(L, 2)
 log_likelihood: normal(y, dot(x, beta[g]), 1/2)
 """
-TARGETS = {"correlated": CORRELATED, "classes": CLASSES, "covariance": COVARIANCE, "slopes": SLOPES}
+PROCESS = """
+state: {rho: {constraint: positive}, alpha: {constraint: positive}, sigma: {constraint: positive}}
+parameters: {x: {shape: K, default: "POINTS"}}
+data: {y: {shape: [N, K]}}
+log_prior: gamma(rho, 25, 4) + half_normal(alpha, 2) + half_normal(sigma, 1)
+log_likelihood: multi_normal(y, 0, gp_exp_quad_cov(x, alpha, rho) + sigma*I)
+"""
+POINTS = [0, 1, 3, -2]
+TARGETS = {
+    "correlated": CORRELATED,
+    "classes": CLASSES,
+    "covariance": COVARIANCE,
+    "slopes": SLOPES,
+    "process": PROCESS,
+}
 LETTERS = "abcdefghij"
 G = np.array([2, 0, 2, 1, 0])
 FIRST = [[1.0, -0.5, 0.3], [0.25, 2.0, 1.0], [-1.0, 0.5, -0.7], [0.0, 1.0, 0.2], [1.5, -1.0, 0.9]]
@@ -245,7 +259,9 @@ run: {{{{step_size: 0.01}}}}
 @cache
 def emitted(name: str, K: int) -> tuple[Module, Derivation, dict[str, int]]:
     folder = Path(mkdtemp())
-    (folder / "target.yaml").write_text(f"name: {name}\n{TARGETS[name].replace('K', str(K))}")
+    (folder / "target.yaml").write_text(
+        f"name: {name}\n{TARGETS[name].replace('K', str(K)).replace('POINTS', str(POINTS[:K]))}"
+    )
     several = f"[{', '.join(LETTERS[:K])}]"
     columns = {"classes": "x: [a, b], y: g", "slopes": f"x: {several}, g: g, y: j"}.get(name, f"y: {several}")
     (folder / "build.yaml").write_text(BUILD.replace("NAME", name).replace("COLUMNS", columns))
@@ -294,6 +310,17 @@ def slopes(theta: list[Any], K: int) -> Any:
     return correlated(theta[4 * K :], K, effects) + 2 * mpmath.fsum(error * error for error in errors)
 
 
+def process(theta: list[Any], K: int) -> Any:
+    """Return U at 50 digits, but for a constant, of a Gaussian process at a few points."""
+    rho, alpha, sigma = map(mpmath.exp, theta)
+    S = mpmath.matrix(K, K)
+    for i, x in enumerate(POINTS[:K]):
+        for j, other in enumerate(POINTS[:K]):
+            S[i, j] = alpha**2 * mpmath.exp(-((x - other) ** 2) / (2 * rho**2)) + sigma * (i == j)
+    log_p = 25 * theta[0] - 4 * rho + theta[1] - alpha**2 / 8 + theta[2] - sigma**2 / 2
+    return -log_p - log_of_rows(Y[:, :K], [mpf(0)] * K, S)
+
+
 def log_of_rows(rows: Any, mu: list[Any], Sigma: Any) -> Any:
     """Return the sum over rows of log N(row | mu, Sigma) but for powers of 2 pi."""
     P, volume = mpmath.inverse(Sigma), mpmath.log(mpmath.det(Sigma))
@@ -318,6 +345,7 @@ def covariance(theta: list[Any], K: int) -> Any:
         *(("correlated", K, every) for K, every in ((2, 1), (3, 1), (4, 1), (6, 3), (10, 9))),
         *(("covariance", K, 1) for K in (2, 4)),
         *(("slopes", K, 2) for K in (2, 3)),
+        ("process", 4, 1),
     ],
 )
 @pytest.mark.usefixtures("without_jit")
@@ -327,10 +355,12 @@ def test_the_emitted_gradient_of_a_sampled_covariance_is_that_of_50_digits(name:
         "correlated": (correlated, 2 * K + K * (K - 1) // 2),
         "covariance": (covariance, K + K * (K + 1) // 2),
         "slopes": (slopes, 6 * K + K * (K - 1) // 2),
+        "process": (process, 3),
     }[name]
     theta = np.linspace(-0.6, 0.7, size)
     several = Y[:, :K].copy()
     data = {"x": several, "g": G, "y": Y[:, 9].copy()} if name == "slopes" else {"y": several}
+    data |= {"x": np.array(POINTS[:K], float)} if name == "process" else {}
     found = gradient_of(name, K, theta, data)
     with mpmath.workdps(50):
         wide = [mpf(one) for one in theta]

@@ -1,9 +1,10 @@
 """Positive semidefiniteness and signs of typed formulas by structure: for every size, everywhere on the domain.
 
 Each rule is a theorem: sums of positive semidefinite (PSD) matrices, nonnegative multiples, L P L.T with P PSD, A A.T,
-inverses of positive definite (PD) matrices, diagonals of nonnegatives, Kronecker products of PSD matrices, identities
-that dominate what is subtracted (`dominance.py`). What no rule covers is unknown, which does not say that it is not
-PSD. Definedness of roots, logarithms and quotients inside is shown apart (`definedness.py`).
+inverses of positive definite (PD) matrices, Gaussian kernels of differences, diagonals of nonnegatives,
+Kronecker products of PSD matrices, identities that dominate what is subtracted (`dominance.py`). What no rule covers is
+unknown, which does not say that it is not PSD. Definedness of roots, logarithms and quotients inside is shown apart
+(`definedness.py`).
 
 Worked example, D = B C B.T + exp(y) I with C declared PSD, B any d x k matrix: the product is a chain (B, C, B.T) that
 equals its own transpose reversed, with the middle C, so it is PSD; exp(y) is positive and I is PD. The sum is PD, given
@@ -22,7 +23,7 @@ from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.transposes import chain, kinds_of, mirrored, plain, scaled
 from recipe_compiler.algebra.structure.dominance import Judge, outweighed
 from recipe_compiler.algebra.structure.ranges import range_of
-from recipe_compiler.formula.build import entry_of
+from recipe_compiler.formula.build import entry_of, negate
 from recipe_compiler.formula.constraints import VECTORS, Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
@@ -44,6 +45,7 @@ from recipe_compiler.formula.expression import (
     Symbol,
     Transpose,
 )
+from recipe_compiler.formula.kernels import column_apart, differences
 from recipe_compiler.formula.shapes import Kind
 
 
@@ -111,8 +113,25 @@ def _definite(formula: Formula, declarations: Declarations) -> Definite | None:
             return Definite(entries.positive, entries.given) if entries.nonnegative else None
         case Apply("kron", args):
             return _both([_definite(arg, declarations) for arg in args])
+        case Apply("exp", (arg,)):
+            return _kernel(arg, declarations)
         case Multiply() | MatMul() | Apply("outer"):
             return _product(formula, declarations)
+        case _:
+            return None
+
+
+def _kernel(exponent: Formula, declarations: Declarations) -> Definite | None:
+    """Return that exp(-s (u_i - u_j)**2) is semidefinite, entry by entry, s >= 0.
+
+    It is exp(-s u_i**2) exp(-s u_j**2) exp(2 s u_i u_j), and powers of u u.T are semidefinite entry by entry (Schur).
+    """
+    match exponent:
+        case Multiply(rate, Multiply(apart, other)) if apart == other and not rate.shape.sizes:
+            falls = _clear_sign(plain(negate(rate), declarations), declarations)
+            points = column_apart(apart)
+            same = points is not None and plain(differences(points), declarations) == apart
+            return Definite(False, falls.given) if same and falls.nonnegative else None
         case _:
             return None
 

@@ -59,11 +59,11 @@ def by_covariance(target: Target, sample: Sample) -> tuple[Proved, tuple[str, ..
     priors = [one for one in stated.densities if one.entry == "log_prior"]
     fewer = replace(declared, blocks=tuple(block for block in declared.blocks if block != S))
     order = integrated_out(priors, fewer) if all(one.is_term for one in priors) else None
-    held = [term for term in others if not bounded_above(term, declared)]
-    kernel = [_of_cone(term, S.name) for term in held]
-    if order is None or not isinstance(S.shape.rows, int) or not _is_of(law, S) or None in kernel:
+    kernel = [(term, _of_cone(term, S.name)) for term in others]
+    left = [term for term, part in kernel if part is None and not bounded_above(term, declared)]
+    if order is None or not isinstance(S.shape.rows, int) or not _is_of(law, S) or left:
         return None
-    a, c = (sum((part[k] for part in kernel if part is not None), NONE) for k in (0, 1))
+    a, c = (sum((part[k] for _, part in kernel if part is not None), NONE) for k in (0, 1))
     if c < 0 or (c == 0 and sample.rows - 2 * a <= 2 * S.shape.rows):
         return None
     shown = defined(target).decision

@@ -24,6 +24,7 @@ from recipe_compiler.verify.builds.cases import Sample
 from recipe_compiler.verify.builds.covariances import by_covariance
 from recipe_compiler.verify.builds.locations import EqualDataError
 from recipe_compiler.verify.builds.logarithms import with_logarithms
+from recipe_compiler.verify.builds.processes import by_process
 from recipe_compiler.verify.builds.proper_prior import by_prior_and_data
 from recipe_compiler.verify.builds.target import lies_in_supports
 from recipe_compiler.verify.builds.volatility import by_floor
@@ -96,7 +97,7 @@ def _kept(target: Target, sample: Sample) -> tuple[Proved, tuple[str, ...]] | No
     """
     if target.recursion:
         return by_floor(target, sample)
-    return by_prior_and_data(target, sample) or by_covariance(target, sample)
+    return by_prior_and_data(target, sample) or by_covariance(target, sample) or by_process(target, sample)
 
 
 def _by_counting(

@@ -54,6 +54,7 @@ class Model:
     sizes: str = ""
     file: str = "data.csv"
     recursion: str = ""
+    parameters: str = ""
 
 
 def regression(likelihood: str, columns: str, prior: str = "0", scale: str = "sigma", **more: str) -> Model:
@@ -126,6 +127,20 @@ def in_rows(y: str, **more: str) -> Model:
     likelihood = more.pop("likelihood", "normal(y, dot(x, B[z]), sigma)")
     z = more.pop("z", "z: g3")
     return Model(state, data, prior, likelihood, f"x: [one, k1], {z}, y: {y}", more.pop("sizes", "J: 3"), **more)
+
+
+ALIKE = "0*y + ones.T"
+
+
+def process(columns: str, rho: str = "gamma(rho, 25, 4)", **more: str) -> Model:
+    """A Gaussian process at three points, a row of data for each time that it is seen."""
+    points, noise, mean = more.pop("points", "[0, 1, 3]"), more.pop("noise", "sigma*I"), more.pop("mean", "0")
+    others = more.pop("others", "half_normal(alpha, 2) + half_normal(sigma, 1)")
+    state = f"rho: {SCALE}, alpha: {SCALE}, sigma: {SCALE}{more.pop('state', '')}"
+    law = f"multi_normal({more.pop('y', 'y')}, {mean}, gp_exp_quad_cov(x, alpha, rho) + {noise})"
+    prior = " + ".join(filter(None, (rho, others)))
+    own = f"x: {{shape: 3, default: '{points}'}}"
+    return Model(state, "y: {shape: [N, 3]}", prior, law, f"y: [{columns}]", parameters=own, **more)
 
 
 def horseshoe(y: str, columns: str = "x: [one, k1, k2]", location: str = "x @ (eta*lam)*tau") -> Model:
@@ -591,6 +606,21 @@ IMPROPER = {
     "a horseshoe whose columns span the data": horseshoe("fit"),
     "a horseshoe on columns whose sum the data are": horseshoe("k3"),
     "a horseshoe on the data themselves": horseshoe("k1", "x: [k1]"),
+    "a process of data that are 0": process("y, k1, time", y="0*y"),
+    "a process of data that are its mean": process("y, k1, time", y=ALIKE, mean="1"),
+    "a process at equal points, of equal data": process("one, all, y", points="[2, 2, 3]"),
+    "a process with a half-Cauchy length scale": process("y, k1, time", "half_cauchy(rho, 1)", y=ALIKE),
+    "a process with an inverse gamma length scale": process("y, k1, time", "inverse_gamma(rho, 2, 1)", y=ALIKE),
+    "a process with a gamma length scale of a rate that has a law": process(
+        "y, k1, time", "gamma(rho, 2, tau) + half_normal(tau, 1)", state=f", tau: {SCALE}", y=ALIKE
+    ),
+    "a process with a flat length scale": process("y, k1, time", ""),
+    "a process with an amplitude of law 1/alpha": process("y, k1, time", others="-log(alpha) + half_normal(sigma, 1)"),
+    "a process with noise of law 1/sigma": process("y, k1, time", others="half_normal(alpha, 2) - log(sigma)"),
+    "a covariance matrix that grows, few data": covariance("y, k1", "trace(S)/100", file="three.csv"),
+    "a covariance matrix that grows by more than it falls": covariance(
+        "y, k1", "-trace(S) + 2*trace(S)", file="three.csv"
+    ),
     "rows of effects that are the data": in_rows("k1"),
     "rows of effects that are the groups": in_rows("g3"),
     "rows of effects, product the other way round, that are the data": in_rows(
@@ -736,6 +766,12 @@ IMPROPER = {
 }
 
 PROPER = {
+    "a process": process("y, k1, time"),
+    "a process with a lognormal length scale": process("y, k1, time", "lognormal(rho, 0, 1)"),
+    "a process with a squared scale of noise": process("y, k1, time", noise="sigma**2*I"),
+    "a process around a number": process("y, k1, time", y=ALIKE, mean="2"),
+    "a process seen three times": process("y, k1, k2", file="three.csv"),
+    "a covariance matrix with a trace alone, few data": covariance("y, k1", "-trace(S)", file="three.csv"),
     "rows of effects": in_rows("y"),
     "rows of effects, product the other way round": in_rows("y", likelihood="normal(y, B[z] @ x.T, sigma)"),
     "rows of effects, a location of each": in_rows("y", likelihood="normal(y, x @ B[z].T, sigma)"),
@@ -958,9 +994,9 @@ def written(model: Model, folder: Path) -> Path:
         f"format: 1\nname: model\nstate: {{{model.state}}}\ndata: {{{model.data}}}\n"
         f'log_prior: "{model.prior}"\nlog_likelihood: "{model.likelihood}"\n'
     )
-    if model.recursion:
-        with (folder / "target.yaml").open("a") as file:
-            file.write(f"recursion: {{{model.recursion}}}\n")
+    further = {"recursion": model.recursion, "parameters": model.parameters}
+    with (folder / "target.yaml").open("a") as file:
+        file.writelines(f"{entry}: {{{text}}}\n" for entry, text in further.items() if text)
     build = folder / "build.yaml"
     build.write_text(
         f"format: 1\nname: model_build\ndynamics: {DYNAMICS}\ntarget: target.yaml\nscheme: {{name: baoab}}\n"
