@@ -114,8 +114,11 @@ def ball_of(text: str) -> arb:
 def _concrete(e: Expr, at: Point, others: dict[Expr, Expr]) -> Expr:
     """Return a scalar whose functions, and their derivatives, are those of the point."""
     fields: dict[Expr, Expr] = {call: at.fields[type(call).__name__] for call in e.atoms(AppliedUndef)}
-    derivatives = [one for one in e.atoms(sympy.Derivative) if one.expr in fields]
-    slopes: dict[Expr, Expr] = {one: reduce(slope, one.variables, fields[one.expr]) for one in derivatives}
+    slopes: dict[Expr, Expr] = {
+        one: reduce(slope, one.variables, fields[one.expr])
+        for one in e.atoms(sympy.Derivative)
+        if isinstance(one.expr, AppliedUndef)
+    }
     return replaced(replaced(e, fields | slopes), others)
 
 
