@@ -25,6 +25,7 @@ import numpy as np
 from arviz_stats.base.array import array_stats as numbers_of
 
 import recipe_compiler as rc
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.errors import RecipeError
 from recipe_compiler.planner.plan import trial
 from recipe_compiler.run.data import Data, Field, load_data
@@ -112,14 +113,18 @@ def open_claims(report: Report) -> str:
 def gradient_error(path: Path) -> float | None:
     """Return the largest error of the emitted gradient, relative to its largest entry, at two points.
 
-    None by the variables of blocks that lie in sets, which U at 50 digits knows nothing of.
+    None by the variables of blocks that lie in sets, which U at 50 digits knows nothing of, and of inverses with too
+    many terms to be written out.
     """
     stated = cast("Build", rc.load(path).document)
     if constrained(stated.target):
         return None
     whole = load_data(stated.data, stated.target)
     data = Data(tuple(Field(f.name, np.ascontiguousarray(f.values[:ROWS]), f.columns) for f in whole.fields))
-    energy = Energy(stated, data)
+    try:
+        energy = Energy(stated, data)
+    except TooLargeError:
+        return None
     counted = {datum.size for datum in stated.target.declarations.data}
     sizes = tuple((name, size) for name, size in energy.sizes.items() if name not in counted)
     build = trial(stated, len(energy.z), data.rows)  # a mass and a friction, which the gradient does not ask for
