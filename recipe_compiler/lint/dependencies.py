@@ -33,7 +33,7 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _PLAIN = (
     ast.Return, ast.Assign, ast.AugAssign, ast.While, ast.IfExp, ast.Pass, ast.Break, ast.Continue, ast.Delete,
     ast.Global, ast.Nonlocal, ast.BoolOp, ast.UnaryOp, ast.Dict, ast.List, ast.Tuple, ast.Subscript, ast.Slice,
-    ast.Starred, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Match, ast.match_case, ast.MatchValue, ast.MatchSingleton,
+    ast.Starred, ast.Yield, ast.YieldFrom, ast.Match, ast.match_case, ast.MatchValue, ast.MatchSingleton,
     ast.MatchSequence, ast.MatchStar, ast.MatchAs, ast.MatchOr, ast.expr_context, ast.operator, ast.unaryop, ast.boolop,
     ast.cmpop, ast.keyword,
 )  # fmt: skip
@@ -46,6 +46,8 @@ _WORDS: dict[type[ast.AST], str] = {
 }
 """How code is called, where not by the name of its class."""
 _SHOWN = allowed.TEXTS | {"format", "join"}
+_PASSES = frozenset({"all", "any", "bool", "numpy.all", "numpy.any"})
+"""What asks of answers whether all of them, or any, are so, and keeps none."""
 _NEEDED = frozenset(name.partition(".")[0] for name in allowed.MODULES) | {"builtins", "sys"}
 """Modules that steps are written with, or that say how Python itself is."""
 
@@ -375,11 +377,19 @@ class _Reading(ast.NodeVisitor):
         """A call may say the type of an array, and go through a mapping in its order."""
         called = self._called(node.func)
         self._callee(node.func)
-        for k, arg in enumerate(node.args):
-            typed = (called in allowed.MAKES_ARRAYS and k > 0) or _is_attribute(node.func, {"astype"})
-            self._typed(arg) if typed else self._in_order(arg) if called in allowed.IN_ORDER else self.visit(arg)
-        for keyword in node.keywords:
-            self._typed(keyword.value) if keyword.arg == "dtype" else self.visit(keyword.value)
+        stops = self.stops and called in _PASSES
+        shows = self.shows and (called in allowed.BUILTINS | allowed.TEXTS or _is_attribute(node.func, _SHOWN))
+        with self._in(stops=stops, shows=shows):
+            for k, arg in enumerate(node.args):
+                typed = (called in allowed.MAKES_ARRAYS and k > 0) or _is_attribute(node.func, {"astype"})
+                self._typed(arg) if typed else self._in_order(arg) if called in allowed.IN_ORDER else self.visit(arg)
+            for keyword in node.keywords:
+                self._typed(keyword.value) if keyword.arg == "dtype" else self.visit(keyword.value)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        """What is named is used again, beyond what only stops the step or is printed."""
+        with self._in():
+            self.visit(node.value)
 
     def _callee(self, func: ast.expr) -> None:
         if _is_attribute(func, allowed.VIEWS) and isinstance(func, ast.Attribute):

@@ -45,6 +45,8 @@ TRIED = 24
 """Points that are tried for those."""
 WIDER = ((8.0, 8.0), (64.0, 0.125), (0.015625, 1.0))
 """What state and step size are multiplied by at points besides, for what a step does at some numbers alone."""
+FAR = (*(2.0 ** (k / 2) for k in range(4, 22)), 2.0**20, 2.0**-20)
+"""What the state is multiplied by at points where doubles may overflow, or underflow, on the way to a number."""
 SCALARS = ("Python", "NumPy")
 """Whose numbers scalars are."""
 AGAIN = 100
@@ -70,6 +72,9 @@ ADVICE = "take out what it does by types, by which object one is, or by who call
 BY_ROUNDING = "by rounding alone they may be so far apart"
 OF_ROUNDING = "write it so that no digits are lost there: np.expm1, np.log1p, a difference of squares as a product"
 """The advice where a step differs in nothing else."""
+FAR_OUT = "far out, where doubles overflow or underflow on the way"
+OF_OVERFLOW = "write it so that nothing does: np.logaddexp, exponents that are subtracted before np.exp"
+"""The same of a step that is another one where numbers are large or small."""
 LEGACY = ("randn", "rand", "random_sample", "ranf", "sample")
 """What a generator of the older kind has besides."""
 
@@ -100,6 +105,8 @@ class _Call:
     covariances: tuple[tuple[arb, ...], ...]
     is_near_doubles: bool
     """Whether nothing that is computed overflows or underflows."""
+    is_far: bool = False
+    """Whether it is looked at for numbers that are finite, and others than they should be; it may raise as well."""
 
     @property
     def is_comparable(self) -> bool:
@@ -126,7 +133,8 @@ def replayed(ask: Binding, subject: Subject, sizes: Sequence[Sizes], answer: Fil
                 cases[k] = Untraced(f"{reason}: it was not run with plain numbers", ask.source.line)
             else:
                 calls += own
-                cases[k] = replace(case, runs=len(own))
+                cases[k] = replace(case, runs=sum(not call.is_far for call in own))
+    calls.sort(key=lambda call: call.is_far)
     if calls:
         for k, reason in _differences(ask, sizes, calls).items():
             cases[k] = Untraced(reason, ask.source.line)
@@ -167,6 +175,10 @@ def _calls(k: int, problem: TracedProblem, means: Meaning) -> Iterator[_Call]:
         numbers = _numbers(problem, means, random, of_state, of_step)
         calls = _At(trace, numbers, means).calls(k, [random.uniform(0.2, 0.8)] * trace.uniforms)
         yield from (call for call in calls if call.is_comparable)
+    for of_state in FAR if trace.otherwise is None else ():
+        numbers = _numbers(problem, means, random, of_state)
+        calls = _At(trace, numbers, means).calls(k, [random.uniform(0.2, 0.8)] * trace.uniforms)
+        yield from (replace(call, is_far=True) for call in calls if call.scalars == SCALARS[-1])
 
 
 def _say_none(found: int) -> NoReturn:
@@ -337,6 +349,7 @@ def _request(ask: Binding, sizes: Sizes, call: _Call, generator: str) -> dict[st
         "normal": call.numbers.draws,
         "uniform": call.uniforms,
         "seed": SEED,
+        "far": call.is_far,
         "given": [_given(given, ask, sizes, call) for given in ask.given],
     }
 
@@ -365,7 +378,8 @@ def _compared(
         if different and call.case not in found:
             of = f"with scalars of {call.scalars}"
             at = f" at {written(sizes[call.case])}" if sizes[call.case] else ""
-            advice = OF_ROUNDING if different.endswith(BY_ROUNDING) else ADVICE
+            by_rounding = different.endswith(BY_ROUNDING)
+            advice = OF_OVERFLOW if call.is_far else OF_ROUNDING if by_rounding else ADVICE
             found[call.case] = f"run with plain numbers{at} ({of}), {different}; {advice}"
     if len(answers) < len(calls) or "failed" in said:
         reason = f"run with plain numbers, {said['failed']}"
@@ -376,6 +390,9 @@ def _compared(
 def _different(ask: Binding, call: _Call, one: Any, generator: str) -> Iterator[str]:
     """Yield what a call does otherwise than was followed."""
     trace = call.trace
+    if call.is_far:
+        yield from _other_far_out(ask, call, one)
+        return
     for what, drawn, followed in (
         ("normal", one["normals"], trace.draws),
         ("uniform", one["uniforms"], trace.uniforms),
@@ -387,6 +404,16 @@ def _different(ask: Binding, call: _Call, one: Any, generator: str) -> Iterator[
     yield from _others(ask, call, one["values"])
     if "own" in one:
         yield from _with_own_draws(ask, call, one, generator)
+
+
+def _other_far_out(ask: Binding, call: _Call, one: Any) -> Iterator[str]:
+    """Yield numbers that are finite, and not those that were followed; what is infinite, or raised, is seen by all."""
+    values = [] if one is None else [one["values"][k] for k in call.trace.order]
+    for given, own, followed in zip(ask.outputs, values, call.expected, strict=False):
+        for k, (x, y) in enumerate(zip(own, followed, strict=False)):
+            if np.isfinite(x) and np.isfinite(float(y)) and _is_comparable(y):
+                name = _entry(given.name, len(followed), k)
+                yield from (f"{FAR_OUT}, {different}" for different in _apart([x], [y], lambda _, name=name: name))
 
 
 def _with_own_draws(ask: Binding, call: _Call, one: Any, generator: str) -> Iterator[str]:

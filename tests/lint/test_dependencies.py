@@ -53,6 +53,7 @@ def told(tmp_path: Path) -> Callable[..., tuple[str, ...]]:
 
 
 STEP = "def step(x, eps, rng):\n    return "
+KEEP = "K = [0]\ndef keep(q):\n    K[0] = q\n"
 READS = {
     "import os\ndef step(x, eps, rng):\n    return x * (os.environ.get('A', '') == '')\n": (3, "os.environ.get"),
     "import os as o\ndef step(x, eps, rng):\n    return x * len(o.environ)\n": (3, "os.environ"),
@@ -105,6 +106,15 @@ READS = {
         4,
         "environ",
     ),
+    "def step(x, eps):\n    if (q := isinstance(x, int)) and x:\n        raise TypeError\n    return x * q\n": (
+        2,
+        "isinstance",
+    ),
+    f"{KEEP}def step(x, eps):\n    assert not keep(isinstance(x, int))\n    return x * K[0]\n": (5, "isinstance"),
+    f"{KEEP}def step(x, eps):\n    print(keep(str(x)))\n    return x * len(K[0])\n": (5, "str"),
+    "K = []\ndef step(x, eps):\n    assert K.append(hasattr(x, 'a')) is None\n    return x * K[0]\n": (3, "hasattr"),
+    "import numpy as np\nK = np.ones(1)\ndef step(x, eps):\n    assert np.all(np.isfinite(np.add(x, x, out=K)))\n"
+    "    assert np.multiply(1, np.isfinite(x), out=K)\n    return x * K\n": (5, "isfinite"),
     "from elsewhere import f\ndef step(x, eps, rng):\n    return f(x)\n": (3, "elsewhere.f"),
 }
 
@@ -127,6 +137,8 @@ RIGHT = [
     "from dataclasses import dataclass\n@dataclass\nclass State:\n    x: float\n    def moved(self, by):\n"
     "        return State(self.x + by)\n" + STEP + "State(x).moved(eps).x\n",
     "def step(x, eps):\n    if not isinstance(x, float):\n        raise TypeError(f'no number: {x!r}')\n    return x\n",
+    "import numpy as np\ndef step(x, eps):\n    assert np.all(np.isfinite(x)) and not any([callable(x)]), str(x)\n"
+    "    if not np.isfinite(x).all():\n        raise ValueError('x is {}'.format(x), repr(x))\n    return x\n",
     "def step(x, eps, rng):\n    parts = {'x': x, 'eps': eps}\n    for name, value in parts.items():\n"
     "        parts[name] = value + 1\n    return sum(v for _, v in sorted(parts.items())) if 'x' in {'x'} else x\n",
     "import numpy as np\n" + STEP + "np.zeros(2, x.dtype) + np.add.reduce(np.ones(2, dtype=x.dtype)) * x\n",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recipe_compiler.lint import process
-from recipe_compiler.lint.replay import ADVICE, BY_ROUNDING, OF_ROUNDING
+from recipe_compiler.lint.replay import ADVICE, BY_ROUNDING, FAR_OUT, OF_OVERFLOW, OF_ROUNDING
 from recipe_compiler.verdict import Finding, Proved, Undecided
 
 pytestmark = pytest.mark.usefixtures("few_calls")
@@ -100,3 +100,43 @@ def test_a_step_that_differs_by_rounding_alone_is_told_what_to_do_about_that(
     said = next((what for what in decision.tried if BY_ROUNDING in what), f"told otherwise: {decision.tried}")
     assert said.endswith(f"{BY_ROUNDING}; {OF_ROUNDING}")
     assert ADVICE not in said
+
+
+LOST = """
+import numpy as np
+
+
+def step(x, p, gamma, eps, rng):
+    size = {size}
+    p = p - eps * (x**3 - x) - eps * gamma * p + np.sqrt(2 * gamma * eps) * rng.standard_normal() * size
+    return x + eps * p, p
+"""
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        "(1 + x**2) ** -60 * (1 + x**2) ** 30 * (1 + x**2) ** 30",
+        "np.exp(-(x**2)) * np.exp(x**2 / 2) * np.exp(x**2 / 2)",
+        "np.minimum(1, 2 * np.exp(-(x**2)) * np.exp(x**2 / 2) * np.exp(x**2 / 2))",
+    ],
+)
+def test_noise_that_is_lost_where_doubles_underflow_is_seen(
+    size: str, tmp_path: Path, step_finding: Callable[..., Finding]
+) -> None:
+    """Of real numbers all are 1; at x = 1000 the first factor is 0, and with it the noise."""
+    path = tmp_path / "own.py"
+    path.write_text(LOST.format(size=size), encoding="utf-8")
+    decision = step_finding(f"{path}:step", "double_well").decision
+    assert isinstance(decision, Undecided)
+    if "minimum" not in size:
+        assert any(FAR_OUT in one and one.endswith(OF_OVERFLOW) for one in decision.tried), decision.tried
+
+
+@pytest.mark.parametrize("size", ["1", "(1 + np.exp(x)) / (1 + np.exp(x))", "np.exp(x**2 - x**2)"])
+def test_what_overflows_for_all_to_see_or_not_at_all_is_let_pass(
+    size: str, tmp_path: Path, step_finding: Callable[..., Finding]
+) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(LOST.format(size=size), encoding="utf-8")
+    assert isinstance(step_finding(f"{path}:step", "double_well").decision, Proved)

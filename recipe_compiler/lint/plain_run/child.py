@@ -205,19 +205,27 @@ def _answer(request: Json) -> Json:
     except BaseException as error:  # a user's file may raise anything
         return {"calls": [], "failed": _said(error)}
     functions = {name: getattr(np, ufunc) for name, ufunc in request["functions"].items()} | {"min": min}
-    calls: list[Json] = []
-    for call in request["calls"]:
+    calls: list[Json | None] = []
+    near, far = ([call for call in request["calls"] if call["far"] is is_far] for is_far in (False, True))
+    for call in near:
         try:
             calls.append(_called(names, step, request, call, functions))
         except BaseException as error:  # so may its step
             return {"calls": calls, "failed": _said(error)}
     try:
-        return {
-            "calls": calls,
-            **_again(partial(_called, names, step, request, request["calls"][0], functions), names, request),
-        }
+        said = _again(partial(_called, names, step, request, near[0], functions), names, request)
+        calls += [None if "failed" in said else _far_out(names, step, request, call, functions) for call in far]
     except BaseException as error:
         return {"calls": calls, "failed": _said(error)}
+    return {"calls": calls, **said}
+
+
+def _far_out(names: Json, step: Callable[..., Any], request: Json, call: Json, functions: Functions) -> Json | None:
+    """Return what a call far out gives; None where it raises for numbers that are too large, or none."""
+    try:
+        return _called(names, step, request, call, functions)
+    except (ArithmeticError, ValueError):
+        return None
 
 
 def _again(call: Callable[[], Json], names: Json, request: Json) -> Json:
@@ -225,7 +233,8 @@ def _again(call: Callable[[], Json], names: Json, request: Json) -> Json:
     first = call()
     for k in range(request["again"]):
         if call() != first:
-            return {"failed": f"call {len(request['calls']) + k + 1} gives something else than one before"}
+            made = sum(not one["far"] for one in request["calls"])
+            return {"failed": f"call {made + k + 1} gives something else than one before"}
     replaced = request["globals"]
     before, numbers = _kept(names, request), numbers_of(names, replaced)
     call()
@@ -277,7 +286,7 @@ def _called(names: Json, step: Callable[..., Any], request: Json, call: Json, fu
         "covariances": STATED.covariances,
         "order": STATED.order,
     }
-    if STATED.given is None or OTHERWISE in STATED.order:
+    if STATED.given is None or OTHERWISE in STATED.order or call["far"]:
         return found
     STATED.begin([], [])
     return found | {"own": _values(names, step, request, call, functions, NUMPYS[call["generator"]](call["seed"]))}
