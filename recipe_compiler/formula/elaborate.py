@@ -109,8 +109,10 @@ def _infer(part: tree.Tree, context: Context, expected: Shape | None = None) -> 
             inner = _infer(arg, context, expected)
             return None if inner is None else build.negate(inner)
         case tree.Transposed(arg):
-            inner = _infer(arg, context, None if expected is None else expected.transposed)
-            return None if inner is None else ex.Transpose(inner, context.shape(inner).transposed)
+            in_terms = isinstance(arg, tree.Sum | tree.Negate | tree.Transposed)
+            inner = _infer(arg, context, expected.transposed if expected is not None and in_terms else None)
+            turned = None if inner is None else ex.Transpose(inner, context.shape(inner).transposed)
+            return turned if turned is None or expected is None else context.fit(turned, expected, part)
         case _:
             typed = _infer_one(part, context)
             return typed if typed is None or expected is None else context.fit(typed, expected, part)

@@ -190,14 +190,16 @@ def _draws(scheme: Scheme) -> bool:
 def small_sizes(build: Build) -> Iterator[dict[str, int]]:
     """Yield the sizes of a stacked target at which its step is emitted to be read back.
 
-    They are 1 and 2 in all combinations, and sizes that all differ. For any other target nothing is fixed: its text
-    reads sizes off the arrays.
+    They are 1 and 2 in all combinations, and sizes that all differ; where the dynamics state the number of coordinates,
+    those of the build, which add up to it. For any other target nothing is fixed: its text reads sizes off the arrays.
     """
-    declarations = build.target.declarations
-    if not is_stacked(build.target, _potential_block(build)):
+    block, names = _potential_block(build), stacked_sizes(build.target.declarations)
+    if not is_stacked(build.target, block):
         yield {}
         return
-    names = stacked_sizes(declarations)
+    if any(isinstance(size, int) for size in block.shape.sizes):
+        yield {name: dict(build.sizes)[name] for name in names}
+        return
     for numbers in product((1, 2), repeat=len(names)):
         yield dict(zip(names, numbers, strict=True))
     if len(names) > 1:

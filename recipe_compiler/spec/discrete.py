@@ -90,7 +90,7 @@ def check_moved(page: Page, scheme: Scheme, target: Target) -> None:
             if isinstance(move, Metropolis | Steps | Involution):
                 what = "an involution" if isinstance(move, Involution) else "a move with a word"
                 problem = f"found {what} beside `{block.name}`, which is discrete, expected draws: {NO_FLOW}"
-                hint = f"{what} moves all blocks of the target at once; draw each by its law"
+                hint = "U is of all blocks together, so one that moves others reads it too: draw each by its law"
                 page.fault(("scheme", "cycle", place), f"scheme.cycle[{place}]", problem, hint)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.build_checks import domain_text, potential_blocks
 from recipe_compiler.spec.build_parts import Around
@@ -60,7 +61,7 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: 
             _check_once(page, path, entry)
         else:
             moves.append(Steps(entry.steps, entry.every))
-            words.append((path, entry.model_copy(update={"use": None}) if entry.of else entry))
+            words.append((path, entry.model_copy(update={"use": None}) if "of" in entry.model_fields_set else entry))
             _check_once(page, path, entry)
     _check_schedule(page, moves)
     if not words:
@@ -89,8 +90,12 @@ def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
     beside = {
         "involution": {"draws", "log_ratio"},
         "draw": {"slice", "left"},
-        "metropolis": {"of", *(["use"] if entry.of else [])},
+        "metropolis": {"of", *(["use"] if "of" in entry.model_fields_set else [])},
     }
+    if "of" in entry.model_fields_set and not entry.of:
+        problem, at = "found `of: {}`, expected what a word moves: a block, or several", (*path, "of")
+        hint = "`{of: {theta: beta}, ...}` moves beta of the target; leave `of` out, and it moves all of it"
+        page.fault(at, entry_name(at), problem, hint)
     for kind in kinds[:1]:
         own = beside.get(kind, set[str]())
         for key in sorted(entry.model_fields_set - {kind, "every", "repeat"} - own):
@@ -192,8 +197,11 @@ def _check_batch(page: Page, path: Path, move: ByLaw, target: Target) -> None:
     """Add a fault where a move would take for all data what a minibatch has of it."""
     fields = {field.name for field in target.declarations.data}
     arguments = dict(target.laws)[move.block].arguments
-    of_data = [bool(fields & {*dependence(argument).names}) for argument in arguments]
-    if isinstance(move, Draw) and any(of_data):
+
+    def takes_data(formula: Formula) -> bool:
+        return bool(fields & {*dependence(formula).names})
+
+    if isinstance(move, Draw) and any(map(takes_data, arguments)):
         problem = (
             f"found a draw of {move.block} with variant: minibatch, expected variant: full: the law given all others "
             "takes all data; that of a batch is another one"
@@ -202,7 +210,13 @@ def _check_batch(page: Page, path: Path, move: ByLaw, target: Target) -> None:
         if dict(target.laws)[move.block].name == "Gamma":
             hint += f"; `cir: {move.block}` takes the sum in a Gamma law's shape from a minibatch, with a known bias"
         page.fault(path, entry_name(path), problem, hint)
-    elif isinstance(move, Cir) and of_data[1]:
+    elif isinstance(move, Draw) and move.slices is not None and any(map(takes_data, move.slices.formulas)):
+        problem = (
+            f"found `slice` of {move.block} of data with variant: minibatch, expected variant: full: levels below "
+            "weights of a batch are those of another law"
+        )
+        page.fault(path, entry_name(path), problem, "use `variant: full`, or weights without data")
+    elif isinstance(move, Cir) and takes_data(arguments[1]):
         problem = (
             f"found cir of {move.block} with variant: minibatch, expected a rate without data: with one of a minibatch "
             "the mean that it keeps is another one"

@@ -75,9 +75,13 @@ def _blocks(page: Page, path: Path, entry: MoveEntry, dynamics: Dynamics, other:
     own = tuple(block.name for block in dynamics.declarations.blocks)
     (theta,), (wanted,) = potential_blocks(dynamics), potential_blocks(other)
     known = tuple(block.name for block in other.declarations.blocks)
-    for name in entry.of:
+    for name, stated in entry.of.items():
+        at, label = (*path, "of", name), f"{entry_name(path)}.of.{name}"
+        twice = next((one for place, one in enumerate(stated) if one in stated[:place]), None)
+        if twice is not None:
+            problem = f"found {twice} twice in [{', '.join(stated)}], expected each block once"
+            page.fault(at, label, problem, f"write `{name}: {twice}`" if len({*stated}) == 1 else "")
         if name not in known:
-            at, label = (*path, "of", name), f"{entry_name(path)}.of.{name}"
             problem = f"found `{name}`, expected a block of {other.name} ({', '.join(known)})"
             page.fault(at, label, problem, nearest(name, known))
     found = {wanted.name: theta.name}
@@ -87,7 +91,7 @@ def _blocks(page: Page, path: Path, entry: MoveEntry, dynamics: Dynamics, other:
         at, label = (*path, "of", name), f"{entry_name(path)}.of.{name}"
         stated = entry.of.get(name, [name])
         here = stated[0]
-        if len(stated) != 1 or here not in own or here == theta.name:
+        if len({*stated}) != 1 or here not in own or here == theta.name:
             problem = f"found {name} as {', '.join(stated)}, expected a block of {dynamics.name} beside {theta.name}"
             hint = f"state it: `of: {{{name}: ...}}`; {dynamics.name} has {', '.join(own)}"
             page.fault(at, label, problem, nearest(here, own) or hint)

@@ -100,3 +100,18 @@ def test_a_name_that_nothing_defines_is_found() -> None:
     check_names("import math\n\ndef f(a):\n    b = a + math.pi\n    return b\n")
     with pytest.raises(CompilerError, match="f reads k"):
         check_names("def f(a):\n    return a + k\n")
+
+
+def test_dynamics_of_five_coordinates_take_a_target_of_two_blocks(tmp_path: Path) -> None:
+    """Its sizes are read back where they add up to five, and nowhere else."""
+    position = "name: five\nstate: {theta: {shape: 5}}\nfunctions: {U: {of: theta, role: potential}}\n"
+    (tmp_path / "five.yaml").write_text(f"{position}H: U(theta)\nD: [[I]]\nQ: [[0]]\n")
+    (tmp_path / "two.yaml").write_text(
+        "name: two\nstate: {a: {shape: d}, b: {shape: e}}\npotential: sum(b)*sum(a) + a.T @ a + 3*(b.T @ b)\n"
+    )
+    path = tmp_path / "build.yaml"
+    path.write_text(
+        "name: of_five\ndynamics: five.yaml\ntarget: two.yaml\nsizes: {d: 2, e: 3}\n"
+        "scheme: {name: euler}\nvariant: full\nrun: {step_size: 0.01, draws: 10}\n"
+    )
+    assert compile_build(load_build(path), allow_undecided=True).program.blocks[0].shape.sizes == (5,)

@@ -223,7 +223,11 @@ def test_a_move_says_what_it_uses(tmp_path: Path) -> None:
         ("hmc", "baoab", "use", "expected a YAML file, or the name of dynamics that ships"),
         ("hmc", f"{SPECS}/schemes/baoab.yaml", "use", "found a scheme in "),
         ("use: hmc", "use: nothing.yaml", "use", "found no file `nothing.yaml`"),
-        ("theta: beta, r: v", "", "of", ""),
+        ("theta: beta, r: v", "", "of", "found `of: {}`, expected what a word moves"),
+        ("use: hmc, of: {theta: beta, r: v}", "of: {}", "of", "found `of: {}`, expected what a word moves"),
+        ("theta: beta", "theta: [beta, beta]", "of.theta", "found beta twice in [beta, beta], expected each block"),
+        ("theta: beta", "theta: [tau, beta, tau]", "of.theta", "found tau twice in [tau, beta, tau], expected each"),
+        ("r: v", "r: [v, v]", "of.r", "found v twice in [v, v], expected each block once (write `r: v`)"),
     ],
 )
 def test_what_does_not_fit_is_told(tmp_path: Path, old: str, new: str, entry: str, problem: str) -> None:
@@ -231,9 +235,9 @@ def test_what_does_not_fit_is_told(tmp_path: Path, old: str, new: str, entry: st
     with pytest.raises(DocumentError) as raised:
         load(written(tmp_path, HMC.replace(old, new)))
     told = [(fault.entry, f"{fault.problem} ({fault.hint})") for fault in raised.value.faults]
+    assert not any("found `use` beside" in said for _, said in told)
     assert all(fault.where.line for fault in raised.value.faults)
-    if problem:
-        assert any(at == f"scheme.cycle[3].{entry}" and problem in said for at, said in told), told
+    assert any(at == f"scheme.cycle[3].{entry}" and problem in said for at, said in told), told
 
 
 def test_formulas_that_differentiate_by_a_block_of_another_name_are_refused_at_their_document(tmp_path: Path) -> None:
