@@ -23,6 +23,8 @@ from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
+from recipe_compiler.verify.moves.in_build import of_cycle
+from recipe_compiler.verify.moves.irreducible import irreducible
 from recipe_compiler.verify.moves.use import use
 from recipe_compiler.verify.stationarity.stationary import stationary
 from recipe_compiler.verify.steps.split import Split, split_of
@@ -119,3 +121,62 @@ def test_another_energy_is_refuted_at_a_point(tmp_path: Path, more: str) -> None
 def test_a_kink_in_the_energy_used_leaves_it_open(tmp_path: Path, more: str) -> None:
     """Off its jumps such an energy has the slopes of H: a drift that pushes at a jump is not seen there."""
     assert isinstance(decided(tmp_path, more).decision, Undecided)
+
+
+WORD = "{of: {theta: beta}, metropolis: {split: [B/2, A, B/2], steps: STEPS, flip: {r: -r}}}"
+COUPLED = """
+format: 1
+name: coupled
+state: {theta: {shape: d}, r: {shape: d}}
+parameters: {M: {shape: [d, d], is: positive definite}, v: {shape: d}}
+functions: {U: {of: theta, role: potential}}
+H: U(theta) + r.T @ inv(M) @ r/2
+D: [[0, 0], [0, 0]]
+Q: [[0, COUPLING], [OTHER, 0]]
+"""
+
+
+def reached(tmp_path: Path, cycle: str, coupling: str = "-I") -> Answer:
+    """Return whether a cycle of Gibbs draws and words of beta alone reaches every state; tau is held by the word."""
+    document = COUPLED.replace("COUPLING", coupling).replace("OTHER", coupling.removeprefix("-"))
+    (tmp_path / "coupled.yaml").write_text(document, encoding="utf-8")
+    stated = (ROOT / "specs/builds/hmc_within_gibbs.yaml").read_text(encoding="utf-8")
+    head, _, tail = stated.replace("../", f"{ROOT}/specs/").partition("scheme:")
+    head = head.replace(f"{ROOT}/specs/dynamics/hmc.yaml", "coupled.yaml")
+    head = head.replace("value: 400}", "value: 400}\n  v: {value: [1, 2, -1, 1/2, 3]}")
+    path = tmp_path / "build.yaml"
+    path.write_text(f"{head}scheme: {{cycle: [{cycle}]}}\nvariant{tail.partition('variant')[2]}", encoding="utf-8")
+    build = load_build(path)
+    return of_cycle(irreducible)(Stages(build, bind(build)))
+
+
+@pytest.mark.parametrize(
+    "cycle",
+    [
+        "draw: tau, refresh: r, WORD",
+        "{refresh: {r: 9/10}}, WORD, draw: tau",
+        "{draw: tau, every: 2}, refresh: r, WORD",
+    ],
+)
+def test_what_is_held_is_reached_by_its_draws(tmp_path: Path, cycle: str) -> None:
+    found = reached(tmp_path, cycle.replace("WORD", WORD.replace("STEPS", '"uniform(1, 4)"'))).decision
+    assert isinstance(found, Proved), found
+    assert "every beta" in found.by
+    assert "tau after it" in found.by
+
+
+@pytest.mark.parametrize(
+    ("cycle", "steps", "coupling", "why"),
+    [
+        ("draw: tau, refresh: r, WORD", "1", "-v @ v.T", "is invertible, were nothing held"),
+        ("draw: tau, refresh: r, WORD", "3", "-I", "trajectories may close"),
+        ("draw: tau, {refresh: r, every: 2}, WORD", "1", "-I", "less often than a word is done"),
+        ("refresh: r, WORD, refresh: r, {involution: {theta: -theta}}, draw: tau", "1", "-I", "what is held, tau, is"),
+        ("refresh: r, WORD", "1", "-I", "what is held, tau, is not all drawn"),
+    ],
+)
+def test_what_is_held_may_be_left_where_it_is(tmp_path: Path, cycle: str, steps: str, coupling: str, why: str) -> None:
+    """A coupling of rank one moves beta along v alone: such a chain is no chain of the law, whatever draws tau."""
+    found = reached(tmp_path, cycle.replace("WORD", WORD.replace("STEPS", steps)), coupling).decision
+    assert isinstance(found, Undecided), found
+    assert why in "; ".join(found.tried)

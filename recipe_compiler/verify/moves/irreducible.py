@@ -6,6 +6,10 @@ theta' has a density that is positive everywhere, and so does r one cycle later,
 finite everywhere, so what is proposed is accepted with a positive probability. Hence every set to which exp(-H) gives
 one is reached by two cycles, and by any larger number (Tierney 1994, Thm. 1, Cor. 2).
 
+Where the word moves some blocks of the target, others held, W = diag(moved) W0: with an invertible W0 the rows of W
+that are moved are independent, so they have such a density given what is held. The draws after the word give one to
+each block that is held, given the others, and so to all together.
+
 That is of one step of the word. Of more it need not be so: on a quadratic U trajectories may close. With a number of
 steps that is drawn, one step has a positive probability. Draws of blocks of the target between these moves do no harm:
 they keep exp(-U) and do not read r, so that a density of theta that is positive everywhere stays one.
@@ -26,17 +30,21 @@ That there is a law is shown apart: conditional laws there may be where exp(-H) 
 1996).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sympy import Expr
 
 from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.entries import rows
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
-from recipe_compiler.derive.recipe import col_slots
+from recipe_compiler.derive.recipe import col_slots, derive, row_slots
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Filled, Role, Symbol
 from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.spec.bind import replaced
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.model import Build, ByLaw, Involution, Metropolis, Move, Refresh, Steps
 from recipe_compiler.spec.moves import over_a_period
@@ -49,11 +57,11 @@ from recipe_compiler.verify.builds.normalisable import normalisable_build
 from recipe_compiler.verify.core.identities import Identity, Scalars, faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.moves.conjunction import is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
 from recipe_compiler.verify.moves.cycle import cycle, exact
 from recipe_compiler.verify.moves.draw import drawn_blocks
 from recipe_compiler.verify.moves.volume import is_regular
-from recipe_compiler.verify.steps.split import Split, decided
+from recipe_compiler.verify.steps.split import Split, decided, split_of
 
 FINITE = "U is finite, and has a gradient, everywhere"
 
@@ -67,15 +75,19 @@ def irreducible(split: Split, stages: Stages) -> Answer:
 
     Shown for two forms. (1) A refresh r' = c r + N(0, (1 - c**2) S), and a word of one step that moves theta once,
     theta' = theta + eps W (r + ...) with a constant invertible W: theta' has a density that is positive everywhere
-    (Tierney 1994, Thm. 1, Cor. 2). (2) Every block is drawn, from laws that are positive on their whole domain
-    (Roberts, Smith 1994). It rests on `cycle`, and for (2) on a finite integral of exp(-H) (Hobert, Casella 1996).
+    (Tierney 1994, Thm. 1, Cor. 2); blocks that the word holds are drawn after it. (2) Every block is drawn, from laws
+    that are positive on their whole domain (Roberts, Smith 1994). It rests on `cycle`, and for (2), or with blocks that
+    are held, on a finite integral of exp(-H) (Hobert, Casella 1996).
     Anything else is undecided: a fixed number of leapfrog steps may close its trajectories on a quadratic U.
     """
     if draws_in_a_row(split, stages.build):
         return _by_draws(split, stages)
+    held = _held(split, stages.build)
     try:
-        theta, r, drift, kicks = _form(split)
+        theta, r, drift, kicks = _form(split, held)
+        whole = _with_nothing_held(split, theta) if held else split
         identities = list(_identities(split, theta, r, drift, kicks))
+        identities += [_projected(split, whole, drift, (theta, r))] if held else []
     except _OtherFormError as why:
         return Answer(Undecided((str(why),)))
     except ModelError as error:
@@ -85,13 +97,63 @@ def irreducible(split: Split, stages: Stages) -> Answer:
     if not isinstance(kept.decision, Proved):
         return Answer(Undecided(("not shown: every move keeps exp(-H), see cycle",)))
     found = [("every move keeps exp(-H)", kept), (of_fields, decided(split, identities))]
+    if held:
+        found += _given_what_is_held(stages)
     if not is_shown(found):
         return Answer(Undecided(left_open(found)))
-    W = _slope(split, drift, theta, r)
-    if not is_regular(split, W, (theta, r), lambda sizes: slopes_at(split, drift, theta, r, sizes)):
-        return Answer(Undecided((f"not shown: d f[{theta.name}]/d{r.name} of {drift.name} is invertible",)))
-    says = f"one step reaches every {theta.name} from every other, {r.name} being drawn anew"
-    return shown(says, found, (FINITE,))
+    of_all = _named(whole, drift)
+    W = _slope(whole, of_all, theta, r)
+    if not is_regular(whole, W, (theta, r), lambda sizes: slopes_at(whole, of_all, theta, r, sizes)):
+        beside = ", were nothing held" if held else ""
+        return Answer(Undecided((f"not shown: d f[{theta.name}]/d{r.name} of {drift.name} is invertible{beside}",)))
+    reached = ", ".join(split.scheme.use.moved) if held and split.scheme.use else theta.name
+    says = f"one step reaches every {reached} from every other, {r.name} being drawn anew"
+    return shown(f"{says}, and {', '.join(held)} after it" if held else says, found, (FINITE,))
+
+
+def _held(split: Split, build: Build) -> tuple[str, ...]:
+    """Return the blocks of the target that the word does not move."""
+    use = split.scheme.use
+    if use is None or not use.mask:
+        return ()
+    return tuple(block.name for block in drawn_blocks(build.target) if block.name not in use.moved)
+
+
+def _given_what_is_held(stages: Stages) -> list[Obligation]:
+    """Return what has to hold beside draws of blocks that a word holds, as of draws alone."""
+    target = stages.build.target.declared or stages.build.target
+    if restricts_state(target.declarations):
+        shut = Undecided(("an assumption restricts it: what is held may shut the others in",))
+        return [("every state of the target is allowed", Answer(shut))]
+    return [("exp(-H) has a finite integral", normalisable_build(stages.build, stages.bound))]
+
+
+def _with_nothing_held(split: Split, theta: Block) -> Split:
+    """Return the pieces of the equation in which P is the identity."""
+    subject, mask = split.subject, split.scheme.use.mask if split.scheme.use else ""
+    dynamics = replaced(subject.whole, {mask: Filled(1, theta.shape)})
+    return split_of(replace(subject, dynamics=dynamics, derivation=derive(dynamics), wide=None), split.scheme)
+
+
+def _projected(split: Split, whole: Split, drift: Piece, of: tuple[Block, Block]) -> Identity:
+    """Return W = diag(moved) W0, W0 being that of the equation in which nothing is held."""
+    (theta, r), c, of_all = of, split.derivation.calculus, _named(whole, drift)
+    mask = split.scheme.use.mask if split.scheme.use else ""
+    kept = c.multiply(c.component(mask, *row_slots(theta)), _slope(whole, of_all, theta, r))
+
+    def entries(sizes: Sizes) -> list[Expr]:
+        moved = rows(Symbol(mask, theta.shape, Role.PARAMETER), split.subject.setting(sizes))
+        here, there = slopes_at(split, drift, theta, r, sizes), slopes_at(whole, of_all, theta, r, sizes)
+        both = zip(moved, here, there, strict=True)
+        return [x - m * y for (m,), row, other in both for x, y in zip(row, other, strict=True)]
+
+    left = c.settled(c.subtract(_slope(split, drift, theta, r), kept))
+    says = f"d f[{theta.name}]/d{r.name} of {drift.name} less diag({mask}) times that with nothing held"
+    return Identity(says, split.subject.place("H"), left, entries)
+
+
+def _named(split: Split, piece: Piece) -> Piece:
+    return next(own for own in split.pieces if own.name == piece.name)
 
 
 def draws_in_a_row(split: Split, build: Build) -> bool:
@@ -131,8 +193,8 @@ def _by_draws(split: Split, stages: Stages) -> Answer:
     return shown("every block is drawn from a law that is positive on its whole domain", found)
 
 
-def _form(split: Split) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
-    """Return theta, r, the piece that moves theta and those that kick r."""
+def _form(split: Split, held: Sequence[str]) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
+    """Return theta, r, the piece that moves theta and those that kick r; what is held has to be drawn after it."""
     declarations, scheme = split.subject.dynamics.declarations, split.scheme
     move = next((move for move in scheme.cycle if isinstance(move, Metropolis)), None)
     if move is None:
@@ -143,21 +205,20 @@ def _form(split: Split) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
         raise _OtherFormError(f"{least} steps at least: where U is quadratic trajectories may close; {hint}")
     if len(declarations.blocks) != 2 or restricts_state(declarations):
         raise _OtherFormError("it is known of a position and a momentum that nothing restricts")
-    held = {name for f in declarations.functions if f.role == "potential" for name in f.of}
-    theta = next((block for block in declarations.blocks if block.name in held), None)
-    r = next((block for block in declarations.blocks if block.name not in held), None)
+    of_U = {name for f in declarations.functions if f.role == "potential" for name in f.of}
+    theta = next((block for block in declarations.blocks if block.name in of_U), None)
+    r = next((block for block in declarations.blocks if block.name not in of_U), None)
     if theta is None or r is None or any(b.domain.name is not DomainName.REAL for b in (theta, r)):
         raise _OtherFormError("it is known of a position and a momentum over all of the real numbers")
     if not any(isinstance(other, Refresh) and other.block == r.name for other in scheme.cycle):
         raise _OtherFormError(f"nothing draws {r.name} anew")
-    rows = [
-        (other, any(isinstance(own, Refresh) and own.block == r.name for own in row)) for other, row in _rows(split)
-    ]
-    around = zip(rows, (*rows[1:], *rows[:1]), strict=True)
-    if not any(before and after and not isinstance(move, Involution) for (_, before), (move, after) in around):
+    after = _rows_after(split, r)
+    if not after:
         if any(isinstance(move, Involution) for move in scheme.cycle):
             raise _OtherFormError(f"it is known where {r.name} is drawn anew next to a word, on either side of it")
         raise _OtherFormError(f"{r.name} is drawn anew less often than a word is done: its trajectories may close")
+    if not any({*held} <= {own.block for own in row if isinstance(own, ByLaw)} for row in after):
+        raise _OtherFormError(f"what is held, {', '.join(held)}, is not all drawn between a word and the next move")
     named, word = {piece.name: piece for piece in split.pieces}, [letter.piece for letter in letters(scheme.split)]
     drifts = [name for name in word if theta.name in named[name].moved]
     if len(drifts) != 1 or named[drifts[0]].moved != (theta.name,) or drifts[0] in split.numerical:
@@ -166,6 +227,21 @@ def _form(split: Split) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
     if any(piece.is_noisy or piece.name in split.numerical for piece in (named[drifts[0]], *kicks)):
         raise _OtherFormError("it is known of a word without noise, of exact flows")
     return theta, r, named[drifts[0]], kicks
+
+
+def _rows_after(split: Split, r: Block) -> list[tuple[Move, ...]]:
+    """Return the draws after each word of a period that has r drawn anew next to it, on either side."""
+
+    def anew(row: tuple[Move, ...]) -> bool:
+        return any(isinstance(own, Refresh) and own.block == r.name for own in row)
+
+    found = list(_rows(split))
+    around = zip(found, (*found[1:], *found[:1]), strict=True)
+    return [
+        after
+        for (_, before), (move, after) in around
+        if anew(before) and anew(after) and not isinstance(move, Involution)
+    ]
 
 
 def _identities(split: Split, theta: Block, r: Block, drift: Piece, kicks: tuple[Piece, ...]) -> Iterator[Identity]:
