@@ -261,7 +261,7 @@ def potential(theta, prior_variance, x, y, x_theta_2, softplus_x_theta_2):
     for row in range(N):
         softplus_x_theta_2[row] = _softplus(x_theta_2[row])
     log_prior_variance = math.log(prior_variance)
-    log_of_state = math.log(2.0 * math.pi)
+    log_of_constants = math.log(2.0 * math.pi)
     theta_theta = 0.0
     for i in range(30):
         theta_theta += theta[i] ** 2
@@ -269,7 +269,7 @@ def potential(theta, prior_variance, x, y, x_theta_2, softplus_x_theta_2):
     for row in range(N):
         weight_2 = softplus_x_theta_2[row] - y[row] * x_theta_2[row]
         U_value += weight_2
-    U_value = 15.0 * log_prior_variance + 15.0 * log_of_state + theta_theta / (2.0 * prior_variance) + U_value
+    U_value = 15.0 * log_prior_variance + 15.0 * log_of_constants + theta_theta / (2.0 * prior_variance) + U_value
     return U_value
 
 
@@ -672,8 +672,10 @@ def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
         raise TypeError(f"{name}: found {said}, expected an array of real numbers that float64 holds")
     known = tuple(sizes.get(size, size) for size in shape)
     if not _fits(found.shape, known):
+        squeezed = tuple(n for n in found.shape if n != 1)
         hint = ": give its transpose" if _fits(found.T.shape, known) else ""
-        hint = ": give it flat, by .reshape(-1)" if _fits(tuple(n for n in found.shape if n != 1), known) else hint
+        hint = f": give it by .reshape({squeezed})" if _fits(squeezed, known) else hint
+        hint = hint if found.size else ": there are no numbers in it"
         raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
     sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
     if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):

@@ -308,7 +308,6 @@ def potential(theta, m, shape, rate, inv_S, x, y, inv_S_difference_2):
         weight_3 = -theta[4] / 2.0 + exp_log_tau_2 * (part_5 * part_5) / 2.0
         U_value += weight_3
     U_value = U_value + rate * exp_log_tau_2 + difference_inv_S_difference_2 / 2.0 + theta[4] * (-1.0 + 1.0 - shape)
-    U_value = U_value
     return U_value
 
 
@@ -783,8 +782,10 @@ def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
         raise TypeError(f"{name}: found {said}, expected an array of real numbers that float64 holds")
     known = tuple(sizes.get(size, size) for size in shape)
     if not _fits(found.shape, known):
+        squeezed = tuple(n for n in found.shape if n != 1)
         hint = ": give its transpose" if _fits(found.T.shape, known) else ""
-        hint = ": give it flat, by .reshape(-1)" if _fits(tuple(n for n in found.shape if n != 1), known) else hint
+        hint = f": give it by .reshape({squeezed})" if _fits(squeezed, known) else hint
+        hint = hint if found.size else ": there are no numbers in it"
         raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
     sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
     if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):

@@ -423,8 +423,10 @@ def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
         raise TypeError(f"{name}: found {said}, expected an array of real numbers that float64 holds")
     known = tuple(sizes.get(size, size) for size in shape)
     if not _fits(found.shape, known):
+        squeezed = tuple(n for n in found.shape if n != 1)
         hint = ": give its transpose" if _fits(found.T.shape, known) else ""
-        hint = ": give it flat, by .reshape(-1)" if _fits(tuple(n for n in found.shape if n != 1), known) else hint
+        hint = f": give it by .reshape({squeezed})" if _fits(squeezed, known) else hint
+        hint = hint if found.size else ": there are no numbers in it"
         raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
     sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
     if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):

@@ -189,7 +189,8 @@ def _before(defined: Definitions, atom: Applied, rows: Rows) -> tuple[Ref, Defin
     name = defined.name_of(atom)
     if name is None:
         value, defined = _call(defined, atom, scope, defined.variables(scope))
-        inner = value.args[0].name if isinstance(value.args[0], Ref) else "of_datum" if scope else "of_state"
+        of = "of_datum" if scope else "of_constants" if defined.is_constant(atom) else "of_state"
+        inner = value.args[0].name if isinstance(value.args[0], Ref) else of
         name, defined = defined.naming(f"{_head(atom.fn)}_{inner}")
         assign = Assign(Ref(name, at), value)
         array = Array(name, (rows.count,) if scope else ())
