@@ -372,7 +372,8 @@ _ROWS = (
 def _exp(x: Any) -> Any:
     import numpy as np
 
-    return np.exp(x)
+    with np.errstate(over="ignore"):  # oo is right below a fraction, and no rate: NumPy refuses it
+        return np.exp(x)
 
 
 def _sigmoid(x: Any) -> Any:

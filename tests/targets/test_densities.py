@@ -378,3 +378,10 @@ def test_a_declared_name_wins() -> None:
     declarations = Declarations((Block("normal"), Block("x")))
     with pytest.raises(DocumentError, match="hides the density normal"):
         typed("normal(x, 0, 1)", declarations)
+
+
+def test_a_draw_far_out_is_certain_and_warns_of_nothing() -> None:
+    far, rng = np.array([-800.0, 800.0]), np.random.default_rng(1)
+    draw = DENSITIES["bernoulli_logit"].draw
+    assert draw is not None
+    assert draw(rng, (2,), far).tolist() == [0, 1]
