@@ -1,7 +1,7 @@
 """Builds from their documents: dynamics, target, what is bound, the values, the scheme and the run."""
 
 from collections.abc import Mapping as Table
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -93,12 +93,13 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     schedule = read_schedule(page, document)
     if len(faults.found) > before or V is None:
         return None
+    unread = {name for name, rows in numbers.items() if rows is None}
     made = Build(
         name=document.name,
-        dynamics=dynamics,
-        target=target,
+        dynamics=replace(dynamics, declarations=_with_unread(dynamics.declarations, unread)),
+        target=_target_with_unread(target, unread),
         bind=bind,
-        parameters=(*parameters, *control, *(() if noise is None else noise[1:])),
+        parameters=(*_of_no_default(parameters, unread), *control, *(() if noise is None else noise[1:])),
         values=values,
         scheme=scheme,
         variant=document.variant,
@@ -120,6 +121,23 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     )
     chosen = {"share": document.run.share, "accept": document.run.accept}
     return replace(made, **{name: float(value) for name, value in chosen.items() if value is not None})
+
+
+def _with_unread(declarations: Declarations, names: Set[str]) -> Declarations:
+    """Return declarations in which parameters have no default: their values are in files that a run alone reads.
+
+    What is decided before it knows no value of them, and may take no other in its place.
+    """
+    return replace(declarations, parameters=_of_no_default(declarations.parameters, names))
+
+
+def _target_with_unread(target: Target, names: Set[str]) -> Target:
+    declared = None if target.declared is None else _target_with_unread(target.declared, names)
+    return replace(target, declarations=_with_unread(target.declarations, names), declared=declared)
+
+
+def _of_no_default(parameters: tuple[Parameter, ...], names: Set[str]) -> tuple[Parameter, ...]:
+    return tuple(replace(p, default=None) if p.name in names else p for p in parameters)
 
 
 def _documents(page: Page, around: Around) -> tuple[Page, BuildDocument, Dynamics, Target, Use | None] | None:

@@ -200,6 +200,18 @@ def test_what_is_not_known_before_the_run_refutes_nothing(
     assert "C0" in found["d_psd"].decision.tried[0]
 
 
+def test_no_default_stands_for_a_value_that_the_run_reads(
+    decided: Decide, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D = A with A = -I in a file: as its default, I, it would be a sampler."""
+    np.save(tmp_path / "A.npy", -np.eye(2))
+    dynamics = langevin("A: {shape: [d, d], default: I}", "A")
+    assert decided(dynamics, "A: {value: A.npy}")["d_psd"].verdict is Verdict.REFUTED
+    monkeypatch.setattr("recipe_compiler.spec.npy.MANY", 3)
+    found = decided(dynamics, "A: {value: A.npy}")
+    assert Verdict.PROVED not in {found["d_psd"].verdict, found["d_symmetric"].verdict}
+
+
 @pytest.mark.parametrize(("most", "later"), [(250_000, False), (3, True)])
 def test_kinds_are_left_to_the_run_only_where_numbers_are_not_known(
     decided: Decide, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, later: bool

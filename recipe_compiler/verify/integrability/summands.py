@@ -249,8 +249,7 @@ class Reader:
                 return self._square(formula, left)
             case MatMul(left, right, shape) if shape == SCALAR:
                 return self._matmul(left, right)
-            case Apply("sum", (Apply("log", (column,)),)) if isinstance(column.shape.rows, int):
-                entries = (entry_at(column, k) for k in range(column.shape.rows))
+            case Apply("sum", (Apply("log", (column,)),)) if (entries := _entries(column)) is not None:
                 return total(self.read(Apply("log", (entry,), SCALAR)) for entry in entries)
             case Apply(fn, (arg,), shape) if shape == SCALAR:
                 return self._applied(formula, fn, arg)
@@ -311,11 +310,10 @@ class Reader:
         match fn, arg:
             case "log", Apply("sum", (Apply("exp", (Explicit(rows),)),)):
                 return single(Function("logsumexp", tuple(self.read(entry) for row in rows for entry in row)))
+            case "log", Apply("sum", (Apply("exp", (column,)),)) if (entries := _entries(column)) is not None:
+                return single(Function("logsumexp", tuple(self.read(entry) for entry in entries)))
             case "log", Apply("sum", (Apply("exp", (column,)),)) if column.shape.cols is None:
-                count = column.shape.rows
-                if not isinstance(count, int):
-                    return single(Leaf(formula))
-                return single(Function("logsumexp", tuple(self.read(entry_at(column, k)) for k in range(count))))
+                return single(Leaf(formula))
             case _ if arg.shape != SCALAR:
                 return single(Leaf(formula))
             case "log", _:
@@ -408,6 +406,13 @@ class Reader:
             if c == 1 and all(self._power_is_positive(atom, Fraction(1), strictly=True) for atom, _ in monomial):
                 return frozenset({(frozenset((atom, own * exponent) for atom, own in monomial), Fraction(1))})
         return single(Leaf(formula))
+
+
+def _entries(column: Formula) -> tuple[Formula, ...] | None:
+    """Return the entries of a column; None of a column of unknown length, and of a matrix, which is read as it is."""
+    if column.shape.cols is not None or not isinstance(column.shape.rows, int):
+        return None
+    return tuple(entry_at(column, k) for k in range(column.shape.rows))
 
 
 def _is_solved(column: Formula) -> bool:

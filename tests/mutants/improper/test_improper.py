@@ -759,6 +759,20 @@ IMPROPER = {
         "log(a) - y**2",
         "y: y",
     ),
+    "logs of all entries of a matrix in the prior": Model(
+        "t: {}",
+        "y: {shape: N, is: nonnegative}",
+        "cauchy(t, 0, 1) + sum(log(exp([[0, 0, 0], [t, t, t]])))",
+        "-y",
+        "y: none",
+    ),
+    "exponential laws of all entries of a matrix": Model(
+        "t: {}",
+        "y: {shape: N, is: nonnegative}",
+        "cauchy(t, 0, 1)",
+        "exponential([[y, y, y], [y, y, y]], exp([[0, 0, 0], [t, t, t]]))",
+        "y: none",
+    ),
     "a multiple of a block with heavy tails": Model("mu: {}", "y: {shape: N}", "cauchy(mu, 0, 1)", "mu - y**2", "y: y"),
     "log-sum-exp of a large term": Model(
         "mu: {}", "y: {shape: N}", "laplace(mu, 0, 1)", "logsumexp([normal(y, mu, 1), mu])", "y: y"

@@ -67,6 +67,20 @@ def test_facts_of_the_data_are_named_with_their_file(tmp_path: Path) -> None:
     assert dict(found.data)["target: forms of beta of full rank 2"] == "a minor that is not zero modulo a prime"
 
 
+def test_no_default_stands_for_a_value_that_the_run_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With w = 0 nothing confines beta, which the default of w, ones, would do."""
+    np.save(tmp_path / "w.npy", np.zeros(2))
+    monkeypatch.setattr("recipe_compiler.spec.npy.MANY", 1)
+    build(tmp_path)
+    target = TARGET.replace("ASSUME", "parameters: {w: {shape: 2, default: ones}}\n")
+    target = target.replace("log_prior: 0", "log_prior: -w[0]**2*norm2(beta)").replace("(y - x @ beta)", "y")
+    (tmp_path / "target.yaml").write_text(target)
+    assert isinstance(decided(load_build(tmp_path / "build.yaml")), Proved)
+    values = (tmp_path / "build.yaml").read_text().replace("sizes:", "parameters: {w: {value: w.npy}}\nsizes:")
+    (tmp_path / "build.yaml").write_text(values)
+    assert not isinstance(decided(load_build(tmp_path / "build.yaml")), Proved)
+
+
 def test_a_verdict_that_is_kept_is_not_that_of_other_data(tmp_path: Path) -> None:
     def verdict(rows: object) -> Finding:
         report = check_once(build(tmp_path, rows), Cache(tmp_path / "kept"), advisory=False)
