@@ -14,7 +14,7 @@ from functools import cache, reduce
 from recipe_compiler.errors import CompilerError, Place
 from recipe_compiler.formula import build, tree
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.context import Context, is_open, is_scalar
+from recipe_compiler.formula.context import Context, is_matrix, is_open, is_scalar, shown
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.expression import Formula
@@ -52,10 +52,10 @@ def fitted(row: Density, part: tree.Call, args: Sequence[Formula], context: Cont
     if not vectors:
         return args if row.of_entry else _refused(part, f"found scalars in {row.call}, expected columns", context)
     shape = next((shape for shape in vectors if not is_open(shape.rows)), vectors[0])
-    if row.matrices and _is_of_rows(context.shape(args[0])):
+    if row.matrices and is_matrix(context.shape(args[0])):
         return _of_rows(row, part, args, context)
-    if _is_of_rows(shape) and not row.of_entry:
-        return _refused(part, f"found a {shape} in {row.call}, expected scalars or vectors", context)
+    if is_matrix(shape) and not row.of_entry:
+        return _refused(part, f"found a {shown(shape)} in {row.call}, expected scalars or vectors", context)
     for name, arg, at in zip(row.arguments, args, part.args, strict=True):
         wanted = Shape(shape.rows, shape.rows) if name in row.matrices else shape
         if not is_scalar(context.shape(arg)) and context.fit(arg, wanted, at) is None:
@@ -78,11 +78,6 @@ def _of_matrix(row: Density, part: tree.Call, args: list[Formula], context: Cont
     return args
 
 
-def _is_of_rows(shape: Shape) -> bool:
-    """Whether a shape is that of a matrix, not of a 0 of any shape."""
-    return shape.rows is not None and shape.cols is not None and not (is_open(shape.rows) and is_open(shape.cols))
-
-
 def _of_rows(row: Density, part: tree.Call, args: list[Formula], context: Context) -> list[Formula] | None:
     """Return the arguments of a law of every row of a J x K matrix: J x K each, but for the K x K matrices.
 
@@ -93,7 +88,7 @@ def _of_rows(row: Density, part: tree.Call, args: list[Formula], context: Contex
     found: list[Formula] = []
     for name, arg, at in zip(row.arguments, args, part.args, strict=True):
         shape = context.shape(arg)
-        of_all = not is_scalar(shape) and not _is_of_rows(shape)
+        of_all = name not in row.matrices and not is_scalar(shape) and not is_matrix(shape)
         wanted = square if name in row.matrices else one if of_all else own
         if not is_scalar(shape) and context.fit(arg, wanted, at) is None:
             return None
@@ -170,7 +165,7 @@ def _of_arguments(text: str, row: Density, args: Sequence[Formula], *, entries: 
 
 def _in_columns(row: Density, args: Sequence[Formula]) -> Sequence[Formula]:
     """Return the arguments of a law of every row of a J x K matrix as K x J ones, whose columns it is of."""
-    if not row.matrices or row.of_set is not None or not _is_of_rows(args[0].shape):
+    if not row.matrices or row.of_set is not None or not is_matrix(args[0].shape):
         return args
     return [a if name in row.matrices else build.transpose(a) for name, a in zip(row.arguments, args, strict=True)]
 

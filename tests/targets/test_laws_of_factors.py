@@ -154,6 +154,11 @@ def test_a_normal_law_of_a_factor_of_the_state_inverts_the_triangle_alone(text: 
         ("multi_normal_cholesky(B, M, eta*L @ diag(tau))", "M", lambda L, tau: 0.7 * L @ np.diag(tau)),
         ("multi_normal_cholesky(B, 0, eta)", "0", lambda L, tau: 0.7 * np.eye(3)),
         ("multi_normal(B, mu, L @ L.T)", "mu", lambda L, tau: L),
+        ("multi_normal(B, mu, eta*I)", "mu", lambda L, tau: np.sqrt(0.7) * np.eye(3)),
+        ("multi_normal(B, 0, inv(I))", "0", lambda L, tau: np.eye(3)),
+        ("multi_normal(B, M, ones @ ones.T + I)", "M", lambda L, tau: np.linalg.cholesky(np.ones((3, 3)) + np.eye(3))),
+        ("multi_normal_cholesky(B, 0, 2*I)", "0", lambda L, tau: 2 * np.eye(3)),
+        ("multi_normal(B, ones @ ones.T, L @ L.T)", "1", lambda L, tau: L),
         ("normal(B, M, eta)", "M", lambda L, tau: 0.7 * np.eye(3)),
         ("normal(B, 0, eta)", "0", lambda L, tau: 0.7 * np.eye(3)),
     ],
@@ -165,15 +170,34 @@ def test_a_law_of_a_matrix_is_that_of_every_row(text: str, mean: str, factor_of:
     rows, means = np.sin(np.arange(12.0)).reshape(4, 3), np.cos(np.arange(12.0)).reshape(4, 3)
     columns = {"mu": mu.reshape(-1, 1), "tau": tau.reshape(-1, 1), "L": L, "B": rows, "M": means}
     at = Point(columns | {"eta": np.asarray(0.7)}, {"J": 4})
-    around = {"mu": np.tile(mu, (4, 1)), "M": means, "0": np.zeros((4, 3))}[mean]
+    around = {"mu": np.tile(mu, (4, 1)), "M": means, "0": np.zeros((4, 3)), "1": np.ones((4, 3))}[mean]
     S = factor_of(L, tau) @ factor_of(L, tau).T
     wanted = stats.multivariate_normal(np.zeros(3), S).logpdf(rows - around).sum()
     assert float(evaluate(typed(text, declared), at)) == pytest.approx(wanted, rel=1e-12)
 
 
 @pytest.mark.parametrize(
+    ("text", "mean"),
+    [
+        ("multi_normal(L, I, eta*I)", np.eye(3)),
+        ("multi_normal(L, ones, eta*I)", np.ones((3, 3))),
+        ("multi_normal(I, L, eta)", np.eye(3)),
+        ("multi_normal(L, 0, eta*I)", np.zeros((3, 3))),
+    ],
+)
+def test_an_identity_beside_a_square_matrix_is_one_of_its_columns(text: str, mean: Any) -> None:
+    L = np.array(factor(PARTIAL[:2]))
+    formula, at = typed(text, of_factor(3)), Point({"L": L, "eta": np.asarray(0.7)}, {})
+    wanted = stats.norm.logpdf(L - mean, scale=np.sqrt(0.7)).sum()
+    assert float(evaluate(formula, at)) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize(
     ("text", "found"),
     [
+        ("multi_normal(B, I, L @ L.T)", "matrix [?, ?], expected a matrix [J, 3]"),
+        ("multi_normal(0, I, L)", "matrix [?, ?] in multi_normal(x, mu, Sigma), expected scalars or vectors"),
+        ("multi_normal_cholesky(B, mu, tau)", "column [3], expected a matrix [3, 3]"),
         ("multi_normal_cholesky(mu, B, L)", "matrix [J, 3], expected a column [3]"),
         ("multi_normal_cholesky(B, M.T, L)", "matrix [3, J], expected a matrix [J, 3]"),
         ("normal(B, mu, 1)", "column [3], expected a matrix [J, 3]"),
@@ -225,6 +249,12 @@ data: {x: {shape: [N, K]}, g: {shape: N, index_of: 4}, y: {shape: N}}
 log_prior: multi_normal_cholesky(beta, mu, diag(tau) @ L) + normal(mu, 0, 5) + half_normal(tau, 1) + lkj_cholesky(L, 2)
 log_likelihood: normal(y, dot(x, beta[g]), 1/2)
 """
+SPREAD = """
+state: {W: {shape: [K, K]}, s: {constraint: positive}}
+data: {y: {shape: N}}
+log_prior: multi_normal(W, 0, s*I) + multi_normal_cholesky(W, I, 2*I) + half_normal(s, 1)
+log_likelihood: normal(y, W[0, 0], 1)
+"""
 PROCESS = """
 state: {rho: {constraint: positive}, alpha: {constraint: positive}, sigma: {constraint: positive}}
 parameters: {x: {shape: K, default: "POINTS"}}
@@ -239,6 +269,7 @@ TARGETS = {
     "covariance": COVARIANCE,
     "slopes": SLOPES,
     "process": PROCESS,
+    "spread": SPREAD,
 }
 LETTERS = "abcdefghij"
 G = np.array([2, 0, 2, 1, 0])
@@ -263,7 +294,9 @@ def emitted(name: str, K: int) -> tuple[Module, Derivation, dict[str, int]]:
         f"name: {name}\n{TARGETS[name].replace('K', str(K)).replace('POINTS', str(POINTS[:K]))}"
     )
     several = f"[{', '.join(LETTERS[:K])}]"
-    columns = {"classes": "x: [a, b], y: g", "slopes": f"x: {several}, g: g, y: j"}.get(name, f"y: {several}")
+    columns = {"classes": "x: [a, b], y: g", "slopes": f"x: {several}, g: g, y: j", "spread": "y: j"}.get(
+        name, f"y: {several}"
+    )
     (folder / "build.yaml").write_text(BUILD.replace("NAME", name).replace("COLUMNS", columns))
     rows = [f"{g},{','.join(map(str, y))}" for g, y in zip(G, Y, strict=True)]
     (folder / "data.csv").write_text("\n".join([f"g,{','.join(LETTERS)}", *rows, ""]))
@@ -381,6 +414,17 @@ def test_the_emitted_gradient_of_classes_gathers_its_class() -> None:
     apart = odds / odds.sum(axis=1, keepdims=True) - np.eye(3)[G]
     wanted = np.concatenate([(W + apart.T @ x).ravel(), b / 4 + apart.sum(axis=0)])
     np.testing.assert_allclose(gradient_of("classes", 3, theta, {"x": x, "y": G}), wanted, rtol=1e-13)
+
+
+@pytest.mark.usefixtures("without_jit")
+def test_the_emitted_gradient_of_rows_spread_by_a_multiple_of_the_identity() -> None:
+    """Of |W|^2/(2 s) + 9/2 log(s) + |W - I|^2/8 + s^2/2 - log(s) + (y - W_00)^2/2, s being exp(theta_9)."""
+    theta, y = np.linspace(-0.6, 0.7, 10), Y[:, 9].copy()
+    W, s = theta[:9].reshape(3, 3), np.exp(theta[9])
+    slope = W / s + (W - np.eye(3)) / 4
+    slope[0, 0] += (W[0, 0] - y).sum()
+    wanted = [*slope.ravel(), -(W**2).sum() / (2 * s) + 9 / 2 + s**2 - 1]
+    np.testing.assert_allclose(gradient_of("spread", 3, theta, {"y": y}), wanted, rtol=1e-13)
 
 
 @pytest.mark.parametrize("name", TARGETS)
