@@ -150,11 +150,16 @@ def _of_blocks(target: Target) -> Sequence[StatedDensity]:
         raise RunError("log_prior does not state one density of each block")
     for one in left:
         row = DENSITIES[one.name]
-        in_its_set = row.of_set is not None and blocks[one.of].constraint is row.of_set
-        confined = blocks[one.of].domain.name is not DomainName.REAL and not in_its_set
-        if not row.proper or (confined and not row.support):
+        if not row.proper or not _stays_in(row, blocks[one.of]):
             raise RunError(f"{one.name} of {one.of} is cut off by its domain, or has no finite integral")
     return _in_order(left)
+
+
+def _stays_in(row: Density, block: Block) -> bool:
+    """Whether draws of a law may lie where a block does: in a set as a whole by the set's own law alone."""
+    if block.constraint is not None or block.domain.name is DomainName.SIMPLEX:
+        return row.of_set is not None and row.of_set is block.constraint
+    return block.domain.name is DomainName.REAL or bool(row.support)
 
 
 def add_predictive(tree: "DataTree", build: Build, data: Data, settings: RunSettings, sizes: Mapping[str, int]) -> str:

@@ -152,6 +152,35 @@ def test_a_prior_that_cannot_be_drawn_is_left_out_with_the_reason(tmp_path: Path
     assert "prior is left out: normal of sigma is cut off by its domain" in tree.attrs["left_out"]
 
 
+OF_ONE_BLOCK = """name: t
+state: {W: {BLOCK}}
+data: {y: {shape: N}}
+log_prior: PRIOR
+log_likelihood: normal(y, sum(W), 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("block", "prior"),
+    [
+        ("shape: [2, 2], constraint: cov_matrix", "normal(W, 0, 1)"),
+        ("shape: [2, 2], constraint: cholesky_factor_cov", "normal(W, 0, 1)"),
+        ("shape: [2, 2], constraint: cholesky_factor_cov", "multi_normal_cholesky(W, 0, 1)"),
+        ("shape: 3, constraint: ordered", "normal(W, 0, 1)"),
+        ("shape: 3, constraint: positive_ordered", "half_normal(W, 1)"),
+        ("shape: 3, constraint: simplex", "beta(W, 2, 2)"),
+        ("shape: 3, constraint: unit_vector", "uniform(W, -1, 1)"),
+        ("shape: 3, domain: simplex", "beta(W, 2, 2)"),
+    ],
+)
+def test_a_law_of_entries_is_not_drawn_of_a_block_in_a_set(tmp_path: Path, block: str, prior: str) -> None:
+    """Draws of entries would be no covariance, in no order, of no sum."""
+    (tmp_path / "t.yaml").write_text(OF_ONE_BLOCK.replace("BLOCK", block).replace("PRIOR", prior))
+    found = predictive_of(load_target(tmp_path / "t.yaml"))
+    assert not found.blocks
+    assert f"{prior.split('(')[0]} of W is cut off by its domain" in found.why_no_prior
+
+
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # of pandas, in arviz_stats.compare
 def test_the_calls_of_arviz(tree: xarray.DataTree, tmp_path: Path) -> None:
     file = rc.Fit.of(tree).save(tmp_path / "run.nc")
