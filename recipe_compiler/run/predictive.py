@@ -307,8 +307,9 @@ def _of_block(one: StatedDensity, rng: np.random.Generator, shape: tuple[int, ..
 
 
 def _flat(argument: Formula, at: Point) -> Array:
+    """Return an argument of a law, a column or a row as the vector of its entries; a matrix stays one, J x 1 too."""
     value = evaluate(argument, at)
-    return value.reshape(-1) if 1 in value.shape else value
+    return value.reshape(-1) if len(argument.shape.sizes) == 1 else value
 
 
 def _of_location(

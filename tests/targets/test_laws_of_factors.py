@@ -626,6 +626,34 @@ def test_rows_of_a_matrix_are_drawn_with_the_covariance_of_each_prior_draw(tmp_p
     assert (abs(z.T @ z / 2000 - np.eye(2)) < 5 * np.sqrt(2 / 2000)).all()
 
 
+@pytest.mark.parametrize(
+    ("state", "prior", "mean", "scale"),
+    [
+        *((f"W: {{shape: {axes}}}, M: {{shape: {axes}}}", "normal(W, M, 1/9) + normal(M, 0, 1)", "M", 1 / 9)
+          for axes in ("[5, 1]", "[1, 5]", "[5, 2]")),
+        ("W: {shape: [5, 2]}, M: {shape: [5, 2]}", "multi_normal(W, M, 9*I) + normal(M, 0, 1)", "M", 3),
+        ("W: {shape: [5, 2]}", "multi_normal_cholesky(W, ones @ ones.T, 2*I)", 1, 2),
+        ("W: {shape: [2, 2]}", "multi_normal(W, I, 9*I)", np.eye(2), 3),
+        ("W: {shape: 1}", "multi_normal(W, 0, 9*I)", 0, 3),
+    ],
+)  # fmt: skip
+def test_entries_of_a_matrix_are_drawn_around_their_means(
+    tmp_path: Path, state: str, prior: str, mean: Any, scale: float
+) -> None:
+    """By Kolmogorov's distance, one false alarm in 10**6."""
+    target(
+        tmp_path, f"state: {{{state}}}\ndata: {{y: {{shape: N}}}}\nlog_prior: {prior}\nlog_likelihood: normal(y, 0, 1)"
+    )
+    (tmp_path / "data.csv").write_text("a\n1\n0\n1\n")
+    text = BUILD.replace("NAME", "t").replace("COLUMNS", "y: a").replace("target.yaml", "t.yaml")
+    (tmp_path / "build.yaml").write_text(text)
+    build = load_build(tmp_path / "build.yaml")
+    drawer = _Drawer(build, load_data(build.data, build.target), {}, {})
+    found = drawer.prior(predictive_of(build.target).blocks, np.random.default_rng(7))
+    apart = found["W"] - (found["M"] if isinstance(mean, str) else mean)
+    assert stats.kstest(apart.ravel() / scale, "norm").pvalue > 1e-6
+
+
 def test_data_of_a_factor_that_is_sampled_are_drawn_with_its_covariance(tmp_path: Path) -> None:
     """All 4,000 states are one: entries of the mean and the covariance of 20,000 rows, within 5 errors."""
     target(tmp_path, CORRELATED.replace("K", "3"))
