@@ -41,6 +41,7 @@ def small_rows(procedure: Procedure, fused: Fused) -> Procedure:
     sums = tuple(Array(array.name, array.sizes) for array in (*procedure.outputs, *fused.local) if array.sizes)
     taken = procedure.names - {out.name for out in procedure.outputs} | {ref.name for ref in refs(straight)}
     body = locally((*straight, *stores), sums, taken)
-    kept = (replace(made, target=store.target) for made, store in zip(body[len(straight) :], stores, strict=True))
-    stored = tuple(made for made in kept if made.value != made.target)  # what is returned as a scalar is not stored
+    made = (statement for statement in body[len(straight) :] if isinstance(statement, Assign))
+    kept = (replace(own, target=store.target) for own, store in zip(made, stores, strict=True))
+    stored = tuple(own for own in kept if own.value != own.target)  # what is returned as a scalar is not stored
     return replace(procedure, body=(*body[: len(straight)], *stored), work=fused.work, inlined=True)
