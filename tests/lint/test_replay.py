@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from recipe_compiler.lint import process
+from recipe_compiler.lint.plain_run.handed import RETURN_A_COPY
 from recipe_compiler.lint.replay import ADVICE, BY_ROUNDING, FAR_OUT, OF_OVERFLOW, OF_ROUNDING
 from recipe_compiler.verdict import Finding, Proved, Undecided
 
@@ -15,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("few_calls")
 
 STEPS = Path(__file__).parent / "steps"
 PLAINLY = "run with plain numbers"
+KEPT = ("NEW", "KEPT", "LAST", "SAMPLER", "of_a_default")
 
 
 def steps_in(name: str, *others: str) -> list[str]:
@@ -140,3 +142,15 @@ def test_what_overflows_for_all_to_see_or_not_at_all_is_let_pass(
     path = tmp_path / "own.py"
     path.write_text(LOST.format(size=size), encoding="utf-8")
     assert isinstance(step_finding(f"{path}:step", "double_well").decision, Proved)
+
+
+@pytest.mark.parametrize("name", steps_in("buffers.py"))
+def test_an_array_that_the_next_call_overwrites_is_told(name: str, step_finding: Callable[..., Finding]) -> None:
+    """What a call returns is what the next one is given: each call by itself is right."""
+    decision = step_finding(f"buffers.py:{name}", "plane").decision
+    if name.startswith("right"):
+        assert isinstance(decision, Proved)
+    else:
+        assert isinstance(decision, Undecided)
+        assert decision.tried[0].endswith(RETURN_A_COPY)
+        assert name == "remembered" or any(f"keeps in {kept}" in decision.tried[0] for kept in KEPT)

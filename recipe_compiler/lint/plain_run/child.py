@@ -21,6 +21,7 @@ import numpy as np
 
 from .compiler import Compiler
 from .generators import Draws, LegacyDraws, numpy_names, python_names
+from .handed import Handed, KeptArrayError
 from .operations import Functions, in_floats
 from .returned import returned
 from .slots import numbers_of, slots
@@ -88,6 +89,8 @@ def _shaped(left: list[float], size: Any) -> Any:
 
 STATED = Stated()
 """What is stated for the call that runs."""
+HANDED = Handed()
+"""What the calls returned, whose numbers are compared."""
 
 
 class _StatedDraws(Draws):
@@ -209,7 +212,7 @@ def _answer(request: Json) -> Json:
     near, far = ([call for call in request["calls"] if call["far"] is is_far] for is_far in (False, True))
     for call in near:
         try:
-            calls.append(_called(names, step, request, call, functions))
+            calls.append(_called(names, step, request, call, functions, looked_at=True))
         except BaseException as error:  # so may its step
             return {"calls": calls, "failed": _said(error)}
     try:
@@ -270,17 +273,19 @@ def _run_file(file: str, text: str) -> Json:
 
 
 def _said(error: BaseException) -> str:
-    if isinstance(error, OtherDrawsError):
+    if isinstance(error, (OtherDrawsError, KeptArrayError)):
         return str(error)
     said = " ".join(str(error).split())[:200]
     return f"it raises {type(error).__name__}{f': {said}' if said else ''}"
 
 
-def _called(names: Json, step: Callable[..., Any], request: Json, call: Json, functions: Functions) -> Json:
+def _called(
+    names: Json, step: Callable[..., Any], request: Json, call: Json, functions: Functions, *, looked_at: bool = False
+) -> Json:
     """Return what one call gives, and what it drew; where it drew from its generator alone, also with NumPy's own."""
     STATED.begin(call["normal"], call["uniform"])
     found = {
-        "values": _values(names, step, request, call, functions),
+        "values": _values(names, step, request, call, functions, looked_at=looked_at),
         "normals": STATED.normals,
         "uniforms": STATED.uniforms,
         "covariances": STATED.covariances,
@@ -293,14 +298,26 @@ def _called(names: Json, step: Callable[..., Any], request: Json, call: Json, fu
 
 
 def _values(
-    names: Json, step: Callable[..., Any], request: Json, call: Json, functions: Functions, generator: object = None
+    names: Json,
+    step: Callable[..., Any],
+    request: Json,
+    call: Json,
+    functions: Functions,
+    generator: object = None,
+    *,
+    looked_at: bool = False,
 ) -> list[list[float]]:
-    """Return what a call gives, with a generator of stated draws where none is given."""
+    """Return what a call gives, with a generator of stated draws where none is given; `looked_at` is what is kept."""
     scalar: Callable[[float], Any] = np.float64 if call["scalars"] == "NumPy" else float
     given = {item["name"]: _given(item, call, scalar, functions, generator) for item in call["given"]}
     names.update({name: given[name] for name in request["globals"]})
     result = step(*(given[name] for name in request["positional"]), **{key: given[key] for key in request["keywords"]})
-    return [_real(value) for value in returned(result, request["outputs"], request["called"], given)]
+    values = returned(result, request["outputs"], request["called"], given)
+    found = [_real(value) for value in values]
+    if looked_at:
+        state = [given[name] for name in request["outputs"]]
+        HANDED.look([*values, *state], request["file"], names, request["globals"])
+    return found
 
 
 def _real(value: Any) -> list[float]:

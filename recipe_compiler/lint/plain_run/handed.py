@@ -1,0 +1,57 @@
+"""Arrays that a step returns, or was given, and that its file keeps: the next call may overwrite them."""
+
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from .state import KeptState, is_pythons
+
+RETURN_A_COPY = "which the next call may overwrite: return a copy"
+
+
+class KeptArrayError(BaseException):
+    """Something that was returned, or given as the state, is kept by the file, or changed by a later call."""
+
+
+class Handed:
+    """What calls returned, or were given, with what it held then."""
+
+    def __init__(self) -> None:
+        self.before: list[tuple[np.ndarray, bytes]] = []
+
+    def look(self, values: Iterable[object], file: str, names: Mapping[str, Any], replaced: Container[str]) -> None:
+        """Look at what a call returned and was given as the state, and at that of calls before.
+
+        Raises:
+            KeptArrayError: the file keeps some of it, or this call changed what was returned before.
+        """
+        if any(array.tobytes() != held for array, held in self.before):
+            raise KeptArrayError(f"a call changes an array that an earlier one returned or was given, {RETURN_A_COPY}")
+        own = [*_changeable(KeptState(file), values)]
+        for name, value in names.items():
+            if is_pythons(name) or name in replaced:
+                continue
+            kept = [*_changeable(KeptState(file), [value])]
+            if any(_is_shared(one, other) for one in own for other in kept):
+                raise KeptArrayError(
+                    f"it returns, or is given, an array that the file keeps in {name}, {RETURN_A_COPY}"
+                )
+        self.before += [(one, one.tobytes()) for one in own if isinstance(one, np.ndarray)]
+
+
+def _changeable(look: KeptState, values: Iterable[object]) -> Iterator[object]:
+    """Yield the arrays and containers that values lead to, and what shows attributes of its own."""
+    for value in values:
+        look.text(value)
+    for one in look.alive:
+        own = hasattr(one, "__dict__") and not callable(one)
+        if own or isinstance(one, (np.ndarray, list, dict, set, deque, bytearray)):
+            yield one
+
+
+def _is_shared(one: object, other: object) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.may_share_memory(one, other)
+    return one is other
