@@ -55,7 +55,12 @@ _DRAWS = (
     "exponential", "multivariate_normal", "normal", "rand", "randn", "random", "random_sample", "ranf", "sample",
     "standard_exponential", "standard_normal", "uniform",
 )  # fmt: skip
-_GENERATORS = ("Generator", "MT19937", "PCG64", "Philox", "RandomState", "SFC64", "SeedSequence", "default_rng", "seed")
+_MAKERS = ("Generator", "RandomState", "default_rng", "seed")
+_BITS = ("MT19937", "PCG64", "Philox", "SFC64", "SeedSequence")
+GENERATORS = frozenset({*(f"numpy.random.{name}" for name in _MAKERS), "random.seed"})
+"""What makes a generator, or seeds the one that all share."""
+SEEDS = frozenset(f"numpy.random.{name}" for name in _BITS)
+"""What generators are made of."""
 _MATH = frozenset({
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "comb", "copysign", "cos", "cosh",
     "degrees", "dist", "e", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "factorial", "floor", "fmod", "fsum",
@@ -65,12 +70,13 @@ _MATH = frozenset({
 _OF_MODULES = {
     "numpy": _NUMPY,
     "numpy.linalg": _LINALG,
-    "numpy.random": (*_DRAWS, *_GENERATORS),
+    "numpy.random": (*_DRAWS, *_MAKERS, *_BITS),
     "numpy.typing": ("ArrayLike", "NDArray"),
     "math": _MATH,
-    "random": ("Random", "expovariate", "gauss", "normalvariate", "random", "seed", "uniform"),
+    "random": ("expovariate", "gauss", "normalvariate", "random", "seed", "uniform"),
     "numba": ("float64", "guvectorize", "int64", "jit", "njit", "prange", "types", "vectorize", "void"),
     "collections": ("Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"),
+    "abc": ("ABC", "abstractmethod"),
     "dataclasses": ("dataclass", "field", "replace"),
     "fractions": ("Fraction",),
     "functools": ("cache", "cached_property", "lru_cache", "partial", "reduce", "wraps"),
@@ -86,6 +92,17 @@ _OF_MODULES = {
 NAMES = frozenset(f"{module}.{name}" for module, names in _OF_MODULES.items() for name in names)
 """Names of modules whose answers follow from what they are given."""
 MODULES = frozenset(_OF_MODULES)
+SHARED = frozenset(
+    f"{module}.{name}"
+    for module in ("numpy.random", "random")
+    for name in _OF_MODULES[module]
+    if name not in (*_MAKERS, *_BITS)
+)
+"""Draws from the generator that all share."""
+BASES = frozenset(
+    {"object", "abc.ABC", "typing.NamedTuple", "typing.Protocol", *EXCEPTIONS} - {"IndexError", "LookupError"}
+)
+"""What a class may be made of besides the file's own: nothing that keeps more than it shows."""
 MAKES_ARRAYS = frozenset(
     f"numpy.{name}" for name in ("array", "asarray", "empty", "eye", "full", "identity", "ones", "zeros")
 )

@@ -160,7 +160,7 @@ def bind_arguments(
         tuple(argument.name for argument in called if argument.keyword),
         tuple(replaced),
         tuple(given),
-        left_open=dependencies(source, replaced),
+        left_open=dependencies(source, replaced, [one.name for one in given if one.kind == "generator"]),
     )
 
 

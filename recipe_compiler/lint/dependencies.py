@@ -9,9 +9,12 @@ its line, and nothing is said of the step. What its file keeps between calls is 
 
 import ast
 import builtins
+import types
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from fractions import Fraction
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 
@@ -19,6 +22,7 @@ import numpy as np
 
 from recipe_compiler.errors import Place
 from recipe_compiler.lint import allowed
+from recipe_compiler.lint.plain_run.generators import REFUSED
 from recipe_compiler.lint.source import LARGEST, Source
 
 NOT_FOLLOWED = "what it depends on was not followed"
@@ -46,7 +50,7 @@ _WORDS: dict[type[ast.AST], str] = {
 }
 """How code is called, where not by the name of its class."""
 _SHOWN = allowed.TEXTS | {"format", "join"}
-_PASSES = frozenset({"all", "any", "bool", "numpy.all", "numpy.any"})
+_PASSES = frozenset({"all", "any", "bool", "numpy.all", "numpy.any", *allowed.ASKED})
 """What asks of answers whether all of them, or any, are so, and keeps none."""
 _NEEDED = frozenset(name.partition(".")[0] for name in allowed.MODULES) | {"builtins", "sys"}
 """Modules that steps are written with, or that say how Python itself is."""
@@ -61,23 +65,36 @@ _OF_OTHERS = frozenset(
     for value in (
         *(np.zeros(1), np.float64(0), np.sqrt, np.random.Generator, np.random.RandomState, Random(), partial(abs)),
         *([], {}, (), set[int](), "", 0, 0.0, iter([]), ArithmeticError(), _any_function, _any_function.__code__),
+        *(
+            types.FrameType,
+            types.GeneratorType,
+            types.CoroutineType,
+            types.MethodType,
+            types.ModuleType,
+            types.CellType,
+        ),
+        *(types.TracebackType, types.BuiltinFunctionType, types.MappingProxyType, type, property, staticmethod, super),
+        *(cache(abs), deque[int](), Counter[int](), defaultdict[int, int](), OrderedDict(), Fraction(), 1j),
+        *(np.zeros(1).flat, {}.items(), map, zip),
     )
     for name in dir(value)
-)
-"""What values have that are no instances of a class of the file."""
+) - ({*REFUSED} - set(dir([])) - set(dir("")))
+"""What values have that are no instances of a class of the file, draws left out that are refused when it is called."""
 
 
-def dependencies(source: Source, replaced: Collection[str]) -> tuple[str, ...]:
+def dependencies(source: Source, replaced: Collection[str], generators: Collection[str] = ()) -> tuple[str, ...]:
     """Return in words, by line, what the code of a step depends on that is not followed.
 
     Args:
         source: the step.
         replaced: names of its file in whose place others are put when it is called.
+        generators: its arguments that are generators.
     """
     file = _File(Path(source.file), source.shown, ast.parse(source.text))
     walk = _Walk(file, frozenset(replaced))
     walk.reach(file, source.step)
     walk.finish()
+    walk.tell_seeds(len(generators))
     told = [f"{place}: it depends on {what}: {NOT_FOLLOWED}; {ADVICE}" for place, what in walk.found]
     left = len(told) - MOST
     return (*told[:MOST], *([f"{left} more such lines"] if left > 0 else []))
@@ -179,6 +196,10 @@ class _Walk:
         self.seen: set[int] = set()
         self.left: list[tuple[_File, ast.stmt]] = []
         self.fields: set[str] = set()
+        self.made: dict[int, tuple[_File, ast.Call, str, bool]] = {}
+        """Calls that make a generator, or seed one, and whether they may be made more than once."""
+        self.shared: set[str] = set()
+        """Modules whose own generator is drawn from."""
         self._add(file)
 
     def _add(self, file: _File) -> None:
@@ -212,6 +233,14 @@ class _Walk:
             _Reading(self, file).visit(statement)
         for file in files:
             _tell_switches(self, file)
+
+    def tell_seeds(self, given: int) -> None:
+        """Tell what seeds a generator where there is another one: they may draw the same numbers."""
+        several = given + len(self.made) + len(self.shared) > 1
+        for file, node, called, again in self.made.values():
+            if (several or again) and _is_seeded(node):
+                why = "with a seed in what runs again" if again else "with a seed, beside another generator"
+                self.tell(file, node.lineno, f"`{called}` {why}: both may draw the same numbers")
 
     def beside(self, file: _File, dotted: str) -> "tuple[_File | None, str, tuple[str, ...]] | None":
         """Return the file in the folder that a module is, None where it cannot be read, its name, and what is asked.
@@ -250,6 +279,16 @@ class _Walk:
             return str(path)
 
 
+def _is_seeded(node: ast.Call) -> bool:
+    """Whether a generator is made of anything else than what is made of nothing."""
+    parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return any(
+        (_is_seeded(part) if isinstance(part, ast.Call) and "seed" not in ast.unparse(part.func) else True)
+        for part in parts
+        if not (isinstance(part, ast.Constant) and part.value is None)
+    )
+
+
 def _is_other(folder: Path, name: str) -> bool:
     """Whether a module of a folder is no text of Python, or a folder of those."""
     built = any(any(folder.glob(f"{name}{end}")) for end in (".so", ".*.so", ".pyd", ".*.pyd", ".pyc"))
@@ -270,6 +309,8 @@ class _Reading(ast.NodeVisitor):
         """Whether what is read decides only whether the step stops."""
         self.shows = False
         """Whether what is read is printed, or raised."""
+        self.loops = 0
+        """Loops that are around."""
 
     def tell(self, node: ast.AST, what: str) -> None:
         """Note what is not allowed."""
@@ -329,6 +370,11 @@ class _Reading(ast.NodeVisitor):
         parts = whole.split(".")
         heads = [k for k in range(1, len(parts) + 1) if self._is_allowed(".".join(parts[:k]))]
         if heads:
+            first = ".".join(parts[: heads[0]])
+            if first in allowed.GENERATORS | allowed.SEEDS and not self.stops:
+                self.tell(node, f"`{first}`, elsewhere than where a generator is made")
+            if first in allowed.SHARED:
+                self.walk.shared.add(first.rpartition(".")[0])
             self._attributes(node, parts[heads[0] :])
         else:
             self.tell(node, f"`{whole}`")
@@ -376,6 +422,11 @@ class _Reading(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         """A call may say the type of an array, and go through a mapping in its order."""
         called = self._called(node.func)
+        if called in allowed.GENERATORS:
+            again = self.loops > 0 or any(not is_class for is_class, _ in self.scopes)
+            self.walk.made[id(node)] = (self.file, node, called, again)
+            self._seeds(node)
+            return
         self._callee(node.func)
         stops = self.stops and called in _PASSES
         shows = self.shows and (called in allowed.BUILTINS | allowed.TEXTS or _is_attribute(node.func, _SHOWN))
@@ -385,6 +436,14 @@ class _Reading(ast.NodeVisitor):
                 self._typed(arg) if typed else self._in_order(arg) if called in allowed.IN_ORDER else self.visit(arg)
             for keyword in node.keywords:
                 self._typed(keyword.value) if keyword.arg == "dtype" else self.visit(keyword.value)
+
+    def _seeds(self, node: ast.Call) -> None:
+        """Look at what a generator is made of."""
+        for part in (*node.args, *(keyword.value for keyword in node.keywords)):
+            if isinstance(part, ast.Call) and self._called(part.func) in allowed.SEEDS:
+                self._seeds(part)
+            else:
+                self.visit(part)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         """What is named is used again, beyond what only stops the step or is printed."""
@@ -498,8 +557,16 @@ class _Reading(ast.NodeVisitor):
         """A loop goes through a mapping in its order."""
         self.visit(node.target)
         self._in_order(node.iter)
+        self.loops += 1
         for part in (*node.body, *node.orelse):
             self.visit(part)
+        self.loops -= 1
+
+    def visit_While(self, node: ast.While) -> None:
+        """A loop that goes on."""
+        self.loops += 1
+        self.generic_visit(node)
+        self.loops -= 1
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """What is said of types is not run for its value."""
@@ -557,6 +624,9 @@ class _Reading(ast.NodeVisitor):
             self.tell(node, f"`{node.keywords[0].arg}` of the class {node.name}")
         for part in (*node.decorator_list, *node.bases):
             self.visit(part)
+        for base in node.bases:
+            if not self._is_base(base):
+                self.tell(node, f"`{ast.unparse(base)}`, which the class {node.name} is made of")
         names = _bound(node.body)
         for name in names:
             if _is_special(name) and name not in allowed.SPECIAL:
@@ -564,6 +634,17 @@ class _Reading(ast.NodeVisitor):
         with self._scope(names, is_class=True):
             for part in node.body:
                 self.visit(part)
+
+    def _is_base(self, node: ast.expr) -> bool:
+        """Whether a class may be made of another: one of a file in the folder, or one that keeps nothing unseen."""
+        if isinstance(node, ast.Call):
+            return self._called(node.func) == "collections.namedtuple"
+        name, _ = _dotted(node)
+        own = [one for one in self.file.makers.get(name, ()) if not isinstance(one, ast.ClassDef)]
+        if name in self.file.makers or self._is_local(name):
+            return not own or all(_is_named_tuple(one) for one in own)
+        called = self._called(node)
+        return called in allowed.BASES or (bool(called) and self.walk.beside(self.file, called) is not None)
 
     def _annotation(self, node: ast.expr | None) -> None:
         """Look at what is said of a type: it is run, and left, where the function is made."""
@@ -606,6 +687,15 @@ class _Reading(ast.NodeVisitor):
         self.stops, self.shows = stops, shows
         yield
         self.stops, self.shows = before
+
+
+def _is_named_tuple(node: ast.stmt) -> bool:
+    """Whether a name is made by a call of `namedtuple`."""
+    match node:
+        case ast.Assign(value=ast.Call(func=func)):
+            return _dotted(func)[-1][-1:] == ("namedtuple",) or _dotted(func)[0] == "namedtuple"
+        case _:
+            return False
 
 
 def _is_special(name: str) -> bool:

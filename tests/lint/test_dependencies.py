@@ -47,13 +47,16 @@ def told(tmp_path: Path) -> Callable[..., tuple[str, ...]]:
         path.write_text(text, encoding="utf-8")
         for name, other in beside.items():
             (tmp_path / f"{name}.py").write_text(other, encoding="utf-8")
-        return dependencies(read_source(f"{path}:step"), replaced)
+        source = read_source(f"{path}:step")
+        return dependencies(source, replaced, [one.name for one in source.arguments if one.name == "rng"])
 
     return look
 
 
 STEP = "def step(x, eps, rng):\n    return "
 KEEP = "K = [0]\ndef keep(q):\n    K[0] = q\n"
+SEEDED = "import numpy as np; from numpy.random import default_rng\n"
+NOISE = "def step(x, eps):\n    return x + "
 READS = {
     "import os\ndef step(x, eps, rng):\n    return x * (os.environ.get('A', '') == '')\n": (3, "os.environ.get"),
     "import os as o\ndef step(x, eps, rng):\n    return x * len(o.environ)\n": (3, "os.environ"),
@@ -115,6 +118,40 @@ READS = {
     "K = []\ndef step(x, eps):\n    assert K.append(hasattr(x, 'a')) is None\n    return x * K[0]\n": (3, "hasattr"),
     "import numpy as np\nK = np.ones(1)\ndef step(x, eps):\n    assert np.all(np.isfinite(np.add(x, x, out=K)))\n"
     "    assert np.multiply(1, np.isfinite(x), out=K)\n    return x * K\n": (5, "isfinite"),
+    # generators that may draw the same numbers, and some that no other stands for
+    f"{SEEDED}A = default_rng(7)\nB = default_rng(7)\n{NOISE}A.normal() - B.normal()\n": (2, "default_rng"),
+    f"{SEEDED}S = np.random.SeedSequence()\nA, B = default_rng(S), default_rng(S)\n{NOISE}A.normal() - B.normal()\n": (
+        *(3, "default_rng"),
+    ),
+    f"{SEEDED}np.random.seed(0)\nA = np.random.RandomState(0)\n{NOISE}np.random.randn() - A.randn()\n": (
+        *(3, "RandomState"),
+    ),
+    f"{SEEDED}def step(x, a=default_rng(1), b=default_rng(1)):\n    return x + a.normal() - b.normal()\n": (
+        *(2, "default_rng"),
+    ),
+    f"{SEEDED}def noise():\n    return default_rng(5).normal()\n{NOISE}noise()\n": (3, "default_rng"),
+    f"{SEEDED}A = [default_rng(5) for _ in range(2)]\n{NOISE}A[0].normal() - A[1].normal()\n": (2, "default_rng"),
+    f"{SEEDED}A = list(map(default_rng, [5, 5]))\n{NOISE}A[0].normal() - A[1].normal()\n": (2, "default_rng"),
+    f"{SEEDED}A = default_rng(7)\ndef step(x, rng):\n    return x + rng.normal() - A.normal()\n": (2, "default_rng"),
+    "import random\ndef step(x):\n    return x * random.Random().random()\n": (3, "random.Random"),
+    "import random\nclass A(random.Random):\n    pass\nR = A()\ndef step(x):\n    return x * R.random()\n": (
+        *(2, "random.Random"),
+    ),
+    "import numpy as np\nclass A:\n    entropy = 0\ndef step(x):\n    return x * np.random.SeedSequence().entropy\n": (
+        *(5, "SeedSequence"),
+    ),
+    # what keeps more than it shows
+    **{
+        f"{imported}class A({base}):\n    kept = 0\nK = A()\n{NOISE}K.kept\n": (line, base)
+        for imported, base, line in (
+            ("import itertools\n", "itertools.count", 2),
+            *(("", base, 1) for base in ("list", "dict", "tuple")),
+            ("import functools\n", "functools.partial", 2),
+        )
+    },
+    "import functools\nclass A:\n    cache_info = hits = 0\n@functools.cache\ndef f(k):\n    return k\n"
+    f"{NOISE}f(1) * f.cache_info().hits\n": (8, "cache_info"),
+    f"class A:\n    gi_frame = f_builtins = 0\n{NOISE}len((q for q in [1]).gi_frame.f_builtins)\n": (4, "gi_frame"),
     "from elsewhere import f\ndef step(x, eps, rng):\n    return f(x)\n": (3, "elsewhere.f"),
 }
 
@@ -142,6 +179,14 @@ RIGHT = [
     "def step(x, eps, rng):\n    parts = {'x': x, 'eps': eps}\n    for name, value in parts.items():\n"
     "        parts[name] = value + 1\n    return sum(v for _, v in sorted(parts.items())) if 'x' in {'x'} else x\n",
     "import numpy as np\n" + STEP + "np.zeros(2, x.dtype) + np.add.reduce(np.ones(2, dtype=x.dtype)) * x\n",
+    "from typing import NamedTuple\nclass Own(NamedTuple):\n    beta: float = 1.0\nclass Of:\n"
+    "    def __init__(self, gamma):\n        self.gamma, self.power, self.f = gamma, 0.5, 1\nOF, OWN = Of(1), Own()\n"
+    + STEP
+    + "x * OF.gamma ** OF.power * OF.f * OWN.beta\n",
+    "import numpy as np\nA = np.random.Generator(np.random.PCG64(5))\ndef step(x):\n    return x * A.normal()\n",
+    "import numpy as np\ndef step(x, rng=None):\n    g = rng or np.random.default_rng()\n    return x * g.normal()\n",
+    "class A(ValueError):\n    pass\n"
+    "def step(x):\n    if not isinstance(x, float):\n        raise A(x)\n    return x\n",
     "from beside import f\n" + STEP + "f(x)\n",
     "import beside as b\n" + STEP + "b.f(b.SCALE * x)\n",
     "from package.inner import f\n" + STEP + "f(x)\n",

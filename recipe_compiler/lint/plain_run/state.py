@@ -77,6 +77,10 @@ class KeptState:
         if followed is not None:
             yield followed
             return
+        if isinstance(obj, (list, tuple, dict, set, frozenset, deque, functools.partial, np.ndarray)):
+            own = getattr(obj, "__dict__", None)
+            if own:
+                yield self.text(own)
         match obj:
             case list() | tuple() | deque():
                 yield from (self.text(item) for item in obj)
