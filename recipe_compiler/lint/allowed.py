@@ -85,7 +85,7 @@ _OF_MODULES = {
     "operator": ("add", "itemgetter", "matmul", "mul", "neg", "sub", "truediv"),
     "numbers": ("Integral", "Number", "Real"),
     "collections.abc": ("Callable", "Iterable", "Iterator", "Mapping", "Sequence"),
-    "typing": ("Any", "Callable", "Final", "NamedTuple", "Optional", "Protocol", "Tuple"),
+    "typing": ("Any", "Callable", "Final", "NamedTuple", "Optional", "Protocol", "TYPE_CHECKING", "Tuple"),
     "types": ("SimpleNamespace",),
     "sys": ("float_info", "maxsize"),
 }  # fmt: skip
@@ -129,6 +129,17 @@ VIEWS = frozenset({"items", "keys"})
 """What is gone through in the order in which it was put together; as a set it has an order of its own."""
 IN_ORDER = frozenset({"dict", "enumerate", "iter", "len", "list", "max", "min", "sorted", "sum", "tuple", "zip"})
 
+CHANGES = frozenset({
+    "add", "append", "appendleft", "clear", "discard", "extend", "fill", "insert", "itemset", "pop", "popitem",
+    "popleft", "put", "remove", "resize", "reverse", "setdefault", "setfield", "sort", "update",
+})  # fmt: skip
+"""Methods that change what they are called of."""
+EFFECTS = frozenset({
+    "__init__", "at", "expovariate", "gauss", "map", "filter", "next", "iter", "classmethod", "normalvariate",
+    "numpy.copyto", "numpy.fill_diagonal", "property", "staticmethod", "super", *_DRAWS, *CHANGES,
+})  # fmt: skip
+"""What may be called, though not in what only stops a step or is printed: it does more than answer."""
+
 SPECIAL = frozenset({
     "__abs__", "__add__", "__call__", "__contains__", "__eq__", "__ge__", "__getitem__", "__gt__", "__iadd__",
     "__imul__", "__init__", "__isub__", "__iter__", "__le__", "__len__", "__lt__", "__matmul__", "__mul__", "__ne__",
@@ -137,10 +148,10 @@ SPECIAL = frozenset({
 })  # fmt: skip
 """Names that a class may give its methods: Python calls them where the step says so."""
 
+LOOSE = frozenset({
+    "logging.basicConfig", "numpy.seterr", "numpy.set_printoptions", "os.environ.setdefault", "os.environ.update",
+    "print", "sys.path.append", "sys.path.insert", "warnings.filterwarnings", "warnings.simplefilter",
+})  # fmt: skip
+"""What a file may call when it is loaded, of constants: nothing that is listed here answers by it."""
 ELSEWHERE = frozenset({"setattr", "delattr", "exec", "eval", "compile", "globals", "vars", "locals", "__import__"})
 """Names of Python by which a file that is loaded may change what is not its own."""
-CHANGES = frozenset({
-    "add", "append", "appendleft", "clear", "discard", "extend", "fill", "insert", "itemset", "pop", "popitem",
-    "popleft", "put", "remove", "resize", "reverse", "setdefault", "setfield", "sort", "update",
-})  # fmt: skip
-"""Methods that change what they are called of."""

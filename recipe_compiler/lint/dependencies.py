@@ -35,11 +35,10 @@ Scoped = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 _PLAIN = (
-    ast.Return, ast.Assign, ast.AugAssign, ast.While, ast.IfExp, ast.Pass, ast.Break, ast.Continue, ast.Delete,
-    ast.Global, ast.Nonlocal, ast.BoolOp, ast.UnaryOp, ast.Dict, ast.List, ast.Tuple, ast.Subscript, ast.Slice,
-    ast.Starred, ast.Yield, ast.YieldFrom, ast.Match, ast.match_case, ast.MatchValue, ast.MatchSingleton,
-    ast.MatchSequence, ast.MatchStar, ast.MatchAs, ast.MatchOr, ast.expr_context, ast.operator, ast.unaryop, ast.boolop,
-    ast.cmpop, ast.keyword,
+    ast.Return, ast.Assign, ast.AugAssign, ast.While, ast.IfExp, ast.Pass, ast.Break, ast.Continue, ast.Nonlocal,
+    ast.BoolOp, ast.UnaryOp, ast.Dict, ast.List, ast.Tuple, ast.Subscript, ast.Slice, ast.Starred, ast.Yield,
+    ast.YieldFrom, ast.Match, ast.match_case, ast.MatchValue, ast.MatchSingleton, ast.MatchSequence, ast.MatchStar,
+    ast.MatchAs, ast.MatchOr, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.keyword,
 )  # fmt: skip
 """Code that does what its parts do."""
 _WORDS: dict[type[ast.AST], str] = {
@@ -52,6 +51,8 @@ _WORDS: dict[type[ast.AST], str] = {
 _SHOWN = allowed.TEXTS | {"format", "join"}
 _PASSES = frozenset({"all", "any", "bool", "numpy.all", "numpy.any", *allowed.ASKED})
 """What asks of answers whether all of them, or any, are so, and keeps none."""
+_RAISING = frozenset({"__init__", "__post_init__", "__call__"})
+"""Special methods whose errors go on to who called."""
 _NEEDED = frozenset(name.partition(".")[0] for name in allowed.MODULES) | {"builtins", "sys"}
 """Modules that steps are written with, or that say how Python itself is."""
 
@@ -176,7 +177,7 @@ def _fields(tree: ast.Module) -> Iterator[str]:
 def _is_main(statement: ast.stmt) -> bool:
     """Whether a statement is what a file does when it is the program."""
     match statement:
-        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()]), orelse=[]):
+        case ast.If(test=ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]), orelse=[]):
             return True
         case _:
             return False
@@ -198,6 +199,12 @@ class _Walk:
         self.fields: set[str] = set()
         self.made: dict[int, tuple[_File, ast.Call, str, bool]] = {}
         """Calls that make a generator, or seed one, and whether they may be made more than once."""
+        self.asked: list[tuple[_File, int, str]] = []
+        """What is asked for what only stops the step."""
+        self.swallows: list[str] = []
+        """Methods of classes whose errors Python may take for an end, or an answer."""
+        self.either: list[tuple[_File, str, int]] = []
+        """Names that are others where a module is missing."""
         self.shared: set[str] = set()
         """Modules whose own generator is drawn from."""
         self._add(file)
@@ -213,15 +220,19 @@ class _Walk:
         """Note what is not allowed."""
         self.found[Place(file.shown, line), what] = None
 
-    def reach(self, file: _File, name: str, line: int = 0) -> None:
-        """Look at what makes a name of a file."""
-        if file is self.main and name in self.replaced:
+    def reach(self, file: _File, name: str, line: int = 0, *, at_load: bool = False) -> None:
+        """Look at what makes a name of a file; what it is when the file is loaded nothing replaces."""
+        if file is self.main and name in self.replaced and not at_load:
             return
         self.read.setdefault((file.path, name), line)
         for statement in file.makers[name]:
-            if id(statement) not in self.seen:
-                self.seen.add(id(statement))
-                self.left.append((file, statement))
+            self.look_at(file, statement)
+
+    def look_at(self, file: _File, statement: ast.stmt) -> None:
+        """Look at a statement that runs when the file is loaded."""
+        if id(statement) not in self.seen:
+            self.seen.add(id(statement))
+            self.left.append((file, statement))
 
     def finish(self) -> None:
         """Look at all that is reached, and at what changes it that is not."""
@@ -233,6 +244,11 @@ class _Walk:
             _Reading(self, file).visit(statement)
         for file in files:
             _tell_switches(self, file)
+        for file, name, line in self.either:
+            if (file.path, name) in self.read:
+                self.tell(file, line, f"`{name}`, which is another where a module is missing")
+        for file, line, what in self.asked if self.swallows else ():
+            self.tell(file, line, f"`{what}`, beside `{self.swallows[0]}`, whose errors may be taken for an answer")
 
     def tell_seeds(self, given: int) -> None:
         """Tell what seeds a generator where there is another one: they may draw the same numbers."""
@@ -256,6 +272,10 @@ class _Walk:
             path = folder.joinpath(*parts[:count])
             for one in (path.with_suffix(".py"), path / "__init__.py"):
                 if one.is_file():
+                    for k in range(1, count):
+                        above_it = folder.joinpath(*parts[:k]) / "__init__.py"
+                        if above_it.is_file():
+                            self._file(above_it)
                     return self._file(one), name, tuple(parts[count:])
         return (None, dotted, ()) if _is_other(folder, parts[0]) else None
 
@@ -309,6 +329,8 @@ class _Reading(ast.NodeVisitor):
         """Whether what is read decides only whether the step stops."""
         self.shows = False
         """Whether what is read is printed, or raised."""
+        self.aside = False
+        """Whether it is part of an assertion, of what is printed or of what is raised."""
         self.loops = 0
         """Loops that are around."""
 
@@ -337,26 +359,33 @@ class _Reading(ast.NodeVisitor):
     def _name(self, node: ast.AST, name: str, rest: tuple[str, ...] = ()) -> None:
         if self._is_local(name):
             return
+        if name.startswith("__") and not name.endswith("__") and any(is_class for is_class, _ in self.scopes):
+            self.tell(node, f"`{name}`, whose name is another in a class")
         known = name in self.file.makers
+        starred = self._starred(node, name, rest)
         if known:
-            self.walk.reach(self.file, name, getattr(node, "lineno", 0))
+            at_load = all(is_class for is_class, _ in self.scopes)
+            self.walk.reach(self.file, name, getattr(node, "lineno", 0), at_load=at_load)
         if name in self.file.aliases:
             for dotted in self.file.aliases[name]:
                 self._of_module(node, dotted, rest)
             return
+        if self.stops and name in allowed.ASKED:
+            self.walk.asked.append((self.file, getattr(node, "lineno", 0), name))
         in_class = bool(self.scopes) and self.scopes[-1][0] and name in self.scopes[-1][1]
         builtin = name in allowed.BUILTINS or (self.stops and name in allowed.ASKED) or (self.shows and name in _SHOWN)
-        if not known and not builtin and not (in_class and not hasattr(builtins, name)) and not self._starred(name):
+        if not known and not builtin and not (in_class and not hasattr(builtins, name)) and not starred:
             self.tell(node, f"`{name}`")
 
-    def _starred(self, name: str) -> bool:
-        """Whether a name comes of a module of which all names were imported."""
+    def _starred(self, node: ast.AST, name: str, rest: tuple[str, ...]) -> bool:
+        """Whether a name may come of a module of which all names were imported; of one of the folder it is read."""
         for module in self.file.stars:
             found = self.walk.beside(self.file, module)
             if found is None and f"{module}.{name}" in allowed.NAMES:
                 return True
-            if found is not None and found[0] is not None and name in found[0].makers:
-                self.walk.reach(found[0], name)
+            other = found and found[0]
+            if other is not None and (other.stars or name in other.makers or name in other.aliases):
+                _Reading(self.walk, other)._name(node, name, rest)
                 return True
         return False
 
@@ -371,6 +400,8 @@ class _Reading(ast.NodeVisitor):
         heads = [k for k in range(1, len(parts) + 1) if self._is_allowed(".".join(parts[:k]))]
         if heads:
             first = ".".join(parts[: heads[0]])
+            if first in allowed.FINITE:
+                self.walk.asked.append((self.file, getattr(node, "lineno", 0), first))
             if first in allowed.GENERATORS | allowed.SEEDS and not self.stops:
                 self.tell(node, f"`{first}`, elsewhere than where a generator is made")
             if first in allowed.SHARED:
@@ -386,14 +417,16 @@ class _Reading(ast.NodeVisitor):
     def _of_file(self, node: ast.AST, whole: str, file: _File | None, module: str, asked: tuple[str, ...]) -> None:
         if file is None:
             self.tell(node, f"`{module}`, whose source cannot be read")
-        elif asked and asked[0] in file.makers:
-            self.walk.reach(file, asked[0], getattr(node, "lineno", 0))
-            self._attributes(node, asked[1:])
-        elif asked and asked[0] in file.aliases:
-            for dotted in file.aliases[asked[0]]:
-                _Reading(self.walk, file)._of_module(node, dotted, asked[1:])
-        else:
+        elif (
+            not asked or (asked[0] not in file.makers and asked[0] not in file.aliases) or "__getattr__" in file.makers
+        ):
             self.tell(node, f"`{whole}`")
+        else:
+            if asked[0] in file.makers:
+                self.walk.reach(file, asked[0], getattr(node, "lineno", 0))
+                self._attributes(node, asked[1:])
+            for dotted in file.aliases.get(asked[0], ()):
+                _Reading(self.walk, file)._of_module(node, dotted, asked[1:])
 
     def _attributes(self, node: ast.AST, names: Sequence[str]) -> None:
         for name in names:
@@ -414,7 +447,7 @@ class _Reading(ast.NodeVisitor):
             is_set = not isinstance(node.ctx, ast.Load) and node.attr not in self.walk.fields
             if is_set:
                 self.tell(node, f"`{node.attr}` of a value, which it sets")
-            elif not (self.shows and node.attr in _SHOWN):
+            elif not (self.shows and node.attr in _SHOWN and isinstance(node.value, (ast.Constant, ast.JoinedStr))):
                 self._attributes(node, [node.attr])
 
     # Calls.
@@ -428,14 +461,33 @@ class _Reading(ast.NodeVisitor):
             self._seeds(node)
             return
         self._callee(node.func)
+        if (self.stops or self.shows or self.aside) and not self._only_answers(node.func, called):
+            self.tell(node, f"`{ast.unparse(node.func)}`, called in what only stops it or is printed")
         stops = self.stops and called in _PASSES
-        shows = self.shows and (called in allowed.BUILTINS | allowed.TEXTS or _is_attribute(node.func, _SHOWN))
+        of_text = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, (ast.Constant, ast.JoinedStr))
+        shows = self.shows and (called in allowed.BUILTINS | allowed.TEXTS or of_text)
         with self._in(stops=stops, shows=shows):
             for k, arg in enumerate(node.args):
                 typed = (called in allowed.MAKES_ARRAYS and k > 0) or _is_attribute(node.func, {"astype"})
                 self._typed(arg) if typed else self._in_order(arg) if called in allowed.IN_ORDER else self.visit(arg)
+            of_numpy = called.startswith("numpy.") or (
+                not called and _is_attribute(node.func, allowed.ATTRIBUTES - self.walk.fields)
+            )
             for keyword in node.keywords:
-                self._typed(keyword.value) if keyword.arg == "dtype" else self.visit(keyword.value)
+                self._typed(keyword.value) if keyword.arg == "dtype" and of_numpy else self.visit(keyword.value)
+
+    def _only_answers(self, func: ast.expr, called: str) -> bool:
+        """Whether a call does nothing but answer: one of Python, NumPy or a value, or an error of the file."""
+        if called in allowed.EFFECTS | allowed.SHARED:
+            return False
+        if called in allowed.BUILTINS | allowed.ASKED | allowed.TEXTS | allowed.FINITE:
+            return True
+        if _top(called) in self.file.aliases or _top(called) in ("numpy", "math"):
+            return called in allowed.NAMES and _top(called) in ("numpy", "math")
+        if isinstance(func, ast.Attribute):
+            return func.attr in (allowed.ATTRIBUTES | _SHOWN) - allowed.EFFECTS and func.attr not in self.walk.fields
+        makers = self.file.makers.get(func.id, []) if isinstance(func, ast.Name) and not self._is_local(func.id) else []
+        return bool(makers) and all(isinstance(one, ast.ClassDef) and _is_bare(one) for one in makers)
 
     def _seeds(self, node: ast.Call) -> None:
         """Look at what a generator is made of."""
@@ -447,6 +499,8 @@ class _Reading(ast.NodeVisitor):
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         """What is named is used again, beyond what only stops the step or is printed."""
+        if self.stops or self.shows or self.aside:
+            self.tell(node, "`:=` in what only stops it or is printed")
         with self._in():
             self.visit(node.value)
 
@@ -473,7 +527,9 @@ class _Reading(ast.NodeVisitor):
         match node:
             case ast.Call(func=ast.Attribute(value=value, attr="items" | "keys"), args=[], keywords=[]):
                 self.visit(value)
-            case ast.Call(func=ast.Name(id="enumerate" | "zip" | "list" | "sorted" as name), args=args, keywords=[]):
+            case ast.Call(
+                func=ast.Name(id="enumerate" | "zip" | "list" | "sorted" as name), args=args, keywords=[]
+            ) if self._called(ast.Name(name)) == name:
                 self._name(node, name)
                 for arg in args:
                     self._in_order(arg)
@@ -486,8 +542,27 @@ class _Reading(ast.NodeVisitor):
         """An operator is allowed, but for one that writes values out."""
         if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
             self._text(node)
-        self.visit(node.left)
-        self.visit(node.right)
+        with self._in(shows=self.shows and self._is_written(node)):
+            self.visit(node.left)
+            self.visit(node.right)
+
+    def _is_written(self, node: ast.expr) -> bool:
+        """Whether a text is put together of texts alone, no object of the file among them."""
+        match node:
+            case ast.BinOp(left=ast.Constant(), op=ast.Mod()) | ast.Constant() | ast.JoinedStr():
+                return True
+            case ast.BinOp(left=left, right=right):
+                return self._is_written(left) and self._is_written(right)
+            case ast.Call(func=func):
+                called = self._called(func)
+                return called in allowed.TEXTS or (isinstance(func, ast.Attribute) and self._is_written(func.value))
+            case _:
+                return False
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        """What is asked for by a key may keep the key."""
+        with self._in():
+            self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         """A constant is allowed, but for one that values are written with."""
@@ -512,11 +587,28 @@ class _Reading(ast.NodeVisitor):
             constant = any(isinstance(x, ast.Constant) and not isinstance(x.value, (str, bytes)) for x in (left, right))
             if isinstance(op, (ast.Is, ast.IsNot)) and not constant:
                 self.tell(node, "`is`: which object one is")
-        self.visit(node.left)
-        for op, right in zip(node.ops, node.comparators, strict=True):
-            elements = right.elts if isinstance(right, ast.Set) and isinstance(op, (ast.In, ast.NotIn)) else [right]
-            for element in elements:
-                self.visit(element)
+        known = all(self._is_known(one) for one in (node.left, *node.comparators))
+        with self._in(stops=self.stops and known, shows=self.shows and known):
+            self.visit(node.left)
+            for op, right in zip(node.ops, node.comparators, strict=True):
+                elements = right.elts if isinstance(right, ast.Set) and isinstance(op, (ast.In, ast.NotIn)) else [right]
+                for element in elements:
+                    self.visit(element)
+
+    def _is_known(self, node: ast.expr) -> bool:
+        """Whether a value is no object of the file, which may keep what it is compared with."""
+        match node:
+            case ast.Constant():
+                return True
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                return all(map(self._is_known, elements))
+            case ast.Call(func=func):
+                return self._called(func) in allowed.BUILTINS | allowed.ASKED | allowed.TEXTS | _PASSES
+            case ast.Name() | ast.Attribute():
+                called = self._called(node)
+                return called in allowed.BUILTINS or _dotted(node)[0] in self.file.aliases
+            case _:
+                return False
 
     # Statements.
 
@@ -525,9 +617,12 @@ class _Reading(ast.NodeVisitor):
         if isinstance(node.value, ast.Constant):
             return
         if isinstance(node.value, ast.Call) and self._called(node.value.func) in allowed.PRINTS:
-            with self._in(shows=True):
+            with self._in(shows=True, aside=True):
                 for part in (*node.value.args, *(keyword.value for keyword in node.value.keywords)):
                     self.visit(part)
+            for keyword in node.value.keywords:
+                if keyword.arg not in ("sep", "end", "flush") and self._called(keyword.value) not in allowed.STREAMS:
+                    self.tell(node, f"`{keyword.arg or '**'}` of a call that prints")
             return
         self.visit(node.value)
 
@@ -540,15 +635,22 @@ class _Reading(ast.NodeVisitor):
 
     def visit_Assert(self, node: ast.Assert) -> None:
         """An assertion only stops the step."""
-        with self._in(stops=True):
+        with self._in(stops=True, aside=True):
             self.visit(node.test)
         if node.msg is not None:
-            with self._in(shows=True):
+            with self._in(shows=True, aside=True):
                 self.visit(node.msg)
+
+    def visit_Match(self, node: ast.Match) -> None:
+        """A value is matched by what it is: that it is a list is for what stands there as one."""
+        listed = any(isinstance(part, ast.MatchSequence) for case in node.cases for part in ast.walk(case.pattern))
+        if listed and not isinstance(node.subject, ast.Tuple):
+            self.tell(node, "`case [...]`")
+        self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> None:
         """What is raised may write values out."""
-        with self._in(shows=True):
+        with self._in(shows=True, aside=True):
             for part in (node.exc, node.cause):
                 if part is not None:
                     self.visit(part)
@@ -591,12 +693,27 @@ class _Reading(ast.NodeVisitor):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         """What is imported is looked at where it is used."""
 
+    def visit_Delete(self, node: ast.Delete) -> None:
+        """What is deleted is no name: that would be another again."""
+        for target in node.targets:
+            if isinstance(target, ast.Name) and not self._is_local(target.id):
+                self.tell(node, f"`del {target.id}`")
+            self.visit(target)
+
+    def visit_Global(self, node: ast.Global) -> None:
+        """A name of the file is one of it, unless a function around has it as well."""
+        for name in node.names:
+            if self._is_local(name):
+                self.tell(node, f"`{name}`, which is a name of the file and of a function around")
+
     # Functions and classes.
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         """A function is its decorators and defaults, read where it stands, and its body with names of its own."""
         if self.scopes and self.scopes[-1][0] and _is_special(node.name) and node.name not in allowed.SPECIAL:
             self.tell(node, f"`{node.name}`")
+        if self.scopes and self.scopes[-1][0] and _is_special(node.name) and node.name not in _RAISING:
+            self.walk.swallows.append(node.name)
         for part in node.decorator_list:
             self.visit(part)
         self._annotation(node.returns)
@@ -646,9 +763,22 @@ class _Reading(ast.NodeVisitor):
         called = self._called(node)
         return called in allowed.BASES or (bool(called) and self.walk.beside(self.file, called) is not None)
 
+    def is_made_by(self, node: ast.expr) -> bool:
+        """Whether what is said of a type asks an object of the file."""
+        asked = [part.value for part in ast.walk(node) if isinstance(part, ast.Subscript)]
+        joined = (one for part in ast.walk(node) if isinstance(part, ast.BinOp) for one in (part.left, part.right))
+        return any(
+            isinstance(maker, Definition) or any(isinstance(part, ast.Call) for part in ast.walk(maker))
+            for part in (*asked, *joined)
+            for maker in self.file.makers.get(_root(part), ())
+            if not (isinstance(maker, ast.ClassDef) and part not in asked)
+        )
+
     def _annotation(self, node: ast.expr | None) -> None:
         """Look at what is said of a type: it is run, and left, where the function is made."""
-        if node is not None and any(isinstance(part, ast.Call) for part in ast.walk(node)):
+        if node is None:
+            return
+        if any(isinstance(part, ast.Call) for part in ast.walk(node)) or self.is_made_by(node):
             self.visit(node)
 
     def visit_ListComp(self, node: ast.ListComp) -> None:
@@ -664,9 +794,12 @@ class _Reading(ast.NodeVisitor):
         self._comprehension(node, [node.key, node.value])
 
     def _comprehension(self, node: Comprehension, parts: Sequence[ast.expr]) -> None:
+        first = node.generators[0].iter
+        self._in_order(first)
         with self._scope(_bound([generator.target for generator in node.generators])):
             for generator in node.generators:
-                self._in_order(generator.iter)
+                if generator.iter is not first:
+                    self._in_order(generator.iter)
                 for part in (generator.target, *generator.ifs):
                     self.visit(part)
             for part in parts:
@@ -682,11 +815,20 @@ class _Reading(ast.NodeVisitor):
         self.scopes.pop()
 
     @contextmanager
-    def _in(self, *, stops: bool = False, shows: bool = False) -> Generator[None]:
-        before = self.stops, self.shows
-        self.stops, self.shows = stops, shows
+    def _in(self, *, stops: bool = False, shows: bool = False, aside: bool = False) -> Generator[None]:
+        before = self.stops, self.shows, self.aside
+        self.stops, self.shows, self.aside = stops, shows, self.aside or aside
         yield
-        self.stops, self.shows = before
+        self.stops, self.shows, self.aside = before
+
+
+def _is_bare(node: ast.ClassDef) -> bool:
+    """Whether a class has nothing of its own."""
+    return all(isinstance(part, ast.Pass) or _is_text(part) for part in node.body)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _is_named_tuple(node: ast.stmt) -> bool:
@@ -744,24 +886,97 @@ def _bound(parts: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def _look_at_loading(walk: _Walk, file: _File) -> None:
-    """Tell what a file changes that is not its own when it is loaded, and reach its functions that run then."""
+    """Tell what a file changes that is not its own when it is loaded, and reach what runs then and may change it."""
     for statement in file.tree.body:
-        if isinstance(statement, Definition):
-            parts = list(statement.decorator_list)
-        elif isinstance(statement, (ast.Import, ast.ImportFrom)) or _is_main(statement):
-            parts = []
-        else:
-            parts = list(_run_at_once(statement))
-        for part in parts:
-            _look_at_what_runs(walk, file, part)
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            continue
+        for part in _run_at_once(statement):
+            _look_at_what_is_set(walk, file, part)
+            if not _is_main(statement):
+                _look_at_what_runs(walk, file, part)
+        if isinstance(statement, ast.Try) and _is_instead(statement):
+            _note_instead(walk, file, statement)
+        elif not (_is_main(statement) or _is_plain(file, statement) or _is_loose(file, statement)):
+            walk.look_at(file, statement)
+
+
+def _is_plain(file: _File, statement: ast.stmt) -> bool:
+    """Whether a statement makes names of the file and does nothing else."""
+    match statement:
+        case ast.ClassDef(body=body):
+            return all(_is_plain(file, part) for part in body) and not _is_decorated(file, statement)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return not _is_decorated(file, statement)
+        case ast.Pass():
+            return True
+        case ast.Assign(targets=targets, value=value):
+            names = [one for target in targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
+            return all(isinstance(one, ast.Name) for one in names) and not _is_method_called(file, value)
+        case ast.AnnAssign(target=ast.Name(), value=value):
+            return value is None or not _is_method_called(file, value)
+        case _:
+            return _is_text(statement)
+
+
+def _is_decorated(file: _File, node: Definition) -> bool:
+    """Whether a decorator is the file's own, or an object of it: it may put the function elsewhere."""
+    roots = (part.func if isinstance(part, ast.Call) else part for part in node.decorator_list)
+    return any(_root(part) in file.makers for part in roots)
+
+
+def _is_method_called(file: _File, node: ast.expr) -> bool:
+    """Whether a method is called that may change an object of the file."""
+    return any(
+        isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Attribute)
+        and (part.func.attr in allowed.CHANGES or part.func.attr in file.fields)
+        for part in ast.walk(node)
+    )
+
+
+def _is_loose(file: _File, statement: ast.stmt) -> bool:
+    """Whether a statement sets what no step that is judged depends on."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=func)):
+            name, rest = _dotted(func)
+            dotted = file.aliases.get(name, (name,))[0]
+            return name not in file.makers and ".".join((dotted, *rest)) in allowed.LOOSE
+        case ast.Assign(targets=[ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr="environ"))]):
+            return file.aliases.get(name) == ("os",)
+        case _:
+            return False
+
+
+def _is_instead(node: ast.Try) -> bool:
+    """Whether a statement imports what may be missing, and makes names in its place."""
+    made = (part for handler in node.handlers for part in handler.body)
+    makes = (ast.Import, ast.ImportFrom, ast.Pass, ast.Assign, ast.FunctionDef)
+    own = all(isinstance(part, (ast.Import, ast.ImportFrom)) for part in node.body)
+    return own and all(isinstance(part, makes) for part in made) and not node.orelse and not node.finalbody
+
+
+def _note_instead(walk: _Walk, file: _File, node: ast.Try) -> None:
+    """Note the names that are others where a module is missing; for numba functions stand as they are in Python."""
+    modules = {dotted for part in node.body for _, dotted in _aliases(ast.Module([part], []))}
+    imported = {name for part in node.body for name, _ in _aliases(ast.Module([part], []))}
+    of_numba = {_top(module) for module in modules} == {"numba"}
+    for handler in node.handlers:
+        for part in handler.body:
+            names = set(_made(part)) | {name for name, _ in _aliases(ast.Module([part], []))}
+            for name in names:
+                if not (of_numba and name in imported):
+                    walk.either.append((file, name, part.lineno))
 
 
 def _run_at_once(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a statement with its parts, without the bodies of functions and classes inside it."""
+    """Yield a statement with its parts, without the bodies of functions inside it."""
     yield node
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, (*Definition.__args__, ast.Lambda)):
-            yield from _run_at_once(child)
+    if isinstance(node, ast.Lambda):
+        return
+    is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    parts = [*node.decorator_list, node.args] if is_function else ast.iter_child_nodes(node)
+    for child in parts:
+        yield from _run_at_once(child)
 
 
 def _look_at_what_runs(walk: _Walk, file: _File, node: ast.AST) -> None:
@@ -776,13 +991,25 @@ def _look_at_what_runs(walk: _Walk, file: _File, node: ast.AST) -> None:
                     walk.tell(file, part.lineno, f"`{file.aliases[part.id][0]}`, which is given away when it is loaded")
         case ast.Name(id=name, ctx=ast.Load()) if name in allowed.ELSEWHERE and name not in file.makers:
             walk.tell(file, node.lineno, f"`{name}`, which is called when it is loaded")
+        case ast.FunctionDef(args=arguments, returns=returns) | ast.AsyncFunctionDef(args=arguments, returns=returns):
+            reading = _Reading(walk, file)
+            own = (part.annotation for part in ast.walk(arguments) if isinstance(part, ast.arg))
+            for annotation in (*own, returns):
+                if annotation is not None and reading.is_made_by(annotation):
+                    reading.visit(annotation)
+        case _:
+            pass
+
+
+def _look_at_what_is_set(walk: _Walk, file: _File, node: ast.AST) -> None:
+    match node:
         case (
             ast.Subscript(value=ast.Attribute(attr="__dict__" | "modules" as name), ctx=ast.Store() | ast.Del())
             | ast.Attribute(value=ast.Attribute(attr="__dict__" | "modules" as name))
         ):
             walk.tell(file, node.lineno, f"`{name}`, which may be changed when it is loaded")
-        case ast.Attribute(ctx=ast.Store() | ast.Del()):
-            name, rest = _dotted(node)
+        case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
+            name, rest = _dotted(node if isinstance(node, ast.Attribute) else node.value)
             if name in file.aliases and _is_needed(walk, file, name, rest):
                 dotted = ".".join((file.aliases[name][0], *rest))
                 walk.tell(file, node.lineno, f"`{dotted}`, which is set when it is loaded")
@@ -824,6 +1051,8 @@ def _changed_names(node: ast.AST, local: frozenset[str]) -> Iterator[tuple[str, 
         name = _root(target)
         if name and name not in local:
             yield name, target.lineno
+    if local and isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id not in local:
+        yield node.value.id, node.lineno
     for child in ast.iter_child_nodes(node):
         yield from _changed_names(child, local)
 

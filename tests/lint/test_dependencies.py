@@ -57,6 +57,7 @@ STEP = "def step(x, eps, rng):\n    return "
 KEEP = "K = [0]\ndef keep(q):\n    K[0] = q\n"
 SEEDED = "import numpy as np; from numpy.random import default_rng\n"
 NOISE = "def step(x, eps):\n    return x + "
+LEVEL = "from logging import getLogger\ndef hidden(*_):\n    return getLogger().level\n"
 READS = {
     "import os\ndef step(x, eps, rng):\n    return x * (os.environ.get('A', '') == '')\n": (3, "os.environ.get"),
     "import os as o\ndef step(x, eps, rng):\n    return x * len(o.environ)\n": (3, "os.environ"),
@@ -152,6 +153,52 @@ READS = {
     "import functools\nclass A:\n    cache_info = hits = 0\n@functools.cache\ndef f(k):\n    return k\n"
     f"{NOISE}f(1) * f.cache_info().hits\n": (8, "cache_info"),
     f"class A:\n    gi_frame = f_builtins = 0\n{NOISE}len((q for q in [1]).gi_frame.f_builtins)\n": (4, "gi_frame"),
+    # what only stops a step, or is printed, and does more
+    "def step(x, eps):\n    noise = []\n    assert noise.append(eps) is None\n    return x + sum(noise)\n": (
+        3,
+        "append",
+    ),
+    "def step(x, eps):\n    print(t := str(x))\n    return x * len(t)\n": (2, ":="),
+    "class A:\n    def write(self, s):\n        self.s = s\ndef step(x, eps):\n    a = A()\n    print(x, file=a)\n"
+    "    return x * len(a.s)\n": (6, "file"),
+    "class A:\n    def __getitem__(self, k):\n        if isinstance(k, int):\n            raise IndexError\n"
+    f"        return 1\n{NOISE}sum(A())\n": (3, "isinstance"),
+    "import numpy as np\ndef f(v):\n    if np.isnan(v):\n        raise next(iter([]))\n    return 1\n"
+    f"{NOISE}sum(map(f, [x]))\n": (4, "next"),
+    "def begun(g):\n    g.a = 0\n    return True\n"
+    "def step(x, grad_U):\n    assert hasattr(grad_U, 'a') or begun(grad_U)\n    return grad_U(x)\n": (5, "begun"),
+    "class A:\n    def __eq__(self, o):\n        self.o = o\n        return True\ndef step(x, eps):\n    a = A()\n"
+    "    assert a == isinstance(x, int)\n    return x * a.o\n": (7, "isinstance"),
+    # what runs when the file is loaded
+    f"{LEVEL}T = {{'f': abs}}\nT['f'] = hidden\n{NOISE}T['f'](1)\n": (3, "logging.getLogger"),
+    f"{LEVEL}class A:\n    def go(self):\n        return 1\nA.go = hidden\n{NOISE}A().go()\n": (3, "logging.getLogger"),
+    f"{LEVEL}T = [1]\nif hidden():\n    T[0] = 0\n{NOISE}T[0]\n": (3, "logging.getLogger"),
+    f"{LEVEL}class A:\n    def __getitem__(self, g):\n        self.go = g\n        return g\nR = A()\n"
+    "def step(x: R[hidden], eps):\n    return x * R.go()\n": (3, "logging.getLogger"),
+    f"{LEVEL}import numpy as np\nm = np\nm.sqrt = hidden\n{NOISE}np.sqrt(x)\n": (6, "sqrt"),
+    f"{LEVEL}__builtins__['abs'] = hidden\n{NOISE}abs(x)\n": (4, "__builtins__"),
+    f"{LEVEL}U = hidden\n{NOISE}U(x)\n": (3, "logging.getLogger"),
+    f"{LEVEL}T = [abs]\n_ = T.append(hidden)\n{NOISE}T[-1](x)\n": (3, "logging.getLogger"),
+    f"{LEVEL}class R:\n    def add(self, f):\n        self.f = f\n        return f\nr = R()\n@r.add\ndef g():\n"
+    f"    return hidden()\n{NOISE}r.f()\n": (3, "logging.getLogger"),
+    f"import numpy as np\n{NOISE}x\nif __name__ == '__main__':\n    np.sqrt = abs\n": (5, "numpy.sqrt"),
+    f"if __name__ == 'production':\n    abs = len\n{NOISE}abs(x)\n": (1, "__name__"),
+    f"W = [1]\ndef off():\n    w = W\n    w[0] = 0\n{NOISE}W[0]\n": (6, "W"),
+    f"W = 0\ntry:\n    import cupy\nexcept ImportError:\n    W = 1\n{NOISE}W\n": (5, "W"),
+    # names
+    f"{LEVEL}def step(x, eps):\n    return x * [getLogger for getLogger in [getLogger()]][0]\n": (
+        5,
+        "logging.getLogger",
+    ),
+    f"{LEVEL}def step(x, eps):\n    getLogger = 1\n    def inner():\n        global getLogger\n"
+    "        return getLogger()\n    return x * inner()\n": (7, "getLogger"),
+    f"{LEVEL}_C__get = hidden\n__get = abs\nclass C:\n    def go(self):\n        return __get()\n{NOISE}C().go()\n": (
+        *(8, "__get"),
+    ),
+    f"__import__ = 0\ndel __import__\n{NOISE}__import__('os')\n": (2, "del __import__"),
+    "def step(x, eps):\n    match x:\n        case [*_]:\n            return x\n    return -x\n": (2, "case"),
+    f"def w(dtype):\n    return dtype == 'f4'\n{NOISE}w(dtype=x.dtype)\n": (4, "dtype"),
+    f"def sorted(v):\n    return v | v\nD = {{'a': 1}}\n{NOISE}len([k for k in sorted(D.keys())])\n": (5, "keys"),
     "from elsewhere import f\ndef step(x, eps, rng):\n    return f(x)\n": (3, "elsewhere.f"),
 }
 
@@ -204,6 +251,8 @@ def test_what_follows_from_the_arguments_alone_is_let_pass(
 
 
 BESIDE = {
+    "f = abs\nfrom logging import getLogger as f\n": "`logging.getLogger`",
+    "def f(x):\n    return x\ndel f\ndef __getattr__(name):\n    return abs\n": "`beside.f`",
     "import math\nimport os\nSCALE = len(os.environ)\ndef f(x):\n    return SCALE * x\n": "beside.py:3: it depends on",
     "from beneath import g as f\n": "`beneath.g`",
     "import numpy as np\nnp.sqrt = abs\ndef f(x):\n    return x\n": "beside.py:2: it depends on `numpy.sqrt`",
@@ -223,10 +272,33 @@ def test_a_file_that_is_named_like_a_module_is_read_in_its_place(told: Callable[
     assert "math.py:2: it depends on `os.environ.get`" in said
 
 
+STARS = [
+    "from logging import getLogger\ndef abs(v):\n    return getLogger().level\n",
+    "from logging import getLogger as abs\n",
+]
+
+
+@pytest.mark.parametrize("other", STARS)
+def test_what_a_star_gives_comes_before_what_python_has(other: str, told: Callable[..., tuple[str, ...]]) -> None:
+    for own in ("", "def abs(v):\n    return v\n"):
+        said = told(f"{own}from beside import *\n" + STEP + "abs(x)\n", beside=other)
+        assert any("`logging.getLogger`" in one for one in said), said
+
+
+def test_a_folder_of_files_is_loaded_as_well(told: Callable[..., tuple[str, ...]], tmp_path: Path) -> None:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("import package.part\npackage.part.f = abs\n", encoding="utf-8")
+    (tmp_path / "package" / "part.py").write_text("def f(x):\n    return x\n", encoding="utf-8")
+    said = told("from package.part import f\n" + STEP + "f(x)\n")
+    assert any("__init__.py:2" in one for one in said), said
+
+
 def test_what_is_replaced_is_not_looked_at(told: Callable[..., tuple[str, ...]]) -> None:
     text = "import numpy as np\nX = np.loadtxt('data.csv')\n" + STEP + "x * X\n"
     assert told(text, "X") == ()
     (said,) = told(text)
+    assert "own.py:2: it depends on `numpy.loadtxt`" in said
+    (said,) = told("import numpy as np\nX = np.loadtxt('data.csv')\nY = X\n" + STEP + "x * X * Y\n", "X")
     assert "own.py:2: it depends on `numpy.loadtxt`" in said
 
 

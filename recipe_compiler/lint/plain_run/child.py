@@ -21,7 +21,7 @@ import numpy as np
 
 from .compiler import Compiler
 from .generators import Draws, LegacyDraws, numpy_names, python_names
-from .handed import Handed, KeptArrayError
+from .handed import Handed, KeptElsewhereError
 from .operations import Functions, in_floats
 from .returned import returned
 from .slots import numbers_of, slots
@@ -273,7 +273,7 @@ def _run_file(file: str, text: str) -> Json:
 
 
 def _said(error: BaseException) -> str:
-    if isinstance(error, (OtherDrawsError, KeptArrayError)):
+    if isinstance(error, (OtherDrawsError, KeptElsewhereError)):
         return str(error)
     said = " ".join(str(error).split())[:200]
     return f"it raises {type(error).__name__}{f': {said}' if said else ''}"
@@ -312,6 +312,9 @@ def _values(
     given = {item["name"]: _given(item, call, scalar, functions, generator) for item in call["given"]}
     names.update({name: given[name] for name in request["globals"]})
     result = step(*(given[name] for name in request["positional"]), **{key: given[key] for key in request["keywords"]})
+    marked = next((name for name, one in given.items() if getattr(one, "__dict__", None)), None)
+    if marked is not None:
+        raise KeptElsewhereError(f"it sets an attribute of {marked}, which others may read and set")
     values = returned(result, request["outputs"], request["called"], given)
     found = [_real(value) for value in values]
     if looked_at:

@@ -11,8 +11,8 @@ from .state import KeptState, is_pythons
 RETURN_A_COPY = "which the next call may overwrite: return a copy"
 
 
-class KeptArrayError(BaseException):
-    """Something that was returned, or given as the state, is kept by the file, or changed by a later call."""
+class KeptElsewhereError(BaseException):
+    """Something that was returned or given is kept by the file, changed by a later call, or keeps something itself."""
 
 
 class Handed:
@@ -25,17 +25,19 @@ class Handed:
         """Look at what a call returned and was given as the state, and at that of calls before.
 
         Raises:
-            KeptArrayError: the file keeps some of it, or this call changed what was returned before.
+            KeptElsewhereError: the file keeps some of it, or this call changed what was returned before.
         """
         if any(array.tobytes() != held for array, held in self.before):
-            raise KeptArrayError(f"a call changes an array that an earlier one returned or was given, {RETURN_A_COPY}")
+            raise KeptElsewhereError(
+                f"a call changes an array that an earlier one returned or was given, {RETURN_A_COPY}"
+            )
         own = [*_changeable(KeptState(file), values)]
         for name, value in names.items():
             if is_pythons(name) or name in replaced:
                 continue
             kept = [*_changeable(KeptState(file), [value])]
             if any(_is_shared(one, other) for one in own for other in kept):
-                raise KeptArrayError(
+                raise KeptElsewhereError(
                     f"it returns, or is given, an array that the file keeps in {name}, {RETURN_A_COPY}"
                 )
         self.before += [(one, one.tobytes()) for one in own if isinstance(one, np.ndarray)]
