@@ -183,6 +183,9 @@ def _is_main(statement: ast.stmt) -> bool:
             return False
 
 
+_Beside = tuple[_File | None, str, tuple[str, ...]]
+"""A file that was found, None where it cannot be read, the module's name, and what is asked of it."""
+
 # What is reached of files.
 
 
@@ -197,6 +200,9 @@ class _Walk:
         self.seen: set[int] = set()
         self.left: list[tuple[_File, ast.stmt]] = []
         self.fields: set[str] = set()
+        self.modules: dict[tuple[Path, str], _Beside | None] = {}
+        self.within: set[tuple[Path, str]] = set()
+        """Names of files that are looked for, of which others may be looked for in turn."""
         self.made: dict[int, tuple[_File, ast.Call, str, bool]] = {}
         """Calls that make a generator, or seed one, and whether they may be made more than once."""
         self.asked: list[tuple[_File, int, str]] = []
@@ -228,6 +234,16 @@ class _Walk:
         for statement in file.makers[name]:
             self.look_at(file, statement)
 
+    @contextmanager
+    def once(self, file: _File, name: str) -> Generator[bool]:
+        """Say whether a name of a file is not being looked for already: files may import each other."""
+        key = (file.path, name)
+        is_first = key not in self.within
+        self.within.add(key)
+        yield is_first
+        if is_first:
+            self.within.discard(key)
+
     def look_at(self, file: _File, statement: ast.stmt) -> None:
         """Look at a statement that runs when the file is loaded."""
         if id(statement) not in self.seen:
@@ -258,11 +274,17 @@ class _Walk:
                 why = "with a seed in what runs again" if again else "with a seed, beside another generator"
                 self.tell(file, node.lineno, f"`{called}` {why}: both may draw the same numbers")
 
-    def beside(self, file: _File, dotted: str) -> "tuple[_File | None, str, tuple[str, ...]] | None":
+    def beside(self, file: _File, dotted: str) -> _Beside | None:
         """Return the file in the folder that a module is, None where it cannot be read, its name, and what is asked.
 
         None of a module that is none of the folder's.
         """
+        key = (file.path, dotted)
+        if key not in self.modules:
+            self.modules[key] = self._beside(file, dotted)
+        return self.modules[key]
+
+    def _beside(self, file: _File, dotted: str) -> _Beside | None:
         level = len(dotted) - len(dotted.lstrip("."))
         above = file.path.parents
         folder = above[min(level, len(above)) - 1] if level else self.main.path.parent
@@ -379,15 +401,21 @@ class _Reading(ast.NodeVisitor):
 
     def _starred(self, node: ast.AST, name: str, rest: tuple[str, ...]) -> bool:
         """Whether a name may come of a module of which all names were imported; of one of the folder it is read."""
+        looked = False
+        for other in self._of_stars(name):
+            with self.walk.once(other, name) as is_first:
+                if is_first:
+                    _Reading(self.walk, other)._name(node, name, rest)
+                    looked = True
+        return looked or any(f"{module}.{name}" in allowed.NAMES for module in self.file.stars)
+
+    def _of_stars(self, name: str) -> Iterator[_File]:
+        """Yield the files in the folder of which a name may come that were imported with all their names."""
         for module in self.file.stars:
             found = self.walk.beside(self.file, module)
-            if found is None and f"{module}.{name}" in allowed.NAMES:
-                return True
             other = found and found[0]
             if other is not None and (other.stars or name in other.makers or name in other.aliases):
-                _Reading(self.walk, other)._name(node, name, rest)
-                return True
-        return False
+                yield other
 
     def _of_module(self, node: ast.AST, dotted: str, rest: tuple[str, ...]) -> None:
         """Look at what is asked of a module: of one of the folder it is read."""
@@ -425,8 +453,9 @@ class _Reading(ast.NodeVisitor):
             if asked[0] in file.makers:
                 self.walk.reach(file, asked[0], getattr(node, "lineno", 0))
                 self._attributes(node, asked[1:])
-            for dotted in file.aliases.get(asked[0], ()):
-                _Reading(self.walk, file)._of_module(node, dotted, asked[1:])
+            with self.walk.once(file, asked[0]) as is_first:
+                for dotted in file.aliases.get(asked[0], ()) if is_first else ():
+                    _Reading(self.walk, file)._of_module(node, dotted, asked[1:])
 
     def _attributes(self, node: ast.AST, names: Sequence[str]) -> None:
         for name in names:
@@ -514,9 +543,12 @@ class _Reading(ast.NodeVisitor):
     def _called(self, func: ast.expr) -> str:
         """Return the dotted name of what is called: of a module, or of Python."""
         name, rest = _dotted(func)
-        if not name or self._is_local(name) or name in self.file.makers:
+        modules = {*self.file.aliases.get(name, (name,))}
+        own = self._is_local(name) or name in self.file.makers or any(self._of_stars(name))
+        if not name or own or len(modules) > 1:
             return ""
-        return ".".join((self.file.aliases.get(name, (name,))[0], *rest))
+        whole = ".".join((*modules, *rest))
+        return "" if self.walk.beside(self.file, whole) else whole
 
     def _typed(self, node: ast.expr) -> None:
         """Look at a type of numbers: that of another array is one."""
@@ -943,6 +975,8 @@ def _is_loose(file: _File, statement: ast.stmt) -> bool:
             return name not in file.makers and ".".join((dotted, *rest)) in allowed.LOOSE
         case ast.Assign(targets=[ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr="environ"))]):
             return file.aliases.get(name) == ("os",)
+        case ast.Assign(targets=[ast.Attribute(value=ast.Attribute(attr="flags"), attr="writeable")]):
+            return isinstance(statement.value, ast.Constant)
         case _:
             return False
 

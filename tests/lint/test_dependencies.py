@@ -152,6 +152,10 @@ READS = {
     },
     "import functools\nclass A:\n    cache_info = hits = 0\n@functools.cache\ndef f(k):\n    return k\n"
     f"{NOISE}f(1) * f.cache_info().hits\n": (8, "cache_info"),
+    f"{SEEDED}A = default_rng()\ndef g():\n    from os import times as default_rng\n{NOISE}A.normal()\n": (
+        2,
+        "os.times",
+    ),
     f"class A:\n    gi_frame = f_builtins = 0\n{NOISE}len((q for q in [1]).gi_frame.f_builtins)\n": (4, "gi_frame"),
     # what only stops a step, or is printed, and does more
     "def step(x, eps):\n    noise = []\n    assert noise.append(eps) is None\n    return x + sum(noise)\n": (
@@ -283,6 +287,25 @@ def test_what_a_star_gives_comes_before_what_python_has(other: str, told: Callab
     for own in ("", "def abs(v):\n    return v\n"):
         said = told(f"{own}from beside import *\n" + STEP + "abs(x)\n", beside=other)
         assert any("`logging.getLogger`" in one for one in said), said
+
+
+def test_what_a_star_gives_is_none_of_pythons_that_keep_nothing(told: Callable[..., tuple[str, ...]]) -> None:
+    text = (
+        "import numpy as np\nfrom beside import *\ndef step(x):\n    assert all(np.isfinite(x))\n    return x * K[0]\n"
+    )
+    said = told(text, beside="K = [0]\ndef all(v):\n    K[0] = v\n    return True\n")
+    assert any("own.py:4" in one for one in said), said
+    assert told(text, beside="K = [0]\n") == ()
+
+
+@pytest.mark.parametrize("text", ["from own import *\n", "from own import f\n"])
+def test_files_that_import_each_other_are_read_once(text: str, told: Callable[..., tuple[str, ...]]) -> None:
+    own = text.replace("own", "beside")
+    assert told(f"{own}{STEP}x\n", beside=text) == ()
+    made = told(f"{own}{STEP}f(x)\n", beside=f"{text}def f(x):\n    return x\n")
+    missing = told(f"{own}{STEP}open(x)\n", beside=text)
+    assert made == () or "*" in text
+    assert any("`open`" in one for one in missing)
 
 
 def test_a_folder_of_files_is_loaded_as_well(told: Callable[..., tuple[str, ...]], tmp_path: Path) -> None:
