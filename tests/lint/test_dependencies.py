@@ -349,3 +349,14 @@ def test_a_count_in_an_argument_is_not_proved(tmp_path: Path, step_finding: Call
     decision = step_finding(f"{path}:step", "well_of_any").decision
     assert isinstance(decision, Undecided)
     assert any("it depends on `calls` of a value" in one for one in decision.tried), decision.tried
+
+
+def test_an_attribute_of_an_argument_that_is_called_as_a_field_is_seen(
+    tmp_path: Path, step_finding: Callable[..., Finding]
+) -> None:
+    path = tmp_path / "own.py"
+    text = COUNTED.format(count="grad_U.calls = 1")
+    path.write_text(f"import numpy as np\n\n\nclass Own:\n    calls = 0\n\n{text}", encoding="utf-8")
+    decision = step_finding(f"{path}:step", "well_of_any").decision
+    assert isinstance(decision, Undecided)
+    assert "it sets an attribute of grad_U" in decision.tried[0]
