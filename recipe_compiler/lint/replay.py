@@ -14,6 +14,7 @@ from hashlib import sha256
 from random import Random
 from typing import Any, NoReturn
 
+import flint
 import numpy as np
 from flint import arb
 
@@ -64,6 +65,9 @@ LARGEST = 1e290
 BISECTIONS = 32
 BESIDE = 2.0**-24
 """How near to the uniform draw that decides those are that it is run with, relative to it."""
+
+BITS = 53
+"""Those of doubles: what rounding may do to a number is read off balls of as many."""
 
 SEED = 20150601
 """Of a generator of NumPy's own."""
@@ -118,6 +122,11 @@ class _Call:
 
 def replayed(ask: Binding, subject: Subject, sizes: Sequence[Sizes], answer: FileOutcome) -> FileOutcome:
     """Return what was followed of a step, without what it does not do with plain numbers."""
+    with flint.ctx.workprec(BITS):
+        return _replayed(ask, subject, sizes, answer)
+
+
+def _replayed(ask: Binding, subject: Subject, sizes: Sequence[Sizes], answer: FileOutcome) -> FileOutcome:
     calls: list[_Call] = []
     cases: list[Trace | Untraced] = list(answer.cases)
     for k, (at, case) in enumerate(zip(sizes, answer.cases, strict=False)):

@@ -69,7 +69,7 @@ REFUSED = {
         ("model.yaml", 7, "the derivative of trigamma"),
     ),
     "an inverse in every step": (
-        ("m: {shape: 2}", "-norm2(m)/2", "-y*(m.T @ inv(m @ m.T + I) @ m)"),
+        ("m: {shape: 2}", "-norm2(m)/2", "-y*(m.T @ inv(m @ m.T - I) @ m)"),
         ("build.yaml", 5, "the inverse of a matrix that depends on the state"),
     ),
 }

@@ -383,7 +383,7 @@ IN_ROWS: dict[str, tuple[str, str, str, str, str]] = {
         "rows", "theta_theta / (2.0 * prior_variance) + U_value", "U_value", "in U", "hmc",
     ),
     "the prior left out of small rows": (
-        "small rows", "log_of_state + theta_theta / (2.0 * prior_variance)\n", "log_of_state\n", "in U", "hmc",
+        "small rows", "log_of_constants + theta_theta / (2.0 * prior_variance)\n", "log_of_constants\n", "in U", "hmc",
     ),
     "a prior of twice its variance": ("rows", "theta_theta / (2.0 * prior_variance)", "theta_theta / (4.0 * prior_variance)", "in U", "hmc"),
     "a datum left out": ("rows", "    for row in range(N):\n        weight_2", "    for row in range(N - 1):\n        weight_2", "in U", "hmc"),
