@@ -380,7 +380,7 @@ sqrtcoth(x): where(_x == 0, 1, where(_x > 0, sqrt(abs(_x))/tanh(sqrt(abs(_x))), 
 sigmoid(x): 1/(exp(-_x) + 1); softplus(x): log(exp(_x) + 1); logsumexp(x): log(sum(exp(_x))); reciprocal(x): 1/_x
 softmax(x): exp(_x)/sum(exp(_x))
 ndtr(x): (1 + erf(_x/sqrt(2)))/2; log_ndtr(x): log(ndtr(_x)); inverse_mills(x): exp(-_x**2/2)/(sqrt(2*pi)*ndtr(_x))
-erfc(x): 1 - erf(_x)
+erfc(x): 1 - erf(_x); gp_exp_quad_cov(x, y, z): _y**2*exp(-(_x @ exp(0*_x).T - exp(0*_x) @ _x.T)**2/(2*_z**2))
 cosh(x): (exp(_x) + exp(-_x))/2; sinh(x): (exp(_x) - exp(-_x))/2; tanh(x): 1 - 2/(exp(2*_x) + 1)
 sec(x): 1/cos(_x); csc(x): 1/sin(_x); cot(x): cos(_x)/sin(_x); acot(x): atan(1/_x)
 asin(x): 2*atan(_x/(1 + sqrt(1 - _x**2))); acos(x): pi/2 - 2*atan(_x/(1 + sqrt(1 - _x**2)))
@@ -933,15 +933,15 @@ class Page(Field):
                 return array([[constant(kind == "o" or (kind in "ei" and i == j)) for j in range(m)] for i in range(n)])
             case ast.Call(ast.Name(name), [one, *rest]) if name in JOINED:
                 return functools.reduce(lambda A, x: self._meant(f"{name}(x, y)", A, read(x)), rest, read(one))
-            case ast.Call(ast.Name(name), args) if f"{name}({', '.join('xy'[: len(args)])})" in MEANINGS:
-                return self._meant(f"{name}({', '.join('xy'[: len(args)])})", *map(read, args))
+            case ast.Call(ast.Name(name), args) if f"{name}({', '.join('xyz'[: len(args)])})" in MEANINGS:
+                return self._meant(f"{name}({', '.join('xyz'[: len(args)])})", *map(read, args))
             case ast.Call(ast.Name(name), args) if (meaning := spelled(name, args)) is not None:
                 return read(meaning)
             case _:
                 raise UnreadError(ast.unparse(ast.fix_missing_locations(node))[:80])
 
     def _meant(self, head: str, *given: Array) -> Array:
-        self.beside, outer = {**self.beside, **dict(zip(("_x", "_y"), given, strict=False))}, self.beside
+        self.beside, outer = {**self.beside, **dict(zip(("_x", "_y", "_z"), given, strict=False))}, self.beside
         try:
             return self._read(MEANINGS[head], None)
         finally:
@@ -966,7 +966,7 @@ class Page(Field):
     def _name(self, name: str, scope: tuple[str, ...] | None) -> Array:
         require(scope is None or name in scope, f"{name} in a value that may not depend on it")
         if name in self.beside:
-            self.looks += name not in ("_x", "_y")  # arguments are read with the formula
+            self.looks += name not in ("_x", "_y", "_z")  # arguments are read with the formula
             return self.beside[name]
         if name in self.d.bind:
             return self.fit(self.d.bind[name], *self.shape(self.d.declared[name]))
