@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-import flint
 import sympy
 from flint import arb, fmpq
 from sympy import Expr
@@ -136,10 +135,3 @@ BALLS = ProgramArithmetic(
     arb.pi,
 )
 """Balls that contain the value; what is not certainly defined is not finite."""
-
-
-def precision(bits: int) -> int:
-    """Set the precision of balls and return what it was."""
-    before = flint.ctx.prec
-    flint.ctx.prec = bits
-    return before
