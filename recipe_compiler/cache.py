@@ -1,4 +1,4 @@
-"""What commands found out, kept for the next one: verdicts of documents, and texts that were read back.
+"""What commands found out, kept for the next one: verdicts of documents, texts that were read back, and plans.
 
 Entries are small texts under names made of all that they depend on, each with its digest. An entry that is not there,
 or not as it was written, is found out again; none can be found under another's name. Verdicts depend on the document,
@@ -153,7 +153,7 @@ def check_once(document: Document, cache: Cache, *, advisory: bool = True) -> Re
     Raises:
         ModelError: a formula that has no meaning in index notation.
     """
-    key = tuple(_key(document)) if cache.folder is not None else ()
+    key = tuple(key_of(document)) if cache.folder is not None else ()
     for what in (ALL,) if advisory else (ALL, REQUIRED):
         if (text := cache.read(what, key)) is not None:
             return from_text(text)
@@ -166,7 +166,7 @@ def check_once(document: Document, cache: Cache, *, advisory: bool = True) -> Re
     of_builds = tuple(_key_of_findings(document)) if isinstance(document, Build) and key else ()
     text = cache.read(FINDINGS, of_builds) if of_builds and advisory else None
     report = check(document, advisory=advisory, findings=None if text is None else from_text(text).findings)
-    if report.verdict is not Verdict.REFUTED and not any(_by_limit(finding) for finding in report.findings):
+    if report.verdict is not Verdict.REFUTED and within_limits(report):
         cache.write(ALL if advisory else REQUIRED, key, to_text(report))
         if of_builds and advisory and text is None:
             cache.write(FINDINGS, of_builds, to_text(report))
@@ -183,7 +183,8 @@ def from_text(text: str) -> Report:
     return _read(json.loads(text))
 
 
-def _key(document: Document) -> Iterator[str]:
+def key_of(document: Document) -> Iterator[str]:
+    """Yield what all depends on that is found out about a document: itself, its files, the compiler."""
     yield compiler()
     yield digest(document)
     yield document.source.file
@@ -200,8 +201,9 @@ def _key_of_findings(build: Build) -> Iterator[str]:
     yield from (content(path) for path in files_of(build) if str(path) != build.source.file)
 
 
-def _by_limit(finding: Finding) -> bool:
-    return isinstance(finding.decision, Undecided) and finding.decision.by_limit
+def within_limits(report: Report) -> bool:
+    """Whether every claim of a report ended by itself: with more time it would be the same."""
+    return not any(isinstance(f.decision, Undecided) and f.decision.by_limit for f in report.findings)
 
 
 def _written(value: object) -> object:

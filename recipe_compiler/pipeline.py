@@ -20,19 +20,20 @@ Draws     --conclude-->    DataTree                  as ArviZ reads it
 """
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recipe_compiler.cache import NOTHING, Cache, check_once, compiler
+from recipe_compiler.cache import NOTHING, Cache, check_once, compiler, key_of, within_limits
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.header import header
 from recipe_compiler.emit.module import Module, emit_file, emit_module, renames
 from recipe_compiler.emit.sampler import sampler_of
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
+from recipe_compiler.planner.kept_plan import parts_of_data, plan_of_text, plan_text, processor
 from recipe_compiler.planner.pilot_chains import Walker
 from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.plan import Bent, Plan, plan, plan_of_bulk, trial
@@ -67,6 +68,8 @@ if TYPE_CHECKING:
 
 READ_BACK = "read-back"
 """Entries of the cache: that these texts were read back, and are what was verified."""
+PLANS = "plan"
+"""Entries of the cache: what was chosen for a build with these data."""
 OF_NOISE = ("gradient_noise", "noise_budget")
 """The claims that a plan which subtracts V rests on."""
 MOST_READ = 1000
@@ -216,8 +219,9 @@ def estimate(
 
 
 def plan_run(
-    build: Build, report: Report, data: Data | None = None, *, allow_undecided: bool = False, cache: Cache = NOTHING
-) -> tuple[Plan, Report]:
+    build: Build, report: Report, data: Data | None = None, *, allow_undecided: bool = False, cache: Cache = NOTHING,
+    begin: Callable[[], None] = lambda: None,
+) -> tuple[Plan, Report]:  # fmt: skip
     """Return a build with everything that `step_size: auto` leaves to be chosen from the data, and the verdicts on it.
 
     A build that leaves nothing to be chosen is returned as it is.
@@ -227,7 +231,8 @@ def plan_run(
         report: the verdicts about it.
         data: the fields of the target; None: from the file that the build names.
         allow_undecided: as of `compile_build`.
-        cache: as of `compile_build`.
+        cache: as of `compile_build`; plans are kept there too.
+        begin: called before a plan is made, not where it is kept.
 
     Raises:
         VerificationError, CompilerError: as of `compile_build`.
@@ -236,6 +241,30 @@ def plan_run(
     """
     if not build.is_planned:
         return Plan(build, ()), report
+    plans = NOTHING if build.target.gradient is not None else cache  # what that code depends on is not known
+    key = (*_key_of_plan(build, data), str(allow_undecided)) if plans.folder is not None else ()
+    kept = plans.read(PLANS, key)
+    if kept is not None:
+        found = plan_of_text(kept, build)
+        return found, check_once(found.build, cache)
+    begin()
+    found = _planned(build, report, data, allow_undecided=allow_undecided, cache=cache)
+    report = check_once(found.build, cache)
+    if key and not found.by_limit and plan_of_text(plan_text(found), build).build == found.build:
+        plans.write(PLANS, key, plan_text(found))
+    return found, report
+
+
+def _key_of_plan(build: Build, data: Data | None) -> Iterator[str]:
+    """Yield what a plan depends on; of data that are given, the numbers."""
+    yield from key_of(build)
+    yield repr(build.source.places)  # the order of entries, in which it is printed
+    yield processor()
+    yield from () if data is None else parts_of_data(data)
+
+
+def _planned(build: Build, report: Report, data: Data | None, *, allow_undecided: bool, cache: Cache) -> Plan:
+    """Return what is chosen for a build, as `plan_run` does."""
     data = _held(build, data)
     build = with_sizes(build, data)
     sizes = resolve_sizes(build, data)
@@ -250,15 +279,15 @@ def plan_run(
     starts = starts_of(tried, width, known_values(tried, sizes), sizes)
     names = sampled_names(tried, data, sizes)
     if build.has_acceptance:
-        found = plan_of_moves(build, module, Pilots.begun(emitted, tried, data), starts, names)
-        return found, check_once(found.build, cache)
+        return plan_of_moves(build, module, Pilots.begun(emitted, tried, data), starts, names)
+    of_noise: list[Report] = []
 
     def less() -> Subtracting | None:
-        return _subtracting(build, tried, module, data, cache)
+        return _subtracting(build, tried, module, data, cache, of_noise.append)
 
     found = plan(build, tried, module, emitted, inputs, starts, names, less)
     if not isinstance(found, Bent):
-        return found, check_once(found.build, cache)
+        return replace(found, by_limit=not all(map(within_limits, of_noise)))
 
     def walker_of(own: Plan | None) -> Walker:
         walked = tried if own is None else own.build
@@ -269,15 +298,21 @@ def plan_run(
         return Walker(run.module, run.build, data, 1.0 if own is None else own.damping)
 
     found = plan_of_bulk(build, found, walker_of, names)
-    return found, check_once(found.build, cache)
+    return replace(found, by_limit=not all(map(within_limits, of_noise)))
 
 
-def _subtracting(stated: Build, tried: Build, module: Module, data: Data, cache: Cache) -> Subtracting | None:
-    """Return the build on trial with V subtracted, compiled; None where that is no choice, or not proved."""
+def _subtracting(
+    stated: Build, tried: Build, module: Module, data: Data, cache: Cache, decided: Callable[[Report], None]
+) -> Subtracting | None:
+    """Return the build on trial with V subtracted, compiled; None where that is no choice, or not proved.
+
+    What was `decided` about it is told, whatever came of it.
+    """
     build = subtracting(stated, tried, module)
     if build is None:
         return None
     report = check_once(build, cache)
+    decided(report)
     if any(f.id in OF_NOISE and f.verdict is not Verdict.PROVED for f in report.findings):
         return None
     made = compile_build(build, report, allow_undecided=True, cache=cache)

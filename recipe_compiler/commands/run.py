@@ -95,9 +95,10 @@ def run_build(
         if code is not ExitCode.PROVED:
             _say_why_not(report, as_json=as_json)
             return code
-        if build.is_planned and not as_json and not only_plan:
-            say(f"planning: {_how_planned(build)}")
-        planned, report = plan_run(build, report, allow_undecided=allow_undecided, cache=cache)
+        planned, report = plan_run(
+            build, report, allow_undecided=allow_undecided, cache=cache,
+            begin=lambda: None if as_json or only_plan else say(f"planning: {_how_planned(build)}"),
+        )  # fmt: skip
         if only_plan:
             if as_json:
                 say_plan(planned, report)

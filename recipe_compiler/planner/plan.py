@@ -80,6 +80,8 @@ class Plan:
     """Why no run of it is to be believed."""
     damping: float = 1.0
     """Friction over that of one time of the bulk, around a mode."""
+    by_limit: bool = False
+    """Whether something was given up because it took too long: another time it may be chosen."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -30,8 +30,16 @@ def restated(build: Build, changes: Mapping[str, Mapping[str, Entry | None]]) ->
         document[section] = {name: entry for name, entry in whole.items() if entry is not None}
         if section in ORDERED:
             document[section] = [[name, entry] for name, entry in document[section].items()]
-    source = replace(build.source, document=json.dumps(document))
-    made = read_again(text_of(source), replace(build, source=source), in_memory=build.data is None)
+    return read_restated(build, text_of(replace(build.source, document=json.dumps(document))))
+
+
+def read_restated(build: Build, text: str) -> Build:
+    """Return the build that a text says in the place of the document of another.
+
+    Raises:
+        SpecError, ModelError: it means nothing.
+    """
+    made = read_again(text, build, in_memory=build.data is None)
     if not isinstance(made, Build):
         raise CompilerError(f"{build.name} with what was planned is no build")
     return made

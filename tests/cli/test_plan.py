@@ -28,7 +28,7 @@ data: {{file: rows.csv, x: [a, b, c], y: y}}
 run: {{step_size: auto, draws: 200}}
 """
     (tmp_path / "asked.yaml").write_text(text)
-    printed = recipe("run", "--plan", tmp_path / "asked.yaml")
+    printed = recipe("run", "--plan", "--no-cache", tmp_path / "asked.yaml")
     assert printed.code == 0, printed.err
     assert printed.out.startswith("# plan: around the mode")
     assert not list(tmp_path.glob("*/*.nc"))
@@ -50,6 +50,12 @@ run: {{step_size: auto, draws: 200}}
     told, ran = (json.loads(outcome.out) for outcome in as_json)
     assert told["plan"] == ran["plan"] == plan
     assert told["build"].splitlines() == [line for line in printed.out.splitlines() if not line.startswith("# ")]
+
+    again = recipe("run", tmp_path / "asked.yaml", "-o", tmp_path / "again")
+    assert "planning: " not in again.out
+    kept = xarray.load_datatree(tmp_path / "again" / "asked.nc", engine="h5netcdf")
+    np.testing.assert_array_equal(kept["posterior"]["theta"], trees[0]["posterior"]["theta"])
+    assert kept.attrs["plan"] == trees[0].attrs["plan"]
 
 
 def test_what_is_undecided_is_named_with_what_runs_it_all_the_same(recipe, tmp_path: Path) -> None:
