@@ -189,11 +189,23 @@ def _check_rows(rows: int, file: Path, declared: tuple[Datum, ...]) -> None:
 
 
 def _shuffled(data: Data, file: DataFile) -> Data:
-    """Return the data with their rows in an order that the seed alone determines, uniform over all orders."""
+    """Return the data with their rows in the order of the build."""
     if file.shuffle is None:
         return data
-    order = np.random.default_rng(file.shuffle).permutation(data.rows)
+    order = _order(data.rows, file.shuffle)
     return Data(tuple(Field(field.name, field.values[order], field.columns) for field in data.fields))
+
+
+def _order(rows: int, seed: int) -> NDArray[np.int64]:
+    """Return an order of rows that the seed alone determines, uniform over all orders."""
+    return np.random.default_rng(seed).permutation(rows)
+
+
+def columns_read(file: DataFile) -> tuple[tuple[str, NDArray[np.float64]], ...]:
+    """Return the columns of a file that fields are made of, their rows in the order of the data."""
+    table = read_table(file.file, file.read, file.names)
+    order = slice(None) if file.shuffle is None else _order(table.rows, file.shuffle)
+    return tuple((name, table.column(name)[order]) for name in table.names)
 
 
 def _refuse_shuffle(file: DataFile) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from recipe_compiler.errors import DataError
-from recipe_compiler.run.data import Data, load_data
+from recipe_compiler.run.data import Data, columns_read, load_data
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.table import open_array
 from recipe_compiler.spec.model import Build, DataFile, Document, Observed
@@ -32,13 +32,11 @@ def observed(document: Document, data: Data | None = None) -> Document:
         return replace(document, observed=late)
     try:
         read = load_data(document.data, document.target)
-        raw = load_data(replace(document.data, standardise=()), document.target) if document.data.standardise else None
+        columns = () if document.data.arrays else columns_read(document.data)
     except (DataError, OSError, MemoryError) as error:
         return replace(document, observed=f"its data cannot be read: {str(error).splitlines()[0]}")
     found = _of(document, read, document.data.file.name)
-    if isinstance(found, Observed) and raw is not None:
-        found = replace(found, raw=tuple((field.name, field.values) for field in raw.fields))
-    return replace(document, observed=found)
+    return replace(document, observed=replace(found, columns=columns) if isinstance(found, Observed) else found)
 
 
 def demand_data(build: Build) -> None:

@@ -492,8 +492,8 @@ class Observed:
     """Field of the target to its numbers, the first axis counting the data."""
     sizes: tuple[tuple[str, int], ...] = ()
     """What the build and they fix."""
-    raw: "tuple[tuple[str, NDArray[np.floating[Any] | np.int64]], ...]" = ()
-    """The same of fields of which columns are standardised, before they were."""
+    columns: "tuple[tuple[str, NDArray[np.float64]], ...]" = ()
+    """The columns of the file that fields are made of, in the order of the data; none where fields were given."""
 
 
 @dataclass(frozen=True, slots=True)

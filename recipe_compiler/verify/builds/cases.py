@@ -21,6 +21,7 @@ from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.formulas import dependence, is_of_data
 from recipe_compiler.spec.model import StatedDensity
+from recipe_compiler.verify.from_data.irrational import is_fraction
 from recipe_compiler.verify.from_data.reading import Known, read
 from recipe_compiler.verify.from_data.values import NotReadError, at_row
 from recipe_compiler.verify.integrability.summands import TooLargeError
@@ -201,7 +202,7 @@ def _of_numbers(sample: Sample, datum: Datum) -> tuple[tuple[Kind, ...], Fractio
         (Kind.POSITIVE, all(x > 0 for x in numbers)),
         (Kind.NONNEGATIVE, all(x >= 0 for x in numbers)),
         (Kind.NONZERO, all(x != 0 for x in numbers)),
-        (Kind.INTEGER, all(x.q == 1 for x in numbers)),
+        (Kind.INTEGER, all(is_fraction(x) and x.q == 1 for x in numbers)),
     )
     return tuple(kind for kind, holds in tests if holds), None
 

@@ -2,15 +2,15 @@
 
 The formulas of the target, of the blocks as they are declared, are read at exact data: the doubles that run. These are
 beside the decimals that a file holds, and what is written on a line need not lie on one as doubles. So it is decided
-once more at the shortest decimals of the doubles, as they were written, and nothing is said where the two differ.
+once more at the data as they are written (`as_written.py`), and nothing is said where the two differ.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import flint
 import numpy as np
 from flint import fmpq
 
@@ -20,6 +20,7 @@ from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Observed, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Answer, Proved, Refuted, Report, Undecided
+from recipe_compiler.verify.builds.as_written import Columns, columns_as_written, decimals
 from recipe_compiler.verify.builds.cases import Sample
 from recipe_compiler.verify.builds.covariances import by_covariance
 from recipe_compiler.verify.builds.locations import EqualDataError
@@ -30,6 +31,7 @@ from recipe_compiler.verify.builds.target import lies_in_supports
 from recipe_compiler.verify.builds.volatility import by_floor
 from recipe_compiler.verify.core.build_values import known_sizes
 from recipe_compiler.verify.from_data.decide import Fact, Infinite, Open, Shown, decide
+from recipe_compiler.verify.from_data.irrational import BITS
 from recipe_compiler.verify.from_data.reading import Known, read, read_matrix
 from recipe_compiler.verify.from_data.recentre import jacobian, multiplied
 from recipe_compiler.verify.from_data.terms import MANY, energy_of
@@ -39,14 +41,12 @@ from recipe_compiler.verify.integrability.bounded import bounded_above
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-EXACT = 2**53
-"""Whole numbers below it are doubles."""
 METHOD = "power counting with exact ranks of the data"
 HOW = "exact numbers and ranks"
-BY_ROUNDING = "the data decide it as doubles, otherwise than as the decimals that they are written with"
+BY_ROUNDING = "the data decide it as doubles, and not so as they are written"
 Entries = tuple[tuple[Column, ...], ...]
-Numbers = Callable[["NDArray[Any]", "NDArray[Any]"], Iterable[fmpq]]
-"""What one entry of a field is, for every datum: of its numbers, and of those before they were standardised."""
+Reading = Callable[[Build, Target, Observed], dict[str, Entries]]
+"""What the fields of a target hold, of the data of a build."""
 
 
 def decided_by_data(build: Build, general: Answer) -> Answer:
@@ -55,21 +55,23 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
         return general
     if not isinstance(build.observed, Observed):
         return _more(general, (build.observed,) if build.observed else ())
-    held = _decided(build, general, build.observed, _as_doubles)
-    if isinstance(held.decision, Undecided) or not isinstance(general.decision, Undecided):
+    held = _decided(build, general, build.observed, _doubles)
+    if isinstance(held.decision, Undecided) or held.decision is general.decision:
         return held
-    again = _decided(build, general, build.observed, _as_written)
+    with flint.ctx.workprec(BITS):
+        again = _decided(build, general, build.observed, _as_written)
     if type(again.decision) is type(held.decision):
         return held
     why = again.decision.tried[-1:] if isinstance(again.decision, Undecided) else (again.decision.by,)
-    return _more(general, (f"{BY_ROUNDING}: {', '.join(why)}",))
+    left = general if isinstance(general.decision, Undecided) else replace(general, decision=Undecided(()), for_d="all")
+    return _more(left, (f"{BY_ROUNDING}: {', '.join(why)}",))
 
 
-def _decided(build: Build, general: Answer, observed: Observed, numbers: "Numbers") -> Answer:
+def _decided(build: Build, general: Answer, observed: Observed, read_as: Reading) -> Answer:
     """Return what the data decide that the numbers of a build are read as."""
     target = standard(build.target)
     try:
-        sample = Sample(_known(build, target, observed, numbers), observed.rows)
+        sample = Sample(_known(build, target, observed, read_as), observed.rows)
     except NotReadError as error:
         return _more(general, (f"at its data: {error}",))
     reasons: tuple[str, ...] = ()
@@ -79,8 +81,8 @@ def _decided(build: Build, general: Answer, observed: Observed, numbers: "Number
             return replace(general, decision=counted, for_d="all", checked_at=())
     try:
         kept = _kept(build.target, sample)
-    except EqualDataError as error:
-        return _more(general, (f"at its data: {error}",))
+    except (EqualDataError, NotReadError) as error:
+        return _more(general, (*reasons, f"at its data: {error}"))
     if kept is None:
         return _more(general, reasons)
     prior, words = kept
@@ -251,15 +253,10 @@ def _energies(target: Target, known: Known, rows: int) -> Iterator[tuple[Value, 
         yield scaled(read(target.log_likelihood, known), fmpq(-1)), rows
 
 
-def _known(build: Build, target: Target, observed: Observed, as_numbers: Numbers) -> Known:
+def _known(build: Build, target: Target, observed: Observed, read_as: Reading) -> Known:
     """Return the sizes, values and data of a build as exact numbers."""
-    sizes, arrays = {**dict(observed.sizes), **known_sizes(build, target)}, dict(observed.fields)
-    before = {**arrays, **dict(observed.raw)}
-    data: dict[str, Entries] = {}
-    for datum in target.declarations.data:
-        own, raw = (_entries(datum, found[datum.name], sizes) for found in (arrays, before))
-        data[datum.name] = (tuple(tuple(as_numbers(x, y)) for x, y in zip(own, raw, strict=True)),)
-    known = Known(target.declarations, sizes, {}, data)
+    sizes = {**dict(observed.sizes), **known_sizes(build, target)}
+    known = Known(target.declarations, sizes, {}, read_as(build, target, observed))
     numbers = {name: value.numbers for name, value in build.values if value.numbers is not None}
     parameters = {
         name: tuple(tuple(fmpq(x.numerator, x.denominator) for x in row) for row in rows)
@@ -285,27 +282,47 @@ def _entries(datum: Datum, array: "NDArray[Any]", sizes: Mapping[str, int]) -> "
     return np.arange(length)[:, None] == array
 
 
-def _as_doubles(own: "NDArray[Any]", raw: "NDArray[Any]") -> Iterator[fmpq]:
-    """Yield the doubles that run."""
-    return (fmpq(*x.as_integer_ratio()) for x in own.tolist())
+def _doubles(build: Build, target: Target, observed: Observed) -> dict[str, Entries]:
+    """Return the doubles that run."""
+    return _fields(build, target, observed, lambda _, array: tuple(map(_exact, array)))
 
 
-def _as_written(own: "NDArray[Any]", raw: "NDArray[Any]") -> Iterable[fmpq]:
-    """Return the shortest decimals that are these numbers; standardised by their exact mean, and a scale near theirs.
+def _exact(numbers: "NDArray[Any]") -> tuple[fmpq, ...]:
+    return tuple(fmpq(*x.as_integer_ratio()) for x in numbers.tolist())
 
-    What forms and residuals span does not depend on the scale of a column, so that any is as good.
+
+def _as_written(build: Build, target: Target, observed: Observed) -> dict[str, Entries]:
+    """Return the decimals of the file, and what the build makes of them; those of numbers that no file holds.
+
+    Raises:
+        NotReadError: what is made is not known, or is not what a field may hold.
     """
-    decimals = [_decimal(x) for x in raw]
-    if np.array_equal(own, raw):
-        return decimals
-    mean = sum(decimals, fmpq(0)) / len(decimals)
-    scale = fmpq(*float(np.std(raw)).as_integer_ratio())
-    return [(x - mean) / scale for x in decimals]
+    if build.data is None or not observed.columns:
+        return _fields(build, target, observed, lambda _, array: tuple(map(decimals, array)))
+    columns = columns_as_written(build.data, dict(observed.columns))
+
+    def entries(datum: Datum, array: "NDArray[Any]") -> tuple[Column, ...]:
+        places = datum.is_index or datum.name in dict(columns.file.indicators)
+        if places:
+            _demand_places(datum, array, columns)
+            return tuple(map(decimals, array))
+        return tuple(columns.field(datum))
+
+    return _fields(build, target, observed, entries)
 
 
-def _decimal(x: "np.generic[Any]") -> fmpq:
-    number = x.item()
-    if float(number).is_integer() and abs(number) < EXACT:
-        return fmpq(int(number))
-    decimal = Fraction(str(x))
-    return fmpq(decimal.numerator, decimal.denominator)
+def _fields(
+    build: Build, target: Target, observed: Observed, read_as: Callable[[Datum, "NDArray[Any]"], tuple[Column, ...]]
+) -> dict[str, Entries]:
+    """Return each field as one row: the numbers of each entry of a datum."""
+    sizes, arrays = {**dict(observed.sizes), **known_sizes(build, target)}, dict(observed.fields)
+    fields = target.declarations.data
+    return {datum.name: (read_as(datum, _entries(datum, arrays[datum.name], sizes)),) for datum in fields}
+
+
+def _demand_places(datum: Datum, ones: "NDArray[Any]", columns: Columns) -> None:
+    """Raise NotReadError where the places that a column counts are, as it is written, others than those of its ones."""
+    (name,) = dict(columns.file.columns)[datum.name]
+    first = int(datum.name in columns.file.from_one)
+    if any(x != int(k) + first for x, k in zip(columns.known[name], np.argmax(ones, axis=0), strict=True)):
+        raise NotReadError(f"column `{name}` as it is written counts other places")

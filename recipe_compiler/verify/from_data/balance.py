@@ -12,12 +12,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, csr_matrix
 
 from recipe_compiler.verify.from_data.energy import Form, Piece
-from recipe_compiler.verify.from_data.ranks import rank_of
+from recipe_compiler.verify.from_data.ranks import rank_of, solved
 
 LEAST = 1e-3
 """The least e_k at which a piece is taken for inside."""
@@ -180,10 +180,8 @@ def _corrected(
     # sum_k d_k l_k = -left: len(own) unknowns, width equations, the rows of which that are independent are solved
     columns = [[slots[k].form[j] for k in own] for j in range(width)]
     equations = rank_of(columns, len(own)).attained
-    matrix = fmpq_mat(len(own), len(own), [x for j in equations for x in columns[j]])
-    right = fmpq_mat(len(own), 1, [-left[j] for j in equations])
-    change = [row[0] for row in matrix.solve(right).tolist()] if own else []
-    for j in range(width):
+    change = solved([columns[j] for j in equations], [-left[j] for j in equations])
+    for j in set(range(width)) - set(equations):
         if sum((d * x for d, x in zip(change, columns[j], strict=True)), left[j]) != 0:
             return None
     moved = list(weights)

@@ -7,7 +7,7 @@ from flint import fmpq
 
 from recipe_compiler.verify.from_data.balance import Balance, balance
 from recipe_compiler.verify.from_data.direction import flat_direction
-from recipe_compiler.verify.from_data.energy import Energy, Form
+from recipe_compiler.verify.from_data.energy import Energy, Form, over_its_units
 from recipe_compiler.verify.from_data.ranks import rank_of
 from recipe_compiler.verify.from_data.scales import Counted, Way, counted, diverges, unshown
 from recipe_compiler.verify.from_data.values import Coordinate
@@ -56,11 +56,11 @@ def decide(energy: Energy) -> Shown | Infinite | Open:
     Raises:
         NotReadError: there is more of it than is looked at.
     """
-    width = len(energy.theta)
+    energy, width = over_its_units(energy), len(energy.theta)
     forms = [form for group in energy.groups for form in group.forms]
     rank = rank_of([*forms, *(form for piece in energy.pieces for form in piece.forms)], width)
     if rank.rank < width:
-        return _flat(energy, rank.kernel[0])
+        return _flat(energy, rank.kernel[0]) if rank.kernel else Open(("forms are not of full rank",))
     confined = balance(energy.pieces, energy.linear)
     if confined is None:
         return _falls(energy)

@@ -8,11 +8,12 @@ t_v = log v of a positive coordinate v that multiplies forms, or v itself where 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import fmpq
 
+from recipe_compiler.verify.from_data.irrational import over_units, units_of
 from recipe_compiler.verify.from_data.values import Coordinate
 
 Form = tuple[fmpq, ...]
@@ -70,3 +71,17 @@ class Energy:
 def unit(theta: Iterable[Coordinate], z: Coordinate) -> Form:
     """Return the form that is one coordinate of theta."""
     return (*(fmpq(int(other == z)) for other in theta), fmpq(0))
+
+
+def over_its_units(energy: Energy) -> Energy:
+    """Return an energy in coordinates u_j theta_j, where u_j is the unit of all that multiplies theta_j.
+
+    u_j > 0 is a number: an integral is finite in these coordinates where it is in theta.
+    """
+    rows = [energy.linear, *(form for part in (*energy.groups, *energy.pieces) for form in part.forms)]
+    units = units_of(rows, len(energy.theta))
+    if not any(units):
+        return energy
+    groups = tuple(replace(group, forms=tuple(over_units(group.forms, units))) for group in energy.groups)
+    pieces = tuple(replace(piece, forms=tuple(over_units(piece.forms, units))) for piece in energy.pieces)
+    return replace(energy, groups=groups, pieces=pieces, linear=over_units([energy.linear], units)[0])

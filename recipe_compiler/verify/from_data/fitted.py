@@ -5,15 +5,16 @@ Of a density p h(p l) each, forms S that vanish together leave p**excess, excess
 integrated over. It is largest where S has the rank of all: a form that is independent of S vanishes somewhere with it.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, groupby
 from math import comb, lcm
+from typing import Any
 
 from flint import nmod_mat
 
 from recipe_compiler.verify.from_data.energy import Form
+from recipe_compiler.verify.from_data.irrational import are_fractions, over_units, units_of
 from recipe_compiler.verify.from_data.ranks import PRIMES, is_consistent, rank_of, residues
 
 MOST_PLANES = 20_000
@@ -22,8 +23,8 @@ MOST_PLANES = 20_000
 MOST_REDUCED = 400_000
 """Forms that are rewritten where another one vanishes, in all."""
 
-Row = tuple[int, ...]
-"""A form times what makes its numbers whole ones."""
+Row = tuple[Any, ...]
+"""A form; times what makes its numbers whole ones, where they are fractions."""
 
 
 def most_left_over(forms: Sequence[Form], width: int) -> int:
@@ -32,7 +33,8 @@ def most_left_over(forms: Sequence[Form], width: int) -> int:
     Forms vanishing at one theta are rows [a c] in one hyperplane of (theta, 1); all hyperplanes through `width` rows
     are counted, in parts of the rows and modulo a prime, which can only make the number smaller.
     """
-    rows = residues(forms, width + 1, PRIMES[0])
+    own = over_units(forms, units_of(forms, width + 1))
+    rows = residues(own, width + 1, PRIMES[0]) if are_fractions(own) else None
     if rows is None or len(rows) <= width:
         return 0
     size = _size(len(rows), width)
@@ -67,7 +69,8 @@ def most_together(forms: Sequence[Form], width: int) -> int | None:
     """Return how many forms vanish together at most, exactly; None where there are too many to look at."""
     if width > 1 and comb(len(forms), width) > MOST_REDUCED:
         return None
-    return _most_vanishing([_whole(form) for form in forms])
+    own = over_units(forms, units_of(forms, width + 1))
+    return _most_vanishing([_whole(form) for form in own] if are_fractions(own) else own)
 
 
 def excess(forms: Sequence[Form], width: int) -> int | None:
@@ -103,7 +106,8 @@ def _most_vanishing(rows: Sequence[Row]) -> int:
     if not moving:
         return always
     if len(moving[0]) == 2:
-        return always + max(Counter(Fraction(c, a) for a, c in moving).values())
+        zeros = sorted(Fraction(c, a) if isinstance(c, int) else c / a for a, c in moving)
+        return always + max(len(list(equal)) for _, equal in groupby(zeros))
     most = 0
     for k, first in enumerate(moving):
         if len(moving) - k <= most:

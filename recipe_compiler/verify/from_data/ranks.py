@@ -1,12 +1,24 @@
-"""Ranks of exact forms: a minor that is not zero modulo a prime shows one from below, exact null vectors from above."""
+"""Ranks of exact forms: a minor that is not zero modulo a prime shows one from below, exact null vectors from above.
+
+Where numbers of columns are irrational, but for a unit that a column has, a minor whose ball is apart from zero shows
+it from below; from above the rank of the other columns and one for each of these, or the number of forms.
+"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
-from flint import fmpq, fmpq_mat, nmod_mat
+import numpy as np
+from flint import arb_mat, fmpq, fmpq_mat, nmod_mat
 
 from recipe_compiler.verify.from_data.energy import Form
+from recipe_compiler.verify.from_data.irrational import (
+    are_fractions,
+    ball_of,
+    in_ball,
+    over_units,
+    units_of,
+)
 from recipe_compiler.verify.from_data.values import NotReadError
 
 PRIMES = (2**61 - 1, 2**31 - 1, 2**62 - 57)
@@ -15,7 +27,7 @@ PRIMES = (2**61 - 1, 2**31 - 1, 2**62 - 57)
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """The rank of some forms, forms that attain it, and a basis of the kernel."""
+    """The rank of some forms, forms that attain it, and a basis of the kernel; none where it is not exact."""
 
     rank: int
     attained: tuple[int, ...]
@@ -32,9 +44,15 @@ def rank_of(forms: Sequence[Sequence[fmpq]], width: int) -> Rank:
         width: the length of a row.
 
     Raises:
-        NotReadError: no prime shows it.
+        NotReadError: no prime, or no ball of irrational numbers, shows it.
     """
-    rows = [tuple(form[:width]) for form in forms]
+    units = units_of(forms, width)
+    rows = over_units((form[:width] for form in forms), units)
+    found = _of_fractions(rows, width) if are_fractions(rows) else _of_balls(rows, width)
+    return replace(found, kernel=()) if any(units) else found
+
+
+def _of_fractions(rows: Sequence[tuple[fmpq, ...]], width: int) -> Rank:
     for prime in PRIMES:
         attained = _independent(rows, width, prime)
         if attained is None:
@@ -43,6 +61,53 @@ def rank_of(forms: Sequence[Sequence[fmpq]], width: int) -> Rank:
         if all(_dot(row, v) == 0 for v in kernel for row in rows):
             return Rank(len(attained), attained, kernel)
     raise NotReadError("no prime shows the rank of the forms")
+
+
+def _of_balls(rows: Sequence[tuple[fmpq, ...]], width: int) -> Rank:
+    """Return the rank of rows some numbers of which are irrational."""
+    others = [k for k in range(width) if not are_fractions((row[k],) for row in rows)]
+    exact = [k for k in range(width) if k not in others]
+    fractions = _of_fractions([tuple(row[k] for k in exact) for row in rows], len(exact))
+    most = min(fractions.rank + len(others), len(rows))
+    chosen, columns = _pivots_in_doubles(rows, width, most)
+    minor = arb_mat(len(chosen), len(chosen), [ball_of(rows[i][j]) for i in chosen for j in columns])
+    if len(chosen) < most or not minor.det() != 0:
+        raise NotReadError("the rank of columns that are made of the data is not certain")
+    return Rank(most, tuple(sorted(chosen)), ())
+
+
+def _pivots_in_doubles(rows: Sequence[tuple[fmpq, ...]], width: int, most: int) -> tuple[list[int], list[int]]:
+    """Return rows and columns of a minor that may be far from zero, found in doubles."""
+    left = np.array([[float(x) for x in row] for row in rows]).reshape(len(rows), width)
+    left /= np.maximum(np.abs(left).max(axis=0, initial=0.0), 1e-300)
+    chosen, columns = list[int](), list[int]()
+    while len(chosen) < most:
+        i, j = (int(k) for k in np.unravel_index(np.argmax(np.abs(left)), left.shape))
+        if not abs(left[i, j]) > 0:
+            break
+        chosen.append(i)
+        columns.append(j)
+        left -= np.outer(left[:, j] / left[i, j], left[i])
+        left[i], left[:, j] = 0.0, 0.0
+    return chosen, columns
+
+
+def solved(matrix: Sequence[Sequence[fmpq]], right: Sequence[fmpq]) -> list[fmpq]:
+    """Return x with A x = b, A being of full rank; in balls where numbers are irrational.
+
+    Raises:
+        NotReadError: that is not certain.
+    """
+    n, entries = len(right), [x for row in matrix for x in row]
+    if not n:
+        return []
+    if are_fractions((entries, right)):
+        return [row[0] for row in fmpq_mat(n, n, entries).solve(fmpq_mat(n, 1, list(right))).tolist()]
+    try:
+        found = arb_mat(n, n, [ball_of(x) for x in entries]).solve(arb_mat(n, 1, [ball_of(x) for x in right]))
+    except ZeroDivisionError as error:
+        raise NotReadError("equations in numbers made of the data are not certain to have a solution") from error
+    return [in_ball(row[0]) for row in found.tolist()]
 
 
 def is_consistent(forms: Sequence[Form], width: int) -> bool:

@@ -297,7 +297,82 @@ def of_regressions(prior: str, columns: str = "x: [one, k1], y: geometric", **mo
 OF_TWO = "normal(b, 0, 5) + normal(c, 0, 5) + half_normal(s, 1)"
 
 
+IN_SPAN = (
+    "x: [one, time, t], columns: {t: centre(time)}",
+    "x: [one, time, t], columns: {t: centre(time)}, dtype: float32",
+    "x: [one, time, t], columns: {t: standardise(time)}",
+    "x: [one, time, t], columns: {t: time/sd(time)}",
+    "x: [one, time, t], columns: {t: 'maximum(time, -time)/3 + 0.1'}",
+    "x: [one, time, t], columns: {t: 'where(time > 1, time, time)*0.1'}",
+    "x: [one, t, u], columns: {t: time/y, u: (time + 2*y)/y}",
+    "x: [one, t, u], columns: {t: centre(log(time)), u: standardise(log(time))}",
+    "x: [time, y, t], columns: {t: time + y}",
+    "x: [time, y, t], columns: {t: time + y}, shuffle: 3",
+    "x: [time, y, t], columns: {t: 0.1*time - y}, intercept: true, standardise: [x]",
+    "x: [t, u, v], columns: {t: log(time), u: log(time + 1), v: log(time**2 + time)}",
+    "x: [t, u], columns: {t: exp(time), u: exp(time + 1)}",
+    "x: [t, u], columns: {t: sqrt(time), u: sqrt(7*time)}",
+    "x: [u, v, w, t], columns: {u: time**2, v: y**2, w: time*y, t: (time - y)**2}",
+)
+"""Columns that the others span as they are written: by rounding alone their doubles do not."""
+
+OUT_OF_SPAN = (
+    "x: [one, time, t], columns: {t: centre(time)**2}",
+    "x: [one, time, t], columns: {t: centre(time)**2}, dtype: float32",
+    "x: [one, time, t], columns: {t: standardise(time*y)}",
+    "x: [one, time, t], columns: {t: y/sd(time)}",
+    "x: [one, time, t], columns: {t: 'maximum(time, 1)/3 + 0.1'}",
+    "x: [one, time, t], columns: {t: 'where(time > 1, log(time), 0)*0.1'}",
+    "x: [one, t, u], columns: {t: time/y, u: (time + 2*y)/y**2}",
+    "x: [one, t, u], columns: {t: centre(log(time)), u: standardise(log(time)**2)}",
+    "x: [time, y, t], columns: {t: time*y}",
+    "x: [time, y, t], columns: {t: time*y}, shuffle: 3",
+    "x: [time, y, t], columns: {t: 0.1*time - y**2}, intercept: true, standardise: [x]",
+    "x: [t, u, v], columns: {t: log(time), u: log(time + 1), v: log(time**2 + 1)}",
+    "x: [t, u], columns: {t: exp(time), u: exp(2*time)}",
+    "x: [t, u], columns: {t: sqrt(time), u: sqrt(7*time + 1)}",
+    "x: [u, v, w, t], columns: {u: time**2, v: y**2, w: time*y, t: (time - y)**3}",
+)
+"""Columns of the same kinds that the others do not span."""
+
+TIED = "where(k1 > 2, 0.1 + 0.2 + 0*k1, where(k2 > 2, 0.3 + 0*k2, time))"
+"""Two data that are 0.3 as they are written."""
+
+
+def shifted(columns: str) -> Model:
+    """A regression whose coefficient is known to be 1."""
+    law = "normal(y, x + m, sigma)"
+    return Model(f"m: {{}}, sigma: {SCALE}", "x: {shape: N}, y: {shape: N}", "0", law, columns)
+
+
 IMPROPER = {
+    **{f"made in the span: {columns}": regression(NORMAL, f"{columns}, y: k3") for columns in IN_SPAN},
+    "made responses in the span": regression(NORMAL, "x: [one, time], y: t, columns: {t: 0.1 - 3*time}"),
+    "made responses in the span of logarithms": regression(
+        NORMAL, "x: [t, u], y: v, columns: {t: log(time), u: log(all + 2), v: log(time*(all + 2)**3)}"
+    ),
+    "made columns in the span, beside a law of another coefficient": regression(
+        NORMAL, "x: [one, time, t, k1], y: k3, columns: {t: centre(time)}", "normal(beta[3], 0, 1)"
+    ),
+    "made columns in the span, Student errors": regression(
+        STUDENT, "x: [one, time, t], y: k3, columns: {t: centre(time)}"
+    ),
+    "made columns in the span, labels": regression(
+        LOGISTIC, "x: [one, time, t], y: label, columns: {t: standardise(time)}", scale=""
+    ),
+    "made classes that are separable": regression(
+        LOGISTIC, "x: [one, t], y: label, columns: {t: standardise(time + 20*label)}", scale=""
+    ),
+    "standardised columns that agree": shifted("x: time, y: t, columns: {t: 3*time + 0.1}, standardise: [x, y]"),
+    "standardised columns that agree, one made so": shifted(
+        "x: time, y: t, columns: {t: standardise(time) + 0.1}, standardise: [x]"
+    ),
+    "standardised columns that agree, by logarithms": shifted(
+        "x: t, y: u, columns: {t: log(time), u: 3*log(time) + 0.1}, standardise: [x, y]"
+    ),
+    "a mixture of made data at ties, half-normal scales": replace(
+        by_columns("t", "half_normal(s, 1)"), columns=f"y: t, columns: {{t: '{TIED}'}}"
+    ),
     # In the direction in which data do not differ S is e: e**-12, angles and means give e**(3/2) back.
     "a covariance matrix of collinear data": covariance("k1, k2, k3", "-trace(S)"),
     "a covariance matrix with a constant": covariance("y, one", "-trace(S)"),
@@ -780,6 +855,34 @@ IMPROPER = {
 }
 
 PROPER = {
+    **{f"made, not in the span: {columns}": regression(NORMAL, f"{columns}, y: k3") for columns in OUT_OF_SPAN},
+    "made responses, not in the span": regression(NORMAL, "x: [one, time], y: t, columns: {t: 0.1 - 3*time**2}"),
+    "made responses, not in the span of logarithms": regression(
+        NORMAL, "x: [t, u], y: v, columns: {t: log(time), u: log(all + 2), v: log(time*(all + 2)**3 + 1)}"
+    ),
+    "made columns, not in the span, Student errors": regression(
+        STUDENT, "x: [one, time, t], y: y, columns: {t: standardise(time*k)}"
+    ),
+    "made columns, labels": regression(
+        LOGISTIC, "x: [one, time, t], y: label, columns: {t: standardise(time*k1)}", scale=""
+    ),
+    "made columns, labels, by logarithms": regression(
+        LOGISTIC, "x: [one, t], y: label, columns: {t: standardise(log(time))}", scale=""
+    ),
+    "made columns, counts": regression(
+        POISSON, "x: [one, t], y: count, columns: {t: standardise(log(time))}", scale=""
+    ),
+    "standardised columns that do not agree": shifted("x: time, y: t, columns: {t: 3*y + 0.1}, standardise: [x, y]"),
+    "standardised columns that do not agree, by logarithms": shifted(
+        "x: t, y: y, columns: {t: log(time)}, standardise: [x, y]"
+    ),
+    "a mixture of regressions on a made column": of_regressions(
+        OF_TWO, "x: [one, t], y: time, columns: {t: standardise(k2*0.1)}"
+    ),
+    "a mixture of made data that all differ": replace(
+        by_columns("t", "half_normal(s, 1)"), columns="y: t, columns: {t: log(time)}"
+    ),
+    "horseshoe on made columns": horseshoe("k3", "x: [one, t, u], columns: {t: standardise(time), u: log(time)}"),
     "a process": process("y, k1, time"),
     "a process with a lognormal length scale": process("y, k1, time", "lognormal(rho, 0, 1)"),
     "a process with a squared scale of noise": process("y, k1, time", noise="sigma**2*I"),

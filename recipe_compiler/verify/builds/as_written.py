@@ -1,0 +1,230 @@
+"""The data of a build as they are written: the decimals of a file, and what the build makes of them by its formulas.
+
+A double is read as the shortest decimal that is read as it. Sums, products, quotients, whole powers, means and
+comparisons of these are exact; a column over its standard deviation is one of fractions times a positive unit; roots,
+logarithms and the like are balls. So a + b is the sum of a and b, where its doubles lie beside it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isqrt
+from typing import TYPE_CHECKING, Any
+
+import sympy
+from flint import arb, fmpq
+from sympy import Expr
+
+from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
+from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.formula.expression import Add, Apply, Compare, Formula, Multiply, Number, Pi, Power, Symbol
+from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.spec.model import DataFile, MadeColumn
+from recipe_compiler.verify.builds.cases import HOLDS
+from recipe_compiler.verify.from_data.irrational import Unit, ball_of, in_ball, is_fraction, times_unit
+from recipe_compiler.verify.from_data.values import NotReadError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EXACT = 2**53
+"""Whole numbers below it are doubles."""
+
+LARGEST_EXPONENT = 64
+"""The whole power up to which fractions are raised exactly."""
+
+HALF = fmpq(1, 2)
+X, K = sympy.Symbol("x", real=True), sympy.Symbol("k", real=True)
+Numbers = tuple[fmpq, ...]
+"""A column, its numbers exact or `Irrational`."""
+
+
+def decimals(numbers: "NDArray[Any]") -> tuple[fmpq, ...]:
+    """Return the shortest decimals that are read as some doubles, or as some floats of 32 bits."""
+    return tuple(map(_decimal, numbers))
+
+
+def _decimal(x: "np.generic[Any]") -> fmpq:
+    number = x.item()
+    if float(number).is_integer() and abs(number) < EXACT:
+        return fmpq(int(number))
+    decimal = Fraction(str(x))
+    return fmpq(decimal.numerator, decimal.denominator)
+
+
+@dataclass(slots=True)
+class Columns:
+    """The columns of a file as they are written, those that are made, and the scales of what is standardised."""
+
+    file: DataFile
+    known: dict[str, Numbers]
+    _units: list[tuple[fmpq, Unit]] = field(default_factory=list[tuple[fmpq, Unit]])
+    """Variances, and one over the roots of them."""
+
+    def field(self, datum: Datum) -> list[Numbers]:
+        """Return the columns of a field that holds numbers, as the build says: standardised, with an intercept.
+
+        Raises:
+            NotReadError: a number is none that the field may hold, or is not known.
+        """
+        names = dict(self.file.columns)[datum.name]
+        found = [self.known[name] for name in names]
+        if datum.values:
+            _demand(datum, found, lambda x: x in map(fmpq, datum.values))
+        for k, name in enumerate(names):
+            if datum.name in self.file.standardise or name in self.file.standardise:
+                found[k] = self._standardised(found[k])
+        for kind in datum.kinds:
+            _demand(datum, found, _OF_KIND.get(kind, lambda _: True))
+        ones = [(fmpq(1),) * len(found[0])] if self.file.intercept and datum.axes[1:] else []
+        return [*ones, *found]
+
+    def make(self, column: MadeColumn) -> None:
+        """Add a column that is made of those that are known.
+
+        Raises:
+            NotReadError: a number of it is not known, by the name of the column.
+        """
+        rows = zip(*(self.known[name] for name in column.uses), strict=True)
+        count = len(next(iter(self.known.values())))
+        names = [dict(zip(column.uses, row, strict=True)) for row in rows] if column.uses else [{}] * count
+        try:
+            values = tuple(_value(column.formula, own) for own in names)
+            self.known[column.name] = self._of_all_rows(column.whole, values)
+        except (NotReadError, ZeroDivisionError, OverflowError) as error:
+            raise NotReadError(f"column `{column.name}` as it is written: {error}") from error
+
+    def _of_all_rows(self, whole: str, values: Numbers) -> Numbers:
+        match whole:
+            case "mean":
+                return (_mean(values),) * len(values)
+            case "sd":
+                return (_power(_variance(values), HALF),) * len(values)
+            case "centre":
+                return _centred(values)
+            case "standardise":
+                return self._standardised(values)
+            case _:
+                return values
+
+    def _standardised(self, values: Numbers) -> Numbers:
+        """Return a column less its mean, times one over its standard deviation."""
+        variance, centred = _variance(values), _centred(values)
+        if variance == 0:
+            raise NotReadError("a column that is the same in every row has no scale")
+        if not is_fraction(variance):
+            by = 1 / _power(variance, HALF)
+            return tuple(x * by for x in centred)
+        for known, unit in self._units:
+            if (ratio := _root(known / variance)) is not None:
+                return tuple(times_unit(ratio * x, unit) for x in centred)
+        if (root := _root(1 / variance)) is not None:
+            return tuple(x * root for x in centred)
+        self._units.append((variance, Unit(arb(1 / variance).sqrt())))
+        return tuple(times_unit(fmpq(x), self._units[-1][1]) for x in centred)
+
+
+def columns_as_written(file: DataFile, read: Mapping[str, "NDArray[Any]"]) -> Columns:
+    """Return the columns that a build reads and makes, exactly.
+
+    Args:
+        file: what is made of the columns.
+        read: the columns of the file.
+
+    Raises:
+        NotReadError: a number of a column that is made is not known.
+    """
+    found = Columns(file, {name: decimals(numbers) for name, numbers in read.items()})
+    for column in file.made:
+        found.make(column)
+    return found
+
+
+_OF_KIND: Mapping[Kind, Callable[[fmpq], bool]] = {
+    Kind.POSITIVE: lambda x: x > 0,
+    Kind.NONNEGATIVE: lambda x: x >= 0,
+    Kind.NONZERO: lambda x: x != 0,
+    Kind.INTEGER: lambda x: is_fraction(x) and x.q == 1,
+}
+
+
+def _demand(datum: Datum, columns: Sequence[Numbers], allowed: Callable[[fmpq], bool]) -> None:
+    if not all(allowed(x) for column in columns for x in column):
+        raise NotReadError(f"`{datum.name}` as it is written has numbers that it may not have")
+
+
+def _mean(values: Numbers) -> fmpq:
+    return sum(values, fmpq(0)) / len(values)
+
+
+def _centred(values: Numbers) -> Numbers:
+    mean = _mean(values)
+    return tuple(x - mean for x in values)
+
+
+def _variance(values: Numbers) -> fmpq:
+    return _mean(tuple(x * x for x in _centred(values)))
+
+
+def _root(x: fmpq) -> fmpq | None:
+    """Return the root of a positive fraction where it is one."""
+    p, q = isqrt(int(x.p)), isqrt(int(x.q))
+    return fmpq(p, q) if p * p == x.p and q * q == x.q else None
+
+
+def _value(formula: Formula, names: Mapping[str, fmpq]) -> fmpq:
+    """Return the value of a formula of one row; of pieces of a `where` the one that holds."""
+    match formula:
+        case Number(x):
+            return fmpq(x.numerator, x.denominator)
+        case Pi():
+            return in_ball(arb.pi())
+        case Symbol(name) if name in names:
+            return names[name]
+        case Add(terms):
+            return sum((_value(term, names) for term in terms), fmpq(0))
+        case Multiply(left, right):
+            return _value(left, names) * _value(right, names)
+        case Power(base, exponent):
+            return _power(_value(base, names), _value(exponent, names))
+        case Compare():
+            return fmpq(int(_holds(formula, names)))
+        case Apply("where", (Compare() as condition, yes, no)):
+            return _value(yes if _holds(condition, names) else no, names)
+        case Apply("minimum", (left, right)):
+            return min(_value(left, names), _value(right, names))
+        case Apply("maximum", (left, right)):
+            return max(_value(left, names), _value(right, names))
+        case Apply(fn, (argument,)):
+            return _applied(fn, _value(argument, names))
+        case _:
+            raise NotReadError("a formula that is not read")
+
+
+def _holds(condition: Compare, names: Mapping[str, fmpq]) -> bool:
+    return bool(HOLDS[condition.op](_value(condition.left, names), _value(condition.right, names)))
+
+
+def _power(x: fmpq, k: fmpq) -> fmpq:
+    """Return x**k."""
+    if is_fraction(k) and k.q == 1 and abs(k) <= LARGEST_EXPONENT:
+        return x ** int(k.p)
+    return _evaluated(X**K, {X: x, K: k})
+
+
+def _applied(fn: str, x: fmpq) -> fmpq:
+    """Return a function of the language of a number, as the second engine has it."""
+    if fn not in FUNCTIONS:
+        raise NotReadError(f"{fn} is not read")
+    return _evaluated(FUNCTIONS[fn].scalar(X), {X: x})
+
+
+def _evaluated(e: Expr, at: Mapping[Expr, fmpq]) -> fmpq:
+    known = {name: Fraction(int(x.p), int(x.q)) if is_fraction(x) else ball_of(x) for name, x in at.items()}
+    try:
+        found = evaluate(e, lambda name: known[name])
+    except NoValueError as error:
+        raise NotReadError(str(error)) from error
+    return fmpq(found.numerator, found.denominator) if isinstance(found, Fraction) else in_ball(found)
