@@ -473,17 +473,14 @@ class Way:
     """Whether it may be what tau is exchanged for."""
 
 
+@ctx.workprec(BITS)
 def diverges(model: Posterior, random: Random) -> str:
     """Return along which curve masses of boxes do not fall; empty where none was found."""
-    before, ctx.prec = ctx.prec, BITS
-    try:
-        for _ in range(CURVES):
-            curve = _curve(model, random)
-            if any(path.moves for path in curve) and _is_heavy(model, curve, random):
-                return ", ".join(f"{path.name} ~ {float(path.at(40, arb(1) / 2).mid()):.3g}" for path in curve)
-        return ""
-    finally:
-        ctx.prec = before
+    for _ in range(CURVES):
+        curve = _curve(model, random)
+        if any(path.moves for path in curve) and _is_heavy(model, curve, random):
+            return ", ".join(f"{path.name} ~ {float(path.at(40, arb(1) / 2).mid()):.3g}" for path in curve)
+    return ""
 
 
 def _is_heavy(model: Posterior, curve: Sequence[Way], random: Random) -> bool:

@@ -11,7 +11,8 @@ from fractions import Fraction
 
 import flint
 
-flint.ctx.prec = 256
+BITS = 256
+"""The precision of balls that values at a point are computed with, and with no other thing beside them."""
 
 Value = Fraction | flint.arb
 Point = Mapping[str, "Value | tuple[Fraction, ...]"]

@@ -10,7 +10,7 @@ from functools import partial
 from random import Random
 
 import flint
-from terms import Point, Term, UndefinedError, UnknownError, Value, holds, name, parse, sign, slope, term, value
+from terms import BITS, Point, Term, UndefinedError, UnknownError, Value, holds, name, parse, sign, slope, term, value
 from wild_dynamics import SIZE, VECTOR, Matrix, Wild, recipe
 
 POINTS = 60
@@ -23,6 +23,7 @@ FAR = range(40, 120, 8)
 """Powers of two at which energies are looked at."""
 
 
+@flint.ctx.workprec(BITS)
 def wrong_claims(document: Wild, random: Random) -> dict[str, str]:
     """Return the claims that certainly fail, with the point at which they do."""
     found: dict[str, str] = {}
@@ -123,6 +124,7 @@ def point(document: Wild, random: Random, *, special: bool) -> Point | None:
     return None
 
 
+@flint.ctx.workprec(BITS)
 def contradicts(document: Wild, claim: str, witness: Mapping[str, str], random: Random) -> bool:
     """Return whether a claim that is refuted at a witness certainly holds there, or the witness is not allowed.
 
