@@ -8,14 +8,14 @@ from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import For, ForBatch, Ref, Statement, View
 from recipe_compiler.program.traverse import with_refs
-from recipe_compiler.program.unroll import ITERATIONS, unroll
+from recipe_compiler.program.unroll import ITERATIONS, written_out
 
 
 def flat(procedure: Procedure) -> Procedure:
     """Return a procedure with views replaced by positions in their arrays; the same one if its loops are too long.
 
     W[1, 0] of W = theta[2:8].reshape((3, 2)) is theta[4]. Loops over the rows of the data stay; those within a row are
-    written out.
+    written out, and of others those over parts and short ones.
     """
     body = procedure.body
     short = all(count <= ITERATIONS for count in _counts(body) if isinstance(count, int))
@@ -23,7 +23,8 @@ def flat(procedure: Procedure) -> Procedure:
         return procedure
     if not short or not any(isinstance(statement, View) for statement in body):
         return procedure
-    return replace(procedure, body=without_views(unroll(body)))
+    views = (one.name for one in body if isinstance(one, View))
+    return replace(procedure, body=without_views(written_out(body, views)))
 
 
 def _counts(body: Iterable[Statement]) -> Iterator[int | str]:

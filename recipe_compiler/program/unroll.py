@@ -11,6 +11,7 @@ r[1].
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import groupby
 from math import prod
 
 from recipe_compiler.program.combine import plus, times
@@ -38,9 +39,13 @@ from recipe_compiler.program.loops import (
     Variate,
     When,
 )
+from recipe_compiler.program.traverse import refs
 
 ITERATIONS = 16
 """The largest literal count of a loop that is written out."""
+LINES = 64
+"""The most iterations of loops in one another that are written out where nothing asks for it: those that make a matrix
+of 11 rows and its inverse would be 4,000 lines."""
 
 ZERO, ONE = Constant(Fraction(0)), Constant(Fraction(1))
 
@@ -49,6 +54,24 @@ def unroll(body: Iterable[Statement], iterations: int = ITERATIONS) -> tuple[Sta
     """Return a body with loops of at most `iterations` iterations written out, and their sums as single expressions."""
     written_out = (one for statement in body for one in _unrolled(statement, iterations))
     return _summed(tuple(one for one in written_out if not (isinstance(one, Increment) and one.value == ZERO)))
+
+
+def written_out(body: Iterable[Statement], arrays: Iterable[str]) -> tuple[Statement, ...]:
+    """Return a body with its loops written out, so that every position in `arrays` is a number; others stay if long."""
+    names = frozenset(arrays)
+    runs = groupby(body, key=lambda one: isinstance(one, For) and _iterations(one) > LINES and _literal(one, names))
+    return tuple(one for stays, run in runs for one in (run if stays else unroll(run)))
+
+
+def _iterations(loop: For) -> int:
+    """Return how many iterations a loop and the longest within it come to; 0 where a count is no number."""
+    inner = (_iterations(one) for one in loop.body if isinstance(one, For))
+    return loop.count * max(inner, default=1) if isinstance(loop.count, int) else 0
+
+
+def _literal(statement: Statement, names: frozenset[str]) -> bool:
+    """Whether every position in arrays of some names is a number already."""
+    return all(isinstance(place, int) for ref in refs((statement,)) if ref.name in names for place in ref.at)
 
 
 def _unrolled(statement: Statement, iterations: int) -> Iterator[Statement]:

@@ -10,7 +10,7 @@ from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import Array, Assign, For, Ref, Statement, View
 from recipe_compiler.program.scalar_replacement import locally, positions
 from recipe_compiler.program.traverse import refs
-from recipe_compiler.program.unroll import ITERATIONS, unroll
+from recipe_compiler.program.unroll import ITERATIONS, written_out
 
 SUMS = 32
 """The most entries that are summed in scalars: what no register is left for costs a load and a store in every row."""
@@ -36,7 +36,8 @@ def _counts(body: tuple[Statement, ...]) -> list[object]:
 
 def small_rows(procedure: Procedure, fused: Fused) -> Procedure:
     """Return the procedure with its sums in scalars, stored to its outputs at the end."""
-    straight = unroll((*fused.before, fused.loop, *fused.after))
+    scalars = {array.name for array in (*procedure.outputs, *fused.local)}
+    straight = written_out((*fused.before, fused.loop, *fused.after), scalars)
     stores = tuple(Assign(Ref(out.name, at), Ref(out.name, at)) for out in procedure.outputs for at in positions(out))
     sums = tuple(Array(array.name, array.sizes) for array in (*procedure.outputs, *fused.local) if array.sizes)
     taken = procedure.names - {out.name for out in procedure.outputs} | {ref.name for ref in refs(straight)}
