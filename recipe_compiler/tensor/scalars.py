@@ -3,7 +3,7 @@
 The way from the first engine to numbers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -131,8 +131,7 @@ class _Evaluation:
         """Return what `summed` does, found before or computed now."""
         if not bound:
             return self.summed(factors, bound, at)
-        outer = sorted(indices(factors) - set(bound), key=lambda index: index.label)
-        key = (factors, tuple(at[index] for index in outer))
+        key = _key(factors, bound, at)
         if key not in self.sums:
             self.sums[key] = self.summed(factors, bound, at)
         return self.sums[key]
@@ -142,9 +141,15 @@ class _Evaluation:
         return all(_place(delta.left, at) == _place(delta.right, at) for delta in deltas)
 
     def power(self, factor: Factor, at: Mapping[Index, int]) -> Scalar:
+        """Return an atom to its exponent; of functions found before or computed now, as `known_sum` does."""
         atom, exponent = factor
-        value = self.atom(atom, at)
-        return value if exponent == 1 else value ** rational(exponent)
+        if not (self.apart and isinstance(atom, Applied)):
+            value = self.atom(atom, at)
+            return value if exponent == 1 else value ** rational(exponent)
+        key = _key((factor,), (), at)
+        if key not in self.sums:
+            self.sums[key] = self.atom(atom, at) ** rational(exponent)
+        return self.sums[key]
 
     def atom(self, atom: Atom, at: Mapping[Index, int]) -> Scalar:
         match atom:
@@ -188,6 +193,14 @@ class _Evaluation:
                 ]
                 self.matrices[key] = sympy.Matrix(entries)
         return self.matrices[key]
+
+
+def _key(
+    factors: tuple[Factor, ...], bound: Iterable[Index], at: Mapping[Index, int]
+) -> tuple[tuple[Factor, ...], tuple[int, ...]]:
+    """Return what a sum over `bound` is kept by."""
+    outer = sorted(indices(factors) - set(bound), key=lambda index: index.label)
+    return factors, tuple(at[index] for index in outer)
 
 
 def _linked(factors: tuple[Factor, ...], bound: set[Index]) -> list[tuple[Factor, ...]]:
