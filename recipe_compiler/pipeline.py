@@ -33,7 +33,7 @@ from recipe_compiler.emit.module import Module, emit_file, emit_module, renames
 from recipe_compiler.emit.sampler import sampler_of
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
-from recipe_compiler.planner.kept_plan import parts_of_data, plan_of_text, plan_text, processor
+from recipe_compiler.planner.kept_plan import plan_of_text, plan_text, processor
 from recipe_compiler.planner.pilot_chains import Walker
 from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.plan import Bent, Plan, plan, plan_of_bulk, trial
@@ -43,17 +43,21 @@ from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.file import check_file
+from recipe_compiler.run import stages
 from recipe_compiler.run.assumed_of_data import check_assumed
+from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.checkpoint_facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.estimates import estimates, with_estimates, without_estimates
 from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.initial import starts_of
+from recipe_compiler.run.kept_mode import find_once, parts_of_data
 from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.map_estimate import FindMode, find_mode
 from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs
 from recipe_compiler.run.sizes import resolve_sizes, with_sizes
-from recipe_compiler.run.stages import Run, conclude, demand_room, draw, make_ready
+from recipe_compiler.run.stages import Ready, Run, conclude, demand_room, draw
 from recipe_compiler.run.store import sampled_names
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.scheme.discretise import discretise, is_large, more_than_two, pinned_sizes, small_sizes
@@ -70,6 +74,8 @@ READ_BACK = "read-back"
 """Entries of the cache: that these texts were read back, and are what was verified."""
 PLANS = "plan"
 """Entries of the cache: what was chosen for a build with these data."""
+MODES = "mode"
+"""Entries of the cache: where a search for the mode ended."""
 OF_NOISE = ("gradient_noise", "noise_budget")
 """The claims that a plan which subtracts V rests on."""
 MOST_READ = 1000
@@ -215,7 +221,8 @@ def estimate(
     inputs = prepare_inputs(emitted, alone, settings, data, 0)
     sizes = resolve_sizes(alone, data)
     of_target = gradients(module, emitted, inputs, sizes)
-    return with_estimates(build, of_target, settings, Point(known_values(alone, sizes), sizes))
+    find = _find_once(module, inputs, data, cache)
+    return with_estimates(build, of_target, settings, Point(known_values(alone, sizes), sizes), find)
 
 
 def plan_run(
@@ -347,6 +354,31 @@ def prepare_run(
     build = estimate(build, report, settings, data, allow_undecided=allow_undecided, cache=cache)
     demand_room(build, emitted, settings, data)
     return Run(build, report, settings, data, module, emitted, facts)
+
+
+def make_ready(run: Run, cache: Cache = NOTHING) -> Ready:
+    """Return what the chains of a run are given, and the forecast of what they will sample.
+
+    Args:
+        run: what is to be run.
+        cache: where the mode is kept, around which the forecast is made.
+
+    Raises:
+        DataError: parameters or sizes do not fit.
+        RunError: the step size is above eps_max, or a gradient that is code does not run.
+    """
+    return stages.make_ready(run, lambda inputs: _find_once(run.compiled, inputs, run.data, cache))
+
+
+def _find_once(module: Module, inputs: Inputs, data: Data, cache: Cache) -> FindMode:
+    """Return the search for a mode, or what it found for the same module, values and data."""
+    if cache.folder is None:
+        return find_mode
+    own = (compiler(), processor())
+    return find_once(
+        module, inputs, data, lambda key: cache.read(MODES, (*own, *key)),
+        lambda key, text: cache.write(MODES, (*own, *key), text),
+    )  # fmt: skip
 
 
 def _held(build: Build, data: Data | None) -> Data:

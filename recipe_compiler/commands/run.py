@@ -19,7 +19,7 @@ from recipe_compiler.commands.run_json import refusals_said, say_plan, say_run, 
 from recipe_compiler.commands.run_options import RunOptions
 from recipe_compiler.display import complain, say, show_report, show_summary
 from recipe_compiler.errors import RunError
-from recipe_compiler.pipeline import plan_run, prepare_run
+from recipe_compiler.pipeline import make_ready, plan_run, prepare_run
 from recipe_compiler.planner.plan import Plan
 from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.pictures import pictures_of
@@ -38,7 +38,6 @@ from recipe_compiler.run.stages import (
     demand_no_code,
     demand_predictive,
     draw,
-    make_ready,
     settings_of,
 )
 from recipe_compiler.run.store import save, set_aside, stored
@@ -211,7 +210,7 @@ def _run(
         say(f"compiled and read back; {_length(run.build, settings)}")
     if run.may_use_lanes and not as_json:
         say(f"hint: --lanes (`lanes: true` under run) advances {LANES} chains side by side: faster, with other draws")
-    ready = make_ready(run)
+    ready = make_ready(run, cache)
     for line in () if as_json else ready.forecast.says:
         say(line)
     kept = Checkpoint(_checkpoint(results, run.build), run.facts)

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from flint import fmpq, fmpq_mat
-
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
@@ -154,6 +152,8 @@ def _inverse(matrix: ex.Explicit) -> ex.Explicit | None:
     n = len(matrix.rows)
     if len(numbers) < n * n or n > MOST_INVERTED:
         return None
+    from flint import fmpq, fmpq_mat  # which documents without matrices of numbers do without
+
     exact = fmpq_mat(n, n, [fmpq(x.numerator, x.denominator) for x in numbers])
     if exact.det() == 0:
         return None

@@ -1,15 +1,10 @@
 """A plan as text, from which it can be made again: what was chosen stands in the document of its build."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict
-from hashlib import sha256
 from typing import Any
 
-import numpy as np
-
 from recipe_compiler.planner.plan import Plan
-from recipe_compiler.run.data import Data
 from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import read_restated
@@ -44,13 +39,6 @@ def plan_of_text(text: str, stated: Build) -> Plan:
 
 def _figures(kept: dict[str, Any]) -> PilotFigures:
     return PilotFigures(**{name: tuple(own) if isinstance(own, list) else own for name, own in kept.items()})
-
-
-def parts_of_data(data: Data) -> Iterator[str]:
-    """Yield texts that are others for any other data: of each field its names, type, shape and the digest of all."""
-    for field in data.fields:
-        values = np.ascontiguousarray(field.values)
-        yield f"{field.name} {field.columns} {values.dtype.str} {values.shape} {sha256(values.data).hexdigest()}"
 
 
 def processor() -> str:

@@ -22,7 +22,7 @@ from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.gradients import Gradients
 from recipe_compiler.run.initial import starts_of
-from recipe_compiler.run.map_estimate import find_mode
+from recipe_compiler.run.map_estimate import FindMode, find_mode
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
 Batches = Literal["with replacement", "without replacement", "contiguous"]
@@ -85,7 +85,9 @@ def without_estimates(build: Build) -> Build:
     return replace(build, control=None, estimated=None, V=zero(build.V.shape), parameters=parameters)
 
 
-def with_estimates(build: Build, gradients: Gradients, settings: RunSettings, at: Point) -> Build:
+def with_estimates(
+    build: Build, gradients: Gradients, settings: RunSettings, at: Point, find: FindMode = find_mode
+) -> Build:
     """Return the build with values for the parameters that are estimated from the data, at the mode of U.
 
     Args:
@@ -93,11 +95,12 @@ def with_estimates(build: Build, gradients: Gradients, settings: RunSettings, at
         gradients: of its target.
         settings: for the size of a batch and the seed.
         at: values of all other parameters and sizes.
+        find: the search for the mode.
 
     Raises:
         RunError: no mode is found.
     """
-    mode = find_mode(gradients.full, starts_of(build, gradients.width, at.names, at.sizes)).theta
+    mode = find(gradients.full, starts_of(build, gradients.width, at.names, at.sizes), ()).theta
     return at_mode(build, gradients, mode, settings)
 
 

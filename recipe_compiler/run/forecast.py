@@ -20,7 +20,7 @@ from recipe_compiler.run.flow_widths import FlowWidth
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.linearized_chain import LinearizedChain, Width
 from recipe_compiler.run.load_module import Emitted, load_text
-from recipe_compiler.run.map_estimate import Start, find_mode
+from recipe_compiler.run.map_estimate import FindMode, Start, find_mode
 from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, cures_of
@@ -229,8 +229,9 @@ def _setting(cure: Cure) -> str:
 
 
 def forecast(
-    compiled: Module, module: Emitted, build: Build, inputs: Inputs, names: tuple[str, ...], starts: Sequence[Start]
-) -> Forecast:
+    compiled: Module, module: Emitted, build: Build, inputs: Inputs, names: tuple[str, ...], starts: Sequence[Start],
+    find: FindMode = find_mode,
+) -> Forecast:  # fmt: skip
     """Return what a run will sample, and how fast, by its step made linear at the mode.
 
     With F and the noise of the step there, S = F S F.T + Sigma is the covariance of the chain, compared with inv(Hess
@@ -244,6 +245,7 @@ def forecast(
         inputs: what the chains of the run are given.
         names: of the coordinates of the potential's block.
         starts: where the search for the mode begins, one after another.
+        find: the search, or what it found before.
     """
     try:
         linearized = linearized_chain_of(compiled, module, build, inputs, starts[0].theta)
@@ -251,7 +253,7 @@ def forecast(
         return Forecast(None, str(why))
     around = ""
     try:
-        mode = linearized.refined(find_mode(linearized.slope_of_few, starts, names))
+        mode = linearized.refined(find(linearized.slope_of_few, starts, names))
         linearized, around = replace(linearized, theta=mode.theta), mode.says
         step, linear = linearized.linear()
         width, stable = linearized.width_of(step, linear), linearized.largest_stable(linear)

@@ -149,6 +149,7 @@ def load_text(name: str, text: str, code: Code | None = None) -> Emitted:
     another one for a file in another place: neither finds what was compiled with the other.
     """
     _demand_jit()
+    _take_blas_as_there()
     given = "" if code is None else _gradient_name(code)
     digest = hashlib.sha256((MODULE + text + given).encode()).hexdigest()[:24]  # compiled code names such modules
     path = cache_folder() / digest / f"{name}.py"
@@ -164,6 +165,16 @@ def _demand_jit() -> None:
 
     if cast("Any", config).DISABLE_JIT:
         raise RunError("found NUMBA_DISABLE_JIT set, expected numba to compile emitted modules: unset it")
+
+
+def _take_blas_as_there() -> None:
+    """Let the jit find that there is BLAS without importing SciPy for it, which takes longer than all that it loads.
+
+    SciPy is required. What calls BLAS imports it when it is called.
+    """
+    from numba.np import linalg
+
+    vars(linalg)["ensure_blas"] = lambda: None
 
 
 def load_file(path: Path) -> Emitted:

@@ -30,7 +30,7 @@ from recipe_compiler.run.infinitesimal_means import infinitesimal_means
 from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.map_estimate import Start
+from recipe_compiler.run.map_estimate import FindMode, Start
 from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.run.predictive import add_predictive, predictive_of
 from recipe_compiler.run.rerun import kept_for_rerun
@@ -212,8 +212,12 @@ def demand_log_likelihood(run: Run, spelled: str) -> None:
         raise RunError(f"{found} data, which take {wanted / 1e9:.0f} GB, expected at most {memory / 1e9:.0f} GB")
 
 
-def make_ready(run: Run) -> Ready:
+def make_ready(run: Run, find: Callable[[Inputs], FindMode]) -> Ready:
     """Return what the chains of a run are given, and the forecast of what they will sample.
+
+    Args:
+        run: what is to be run.
+        find: the search for the mode, around which the forecast is made, by what its chains are given.
 
     Raises:
         DataError: parameters or sizes do not fit.
@@ -228,7 +232,7 @@ def make_ready(run: Run) -> Ready:
             names,
             Forecast.of(run.measured, potential_block(run.build), run.module.variant, names, run.settings.thin),
         )
-    told = forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs))
+    told = forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs), find(inputs))
     sizes = resolve_sizes(run.build, run.data)
     flows = flow_widths(run.build, run.module, inputs, known_values(run.build, sizes), sizes)
     return Ready(run, inputs, names, replace(told, flows=tuple(flows)))

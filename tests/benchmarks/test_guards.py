@@ -6,6 +6,7 @@ from pathlib import Path
 
 import assembly
 import pytest
+import second_run
 from assembly import Look
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +32,13 @@ def test_vector_code_that_does_not_pay_off_is_told():
 def test_hot_loops_are_vector_code(workload: str):
     done = guard("benchmarks/assembly.py", workload)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_a_second_run_has_a_draw_before_anything_slow_is_imported():
+    found = second_run.second_runs(ROOT / "specs" / "builds" / "sghmc_double_well.yaml", [0.02, 0.03])
+    assert [one.modules.intersection(second_run.SLOW_TO_IMPORT) for one in found] == [set(), set()]
+    assert min(one.seconds for one in found) < 4.0, "twice what it takes beside other programs"
 
 
 @pytest.mark.slow
