@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recipe_compiler.errors import Place
 from recipe_compiler.run.write import write_whole
@@ -26,6 +26,9 @@ from recipe_compiler.spec.model import Build, Document
 from recipe_compiler.spec.places import compiled_digest, digest
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Report, Topic, Undecided, Verdict
 from recipe_compiler.version import versions
+
+if TYPE_CHECKING:
+    from recipe_compiler.run.data import Data
 
 KIND = "recipe_compiler cache 1"
 MOST_BYTES = 200 * 2**20
@@ -147,13 +150,20 @@ def content(path: Path) -> str:
         return f"{path} {type(error).__name__}"
 
 
-def check_once(document: Document, cache: Cache, *, advisory: bool = True) -> Report:
-    """Return the report of a document, from the cache where it is there; without `advisory` one that decides it.
+def check_once(document: Document, cache: Cache, *, advisory: bool = True, data: "Data | None" = None) -> Report:
+    """Return the report of a document, from the cache where it is there.
+
+    Args:
+        document: what is decided.
+        cache: where reports are kept.
+        advisory: whether claims are asked that do not decide the document.
+        data: of a build, where they are given in place of a file.
 
     Raises:
         ModelError: a formula that has no meaning in index notation.
     """
-    key = tuple(key_of(document)) if cache.folder is not None else ()
+    given = () if data is None or cache.folder is None else tuple(_parts_of(data))
+    key = (*key_of(document), *given) if cache.folder is not None else ()
     for what in (ALL,) if advisory else (ALL, REQUIRED):
         if (text := cache.read(what, key)) is not None:
             return from_text(text)
@@ -162,8 +172,8 @@ def check_once(document: Document, cache: Cache, *, advisory: bool = True) -> Re
     if isinstance(document, Build):
         from recipe_compiler.run.observed import observed  # brings NumPy
 
-        document = observed(document)
-    of_builds = tuple(_key_of_findings(document)) if isinstance(document, Build) and key else ()
+        document = observed(document, data)
+    of_builds = (*_key_of_findings(document), *given) if isinstance(document, Build) and key else ()
     text = cache.read(FINDINGS, of_builds) if of_builds and advisory else None
     report = check(document, advisory=advisory, findings=None if text is None else from_text(text).findings)
     if report.verdict is not Verdict.REFUTED and within_limits(report):
@@ -189,6 +199,12 @@ def key_of(document: Document) -> Iterator[str]:
     yield digest(document)
     yield document.source.file
     yield from (content(path) for path in files_of(document))
+
+
+def _parts_of(data: "Data") -> Iterator[str]:
+    from recipe_compiler.run.kept_mode import parts_of_data  # brings NumPy, which data that are given have brought
+
+    yield from parts_of_data(data)
 
 
 def _key_of_findings(build: Build) -> Iterator[str]:

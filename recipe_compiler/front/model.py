@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recipe_compiler.cache import check_once, open_cache
+from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.front.build import Build
@@ -28,10 +28,9 @@ from recipe_compiler.pipeline import (
     write_module,
 )
 from recipe_compiler.planner.plan import Plan
-from recipe_compiler.report.check import check
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, data_of
-from recipe_compiler.run.observed import demand_data, observed
+from recipe_compiler.run.observed import demand_data
 from recipe_compiler.run.progress import progress_bars
 from recipe_compiler.run.rerun import build_of, demand_same
 from recipe_compiler.run.sample import Draws
@@ -211,17 +210,17 @@ def _planned(model: Model, data: Mapping[str, object] | None) -> tuple[Plan, Rep
     dtype = "float64" if build.data is None else build.data.dtype
     held = None if data is None else data_of(data, build.target, dtype)
     cache = open_cache(use=model.cache)
-    report = _at_data(build, model.report, held)
+    report = _at_data(build, model.report, held, cache)
     plan, report = plan_run(build, report, held, allow_undecided=model.allow_undecided, cache=cache)
-    return plan, _at_data(plan.build, report, held), held
+    return plan, _at_data(plan.build, report, held, cache), held
 
 
-def _at_data(build: spec.Build, report: Report, held: Data | None) -> Report:
+def _at_data(build: spec.Build, report: Report, held: Data | None, cache: Cache) -> Report:
     """Return the verdicts at data that are given, where they rest on facts of others, or are open without any."""
     is_open = build.data is None and report.verdict is Verdict.UNDECIDED
     if held is None or not (is_open or rests_on_data(report)):
         return report
-    return check(observed(build, held))
+    return check_once(build, cache, data=held)
 
 
 def _drawn(

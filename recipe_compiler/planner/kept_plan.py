@@ -38,7 +38,8 @@ def plan_of_text(text: str, stated: Build) -> Plan:
 
 
 def _figures(kept: dict[str, Any]) -> PilotFigures:
-    return PilotFigures(**{name: tuple(own) if isinstance(own, list) else own for name, own in kept.items()})
+    figures: dict[str, Any] = {name: tuple(own) if isinstance(own, list) else own for name, own in kept.items()}
+    return PilotFigures(**figures)
 
 
 def processor() -> str:

@@ -174,7 +174,7 @@ def _take_blas_as_there() -> None:
     """
     from numba.np import linalg
 
-    vars(linalg)["ensure_blas"] = lambda: None
+    cast("Any", linalg).ensure_blas = lambda: None
 
 
 def load_file(path: Path) -> Emitted:

@@ -5,15 +5,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from loaders import load_build, load_dynamics
 
+import recipe_compiler as rc
 from recipe_compiler import cache as entries
 from recipe_compiler import pipeline
 from recipe_compiler.cache import NOTHING, Cache, check_once, from_text, open_cache, to_text
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.readback import child_process
 from recipe_compiler.report import check as deciding
+from recipe_compiler.run.data import data_of
 from recipe_compiler.spec.catalogue import SCHEMES
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Target
@@ -242,3 +245,17 @@ def test_the_compiler_is_another_one_with_another_scheme_by_name(monkeypatch: py
     monkeypatch.setattr(Path, "read_bytes", lambda path: (read.append(path), own(path))[1])
     entries.compiler.__wrapped__()
     assert SCHEMES / "baoab.yaml" in read
+
+
+def test_data_that_are_given_are_part_of_what_verdicts_are_looked_up_by(cache: Cache, decided: list[str]) -> None:
+    build = rc.Build(
+        dynamics=ROOT / "specs/dynamics/sghmc.yaml", target=ROOT / "tests/posteriors/targets/regression_flat.yaml",
+        name="line", scheme="baoab", variant="full", step_size="auto",
+    ).document  # fmt: skip
+    x, y = np.column_stack([np.ones(5), np.arange(5.0)]), np.array([1.0, 3.5, 4.0, 7.5, 8.0])
+    one, other, line = (data_of({"x": x, "y": those}, build.target) for those in (y, y[::-1], x @ [1.0, 2.0]))
+    reports = [check_once(build, cache, data=data) for data in (one, other, one, other)]
+    assert decided == ["line"] * 2
+    assert reports[:2] == reports[2:]
+    assert [check_once(build, cache, data=data).verdict for data in (one, line)] == [Verdict.PROVED, Verdict.REFUTED]
+    assert check_once(build, cache).verdict is Verdict.UNDECIDED
