@@ -54,7 +54,7 @@ def rank_of(forms: Sequence[Sequence[fmpq]], width: int) -> Rank:
 
 def _of_fractions(rows: Sequence[tuple[fmpq, ...]], width: int) -> Rank:
     for prime in PRIMES:
-        attained = _independent(rows, width, prime)
+        attained = _first_independent(rows, width, prime)
         if attained is None:
             continue
         kernel = tuple(_kernel([rows[k] for k in attained], width))
@@ -113,6 +113,17 @@ def solved(matrix: Sequence[Sequence[fmpq]], right: Sequence[fmpq]) -> list[fmpq
 def is_consistent(forms: Sequence[Form], width: int) -> bool:
     """Whether all forms vanish together at some theta: [A c] has the rank of A."""
     return rank_of(forms, width).rank == rank_of(forms, width + 1).rank
+
+
+def _first_independent(rows: Sequence[tuple[fmpq, ...]], width: int, prime: int) -> tuple[int, ...] | None:
+    """Return what `_independent` does; of many rows, the first often have the largest rank that there can be."""
+    some = 4 * width
+    while 0 < some < len(rows):
+        found = _independent(rows[:some], width, prime)
+        if found is None or len(found) == width:
+            return found
+        some *= 4
+    return _independent(rows, width, prime)
 
 
 def _independent(rows: Sequence[tuple[fmpq, ...]], width: int, prime: int) -> tuple[int, ...] | None:

@@ -9,6 +9,7 @@ from flint import fmpq
 from recipe_compiler.formula.elementwise import BOUNDED
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.verify.from_data.energy import Energy, Form, Group, Own, Piece, Weights, unit
+from recipe_compiler.verify.from_data.irrational import is_fraction
 from recipe_compiler.verify.from_data.quadratic import squares
 from recipe_compiler.verify.from_data.reading import HALF_LINE, Known
 from recipe_compiler.verify.from_data.values import (
@@ -83,7 +84,7 @@ def energy_of(parts: Iterable[tuple[Value, int]], known: Known) -> Energy:
     bounded = [Piece("square", ONE, (unit(theta, z),)) for z in theta if domains[z[0]] is DomainName.INTERVAL]
     for form in squares(read.quadratic, len(theta)):
         read.pieces.append(Piece("square", ONE, (form,)))
-    light = [Group(w, None, tuple(dict.fromkeys(forms))) for w, forms in read.groups.items()]
+    light = [Group(w, None, _each_once(forms)) for w, forms in read.groups.items()]
     heavy = [Group(w, min(p for _, p in own), tuple(form for form, _ in own)) for w, own in read.heavy.items()]
     return Energy(
         theta,
@@ -95,6 +96,11 @@ def energy_of(parts: Iterable[tuple[Value, int]], known: Known) -> Energy:
         {z: Own(read.terms.get(z, {}), tuple(read.logs.get(z, ()))) for z in scales},
         read.exact and all(domains[z[0]] is DomainName.REAL for z in theta),
     )
+
+
+def _each_once(forms: Iterable[Form]) -> tuple[Form, ...]:
+    """Return different forms, told apart by whole numbers: the hash of a fraction is an inverse modulo a prime."""
+    return tuple({tuple((x.p, x.q) if is_fraction(x) else x for x in form): form for form in forms}.values())
 
 
 def _roles(terms: list[Product | Affine], known: Known) -> tuple[tuple[Coordinate, ...], tuple[Coordinate, ...]]:

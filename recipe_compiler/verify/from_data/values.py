@@ -319,17 +319,23 @@ def _joined(a: Product, b: Product) -> Product:
     for z, k in (*a.powers, *b.powers):
         powers[z] = powers.get(z, Fraction(0)) + k
     coefficient = times(a.coefficient, b.coefficient)
-    factors: dict[Factor, Fraction] = {}
-    for factor, k in (*a.factors, *b.factors):
-        factors[factor] = factors.get(factor, Fraction(0)) + k
+    listed = (*a.factors, *b.factors)
     kept: list[tuple[Factor, Fraction]] = []
-    for factor, k in factors.items():
+    for factor, k in listed if len(listed) < 2 else _gathered(listed):
         if isinstance(factor, Affine) and not factor.slopes and k.denominator == 1:
             coefficient = times(coefficient, _integer_power(factor.constant, int(k)))
         elif k != 0:
             kept.append((factor, k))
     exponent = sum_of_affine((a.exponent, b.exponent))
     return Product(coefficient, tuple((z, k) for z, k in sorted(powers.items()) if k != 0), exponent, tuple(kept))
+
+
+def _gathered(factors: Iterable[tuple[Factor, Fraction]]) -> Iterable[tuple[Factor, Fraction]]:
+    """Return factors, each once; to tell whether two are one takes the hash of all their numbers."""
+    found: dict[Factor, Fraction] = {}
+    for factor, k in factors:
+        found[factor] = found.get(factor, Fraction(0)) + k
+    return found.items()
 
 
 def products_of(value: Value) -> Iterator[Product | Affine]:
