@@ -77,6 +77,9 @@ RELATIONS: dict[type[ast.cmpop], str] = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<"
 CHOOSE = sp.Function("choose")
 """One of two values by a flag: `taken if flag else refused`."""
 
+FACTORISED = frozenset({"_cholesky_factor", "_triangle_inverse"})
+"""Functions of a matrix whose entries, as symbols, would be too long to be compared: at a point they are numbers."""
+
 GUARD = FUNCTIONS["reciprocal"].emitted
 """The function whose formula is not all that it means: 1/y is another where y is negative."""
 
@@ -106,6 +109,8 @@ class Reader:
     """What matrices that are computed of others are."""
     factor: Callable[[sp.Matrix], np.ndarray] | None = None
     """What a factor of the noise is; None: a matrix of symbols, kept in `factors`."""
+    known: Callable[[np.ndarray], np.ndarray] | None = None
+    """The numbers that a matrix is at a point, before it is taken apart; None where names are symbols."""
     fills: dict[str, Callable[[list[Value]], Value]] = field(default_factory=dict)
     """Functions of random streams, with what is done with their arguments instead."""
     functions: dict[str, ast.FunctionDef] = field(init=False)
@@ -345,6 +350,8 @@ class Reader:
             case _ if name in self.opaque:
                 return self._opaque(name, arguments)
             case _ if name in self.functions:
+                if name in FACTORISED and self.known is not None:
+                    arguments = [arguments[0], self.known(arguments[1])]
                 names = [argument.arg for argument in self.functions[name].args.args]
                 return self.call(name, dict(zip(names, arguments, strict=True)))
             case _:

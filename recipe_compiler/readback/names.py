@@ -27,8 +27,8 @@ from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.program.atoms import matrix_name
 from recipe_compiler.program.program import Gradient, Program
 from recipe_compiler.tensor.atoms import everywhere
-from recipe_compiler.tensor.scalars import Scalar, scalarise
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Determinant, Grid, Index, Inverse
+from recipe_compiler.tensor.scalars import Leaf, Scalar, scalarise
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Determinant, Grid, Index, Inverse, Tensor
 
 Value = Any
 Sizes = Mapping[str, int]
@@ -117,6 +117,12 @@ class Names:
     def component(self, name: str, at: tuple[int, ...]) -> Scalar:
         """Return an entry of a parameter."""
         return _component(self, name, at)
+
+    @property
+    def for_steps(self) -> "Names":
+        """The same at a point with many digits if the step inverts matrices of the state, which have no normal form."""
+        numeric = step_inverts_state(self.program)
+        return replace(self, at_point=True, digits=PRECISION) if numeric else self
 
     @property
     def for_gradients(self) -> "Names":
@@ -278,9 +284,26 @@ class Names:
 @lru_cache(maxsize=TABLES)
 def _inverts_state(gradient: Gradient) -> bool:
     """Whether a gradient has inverses, or determinants, of matrices that depend on the state."""
-    tensors = [t for part in gradient.parts for t in (part.prior, part.datum) if t is not None]
-    grids = (atom.of for t in tensors for atom in everywhere(t) if isinstance(atom, Inverse | Determinant))
-    return any(isinstance(atom, Coordinate) for grid in grids for atom in everywhere(grid.entry))
+    return _invert([t for part in gradient.parts for t in (part.prior, part.datum) if t is not None])
+
+
+@lru_cache(maxsize=TABLES)
+def step_inverts_state(program: Program) -> bool:
+    """Whether the shifts of a step without noise have inverses, or determinants, of matrices that depend on the state.
+
+    As functions of symbols these are too long to be compared: such a step is read at a point.
+    """
+    return not program.noises and _invert([shift.rate for shift in program.shifts])
+
+
+def _invert(tensors: Iterable[Tensor]) -> bool:
+    atoms = (atom for tensor in tensors for atom in everywhere(tensor))
+    return any(depends_on_state(atom.of) for atom in atoms if isinstance(atom, Inverse | Determinant))
+
+
+def depends_on_state(grid: Grid) -> bool:
+    """Whether an entry of a matrix is a function of coordinates."""
+    return any(isinstance(atom, Coordinate) for atom in everywhere(grid.entry))
 
 
 @lru_cache(maxsize=TABLES)
@@ -325,29 +348,38 @@ def _inverse(names: Names, parameter: str) -> np.ndarray:
     return found
 
 
-@lru_cache(maxsize=TABLES)
-def _matrix_of(names: Names, grid: Grid) -> np.ndarray:
-    """Return a matrix at a point, entry by entry."""
+def matrix_at(names: Names, grid: Grid, leaf: Leaf) -> np.ndarray:
+    """Return a matrix at a point, entry by entry, of what its atoms are there."""
     n = length(grid.row.size, names.sizes)
     found = np.full((n, n), None, object)
     for i, j in np.ndindex(n, n):
         places = {grid.row: i, grid.col: j}
-        found[i, j] = scalarise(grid.entry, names.sizes, places, names.atom, apart=True)
+        found[i, j] = scalarise(grid.entry, names.sizes, places, leaf, apart=True)
     return found
 
 
 @lru_cache(maxsize=TABLES)
 def _inverse_of(names: Names, grid: Grid) -> np.ndarray:
     """Return the inverse of a matrix that is computed of others, at a point."""
-    return exact_inverse(_matrix_of(names, grid))
+    return exact_inverse(matrix_at(names, grid, names.atom))
 
 
 @lru_cache(maxsize=TABLES)
 def _determinant_of(names: Names, grid: Grid) -> Scalar:
-    """Return the determinant of a matrix that is computed of others, at a point."""
+    return determinant_of(matrix_at(names, grid, names.atom))
+
+
+def determinant_of(matrix: np.ndarray) -> Scalar:
+    """Return the determinant of a matrix of numbers."""
     with mpmath.workdps(PRECISION):
-        matrix = mpmath.matrix([[_number(entry) for entry in row] for row in _matrix_of(names, grid)])
-        return sp.Float(mpmath.det(matrix), PRECISION)
+        return sp.Float(mpmath.det(mpmath.matrix([[_number(entry) for entry in row] for row in matrix])), PRECISION)
+
+
+def known_numbers(matrix: np.ndarray) -> np.ndarray:
+    """Return a matrix with a number for each symbol in it, made from its name: what is compared is compared there."""
+    numbers = {symbol: rational_of(symbol.name) for entry in matrix.ravel() for symbol in entry.free_symbols}
+    flat = [sp.Float(sp.N(entry.xreplace(numbers), PRECISION), PRECISION) for entry in matrix.ravel()]
+    return np.array(flat, object).reshape(matrix.shape)
 
 
 def _number(entry: Scalar) -> Any:

@@ -138,6 +138,9 @@ def changes_at_point(module: Module, names: Names) -> tuple[list[Scalar], list[S
         [rational_of(f"{array.name}[{k}]") for k in range(count)]
         for array, count in zip(module.kernel.noises, counts, strict=True)
     ]
+    if not names.program.noises:
+        moved, read = _read(module, names, root_of, [n for group in normals for n in group])
+        return _joined(read), _joined(stated_changes(names, {}, moved))
     if counts != [sum(len(names.block(block)) for block in noise.blocks) for noise in names.program.noises]:
         return _by_columns(module, names, normals)
     known = PointFactors()

@@ -29,6 +29,7 @@ from recipe_compiler.formula.extents import extent, valued
 from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.program import InfinitesimalGenerator, Program
 from recipe_compiler.program.rename import rename_tensor
+from recipe_compiler.readback.at_point import same_drift, same_rest
 from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.chunks import read_sweep
@@ -162,13 +163,22 @@ def energy_readings(
 
 def _energies_at(module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes) -> None:
     module, derivation = _with_large_matrices_known(module, derivation, names, sizes)
-    check_energies(module, Names(module.program, sizes), derivation, names)
+    here = Names(module.program, sizes).for_steps
+    check_energies(module, here, *(() if here.at_point else (derivation, names)))
 
 
 def _read_at(module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes) -> None:
     check_names(module.text)
     module, derivation = _with_large_matrices_known(module, derivation, names, sizes)
-    here = Names(module.program, sizes)
+    here = Names(module.program, sizes).for_steps
+    if here.at_point:
+        _same_at_point(module, here, sizes)
+        _same_moves(module, here)
+        same_drift(here, derivation, names)
+        same_rest(module, here, derivation, names)
+        if module.program.infinitesimal_generator is not None:
+            _same_shipped_generator(module, module.program.infinitesimal_generator, here)
+        return
     if module.program.statements:
         if module.kernel.chunked:
             read = _same_sweep(module, here)
@@ -218,7 +228,7 @@ def shipped_readings(module: Module, sizes: Sizes) -> list[Reading]:
     """
     free = {name: max(2, smallest_sizes(module.program).get(name, 1)) for name in _symbolic(module.program)}
     known = dict(sizes) | free | _fixed(module.program) | _count(module.program)
-    here = Names(module.program, known, at_point=True)
+    here = Names(module.program, known, at_point=True).for_steps
     check_names(module.text)
     found: list[Reading] = []
     if module.kernel.chunked:  # one more, for a remainder after the last full chunk

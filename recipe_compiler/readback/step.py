@@ -18,14 +18,23 @@ from recipe_compiler.program.program import Evaluate, Heat, Noise, Propagator, S
 from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.equations import Equations, ImplicitEquation
 from recipe_compiler.readback.interpreter import Reader
-from recipe_compiler.readback.names import Names, Sizes, integers
+from recipe_compiler.readback.names import (
+    Names,
+    Sizes,
+    depends_on_state,
+    determinant_of,
+    exact_inverse,
+    integers,
+    known_numbers,
+    matrix_at,
+)
 from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.noise import Find, NoiseFactor, noise_of, without_noise
 from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.transforms import transforms_of, undone
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.scalars import Leaf, Scalar, Sums
-from recipe_compiler.tensor.terms import Applied, Atom, Coordinate, Delta, Tensor
+from recipe_compiler.tensor.terms import Applied, Atom, Coordinate, Delta, Determinant, Grid, Inverse, Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +109,7 @@ def reader_of(module: Module, names: Names, cuts: Cuts, factor: Find | None = No
         module.text,
         opaque=opaque_gradient(names),
         matrices=matrices_of(names),
+        known=known_numbers if names.digits else None,
         equations=equations(module, cuts),
         factor=factor,
         fills={REST: lambda arguments: ENERGY(*_flat(arguments[:given]))},
@@ -366,11 +376,20 @@ def guarded(shift: Shift, names: Names, moved: Mapping[str, list[Scalar]]) -> It
 
 def _leaf(names: Names, moved: Mapping[str, list[Scalar]]) -> Leaf:
     """Return what an atom is: an entry of a value that was made on the way, or what its name means."""
+    inverses: dict[Grid, np.ndarray] = {}
 
     def leaf(atom: Atom) -> Scalar | None:
-        if isinstance(atom, Coordinate) and atom.block in moved:
-            return moved[atom.block][integers(atom.at)[0] if atom.at else 0]
-        return names.atom(atom)
+        match atom:
+            case Coordinate(block, at) if block in moved:
+                return moved[block][integers(at)[0] if at else 0]
+            case Inverse(of, (int(row), int(col))) if names.at_point and depends_on_state(of):
+                if of not in inverses:
+                    inverses[of] = exact_inverse(matrix_at(names, of, leaf))
+                return inverses[of][row, col]
+            case Determinant(of, log=True) if names.at_point and depends_on_state(of):
+                return sp.log(determinant_of(matrix_at(names, of, leaf)))
+            case _:
+                return names.atom(atom)
 
     return leaf
 

@@ -15,7 +15,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
 from recipe_compiler.splitting.split_by import may_leave, split_by
 from recipe_compiler.verdict import Answer, Explanation, Finding, Topic
-from recipe_compiler.verify.builds.in_build import Stages, decided_in, target_decided_in
+from recipe_compiler.verify.builds.in_build import decided_in, target_decided_in
 from recipe_compiler.verify.builds.target import of_bending
 from recipe_compiler.verify.claims import DYNAMICS, Claim, applicable_claims, decider
 from recipe_compiler.verify.claims_in_builds import (
@@ -24,8 +24,10 @@ from recipe_compiler.verify.claims_in_builds import (
     SCHEMES,
     TARGETS,
     BoundBuild,
+    bound_build,
     build_decider,
     claims_in_build,
+    of_any_metric,
     under_sizes_in_build,
     under_sizes_of_target,
 )
@@ -62,7 +64,7 @@ def of_scheme(scheme: Scheme) -> Applicable:
 
 def of_build(build: Build) -> Applicable:
     """Return the claims that apply to a build: those about its dynamics, target and scheme, then its own."""
-    bound = BoundBuild(Stages(build, bind(build)))
+    bound = bound_build(build)
     parts = (_of_its_dynamics(bound), _of_its_target(bound), _of_its_scheme(bound))
     claims = applicable_claims(BUILDS, build)
 
@@ -72,7 +74,7 @@ def of_build(build: Build) -> Applicable:
     own = [job(claim) for claim in claims]
 
     def jobs() -> Sequence[Job]:
-        check_pieces(bound.stages)
+        check_pieces((bound.wider or bound).stages)
         return [*(job for part in parts for job in part.jobs()), *own]
 
     return Applicable((*(row for part in parts for row in part.rows), *claims), jobs)
@@ -89,7 +91,8 @@ def _of_its_dynamics(bound: BoundBuild) -> Applicable:
 
 def _in_build(claim: Claim[Subject, Dynamics], bound: BoundBuild) -> Callable[[], Answer]:
     own = build_decider(claim)
-    return partial(decided_in, decider(claim), bound.stages) if own is None else partial(own, bound)
+    decide = own if own is not None else lambda bound: decided_in(decider(claim), bound.stages)
+    return partial(of_any_metric, decide, bound)
 
 
 def _of_its_target(bound: BoundBuild) -> Applicable:

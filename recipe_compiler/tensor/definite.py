@@ -1,8 +1,8 @@
 """Matrices and scalars of index notation that are positive definite, or invertible, by structure, for every size.
 
 Each rule is a theorem: sums of semidefinite matrices are semidefinite, and definite if one of them is; positive
-multiples; L P L.T with P positive semidefinite; inverses of positive definite matrices; diagonals of positive entries;
-exponentials of semidefinite matrices, entry by entry.
+multiples; L P L.T with P positive semidefinite; sum_k w_k a_k a_k.T with w_k >= 0; inverses of positive definite
+matrices; diagonals of positive entries; exponentials of semidefinite matrices, entry by entry.
 A product of invertible square matrices is invertible, so is an inverse, and a diagonal without zeros. What no rule
 covers is unknown, which says nothing about the matrix.
 """
@@ -220,9 +220,22 @@ def _of_term(c: Calculus, term: Term, row: Index, col: Index) -> Definiteness:
         return min(_of_scalars(c, others), *(_of_kernel(c, one.args[0], row, col) for one in kernels))
     found = chain(c, term, row, col)
     if found is None:
-        return Definiteness.UNKNOWN
+        return _of_weighted_squares(c, term, row, col)
     scalars, links = found
     return min(_of_scalars(c, scalars), _of_chain(c, links))
+
+
+def _of_weighted_squares(c: Calculus, term: Term, row: Index, col: Index) -> Definiteness:
+    """Return what is known of sum_k w_k a_ik a_jk, whatever the indices k: semidefinite where no w_k is negative."""
+    left, right = ([factor for factor in term.factors if at in indices([factor])] for at in (row, col))
+    if len(left) != 1 or len(right) != 1 or left == right:
+        return Definiteness.UNKNOWN
+    free = tuple(indices(left) - {row})
+    mirrored = c.rename(c.collect([Term(ONE, tuple(left))], (row, *free)), {row: col})
+    if mirrored.terms != (Term(ONE, tuple(right)),):
+        return Definiteness.UNKNOWN
+    weights = _of_scalars(c, [factor for factor in term.factors if factor not in (*left, *right)])
+    return min(weights, Definiteness.SEMIDEFINITE)
 
 
 def _is_of_entries(atom: Atom, row: Index, col: Index) -> TypeGuard[Applied]:

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
 from recipe_compiler.spec.positions import stated_formulas
-from recipe_compiler.verdict import Answer
+from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.builds.assumptions import assumes, assumptions
 from recipe_compiler.verify.builds.bindings import bindings, gradient_noise
 from recipe_compiler.verify.builds.boundary import boundary_in
@@ -21,6 +23,7 @@ from recipe_compiler.verify.builds.normalisable import normalisable_alone, norma
 from recipe_compiler.verify.builds.recursion import has_recursion, recursion
 from recipe_compiler.verify.builds.target import defined, gradient
 from recipe_compiler.verify.builds.unique import unique_in
+from recipe_compiler.verify.builds.unknown_inverses import left_abstract
 from recipe_compiler.verify.claims import DYNAMICS, Claim, Document, Judged, applicable_claims, read_of
 from recipe_compiler.verify.core.build_values import at_values, known_sizes
 from recipe_compiler.verify.core.obligations import at_positions, obliged
@@ -65,6 +68,8 @@ class BoundBuild:
     """A build, and its dynamics with everything bound: for all values as declared, and at those of the build."""
 
     stages: Stages
+    wider: "BoundBuild | None" = None
+    """The same with any matrices of their kinds in the place of those whose inverse has no formula."""
 
     @property
     def build(self) -> Build:
@@ -96,6 +101,24 @@ IN_BUILDS: Mapping[str, InBuild] = {
 """Claims about dynamics that apply to some builds only, or are decided otherwise there; others as in the table."""
 
 
+def bound_build(build: Build) -> BoundBuild:
+    """Return a build as its claims take it."""
+    wide = left_abstract(build)
+    wider = None if wide is build else BoundBuild(Stages(wide, bind(wide)))
+    return BoundBuild(Stages(build, bind(build)), wider)
+
+
+def of_any_metric(decide: Callable[[BoundBuild], Answer], bound: BoundBuild) -> Answer:
+    """Return the answer of a claim about a step, or its equation: of any matrices of their kinds, unless that is wrong.
+
+    What is refuted of some matrix says nothing of the one that is bound, of which it is then decided.
+    """
+    if bound.wider is None:
+        return decide(bound)
+    found = decide(bound.wider)
+    return decide(bound) if isinstance(found.decision, Refuted) else found
+
+
 def _on_circles(target: Target) -> bool:
     return bool(on_circles(target.declarations))
 
@@ -114,7 +137,7 @@ def _bound(decide: Callable[[Build, Dynamics], Answer]) -> Callable[[BoundBuild]
 
 
 def _step(decide: Callable[[Stages], Answer]) -> Callable[[BoundBuild], Answer]:
-    return lambda bound: decide(bound.stages)
+    return partial(of_any_metric, lambda bound: decide(bound.stages))
 
 
 def _word(decide: Callable[[Split], Answer]) -> Callable[[BoundBuild], Answer]:

@@ -78,6 +78,14 @@ def few_choices(rng: np.random.Generator) -> Columns:
     return {"one": np.array([3, 2, 3, 0, 1, 0]), "other": np.array([0, 1, 0, 3, 2, 3])}
 
 
+def few_trials(rng: np.random.Generator) -> Columns:
+    """24 rows: y is 1 with probability sigmoid(0.5 + 1.5 a - b); a and b correlated, to one decimal."""
+    a = rng.standard_normal(24)
+    b = 0.8 * a + 0.6 * rng.standard_normal(24)
+    a, b = np.round(a, 1) + 0.0, np.round(b, 1) + 0.0
+    return {"a": a, "b": b, "y": (rng.random(24) < 1 / (1 + np.exp(b - 0.5 - 1.5 * a))).astype(int)}
+
+
 MADE = (
     linear_regression,
     poisson_regression,
@@ -90,6 +98,7 @@ MADE = (
     groups,
     few_of_two_groups,
     few_choices,
+    few_trials,
 )
 
 

@@ -1,6 +1,7 @@
 """The builds that are shipped, stated in Python as a user would: formulas are objects, or texts of the language."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import recipe_compiler as rc
 from recipe_compiler import I, grad, inv, log, ones
@@ -655,6 +656,11 @@ BREAST_CANCER = {
     "intercept": False,
 }
 
+TRIALS = [
+    line.split(",")[:2]
+    for line in (Path(__file__).parents[2] / "specs/data/few_trials.csv").read_text(encoding="utf-8").split()[1:]
+]
+
 
 def scalar_sghmc(name: str, title: str, target: rc.Target, friction: int, **more: object) -> rc.Build:
     """State SGHMC with scalar mass and friction."""
@@ -849,6 +855,21 @@ def builds() -> list[rc.Build]:
                 }},
             ]},
             sizes={"d": 3, "k": 2}, step_size="0.6", thin=10, draws=4000, warmup=100, **FOUR,
+        ),
+        rc.Build(
+            name="rhmc_logistic", dynamics=rhmc(), target=logistic_regression(),
+            title="Riemannian manifold HMC with the Fisher metric, full gradient, Bayesian logistic regression",
+            bind={"G": "X.T @ diag(sigmoid(X @ theta)*sigmoid(-X @ theta)) @ X + I/prior_variance"},
+            parameters={rc.matrix("X", "n", "d"): [["1", a, b] for a, b in TRIALS]},
+            scheme={"cycle": [
+                {"refresh": r},
+                {"metropolis": {
+                    "split": ["H"], "pieces": {"H": {"Q": "all", "H": "all"}}, "flows": {"H": "generalised"},
+                    "steps": "uniform(1, 6)", "flip": {r: -r},
+                }},
+            ]},
+            sizes={"d": 3}, data={"file": "../data/few_trials.csv", "x": ["a", "b"], "y": "y", "intercept": True},
+            step_size="0.4", thin=2, draws=2000, warmup=100, **FOUR,
         ),
         rc.Build(
             name="hmc_gaussian_leapfrog", dynamics=hmc(), **dense, scheme="leapfrog", step_size="0.3", thin=10,

@@ -1,0 +1,114 @@
+"""A step at a point against the second engine: its drift against f = -(D + Q) grad H + Gamma, and its H - U against H.
+
+For steps that invert matrices of the state: these have no normal form as functions of symbols, and are numbers at a
+point, to 80 digits. The second engine differentiates H entry by entry before the numbers are put in.
+"""
+
+from collections.abc import Mapping
+
+import sympy as sp
+
+from recipe_compiler.algebra.dynamics.system import System, system
+from recipe_compiler.algebra.scalars.symbols import component, coordinates, positions
+from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.atoms import replace_atoms
+from recipe_compiler.readback.energy import read_sum
+from recipe_compiler.readback.names import PRECISION, Names
+from recipe_compiler.readback.point import equal
+from recipe_compiler.readback.step import values
+from recipe_compiler.tensor.scalars import Scalar
+from recipe_compiler.tensor.terms import Atom, Component, Tensor
+
+
+def same_drift(here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
+    """Check that what the shifts of a step without noise add up to, at eps = 0, is the drift of the second engine.
+
+    Raises:
+        CompilerError: it is not, or there is a D that no draw of the step follows.
+    """
+    there, numbers = _there(here, derivation, names)
+    if any(entry != 0 for row in there.D for entry in row):
+        raise CompilerError("a step without noise follows dynamics with D")
+    blocks = here.program.blocks
+    still = {shift.new: here.block(shift.block) for shift in here.program.shifts}
+    found = {block.name: [sp.Integer(0)] * len(here.block(block)) for block in blocks}
+    shifts = here.program.shifts
+    for shift, after in zip(shifts, (*shifts[1:], None), strict=True):
+        if after is None or not after.again:  # one that is put into the next is no step of its own
+            rate = values(_at_the_state(shift.rate, here), here, shift.block, still)
+            found[shift.block.name] = [x + f for x, f in zip(found[shift.block.name], rate, strict=True)]
+    stated = [entry for block in blocks for entry in found[block.name]]
+    grad_H = [_number(sp.diff(there.H, z), numbers) for z in there.z]
+    drift = [
+        sp.Add(*(sp.diff(q, z) - q * slope for q, z, slope in zip(row, there.z, grad_H, strict=True)))
+        for row in there.Q
+    ]
+    for k, (value, expected) in enumerate(zip(stated, drift, strict=True)):
+        equal(value, _number(expected, numbers), f"the drift of z_{k} at a point", here)
+
+
+def same_rest(module: Module, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
+    """Check the emitted H - U against the H of the second engine at a point.
+
+    Raises:
+        CompilerError: it differs.
+    """
+    if module.kernel.rest is None:
+        return
+    there, numbers = _there(here, derivation, names)
+    (read,) = read_sum(module, here, module.kernel.rest, ())
+    rest = there.H - _potential(here, derivation)
+    equal(read, _number(rest, numbers), "H - U beside H at a point", here)
+
+
+def _at_the_state(rate: Tensor, here: Names) -> Tensor:
+    """Return a rate in which every gradient is that at the state."""
+    program = here.program
+
+    def moved(atom: Atom) -> Atom:
+        match atom:
+            case Component(name, at, ()) if program.gradient is not None and name in here.gradients:
+                return Component(program.gradient.name, at)
+            case _:
+                return atom
+
+    return replace_atoms(rate, moved)
+
+
+def _potential(here: Names, derivation: Derivation) -> Scalar:
+    """Return U, an abstract function in the second engine."""
+    declarations = derivation.dynamics.declarations
+    potential = next((f for f in declarations.functions if f.role == "potential"), None)
+    if potential is None:
+        raise CompilerError("H - U of dynamics without a potential")
+    return component(potential, (), declarations, here.sizes)
+
+
+def _there(here: Names, derivation: Derivation, names: Mapping[str, str]) -> tuple[System, dict[Scalar, Scalar]]:
+    """Return H, D and Q of the second engine, and the number that each of its symbols is at the point."""
+    dynamics = derivation.dynamics
+    if dynamics.D is None or dynamics.Q is None:
+        raise CompilerError("a derivation without D and Q")
+    declarations = dynamics.declarations
+    numbers: dict[Scalar, Scalar] = {}
+    for parameter in declarations.parameters:
+        for at in positions(parameter.shape, here.sizes):
+            symbol = component(parameter, at, declarations, here.sizes)
+            if isinstance(symbol, sp.Symbol):
+                numbers[symbol] = here.component(names.get(parameter.name, parameter.name), at)
+    for block, own in zip(declarations.blocks, here.program.blocks, strict=True):
+        numbers |= dict(zip(coordinates(block, here.sizes), here.block(own), strict=True))
+    if here.program.gradient is not None:
+        U = _potential(here, derivation)
+        block = next(b for b, own in zip(declarations.blocks, here.program.blocks, strict=True)
+                     if own.name == here.program.gradient.block.name)  # fmt: skip
+        numbers |= {
+            sp.diff(U, z): slope for z, slope in zip(coordinates(block, here.sizes), here.gradient(), strict=True)
+        }
+    return system(declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes), numbers
+
+
+def _number(value: Scalar, numbers: Mapping[Scalar, Scalar]) -> Scalar:
+    return sp.N((sp.Integer(0) + value).xreplace(dict(numbers)), PRECISION)

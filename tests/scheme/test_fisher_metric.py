@@ -1,0 +1,155 @@
+"""Riemannian HMC with a metric of rows: decided of any of its kind, read back at a point, exact by quadrature."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from cycles import texts
+from loaders import load_build
+from reports import report
+
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.definite import Definiteness, definiteness
+from recipe_compiler.tensor.inverses import grid_indices
+from recipe_compiler.verdict import Report, Verdict
+from recipe_compiler.verify.builds.bindings import bindings
+from recipe_compiler.verify.builds.unknown_inverses import left_abstract
+
+ROOT = Path(__file__).parents[2]
+FISHER = ROOT / "specs/builds/rhmc_logistic.yaml"
+MUTANTS = ROOT / "tests/mutants/moves"
+
+
+def verdicts(found: Report) -> dict[str, Verdict]:
+    return {f.id: f.verdict for f in found.findings}
+
+
+def test_every_claim_that_the_draws_rest_on_is_proved() -> None:
+    found = verdicts(report(FISHER))
+    asked = {"bindings", "marginal", "stationary", "pieces", "flow", "refresh", "metropolis", "cycle", "exact"}
+    assert {claim: found[claim] for claim in asked} == dict.fromkeys(asked, Verdict.PROVED)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "claim", "verdict"),
+    [
+        ("without_determinant", "marginal", Verdict.REFUTED),
+        ("of_another_slope", "claimed_drift", Verdict.REFUTED),
+        ("as_it_comes", "exact", Verdict.UNDECIDED),
+        ("of_any_sign", "bindings", Verdict.UNDECIDED),
+    ],
+)
+def test_a_mutant_is_not_proved(mutant: str, claim: str, verdict: Verdict) -> None:
+    assert verdicts(report(MUTANTS / f"fisher_metric_{mutant}.yaml"))[claim] is verdict
+
+
+def test_a_metric_stays_bound_where_its_inverse_has_a_formula() -> None:
+    funnel = load_build(ROOT / "specs/builds/rhmc_funnel.yaml")
+    assert left_abstract(funnel) is funnel
+    assert left_abstract(load_build(FISHER)).bind == ()
+
+
+def test_what_is_refuted_of_some_metric_is_decided_of_the_one_that_is_bound(tmp_path: Path) -> None:
+    """log det G may be left out where det G = 1: of this G, not of any."""
+    text = (MUTANTS / "fisher_metric_without_determinant.yaml").read_text(encoding="utf-8")
+    bound, value = (next(line for line in text.splitlines() if line.startswith(key)) for key in ("bind", "parameters"))
+    text = text.replace(bound, "bind: {G: (I + norm2(theta)*E) @ (I + norm2(theta)*E).T}")
+    text = text.replace(value, "parameters: {E: {shape: [d, d], value: [[0, 1], [0, 0]]}}")
+    path = tmp_path / "sheared.yaml"
+    path.write_text(text.replace("../../../", f"{ROOT}/").replace("../rhmc", f"{MUTANTS.parent}/rhmc"), "utf-8")
+    assert left_abstract(load_build(path)).bind == ()
+    found = verdicts(report(path))
+    assert Verdict.REFUTED not in {found["marginal"], found["claimed_marginal"]}
+
+
+@pytest.mark.parametrize(
+    ("metric", "known"),
+    [
+        ("X.T @ diag(exp(X @ theta)) @ X", Definiteness.SEMIDEFINITE),
+        ("X.T @ diag(exp(X @ theta)) @ X + I/prior_variance", Definiteness.DEFINITE),
+        ("X.T @ diag((X @ theta)**2) @ X", Definiteness.SEMIDEFINITE),
+        ("X.T @ diag(X @ theta) @ X + I", Definiteness.UNKNOWN),
+        ("-X.T @ diag(exp(X @ theta)) @ X + I", Definiteness.UNKNOWN),
+        ("X.T @ diag(exp(X @ theta)) @ Y + I", Definiteness.UNKNOWN),
+    ],
+)
+def test_weighted_squares_are_semidefinite(tmp_path: Path, metric: str, known: Definiteness) -> None:
+    text = FISHER.read_text(encoding="utf-8").replace("../", f"{ROOT}/specs/")
+    line = next(line for line in text.splitlines() if line.startswith("bind"))
+    text = text.replace(line, f"bind: {{G: {metric}}}").replace("  X:", "  Y: {shape: [n, d]}\n  X:")
+    path = tmp_path / "metric.yaml"
+    path.write_text(text, encoding="utf-8")
+    build = load_build(path)
+    declared = bind(build).declarations
+    tensor = convert(dict(build.bind)["G"], declared, *grid_indices("d"))
+    assert definiteness(calculus(declared), tensor) is known
+    assert (bindings(build, bind(build)).decision.verdict is Verdict.PROVED) == (known is Definiteness.DEFINITE)
+
+
+def wrong(old: str, new: str) -> Callable[[str], str]:
+    def change(text: str) -> str:
+        assert old in text
+        return text.replace(old, new, 1)
+
+    return change
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("step_factor = eps / 2.0", "step_factor = eps"),
+        ("_cholesky_factor(root_matrix_4, matrix_4)", "_cholesky_factor(root_matrix_4, matrix_3)"),
+        ("_triangle_inverse(inv_root_matrix_3, root_matrix_3)", "_triangle_inverse(inv_root_matrix_3, root_matrix_2)"),
+        ("log_det_matrix_5 += 2.0 *", "log_det_matrix_5 += 1.0 *"),
+    ],
+)
+def test_a_planted_fault_is_found(old: str, new: str) -> None:
+    text = texts(load_build(FISHER))["shipped"]
+    with pytest.raises(CompilerError):
+        text.read(replace(text.module, text=wrong(old, new)(text.module.text)))
+
+
+@cache
+def emitted() -> ModuleType:
+    spec = spec_from_file_location("rhmc_logistic", ROOT / "generated/rhmc_logistic.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def posterior() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the design, the outcomes, and means and sds of the posterior by quadrature."""
+    rows = np.loadtxt(ROOT / "specs/data/few_trials.csv", delimiter=",", skiprows=1)
+    x, y = np.column_stack([np.ones(len(rows)), rows[:, :2]]), rows[:, 2]
+    grid = np.linspace(-8.0, 10.0, 121)
+    theta = np.stack(np.meshgrid(grid, grid, grid, indexing="ij"), axis=-1).reshape(-1, 3)
+    log_density = -(theta**2).sum(axis=1) / 20
+    for row, outcome in zip(x, y, strict=True):
+        log_density += outcome * (theta @ row) - np.logaddexp(0.0, theta @ row)
+    weights = np.exp(log_density - log_density.max())
+    mean = weights @ theta / weights.sum()
+    return x, y, mean, np.sqrt(weights @ (theta - mean) ** 2 / weights.sum())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("eps", [0.2, 0.4])
+def test_draws_have_the_moments_of_the_posterior_at_two_step_sizes(eps: float) -> None:
+    """Standard errors are between 80 batches; false alarms of 6 figures at 5 of them: one in a hundred thousand."""
+    x, y, mean, sd = posterior()
+    drawn = emitted().sample(x=x, y=y, X=x, step_size=eps, draws=2000, warmup=100, chains=4, thin=2, seed=3)
+    assert drawn["unsolved"].sum() + drawn["irreversible"].sum() < 0.02 * 4 * 2000 * 2
+    for value, truth in ((drawn["theta"], mean), ((drawn["theta"] - mean) ** 2, sd**2)):
+        batches = value.reshape(4, 20, 100, 3).mean(axis=2).reshape(-1, 3)
+        error = batches.std(axis=0, ddof=1) / np.sqrt(len(batches))
+        assert np.all(np.abs(batches.mean(axis=0) - truth) < 5 * error)
