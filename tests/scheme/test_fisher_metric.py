@@ -75,7 +75,7 @@ def test_what_is_refuted_of_some_metric_is_decided_of_the_one_that_is_bound(tmp_
     [
         ("X.T @ diag(exp(X @ theta)) @ X", Definiteness.SEMIDEFINITE),
         ("X.T @ diag(exp(X @ theta)) @ X + I/prior_variance", Definiteness.DEFINITE),
-        ("X.T @ diag((X @ theta)**2) @ X", Definiteness.SEMIDEFINITE),
+        ("X.T @ diag(abs(X @ theta)) @ X", Definiteness.SEMIDEFINITE),
         ("X.T @ diag(X @ theta) @ X + I", Definiteness.UNKNOWN),
         ("-X.T @ diag(exp(X @ theta)) @ X + I", Definiteness.UNKNOWN),
         ("X.T @ diag(exp(X @ theta)) @ Y + I", Definiteness.UNKNOWN),
@@ -84,7 +84,9 @@ def test_what_is_refuted_of_some_metric_is_decided_of_the_one_that_is_bound(tmp_
 def test_weighted_squares_are_semidefinite(tmp_path: Path, metric: str, known: Definiteness) -> None:
     text = FISHER.read_text(encoding="utf-8").replace("../", f"{ROOT}/specs/")
     line = next(line for line in text.splitlines() if line.startswith("bind"))
-    text = text.replace(line, f"bind: {{G: {metric}}}").replace("  X:", "  Y: {shape: [n, d]}\n  X:")
+    text = text.replace(line, f"bind: {{G: {metric}}}").replace(
+        "  X:", f"  Y: {{shape: [n, d], value: {[[0, 1, 2]] * 24}}}\n  X:"
+    )
     path = tmp_path / "metric.yaml"
     path.write_text(text, encoding="utf-8")
     build = load_build(path)
@@ -107,7 +109,7 @@ def wrong(old: str, new: str) -> Callable[[str], str]:
     ("old", "new"),
     [
         ("step_factor = eps / 2.0", "step_factor = eps"),
-        ("_cholesky_factor(root_matrix_4, matrix_4)", "_cholesky_factor(root_matrix_4, matrix_3)"),
+        ("_cholesky_factor(root_matrix_4, matrix_4)", "_cholesky_factor(root_matrix_4, matrix_2)"),
         ("_triangle_inverse(inv_root_matrix_3, root_matrix_3)", "_triangle_inverse(inv_root_matrix_3, root_matrix_2)"),
         ("log_det_matrix_5 += 2.0 *", "log_det_matrix_5 += 1.0 *"),
     ],
