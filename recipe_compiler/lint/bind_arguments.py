@@ -160,7 +160,12 @@ def bind_arguments(
         tuple(argument.name for argument in called if argument.keyword),
         tuple(replaced),
         tuple(given),
-        left_open=dependencies(source, replaced, [one.name for one in given if one.kind == "generator"]),
+        left_open=dependencies(
+            source,
+            replaced,
+            [one.name for one in given if one.kind == "generator"],
+            [one.name for one in given if one.name not in replaced],
+        ),
     )
 
 

@@ -19,9 +19,9 @@ from recipe_compiler.lint.calls import called_often
 from recipe_compiler.lint.draws import FollowedDraws
 from recipe_compiler.lint.nodes import Node, UntraceableError, tape
 from recipe_compiler.lint.order import order_of
-from recipe_compiler.lint.plain_run.returned import is_listed, returned
+from recipe_compiler.lint.plain_run.returned import NUMBERS, is_listed, returned
 from recipe_compiler.lint.user_file import run_file, watch_files, watched
-from recipe_compiler.lint.values import Symbolic, SymbolicFunction, made, node_of
+from recipe_compiler.lint.values import ExactOperators, Symbolic, SymbolicFunction, made, node_of
 from recipe_compiler.verify.core.processes import bound
 
 ASLEEP = 15.0
@@ -205,7 +205,7 @@ def _outputs(
     shapes = [tuple(shape) for shape in outputs["shapes"]]
     order = tuple(range(len(names)))
     try:
-        values = returned(result, names, outputs["called"], stand_ins)
+        values = returned(result, names, outputs["called"], stand_ins, (*NUMBERS, ExactOperators))
     except ValueError as error:
         raise UntraceableError(str(error)) from None
     if is_listed(result, len(names)):

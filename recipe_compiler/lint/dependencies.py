@@ -11,7 +11,7 @@ import ast
 import builtins
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache, partial
@@ -22,6 +22,17 @@ import numpy as np
 
 from recipe_compiler.errors import Place
 from recipe_compiler.lint import allowed
+from recipe_compiler.lint.file_names import (
+    Comprehension,
+    File,
+    Scoped,
+    dotted_name,
+    is_made_by,
+    is_text,
+    names_bound,
+    top,
+)
+from recipe_compiler.lint.loading import NEEDED, look_at_loading, tell_switches
 from recipe_compiler.lint.plain_run.generators import REFUSED
 from recipe_compiler.lint.source import LARGEST, Source
 
@@ -30,9 +41,6 @@ ADVICE = "take it out, or make it an argument that the document declares"
 MOST = 5
 """What is told of one step."""
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-Scoped = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 _PLAIN = (
     ast.Return, ast.Assign, ast.AugAssign, ast.While, ast.IfExp, ast.Pass, ast.Break, ast.Continue, ast.Nonlocal,
@@ -53,8 +61,6 @@ _PASSES = frozenset({"all", "any", "bool", "numpy.all", "numpy.any", *allowed.AS
 """What asks of answers whether all of them, or any, are so, and keeps none."""
 _RAISING = frozenset({"__init__", "__post_init__", "__call__"})
 """Special methods whose errors go on to who called."""
-_NEEDED = frozenset(name.partition(".")[0] for name in allowed.MODULES) | {"builtins", "sys"}
-"""Modules that steps are written with, or that say how Python itself is."""
 
 
 def _any_function() -> None:
@@ -83,16 +89,19 @@ _OF_OTHERS = frozenset(
 """What values have that are no instances of a class of the file, draws left out that are refused when it is called."""
 
 
-def dependencies(source: Source, replaced: Collection[str], generators: Collection[str] = ()) -> tuple[str, ...]:
+def dependencies(
+    source: Source, replaced: Collection[str], generators: Collection[str] = (), given: Collection[str] = ()
+) -> tuple[str, ...]:
     """Return in words, by line, what the code of a step depends on that is not followed.
 
     Args:
         source: the step.
         replaced: names of its file in whose place others are put when it is called.
         generators: its arguments that are generators.
+        given: its arguments that are numbers, arrays, functions or generators, whatever the file's classes are.
     """
-    file = _File(Path(source.file), source.shown, ast.parse(source.text))
-    walk = _Walk(file, frozenset(replaced))
+    file = File(Path(source.file), source.shown, ast.parse(source.text))
+    walk = Walk(file, frozenset(replaced), {source.step: frozenset(given)})
     walk.reach(file, source.step)
     walk.finish()
     walk.tell_seeds(len(generators))
@@ -101,132 +110,50 @@ def dependencies(source: Source, replaced: Collection[str], generators: Collecti
     return (*told[:MOST], *([f"{left} more such lines"] if left > 0 else []))
 
 
-# What a file consists of.
-
-
-class _File:
-    """A file, by the names on its top level."""
-
-    def __init__(self, path: Path, shown: str, tree: ast.Module) -> None:
-        self.path, self.shown, self.tree = path, shown, tree
-        self.aliases: dict[str, tuple[str, ...]] = {}
-        """What each name is that is imported anywhere in the file: in a function it may be another than outside."""
-        for name, dotted in _aliases(tree):
-            self.aliases[name] = (*self.aliases.get(name, ()), dotted)
-        self.stars = tuple(_stars(tree))
-        self.makers: dict[str, list[ast.stmt]] = {}
-        for statement in tree.body:
-            for name in _made(statement):
-                self.makers.setdefault(name, []).append(statement)
-        self.fields = frozenset(_fields(tree))
-
-
-def _aliases(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the names under which modules, and what is in them, are imported anywhere in a file."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names=names):
-                yield from ((one.asname or _top(one.name), one.name if one.asname else _top(one.name)) for one in names)
-            case ast.ImportFrom(module=module, names=names, level=level):
-                where = "." * level + (f"{module}." if module else "")
-                yield from ((one.asname or one.name, f"{where}{one.name}") for one in names if one.name != "*")
-            case _:
-                pass
-
-
-def _top(module: str) -> str:
-    return module.partition(".")[0]
-
-
-def _stars(tree: ast.Module) -> Iterator[str]:
-    """Yield the modules all of whose names are imported."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and any(one.name == "*" for one in node.names):
-            yield "." * node.level + (node.module or "")
-
-
-def _made(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement on the top level makes, or changes."""
-    if isinstance(statement, Definition):
-        yield statement.name
-    elif not isinstance(statement, (ast.Import, ast.ImportFrom)):
-        stored = (ast.Store, ast.Del)
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, stored):
-                yield node.id
-            elif isinstance(node, Definition):
-                yield node.name
-
-
-def _fields(tree: ast.Module) -> Iterator[str]:
-    """Yield the attributes that classes of a file give their instances."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.ClassDef(body=body):
-                for statement in body:
-                    yield from (name for name in _made(statement) if not name.startswith("__"))
-            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()) if not name.startswith("__"):
-                yield name
-            case ast.Call(func=ast.Name(id="namedtuple") | ast.Attribute(attr="namedtuple"), args=args):
-                texts = (n.value for arg in args for n in ast.walk(arg) if isinstance(n, ast.Constant))
-                yield from (word for text in texts if isinstance(text, str) for word in text.replace(",", " ").split())
-            case _:
-                pass
-
-
-def _is_main(statement: ast.stmt) -> bool:
-    """Whether a statement is what a file does when it is the program."""
-    match statement:
-        case ast.If(test=ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]), orelse=[]):
-            return True
-        case _:
-            return False
-
-
-_Beside = tuple[_File | None, str, tuple[str, ...]]
+_Beside = tuple[File | None, str, tuple[str, ...]]
 """A file that was found, None where it cannot be read, the module's name, and what is asked of it."""
 
 # What is reached of files.
 
 
-class _Walk:
+class Walk:
     """What a step reaches, and what of it is not allowed."""
 
-    def __init__(self, file: _File, replaced: frozenset[str]) -> None:
-        self.main, self.replaced = file, replaced
-        self.files: dict[Path, _File | None] = {}
+    def __init__(self, file: File, replaced: frozenset[str], given: Mapping[str, frozenset[str]]) -> None:
+        self.main, self.replaced, self.given = file, replaced, given
+        self.files: dict[Path, File | None] = {}
         self.found: dict[tuple[Place, str], None] = {}
         self.read: dict[tuple[Path, str], int] = {}
         self.seen: set[int] = set()
-        self.left: list[tuple[_File, ast.stmt]] = []
+        self.left: list[tuple[File, ast.stmt]] = []
         self.fields: set[str] = set()
         self.modules: dict[tuple[Path, str], _Beside | None] = {}
         self.within: set[tuple[Path, str]] = set()
         """Names of files that are looked for, of which others may be looked for in turn."""
-        self.made: dict[int, tuple[_File, ast.Call, str, bool]] = {}
+        self.made: dict[int, tuple[File, ast.Call, str, bool]] = {}
         """Calls that make a generator, or seed one, and whether they may be made more than once."""
-        self.asked: list[tuple[_File, int, str]] = []
+        self.asked: list[tuple[File, int, str]] = []
         """What is asked for what only stops the step."""
         self.swallows: list[str] = []
         """Methods of classes whose errors Python may take for an end, or an answer."""
-        self.either: list[tuple[_File, str, int]] = []
+        self.either: list[tuple[File, str, int]] = []
         """Names that are others where a module is missing."""
         self.shared: set[str] = set()
         """Modules whose own generator is drawn from."""
         self._add(file)
 
-    def _add(self, file: _File) -> None:
+    def _add(self, file: File) -> None:
         """Take in a file with those that it imports: what they do when they are loaded is looked at."""
         self.files[file.path] = file
         self.fields |= file.fields
         for module in (*(dotted for every in file.aliases.values() for dotted in every), *file.stars):
             self.beside(file, module)
 
-    def tell(self, file: _File, line: int, what: str) -> None:
+    def tell(self, file: File, line: int, what: str) -> None:
         """Note what is not allowed."""
         self.found[Place(file.shown, line), what] = None
 
-    def reach(self, file: _File, name: str, line: int = 0, *, at_load: bool = False) -> None:
+    def reach(self, file: File, name: str, line: int = 0, *, at_load: bool = False) -> None:
         """Look at what makes a name of a file; what it is when the file is loaded nothing replaces."""
         if file is self.main and name in self.replaced and not at_load:
             return
@@ -235,7 +162,7 @@ class _Walk:
             self.look_at(file, statement)
 
     @contextmanager
-    def once(self, file: _File, name: str) -> Generator[bool]:
+    def once(self, file: File, name: str) -> Generator[bool]:
         """Say whether a name of a file is not being looked for already: files may import each other."""
         key = (file.path, name)
         is_first = key not in self.within
@@ -244,22 +171,26 @@ class _Walk:
         if is_first:
             self.within.discard(key)
 
-    def look_at(self, file: _File, statement: ast.stmt) -> None:
+    def look_at(self, file: File, statement: ast.stmt) -> None:
         """Look at a statement that runs when the file is loaded."""
         if id(statement) not in self.seen:
             self.seen.add(id(statement))
             self.left.append((file, statement))
 
+    def look_into(self, file: File, part: ast.AST) -> None:
+        """Read a part of a file now: what is not allowed is told."""
+        _Reading(self, file).visit(part)
+
     def finish(self) -> None:
         """Look at all that is reached, and at what changes it that is not."""
         files = [file for file in self.files.values() if file is not None]
         for file in files:
-            _look_at_loading(self, file)
+            look_at_loading(self, file)
         while self.left:
             file, statement = self.left.pop()
-            _Reading(self, file).visit(statement)
+            self.look_into(file, statement)
         for file in files:
-            _tell_switches(self, file)
+            tell_switches(self, file)
         for file, name, line in self.either:
             if (file.path, name) in self.read:
                 self.tell(file, line, f"`{name}`, which is another where a module is missing")
@@ -274,7 +205,7 @@ class _Walk:
                 why = "with a seed in what runs again" if again else "with a seed, beside another generator"
                 self.tell(file, node.lineno, f"`{called}` {why}: both may draw the same numbers")
 
-    def beside(self, file: _File, dotted: str) -> _Beside | None:
+    def beside(self, file: File, dotted: str) -> _Beside | None:
         """Return the file in the folder that a module is, None where it cannot be read, its name, and what is asked.
 
         None of a module that is none of the folder's.
@@ -284,7 +215,7 @@ class _Walk:
             self.modules[key] = self._beside(file, dotted)
         return self.modules[key]
 
-    def _beside(self, file: _File, dotted: str) -> _Beside | None:
+    def _beside(self, file: File, dotted: str) -> _Beside | None:
         level = len(dotted) - len(dotted.lstrip("."))
         above = file.path.parents
         folder = above[min(level, len(above)) - 1] if level else self.main.path.parent
@@ -301,7 +232,7 @@ class _Walk:
                     return self._file(one), name, tuple(parts[count:])
         return (None, dotted, ()) if _is_other(folder, parts[0]) else None
 
-    def _file(self, path: Path) -> _File | None:
+    def _file(self, path: Path) -> File | None:
         path = path.resolve()
         if path not in self.files:
             self.files[path] = None
@@ -311,7 +242,7 @@ class _Walk:
             except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                 return None
             if text:
-                self._add(_File(path, self._shown(path), tree))
+                self._add(File(path, self._shown(path), tree))
         return self.files[path]
 
     def _shown(self, path: Path) -> str:
@@ -334,7 +265,7 @@ def _is_seeded(node: ast.Call) -> bool:
 def _is_other(folder: Path, name: str) -> bool:
     """Whether a module of a folder is no text of Python, or a folder of those."""
     built = any(any(folder.glob(f"{name}{end}")) for end in (".so", ".*.so", ".pyd", ".*.pyd", ".pyc"))
-    return bool(name) and (built or (name not in _NEEDED and (folder / name).is_dir()))
+    return bool(name) and (built or (name not in NEEDED and (folder / name).is_dir()))
 
 
 # What of it is allowed.
@@ -343,7 +274,7 @@ def _is_other(folder: Path, name: str) -> bool:
 class _Reading(ast.NodeVisitor):
     """One statement of a file's top level, read: what is not allowed is told."""
 
-    def __init__(self, walk: _Walk, file: _File) -> None:
+    def __init__(self, walk: Walk, file: File) -> None:
         self.walk, self.file = walk, file
         self.scopes: list[tuple[bool, frozenset[str]]] = []
         """The names of each scope inside the statement, and whether it is one of a class."""
@@ -355,6 +286,8 @@ class _Reading(ast.NodeVisitor):
         """Whether it is part of an assertion, of what is printed or of what is raised."""
         self.loops = 0
         """Loops that are around."""
+        self.given = frozenset[str]()
+        """Arguments of the step that are no instances of the file's classes, where it is read."""
 
     def tell(self, node: ast.AST, what: str) -> None:
         """Note what is not allowed."""
@@ -409,7 +342,7 @@ class _Reading(ast.NodeVisitor):
                     looked = True
         return looked or any(f"{module}.{name}" in allowed.NAMES for module in self.file.stars)
 
-    def _of_stars(self, name: str) -> Iterator[_File]:
+    def _of_stars(self, name: str) -> Iterator[File]:
         """Yield the files in the folder of which a name may come that were imported with all their names."""
         for module in self.file.stars:
             found = self.walk.beside(self.file, module)
@@ -434,7 +367,7 @@ class _Reading(ast.NodeVisitor):
                 self.tell(node, f"`{first}`, elsewhere than where a generator is made")
             if first in allowed.SHARED:
                 self.walk.shared.add(first.rpartition(".")[0])
-            self._attributes(node, parts[heads[0] :])
+            self._attributes(node, parts[heads[0] :], of_others=True)
         else:
             self.tell(node, f"`{whole}`")
 
@@ -442,7 +375,7 @@ class _Reading(ast.NodeVisitor):
         of_stop = self.stops and dotted in (allowed.FINITE | allowed.KINDS)
         return dotted in allowed.NAMES or of_stop or (self.shows and dotted in allowed.STREAMS)
 
-    def _of_file(self, node: ast.AST, whole: str, file: _File | None, module: str, asked: tuple[str, ...]) -> None:
+    def _of_file(self, node: ast.AST, whole: str, file: File | None, module: str, asked: tuple[str, ...]) -> None:
         if file is None:
             self.tell(node, f"`{module}`, whose source cannot be read")
         elif (
@@ -457,15 +390,16 @@ class _Reading(ast.NodeVisitor):
                 for dotted in file.aliases.get(asked[0], ()) if is_first else ():
                     _Reading(self.walk, file)._of_module(node, dotted, asked[1:])
 
-    def _attributes(self, node: ast.AST, names: Sequence[str]) -> None:
+    def _attributes(self, node: ast.AST, names: Sequence[str], *, of_others: bool = False) -> None:
+        """Look at attributes: of what is known to be no instance of a class of the file fields of one are none."""
         for name in names:
-            own = name in self.walk.fields and name not in _OF_OTHERS
+            own = name in self.walk.fields and name not in _OF_OTHERS and not of_others
             if name not in allowed.ATTRIBUTES and not own:
                 self.tell(node, f"`{name}` of a value")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """An attribute is what a module holds, what any value has, or a field of a class of the file."""
-        name, rest = _dotted(node)
+        name, rest = dotted_name(node)
         imported = name in self.file.aliases and not self._is_local(name)
         if imported and not isinstance(node.ctx, ast.Load):
             self.tell(node, f"`{'.'.join((self.file.aliases[name][0], *rest))}`, which it sets")
@@ -473,11 +407,23 @@ class _Reading(ast.NodeVisitor):
             self._name(node, name, rest)
         else:
             self.visit(node.value)
-            is_set = not isinstance(node.ctx, ast.Load) and node.attr not in self.walk.fields
+            of_others = self._is_of_others(node.value)
+            is_set = not isinstance(node.ctx, ast.Load) and (of_others or node.attr not in self.walk.fields)
             if is_set:
                 self.tell(node, f"`{node.attr}` of a value, which it sets")
             elif not (self.shows and node.attr in _SHOWN and isinstance(node.value, (ast.Constant, ast.JoinedStr))):
-                self._attributes(node, [node.attr])
+                self._attributes(node, [node.attr], of_others=of_others)
+
+    def _is_of_others(self, node: ast.expr) -> bool:
+        """Whether a value is known to be no instance of a class of the file."""
+        match node:
+            case ast.Name(id=name):
+                return name in self.given and not any(name in names for _, names in self.scopes[1:])
+            case ast.Call(func=func):
+                called = self._called(func)
+                return top(called) in ("numpy", "math") and called in allowed.NAMES
+            case _:
+                return isinstance(node, (ast.Constant, ast.JoinedStr, ast.Lambda, ast.List, ast.Tuple, ast.Dict))
 
     # Calls.
 
@@ -511,8 +457,8 @@ class _Reading(ast.NodeVisitor):
             return False
         if called in allowed.BUILTINS | allowed.ASKED | allowed.TEXTS | allowed.FINITE:
             return True
-        if _top(called) in self.file.aliases or _top(called) in ("numpy", "math"):
-            return called in allowed.NAMES and _top(called) in ("numpy", "math")
+        if top(called) in self.file.aliases or top(called) in ("numpy", "math"):
+            return called in allowed.NAMES and top(called) in ("numpy", "math")
         if isinstance(func, ast.Attribute):
             return func.attr in (allowed.ATTRIBUTES | _SHOWN) - allowed.EFFECTS and func.attr not in self.walk.fields
         makers = self.file.makers.get(func.id, []) if isinstance(func, ast.Name) and not self._is_local(func.id) else []
@@ -542,7 +488,7 @@ class _Reading(ast.NodeVisitor):
 
     def _called(self, func: ast.expr) -> str:
         """Return the dotted name of what is called: of a module, or of Python."""
-        name, rest = _dotted(func)
+        name, rest = dotted_name(func)
         modules = {*self.file.aliases.get(name, (name,))}
         own = self._is_local(name) or name in self.file.makers or any(self._of_stars(name))
         if not name or own or len(modules) > 1:
@@ -638,7 +584,7 @@ class _Reading(ast.NodeVisitor):
                 return self._called(func) in allowed.BUILTINS | allowed.ASKED | allowed.TEXTS | _PASSES
             case ast.Name() | ast.Attribute():
                 called = self._called(node)
-                return called in allowed.BUILTINS or _dotted(node)[0] in self.file.aliases
+                return called in allowed.BUILTINS or dotted_name(node)[0] in self.file.aliases
             case _:
                 return False
 
@@ -763,7 +709,9 @@ class _Reading(ast.NodeVisitor):
                 self.visit(part)
         for arg in own:
             self._annotation(arg.annotation)
-        with self._scope(frozenset(arg.arg for arg in own) | _bound(body)):
+        if not self.scopes and isinstance(node, ast.FunctionDef) and self.file is self.walk.main:
+            self.given = self.walk.given.get(node.name, frozenset()) - names_bound(body)
+        with self._scope(frozenset(arg.arg for arg in own) | names_bound(body)):
             for part in body:
                 self.visit(part)
 
@@ -776,7 +724,7 @@ class _Reading(ast.NodeVisitor):
         for base in node.bases:
             if not self._is_base(base):
                 self.tell(node, f"`{ast.unparse(base)}`, which the class {node.name} is made of")
-        names = _bound(node.body)
+        names = names_bound(node.body)
         for name in names:
             if _is_special(name) and name not in allowed.SPECIAL:
                 self.tell(node, f"`{name}`")
@@ -788,29 +736,18 @@ class _Reading(ast.NodeVisitor):
         """Whether a class may be made of another: one of a file in the folder, or one that keeps nothing unseen."""
         if isinstance(node, ast.Call):
             return self._called(node.func) == "collections.namedtuple"
-        name, _ = _dotted(node)
+        name, _ = dotted_name(node)
         own = [one for one in self.file.makers.get(name, ()) if not isinstance(one, ast.ClassDef)]
         if name in self.file.makers or self._is_local(name):
             return not own or all(_is_named_tuple(one) for one in own)
         called = self._called(node)
         return called in allowed.BASES or (bool(called) and self.walk.beside(self.file, called) is not None)
 
-    def is_made_by(self, node: ast.expr) -> bool:
-        """Whether what is said of a type asks an object of the file."""
-        asked = [part.value for part in ast.walk(node) if isinstance(part, ast.Subscript)]
-        joined = (one for part in ast.walk(node) if isinstance(part, ast.BinOp) for one in (part.left, part.right))
-        return any(
-            isinstance(maker, Definition) or any(isinstance(part, ast.Call) for part in ast.walk(maker))
-            for part in (*asked, *joined)
-            for maker in self.file.makers.get(_root(part), ())
-            if not (isinstance(maker, ast.ClassDef) and part not in asked)
-        )
-
     def _annotation(self, node: ast.expr | None) -> None:
         """Look at what is said of a type: it is run, and left, where the function is made."""
         if node is None:
             return
-        if any(isinstance(part, ast.Call) for part in ast.walk(node)) or self.is_made_by(node):
+        if any(isinstance(part, ast.Call) for part in ast.walk(node)) or is_made_by(self.file, node):
             self.visit(node)
 
     def visit_ListComp(self, node: ast.ListComp) -> None:
@@ -828,7 +765,7 @@ class _Reading(ast.NodeVisitor):
     def _comprehension(self, node: Comprehension, parts: Sequence[ast.expr]) -> None:
         first = node.generators[0].iter
         self._in_order(first)
-        with self._scope(_bound([generator.target for generator in node.generators])):
+        with self._scope(names_bound([generator.target for generator in node.generators])):
             for generator in node.generators:
                 if generator.iter is not first:
                     self._in_order(generator.iter)
@@ -856,18 +793,14 @@ class _Reading(ast.NodeVisitor):
 
 def _is_bare(node: ast.ClassDef) -> bool:
     """Whether a class has nothing of its own."""
-    return all(isinstance(part, ast.Pass) or _is_text(part) for part in node.body)
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return all(isinstance(part, ast.Pass) or is_text(part) for part in node.body)
 
 
 def _is_named_tuple(node: ast.stmt) -> bool:
     """Whether a name is made by a call of `namedtuple`."""
     match node:
         case ast.Assign(value=ast.Call(func=func)):
-            return _dotted(func)[-1][-1:] == ("namedtuple",) or _dotted(func)[0] == "namedtuple"
+            return dotted_name(func)[-1][-1:] == ("namedtuple",) or dotted_name(func)[0] == "namedtuple"
         case _:
             return False
 
@@ -878,233 +811,3 @@ def _is_special(name: str) -> bool:
 
 def _is_attribute(node: ast.expr, names: Collection[str]) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in names
-
-
-def _dotted(node: ast.expr) -> tuple[str, tuple[str, ...]]:
-    """Return `np` and what is asked of it, of an attribute of a name; no name of one of anything else."""
-    rest: list[str] = []
-    while isinstance(node, ast.Attribute):
-        rest.append(node.attr)
-        node = node.value
-    return (node.id, tuple(reversed(rest))) if isinstance(node, ast.Name) else ("", ())
-
-
-def _bound(parts: Iterable[ast.AST]) -> frozenset[str]:
-    """Return the names that code binds where it stands, those left out that belong to what is around."""
-    found: set[str] = set()
-    outside: set[str] = set()
-    waiting = list(parts)
-    while waiting:
-        node = waiting.pop()
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                found.add(name)
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-                found.add(name)
-            case ast.Global(names=names) | ast.Nonlocal(names=names):
-                outside |= {*names}
-            case _:
-                pass
-        if isinstance(node, Definition):
-            found.add(node.name)
-        elif isinstance(node, Comprehension):
-            found |= {one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr)}
-        elif not isinstance(node, ast.Lambda):
-            waiting += ast.iter_child_nodes(node)
-    return frozenset(found - outside)
-
-
-# What files do when they are loaded, and what others may do to what they hold.
-
-
-def _look_at_loading(walk: _Walk, file: _File) -> None:
-    """Tell what a file changes that is not its own when it is loaded, and reach what runs then and may change it."""
-    for statement in file.tree.body:
-        if isinstance(statement, (ast.Import, ast.ImportFrom)):
-            continue
-        for part in _run_at_once(statement):
-            _look_at_what_is_set(walk, file, part)
-            if not _is_main(statement):
-                _look_at_what_runs(walk, file, part)
-        if isinstance(statement, ast.Try) and _is_instead(statement):
-            _note_instead(walk, file, statement)
-        elif not (_is_main(statement) or _is_plain(file, statement) or _is_loose(file, statement)):
-            walk.look_at(file, statement)
-
-
-def _is_plain(file: _File, statement: ast.stmt) -> bool:
-    """Whether a statement makes names of the file and does nothing else."""
-    match statement:
-        case ast.ClassDef(body=body):
-            return all(_is_plain(file, part) for part in body) and not _is_decorated(file, statement)
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            return not _is_decorated(file, statement)
-        case ast.Pass():
-            return True
-        case ast.Assign(targets=targets, value=value):
-            names = [one for target in targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
-            return all(isinstance(one, ast.Name) for one in names) and not _is_method_called(file, value)
-        case ast.AnnAssign(target=ast.Name(), value=value):
-            return value is None or not _is_method_called(file, value)
-        case _:
-            return _is_text(statement)
-
-
-def _is_decorated(file: _File, node: Definition) -> bool:
-    """Whether a decorator is the file's own, or an object of it: it may put the function elsewhere."""
-    roots = (part.func if isinstance(part, ast.Call) else part for part in node.decorator_list)
-    return any(_root(part) in file.makers for part in roots)
-
-
-def _is_method_called(file: _File, node: ast.expr) -> bool:
-    """Whether a method is called that may change an object of the file."""
-    return any(
-        isinstance(part, ast.Call)
-        and isinstance(part.func, ast.Attribute)
-        and (part.func.attr in allowed.CHANGES or part.func.attr in file.fields)
-        for part in ast.walk(node)
-    )
-
-
-def _is_loose(file: _File, statement: ast.stmt) -> bool:
-    """Whether a statement sets what no step that is judged depends on."""
-    match statement:
-        case ast.Expr(value=ast.Call(func=func)):
-            name, rest = _dotted(func)
-            dotted = file.aliases.get(name, (name,))[0]
-            return name not in file.makers and ".".join((dotted, *rest)) in allowed.LOOSE
-        case ast.Assign(targets=[ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr="environ"))]):
-            return file.aliases.get(name) == ("os",)
-        case ast.Assign(targets=[ast.Attribute(value=ast.Attribute(attr="flags"), attr="writeable")]):
-            return isinstance(statement.value, ast.Constant)
-        case _:
-            return False
-
-
-def _is_instead(node: ast.Try) -> bool:
-    """Whether a statement imports what may be missing, and makes names in its place."""
-    made = (part for handler in node.handlers for part in handler.body)
-    makes = (ast.Import, ast.ImportFrom, ast.Pass, ast.Assign, ast.FunctionDef)
-    own = all(isinstance(part, (ast.Import, ast.ImportFrom)) for part in node.body)
-    return own and all(isinstance(part, makes) for part in made) and not node.orelse and not node.finalbody
-
-
-def _note_instead(walk: _Walk, file: _File, node: ast.Try) -> None:
-    """Note the names that are others where a module is missing; for numba functions stand as they are in Python."""
-    modules = {dotted for part in node.body for _, dotted in _aliases(ast.Module([part], []))}
-    imported = {name for part in node.body for name, _ in _aliases(ast.Module([part], []))}
-    of_numba = {_top(module) for module in modules} == {"numba"}
-    for handler in node.handlers:
-        for part in handler.body:
-            names = set(_made(part)) | {name for name, _ in _aliases(ast.Module([part], []))}
-            for name in names:
-                if not (of_numba and name in imported):
-                    walk.either.append((file, name, part.lineno))
-
-
-def _run_at_once(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a statement with its parts, without the bodies of functions inside it."""
-    yield node
-    if isinstance(node, ast.Lambda):
-        return
-    is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    parts = [*node.decorator_list, node.args] if is_function else ast.iter_child_nodes(node)
-    for child in parts:
-        yield from _run_at_once(child)
-
-
-def _look_at_what_runs(walk: _Walk, file: _File, node: ast.AST) -> None:
-    match node:
-        case ast.Call(func=func, args=args, keywords=keywords):
-            for part in (func, *args, *(keyword.value for keyword in keywords)):
-                if isinstance(part, ast.Name) and any(isinstance(s, Definition) for s in file.makers.get(part.id, ())):
-                    walk.reach(file, part.id, part.lineno)
-                elif isinstance(part, ast.Lambda):
-                    _Reading(walk, file).visit(part)
-                elif isinstance(part, ast.Name) and _is_needed(walk, file, part.id, ()):
-                    walk.tell(file, part.lineno, f"`{file.aliases[part.id][0]}`, which is given away when it is loaded")
-        case ast.Name(id=name, ctx=ast.Load()) if name in allowed.ELSEWHERE and name not in file.makers:
-            walk.tell(file, node.lineno, f"`{name}`, which is called when it is loaded")
-        case ast.FunctionDef(args=arguments, returns=returns) | ast.AsyncFunctionDef(args=arguments, returns=returns):
-            reading = _Reading(walk, file)
-            own = (part.annotation for part in ast.walk(arguments) if isinstance(part, ast.arg))
-            for annotation in (*own, returns):
-                if annotation is not None and reading.is_made_by(annotation):
-                    reading.visit(annotation)
-        case _:
-            pass
-
-
-def _look_at_what_is_set(walk: _Walk, file: _File, node: ast.AST) -> None:
-    match node:
-        case (
-            ast.Subscript(value=ast.Attribute(attr="__dict__" | "modules" as name), ctx=ast.Store() | ast.Del())
-            | ast.Attribute(value=ast.Attribute(attr="__dict__" | "modules" as name))
-        ):
-            walk.tell(file, node.lineno, f"`{name}`, which may be changed when it is loaded")
-        case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
-            name, rest = _dotted(node if isinstance(node, ast.Attribute) else node.value)
-            if name in file.aliases and _is_needed(walk, file, name, rest):
-                dotted = ".".join((file.aliases[name][0], *rest))
-                walk.tell(file, node.lineno, f"`{dotted}`, which is set when it is loaded")
-        case _:
-            pass
-
-
-def _is_needed(walk: _Walk, file: _File, name: str, rest: tuple[str, ...]) -> bool:
-    """Whether a name is a module that steps are written with, or one of the folder."""
-    return any(
-        (_top(dotted) in _NEEDED and dotted not in allowed.NAMES) or walk.beside(file, ".".join((dotted, *rest)))
-        for dotted in file.aliases.get(name, ())
-    )
-
-
-def _tell_switches(walk: _Walk, file: _File) -> None:
-    """Tell names of a file that the step reads, and that code changes which it does not call."""
-    for statement in file.tree.body:
-        if id(statement) in walk.seen or not (isinstance(statement, Definition) or _is_main(statement)):
-            continue
-        where = f"`{statement.name}`" if isinstance(statement, Definition) else "it as the program"
-        lines: dict[str, int] = {}
-        for name, line in _changed_names(statement, frozenset()):
-            lines.setdefault(name, line)
-        for name, line in lines.items():
-            at = walk.read.get((file.path, name))
-            if at is not None:
-                walk.tell(file, at or line, f"`{name}`, which {where} changes (line {line})")
-
-
-def _changed_names(node: ast.AST, local: frozenset[str]) -> Iterator[tuple[str, int]]:
-    """Yield the names of a file's top level that code changes, or what they hold, with the line."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        arguments = frozenset(arg.arg for arg in ast.walk(node.args) if isinstance(arg, ast.arg))
-        outside = {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
-        local = (local | arguments | _bound(node.body)) - outside
-        yield from ((name, node.lineno) for name in outside)
-    for target in _targets(node):
-        name = _root(target)
-        if name and name not in local:
-            yield name, target.lineno
-    if local and isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id not in local:
-        yield node.value.id, node.lineno
-    for child in ast.iter_child_nodes(node):
-        yield from _changed_names(child, local)
-
-
-def _targets(node: ast.AST) -> list[ast.expr]:
-    match node:
-        case ast.Assign(targets=targets) | ast.Delete(targets=targets):
-            return targets
-        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-            return [target]
-        case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in allowed.CHANGES:
-            return [value]
-        case _:
-            return []
-
-
-def _root(node: ast.expr) -> str:
-    """Return the name that a target is in, or is an attribute of."""
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""

@@ -50,6 +50,13 @@ FAR = (*(2.0 ** (k / 2) for k in range(4, 22)), 2.0**20, 2.0**-20)
 """What the state is multiplied by at points where doubles may overflow, or underflow, on the way to a number."""
 SCALARS = ("Python", "NumPy")
 """Whose numbers scalars are."""
+SINGLE = "32 bits"
+"""What they are besides, and all arrays: a step that is given these is none that loses its noise."""
+BITS_OF_SINGLE = 24
+NEAR_OF_SINGLE = 1e-4
+"""How near to each other numbers are that are the same in 32 bits, the rounding of what was given counted in."""
+COMPARABLE_OF_SINGLE = 1e-2
+"""The largest difference, relative to a number, that may be rounding there: noise that is lost is a larger one."""
 AGAIN = 100
 """Times that the first call is made again."""
 NEAR = 1e-9
@@ -77,6 +84,7 @@ BY_ROUNDING = "by rounding alone they may be so far apart"
 OF_ROUNDING = "write it so that no digits are lost there: np.expm1, np.log1p, a difference of squares as a product"
 """The advice where a step differs in nothing else."""
 FAR_OUT = "far out, where doubles overflow or underflow on the way"
+OF_SINGLE = "given arrays of float32, in which its numbers are others"
 OF_OVERFLOW = "write it so that nothing does: np.logaddexp, exponents that are subtracted before np.exp"
 """The same of a step that is another one where numbers are large or small."""
 LEGACY = ("randn", "rand", "random_sample", "ranf", "sample")
@@ -184,6 +192,11 @@ def _calls(k: int, problem: TracedProblem, means: Meaning) -> Iterator[_Call]:
         numbers = _numbers(problem, means, random, of_state, of_step)
         calls = _At(trace, numbers, means).calls(k, [random.uniform(0.2, 0.8)] * trace.uniforms)
         yield from (call for call in calls if call.is_comparable)
+    if trace.otherwise is None:
+        numbers = _numbers(problem, means, random)
+        with flint.ctx.workprec(BITS_OF_SINGLE):
+            calls = [*_At(trace, numbers, means).calls(k, [random.uniform(0.2, 0.8)] * trace.uniforms)]
+        yield from (replace(call, is_far=True, scalars=SINGLE) for call in calls[:1])
     for of_state in FAR if trace.otherwise is None else ():
         numbers = _numbers(problem, means, random, of_state)
         calls = _At(trace, numbers, means).calls(k, [random.uniform(0.2, 0.8)] * trace.uniforms)
@@ -388,7 +401,8 @@ def _compared(
             of = f"with scalars of {call.scalars}"
             at = f" at {written(sizes[call.case])}" if sizes[call.case] else ""
             by_rounding = different.endswith(BY_ROUNDING)
-            advice = OF_OVERFLOW if call.is_far else OF_ROUNDING if by_rounding else ADVICE
+            by_overflow = call.is_far and call.scalars != SINGLE
+            advice = OF_OVERFLOW if by_overflow else OF_ROUNDING if by_rounding else ADVICE
             found[call.case] = f"run with plain numbers{at} ({of}), {different}; {advice}"
     if len(answers) < len(calls) or "failed" in said:
         reason = f"run with plain numbers, {said['failed']}"
@@ -417,12 +431,16 @@ def _different(ask: Binding, call: _Call, one: Any, generator: str) -> Iterator[
 
 def _other_far_out(ask: Binding, call: _Call, one: Any) -> Iterator[str]:
     """Yield numbers that are finite, and not those that were followed; what is infinite, or raised, is seen by all."""
+    is_single = call.scalars == SINGLE
+    where = OF_SINGLE if is_single else FAR_OUT
+    near, within = (NEAR_OF_SINGLE, COMPARABLE_OF_SINGLE) if is_single else (NEAR, COMPARABLE)
     values = [] if one is None else [one["values"][k] for k in call.trace.order]
     for given, own, followed in zip(ask.outputs, values, call.expected, strict=False):
         for k, (x, y) in enumerate(zip(own, followed, strict=False)):
-            if np.isfinite(x) and np.isfinite(float(y)) and _is_comparable(y):
+            if np.isfinite(x) and np.isfinite(float(y)) and _is_comparable(y, within):
                 name = _entry(given.name, len(followed), k)
-                yield from (f"{FAR_OUT}, {different}" for different in _apart([x], [y], lambda _, name=name: name))
+                apart = _apart([x], [y], lambda _, name=name: name, near, within)
+                yield from (f"{where}, {different}" for different in apart)
 
 
 def _with_own_draws(ask: Binding, call: _Call, one: Any, generator: str) -> Iterator[str]:
@@ -445,16 +463,22 @@ def _entry(name: str, count: int, k: int) -> str:
     return f"the new {name}" if count == 1 else f"entry {k} of the new {name}"
 
 
-def _apart(own: Sequence[float], followed: Sequence[arb], named: Callable[[int], str]) -> Iterator[str]:
+def _apart(
+    own: Sequence[float],
+    followed: Sequence[arb],
+    named: Callable[[int], str],
+    near: float = NEAR,
+    within: float = COMPARABLE,
+) -> Iterator[str]:
     """Yield a number that is not the one that was followed."""
     if len(own) != len(followed):
         yield f"it returns {len(own)} numbers, {len(followed)} when it was followed"
         return
     for k, (x, y) in enumerate(zip(own, followed, strict=True)):
         value = float(y)
-        if not _is_comparable(y):
+        if not _is_comparable(y, within):
             yield f"{named(k)} is {x:.9g}, {value:.9g} as it was followed: {BY_ROUNDING}"
-        elif not abs(x - value) <= NEAR * (1 + abs(value)) + _rounding(y):
+        elif not abs(x - value) <= near * (1 + abs(value)) + _rounding(y):
             yield f"{named(k)} is {x:.9g}, {value:.9g} as it was followed"
 
 
@@ -467,5 +491,5 @@ def _rounding(y: arb) -> float:
     return ROUNDINGS * float(y.rad())
 
 
-def _is_comparable(y: arb) -> bool:
-    return _rounding(y) <= COMPARABLE * (1 + abs(float(y)))
+def _is_comparable(y: arb, within: float = COMPARABLE) -> bool:
+    return _rounding(y) <= within * (1 + abs(float(y)))

@@ -38,6 +38,36 @@ def test_what_a_step_depends_on_is_told_by_line_and_name(name: str, step_finding
     assert any(where in one and re.search(rf"\b{re.escape(what)}\b|{re.escape(what)}", one) for one in said), said
 
 
+OWN = "class Rule:\n    level = 1\n    def of(self):\n        return self.level\nRULE = Rule()\n"
+OF_OTHERS = {
+    "x * rng.level": "level",
+    "x * (lambda: 1).level": "level",
+    "x * np.finfo(float).level": "level",
+    "x * np.sqrt(x).level": "level",
+    "x * (1, 2).level": "level",
+    "x * np.sqrt.level": "level",
+    "x * RULE.level": "",
+    "x * RULE.of()": "",
+    "x * Rule().level": "",
+}
+"""Attributes that a class of the file has, of other values too; what is told of them."""
+
+
+@pytest.mark.parametrize("written", OF_OTHERS)
+def test_fields_of_a_class_are_none_of_what_is_known_to_be_something_else(
+    written: str, told: Callable[..., tuple[str, ...]]
+) -> None:
+    found = told(f"import numpy as np\n{OWN}{STEP}{written}\n")
+    what = OF_OTHERS[written]
+    assert [f"`{what}`" in one for one in found] == [True] * bool(what)
+
+
+def test_an_argument_that_is_made_anew_may_be_an_instance(told: Callable[..., tuple[str, ...]]) -> None:
+    text = f"{OWN}def step(x, eps, rng):\n    rule = x.level\n    return rule\n"
+    assert len(told(text)) == 1
+    assert told(text.replace("    rule = x", "    y, x = x, Rule()\n    rule = x")) == ()
+
+
 @pytest.fixture
 def told(tmp_path: Path) -> Callable[..., tuple[str, ...]]:
     """What is told of a step of a file, with files beside it."""
@@ -48,7 +78,8 @@ def told(tmp_path: Path) -> Callable[..., tuple[str, ...]]:
         for name, other in beside.items():
             (tmp_path / f"{name}.py").write_text(other, encoding="utf-8")
         source = read_source(f"{path}:step")
-        return dependencies(source, replaced, [one.name for one in source.arguments if one.name == "rng"])
+        names = [one.name for one in source.arguments]
+        return dependencies(source, replaced, [name for name in names if name == "rng"], names)
 
     return look
 

@@ -9,7 +9,8 @@ import pytest
 
 from recipe_compiler.lint import process
 from recipe_compiler.lint.plain_run.handed import RETURN_A_COPY
-from recipe_compiler.lint.replay import ADVICE, BY_ROUNDING, FAR_OUT, OF_OVERFLOW, OF_ROUNDING
+from recipe_compiler.lint.plain_run.returned import EXPECTED
+from recipe_compiler.lint.replay import ADVICE, BY_ROUNDING, FAR_OUT, OF_OVERFLOW, OF_ROUNDING, OF_SINGLE, SINGLE
 from recipe_compiler.verdict import Finding, Proved, Undecided
 
 pytestmark = pytest.mark.usefixtures("few_calls")
@@ -102,6 +103,102 @@ def test_a_step_that_differs_by_rounding_alone_is_told_what_to_do_about_that(
     said = next((what for what in decision.tried if BY_ROUNDING in what), f"told otherwise: {decision.tried}")
     assert said.endswith(f"{BY_ROUNDING}; {OF_ROUNDING}")
     assert ADVICE not in said
+
+
+STEP = """
+import numpy as np
+from typing import NamedTuple
+
+
+class Lazy:
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def __len__(self):
+        return len(self.numbers)
+
+    def __getitem__(self, k):
+        return self.numbers[k]
+
+
+class Pair(NamedTuple):
+    first: float
+    second: float
+
+    def __getitem__(self, k):
+        return self.first if k == 0 else self.second
+
+
+def step(theta, grad_U, eps, rng):
+    noise = rng.standard_normal(2)
+    FIRST
+    new = theta - eps * grad_U(theta) + np.sqrt(2 * eps) * noise
+    return RETURNED
+"""
+IN_SINGLE = {
+    "scale = np.ones(2, dtype=theta.dtype); noise = noise * (((scale + 2**-30) - scale) * 2**30)": False,
+    "noise = noise * ((theta * 0 + 1 + 2**-30 - 1) * 2**30)": False,
+    "noise = noise.astype(theta.dtype)": True,
+    "theta = theta + np.zeros(2, dtype=theta.dtype)": True,
+}
+"""What a step does first, and whether it is the same where it is given numbers of 32 bits."""
+
+
+def written(tmp_path: Path, first: str = "pass", returned: str = "new") -> str:
+    path = tmp_path / "own.py"
+    path.write_text(STEP.replace("FIRST", first).replace("RETURNED", returned), encoding="utf-8")
+    return f"{path}:step"
+
+
+@pytest.mark.parametrize("first", IN_SINGLE)
+def test_a_step_that_loses_its_noise_in_32_bits_is_undecided(
+    first: str, tmp_path: Path, step_finding: Callable[..., Finding]
+) -> None:
+    decision = step_finding(written(tmp_path, first), "langevin_of_two").decision
+    if IN_SINGLE[first]:
+        assert isinstance(decision, Proved)
+        return
+    assert isinstance(decision, Undecided)
+    assert f"(with scalars of {SINGLE}), {OF_SINGLE}, entry " in decision.tried[0]
+    assert decision.tried[0].endswith(ADVICE)
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        "noise = noise.astype('float32')",
+        "noise = np.array(noise, dtype='f')",
+        "kept = np.zeros(2, 'float32'); kept[:] = theta; theta = kept",
+    ],
+)
+def test_what_passes_through_32_bits_is_other_numbers(
+    lost: str, tmp_path: Path, step_finding: Callable[..., Finding]
+) -> None:
+    decision = step_finding(written(tmp_path, lost), "langevin_of_two").decision
+    assert isinstance(decision, Undecided)
+    assert any(PLAINLY in why and " as it was followed" in why for why in decision.tried)
+
+
+@pytest.mark.parametrize(
+    "returned", ["Lazy(new)", "[Lazy(new)][0]", "(Lazy(new),)", "{'theta': Lazy(new)}", "Pair(*new)"]
+)
+def test_what_makes_its_numbers_when_it_is_read_is_no_new_state(
+    returned: str, tmp_path: Path, step_finding: Callable[..., Finding]
+) -> None:
+    decision = step_finding(written(tmp_path, returned=returned), "langevin_of_two").decision
+    assert isinstance(decision, Undecided)
+    name = "Pair" if "Pair" in returned else "Lazy"
+    assert any(f"an object of the class {name} returned, {EXPECTED}" in why for why in decision.tried)
+
+
+@pytest.mark.parametrize(
+    "returned", ["new", "(new,)", "{'theta': new}", "[new[0], new[1]]", "tuple(new)", "new.copy()"]
+)
+def test_numbers_arrays_tuples_lists_and_dictionaries_are(
+    returned: str, tmp_path: Path, step_finding: Callable[..., Finding]
+) -> None:
+    found = step_finding(written(tmp_path, returned=returned), "langevin_of_two").decision
+    assert isinstance(found, Proved) == (returned != "tuple(new)")
 
 
 LOST = """

@@ -37,6 +37,8 @@ class OtherDrawsError(BaseException):
     """A draw that was not stated."""
 
 
+SCALARS: dict[str, Callable[[float], Any]] = {"Python": float, "NumPy": np.float64, "32 bits": np.float32}
+"""What a number is that is given by itself; arrays are of doubles, but for those of 32 bits."""
 OTHERWISE = "x"
 """In the order of draws: one that the generator of a call does not make of one number of its stream."""
 NUMPYS: dict[str, Callable[[int], Any]] = {
@@ -224,10 +226,11 @@ def _answer(request: Json) -> Json:
 
 
 def _far_out(names: Json, step: Callable[..., Any], request: Json, call: Json, functions: Functions) -> Json | None:
-    """Return what a call far out gives; None where it raises for numbers that are too large, or none."""
+    """Return what a call far out gives; None where it raises for numbers that are too large, or none, or 32 bits."""
+    stops = Exception if call["scalars"] == "32 bits" else (ArithmeticError, ValueError)
     try:
         return _called(names, step, request, call, functions)
-    except (ArithmeticError, ValueError):
+    except stops:
         return None
 
 
@@ -308,7 +311,7 @@ def _values(
     looked_at: bool = False,
 ) -> list[list[float]]:
     """Return what a call gives, with a generator of stated draws where none is given; `looked_at` is what is kept."""
-    scalar: Callable[[float], Any] = np.float64 if call["scalars"] == "NumPy" else float
+    scalar = SCALARS[call["scalars"]]
     given = {item["name"]: _given(item, call, scalar, functions, generator) for item in call["given"]}
     names.update({name: given[name] for name in request["globals"]})
     result = step(*(given[name] for name in request["positional"]), **{key: given[key] for key in request["keywords"]})
@@ -367,4 +370,5 @@ def _function(
 
 
 def _arranged(values: Sequence[float], shape: tuple[int, ...], scalar: Callable[[float], Any]) -> Any:
-    return np.array(values, dtype=float).reshape(shape) if shape else scalar(values[0])
+    kind = np.float32 if scalar is np.float32 else float
+    return np.array(values, dtype=kind).reshape(shape) if shape else scalar(values[0])

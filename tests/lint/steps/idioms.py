@@ -97,7 +97,7 @@ def aliased(theta, D, grad_U, eps, rng):
     np.multiply(other, 3, out=other)
     narrow = np.asarray(theta, dtype=np.longdouble)
     narrow += 5
-    wide = theta.astype(float, copy=False)
+    wide = theta.astype(theta.dtype, copy=False)
     wide -= 0.25
     every = np.ascontiguousarray(theta[::2])
     every += 7
