@@ -98,8 +98,7 @@ def _field(datum: Datum, table: Table, file: DataFile, scales: Scales) -> Field:
         _check_allowed(values, names, datum, table)
     for k, name in enumerate(names):
         if datum.name in file.standardise or name in file.standardise:
-            mean, sd = scales[name]
-            values[:, k] = (values[:, k] - mean) / sd
+            values[:, k] = scales[name].standardised(values[:, k])
     if not datum.values:
         _check_allowed(values, names, datum, table)
     if sizes:

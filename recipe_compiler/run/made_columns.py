@@ -5,7 +5,8 @@ is made of them takes another pass.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import frexp, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,37 @@ from recipe_compiler.run.evaluate import RELATIONS, Array, Point, evaluate
 from recipe_compiler.run.table import Table
 from recipe_compiler.spec.model import DataFile, MadeColumn
 
-Scales = Mapping[str, tuple[float, float]]
-"""Column to the mean and standard deviation of what is measured of it."""
-
 Column = NDArray[np.float64]
+
+MOST_EXPONENT = 1022
+"""Of a unit: it and one over it are normal doubles, and numbers in it are at most 4."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Mean and standard deviation (divided by N) of all rows of a column, in a unit, and its range, in none.
+
+    The unit is a power of two near the largest number. To divide by it is exact, and no square of what was divided
+    overflows, or underflows where it counts.
+    """
+
+    unit: float
+    mean: float
+    sd: float
+    lowest: float
+    highest: float
+
+    def centred(self, values: Column) -> Column:
+        """Return values less their mean."""
+        return (values / self.unit - self.mean) * self.unit
+
+    def standardised(self, values: Column) -> Column:
+        """Return values less their mean, over their standard deviation."""
+        return (values / self.unit - self.mean) / self.sd
+
+
+Scales = Mapping[str, Scale]
+"""Column to the scale of what is measured of it."""
 
 
 def scales_of(pieces: Callable[[], Iterable[Table]], file: DataFile) -> Scales:
@@ -31,9 +59,10 @@ def scales_of(pieces: Callable[[], Iterable[Table]], file: DataFile) -> Scales:
         file: what is made of its columns.
 
     Raises:
-        DataError: a column is the same in every row, and to be standardised; or a made one has no value in a row.
+        DataError: a column is the same in every row, or nearly so, and to be standardised; its standard deviation is
+            asked for and no double; or a made one has no value in a row.
     """
-    measured: dict[str, tuple[float, float]] = {}
+    measured: dict[str, Scale] = {}
     wholes = {column.name: column for column in file.made if column.whole}
     while left := {name: column for name, column in wholes.items() if name not in measured}:
         known = _known(file, measured)
@@ -41,6 +70,7 @@ def scales_of(pieces: Callable[[], Iterable[Table]], file: DataFile) -> Scales:
         tables = (with_made(table, file, measured) for table in pieces())
         found = _measured(((t, {name: _values(column, t) for name, column in ready.items()}) for t in tables), file)
         _check_spread({name: found[name] for name, column in ready.items() if column.whole == "standardise"}, file)
+        _check_sd({name: found[name] for name, column in ready.items() if column.whole == "sd"}, file)
         measured |= found
     own = [n for field, taken in file.columns for n in taken if field in file.standardise or n in file.standardise]
     if own:
@@ -60,7 +90,7 @@ def with_made(table: Table, file: DataFile, scales: Scales) -> Table:
     for column in file.made:
         if column.name in known:
             values = _values(column, table)
-            values = _of_all_rows(column.whole, values, *scales[column.name]) if column.whole else values
+            values = _of_all_rows(column.whole, values, scales[column.name]) if column.whole else values
             _check_values(column, table, values)
             table = replace(
                 table, names=(*table.names, column.name), values=np.concatenate([table.values, values[:, None]], axis=1)
@@ -77,16 +107,17 @@ def _known(file: DataFile, measured: Scales) -> set[str]:
     return known
 
 
-def _of_all_rows(whole: str, values: Column, mean: float, sd: float) -> Column:
-    match whole:
-        case "mean":
-            return np.full_like(values, mean)
-        case "sd":
-            return np.full_like(values, sd)
-        case "centre":
-            return values - mean
-        case _:
-            return (values - mean) / sd
+def _of_all_rows(whole: str, values: Column, scale: Scale) -> Column:
+    with np.errstate(over="ignore"):  # what is not finite is refused
+        match whole:
+            case "mean":
+                return np.full_like(values, scale.mean) * scale.unit
+            case "sd":
+                return np.full_like(values, scale.sd) * scale.unit
+            case "centre":
+                return scale.centred(values)
+            case _:
+                return scale.standardised(values)
 
 
 def _values(column: MadeColumn, table: Table) -> Column:
@@ -144,28 +175,78 @@ def check_finite(values: NDArray[np.float64], names: tuple[str, ...], table: Tab
         raise DataError([f"{table.where(row, names[column])}: found {values[row, column]}, expected a number{more}"])
 
 
-def _measured(pieces: Iterator[tuple[Table, Mapping[str, Column]]], file: DataFile) -> dict[str, tuple[float, float]]:
-    """Return mean and standard deviation of columns, piece after piece.
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """Mean of some rows and the sum of squares around it, in a unit, and their range, in none."""
 
-    Pieces are joined by the rule of Chan, Golub, LeVeque (1983), so that no sum of squares loses its digits.
-    """
-    rows, means, squares = 0, dict[str, float](), dict[str, float]()
+    rows: int
+    unit: float
+    mean: float
+    squares: float
+    lowest: float
+    highest: float
+
+
+def _measured(pieces: Iterator[tuple[Table, Mapping[str, Column]]], file: DataFile) -> dict[str, Scale]:
+    """Return the scales of columns, piece after piece."""
+    found: dict[str, _Moments] = {}
+    rows = 0
     for table, columns in pieces:
-        total = rows + table.rows
+        rows += table.rows
         for name, column in columns.items() if table.rows else ():
-            mean = float(column.mean())
-            apart = mean - means.get(name, mean)
-            squares[name] = squares.get(name, 0.0)
-            squares[name] += table.rows * float(np.mean((column - mean) ** 2)) + apart**2 * rows * table.rows / total
-            means[name] = mean if rows == 0 else means[name] + apart * table.rows / total
-        rows = total
+            own = _moments(column)
+            found[name] = _joined(found[name], own) if name in found else own
     if rows == 0:
         raise DataError([f"{file.file}: found 0 rows, expected 1 or more"])
-    return {name: (means[name], float(np.sqrt(squares[name] / rows))) for name in means}
+    return {
+        name: Scale(own.unit, own.mean, sqrt(own.squares / own.rows), own.lowest, own.highest)
+        for name, own in found.items()
+    }
+
+
+def _moments(column: Column) -> _Moments:
+    lowest, highest = float(column.min()), float(column.max())
+    unit = _unit(max(-lowest, highest))
+    scaled = column / unit
+    mean = float(scaled.mean())
+    return _Moments(column.size, unit, mean, column.size * float(np.mean((scaled - mean) ** 2)), lowest, highest)
+
+
+def _unit(largest: float) -> float:
+    """Return a power of two near a number; for 0 the least, so that any other row's is taken."""
+    exponent = frexp(largest)[1] if largest else -MOST_EXPONENT
+    return 2.0 ** max(-MOST_EXPONENT, min(exponent, MOST_EXPONENT))
+
+
+def _joined(some: _Moments, more: _Moments) -> _Moments:
+    """Return the moments of all rows, by the rule of Chan, Golub, LeVeque (1983): no square loses its digits."""
+    rows, unit = some.rows + more.rows, max(some.unit, more.unit)
+    to_some, to_more = some.unit / unit, more.unit / unit
+    apart = more.mean * to_more - some.mean * to_some
+    added = more.squares * to_more**2 + apart**2 * some.rows * more.rows / rows
+    return _Moments(
+        rows,
+        unit,
+        some.mean * to_some + apart * more.rows / rows,
+        some.squares * to_some**2 + added,
+        min(some.lowest, more.lowest),
+        max(some.highest, more.highest),
+    )
 
 
 def _check_spread(scales: Scales, file: DataFile) -> None:
-    for name, (mean, sd) in scales.items():
-        if not sd > 1e-12 * max(abs(mean), 1e-300):
-            found = f"every row is {mean:g}, so it cannot be standardised"
-            raise DataError([f"{file.file}, column `{name}`: {found}"])
+    for name, scale in scales.items():
+        if scale.sd > 1e-12 * abs(scale.mean):
+            continue
+        found = f"every row is {scale.lowest:g}, so it cannot be standardised"
+        if scale.lowest != scale.highest:
+            expected = "expected a standard deviation above 1e-12 of the mean: subtract a number near it first"
+            found = f"found rows from {scale.lowest!r} to {scale.highest!r}, {expected}"
+        raise DataError([f"{file.file}, column `{name}`: {found}"])
+
+
+def _check_sd(scales: Scales, file: DataFile) -> None:
+    for name, scale in scales.items():
+        if scale.sd * scale.unit == 0 and scale.lowest != scale.highest:
+            found = f"found rows from {scale.lowest!r} to {scale.highest!r}, whose standard deviation is 0 as a double"
+            raise DataError([f"{file.file}, column `{name}`: {found}, expected one above 0"])

@@ -1,6 +1,8 @@
 """Columns that a build makes of those of its file: by formula, row by row, exactly as NumPy computes them."""
 
 import warnings
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +124,75 @@ def test_mapped_columns_are_those_that_are_loaded(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(loading, "PIECE", piece)
     mapped = data_of(build(tmp_path, columns, "z, w, b", "  memory_map: true\n")).fields[0].values
     np.testing.assert_allclose(mapped, whole, rtol=1e-14, atol=1e-15)
+
+
+FAR = {
+    "large": (1e200, [1.0, 2.0, -3.0, 4.0, 5.0, 9.0]),
+    "largest": (1.7e308, [1.0, -1.0, -1.0, 0.5, 1.0, -1.0]),
+    "small": (1e-170, [1.0, 2.0, -3.0, 4.0, 5.0, 9.0]),
+    "subnormal": (5e-324, [1e9, 2e9, -3e9, 4e9, 5e9, 9e9]),
+    "large, of pieces that are the same": (1e200, [7.0, 7.0, 7.0, 7.0, 9.0, 9.0]),
+    "small, the first all zeros": (1e-200, [0.0, 0.0, 0.0, 0.0, 1.0, 3.0]),
+    "large after small": (1e200, [1e-300, 2e-300, 3e-300, 1.0, 2.0, 4.0]),
+}
+
+
+@pytest.mark.parametrize("rows", [2, 6])
+@pytest.mark.parametrize("far", FAR)
+def test_squares_neither_overflow_nor_underflow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, far: str, rows: int
+) -> None:
+    """Columns beyond 1e154 and below 1e-154 are standardised as those near 1 are."""
+    unit, numbers = FAR[far]
+    columns = "z: standardise(f), s: sd(f), m: mean(f), c: centre(f/2)"
+    stated = build(tmp_path, columns, "f, z, s, m, c")
+    file = stated.data
+    assert file is not None
+    own = replace(stated, data=replace(file, standardise=("f",), memory_map=True))
+    monkeypatch.setattr(loading, "PIECE", rows * (len(file.read) + len(file.made)))
+    table = np.stack([np.array(numbers) * unit, y], 1)
+    np.savetxt(tmp_path / "table.csv", table, "%.17g", ",", header="f,y", comments="")
+    x = data_of(own).fields[0].values
+    exact = [Fraction(number) for number in table[:, 0]]
+    mean = sum(exact) / 6
+    centred = np.array([float((e - mean) / Fraction(unit)) for e in exact])
+    sd = np.sqrt(np.mean(centred**2))
+    np.testing.assert_allclose(x[:, 0], centred / sd, rtol=1e-14, atol=1e-15)
+    np.testing.assert_array_equal(x[:, 1], x[:, 0])
+    np.testing.assert_allclose(x[:, 2] / unit, sd, rtol=1e-9 if far == "subnormal" else 1e-14)
+    np.testing.assert_allclose(x[:, 3], float(mean), rtol=1e-9 if far == "subnormal" else 1e-14)
+    np.testing.assert_allclose(x[:, 4] / unit, centred / 2, rtol=1e-9 if far == "subnormal" else 1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "columns", "said"),
+    [
+        (
+            [0, 0, 0, 0, 0, 5e-324],
+            "c: sd(f)",
+            "column `sd(f)`: found rows from 0.0 to 5e-324, whose standard deviation",
+        ),
+        ([2**53 + 2 * k for k in range(6)], "c: standardise(f)", "from 9007199254740992.0 to 9007199254741002.0"),
+        (
+            [3e-170] * 6,
+            "c: standardise(f)",
+            "column `standardise(f)`: every row is 3e-170, so it cannot be standardised",
+        ),
+        (
+            [-1.7e308] * 5 + [1.7e308],
+            "c: centre(f)",
+            "row 6 (line 7), column `centre(f)`: found inf by f at f = 1.7e+308",
+        ),
+    ],
+)
+def test_what_is_no_double_of_all_rows_is_refused(
+    tmp_path: Path, numbers: list[float], columns: str, said: str
+) -> None:
+    own = build(tmp_path, columns, "f, c")
+    np.savetxt(tmp_path / "table.csv", np.stack([numbers, y], 1), "%.17g", ",", header="f,y", comments="")
+    with pytest.raises(DataError) as caught:
+        data_of(own)
+    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(
