@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from recipe_compiler.errors import Place
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.catalogue import SCHEMES
-from recipe_compiler.spec.files import files_of
+from recipe_compiler.spec.files import files_of, state_of
 from recipe_compiler.spec.model import Build, Document
 from recipe_compiler.spec.places import compiled_digest, digest
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Report, Topic, Undecided, Verdict
@@ -140,11 +140,11 @@ def compiler() -> str:
 
 
 def content(path: Path) -> str:
-    """Return a text that is another one once a file has changed: of large ones by size and time, else by content."""
+    """Return a text that is another one once a file has changed: of large ones by `state_of`, else by content."""
     try:
-        state = path.stat()
-        if state.st_size > LARGEST:
-            return f"{path} {state.st_size} {state.st_mtime_ns}"
+        size, *others = state_of(path)
+        if size > LARGEST:
+            return f"{path} {size} {others}"
         return f"{path} {sha256(path.read_bytes()).hexdigest()}"
     except OSError as error:
         return f"{path} {type(error).__name__}"

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.run.load_module import cache_folder
+from recipe_compiler.spec.files import state_of
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -30,7 +31,7 @@ def converted(file: Path, how: Mapping[str, object], pieces: Callable[[], Iterab
     """Return the arrays that the pieces make, end to end, mapped and read-only; they are made once for a file.
 
     Args:
-        file: what the pieces are read from: known by its path, size and time of change.
+        file: what the pieces are read from: known by its path and what the system notes of it (`state_of`).
         how: all else that the pieces depend on, as JSON.
         pieces: gives parts of every array, in order, each with the same names, types and shapes but for the first
             axis; called only where they were not converted yet.
@@ -38,8 +39,7 @@ def converted(file: Path, how: Mapping[str, object], pieces: Callable[[], Iterab
     Raises:
         DataError: as the pieces do, or there is no room for them.
     """
-    stat = file.stat()
-    source = [str(file.resolve()), stat.st_size, stat.st_mtime_ns]
+    source = [str(file.resolve()), *state_of(file)]
     name = hashlib.sha256(json.dumps([source, how], sort_keys=True).encode()).hexdigest()[:24]
     for folder in _folders(file):
         if (folder / name).is_dir():

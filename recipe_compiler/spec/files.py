@@ -29,6 +29,16 @@ def same_file(one: Path, other: Path) -> bool:
         return False
 
 
+def state_of(path: Path) -> tuple[int, ...]:
+    """Return numbers of which one is another once a file has changed, without reading it: size, times, inode, device.
+
+    The time of the content is set back by `touch -d`, `cp -p` and `tar`; the time of the last change of any kind, which
+    the system notes itself, is not. Raises OSError.
+    """
+    state = path.stat()
+    return state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino, state.st_dev
+
+
 def files_of(document: Document) -> tuple[Path, ...]:
     """Return every file that a document was read from or that its run reads: its own first."""
     own = Path(document.source.file)

@@ -1,6 +1,8 @@
 """What is kept of earlier commands: found again word for word, never in place of something else, never when damaged."""
 
+import os
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -259,3 +261,18 @@ def test_data_that_are_given_are_part_of_what_verdicts_are_looked_up_by(cache: C
     assert reports[:2] == reports[2:]
     assert [check_once(build, cache, data=data).verdict for data in (one, line)] == [Verdict.PROVED, Verdict.REFUTED]
     assert check_once(build, cache).verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize("how", ["in its place", "by another file"])
+def test_a_large_file_whose_time_was_set_back_is_another(how: str, tmp_path: Path) -> None:
+    path, size = tmp_path / "large.npy", entries.LARGEST + 1
+    path.write_bytes(bytes(size))
+    before, state = entries.content(path), path.stat()
+    assert entries.content(path) == before
+    time.sleep(0.05)  # some systems note times to a hundredth of a second
+    new = path if how == "in its place" else tmp_path / "new.npy"
+    new.write_bytes(b"1" * size)
+    os.utime(new, ns=(state.st_atime_ns, state.st_mtime_ns))
+    new.replace(path)
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (state.st_size, state.st_mtime_ns)
+    assert entries.content(path) != before

@@ -1,7 +1,9 @@
 """Data that may be larger than memory: converted once, mapped, read in pieces; and data stored in float32."""
 
+import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,6 +98,17 @@ def test_a_conversion_is_made_once_and_again_for_another_file(tmp_path: Path) ->
     assert load_data(file, target()).rows == 2000
     load_data(replace(file, dtype="float32"), target())
     assert len(list((tmp_path / ".recipe_data").iterdir())) == 3
+
+
+def test_a_file_whose_time_was_set_back_is_converted_again(tmp_path: Path) -> None:
+    file = replace(written(tmp_path, ".npy"), memory_map=True)
+    load_data(file, target())
+    state = file.file.stat()
+    time.sleep(0.05)  # some systems note times to a hundredth of a second
+    np.save(file.file, VALUES + np.array([1.0, 2.0, 0.0]))
+    os.utime(file.file, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert (file.file.stat().st_size, file.file.stat().st_mtime_ns) == (state.st_size, state.st_mtime_ns)
+    np.testing.assert_array_equal(load_data(file, target()).fields[0].values, VALUES[:, :2] + np.array([1.0, 2.0]))
 
 
 def test_a_conversion_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
