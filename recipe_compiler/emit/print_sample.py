@@ -67,10 +67,9 @@ def _checks(own: Sampler) -> Iterator[str]:
         yield '_check_jitted("gradient", gradient)'
     for datum in program.data:
         values = f"values={list(datum.values)}" if datum.values else ""
-        narrow = 'dtype="float32"' if program.narrow else ""
         if datum.is_index:
             continue
-        yield from _array(datum.name, datum.axes, values, narrow)
+        yield from _array(datum.name, datum.axes, values, by="_narrow_array" if program.narrow else "_checked_array")
         if said := [kind.value for kind in datum.kinds if kind is not Kind.REAL]:
             yield f'_check_numbers("{datum.name}", {datum.name}, {dumps(said)})'
         if datum.name in own.kernel.column_major:
@@ -133,10 +132,10 @@ def _parameter(one: Keyword) -> Iterator[str]:
         yield _number(name, value, *(BOUNDS[kind] for kind in kinds if kind in BOUNDS))
 
 
-def _array(name: str, sizes: tuple[Size, ...], *more: str) -> Iterator[str]:
+def _array(name: str, sizes: tuple[Size, ...], *more: str, by: str = "_checked_array") -> Iterator[str]:
     shape = ", ".join(f'"{size}"' if isinstance(size, str) else str(size) for size in sizes)
     arguments = (f'"{name}"', name, f"({shape}{',' if len(sizes) == 1 else ''})", "sizes", *(m for m in more if m))
-    yield from call(f"{name} = _checked_array", arguments, 0)
+    yield from call(f"{name} = {by}", arguments, 0)
 
 
 def _number(name: str, value: str, *bounds_: str) -> str:

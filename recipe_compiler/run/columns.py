@@ -10,6 +10,7 @@ from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.run.kinds_of_data import places_of_others, positions, says
 from recipe_compiler.run.made_columns import Scales, check_finite
+from recipe_compiler.run.stored import places_not_held, stored
 from recipe_compiler.run.table import Table
 from recipe_compiler.spec.model import DataFile, Target
 
@@ -74,9 +75,8 @@ def _stored(field: Field, table: Table, file: DataFile) -> Field:
     """Return a field in the type that it is kept in."""
     if file.dtype == "float64" or field.values.dtype.kind == "i":
         return field
-    with np.errstate(over="ignore"):
-        values = field.values.astype(file.dtype)
-    bad = np.argwhere(~np.isfinite(values))
+    values = stored(field.values, file.dtype)
+    bad = places_not_held(field.values, values)
     if bad.size:
         row, found = int(bad[0][0]), field.values[tuple(bad[0])]
         where = table.where(row, field.columns[int(bad[0][-1])] if values.ndim == 2 else field.columns[0])

@@ -15,6 +15,7 @@ from recipe_compiler.run.columns import Data, Field, Floats, fields_of, labels
 from recipe_compiler.run.kinds_of_data import places_of_others, says
 from recipe_compiler.run.made_columns import scales_of, with_made
 from recipe_compiler.run.memmap_cache import Arrays, converted
+from recipe_compiler.run.stored import places_not_held, stored
 from recipe_compiler.run.table import Table, columns_of, open_array, read_table, table_pieces
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import DataFile, Target
@@ -60,10 +61,13 @@ def data_of(arrays: Mapping[str, object], target: Target, dtype: str = "float64"
 
 def _field(datum: Datum, given: object, dtype: str, faults: list[str]) -> Field | None:
     """Return one field as floats, or as positions; None where a fault was added."""
-    array = _numbers(given, "float64" if datum.is_index else dtype)
-    problem = "found what is no array of real numbers" if array is None else _problem(datum, array)
-    if array is None or problem:
-        faults.append(f"data: {problem} for `{datum.name}`, expected {_wanted(datum)}")
+    numbers = _numbers(given)
+    if numbers is None:
+        faults.append(f"data: found what is no array of real numbers for `{datum.name}`, expected {_wanted(datum)}")
+        return None
+    array = stored(numbers, "float64" if datum.is_index else dtype)
+    if problem := _problem(datum, numbers, array):
+        faults.append(f"data: {problem}")
         return None
     if datum.is_index:
         return Field(datum.name, array.astype(np.int64), (datum.name,))
@@ -82,18 +86,15 @@ def _labels(given: object) -> tuple[str, ...]:
     return tuple(str(column) for column in columns)
 
 
-def _numbers(given: object, dtype: str) -> Floats | None:
-    """Return real numbers as a contiguous array; None for what holds others."""
+def _numbers(given: object) -> NDArray[Any] | None:
+    """Return real numbers as an array of the type that they have; None for what holds others."""
     if isinstance(given, np.ma.MaskedArray):  # its mask would be lost
         return None
     try:
         array = np.asarray(_with_nan(given) if _may_lack_numbers(given) else cast("Any", given))
     except ValueError:  # rows of different lengths
         return None
-    if array.dtype.kind not in "buif":
-        return None
-    with np.errstate(over="ignore"):  # what float32 does not hold is infinite, and refused as such
-        return np.ascontiguousarray(array, dtype=dtype)
+    return np.atleast_1d(array) if array.dtype.kind in "buif" else None
 
 
 def _may_lack_numbers(given: Any) -> bool:
@@ -108,15 +109,24 @@ def _with_nan(given: Any) -> Floats:
     return given.to_numpy("float64", na_value=np.nan)
 
 
-def _problem(datum: Datum, array: Floats) -> str:
-    """Return what is wrong with the numbers of a field, the empty string if nothing is."""
+def _problem(datum: Datum, given: NDArray[Any], array: Floats) -> str:
+    """Return what is wrong with the numbers of a field as they are given and stored, the empty string if nothing is."""
     sizes = datum.axes[1:]
-    if array.ndim != 1 + len(sizes) or not array.shape[0]:
-        return f"found an array of shape {array.shape}"
-    if any(isinstance(size, int) and have != size for size, have in zip(sizes, array.shape[1:], strict=True)):
-        return f"found an array of shape {array.shape}"
+    if (
+        array.ndim != 1 + len(sizes)
+        or not array.shape[0]
+        or any(isinstance(size, int) and have != size for size, have in zip(sizes, array.shape[1:], strict=True))
+    ):
+        return f"found an array of shape {array.shape} for `{datum.name}`, expected {_wanted(datum)}"
+    lost = places_not_held(given, array)
+    if lost.size:
+        return f"{_found(given, lost)} for `{datum.name}`, expected numbers that {array.dtype} holds"
     bad = places_of_others(datum, array)
-    return f"found {array[tuple(bad[0])]:g} in row {int(bad[0][0]) + 1}" if bad.size else ""
+    return f"{_found(array, bad)} for `{datum.name}`, expected {_wanted(datum)}" if bad.size else ""
+
+
+def _found(array: NDArray[Any], places: NDArray[np.intp]) -> str:
+    return f"found {array[tuple(places[0])]:g} in row {int(places[0][0]) + 1}"
 
 
 def _rows(fields: list[Field], declared: Mapping[str, Datum]) -> Iterator[str]:
@@ -280,9 +290,13 @@ def _checked(datum: Datum, path: Path, dtype: str) -> Iterator[NDArray[Any]]:
     shape = open_array(path).shape
     step = max(PIECE // max(int(np.prod(shape[1:])), 1), 1)
     for first in range(0, shape[0], step):
-        stored = open_array(path)[first : first + step]
-        with np.errstate(over="ignore"):
-            part = stored if datum.is_index else stored.astype(dtype)
+        rows = open_array(path)[first : first + step]
+        part = rows if datum.is_index else stored(rows, dtype)
+        lost = places_not_held(rows, part)
+        if lost.size:
+            row, found = first + int(lost[0][0]) + 1, rows[tuple(lost[0])]
+            expected = f"a number that {dtype} holds"
+            raise DataError([f"{path}, row {row}: found {found:g}, expected {expected} for `{datum.name}`"])
         bad = places_of_others(datum, part)
         if bad.size:
             expected = says(datum, f"a number that {dtype} holds")

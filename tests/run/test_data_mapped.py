@@ -14,7 +14,7 @@ from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.run import data as loading
-from recipe_compiler.run.data import load_data
+from recipe_compiler.run.data import data_of, load_data
 from recipe_compiler.run.table import table_pieces
 from recipe_compiler.spec.model import DataFile, Target
 
@@ -189,6 +189,44 @@ def test_float32_is_storage_and_its_range_is_checked(tmp_path: Path, mapped: boo
     np.save(file.file, np.array([[1.0, 1e300, 0.0]]))
     with pytest.raises(DataError, match=r"row 1, column `b`: found 1e\+300, expected a number that float32 holds"):
         load_data(replace(file, standardise=()), target())
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize("small", [1e-46, -1e-60, 1e-44, 1.1e-38])
+def test_what_is_too_small_for_float32_is_refused(tmp_path: Path, small: float, mapped: bool) -> None:
+    """It would be 0, or have lost its digits, and a weight of 0 drops its datum."""
+    file = replace(written(tmp_path, ".npy"), dtype="float32", memory_map=mapped)
+    np.save(file.file, np.array([[1.0, 2.0, 0.0], [0.0, small, 1.0]]))
+    with pytest.raises(DataError, match=rf"row 2, column `b`: found {small:g}, expected a number that float32 holds"):
+        load_data(file, target())
+    np.testing.assert_array_equal(load_data(replace(file, dtype="float64"), target()).fields[0].values[1, 1], small)
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_small_numbers_that_float32_has_are_held(tmp_path: Path, mapped: bool) -> None:
+    held = np.array([0.0, -0.0, 2.0**-149, -3 * 2.0**-149, 2.0**-126, 1.2e-38])
+    file = replace(written(tmp_path, ".npy"), dtype="float32", memory_map=mapped)
+    np.save(file.file, np.stack([held, held, np.arange(6) % 2], 1))
+    np.testing.assert_array_equal(load_data(file, target()).fields[0].values[:, 1], held.astype(np.float32))
+
+
+def test_arrays_too_small_for_float32_are_refused(tmp_path: Path) -> None:
+    numbers = np.where(np.arange(2000).reshape(1000, 2) == 1001, 1e-46, VALUES[:, :2])
+    for given, dtype in ((numbers, "float64"), (numbers[:, ::-1].copy(order="F")[:, ::-1], "float64")):
+        np.save(tmp_path / "x.npy", given.astype(dtype))
+        np.save(tmp_path / "y.npy", VALUES[:, 2])
+        file = DataFile(tmp_path / "x.npy", (), arrays=(("x", tmp_path / "x.npy"), ("y", tmp_path / "y.npy")))
+        with pytest.raises(
+            DataError, match=r"x\.npy, row 501: found 1e-46, expected a number that float32 holds for `x`"
+        ):
+            load_data(replace(file, dtype="float32"), target())
+    with pytest.raises(DataError, match="data: found 1e-46 in row 501 for `x`, expected numbers that float32 holds"):
+        data_of({"x": numbers, "y": VALUES[:, 2]}, target(), "float32")
+    with pytest.raises(DataError, match=r"data: found 1e\+300 in row 1 for `x`, expected numbers that float32 holds"):
+        data_of({"x": [[1e300, 1.0]], "y": [0]}, target(), "float32")
+    with pytest.raises(DataError, match="data: found 1e-46 in row 1 for `y`, expected numbers that float32 holds"):
+        data_of({"x": [[1.0, 1.0]], "y": 1e-46}, target(), "float32")
+    assert data_of({"x": numbers, "y": VALUES[:, 2]}, target()).fields[0].values[500, 1] == 1e-46
 
 
 def test_names_are_of_plain_arrays_and_one_for_each_column(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Data are what their target says: kinds of fields, and what is assumed of rows, looked at before anything runs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -95,3 +96,22 @@ def test_the_emitted_file_looks_at_them_too(build: Build) -> None:
         sample(*{**given, "y": np.array([0.5, 0, 4])}.values())
     with pytest.raises(ValueError, match="data: found otherwise in row 3, expected y <= n"):
         sample(*{**given, "y": np.array([1.0, 0, 5])}.values())
+
+
+def test_the_emitted_file_refuses_what_its_float32_does_not_hold(build: Build) -> None:
+    assert build.data is not None
+    narrow = replace(build, data=replace(build.data, dtype="float32"))
+    module = compile_build(narrow, check(narrow), cache=NOTHING)
+    sample = vars(module_of(load_text(module.name, module.file)))["sample"]
+    given = {name: np.asarray(values, float) for name, values in GOOD.items()}
+    assert sample(*given.values(), draws=3, warmup=2, chains=1)["b"].shape == (1, 3, 2)
+    assert sample(*{**given, "x": given["x"].tolist()}.values(), draws=3, warmup=2, chains=1)["b"].shape == (1, 3, 2)
+    for small in (1e-46, 1e-44):
+        x = np.where(given["x"] == 0.5, small, given["x"])
+        for one in (x, x.tolist(), np.asfortranarray(x)):
+            with pytest.raises(ValueError, match=rf"x: found {small} at \[0, 1\], expected numbers that float32 holds"):
+                sample(*{**given, "x": one}.values(), draws=3, warmup=2, chains=1)
+    with pytest.raises(ValueError, match=r"x: found inf at \[0, 1\], expected finite numbers"):
+        sample(*{**given, "x": np.where(given["x"] == 0.5, 1e300, given["x"])}.values(), draws=3, warmup=2, chains=1)
+    held = np.where(given["x"] == 0.5, 2.0**-149, given["x"])
+    assert sample(*{**given, "x": held}.values(), draws=3, warmup=2, chains=1)["b"].shape == (1, 3, 2)

@@ -45,6 +45,20 @@ def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
     return made
 
 
+def _narrow_array(name, array, shape, sizes, values=()):
+    """Return what `_checked_array` does, in float32.
+
+    Refused are also numbers below its normal ones, where it has others: it would have 1e-46 as 0. Raises ValueError.
+    """
+    made = _checked_array(name, array, shape, sizes, values, "float32")
+    found = np.asarray(array)
+    bad = np.argwhere((np.abs(made) < np.finfo(np.float32).tiny) & (made != found))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: found {found[tuple(bad[0])]} at [{place}], expected numbers that float32 holds")
+    return made
+
+
 def _checked_positions(name, array, count, length, sizes):
     """Return whole numbers from 0 to `length` - 1, one for each of the `count` data, as int64.
 
