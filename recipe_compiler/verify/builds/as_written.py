@@ -7,6 +7,7 @@ logarithms and the like are balls. So a + b is the sum of a and b, where its dou
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-EXACT = 2**53
-"""Whole numbers below it are doubles."""
+EXACT = {2: 2**11, 4: 2**24, 8: 2**53}
+"""Below these whole numbers are floats of so many bytes, each its own shortest decimal."""
 
 LARGEST_EXPONENT = 64
 """The whole power up to which fractions are raised exactly."""
@@ -48,10 +49,9 @@ def decimals(numbers: "NDArray[Any]") -> tuple[fmpq, ...]:
 
 def _decimal(x: "np.generic[Any]") -> fmpq:
     number = x.item()
-    if float(number).is_integer() and abs(number) < EXACT:
+    if isinstance(number, int) or (number.is_integer() and abs(number) < EXACT.get(x.itemsize, 0)):
         return fmpq(int(number))
-    decimal = Fraction(str(x))
-    return fmpq(decimal.numerator, decimal.denominator)
+    return fmpq(*Decimal(str(x)).as_integer_ratio())
 
 
 @dataclass(slots=True)
