@@ -258,11 +258,8 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
     if build.target.gradient is not None:
         own = of_dynamics.decision
         return replace(of_dynamics, decision=replace(own, given=(*own.given, of_code(build.target.gradient))))
-    posterior = target_decided_in(normalisable_target, build)
-    if not isinstance(posterior.decision, Proved):
-        from recipe_compiler.verify.builds.of_data import decided_by_data  # brings SciPy
-
-        posterior = _as_stated(build, bound, decided_by_data(build, posterior))
+    posterior = _of_target(build, target_decided_in(normalisable_target, build))
+    posterior = _as_stated(build, bound, posterior)
     match posterior.decision:
         case Proved(by, given, data):
             own = of_dynamics.decision
@@ -271,6 +268,15 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
             return Answer(proof, "all", of_dynamics.checked_at, of_dynamics.where)
         case Refuted() | Undecided() as decision:
             return Answer(decision, posterior.for_d, posterior.checked_at, posterior.where)
+
+
+def _of_target(build: Build, general: Answer) -> Answer:
+    """Return what is decided of the target at the data of the build, by the answer for all data as declared."""
+    if isinstance(general.decision, Proved) and (build.data is None or not (build.data.made or build.data.standardise)):
+        return general
+    from recipe_compiler.verify.builds.of_data import as_declared, decided_by_data  # brings SciPy
+
+    return (as_declared if isinstance(general.decision, Proved) else decided_by_data)(build, general)
 
 
 def _formulas(target: Target) -> list[tuple[str, Formula]]:

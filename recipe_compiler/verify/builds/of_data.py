@@ -6,7 +6,8 @@ once more at the data as they are written (`as_written.py`), and nothing is said
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +46,35 @@ METHOD = "power counting with exact ranks of the data"
 HOW = "exact numbers and ranks"
 BY_ROUNDING = "the data decide it as doubles, and not so as they are written"
 Entries = tuple[tuple[Column, ...], ...]
-Reading = Callable[[Build, Target, Observed], dict[str, Entries]]
-"""What the fields of a target hold, of the data of a build."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One of the ways to read the numbers of a build."""
+
+    fields: Callable[[Build, Target, Observed], dict[str, Entries]]
+    """What the fields of a target hold."""
+    number: Callable[[Fraction, bool], fmpq]
+    """An entry of a parameter, and whether it is of an array file: other entries are exact as they are written."""
+
+
+def as_declared(build: Build, found: Answer) -> Answer:
+    """Return a proof for all data as declared, open where those of the build are not so as they are written.
+
+    That the doubles are is seen when they are read. A weight a + b - c is positive as doubles at 0.1, 0.2 and 0.3, and
+    0 as it is written.
+    """
+    target, observed, file = standard(build.target), build.observed, build.data
+    declared = any(datum.values or datum.kinds != (Kind.REAL,) for datum in target.declarations.data)
+    if not declared or not isinstance(observed, Observed) or file is None or not (file.made or file.standardise):
+        return found
+    try:
+        with flint.ctx.workprec(BITS):
+            _as_written(build, target, observed)
+    except NotReadError as error:
+        reason = f"proved of data as they are declared, and those of {observed.file} are not shown to be: {error}"
+        return replace(found, decision=Undecided((reason,)))
+    return found
 
 
 def decided_by_data(build: Build, general: Answer) -> Answer:
@@ -55,11 +83,11 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
         return general
     if not isinstance(build.observed, Observed):
         return _more(general, (build.observed,) if build.observed else ())
-    held = _decided(build, general, build.observed, _doubles)
+    held = _decided(build, general, build.observed, DOUBLES)
     if isinstance(held.decision, Undecided) or held.decision is general.decision:
         return held
     with flint.ctx.workprec(BITS):
-        again = _decided(build, general, build.observed, _as_written)
+        again = _decided(build, general, build.observed, AS_WRITTEN)
     if type(again.decision) is type(held.decision):
         return held
     why = again.decision.tried[-1:] if isinstance(again.decision, Undecided) else (again.decision.by,)
@@ -256,16 +284,16 @@ def _energies(target: Target, known: Known, rows: int) -> Iterator[tuple[Value, 
 def _known(build: Build, target: Target, observed: Observed, read_as: Reading) -> Known:
     """Return the sizes, values and data of a build as exact numbers."""
     sizes = {**dict(observed.sizes), **known_sizes(build, target)}
-    known = Known(target.declarations, sizes, {}, read_as(build, target, observed))
-    numbers = {name: value.numbers for name, value in build.values if value.numbers is not None}
+    known = Known(target.declarations, sizes, {}, read_as.fields(build, target, observed))
     parameters = {
-        name: tuple(tuple(fmpq(x.numerator, x.denominator) for x in row) for row in rows)
-        for name, rows in numbers.items()
+        name: tuple(tuple(read_as.number(x, value.file is not None) for x in row) for row in value.numbers)
+        for name, value in build.values
+        if value.numbers is not None
     }
     for parameter in target.declarations.parameters:
         if parameter.name not in parameters and parameter.default is not None:
             matrix = [[x.number for x in row] for row in read_matrix(parameter.default, known)]
-            exact = tuple(tuple(x for x in row if isinstance(x, fmpq)) for row in matrix)
+            exact = tuple(tuple(_number(read_as, x) for x in row if isinstance(x, fmpq)) for row in matrix)
             if all(len(x) == len(y) for x, y in zip(exact, matrix, strict=True)):
                 parameters[parameter.name] = exact
     return replace(known, parameters=parameters)
@@ -289,6 +317,24 @@ def _doubles(build: Build, target: Target, observed: Observed) -> dict[str, Entr
 
 def _exact(numbers: "NDArray[Any]") -> tuple[fmpq, ...]:
     return tuple(fmpq(*x.as_integer_ratio()) for x in numbers.tolist())
+
+
+def _number(read_as: Reading, x: fmpq) -> fmpq:
+    return read_as.number(Fraction(int(x.p), int(x.q)), False)
+
+
+def _as_double(x: Fraction, _: bool) -> fmpq:
+    """Return the double that runs in the place of a number."""
+    try:
+        return fmpq(*float(x).as_integer_ratio())
+    except OverflowError:
+        raise NotReadError("a parameter that no double holds") from None
+
+
+def _as_stated(x: Fraction, of_file: bool) -> fmpq:
+    """Return a number as it is written: of an array file the shortest decimal of its double."""
+    stated = Fraction(repr(float(x))) if of_file else x
+    return fmpq(stated.numerator, stated.denominator)
 
 
 def _as_written(build: Build, target: Target, observed: Observed) -> dict[str, Entries]:
@@ -326,3 +372,6 @@ def _demand_places(datum: Datum, ones: "NDArray[Any]", columns: Columns) -> None
     first = int(datum.name in columns.file.from_one)
     if any(x != int(k) + first for x, k in zip(columns.known[name], np.argmax(ones, axis=0), strict=True)):
         raise NotReadError(f"column `{name}` as it is written counts other places")
+
+
+DOUBLES, AS_WRITTEN = Reading(_doubles, _as_double), Reading(_as_written, _as_stated)

@@ -78,7 +78,10 @@ def _of_balls(rows: Sequence[tuple[fmpq, ...]], width: int) -> Rank:
 
 def _pivots_in_doubles(rows: Sequence[tuple[fmpq, ...]], width: int, most: int) -> tuple[list[int], list[int]]:
     """Return rows and columns of a minor that may be far from zero, found in doubles."""
-    left = np.array([[float(x) for x in row] for row in rows]).reshape(len(rows), width)
+    try:
+        left = np.array([[float(x) for x in row] for row in rows]).reshape(len(rows), width)
+    except OverflowError:
+        raise NotReadError("columns that are made of the data have numbers that no double holds") from None
     left /= np.maximum(np.abs(left).max(axis=0, initial=0.0), 1e-300)
     chosen, columns = list[int](), list[int]()
     while len(chosen) < most:
