@@ -422,8 +422,8 @@ def step(
                 inv_matrix_difference_inv_matrix_r_v1[i, j] = total
         for i in range(3):
             for j in range(3):
-                matrix_r_v1[i, j] = (
-                    (1.0 if i == j else 0.0) - eps * (-inv_matrix_difference_inv_matrix_r_v1[j, i] / 2.0)
+                matrix_r_v1[i, j] = (1.0 if i == j else 0.0) - eps * (
+                    -inv_matrix_difference_inv_matrix_r_v1[j, i] / 2.0
                 )
         for i in range(3):
             residual_r_v1[i] = r_v1_other[i] - r_v1[i]
@@ -535,8 +535,8 @@ def step(
                 inv_matrix_3_difference_inv_matrix_3_r_v1[i, j] = total
         for i in range(3):
             for j in range(3):
-                matrix_theta_new[i, j] = (
-                    (1.0 if i == j else 0.0) - eps * (inv_matrix_3_difference_inv_matrix_3_r_v1[i, j] / 2.0)
+                matrix_theta_new[i, j] = (1.0 if i == j else 0.0) - eps * (
+                    inv_matrix_3_difference_inv_matrix_3_r_v1[i, j] / 2.0
                 )
         for i in range(3):
             residual_theta_new[i] = theta_new_other[i] - theta_new[i]

@@ -271,13 +271,19 @@ def _comment(words: str, pad: str) -> Iterator[str]:
 
 
 def assignment(head: str, value: Scalar, indent: int) -> Iterator[str]:
-    """Yield an assignment, a sum that is too long for a line with one term a line."""
-    text = print_scalar(value)
+    """Yield an assignment, a sum that is too long for a line with one term a line; as a formatter lays it out.
+
+    Of two terms the second is opened where it ends with a parenthesis and what stands before it fits.
+    """
+    text, pad = print_scalar(value), " " * (indent + 4)
     if len(head) + len(text) <= WIDTH or not isinstance(value, Plus):
         yield head + text
         return
+    start = _last_opened(text) if len(value.terms) == 2 else 0
+    if start and len(head) + start <= WIDTH and len(pad) + len(text) - start - 1 <= WIDTH:
+        yield from (head + text[:start], pad + text[start:-1], " " * indent + ")")
+        return
     yield f"{head}("
-    pad = " " * (indent + 4)
     if len(pad) + len(text) <= WIDTH:
         yield pad + text
     else:
@@ -285,6 +291,16 @@ def assignment(head: str, value: Scalar, indent: int) -> Iterator[str]:
             sign = ("-" if negative else "") if place == 0 else ("- " if negative else "+ ")
             yield f"{pad}{sign}{part}"
     yield " " * indent + ")"
+
+
+def _last_opened(text: str) -> int:
+    """Return where in a text that ends with a parenthesis what is in it begins; 0 where it ends with none."""
+    depth = 0
+    for place in range(len(text) - 1, -1, -1):
+        depth += (text[place] == ")") - (text[place] == "(")
+        if depth == 0:
+            return place + 1 if text.endswith(")") else 0
+    return 0
 
 
 def call(head: str, arguments: tuple[str, ...], indent: int, tail: str = "") -> Iterator[str]:
