@@ -28,6 +28,7 @@ REFUTED = {
     "mirrored_gamma_line": ("regular",),
     "preconditioner_gamma_dropped": CLAIMED,
     "rhmc_without_determinant": ("marginal", "claimed_marginal"),
+    "rhmc_slope_of_determinant": CLAIMED,
     "sgnht_precision": CLAIMED,
     "sgrhmc_double_well": ("regular",),
     "temperature_squared": CLAIMED,

@@ -20,6 +20,8 @@ from emitted_step import plain_module
 GENERATED = Path(__file__).parents[2] / "generated"
 ENDINGS = ("_gaussian", "_logistic")
 """Targets whose arguments `arguments` knows; gradients of all targets are in `test_target_gradients.py`."""
+SOLVED_FOR = {"rhmc_logistic"}
+"""Steps that iterate until doubles no longer change; these are read back at a point in 80 digits."""
 POSITIVE = {"x"}
 """Blocks that have to be positive."""
 UNIT = 2.0**-53
@@ -126,7 +128,9 @@ def arguments(module: types.ModuleType, rng: np.random.Generator, scale: float) 
     return found
 
 
-@pytest.mark.parametrize("name", sorted({p.stem for p in GENERATED.glob("*.py") if p.stem.endswith(ENDINGS)}))
+@pytest.mark.parametrize(
+    "name", sorted({p.stem for p in GENERATED.glob("*.py") if p.stem.endswith(ENDINGS)} - SOLVED_FOR)
+)
 @pytest.mark.parametrize("scale", [1.0, 30.0])
 def test_step_against_fifty_digits(name: str, scale: float) -> None:
     spec = importlib.util.spec_from_file_location(name, GENERATED / f"{name}.py")

@@ -25,7 +25,7 @@ from recipe_compiler.verify.builds.unknown_inverses import left_abstract
 
 ROOT = Path(__file__).parents[2]
 FISHER = ROOT / "specs/builds/rhmc_logistic.yaml"
-MUTANTS = ROOT / "tests/mutants/moves"
+MUTANTS = ROOT / "tests/mutants/metrics"
 
 
 def verdicts(found: Report) -> dict[str, Verdict]:
