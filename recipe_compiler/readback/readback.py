@@ -164,7 +164,10 @@ def energy_readings(
 def _energies_at(module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes) -> None:
     module, derivation = _with_large_matrices_known(module, derivation, names, sizes)
     here = Names(module.program, sizes).for_steps
-    check_energies(module, here, *(() if here.at_point else (derivation, names)))
+    if here.at_point:
+        check_energies(module, here)
+    else:
+        check_energies(module, here, derivation, names)
 
 
 def _read_at(module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes) -> None:

@@ -91,7 +91,10 @@ def _of_its_dynamics(bound: BoundBuild) -> Applicable:
 
 def _in_build(claim: Claim[Subject, Dynamics], bound: BoundBuild) -> Callable[[], Answer]:
     own = build_decider(claim)
-    decide = own if own is not None else lambda bound: decided_in(decider(claim), bound.stages)
+
+    def decide(bound: BoundBuild) -> Answer:
+        return decided_in(decider(claim), bound.stages) if own is None else own(bound)
+
     return partial(of_any_metric, decide, bound)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.build import nodes
-from recipe_compiler.formula.declaration import Declarations, Function
+from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Apply, Formula, FunctionAt
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics
@@ -35,7 +35,7 @@ def left_abstract(build: Build) -> Build:
 
 def _inverted(dynamics: Dynamics) -> frozenset[str]:
     """Return the matrices, functions of the state, of which dynamics take an inverse or a determinant."""
-    functions = {f.name for f in dynamics.declarations.functions if isinstance(f, Function) and len(f.shape.sizes) == 2}
+    functions = {f.name for f in dynamics.declarations.functions if len(f.shape.sizes) == 2}
     taken = (node for formula in stated_formulas(dynamics) for node in nodes(formula) if isinstance(node, Apply))
     of = (part for node in taken if node.fn in INVERTING for arg in node.args for part in nodes(arg))
     return frozenset(part.name for part in of if isinstance(part, FunctionAt)) & functions
