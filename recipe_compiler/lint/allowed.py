@@ -56,11 +56,14 @@ _DRAWS = (
     "standard_exponential", "standard_normal", "uniform",
 )  # fmt: skip
 _MAKERS = ("Generator", "RandomState", "default_rng", "seed")
-_BITS = ("MT19937", "PCG64", "Philox", "SFC64", "SeedSequence")
+_OF_BITS = ("MT19937", "PCG64", "Philox", "SFC64")
+_BITS = (*_OF_BITS, "SeedSequence")
 GENERATORS = frozenset({*(f"numpy.random.{name}" for name in _MAKERS), "random.seed"})
 """What makes a generator, or seeds the one that all share."""
 SEEDS = frozenset(f"numpy.random.{name}" for name in _BITS)
 """What generators are made of."""
+BITS = frozenset(f"numpy.random.{name}" for name in _OF_BITS)
+"""Of these, what is another one whenever it is made of nothing."""
 _MATH = frozenset({
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "comb", "copysign", "cos", "cosh",
     "degrees", "dist", "e", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "factorial", "floor", "fmod", "fsum",

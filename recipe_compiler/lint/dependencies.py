@@ -130,8 +130,8 @@ class Walk:
         self.modules: dict[tuple[Path, str], _Beside | None] = {}
         self.within: set[tuple[Path, str]] = set()
         """Names of files that are looked for, of which others may be looked for in turn."""
-        self.made: dict[int, tuple[File, ast.Call, str, bool]] = {}
-        """Calls that make a generator, or seed one, and whether they may be made more than once."""
+        self.made: dict[int, tuple[File, ast.Call, str, bool, bool]] = {}
+        """Calls that make a generator, or seed one; whether they may be made more than once, and are given a seed."""
         self.asked: list[tuple[File, int, str]] = []
         """What is asked for what only stops the step."""
         self.swallows: list[str] = []
@@ -200,8 +200,8 @@ class Walk:
     def tell_seeds(self, given: int) -> None:
         """Tell what seeds a generator where there is another one: they may draw the same numbers."""
         several = given + len(self.made) + len(self.shared) > 1
-        for file, node, called, again in self.made.values():
-            if (several or again) and _is_seeded(node):
+        for file, node, called, again, is_seeded in self.made.values():
+            if (several or again) and is_seeded:
                 why = "with a seed in what runs again" if again else "with a seed, beside another generator"
                 self.tell(file, node.lineno, f"`{called}` {why}: both may draw the same numbers")
 
@@ -250,16 +250,6 @@ class Walk:
             return str(Path(self.main.shown).parent / path.relative_to(self.main.path.parent))
         except ValueError:
             return str(path)
-
-
-def _is_seeded(node: ast.Call) -> bool:
-    """Whether a generator is made of anything else than what is made of nothing."""
-    parts = [*node.args, *(keyword.value for keyword in node.keywords)]
-    return any(
-        (_is_seeded(part) if isinstance(part, ast.Call) and "seed" not in ast.unparse(part.func) else True)
-        for part in parts
-        if not (isinstance(part, ast.Constant) and part.value is None)
-    )
 
 
 def _is_other(folder: Path, name: str) -> bool:
@@ -432,7 +422,7 @@ class _Reading(ast.NodeVisitor):
         called = self._called(node.func)
         if called in allowed.GENERATORS:
             again = self.loops > 0 or any(not is_class for is_class, _ in self.scopes)
-            self.walk.made[id(node)] = (self.file, node, called, again)
+            self.walk.made[id(node)] = (self.file, node, called, again, self._is_seeded(node))
             self._seeds(node)
             return
         self._callee(node.func)
@@ -463,6 +453,16 @@ class _Reading(ast.NodeVisitor):
             return func.attr in (allowed.ATTRIBUTES | _SHOWN) - allowed.EFFECTS and func.attr not in self.walk.fields
         makers = self.file.makers.get(func.id, []) if isinstance(func, ast.Name) and not self._is_local(func.id) else []
         return bool(makers) and all(isinstance(one, ast.ClassDef) and _is_bare(one) for one in makers)
+
+    def _is_seeded(self, node: ast.Call) -> bool:
+        """Whether a generator is made of anything but nothing, `None`, or bits that are made of these."""
+        parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return any(
+            self._is_seeded(part)
+            if isinstance(part, ast.Call) and self._called(part.func) in allowed.BITS
+            else not (isinstance(part, ast.Constant) and part.value is None)
+            for part in parts
+        )
 
     def _seeds(self, node: ast.Call) -> None:
         """Look at what a generator is made of."""

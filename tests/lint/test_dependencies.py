@@ -88,6 +88,7 @@ STEP = "def step(x, eps, rng):\n    return "
 KEEP = "K = [0]\ndef keep(q):\n    K[0] = q\n"
 SEEDED = "import numpy as np; from numpy.random import default_rng\n"
 NOISE = "def step(x, eps):\n    return x + "
+SHARED = "def step(x, rng):\n    return x + rng.normal() - A.normal()\n"
 LEVEL = "from logging import getLogger\ndef hidden(*_):\n    return getLogger().level\n"
 READS = {
     "import os\ndef step(x, eps, rng):\n    return x * (os.environ.get('A', '') == '')\n": (3, "os.environ.get"),
@@ -165,6 +166,11 @@ READS = {
     f"{SEEDED}A = [default_rng(5) for _ in range(2)]\n{NOISE}A[0].normal() - A[1].normal()\n": (2, "default_rng"),
     f"{SEEDED}A = list(map(default_rng, [5, 5]))\n{NOISE}A[0].normal() - A[1].normal()\n": (2, "default_rng"),
     f"{SEEDED}A = default_rng(7)\ndef step(x, rng):\n    return x + rng.normal() - A.normal()\n": (2, "default_rng"),
+    f"{SEEDED}A = default_rng(int())\nB = default_rng(int())\n{NOISE}A.normal() - B.normal()\n": (2, "default_rng"),
+    f"{SEEDED}def at():\n    return 7\nA, B = default_rng(at()), default_rng(at())\n{NOISE}A.normal() - B.normal()\n": (
+        *(4, "default_rng"),
+    ),
+    f"{SEEDED}A = np.random.Generator(np.random.PCG64(int()))\n{SHARED}": (2, "Generator"),
     "import random\ndef step(x):\n    return x * random.Random().random()\n": (3, "random.Random"),
     "import random\nclass A(random.Random):\n    pass\nR = A()\ndef step(x):\n    return x * R.random()\n": (
         *(2, "random.Random"),
@@ -266,6 +272,7 @@ RIGHT = [
     + STEP
     + "x * OF.gamma ** OF.power * OF.f * OWN.beta\n",
     "import numpy as np\nA = np.random.Generator(np.random.PCG64(5))\ndef step(x):\n    return x * A.normal()\n",
+    f"{SEEDED}A = np.random.Generator(np.random.PCG64())\nB = default_rng(seed=None)\n{SHARED}",
     "import numpy as np\ndef step(x, rng=None):\n    g = rng or np.random.default_rng()\n    return x * g.normal()\n",
     "class A(ValueError):\n    pass\n"
     "def step(x):\n    if not isinstance(x, float):\n        raise A(x)\n    return x\n",
