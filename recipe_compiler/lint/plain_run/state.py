@@ -6,9 +6,11 @@ looked at by its names only. An object that shows nothing of itself is named as 
 """
 
 import functools
+import gc
+import inspect
 import os
 import types
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Container, Iterator, Mapping
 from fractions import Fraction
 from hashlib import sha256
@@ -38,6 +40,18 @@ ATOMS = (
 PYTHONS = frozenset({"__builtins__", "__loader__", "__spec__", "__cached__", "__dict__", "__weakref__"})
 CACHED = type(functools.lru_cache(repr))
 """A function that remembers its results."""
+OF_C = (
+    types.BuiltinFunctionType,
+    types.CodeType,
+    np.ufunc,
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    types.MethodWrapperType,
+)
+"""Functions and what classes hold that are written in C: beside their attributes they keep nothing."""
 UNSEEN = "(not seen)"
 """What stands for the state of an object that does not show it."""
 
@@ -77,10 +91,7 @@ class KeptState:
         if followed is not None:
             yield followed
             return
-        if isinstance(obj, (list, tuple, dict, set, frozenset, deque, functools.partial, np.ndarray)):
-            own = getattr(obj, "__dict__", None)
-            if own:
-                yield self.text(own)
+        yield from self._beside(obj)
         match obj:
             case list() | tuple() | deque():
                 yield from (self.text(item) for item in obj)
@@ -106,28 +117,47 @@ class KeptState:
             case type():
                 yield from self._class(obj)
             case types.GeneratorType():
-                frame = obj.gi_frame
-                yield "ended" if frame is None else f"{frame.f_lasti}{self.text(frame.f_locals)}"
+                yield from self._generator(obj)
             case types.CellType():
                 yield self.text(obj.cell_contents) if is_filled(obj) else "empty"
             case functools.partial():
                 yield from (self.text(part) for part in (obj.func, obj.args, obj.keywords))
             case property() | staticmethod() | classmethod():
                 yield from (self.text(getattr(obj, part, None)) for part in ("fget", "fset", "__func__"))
-            case types.BuiltinFunctionType() | types.CodeType() | np.ufunc():
+            case _ if isinstance(obj, OF_C):
                 yield str(id(obj))
             case _ if isinstance(obj, CACHED):
-                info = obj.cache_info()
-                yield f"{info.currsize},{info.misses}{self.text(obj.__wrapped__)}"
+                yield from self._cached(obj)
             case _:
                 yield from self._instance(obj)
+
+    def _beside(self, obj: object) -> Iterator[str]:
+        """Yield what an object holds beside what it is: attributes, and what makes the values that are missing."""
+        own = None if isinstance(obj, (type, types.ModuleType)) else getattr(obj, "__dict__", None)
+        if own:
+            yield self.text(own)
+        if isinstance(obj, defaultdict):
+            yield self.text(obj.default_factory)
+
+    def _generator(self, obj: "types.GeneratorType[Any, Any, Any]") -> Iterator[str]:
+        """Yield what a generator is that has ended, or not begun: the loops that one is in stand in no name."""
+        state, frame = inspect.getgeneratorstate(obj), obj.gi_frame
+        if frame is not None and state == inspect.GEN_CREATED:
+            yield self.text(frame.f_locals)
+        yield state if state in (inspect.GEN_CREATED, inspect.GEN_CLOSED) else UNSEEN
 
     def _function(self, obj: types.FunctionType) -> Iterator[str]:
         yield str(id(obj.__code__))
         if not self._is_own(obj.__code__.co_filename):
             return
-        for part in (obj.__doc__, obj.__defaults__, obj.__kwdefaults__, obj.__closure__, obj.__dict__):
+        for part in (obj.__doc__, obj.__defaults__, obj.__kwdefaults__, obj.__closure__):
             yield self.text(part)
+
+    def _cached(self, obj: Any) -> Iterator[str]:
+        """Yield what a function that remembers its results was called with, and what it remembers."""
+        yield self.text(obj.__wrapped__)
+        results = [part for part in gc.get_referents(obj) if part is not obj.__dict__ and part is not obj.__wrapped__]
+        yield from (self.text(part) for part in results if not _is_of_cache(part))
 
     def _module(self, obj: types.ModuleType) -> Iterator[str]:
         if self._is_own(getattr(obj, "__file__", None) or ""):
@@ -140,6 +170,14 @@ class KeptState:
             yield from (f"{name}={self.text(value)}" for name, value in vars(obj).items() if not is_pythons(name))
         else:
             yield str(id(obj))
+            yield from (
+                f"{name}={self._of_library(value)}" for name, value in vars(obj).items() if not is_pythons(name)
+            )
+
+    def _of_library(self, obj: object) -> str:
+        """Return what a class that is not the user's holds: the file may have put it there; by its name if it hides."""
+        text = self.text(obj)
+        return str(id(obj)) if UNSEEN in text else text
 
     def _is_own(self, file: str) -> bool:
         """Whether a file is the user's, or one beside it."""
@@ -196,6 +234,12 @@ def _slots(cls: type) -> tuple[str, ...]:
     return (
         (slots,) if isinstance(slots, str) else tuple(name for name in slots if name not in {"__dict__", "__weakref__"})
     )
+
+
+def _is_of_cache(part: object) -> bool:
+    """Whether something is how a cache is kept, not what it holds: its links are seen by what they lead to."""
+    linked = isinstance(part, dict) and any(type(link).__name__ == "_lru_list_elem" for link in part.values())
+    return linked or (isinstance(part, type) and part.__name__ == "_lru_list_elem")
 
 
 def is_filled(cell: types.CellType) -> bool:

@@ -61,6 +61,19 @@ def remembers_constants(x, p, eps, rng):
     return plain(x, p, eps, _friction(1) * rng.standard_normal())
 
 
+def _ends():
+    yield from (0.5, 2)
+
+
+SCALES = list(_ends())
+NEVER_BEGUN = _ends()
+
+
+def with_a_generator_that_ends(x, p, eps, rng):
+    first, second = _ends()
+    return plain(x, p, eps, first * SCALES[1] * rng.standard_normal() * second / 2)
+
+
 def own_generator(x, p, eps):
     return plain(x, p, eps, RNG.standard_normal())
 
