@@ -7,7 +7,7 @@ step that is accepted or refused by a uniform draw is run with draws on both sid
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -69,6 +69,8 @@ SMALLEST = 2.0**-20
 """The smallest uniform draw, and how near to 1 the largest is."""
 LARGEST = 1e290
 """The size of numbers, and of their inverses, that doubles are near to."""
+FED = 3
+"""Calls that are given what the one before returned, as it is."""
 BISECTIONS = 32
 BESIDE = 2.0**-24
 """How near to the uniform draw that decides those are that it is run with, relative to it."""
@@ -85,8 +87,13 @@ OF_ROUNDING = "write it so that no digits are lost there: np.expm1, np.log1p, a 
 """The advice where a step differs in nothing else."""
 FAR_OUT = "far out, where doubles overflow or underflow on the way"
 OF_SINGLE = "given arrays of float32, in which its numbers are others"
+OF_RETURNED = "its own results are no floats or arrays as it was given first: a 0-d array is changed in place, " + (
+    "a list or a view is another array to some functions; return floats, and copies of arrays (np.array, float)"
+)
+"""The same of a step that does something else with what it returned itself."""
 OF_OVERFLOW = "write it so that nothing does: np.logaddexp, exponents that are subtracted before np.exp"
 """The same of a step that is another one where numbers are large or small."""
+FED_ITSELF = "given what the call before returned, as it is"
 LEGACY = ("randn", "rand", "random_sample", "ranf", "sample")
 """What a generator of the older kind has besides."""
 
@@ -119,6 +126,8 @@ class _Call:
     """Whether nothing that is computed overflows or underflows."""
     is_far: bool = False
     """Whether it is looked at for numbers that are finite, and others than they should be; it may raise as well."""
+    fed: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...] = ()
+    """Normal and uniform draws of the calls after it that are given what the one before returned."""
 
     @property
     def is_comparable(self) -> bool:
@@ -181,7 +190,7 @@ def _calls(k: int, problem: TracedProblem, means: Meaning) -> Iterator[_Call]:
             continue
         new = ways & {call.trace is trace for call in here}
         if found < POINTS or new:
-            yield from here
+            yield from (replace(call, fed=_feeds(trace, random)) for call in here)
         ways -= new
         found += 1
         if found >= POINTS and not ways:
@@ -203,6 +212,17 @@ def _calls(k: int, problem: TracedProblem, means: Meaning) -> Iterator[_Call]:
         yield from (replace(call, is_far=True) for call in calls if call.scalars == SCALARS[-1])
 
 
+def _feeds(trace: Trace, random: Random) -> tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]:
+    """Return draws of the calls that follow one; some accept whatever may be accepted, some refuse."""
+    answers = [random.choice((SMALLEST, 1 - SMALLEST)) for _ in range(FED)]
+    return tuple((_normals(trace, random), (u,) * trace.uniforms) for u in answers)
+
+
+def _normals(trace: Trace, random: Random) -> tuple[float, ...]:
+    count = max(trace.draws, 0 if trace.otherwise is None else trace.otherwise.draws)
+    return tuple(random.choice((-1, 1)) * random.uniform(0.2, 1.2) for _ in range(count))
+
+
 def _say_none(found: int) -> NoReturn:
     """Raise NoNumbersError, with what was not found."""
     if found < POINTS:
@@ -220,8 +240,7 @@ def _numbers(
         for given in problem.ask.given
         if given.kind == STATE or given.formula is not None
     }
-    count = max(problem.trace.draws, 0 if problem.trace.otherwise is None else problem.trace.otherwise.draws)
-    draws = tuple(random.choice((-1, 1)) * random.uniform(0.2, 1.2) for _ in range(count))
+    draws = _normals(problem.trace, random)
     return _Numbers(values, of_step * random.uniform(0.03, 0.06), draws, _read_as_values(problem))
 
 
@@ -260,6 +279,19 @@ class _At:
     def with_draws(self, draws: Sequence[float]) -> "_At":
         """Return the trace at the same numbers with other normal draws."""
         return _At(self.trace, replace(self.numbers, draws=tuple(draws)), self.means)
+
+    def with_state(self, state: Mapping[str, Sequence[float]]) -> "_At":
+        """Return the trace at other values of the state; arguments that are values of functions stay what they are."""
+        own = self.numbers.values
+        new = {name: replace(own[name], here=tuple(values)) for name, values in state.items()}
+        return _At(self.trace, replace(self.numbers, values=own | new), self.means)
+
+    def is_decided(self, uniforms: Sequence[float]) -> bool:
+        """Whether rounding leaves no doubt which way the step goes."""
+        if self.trace.otherwise is None:
+            return True
+        left, right = (self._values(self.trace, uniforms)[k] for k in self.trace.compared)
+        return bool(left < right) or bool(left >= right)
 
     def around(self) -> list[float]:
         """Return uniform draws on both sides of the one that decides, one where there is none."""
@@ -372,6 +404,8 @@ def _request(ask: Binding, sizes: Sizes, call: _Call, generator: str) -> dict[st
         "uniform": call.uniforms,
         "seed": SEED,
         "far": call.is_far,
+        "order": call.trace.order,
+        "fed": [{"normal": normal, "uniform": uniform} for normal, uniform in call.fed],
         "given": [_given(given, ask, sizes, call) for given in ask.given],
     }
 
@@ -398,35 +432,83 @@ def _compared(
     for call, one in zip(calls, answers, strict=False):
         different = next(_different(ask, call, one, generator), "")
         if different and call.case not in found:
-            of = f"with scalars of {call.scalars}"
-            at = f" at {written(sizes[call.case])}" if sizes[call.case] else ""
             by_rounding = different.endswith(BY_ROUNDING)
             by_overflow = call.is_far and call.scalars != SINGLE
             advice = OF_OVERFLOW if by_overflow else OF_ROUNDING if by_rounding else ADVICE
-            found[call.case] = f"run with plain numbers{at} ({of}), {different}; {advice}"
+            found[call.case] = f"{_where(sizes, call)}, {different}; {advice}"
     if len(answers) < len(calls) or "failed" in said:
         reason = f"run with plain numbers, {said['failed']}"
-        found |= {call.case: reason for call in (calls[len(answers) :] or calls) if call.case not in found}
+        return {call.case: reason for call in (calls[len(answers) :] or calls)} | found
+    return _compared_fed(ask, sizes, calls, said["fed"]) | found
+
+
+def _where(sizes: Sequence[Sizes], call: _Call) -> str:
+    at = f" at {written(sizes[call.case])}" if sizes[call.case] else ""
+    return f"run with plain numbers{at} (with scalars of {call.scalars})"
+
+
+def _compared_fed(ask: Binding, sizes: Sequence[Sizes], calls: Sequence[_Call], answers: Any) -> dict[int, str]:
+    """Return for every case the first difference of calls that are given what those before returned."""
+    found: dict[int, str] = {}
+    went: dict[int, set[bool]] = {call.case: set() for call in calls}
+    for call, one in zip(calls, answers, strict=False):
+        different = next(_others_fed(ask, call, one, went[call.case]), "")
+        if different:
+            found.setdefault(call.case, f"{_where(sizes, call)}, {FED_ITSELF}, {different}; {OF_RETURNED}")
+    for call in calls:
+        if not _ways(call.at.trace) <= went[call.case]:
+            found.setdefault(call.case, f"{_where(sizes, call)}, {FED_ITSELF}, it was not seen to go all its ways")
     return found
+
+
+def _ways(trace: Trace) -> set[bool]:
+    return {True} if trace.otherwise is None else {True, False}
+
+
+def _others_fed(ask: Binding, call: _Call, answers: Any, went: set[bool]) -> Iterator[str]:
+    """Yield what calls do otherwise that are given what the one before returned; note which ways those go that do not.
+
+    Where what was followed has no value, or doubles are not near to it, no later call is compared.
+    """
+    trace = call.at.trace
+    if trace.otherwise is not None and trace.otherwise.order != trace.order:
+        yield "its blocks are in another order where it is refused"
+        return
+    for (normal, uniform), one in zip(call.fed, answers, strict=False):
+        state = {given.name: own for given, own in zip(ask.outputs, one["given"], strict=True)}
+        at = call.at.with_state(state).with_draws(normal)
+        here = next(at.calls(call.case, uniform), None)
+        if here is None or not here.is_comparable or not at.is_decided(uniform):
+            return
+        if "raised" in one:
+            yield one["raised"]
+            return
+        yield from _other_draws(here, one)
+        yield from _others(ask, here, one["values"])
+        went.add(here.trace is trace)
 
 
 def _different(ask: Binding, call: _Call, one: Any, generator: str) -> Iterator[str]:
     """Yield what a call does otherwise than was followed."""
-    trace = call.trace
     if call.is_far:
         yield from _other_far_out(ask, call, one)
         return
+    yield from _other_draws(call, one)
+    yield from _others(ask, call, one["values"])
+    if "own" in one:
+        yield from _with_own_draws(ask, call, one, generator)
+
+
+def _other_draws(call: _Call, one: Any) -> Iterator[str]:
+    """Yield draws that are not those that were followed."""
     for what, drawn, followed in (
-        ("normal", one["normals"], trace.draws),
-        ("uniform", one["uniforms"], trace.uniforms),
+        ("normal", one["normals"], call.trace.draws),
+        ("uniform", one["uniforms"], call.trace.uniforms),
     ):
         if drawn != followed:
             yield f"it draws {drawn} {what} numbers, {followed} when it was followed"
     for own, followed in zip(one["covariances"], call.covariances, strict=True):
         yield from _apart(own, followed, lambda k: f"entry {k} of a covariance that it draws from")
-    yield from _others(ask, call, one["values"])
-    if "own" in one:
-        yield from _with_own_draws(ask, call, one, generator)
 
 
 def _other_far_out(ask: Binding, call: _Call, one: Any) -> Iterator[str]:

@@ -10,7 +10,17 @@ import pytest
 from recipe_compiler.lint import process
 from recipe_compiler.lint.plain_run.handed import RETURN_A_COPY
 from recipe_compiler.lint.plain_run.returned import EXPECTED
-from recipe_compiler.lint.replay import ADVICE, BY_ROUNDING, FAR_OUT, OF_OVERFLOW, OF_ROUNDING, OF_SINGLE, SINGLE
+from recipe_compiler.lint.replay import (
+    ADVICE,
+    BY_ROUNDING,
+    FAR_OUT,
+    FED_ITSELF,
+    OF_OVERFLOW,
+    OF_RETURNED,
+    OF_ROUNDING,
+    OF_SINGLE,
+    SINGLE,
+)
 from recipe_compiler.verdict import Finding, Proved, Undecided
 
 pytestmark = pytest.mark.usefixtures("few_calls")
@@ -199,6 +209,114 @@ def test_numbers_arrays_tuples_lists_and_dictionaries_are(
 ) -> None:
     found = step_finding(written(tmp_path, returned=returned), "langevin_of_two").decision
     assert isinstance(found, Proved) == (returned != "tuple(new)")
+
+
+@pytest.mark.parametrize("name", steps_in("fed.py"))
+def test_a_step_is_called_with_what_it_returned_itself(name: str, step_finding: Callable[..., Finding]) -> None:
+    """With arguments made anew for every call all of these were proved."""
+    decision = step_finding(f"fed.py:{name}", "line" if name.startswith("line") else "plane").decision
+    if "right" in name:
+        assert isinstance(decision, Proved)
+        return
+    assert isinstance(decision, Undecided)
+    assert f"{FED_ITSELF}, " in decision.tried[0]
+    assert decision.tried[0].endswith(OF_RETURNED)
+
+
+IN_PLACE = {
+    "g = grad_U(theta); g *= eps; new = theta - g + noise": "it changes in place what grad_U returned",
+    "g = grad_U(theta); g = eps * g; g += theta; new = theta - (g - theta) + noise": "",
+}
+COMPILED = {
+    "WIDTH[0] = np.sqrt(2 * eps); new = theta - eps * grad_U(theta) + wide(z)": "takes WIDTH for what it was",
+    "WIDTH[0] = np.sqrt(2 * eps); new = theta - eps * grad_U(theta) + wide(z); WIDTH[0] = 1.0": (
+        "takes WIDTH for what it was"
+    ),
+    "WIDTH[0] = np.sqrt(2 * eps); new = theta - eps * grad_U(theta) + typed(z)": "takes WIDTH for what it was",
+    "new = theta - eps * grad_U(theta) + np.sqrt(2 * eps) * wide(z)": "",
+    "AROUND[0][0] = np.sqrt(2 * eps); new = theta - eps * grad_U(theta) + AROUND[1](z)": "takes own for what it was",
+}
+OF_CHANGES = """
+import numpy as np
+from numba import njit
+
+WIDTH = np.ones(1)
+
+
+@njit
+def wide(z):
+    return WIDTH[0] * z
+
+
+@njit("float64[:](float64[:])")
+def typed(z):
+    return WIDTH[0] * z
+
+
+def _around():
+    own = np.ones(1)
+
+    @njit
+    def of(z):
+        return own[0] * z
+
+    return own, of
+
+
+AROUND = _around()
+
+
+def step(theta, grad_U, eps, rng):
+    z = rng.standard_normal(2)
+    noise = np.sqrt(2 * eps) * z
+    CHANGES
+    return new
+"""
+
+
+@pytest.mark.parametrize("changes", [*IN_PLACE, *COMPILED])
+def test_what_others_keep_is_not_changed(changes: str, tmp_path: Path, step_finding: Callable[..., Finding]) -> None:
+    """A gradient may return its argument (`lambda x: x`); compiled code has the arrays of its file as constants."""
+    path = tmp_path / "own.py"
+    path.write_text(OF_CHANGES.replace("CHANGES", changes), encoding="utf-8")
+    decision = step_finding(f"{path}:step", "plane").decision
+    says = {**IN_PLACE, **COMPILED}[changes]
+    assert isinstance(decision, Undecided if says else Proved)
+    if isinstance(decision, Undecided):
+        assert says in decision.tried[0]
+
+
+ASKED = {
+    "u = rng.random(out=slack)": "`random(..., out=...)`",
+    "u = rng.random(None, np.float32)": "`random(..., dtype=...)`",
+    "u = np.exp(-rng.standard_exponential(out=slack))": "`standard_exponential(..., out=...)`",
+    "u = np.exp(-rng.standard_exponential(method='inv'))": "`standard_exponential(..., method=...)`",
+    "rng.standard_normal(2, dtype='f'); u = rng.random()": "`standard_normal(..., dtype=...)`",
+    "u = rng.random(dtype=np.float64)": "",
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_an_argument_of_a_draw_that_is_not_followed_is_told(
+    asked: str, tmp_path: Path, step_finding: Callable[..., Finding]
+) -> None:
+    """What is drawn into an array was left out, and the array taken for zeros."""
+    path = tmp_path / "own.py"
+    path.write_text(
+        "import numpy as np\n\n\n"
+        "def step(theta, U, eps, rng):\n"
+        "    slack = np.zeros(1)\n"
+        "    new = theta + eps * rng.standard_normal(2)\n"
+        f"    {asked}\n"
+        "    if np.log(u) < U(theta) - U(new) + slack[0]:\n"
+        "        return new\n"
+        "    return theta\n",
+        encoding="utf-8",
+    )
+    decision = step_finding(f"{path}:step", "plane").decision
+    assert isinstance(decision, Undecided if ASKED[asked] else Proved)
+    if isinstance(decision, Undecided):
+        assert ASKED[asked] in decision.tried[0]
 
 
 LOST = """

@@ -21,7 +21,7 @@ import numpy as np
 
 from .compiler import Compiler
 from .generators import Draws, LegacyDraws, numpy_names, python_names
-from .handed import Handed, KeptElsewhereError
+from .handed import Handed, KeptElsewhereError, refuse_changed
 from .operations import Functions, in_floats
 from .returned import returned
 from .slots import numbers_of, slots
@@ -62,6 +62,8 @@ class Stated:
         self.covariances: list[list[float]] = []
         self.given: object = None
         self.order = ""
+        self.answers: list[tuple[str, np.ndarray, bytes]] = []
+        """Arrays that functions of the document returned, with what they held."""
 
     def next_normals(self, size: Any, of: object = None) -> Any:
         """Return the next normal numbers, drawn from a generator."""
@@ -96,11 +98,6 @@ HANDED = Handed()
 
 
 class _StatedDraws(Draws):
-    def standard_normal(self, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        if dtype is not None and np.dtype(dtype) != np.dtype(float):
-            STATED.order += OTHERWISE
-        return super().standard_normal(size, dtype, out)
-
     def normals(self, size: Any) -> Any:
         return STATED.next_normals(size, self)
 
@@ -160,12 +157,15 @@ def _nothing(*_: object, **__: object) -> None:
 
 
 class _CompilerFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def __init__(self, replaced: Sequence[str]) -> None:
+        self.replaced = replaced
+
     def find_spec(self, name: str, path: object, target: object = None) -> importlib.machinery.ModuleSpec | None:
         is_one = name.partition(".")[0] == "numba"
         return importlib.machinery.ModuleSpec(name, self, is_package=True) if is_one else None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        return Compiler(spec.name)
+        return Compiler(spec.name, self.replaced)
 
     def exec_module(self, module: ModuleType) -> None:
         pass
@@ -204,7 +204,7 @@ def _forget() -> None:
 def _answer(request: Json) -> Json:
     try:
         _replace_randomness()
-        names = _run_file(request["file"], request["text"])
+        names = _run_file(request["file"], request["text"], request["globals"])
         step = names[request["step"]]
         STATED.loading = None
     except BaseException as error:  # a user's file may raise anything
@@ -219,10 +219,13 @@ def _answer(request: Json) -> Json:
             return {"calls": calls, "failed": _said(error)}
     try:
         said = _again(partial(_called, names, step, request, near[0], functions), names, request)
-        calls += [None if "failed" in said else _far_out(names, step, request, call, functions) for call in far]
+        if "failed" in said:
+            return {"calls": [*calls, *(None for _ in far)], **said}
+        calls += [_far_out(names, step, request, call, functions) for call in far]
+        fed = [_fed(names, step, request, call, functions) for call in near]
     except BaseException as error:
         return {"calls": calls, "failed": _said(error)}
-    return {"calls": calls, **said}
+    return {"calls": calls, "fed": fed}
 
 
 def _far_out(names: Json, step: Callable[..., Any], request: Json, call: Json, functions: Functions) -> Json | None:
@@ -260,10 +263,10 @@ def _kept(names: Json, request: Json) -> dict[str, str]:
     return kept(KeptState(request["file"]), names, request["globals"])
 
 
-def _run_file(file: str, text: str) -> Json:
+def _run_file(file: str, text: str, replaced: Sequence[str]) -> Json:
     """Run a file as the module that it is by its name."""
     name = Path(file).stem
-    sys.meta_path.insert(0, _CompilerFinder())
+    sys.meta_path.insert(0, _CompilerFinder(replaced))
     sys.path[0] = str(Path(file).parent)
     sys.argv[:] = [str(Path(file).parent / "main.py")]
     spec = importlib.util.spec_from_file_location(name, file)
@@ -311,18 +314,64 @@ def _values(
     looked_at: bool = False,
 ) -> list[list[float]]:
     """Return what a call gives, with a generator of stated draws where none is given; `looked_at` is what is kept."""
+    given = _all_given(call, functions, generator)
+    values = _objects(names, step, request, given)
+    found = [_real(value) for value in values]
+    if looked_at:
+        state = [given[name] for name in request["outputs"]]
+        HANDED.look([*values, *state], request["file"], names, request["globals"])
+    return found
+
+
+def _all_given(call: Json, functions: Functions, generator: object = None) -> Json:
+    """Return what all arguments are given."""
     scalar = SCALARS[call["scalars"]]
-    given = {item["name"]: _given(item, call, scalar, functions, generator) for item in call["given"]}
+    return {item["name"]: _given(item, call, scalar, functions, generator) for item in call["given"]}
+
+
+def _objects(names: Json, step: Callable[..., Any], request: Json, given: Json) -> list[Any]:
+    """Return what a call returns, block by block, as the objects that they are."""
     names.update({name: given[name] for name in request["globals"]})
     result = step(*(given[name] for name in request["positional"]), **{key: given[key] for key in request["keywords"]})
     marked = next((name for name, one in given.items() if getattr(one, "__dict__", None)), None)
     if marked is not None:
         raise KeptElsewhereError(f"it sets an attribute of {marked}, which others may read and set")
-    values = returned(result, request["outputs"], request["called"], given)
-    found = [_real(value) for value in values]
-    if looked_at:
-        state = [given[name] for name in request["outputs"]]
-        HANDED.look([*values, *state], request["file"], names, request["globals"])
+    changed_one = next((name for name, one, held in STATED.answers if one.tobytes() != held), None)
+    if changed_one is not None:
+        why = f"it may be its argument, or an array that {changed_one} keeps: copy it before"
+        raise KeptElsewhereError(f"it changes in place what {changed_one} returned, and {why}")
+    return returned(result, request["outputs"], request["called"], given)
+
+
+def _fed(names: Json, step: Callable[..., Any], request: Json, call: Json, functions: Functions) -> list[Json]:
+    """Return what calls give, one after the other, whose state is what the one before returned: the same objects."""
+    if not call["fed"]:
+        return []
+    STATED.begin(call["normal"], call["uniform"])
+    values = _objects(names, step, request, _all_given(call, functions))
+    handed: list[tuple[np.ndarray, bytes]] = []
+    found: list[Json] = []
+    for draws in call["fed"]:
+        state = [values[k] for k in call["order"]]
+        found.append({"given": [_real(value) for value in state]})
+        handed += [(one, one.tobytes()) for one in state if isinstance(one, np.ndarray)]
+        handed = [(one, held) for one, held in handed if one.tobytes() == held]  # of the state a call may change
+        STATED.begin(draws["normal"], draws["uniform"])
+        given = _all_given(call, functions) | dict(zip(request["outputs"], state, strict=True))
+        try:
+            values = _objects(names, step, request, given)
+            HANDED.look_at_kept(values, request["file"], names, request["globals"])
+            refuse_changed(handed, state)
+            numbers = [_real(value) for value in values]
+        except (Exception, OtherDrawsError, KeptElsewhereError) as error:  # whether it has values there, others know
+            found[-1]["raised"] = _said(error)
+            break
+        found[-1] |= {
+            "values": numbers,
+            "normals": STATED.normals,
+            "uniforms": STATED.uniforms,
+            "covariances": STATED.covariances,
+        }
     return found
 
 
@@ -347,24 +396,23 @@ def _given(
         case "normals":
             return STATED.next_normals(shape or None)
         case "function":
-            return _function(item["lines"], item["entries"], shape, scalar, functions)
+            return _function(item, shape, scalar, functions)
         case _:
             return _arranged(item["values"], shape, scalar)
 
 
 def _function(
-    lines: list[Any],
-    entries: Sequence[int],
-    shape: tuple[int, ...],
-    scalar: Callable[[float], Any],
-    functions: Functions,
+    item: Json, shape: tuple[int, ...], scalar: Callable[[float], Any], functions: Functions
 ) -> Callable[..., Any]:
     """Return a function of the document."""
 
     def function(*arguments: Any) -> Any:
         point = [float(x) for argument in arguments for x in np.asarray(argument, dtype=float).reshape(-1)]
-        values = in_floats(lines, point, functions)
-        return _arranged([values[k] for k in entries], shape, scalar)
+        values = in_floats(item["lines"], point, functions)
+        answer = _arranged([values[k] for k in item["entries"]], shape, scalar)
+        if isinstance(answer, np.ndarray):
+            STATED.answers.append((item["name"], answer, answer.tobytes()))
+        return answer
 
     return function
 

@@ -48,8 +48,18 @@ class Draws:
         """Refuse a draw of another law."""
         raise NotImplementedError
 
-    def standard_normal(self, size: Any = None, dtype: object = None, out: Any = None) -> Any:
+    def as_drawn(self, name: str, **asked: object) -> None:
+        """Refuse arguments of a draw that are not followed: doubles, in an array of their own, are."""
+        dtype = asked.pop("dtype", None)
+        not_followed = [key for key, value in asked.items() if value is not None]
+        if dtype is not None and not (dtype is float or dtype is np.float64 or dtype in ("d", "float64")):
+            not_followed.insert(0, "dtype")
+        if not_followed:
+            self.refuse(f"{name}(..., {not_followed[0]}=...)")
+
+    def standard_normal(self, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """Return draws of N(0, 1)."""
+        self.as_drawn("standard_normal", dtype=dtype)
         if out is not None:
             out[...] = self.normals(np.shape(out))
             return out
@@ -60,8 +70,9 @@ class Draws:
         shape = size if size is not None else (np.broadcast(_boxed(loc), _boxed(scale)).shape or None)
         return loc + scale * self.normals(shape)
 
-    def random(self, size: Any = None, *_: object, **__: object) -> Any:
+    def random(self, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """Return draws that are uniform between 0 and 1."""
+        self.as_drawn("random", dtype=dtype, out=out)
         return self.uniforms("random", size)
 
     def uniform(self, low: Any = 0, high: Any = 1, size: Any = None) -> Any:
@@ -72,12 +83,15 @@ class Draws:
         """Return exponential draws: what -scale log u is of a uniform u."""
         return -scale * self.logarithm(self.uniforms("exponential", size))
 
-    def standard_exponential(self, size: Any = None, *_: object, **__: object) -> Any:
+    def standard_exponential(self, size: Any = None, dtype: Any = None, method: Any = None, out: Any = None) -> Any:
         """Return exponential draws of mean 1."""
+        self.as_drawn("standard_exponential", dtype=dtype, method=method, out=out)
         return -self.logarithm(self.uniforms("standard_exponential", size))
 
-    def multivariate_normal(self, mean: Any, cov: Any, size: Any = None, *_: object, **__: object) -> Any:
-        """Return a draw of N(mean, cov)."""
+    def multivariate_normal(
+        self, mean: Any, cov: Any, size: Any = None, check_valid: Any = None, tol: Any = None, *, method: Any = None
+    ) -> Any:
+        """Return a draw of N(mean, cov), which is the same law however it is made, and whatever is checked."""
         return self.jointly(mean, cov, size)
 
 

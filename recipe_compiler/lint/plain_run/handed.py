@@ -27,10 +27,18 @@ class Handed:
         Raises:
             KeptElsewhereError: the file keeps some of it, or this call changed what was returned before.
         """
-        if any(array.tobytes() != held for array, held in self.before):
-            raise KeptElsewhereError(
-                f"a call changes an array that an earlier one returned or was given, {RETURN_A_COPY}"
-            )
+        refuse_changed(self.before)
+        own = self.look_at_kept(values, file, names, replaced)
+        self.before += [(one, one.tobytes()) for one in own if isinstance(one, np.ndarray)]
+
+    def look_at_kept(
+        self, values: Iterable[object], file: str, names: Mapping[str, Any], replaced: Container[str]
+    ) -> list[object]:
+        """Return what may change of what a call returned and was given.
+
+        Raises:
+            KeptElsewhereError: the file keeps some of it.
+        """
         own = [*_changeable(KeptState(file), values)]
         for name, value in names.items():
             if is_pythons(name) or name in replaced:
@@ -40,7 +48,21 @@ class Handed:
                 raise KeptElsewhereError(
                     f"it returns, or is given, an array that the file keeps in {name}, {RETURN_A_COPY}"
                 )
-        self.before += [(one, one.tobytes()) for one in own if isinstance(one, np.ndarray)]
+        return own
+
+
+def refuse_changed(before: Iterable[tuple[np.ndarray, bytes]], given: Iterable[object] = ()) -> None:
+    """Refuse what changed arrays of calls before, but for those that a call was given, which it may change.
+
+    Raises:
+        KeptElsewhereError: one holds something else.
+    """
+    own = [*given]
+    for array, held in before:
+        if array.tobytes() != held and not any(_is_shared(array, one) for one in own):
+            raise KeptElsewhereError(
+                f"a call changes an array that an earlier one returned or was given, {RETURN_A_COPY}"
+            )
 
 
 def _changeable(look: KeptState, values: Iterable[object]) -> Iterator[object]:
