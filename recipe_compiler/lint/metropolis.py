@@ -28,6 +28,10 @@ from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError
 
 HOW = "a move that is its own inverse, accepted by its ratio"
 NONSINGULAR = "covariances that are drawn from are nonsingular"
+OF_THE_REST = (
+    "is drawn anew in every step, whatever it was, and the law of the rest is kept; that of all together is kept as "
+    "well where an accepted move turns what it leaves of it"
+)
 OPEN = (*UNREAD, NotFollowedError, NotAffineError)
 
 
@@ -81,11 +85,25 @@ def _seen(problem: TracedProblem) -> Seen:
         else:
             return Seen(problem.at, holds=True, by=HOW)
     for proposal in found:
+        if proposal.refreshed is not None and _keeps_the_rest(proposal):
+            return Seen(problem.at, reason=f"{proposal.refreshed.coordinates[0]} {OF_THE_REST}")
+    for proposal in found:
         refuted = departure(proposal)
         if refuted is not None:
             by, point = refuted
             return Seen(problem.at, by=by, witness=point, residual=left)
     return Seen(problem.at, reason="; ".join(dict.fromkeys(reasons)), residual=left)
+
+
+def _keeps_the_rest(proposal: Proposal) -> bool:
+    """Whether a step would keep exp(-H) that differs in what it leaves of coordinates which no step reads."""
+    try:
+        if not proposal.forgets():
+            return False
+        _shown(replace(proposal, is_turned=True))
+    except OPEN:
+        return False
+    return True
 
 
 def _shown(proposal: Proposal) -> None:

@@ -72,6 +72,8 @@ class Proposal:
     """That of the hidden draws, whose law is exp(-w.T P w/2)."""
     where_it_holds: bool
     """Whether a move is accepted where log u < L."""
+    is_turned: bool = False
+    """Whether what was drawn anew is looked at as if an accepted move turned it."""
 
     @property
     def z(self) -> tuple[Symbol, ...]:
@@ -86,7 +88,9 @@ class Proposal:
         """
         at = self._at(here, hidden)
         places = (k for group in self.trace.outputs for k in group)
-        to = tuple(sign * at.value(k) for sign, k in zip(self.signs, places, strict=True))
+        anew = self.refreshed.coordinates if self.refreshed is not None and self.is_turned else ()
+        signs = (-sign if z in anew else sign for sign, z in zip(self.signs, self.z, strict=True))
+        to = tuple(sign * at.value(k) for sign, k in zip(signs, places, strict=True))
         self._reads_no_old(to)
         return Moved(to, tuple(self.visited.route))
 
@@ -99,6 +103,16 @@ class Proposal:
         found = acceptance(self._at({x: x for x in self.z}, self.hidden)).log_ratio
         self._reads_no_old((found,))
         return found
+
+    def forgets(self) -> bool:
+        """Whether coordinates are drawn anew whatever they were: no step reads what the one before left of them."""
+        anew = self.refreshed
+        if anew is None:
+            return False
+        own = {x: k for k, x in enumerate(self.z) if x in anew.coordinates}
+        means = (sympy.expand(anew.moments.mean[k] + x) for x, k in own.items())
+        spreads = (e for k in own.values() for e in anew.moments.covariance[k])
+        return not any(e.has(*own) for e in (*means, *spreads))
 
     def _at(self, here: Here, hidden: Sequence[Expr]) -> Evaluation:
         own = {**{w: w for w in symbols_of(self.trace)}, **dict(zip(self.hidden, hidden, strict=True))}

@@ -8,7 +8,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from recipe_compiler.lint.findings import AT_FIXED_SIZES, Lint
-from recipe_compiler.lint.metropolis import HOW
+from recipe_compiler.lint.metropolis import HOW, OF_THE_REST
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
 
 pytestmark = pytest.mark.usefixtures("few_calls")
@@ -176,3 +176,31 @@ def test_what_is_not_followed_says_why(name: str, step_finding: Callable[..., Fi
     decision = step_finding(f"{file}:step", "sgld_unit").decision
     assert isinstance(decision, Undecided)
     assert why in " ".join(decision.tried)
+
+
+FRESH = """
+import numpy as np
+
+
+def step(theta, r, U, grad_U, eps, rng):
+    p = OLD rng.standard_normal(len(r))
+    k = p - eps / 2 * grad_U(theta)
+    q = theta + eps * k
+    k = k - eps / 2 * grad_U(q)
+    if np.log(rng.random()) < U(theta) + p @ p / 2 - U(q) - k @ k / 2:
+        return q, k
+    return theta, p
+"""
+
+
+@pytest.mark.parametrize("partly", [False, True])
+def test_momenta_that_no_step_reads_may_be_left_as_they_are(
+    partly: bool, tmp_path: Path, step_finding: Callable[..., Finding]
+) -> None:
+    """theta keeps its law where momenta are drawn anew; theta and r together do not, nor theta where r is read."""
+    path = tmp_path / "own.py"
+    path.write_text(FRESH.replace("OLD", "0.6 * r + 0.8 *" if partly else ""), encoding="utf-8")
+    decision = step_finding(f"{path}:step", "hmc_unit").decision
+    assert isinstance(decision, Refuted if partly else Undecided)
+    if isinstance(decision, Undecided):
+        assert OF_THE_REST in decision.tried[0]
