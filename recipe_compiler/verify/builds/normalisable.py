@@ -272,11 +272,12 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
 
 def _of_target(build: Build, general: Answer) -> Answer:
     """Return what is decided of the target at the data of the build, by the answer for all data as declared."""
-    if isinstance(general.decision, Proved) and (build.data is None or not (build.data.made or build.data.standardise)):
+    is_proved, file = isinstance(general.decision, Proved), build.data
+    if is_proved and (file is None or not (file.made or file.standardise)):  # the numbers of a file are as declared
         return general
     from recipe_compiler.verify.builds.of_data import as_declared, decided_by_data  # brings SciPy
 
-    return (as_declared if isinstance(general.decision, Proved) else decided_by_data)(build, general)
+    return (as_declared if is_proved else decided_by_data)(build, general)
 
 
 def _formulas(target: Target) -> list[tuple[str, Formula]]:

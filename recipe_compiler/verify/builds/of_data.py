@@ -64,9 +64,9 @@ def as_declared(build: Build, found: Answer) -> Answer:
     That the doubles are is seen when they are read. A weight a + b - c is positive as doubles at 0.1, 0.2 and 0.3, and
     0 as it is written.
     """
-    target, observed, file = standard(build.target), build.observed, build.data
+    target, observed = standard(build.target), build.observed
     declared = any(datum.values or datum.kinds != (Kind.REAL,) for datum in target.declarations.data)
-    if not declared or not isinstance(observed, Observed) or file is None or not (file.made or file.standardise):
+    if not declared or not isinstance(observed, Observed):
         return found
     try:
         with flint.ctx.workprec(BITS):
@@ -331,7 +331,7 @@ def _as_double(x: Fraction, _: bool) -> fmpq:
         raise NotReadError("a parameter that no double holds") from None
 
 
-def _as_stated(x: Fraction, of_file: bool) -> fmpq:
+def _decimal_or_exact(x: Fraction, of_file: bool) -> fmpq:
     """Return a number as it is written: of an array file the shortest decimal of its double."""
     stated = Fraction(repr(float(x))) if of_file else x
     return fmpq(stated.numerator, stated.denominator)
@@ -374,4 +374,4 @@ def _demand_places(datum: Datum, ones: "NDArray[Any]", columns: Columns) -> None
         raise NotReadError(f"column `{name}` as it is written counts other places")
 
 
-DOUBLES, AS_WRITTEN = Reading(_doubles, _as_double), Reading(_as_written, _as_stated)
+DOUBLES, AS_WRITTEN = Reading(_doubles, _as_double), Reading(_as_written, _decimal_or_exact)
