@@ -10,10 +10,10 @@ import pytest
 from loaders import load_build, load_dynamics, load_target
 
 from recipe_compiler.algebra.polynomial_integrability.infinite_volume import flat
-from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.builds.normalisable import normalisable_build, normalisable_target
+from recipe_compiler.verify.claims_in_builds import bound_build, of_any_metric
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.integrability.normalisable import normalisable
 
@@ -368,8 +368,7 @@ def test_a_target_without_a_finite_integral_is_refuted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted((SPECS / "builds").glob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_builds_rest_on_no_assumption_about_the_potential(path: Path) -> None:
-    build = load_build(path)
-    found = normalisable_build(build, bind(build))
+    found = of_any_metric(lambda own: normalisable_build(own.build, own.dynamics), bound_build(load_build(path)))
     assert isinstance(found.decision, Proved)
     assert "exp(-U) has a finite integral" not in found.decision.given
 
