@@ -15,7 +15,6 @@ Data:
     in the build, y is made of the column y of linear_regression.csv
 
 Parameters:
-    moved: (5,), real; [1.0, 1.0, 1.0, 1.0, 0.0] unless it is given
     mass: a number, positive; 400.0 unless it is given
     shape: a number, positive; 0.5 unless it is given
     rate: a number, positive; 0.5 unless it is given
@@ -161,15 +160,15 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 
 def sample(
-    x, y, *, moved=None, mass=400.0, shape=0.5, rate=0.5, m=None, S=None, step_size=0.5, draws=2000, warmup=100, thin=1,
-    chains=4, seed=1, init=None, progress=False, threads=None,
+    x, y, *, mass=400.0, shape=0.5, rate=0.5, m=None, S=None, step_size=0.5, draws=2000, warmup=100, thin=1, chains=4,
+    seed=1, init=None, progress=False, threads=None,
 ):  # fmt: skip
     """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
 
-    x (N, 4), y (N,), moved (5,), mass a number, shape a number, rate a number, m (4,), S (4, 4). The top of the
-    file, help(hmc_within_gibbs), says what they are, and what is returned. A draw is kept of every `thin` steps.
-    init: where chains start, a dict with any of theta or r, each (size,) for all chains or (chain, size). progress:
-    tell it on stderr. threads: None takes all cores; the same seed draws the same bits on any number of them.
+    x (N, 4), y (N,), mass a number, shape a number, rate a number, m (4,), S (4, 4). The top of the file,
+    help(hmc_within_gibbs), says what they are, and what is returned. A draw is kept of every `thin` steps. init:
+    where chains start, a dict with any of theta or r, each (size,) for all chains or (chain, size). progress: tell
+    it on stderr. threads: None takes all cores; the same seed draws the same bits on any number of them.
 
     Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
     """
@@ -177,9 +176,8 @@ def sample(
     x = _checked_array("x", x, ("N", 4), sizes)
     x = np.asfortranarray(x)  # as the loop over its rows reads it fastest
     y = _checked_array("y", y, ("N",), sizes)
-    if moved is None:
-        moved = [1.0, 1.0, 1.0, 1.0, 0.0]
-    moved = _checked_array("moved", moved, (5,), sizes)
+    moved = np.zeros(5)
+    moved[0:4] = 1.0
     mass = _checked_number("mass", mass, above=0)
     shape = _checked_number("shape", shape, above=0)
     rate = _checked_number("rate", rate, above=0)

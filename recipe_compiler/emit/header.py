@@ -65,7 +65,7 @@ def header(
         _title(build),
         "\n".join(_usage(sampler)),
         _section("Data", _data(sampler)),
-        _section("Parameters", [_parameter(one) for one in sampler.given]),
+        _section("Parameters", [_parameter(one) for one in sampler.given if not one.held]),
         _section("State", _state(sampler)),
         _section("Draws, each of shape (chain, draw, ...)", _drawn(sampler)),
         _section("The build", _values(sampler)),

@@ -40,7 +40,7 @@ def _says(own: Sampler) -> Iterator[str]:
     yield "Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain."
     yield ""
     taken = [f"{datum.name} {shape_text(datum.axes)}" for datum in own.program.data]
-    taken += [f"{one.parameter.name} {shape_text(one.parameter.shape.sizes)}" for one in own.given]
+    taken += [f"{one.parameter.name} {shape_text(one.parameter.shape.sizes)}" for one in own.given if not one.held]
     said = f"{', '.join(taken)}. " if taken else ""
     blocks = " or ".join(own.blocks)
     yield from wrap(
@@ -119,6 +119,9 @@ def _assumed_of_data(own: Sampler) -> Iterator[str]:
 
 def _parameter(one: Keyword) -> Iterator[str]:
     name, kinds = one.parameter.name, one.parameter.kinds
+    if one.held:
+        yield from one.made
+        return
     if one.made:
         yield f"if {name} is None:"
         yield from (f"    {line}" for line in one.made)

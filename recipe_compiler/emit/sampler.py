@@ -34,6 +34,8 @@ class Keyword:
     says: str = ""
     """Where it comes from, if it has to be given."""
     by_formula: bool = False
+    held: bool = False
+    """What was proved is of this value alone: the lines make it, and nobody gives another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,8 @@ class Sampler:
     @property
     def keywords(self) -> tuple[tuple[str, str], ...]:
         """All that is given by name, each with its default as Python; empty: it has to be given."""
-        return (*self.sizes, *((one.parameter.name, one.default) for one in self.given), *self.settings)
+        taken = ((one.parameter.name, one.default) for one in self.given if not one.held)
+        return (*self.sizes, *taken, *self.settings)
 
     @property
     def settings(self) -> tuple[tuple[str, str], ...]:
@@ -281,6 +284,9 @@ def _sum(first: str, second: str) -> str:
 def _given(build: Build, declared: Parameter, shipped: Parameter | None, name: str, by: Spelling) -> Keyword:
     """Return a parameter as a keyword: with the value of the build, or its declared default, where there is one."""
     own = shipped or Parameter(name, declared.shape, declared.kinds)
+    use = build.scheme.use
+    if use is not None and use.mask == declared.name:
+        return Keyword(own, "None", tuple(mask_lines(name, use.rows)), held=True)
     value = dict(build.values).get(declared.name)
     if value is not None:
         return _stated(own, value)
@@ -307,6 +313,14 @@ def _stated(own: Parameter, value: Value) -> Keyword:
     flat = len(own.shape.sizes) == 1
     numbers = [float(n) for row in rows for n in row] if flat else [[float(n) for n in row] for row in rows]
     return Keyword(own, "None", tuple(literal(f"{own.name} = ", numbers)))
+
+
+def mask_lines(name: str, rows: tuple[bool, ...]) -> Iterator[str]:
+    """Yield the lines of an array that is 1 where a coordinate is moved, a line for each run of them."""
+    yield f"{name} = np.zeros({len(rows)})"
+    before = (False, *rows, False)
+    edges = [place for place in range(len(rows) + 1) if before[place] != before[place + 1]]
+    yield from (f"{name}[{start}:{end}] = 1.0" for start, end in zip(edges[::2], edges[1::2], strict=True))
 
 
 def literal(head: str, numbers: list[float] | list[list[float]]) -> Iterator[str]:

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from emitted_file import ROOT, shipped_file
 
+from recipe_compiler.emit.sampler import mask_lines
+
 Given = dict[str, Any]
 SHORT: Given = {"draws": 4, "warmup": 2, "thin": 2, "chains": 2, "seed": 1}
 
@@ -160,6 +162,19 @@ def test_what_can_be_converted_without_loss_is(files: Callable[[str], ModuleType
     found = file.sample(**given | {name: value})
     assert found["theta"].shape == found["r"].shape == (2, 4, 30)
     np.testing.assert_array_equal(found["theta"], file.sample(**given)["theta"])
+
+
+def test_what_a_move_holds_is_not_for_a_caller_to_say(files: Callable[[str], ModuleType]) -> None:
+    """The cycle was proved for the coordinates that it moves: with others at rest it would be of another law."""
+    with pytest.raises(TypeError, match="unexpected keyword argument 'moved'"):
+        files("hmc_within_gibbs").sample(X[:, :4], X[:, 4], moved=np.zeros(5))
+
+
+@pytest.mark.parametrize("rows", [(True,) * 3, (False, True, True, False, True), (False, False), (True, False) * 40])
+def test_the_lines_of_a_mask_are_one_at_what_moves(rows: tuple[bool, ...]) -> None:
+    given: Given = {"np": np}
+    exec("\n".join(mask_lines("moved", rows)), given)
+    np.testing.assert_array_equal(given["moved"], np.array(rows, dtype=float))
 
 
 def test_data_are_not_changed(files: Callable[[str], ModuleType]) -> None:
