@@ -8,7 +8,7 @@ check:
 test *args:
     python -m pytest {{args}}
 
-# long statistics
+# all that the default tests leave out: what takes long, and long statistics
 slow:
     python -m pytest -m slow
 

@@ -1,10 +1,11 @@
 """A step at a point against the second engine: its drift against f = -(D + Q) grad H + Gamma, and its H - U against H.
 
 For steps that invert matrices of the state: these have no normal form as functions of symbols, and are numbers at a
-point, to 80 digits. The second engine differentiates H entry by entry before the numbers are put in.
+point, to 80 digits. The second engine differentiates H there by the chain rule, part by part: the derivative of an
+inverse, or of a determinant, as a function of all symbols is many times as long as they are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import sympy as sp
 
@@ -20,6 +21,9 @@ from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.step import values
 from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.tensor.terms import Atom, Component, Tensor
+
+GUARDED = PRECISION + 40
+"""Digits of what is put into H: a derivative is of as many as are looked at, whatever cancels in it."""
 
 
 def same_drift(here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
@@ -40,7 +44,7 @@ def same_drift(here: Names, derivation: Derivation, names: Mapping[str, str]) ->
             rate = values(_at_the_state(shift.rate, here), here, shift.block, still)
             found[shift.block.name] = [x + f for x, f in zip(found[shift.block.name], rate, strict=True)]
     stated = [entry for block in blocks for entry in found[block.name]]
-    grad_H = [_number(sp.diff(there.H, z), numbers) for z in there.z]
+    grad_H = _gradient(there.H, there.z, numbers)
     drift = [
         sp.Add(*(sp.diff(q, z) - q * slope for q, z, slope in zip(row, there.z, grad_H, strict=True)))
         for row in there.Q
@@ -108,6 +112,41 @@ def _there(here: Names, derivation: Derivation, names: Mapping[str, str]) -> tup
             sp.diff(U, z): slope for z, slope in zip(coordinates(block, here.sizes), here.gradient(), strict=True)
         }
     return system(declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes), numbers
+
+
+def _gradient(H: Scalar, z: Sequence[Scalar], numbers: Mapping[Scalar, Scalar]) -> list[Scalar]:
+    """Return dH/dz_i at the point: each part of H has its number there, and its slopes by those of its arguments."""
+    slopes = {of: number for of, number in numbers.items() if isinstance(of, sp.Derivative)}
+    found: dict[Scalar, tuple[Scalar, dict[Scalar, Scalar]]] = {
+        of: (sp.N(number, GUARDED), {of: sp.Integer(1)} if of in z else {}) for of, number in numbers.items()
+    }
+    for U in {of.expr for of in slopes}:  # of U alone its slopes are known: its own number stands in none of them
+        found[U] = (U, {of.variables[0]: number for of, number in slopes.items() if of.expr == U})
+
+    def at(part: Scalar) -> tuple[Scalar, dict[Scalar, Scalar]]:
+        if part not in found:
+            read = [at(argument) for argument in part.args]
+            found[part] = _chained(part, read) if read else (part, {})
+        return found[part]
+
+    _, grad = at(H)
+    return [_number(grad.get(own, sp.Integer(0)), {}) for own in z]
+
+
+def _chained(
+    part: Scalar, read: Sequence[tuple[Scalar, dict[Scalar, Scalar]]]
+) -> tuple[Scalar, dict[Scalar, Scalar]]:  # fmt: skip
+    """Return the number of a function of arguments, and its slopes by the chain rule."""
+    total: dict[Scalar, Scalar] = {}
+    for k, (number, grad) in enumerate(read):
+        if not grad:
+            continue
+        free = sp.Dummy(real=True)
+        whole = part.func(*(free if j == k else other for j, (other, _) in enumerate(read)))
+        partial = sp.diff(whole, free).xreplace({free: number})
+        for own, slope in grad.items():
+            total[own] = sp.N(total.get(own, 0) + partial * slope, GUARDED)
+    return sp.N(part.func(*(number for number, _ in read)), GUARDED), total
 
 
 def _number(value: Scalar, numbers: Mapping[Scalar, Scalar]) -> Scalar:

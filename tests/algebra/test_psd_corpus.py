@@ -83,6 +83,7 @@ SQUARES = [m for m in (*CORPUS, *THIN[:4]) if (m.proved and "unknowns" in m.name
 SQUARES += [m for m in CORPUS if m.name.startswith("multinomial") or "<=" in m.name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("matrix", SQUARES, ids=lambda matrix: matrix.name)
 def test_a_sum_of_squares_is_one(matrix: Matrix) -> None:
     decision = decide(matrix).decision
@@ -122,12 +123,14 @@ def shifted(b: list[list[str]], shift: str) -> Matrix:
     ), True, real="x y")  # fmt: skip
 
 
+@pytest.mark.slow
 @given(COLUMNS, st.sampled_from(["0", "1", "(x - y)**2"]))
 @settings(max_examples=15, deadline=None, derandomize=True)
 def test_a_gram_matrix_is_never_refuted(b: list[list[str]], shift: str) -> None:
     assert decide(shifted(b, shift)).verdict is not Verdict.REFUTED
 
 
+@pytest.mark.slow
 @given(COLUMNS, st.integers(-3, 3), st.integers(-3, 3), st.sampled_from(["1", "1/10", "1/1000"]))
 @settings(max_examples=25, deadline=None, derandomize=True)
 def test_a_planted_negative_direction_is_never_proved(b: list[list[str]], x: int, y: int, depth: str) -> None:
@@ -181,6 +184,7 @@ def contradicted(matrix: Matrix, found: Answer, source: random.Random) -> str:
     return ""
 
 
+@pytest.mark.slow
 def test_random_matrices_are_never_decided_wrongly() -> None:
     source = random.Random(7)
     verdicts: list[Verdict] = []

@@ -120,6 +120,7 @@ def _is_on_a_kink(e: Expr, at: dict[Expr, Fraction]) -> bool:
         return True
 
 
+@pytest.mark.slow
 def test_nothing_called_zero_has_a_value_that_is_not() -> None:
     draw = random.Random(2015)
     zeros = 0

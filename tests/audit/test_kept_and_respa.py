@@ -67,6 +67,7 @@ HALF = sp.Rational(1, 2)
 BAOAB = (kick(HALF), drift(HALF), None, drift(HALF), kick(HALF))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [1, 2, 3, 4, 5, "O"])
 def test_draws_kept_within_a_word_have_the_law_that_its_letters_carry_there(tmp_path: Path, keep: int | str) -> None:
     """From diag(s, m (1 - eps^2 omega^2/4)), which BAOAB keeps, letter by letter to where the draws are kept."""
@@ -99,6 +100,7 @@ def test_multiple_time_steps_are_the_word_as_it_is_written(tmp_path: Path) -> No
     assert any(entry.coeff(eps, 3) != 0 for entry in off)
 
 
+@pytest.mark.slow
 def test_two_forces_with_noise_have_a_law_of_order_2(tmp_path: Path) -> None:
     """The covariance of theta is 1/(1/s + k) to order eps^2, by the law of the step that is read."""
     build = two_forces(tmp_path, WITH_NOISE, "c*I")
@@ -118,6 +120,7 @@ def test_two_forces_with_noise_have_a_law_of_order_2(tmp_path: Path) -> None:
     assert abs(errors[0] / errors[1] - 4) < 0.6
 
 
+@pytest.mark.slow
 def test_a_bound_function_is_still_called_by_its_name(tmp_path: Path) -> None:
     """V is bound and gone from H; its summand is not that of U, though both are of theta."""
     build = two_forces(tmp_path, f"{{use: {SPECS}/schemes/respa.yaml}}", "0*I")

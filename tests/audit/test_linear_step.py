@@ -62,6 +62,7 @@ def linear(build: Build, d: int) -> tuple[Module, LinearStep]:
     return module, linear_step(one_step(module, emitted, inputs), slope, np.ones(d), ALL_DATA)
 
 
+@pytest.mark.slow
 def test_a_step_by_chunks_is_made_linear_too(tmp_path: Path) -> None:
     d, h = 80, 0.1
     module, found = linear(written(tmp_path, STANDARD), d)
@@ -73,6 +74,7 @@ def test_a_step_by_chunks_is_made_linear_too(tmp_path: Path) -> None:
     np.testing.assert_allclose(found.chain, S, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["{name: baoab}", "{name: obabo}", "{name: sequential_euler, order: [r, theta]}"])
 @pytest.mark.parametrize("d", [3, 9])
 def test_a_step_that_runs_is_the_one_that_was_read(tmp_path: Path, scheme: str, d: int) -> None:

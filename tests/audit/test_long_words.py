@@ -65,6 +65,7 @@ def letters(count: int) -> tuple[np.ndarray, np.ndarray]:
     return many(F, kick @ noise @ kick.T, count)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 60])
 def test_repeated_parts_are_those_squared_again_and_again(tmp_path: Path, count: int) -> None:
     own = build(tmp_path, f"[{{repeat: {count}, of: [B/{2 * count}, A/{count}, O/{count}, B/{2 * count}]}}]")
@@ -83,6 +84,7 @@ def calls(folder: Path, count: int) -> int:
     return pstats.Stats(profile).total_calls  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_the_audit_of_a_word_takes_time_in_proportion_to_its_letters(tmp_path: Path) -> None:
     """A square would be 4 times: words of a thousand letters were left out, as is whatever takes more than 5 s."""
     few, more, many_ = (calls(tmp_path, count) for count in (10, 20, 40))

@@ -130,6 +130,7 @@ def departures(step: AffineStep, exact: AffineStep, V: np.ndarray, eps: float) -
     return float(np.abs(law(step, V, eps) - law(exact, 0 * V, eps)).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("scheme", ["{name: baoab}", "{split: [O/2, A/2, B, A/2, O/2]}"])
 def test_halving_the_step_divides_by_2_and_by_8(tmp_path: Path, form: str, scheme: str) -> None:

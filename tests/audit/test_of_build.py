@@ -133,6 +133,7 @@ def test_a_saddle_is_no_law(tmp_path: Path) -> None:
     assert "the Hessian of U is not positive definite (smallest eigenvalue -1)" in said.says
 
 
+@pytest.mark.slow
 def test_the_report_holds_it() -> None:
     build = load_build(SPECS / "builds" / "sgld_gaussian.yaml")
     (said,) = check(build).explanations

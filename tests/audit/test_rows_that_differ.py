@@ -83,6 +83,7 @@ def over_all_batches(step: OneStep, z: np.ndarray, size: int, rows: int = ROWS) 
     return np.linalg.solve(left, noise.ravel()).reshape(n, n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", WORDS)
 def test_with_all_rows_in_every_batch_nothing_is_off(tmp_path: Path, scheme: str) -> None:
     step, found = made(tmp_path, scheme, ROWS)
@@ -99,6 +100,7 @@ def test_batches_of_half_of_the_rows(tmp_path: Path, scheme: str) -> None:
     np.testing.assert_allclose(found.chain[:2, :2], expected, rtol=0, atol=0.01 * np.abs(wider).max())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_reading_back")
 @pytest.mark.parametrize("scheme", ["{name: sequential_euler, order: [r, theta]}", "{name: baoab}"])
 def test_a_plan_that_subtracts_keeps_to_its_share(tmp_path: Path, scheme: str) -> None:

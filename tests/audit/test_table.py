@@ -57,6 +57,7 @@ LAWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WORDS)
 def test_a_palindrome_has_the_law_of_its_row(tmp_path: Path, name: str) -> None:
     step = on_line(tmp_path, WORDS[name])

@@ -19,6 +19,7 @@ def halves(stream: Stream, count: int, *, backwards: bool = False) -> list[int]:
     return [function(None, block.ctypes.data) for _ in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["lanes", "philox_normals"])
 def test_the_battery_is_given_the_words_of_the_stream(name: str) -> None:
     words = KNOWN[name].words()
@@ -29,6 +30,7 @@ def test_the_battery_is_given_the_words_of_the_stream(name: str) -> None:
     assert halves(KNOWN[name], 100, backwards=True) == backwards
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ziggurat", "box_muller", "philox_normals"])
 def test_bits_of_normals_are_uniform(name: str) -> None:
     bits = next(KNOWN[name].words()).view(np.uint32)

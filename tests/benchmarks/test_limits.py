@@ -9,6 +9,7 @@ import pytest
 from workloads import w3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["clang", "gcc"])
 def test_a_gradient_in_c_is_that_of_numpy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [path for k in ("", *(f"-{n}" for n in range(40, 11, -1))) if (path := shutil.which(f"{name}{k}"))]
@@ -24,6 +25,7 @@ def test_a_gradient_in_c_is_that_of_numpy(name: str, monkeypatch: pytest.MonkeyP
     assert math.ulp(0.0) * np.float64(1.0) > 0.0, "loading the library made denormal numbers count as 0"
 
 
+@pytest.mark.slow
 def test_hmc_in_c_is_accepted_the_more_the_shorter_its_steps() -> None:
     try:
         function = limits.Function("hmc_logistic_14")

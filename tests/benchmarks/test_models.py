@@ -47,6 +47,7 @@ def test_the_tables_are_what_their_script_makes() -> None:
         assert (MODELS / "data" / f"{name}.csv").read_text(encoding="utf-8") == text
 
 
+@pytest.mark.slow
 def test_the_panel_starts_as_it_is_told_to() -> None:
     """Not in this process, nor forked from it: the tests have folders on their path that a script does not."""
     found = subprocess.run([sys.executable, str(MODELS / "panel.py"), "--help"], capture_output=True, text=True)

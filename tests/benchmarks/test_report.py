@@ -64,6 +64,7 @@ def test_a_race_on_another_machine_says_so_and_leaves_the_others_theirs(tmp_path
     assert not any("machine" in one for one in found["workloads"].values())
 
 
+@pytest.mark.slow
 def test_the_table_stands_between_its_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     page, record = tmp_path / "page.md", tmp_path / "results.json"
     page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n", encoding="utf-8")

@@ -36,6 +36,7 @@ def made(dynamics: str, target: str, *settings: str, data: str | None = None, st
     return make_build((dynamics, target), BuildArguments(data, settings), step_size=step_size, quiet=True)
 
 
+@pytest.mark.slow
 def test_all_that_ships_is_listed_with_what_it_needs(recipe, here: Path) -> None:
     outcome = recipe("list", "--json", folder=here)
     rows = json.loads(outcome.out)
@@ -59,6 +60,7 @@ def test_a_shipped_document_is_shown_as_it_is(recipe, here: Path) -> None:
     assert "expected the name of something that ships" in outcome.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dynamics", "target", "build"])
 def test_a_copy_states_what_the_shipped_document_does(recipe, here: Path, kind: str) -> None:
     for name in names(kind):
@@ -79,6 +81,7 @@ def test_a_copy_states_what_the_shipped_document_does(recipe, here: Path, kind: 
         assert "#" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dynamics", "target", "build"])
 def test_a_document_to_start_from_is_proved_as_it_stands(recipe, here: Path, kind: str) -> None:
     assert recipe("new", "mine", f"--{kind}", folder=here).code == 0
@@ -111,6 +114,7 @@ def test_dynamics_a_target_and_data_are_run_without_a_build(recipe, here: Path, 
     assert "found a file of that name" in again.err
 
 
+@pytest.mark.slow
 def test_what_is_made_is_printed_as_the_document_that_is_made(recipe, here: Path, known_verdicts: None) -> None:
     words = ("sghmc", "linear_regression", "--data", "d.csv", "--set", "run.step_size=0.01", "--set", "C=2*I")
     outcome = recipe("compile", *words, folder=here)
@@ -137,6 +141,7 @@ def test_a_scheme_is_chosen_that_the_dynamics_have_pieces_for(dynamics: str, sch
     assert made(dynamics, "banana").scheme.name == scheme
 
 
+@pytest.mark.slow
 def test_an_equation_without_noise_is_moved_by_a_cycle() -> None:
     for dynamics in ("hmc", "rhmc"):
         scheme = made(dynamics, "banana").scheme
@@ -151,6 +156,7 @@ def test_an_equation_without_noise_is_moved_by_a_cycle() -> None:
         made("still", "banana")
 
 
+@pytest.mark.slow
 def test_a_stated_step_size_takes_the_identity_for_what_a_plan_would_choose() -> None:
     auto, stated = made("sghmc", "banana"), made("sghmc", "banana", step_size=0.01)
     assert not auto.bind

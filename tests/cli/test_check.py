@@ -29,6 +29,7 @@ NOT_SKEW = {"[I, 0]]": "[-I, 0]]"}
 UNKNOWN_NAME = {"r.T @ r / 2": "r.T @ rr / 2"}
 
 
+@pytest.mark.slow
 def test_a_shipped_spec_is_proved(recipe) -> None:
     outcome = recipe("check", SGHMC)
     assert outcome.code == 0
@@ -58,6 +59,7 @@ def test_the_table_has_no_colours_where_there_is_no_terminal(recipe) -> None:
     assert "\x1b" not in recipe("check", SGHMC).out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("change", "claim"), [(NOT_PSD, "semidefinite"), (NOT_SKEW, "skew"), (NAIVE, "drift")])
 def test_a_wrong_spec_is_refuted_with_a_witness(recipe, write, change: dict[str, str], claim: str) -> None:
     outcome = recipe("check", write(replacing=change))
@@ -84,12 +86,14 @@ def test_a_faulty_file_does_not_keep_others_from_their_verdict(recipe, write) ->
     assert "sghmc: proved" in outcome.out
 
 
+@pytest.mark.slow
 def test_of_several_files_a_fault_decides_before_a_refutation(recipe, write) -> None:
     faulty, refuted = write("a.yaml", UNKNOWN_NAME), write("b.yaml", NOT_PSD)
     assert recipe("check", refuted, faulty).code == 2
     assert recipe("check", SGHMC, refuted).code == 1
 
 
+@pytest.mark.slow
 def test_json_is_one_object_with_every_document(recipe, write) -> None:
     outcome = recipe("check", "--json", SGHMC, write("a.yaml", UNKNOWN_NAME), write("b.yaml", NOT_PSD))
     found = json.loads(outcome.out)
@@ -121,6 +125,7 @@ def test_a_document_cannot_speak_to_the_terminal(recipe, write) -> None:
     assert "\x1b" not in outcome.err
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     nonsense=st.one_of(st.binary(max_size=300), st.text(max_size=300).map(lambda text: text.encode(errors="replace")))
@@ -133,6 +138,7 @@ def test_nonsense_is_a_faulty_document(recipe, tmp_path: Path, nonsense: bytes) 
     assert outcome.err
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.integers(0, 330), length=st.integers(0, 40), middle=st.text(alphabet=": []{}@*+-/()dru'\"\n", max_size=8))
 def test_a_mangled_spec_ends_in_a_verdict_or_in_faults(recipe, write, at: int, length: int, middle: str) -> None:
@@ -142,6 +148,7 @@ def test_a_mangled_spec_ends_in_a_verdict_or_in_faults(recipe, write, at: int, l
     assert recipe("check", path).code in (0, 1, 2, 3)
 
 
+@pytest.mark.slow
 def test_a_python_spec_is_found_by_its_name(recipe, write) -> None:
     path = write("mine.py", text=PYTHON)
     outcome = recipe("check", f"{path}:sampler")
@@ -173,6 +180,7 @@ RUNAWAY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", RUNAWAY)
 def test_a_python_spec_runs_within_limits(recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     if RUNAWAY[text] == "did not end in":  # what ends by itself has all the time that it takes on a busy machine

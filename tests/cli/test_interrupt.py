@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 ENDLESS = ["--draws", "100000", "--warmup", "10", "--thin", "100000", "--chains", "2", "--cores", "2"]
 
 
+@pytest.mark.slow
 def test_draws_survive_ctrl_c(tmp_path: Path) -> None:
     command = [
         sys.executable,

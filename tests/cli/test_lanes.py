@@ -23,6 +23,7 @@ def theta(folder: Path) -> np.ndarray:
         return tree["posterior"]["theta"].to_numpy()
 
 
+@pytest.mark.slow
 @unread
 @pytest.mark.parametrize("mode", ["--lanes", "--no-lanes"])
 def test_chains_draw_the_same_beside_others_and_in_another_process(
@@ -40,6 +41,7 @@ def test_chains_draw_the_same_beside_others_and_in_another_process(
     np.testing.assert_array_equal(theta(tmp_path / "few"), theta(tmp_path / "many")[:3])
 
 
+@pytest.mark.slow
 @unread
 def test_the_mode_is_stored_and_a_run_is_not_continued_in_the_other(recipe, tmp_path: Path) -> None:
     given = ("run", BUILD, *SHORT, "--chains", "3", "-o", tmp_path)
@@ -56,6 +58,7 @@ def test_the_mode_is_stored_and_a_run_is_not_continued_in_the_other(recipe, tmp_
     np.testing.assert_array_equal(theta(tmp_path), theta(tmp_path / "whole"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("build", "why"),
     [
@@ -71,6 +74,7 @@ def test_lanes_are_refused_by_name_where_they_cannot_be(recipe, tmp_path: Path, 
     assert why in outcome.err
 
 
+@pytest.mark.slow
 def test_lanes_are_refused_to_a_word_that_carries_its_gradient(recipe, tmp_path: Path) -> None:
     text = (ROOT / "specs/builds/sgnht_gaussian.yaml").read_text().replace("../", f"{ROOT}/specs/")
     text = re.sub(r"scheme: .*", "scheme: {name: badodab}", text)

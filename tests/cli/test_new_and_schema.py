@@ -25,6 +25,7 @@ def accepts(schema: dict[str, object], files: list[Path]) -> None:
         validator.validate(document(file))
 
 
+@pytest.mark.slow
 def test_a_new_spec_is_proved_as_it_stands(recipe, tmp_path: Path) -> None:
     assert recipe("new", "mine", folder=tmp_path).code == 0
     assert recipe("check", "mine.yaml", folder=tmp_path).code == 0
@@ -64,6 +65,7 @@ def test_a_name_that_is_none_is_refused(recipe, tmp_path: Path, name: str) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_schema_of_all_documents_accepts_what_ships(recipe) -> None:
     accepts(json.loads(recipe("schema").out), sorted(SPECS.rglob("*.yaml")))
 

@@ -53,6 +53,7 @@ def test_a_full_data_build_has_no_batch_size(recipe) -> None:
     assert "full" in outcome.err
 
 
+@pytest.mark.slow
 def test_draws_that_do_not_fit_into_memory_are_refused_before_they_are_made(recipe, tmp_path: Path) -> None:
     outcome = recipe("run", BUILD, "--draws", "1000000000", "--chains", "10000", "-o", tmp_path)
     assert outcome.code == 2

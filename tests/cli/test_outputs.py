@@ -132,6 +132,7 @@ def test_a_certificate_goes_into_a_file_alone(recipe, tmp_path: Path, name: str,
     assert not (tmp_path / "-").exists()
 
 
+@pytest.mark.slow
 def test_a_module_and_draws_go_into_files_alone(recipe, tmp_path: Path) -> None:
     for name in ("sgld_gaussian.py", "sgld_gaussian.nc"):
         os.mkfifo(tmp_path / name)
@@ -146,6 +147,7 @@ def test_a_module_and_draws_go_into_files_alone(recipe, tmp_path: Path) -> None:
         assert "found no folder" in outcome.err
 
 
+@pytest.mark.slow
 def test_a_link_to_another_file_stays_a_link(recipe, tmp_path: Path) -> None:
     (tmp_path / "real.json").write_text("old", encoding="utf-8")
     (tmp_path / "link.json").symlink_to(tmp_path / "real.json")

@@ -58,6 +58,7 @@ run: {{step_size: auto, draws: 200}}
     assert kept.attrs["plan"] == trees[0].attrs["plan"]
 
 
+@pytest.mark.slow
 def test_what_is_undecided_is_named_with_what_runs_it_all_the_same(recipe, tmp_path: Path) -> None:
     (tmp_path / "laplace.yaml").write_text(
         "name: laplace\nstate: {theta: {shape: 2}}\npotential: abs(theta[0]) + theta[1]**2\n"

@@ -58,6 +58,7 @@ def test_there_must_be_a_checkpoint(recipe, tmp_path: Path) -> None:
     assert "found no checkpoint, expected one: run without --resume" in outcome.err
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_only_the_header_of_its_module_is_another(recipe, tmp_path: Path) -> None:
     """The header of a module that may be undecided names no verdicts; its step is the same."""
     short = ("run", BUILD, "--warmup", "5", "--thin", "10", "--chains", "2", "-o", tmp_path)
@@ -67,6 +68,7 @@ def test_a_run_goes_on_where_only_the_header_of_its_module_is_another(recipe, tm
     assert theta(tmp_path).shape[1] == 60
 
 
+@pytest.mark.slow
 def test_a_run_does_not_go_on_with_another_value(recipe, tmp_path: Path) -> None:
     text = (ROOT / BUILD).read_text(encoding="utf-8").replace("../", f"{ROOT}/specs/")
     path = tmp_path / "build.yaml"

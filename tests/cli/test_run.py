@@ -18,6 +18,7 @@ BUILD = "specs/builds/sgld_gaussian.yaml"
 SHORT = ("--draws", "1500", "--warmup", "50", "--chains", "2", "--cores", "2", "--thin", "100")
 
 
+@pytest.mark.slow
 def test_a_run_prints_verdicts_and_summary_and_stores_the_draws(recipe, tmp_path: Path) -> None:
     outcome = recipe("run", BUILD, *SHORT, "-o", tmp_path)
     assert outcome.code == 0
@@ -28,6 +29,7 @@ def test_a_run_prints_verdicts_and_summary_and_stores_the_draws(recipe, tmp_path
         assert tree["posterior"]["theta"].shape == (2, 1500, 3)
 
 
+@pytest.mark.slow
 def test_json_is_one_object(recipe, tmp_path: Path) -> None:
     outcome = recipe("run", BUILD, *SHORT, "--seed", "7", "-o", tmp_path, "--json")
     found = json.loads(outcome.out)
@@ -37,6 +39,7 @@ def test_json_is_one_object(recipe, tmp_path: Path) -> None:
     assert [row["name"] for row in found["summary"]] == ["theta[0]", "theta[1]", "theta[2]"]
 
 
+@pytest.mark.slow
 def test_coordinates_are_told_by_name_and_what_v_takes_off_beside_the_noise(recipe, tmp_path: Path) -> None:
     short = ("--draws", "100", "--warmup", "10", "--thin", "20")
     outcome = recipe("run", "specs/builds/sghmc_linear_regression.yaml", *short, "-o", tmp_path)
@@ -52,6 +55,7 @@ def test_coordinates_are_told_by_name_and_what_v_takes_off_beside_the_noise(reci
     assert float(parts[1]) == pytest.approx(float(parts[2]), rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:(invalid value|overflow) encountered:RuntimeWarning")
 def test_chains_that_diverge_in_their_warmup_are_not_told_to_draw_more(recipe, tmp_path: Path) -> None:
     outcome = recipe("run", BUILD, *SHORT, "--step-size", "50", "--warmup", "500", "-o", tmp_path)
@@ -60,6 +64,7 @@ def test_chains_that_diverge_in_their_warmup_are_not_told_to_draw_more(recipe, t
     assert "more --draws" not in outcome.out
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:(invalid value|overflow) encountered:RuntimeWarning")
 def test_a_run_that_diverges_leaves_with_4(recipe, tmp_path: Path) -> None:
     outcome = recipe("run", BUILD, *SHORT, "--step-size", "50", "-o", tmp_path)
@@ -75,6 +80,7 @@ def test_dynamics_cannot_be_run(recipe) -> None:
     assert "expected a build" in outcome.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_while_draws_are_written_leaves_them_in_the_checkpoint(
     recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, code: int
@@ -90,6 +96,7 @@ def test_a_signal_while_draws_are_written_leaves_them_in_the_checkpoint(
     assert (tmp_path / "sgld_gaussian.nc").is_file()
 
 
+@pytest.mark.slow
 def test_a_cycle_within_one_draw_is_refused(recipe, tmp_path: Path) -> None:
     text = (ROOT / BUILD).read_text(encoding="utf-8").replace("../", f"{ROOT}/specs/")
     text = text.replace("run: {", "run: {schedule: {name: cyclic, period: 100}, ")
@@ -101,6 +108,7 @@ def test_a_cycle_within_one_draw_is_refused(recipe, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_draws_of_an_earlier_run_are_kept_unless_asked_otherwise(recipe, tmp_path: Path) -> None:
     seeds = {}
     for seed in ("1", "2", "3"):
@@ -115,6 +123,7 @@ def test_draws_of_an_earlier_run_are_kept_unless_asked_otherwise(recipe, tmp_pat
     assert re.fullmatch(r"sgld_gaussian-\d{8}T\d{6}\.nc", next(iter(seeds)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "doubt"),
     [
@@ -134,6 +143,7 @@ def test_a_summary_that_is_not_to_be_believed_leaves_with_4(
     assert "not to be believed: " in again.out
 
 
+@pytest.mark.slow
 def test_a_minibatch_that_is_too_noisy_leaves_with_4(recipe, tmp_path: Path) -> None:
     """Forecast and draws say the same: the posterior sds are much too wide, whatever R-hat is."""
     build = "specs/builds/sgld_logistic.yaml"
@@ -164,6 +174,7 @@ def test_json_of_a_run_that_is_refused_has_its_faults(
     assert outcome.err
 
 
+@pytest.mark.slow
 def test_json_of_a_build_that_is_refuted_has_its_claims(recipe, tmp_path: Path) -> None:
     """C = -c I, which is not positive semidefinite."""
     build = (ROOT / "specs/builds/sghmc_correlated_plane.yaml").read_text(encoding="utf-8")
@@ -187,6 +198,7 @@ log_likelihood: -(y - x @ beta)**2/2
 """
 
 
+@pytest.mark.slow
 def test_data_that_cannot_be_read_are_told_before_what_they_leave_undecided(recipe, tmp_path: Path) -> None:
     """Whether the integral is finite depends on the rank of x."""
     (tmp_path / "flat.yaml").write_text(FLAT, encoding="utf-8")
@@ -217,6 +229,7 @@ def test_leapfrog_alone_is_not_believed_whatever_its_draws_say(recipe, tmp_path:
     assert "Add friction with its noise" in outcome.out
 
 
+@pytest.mark.slow
 def test_a_word_whose_step_is_too_large_is_forecast_to_be(recipe, tmp_path: Path) -> None:
     build = "specs/builds/sghmc_gaussian_baoab.yaml"
     outcome = recipe("run", build, *SHORT, "--step-size", "1.6", "--thin", "5", "-o", tmp_path)

@@ -54,6 +54,7 @@ def test_a_command_a_model_and_a_file_draw_the_same_bits(
     assert np.ptp(rate) > 0.0
 
 
+@pytest.mark.slow
 @unread
 def test_chains_that_accept_nothing_are_said_to_be_stuck(recipe, tmp_path: Path) -> None:
     path = written(tmp_path, "gaussian", "hmc", 0.7)
@@ -68,6 +69,7 @@ def test_chains_that_accept_nothing_are_said_to_be_stuck(recipe, tmp_path: Path)
     assert "stuck" not in moving.out
 
 
+@pytest.mark.slow
 @unread
 def test_of_moves_that_are_accepted_nothing_is_said_of_finite_steps(recipe, tmp_path: Path) -> None:
     path = written(tmp_path, "gaussian", "hmc", 0.7)

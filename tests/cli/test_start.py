@@ -65,6 +65,7 @@ def test_a_check_imports_what_it_needs(document: str) -> None:
     assert found & (UNUSED | {f"recipe_compiler.{name}" for name in LATER}) == set()
 
 
+@pytest.mark.slow
 def test_a_verdict_that_is_known_is_said_without_deciding_again() -> None:
     imported("check", "specs/dynamics/sghmc.yaml")
     assert imported("check", "specs/dynamics/sghmc.yaml") & (UNUSED | DECIDES) == set()
@@ -78,6 +79,7 @@ def test_a_second_run_with_another_step_imports_nothing_that_decides_or_reads_ba
     assert found & (DECIDES | {"clarabel", "z3"}) == set()
 
 
+@pytest.mark.slow
 def test_a_check_never_looks_over_what_it_imported_for_cycles() -> None:
     program = (
         "import gc, sys\nfrom recipe_compiler.cli import main\n"

@@ -75,6 +75,7 @@ def test_a_result_that_finds_no_room_is_said_in_one_line(command, arguments: tup
     assert done.stderr == "stdout: No space left on device\n"
 
 
+@pytest.mark.slow
 def test_a_file_takes_no_number_of_a_closed_stream(tmp_path: Path) -> None:
     """A certificate that was opened as number 1 would be written into by whatever is said."""
     done = ended(COLD, ">&-", *PROVED, "--certificate", str(tmp_path / "certificate.json"))
@@ -82,6 +83,7 @@ def test_a_file_takes_no_number_of_a_closed_stream(tmp_path: Path) -> None:
     assert (tmp_path / "certificate.json").read_text(encoding="utf-8").startswith("{")
 
 
+@pytest.mark.slow
 def test_an_import_that_fails_is_no_refutation(write, tmp_path: Path) -> None:
     """Whatever is missing from an installation, it does not end with the exit code of a refutation."""
     for module in ("recipe_compiler.display", "recipe_compiler.commands.check", "typer"):

@@ -14,6 +14,7 @@ RECIPE = [sys.executable, "-m", "recipe_compiler"]
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_is_one_clear_line() -> None:
     with Path("/dev/full").open("w") as full:
@@ -23,6 +24,7 @@ def test_a_full_disk_is_one_clear_line() -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_went_away_is_no_complaint() -> None:
     read, write = os.pipe()
     os.close(read)
@@ -31,6 +33,7 @@ def test_a_reader_that_went_away_is_no_complaint() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_no_colours_when_they_are_not_wanted() -> None:
     done = subprocess.run(
         [*RECIPE, "check", "specs/dynamics/sghmc.yaml"],
@@ -40,6 +43,7 @@ def test_no_colours_when_they_are_not_wanted() -> None:
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.slow
 def test_output_survives_a_terminal_without_unicode(write) -> None:
     path = write(replacing={"name: sampler": "name: sampler\ntitle: größer ∇"})
     done = subprocess.run(

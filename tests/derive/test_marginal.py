@@ -106,6 +106,7 @@ def test_a_coordinate_with_a_boundary_is_not_gaussian() -> None:
     assert [block.name for block in found.left] == ["s"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "H",
     [

@@ -71,6 +71,7 @@ def test_latex_of_sghmc(make, line):
     assert line in lines
 
 
+@pytest.mark.slow
 def test_latex_has_balanced_braces(make):
     for system in (SGHMC, SGNHT):
         shown = derivation_latex(derive(make(*system)))

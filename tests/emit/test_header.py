@@ -28,6 +28,7 @@ def behind_the_docstring(folder: Path, title: str) -> str:
     return ast.dump(ast.Module([node for node in tree.body[1:] if node is not digest], []))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "title",
     [

@@ -69,6 +69,7 @@ run: {step_size: 0.1BATCH}
 """
 
 
+@pytest.mark.slow
 def test_awkward_names_are_changed_and_the_module_still_reads_back(tmp_path: Path) -> None:
     for name, text in (("dynamics", DYNAMICS), ("target", TARGET), ("build", BUILD)):
         (tmp_path / f"{name}.yaml").write_text(text)
@@ -82,6 +83,7 @@ def test_awkward_names_are_changed_and_the_module_still_reads_back(tmp_path: Pat
     assert "def run(" in text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("taken_for_granted")
 @pytest.mark.parametrize("variant", ["full", "minibatch"])
 @pytest.mark.parametrize("name", ["total", "row", "batch", "grad_U", "grad_U_tilde"])

@@ -113,6 +113,7 @@ def sghmc(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     return imported(module, folder / "emitted_sghmc_chunks.py")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 127, 511, 512, 513, 1300])
 def test_every_entry_of_every_chunk_is_advanced_by_its_own_noise(sghmc: ModuleType, d: int) -> None:
     rng = np.random.default_rng(d)

@@ -80,6 +80,7 @@ def other_run(name: str, **changed: Any) -> Build:
 POWER, CYCLIC = Schedule("power", b=10.0, c=0.4), Schedule("cyclic", period=9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "build",
     [

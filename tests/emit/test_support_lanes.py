@@ -111,6 +111,7 @@ def test_every_lane_has_the_bits_of_its_own_generator(count: int) -> None:
     np.testing.assert_array_equal(again, words[turns] >> np.uint64(12))
 
 
+@pytest.mark.slow
 def test_every_lane_has_the_normals_of_its_own_bits() -> None:
     state = state_of(2)
     words = reference_words(state, 60).tolist()
@@ -186,6 +187,7 @@ def test_the_logarithm_is_right_to_two_ulp() -> None:
         assert _worst_ulp(out, [-2 * mpmath.log(mpmath.mpf(value)) for value in x.tolist()]) <= 2.0
 
 
+@pytest.mark.slow
 def test_the_circle_is_right_to_two_ulp() -> None:
     words = np.random.default_rng(2).integers(0, 2**64, 4000, np.uint64)
     edge = [q | (k << 12) for q in range(4) for k in (0, 1, 2**51 - 1, 2**51 + 1, 2**52 - 1)]
@@ -214,6 +216,7 @@ def test_the_radius_reaches_eight_and_a_half_sigma_and_stays_finite() -> None:
     assert np.isfinite(corners).all()
 
 
+@pytest.mark.slow
 def test_normals_have_the_moments_and_law_of_a_normal() -> None:
     z = normals(5, 2**22).ravel()
     n = z.size

@@ -97,6 +97,7 @@ def test_two_normals_of_zero_are_the_longest(moves: SimpleNamespace) -> None:
     assert moves.lengths(1, 20, np.zeros((1, 2))) == [20]
 
 
+@pytest.mark.slow
 def test_wrong_decisions_are_seen_with_as_many_pairs() -> None:
     halved = compiled("-0.5 * (a * a + b * b) < log_ratio", "-(a * a + b * b) < log_ratio")
     assert off(int(halved.decided(-1.0, NORMALS)[0].sum()), math.exp(-1.0)) > 50.0

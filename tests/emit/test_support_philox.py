@@ -124,6 +124,7 @@ def test_a_chain_can_be_continued_from_any_step() -> None:
     np.testing.assert_array_equal(normals(later, 5), whole[3])
 
 
+@pytest.mark.slow
 def test_normals_have_the_moments_tails_and_law_of_a_normal() -> None:
     state = _seed_counters(4, 1)[0]
     z = np.concatenate([normals(state, 1001) for _ in range(4000)])
@@ -146,6 +147,7 @@ def test_chains_steps_and_seeds_are_uncorrelated() -> None:
     assert abs(correlations.std() - 1.0) <= 0.1
 
 
+@pytest.mark.slow
 def test_draws_of_a_generator_are_those_that_numpy_gives() -> None:
     mine, theirs = _seed_generators(5, 2)[1], _seed_generators(5, 2)[1]
     out = np.empty(3000)

@@ -56,6 +56,7 @@ def test_bits_are_those_of_xoshiro256_plus_plus() -> None:
     assert out[:3].tolist() == [41943041, 58720359, 3588806011781223]  # the published example's first outputs
 
 
+@pytest.mark.slow
 def test_normals_equal_a_40_digit_ziggurat() -> None:
     state = state_of(3)
     stream = reference_normals(reference_bits(state.tolist()))

@@ -39,6 +39,7 @@ def rows_of(kind: str) -> NDArray[np.float64] | NDArray[np.float32]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["as it is", "float32", "by columns", "every second column", "read only"])
 def test_rows_of_every_layout_are_asked_for_and_stay_as_they_are(kind: str) -> None:
     data, batch = rows_of(kind), np.random.default_rng(1).integers(0, 50, 20).astype(np.uint64)
@@ -63,6 +64,7 @@ def test_the_instruction_is_in_the_machine_code() -> None:
     assert any("prefetcht0" in code for code in total.inspect_asm().values())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in {"x86_64", "AMD64"}, reason="the name of the instruction on x86")
 @pytest.mark.parametrize("foresees", [False, True])
 def test_rows_in_order_are_asked_for_but_where_the_processor_foresees_them(

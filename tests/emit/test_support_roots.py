@@ -62,6 +62,7 @@ def semidefinite(size: int) -> Iterator[np.ndarray]:
         yield only
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3, 5, 9])
 def test_the_factor_of_a_semidefinite_matrix_is_one_and_nothing_is_counted(size: int) -> None:
     for S in semidefinite(size):

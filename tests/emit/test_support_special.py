@@ -66,6 +66,7 @@ def _points(low: float, high: float) -> np.ndarray:
     return np.concatenate([rng.uniform(low, high, 1500), rng.normal(size=500), 10.0 ** rng.uniform(-300, 0, 200)])
 
 
+@pytest.mark.slow
 def test_exp_is_right_to_one_ulp() -> None:
     x = _points(-707.0, 709.0)
     assert _worst_ulp(exp(x), x, mpmath.exp) <= 1.0
@@ -129,6 +130,7 @@ def sqrtcoth(q: float) -> mpmath.mpf:
     return r * (mpmath.coth(r) if q > 0 else mpmath.cot(r)) if q else mpmath.mpf(1)
 
 
+@pytest.mark.slow
 def test_sqrtcoth_is_right_to_1e_14() -> None:
     """Of itself and of what q bent by its last place makes of it: at a zero and near the pole that is more."""
     rng = np.random.default_rng(3)

@@ -43,6 +43,7 @@ def test_each_function_comes_with_all_it_needs(name: str, tmp_path: Path) -> Non
     assert used <= bound
 
 
+@pytest.mark.slow
 def test_text_works_apart_from_the_package(tmp_path: Path) -> None:
     path = written(tmp_path / "apart.py", ENTRIES)
     spec = importlib.util.spec_from_file_location("apart", path)

@@ -276,6 +276,7 @@ def terms(which: int, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return out
 
 
+@pytest.mark.slow
 def test_what_gammas_are_accepted_by_is_exact() -> None:
     y = np.concatenate([np.linspace(-0.999, 4.0, 400), np.geomspace(1e-12, 0.2, 50), -np.geomspace(1e-12, 0.2, 50)])
     found = terms(0, y, y)

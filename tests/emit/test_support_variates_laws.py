@@ -320,6 +320,7 @@ def binomial_hat(n: int, p: float) -> tuple[float, float]:
     return hat.over_and_under(lambda k: stats.binom.logpmf(k, n, p) - mode, first, last)
 
 
+@pytest.mark.slow
 def test_the_hat_of_poisson_is_above_and_its_squeeze_below() -> None:
     text = support_text(("_next_poisson",))
     assert "0.9277 - 3.75 / (b - 2.0)" in text

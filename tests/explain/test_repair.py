@@ -149,6 +149,7 @@ def test_names_and_order_of_the_state_do_not_matter(name: str, seed: int, tmp_pa
     assert holds(loaded(amended(found, first.formulas), tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", ["thermostat_mass", "thermostat_mass_with_q"])
 def test_both_repairs_of_the_thermostat_are_found_under_any_names(name: str, seed: int, tmp_path: Path) -> None:
@@ -233,11 +234,13 @@ def test_the_energy_of_the_thermostat_is_written_as_one_would(tmp_path: Path) ->
     assert first.formulas == (("H", "U(theta) + r.T @ r / 2 + d*(xi - A)**2/2"),)
 
 
+@pytest.mark.slow
 def test_the_same_repairs_come_in_the_same_order(tmp_path: Path) -> None:
     dynamics = loaded(document("thermostat_mass_with_q"), tmp_path)
     assert shown(dynamics) == shown(dynamics)
 
 
+@pytest.mark.slow
 def test_a_repair_that_refutes_another_claim_is_not_shown(tmp_path: Path) -> None:
     """With H = theta - (a - 3) log(theta) the claim holds, and exp(-H) has no integral for a < 2."""
     for name in ("cir_minus_two", "stratonovich"):
@@ -252,6 +255,7 @@ def test_a_repair_that_refutes_another_claim_is_not_shown(tmp_path: Path) -> Non
     assert any(entry == "H" for e in shown(loaded(given, tmp_path)) for entry, _ in e.formulas)
 
 
+@pytest.mark.slow
 def test_noise_that_is_not_known_to_be_a_covariance_is_no_repair(tmp_path: Path) -> None:
     """Noise of V repairs where V is positive semidefinite, half the drift wherever V is symmetric."""
     given = amended(document("friction_scale"), [])
@@ -263,6 +267,7 @@ def test_noise_that_is_not_known_to_be_a_covariance_is_no_repair(tmp_path: Path)
     assert not any("undecided" in explanation.says for explanation in right)
 
 
+@pytest.mark.slow
 def test_what_was_refuted_before_is_said_with_a_repair_of_something_else(tmp_path: Path) -> None:
     dynamics = loaded(document("nose_poincare_friction"), tmp_path)
     found = [e for e in check(dynamics).explanations if e.topic is Topic.REPAIR]
@@ -301,6 +306,7 @@ def explained(text: str, tmp_path: Path) -> dict[Topic, Explanation]:
     return {explanation.topic: explanation for explanation in check(load(tmp_path / "spec.yaml")).explanations}
 
 
+@pytest.mark.slow
 def test_that_no_repair_was_found_is_said(tmp_path: Path) -> None:
     of_theta, of_r = BEYOND_REPAIR
     text = TWO_MATRICES.replace("DRIFT", of_theta).replace("-C @ r - grad(U, theta)", of_r)

@@ -249,6 +249,7 @@ def named_in(text: str) -> set[str]:
     return set(re.findall(r"[a-z0-9]+", ast.unparse(tree)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMED_BESIDE)
 def test_no_other_file_lists_functions_by_name(name: str) -> None:
     found = {

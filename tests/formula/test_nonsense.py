@@ -21,6 +21,7 @@ WORDS = TEXT.split()
 FUNCTIONS = "inv det logdet trace diag sum norm2 exp dot outer kron maximum grad div hessian where N next G U c"
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=40))
 @example("\ud800")
@@ -29,6 +30,7 @@ def test_any_text_is_read_or_refused(text: str):
         parse(text, "H", WHERE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("update", [False, True])
 def test_any_words_are_typed_or_refused_and_what_is_typed_can_be_shown(declarations, update: bool):
     scope = Scope(declarations, update)
@@ -68,6 +70,7 @@ def calls() -> st.SearchStrategy[str]:
     return st.recursive(leaves, extend, max_leaves=6)
 
 
+@pytest.mark.slow
 def test_any_calls_are_typed_without_unknowns_or_refused(declarations):
     scope = Scope(declarations, update=True)
 

@@ -126,6 +126,7 @@ def normal(formula: Formula) -> Formula:
     return ex.Multiply(ex.Number(number), rest, rest.shape)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [SCALAR, COLUMN, ROW, SQUARE], ids=str)
 def test_reading_a_text_again_gives_the_same_formula(typed, shape: Shape):
     @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

@@ -353,6 +353,7 @@ def _is_of_the_language(e: sympy.Expr) -> bool:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.recursive(st.one_of(_ATOMS, _NUMBERS), _larger, max_leaves=8))
 def test_an_expression_and_its_text_are_one_formula(e: sympy.Expr):

@@ -135,6 +135,7 @@ def test_other_objects_are_refused_by_class(obj, named: str):
     assert named in str(error.value)
 
 
+@pytest.mark.slow
 def test_objects_nested_too_deep_are_refused_without_exhausting_the_stack():
     deep = c
     for _ in range(20_000):

@@ -44,6 +44,7 @@ def texts(value) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
+@pytest.mark.slow
 def test_every_formula_of_this_repository_is_read_again_as_it_was() -> None:
     seen = 0
     for path in DOCUMENTS:
@@ -87,6 +88,7 @@ def compound(inner: st.SearchStrategy) -> st.SearchStrategy:
     )
 
 
+@pytest.mark.slow
 @given(st.recursive(LITERALS | NAMES, compound, max_leaves=12))
 @settings(max_examples=300, deadline=None)
 def test_any_tree_is_read_again_as_it_was(formula: tree.Tree) -> None:

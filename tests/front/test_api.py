@@ -72,6 +72,7 @@ def test_the_stub_names_what_the_package_has() -> None:
     assert (ROOT / "recipe_compiler/py.typed").exists()
 
 
+@pytest.mark.slow
 def test_a_verb_stays_itself_when_a_room_of_its_name_is_imported() -> None:
     rooms = {path.stem for path in (ROOT / "recipe_compiler").iterdir()}
     code = "import recipe_compiler as rc, recipe_compiler.lint.findings; print(callable(rc.lint), callable(rc.lint))"

@@ -24,6 +24,7 @@ def state(dynamics: rc.Dynamics, sizes: dict[str, int]) -> list[sympy.Expr]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_drift_is_that_of_ma_chen_and_fox_at_d_2(name: str) -> None:
     dynamics = STATED[name].dynamics
@@ -36,6 +37,7 @@ def test_the_drift_is_that_of_ma_chen_and_fox_at_d_2(name: str) -> None:
     assert sympy.simplify((derived.Gamma.to_sympy(**sizes) - correction).doit()) == sympy.zeros(len(z), 1)
 
 
+@pytest.mark.slow
 def test_masses_do_not_commute_with_frictions() -> None:
     drift = STATED["sghmc_gaussian"].dynamics.derive().drift.to_sympy(d=2)
     M, C = sympy.MatrixSymbol("M", 2, 2), sympy.MatrixSymbol("C", 2, 2)

@@ -48,6 +48,7 @@ def test_other_values_and_other_formulas_have_other_digests() -> None:
     assert ou.digest != rc.Dynamics(**{**stated, "D": [[2]]}).digest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["specs/dynamics", "specs/targets", "specs/builds", "tests/repair", "tests/recover"])
 def test_yaml_of_what_was_loaded_is_the_same_document(folder: str, tmp_path: Path) -> None:
     documents = sorted((ROOT / folder).glob("*.yaml"))

@@ -51,6 +51,7 @@ def wrong() -> Report:
     return rc.load(WRONG).check()
 
 
+@pytest.mark.slow
 def test_a_report_is_no_boolean(wrong: Report) -> None:
     with pytest.raises(TypeError, match=r"a Report is not a boolean: compare its \.verdict with Verdict\.PROVED"):
         bool(wrong)
@@ -82,6 +83,7 @@ def test_a_notebook_shows_the_table_of_verdicts(wrong: Report) -> None:
     assert text.count("refuted") >= 2
 
 
+@pytest.mark.slow
 def test_what_a_notebook_shows_is_under_20_kb_whatever_the_report() -> None:
     report = huge()
     html = report._repr_html_()
@@ -91,6 +93,7 @@ def test_what_a_notebook_shows_is_under_20_kb_whatever_the_report() -> None:
     assert "more: print(report) shows all" in " ".join(read(html).text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [10, 10**6])
 def test_a_card_never_takes_more_than_its_room(size: int) -> None:
     table = notebook.table(("a", "b"), [("\u20ac" * 500, "b")] * size)
@@ -114,6 +117,7 @@ def test_a_formula_is_shown_as_it_is_written() -> None:
     assert (theta + "other")._repr_latex_() is None  # a text names what the formula does not declare
 
 
+@pytest.mark.slow
 def test_lint_shows_what_it_read() -> None:
     found = rc.lint(f"{ROOT}/docs/examples/sghmc_step.py:step", against=ROOT / "specs/dynamics/sghmc.yaml")
     assert found.report is not None

@@ -120,6 +120,7 @@ def test_a_constant_of_the_language_beside_a_declared_name_is_refused() -> None:
         sgld(claims={"update": update, "noise": draw})
 
 
+@pytest.mark.slow
 def test_builds_in_a_python_file_are_documents_of_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import recipe_compiler as rc\n"
@@ -138,6 +139,7 @@ def test_builds_in_a_python_file_are_documents_of_the_command_line(tmp_path: Pat
     assert problem == "found the documents sgld, normal, build, expected the name of one"
 
 
+@pytest.mark.slow
 def test_a_specification_in_python_is_read_without_the_stages_behind_it() -> None:
     code = (
         "import sys, recipe_compiler as rc; x = rc.scalar('x');"

@@ -126,6 +126,7 @@ def test_a_setting_of_the_wrong_kind_or_value_is_a_run_error(
     assert f"expected {expected}" in str(caught.value) or f"expected None or {expected}" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_numbers_of_numpy_are_settings(model: Model) -> None:
     given: dict[str, Any] = {"draws": np.int64(20), "warmup": np.int32(0), "step_size": np.float64(0.05)}
     with warnings.catch_warnings():

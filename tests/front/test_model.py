@@ -44,6 +44,7 @@ def drawn(model: rc.Model, *args: Any, **settings: Any) -> xr.DataTree:
         return model.sample(*args, progress=False, **settings)
 
 
+@pytest.mark.slow
 def test_a_build_draws_what_the_stages_of_the_pipeline_draw() -> None:
     model = rc.compile(ROOT / "specs/builds/sgld_gaussian_mixture.yaml")
     build = model.build.document
@@ -54,18 +55,21 @@ def test_a_build_draws_what_the_stages_of_the_pipeline_draw() -> None:
     np.testing.assert_array_equal(stacked, expected.block("theta")[:, 10:])
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_and_another_does_not(logistic: rc.Model) -> None:
     once, again, other = (drawn(logistic, {"x": X, "y": Y}, seed=seed, cores=c) for seed, c in ((1, 1), (1, 2), (2, 2)))
     assert (once.posterior.theta == again.posterior.theta).all()
     assert not (once.posterior.theta == other.posterior.theta).any()
 
 
+@pytest.mark.slow
 def test_arrays_lists_and_narrow_numbers_are_the_same_data(logistic: rc.Model) -> None:
     whole = drawn(logistic, {"x": X.astype(np.float32), "y": Y}, draws=20)
     listed = drawn(logistic, {"y": Y.tolist(), "x": X.astype(np.float32).tolist()}, draws=20)
     assert (whole.posterior.theta == listed.posterior.theta).all()
 
 
+@pytest.mark.slow
 def test_names_that_a_file_has_for_itself_may_be_the_users_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A block, a parameter and a field called as what a file imports, defines or takes: its draws are the same."""
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -86,6 +90,7 @@ def test_names_that_a_file_has_for_itself_may_be_the_users_too(tmp_path: Path, m
         np.testing.assert_array_equal(one, found[0])
 
 
+@pytest.mark.slow
 def test_columns_of_pandas_and_xarray_name_the_coordinates(logistic: rc.Model) -> None:
     import pandas
 
@@ -100,6 +105,7 @@ def test_columns_of_pandas_and_xarray_name_the_coordinates(logistic: rc.Model) -
         assert (plain.posterior.theta.values == one.posterior.theta.values).all()
 
 
+@pytest.mark.slow
 def test_types_of_pandas_and_datasets_of_xarray_are_the_same_data(logistic: rc.Model) -> None:
     import pandas
 
@@ -124,6 +130,7 @@ def test_types_of_pandas_and_datasets_of_xarray_are_the_same_data(logistic: rc.M
         drawn(logistic, {"x": own[["age", "dose"]].astype("string"), "y": Y}, draws=20)
 
 
+@pytest.mark.slow
 def test_the_tree_is_what_arviz_reads_and_a_file_holds(logistic: rc.Model, tmp_path: Path) -> None:
     import arviz_stats
 
@@ -138,6 +145,7 @@ def test_the_tree_is_what_arviz_reads_and_a_file_holds(logistic: rc.Model, tmp_p
     again.close()
 
 
+@pytest.mark.slow
 def test_draws_are_those_of_the_posterior(logistic: rc.Model) -> None:
     tree = logistic.sample({"x": X, "y": Y}, draws=4000, warmup=300, thin=30, seed=3, step_size=0.02, progress=False)
     assert tree.attrs["doubts"] == ""
@@ -164,6 +172,7 @@ def test_doubts_are_warnings_of_a_category_and_stand_in_the_tree(logistic: rc.Mo
     assert rough == tree.attrs["warnings"].split("\n")
 
 
+@pytest.mark.slow
 def test_what_would_cure_minibatches_is_in_the_tree() -> None:
     model = rc.compile(SGLD, LOGISTIC, sizes={"d": 2}, step_size=0.05, variant="minibatch", batch_size=6)
     tree = drawn(model, {"x": X, "y": Y}, draws=50, warmup=10)
@@ -171,6 +180,7 @@ def test_what_would_cure_minibatches_is_in_the_tree() -> None:
     assert "by the forecast" in tree.attrs["doubts"]
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_its_checkpoint(logistic: rc.Model, tmp_path: Path) -> None:
     data = {"x": X, "y": Y}
     (tmp_path / ".mine").write_text("a file of the user's")
@@ -226,6 +236,7 @@ def test_settings_that_no_run_can_have_are_named(
         logistic.sample({"x": X, "y": Y}, progress=False, **settings)
 
 
+@pytest.mark.slow
 def test_a_refuted_build_is_not_compiled() -> None:
     A = rc.matrix("A", "d", "d", is_="symmetric")
     wrong = rc.Dynamics(name="wrong", state=[theta], H=U, D=[[A]], Q=[[0]])
@@ -241,6 +252,7 @@ def test_what_is_compiled_is_dynamics_and_a_target_or_a_build() -> None:
         rc.compile(SGLD)
 
 
+@pytest.mark.slow
 def test_the_module_is_written_whole(tmp_path: Path) -> None:
     model = rc.compile(SGLD, NORMAL, name="mine", sizes={"d": 2}, step_size=0.1)
     path = model.write(tmp_path / "modules")
@@ -272,6 +284,7 @@ RESPONSE = np.array([0.5, 1.0, -1.0, 2.0, 0.0, 1.5])
 ON_A_PLANE = ROWS @ np.array([1.0, 2.0])
 
 
+@pytest.mark.slow
 def test_what_is_open_without_data_is_decided_at_data_that_are_given(tmp_path: Path) -> None:
     """Exactly, as those of a file are: a residual keeps sigma from 0, and data on a plane have none."""
     (tmp_path / "target.yaml").write_text(REGRESSION)
@@ -287,6 +300,7 @@ def test_what_is_open_without_data_is_decided_at_data_that_are_given(tmp_path: P
         model.sample({"x": ROWS, "y": ON_A_PLANE}, progress=False)
 
 
+@pytest.mark.slow
 def test_what_is_proved_by_the_file_is_decided_again_at_data_that_are_given(tmp_path: Path) -> None:
     """A residual of the file keeps sigma from 0; data on a plane have none, and no posterior."""
     (tmp_path / "target.yaml").write_text(REGRESSION)

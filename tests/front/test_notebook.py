@@ -60,6 +60,7 @@ def test_the_first_use_runs_as_a_notebook_and_shows_its_results(tmp_path: Path) 
     assert "proved" in report
 
 
+@pytest.mark.slow
 def test_progress_is_shown_below_the_cell_and_the_draws_are_those_without(tmp_path: Path) -> None:
     state = (
         "import recipe_compiler as rc\n"
@@ -81,6 +82,7 @@ def test_progress_is_shown_below_the_cell_and_the_draws_are_those_without(tmp_pa
     assert updates[-1]["data"]["text/html"].count("410/410") == 3
 
 
+@pytest.mark.slow
 def test_faults_in_a_cell_are_those_of_the_document(tmp_path: Path) -> None:
     cell = (
         "import recipe_compiler as rc\nx = rc.scalar('x')\nrc.Dynamics(name='k', state=[x], H='y**2', D=[[1]], Q=[[0]])"

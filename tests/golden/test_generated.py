@@ -34,6 +34,7 @@ def test_nothing_else_is_in_generated() -> None:
     assert {path.stem for path in (ROOT / "generated").glob("*.py")} == {path.stem for path in BUILDS}
 
 
+@pytest.mark.slow
 def test_the_text_does_not_depend_on_the_hash_seed() -> None:
     path = ROOT / "specs" / "builds" / "generalised_langevin_gaussian.yaml"
     program = (

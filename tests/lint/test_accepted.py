@@ -97,6 +97,7 @@ def test_every_step_has_its_row() -> None:
     assert functions("accepted_wrong.py") == WRONG.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", marked(RIGHT))
 def test_a_right_step_holds_at_every_size(name: str, step_finding: Callable[..., Finding]) -> None:
     found = step_finding(f"accepted.py:{name}", RIGHT[name])
@@ -104,6 +105,7 @@ def test_a_right_step_holds_at_every_size(name: str, step_finding: Callable[...,
     assert found.decision.tried == (f"holds at d = 1; d = 2; d = 3 ({HOW})", AT_FIXED_SIZES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROVED)
 def test_a_right_step_is_proved_where_the_sizes_are_fixed(name: str, step_finding: Callable[..., Finding]) -> None:
     decision = step_finding(f"accepted.py:{name}", PROVED[name]).decision
@@ -135,6 +137,7 @@ def test_no_mutant_holds_at_any_size(
     assert found.checked_at == ()
 
 
+@pytest.mark.slow
 def test_no_limit_of_small_steps_is_read(read: Callable[..., Lint]) -> None:
     found = read("accepted.py:walk", "sgld_unit")
     assert found.equation.reason.startswith("a step that is accepted or refused is judged as it is")
@@ -167,6 +170,7 @@ OPEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPEN)
 def test_what_is_not_followed_says_why(name: str, step_finding: Callable[..., Finding], tmp_path: Path) -> None:
     body, why = OPEN[name]
@@ -193,6 +197,7 @@ def step(theta, r, U, grad_U, eps, rng):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("partly", [False, True])
 def test_momenta_that_no_step_reads_may_be_left_as_they_are(
     partly: bool, tmp_path: Path, step_finding: Callable[..., Finding]

@@ -73,12 +73,14 @@ def finding(step: str) -> Finding:
     return report.findings[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", PROVED)
 def test_a_right_step_is_proved_at_the_sizes_of_the_build(step: str) -> None:
     decision = finding(step).decision
     assert isinstance(decision, Proved), decision
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", HOLDS)
 def test_a_right_step_holds_where_it_is_followed_at_fewer_rows(step: str) -> None:
     decision = finding(step).decision
@@ -95,6 +97,7 @@ def test_a_wrong_step_is_refuted_by_a_point(step: str) -> None:
     assert decision.witness
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", OPEN)
 def test_what_does_not_tell_is_undecided_by_name(step: str) -> None:
     decision = finding(step).decision
@@ -139,6 +142,7 @@ def step(theta, r, x, y, prior_variance, m, eps, rng):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", ["len(x)", "3", "7"])
 def test_a_number_of_data_that_is_computed_with_is_no_refutation_at_two_rows(
     whole: str, written: Callable[[str], Path]
@@ -153,6 +157,7 @@ def test_a_number_of_data_that_is_computed_with_is_no_refutation_at_two_rows(
     assert any("it computes with the build's N = 569 as a number" in reason for reason in decision.tried)
 
 
+@pytest.mark.slow
 def test_data_that_the_file_holds_are_mapped(written: Callable[[str], Path]) -> None:
     text = """
 X = np.zeros((569, 30))
@@ -206,6 +211,7 @@ def test_a_step_that_writes_into_its_data_is_undecided(written: Callable[[str], 
     assert "it changes its argument y in place" in decision.tried[0]
 
 
+@pytest.mark.slow
 def test_a_gradient_of_the_file_is_its_own(written: Callable[[str], Path]) -> None:
     """It is no gradient of the target, whatever it is called."""
     assert isinstance(decision_on(written(OWN_GRADIENT), "sghmc_gaussian"), Refuted)

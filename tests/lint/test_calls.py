@@ -21,6 +21,7 @@ def steps_in(name: str) -> list[str]:
 KEEPING = [(file, name) for file in ("keeps.py", "unseen.py") for name in steps_in(file)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "name"), KEEPING)
 def test_a_step_that_acts_on_what_it_keeps_is_not_proved(
     file: str, name: str, step_finding: Callable[..., Finding]
@@ -28,6 +29,7 @@ def test_a_step_that_acts_on_what_it_keeps_is_not_proved(
     assert isinstance(step_finding(f"{file}:{name}", "double_well").decision, Undecided)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", steps_in("behind.py"))
 def test_what_is_kept_behind_something_is_seen_or_said_not_to_be(
     name: str, step_finding: Callable[..., Finding]
@@ -38,11 +40,13 @@ def test_what_is_kept_behind_something_is_seen_or_said_not_to_be(
     assert any("still changes from call to call" in one or "cannot be looked at" in one for one in decision.tried)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", steps_in("asks.py"))
 def test_a_step_that_asks_what_a_value_is_is_not_proved(name: str, step_finding: Callable[..., Finding]) -> None:
     assert not isinstance(step_finding(f"asks.py:{name}", "double_well").decision, Proved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", steps_in("careless.py"))
 def test_what_is_kept_and_changes_nothing_is_no_obstacle(name: str, step_finding: Callable[..., Finding]) -> None:
     assert isinstance(step_finding(f"careless.py:{name}", "double_well").decision, Proved)
@@ -65,6 +69,7 @@ def test_what_was_seen_is_said(name: str, says: str, step_finding: Callable[...,
     assert says in decision.tried[0]
 
 
+@pytest.mark.slow
 def test_what_was_followed_is_said(read: Callable[..., Lint]) -> None:
     found = read("careless.py:unused_branch", "double_well")
     line = (STEPS / "careless.py").read_text(encoding="utf-8").splitlines().index("        p = 0 * p") + 1
@@ -85,6 +90,7 @@ RETURNED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RETURNED)
 def test_blocks_in_another_order_are_recognised(
     name: str, read: Callable[..., Lint], step_finding: Callable[..., Finding]
@@ -96,6 +102,7 @@ def test_blocks_in_another_order_are_recognised(
     assert any(order in sentence for sentence in read(f"orders.py:{name}", spec).followed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["without_noise", "gradient_of_the_other"])
 def test_wrong_ones_are_refuted_in_any_order(name: str, step_finding: Callable[..., Finding]) -> None:
     found = step_finding(f"orders.py:{name}", "sghmc").decision
@@ -103,6 +110,7 @@ def test_wrong_ones_are_refuted_in_any_order(name: str, step_finding: Callable[.
     assert any("(r, theta), not (theta, r)" in fact for fact in found.given)
 
 
+@pytest.mark.slow
 def test_what_has_no_order_keeps_that_of_the_document(judged: Callable[..., Report]) -> None:
     found = judged("orders.py:twice_the_same", "sghmc").findings[0]
     assert not found.checked_at

@@ -59,12 +59,14 @@ def test_a_proved_step_exits_0_and_says_that_it_was_run(recipe: Recipe) -> None:
     assert "double_well: proved" in found.out
 
 
+@pytest.mark.slow
 def test_a_refuted_step_exits_1_with_its_witness(recipe: Recipe) -> None:
     found = recipe("lint", f"{STEPS}/wrong.py:cir_noise", "--against", OWN / "gamma.yaml")
     assert found.code == 1
     assert "the residual of the limiting equation = " in found.out
 
 
+@pytest.mark.slow
 def test_an_undecided_step_exits_3_or_0_where_that_is_allowed(recipe: Recipe) -> None:
     step = ("lint", f"{STEPS}/right.py:sgld", "--against", SPECS / "sgld.yaml")
     assert recipe(*step).code == 3
@@ -82,6 +84,7 @@ def test_json_is_one_object_with_the_equation(recipe: Recipe) -> None:
     assert document["claims"][0]["id"] == "lint_update"
 
 
+@pytest.mark.slow
 def test_without_dynamics_the_equation_is_printed_and_nothing_judged(recipe: Recipe) -> None:
     found = recipe("lint", f"{STEPS}/right.py:sgnht", "--map", "xi=scalar")
     assert found.code == 0
@@ -105,12 +108,14 @@ def test_an_opaque_step_without_dynamics_exits_3(recipe: Recipe) -> None:
     assert f"opaque.py:{line}: a comparison" in found.out
 
 
+@pytest.mark.slow
 def test_a_build_judges_a_step_that_is_given_the_gradient_for_every_potential(recipe: Recipe) -> None:
     found = recipe("lint", f"{STEPS}/right.py:sghmc", "--against", ROOT / "specs" / "builds" / "sghmc_gaussian.yaml")
     assert found.code == 0
     assert "judged by the build: U is any function" in found.out
 
 
+@pytest.mark.slow
 def test_a_build_judges_a_step_with_its_own_gradient_by_its_target(recipe: Recipe) -> None:
     build = ROOT / "specs" / "builds" / "sghmc_gaussian.yaml"
     found = recipe("lint", f"{STEPS}/of_builds.py:gaussian", "--against", build)
@@ -119,6 +124,7 @@ def test_a_build_judges_a_step_with_its_own_gradient_by_its_target(recipe: Recip
     assert recipe("lint", f"{STEPS}/of_builds.py:wrong_gaussian", "--against", build).code == 1
 
 
+@pytest.mark.slow
 def test_arguments_are_mapped_to_formulas(recipe: Recipe, sampler: Callable[[str], Path]) -> None:
     path = sampler(
         "import numpy as np\n\n\n"
@@ -186,6 +192,7 @@ def test_emitted_modules_are_refused_by_name(recipe: Recipe) -> None:
     assert "found a module that recipe compile emitted" in found.err
 
 
+@pytest.mark.slow
 def test_no_other_file_of_the_folder_is_run(recipe: Recipe, sampler: Callable[[str], Path], tmp_path: Path) -> None:
     path = sampler("def step(theta, grad_U, eps):\n    return theta - eps * grad_U(theta)\n")
     for name in ("numpy", "json", "random", "sitecustomize", "conftest"):

@@ -376,6 +376,7 @@ def step(x, p, grad_U, eps, rng):
 """
 
 
+@pytest.mark.slow
 def test_a_count_in_an_argument_is_not_proved(tmp_path: Path, step_finding: Callable[..., Finding]) -> None:
     """Each call that is followed is given a function of its own, on which nothing is kept."""
     path = tmp_path / "own.py"

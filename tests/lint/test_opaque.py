@@ -76,6 +76,7 @@ def test_what_has_no_line_is_said(name: str, step_finding: Callable[..., Finding
     assert WITHOUT_LINE[name] in decision.tried[0]
 
 
+@pytest.mark.slow
 def test_what_a_file_prints_goes_nowhere(
     step_finding: Callable[..., Finding], capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,6 +85,7 @@ def test_what_a_file_prints_goes_nowhere(
     assert "hello" not in "".join(capfd.readouterr())
 
 
+@pytest.mark.slow
 def test_an_endless_step_is_interrupted_at_its_line(asking: Callable[..., Binding]) -> None:
     answer = run_step(asking("opaque.py:endless", "sgld"), ({"d": 1}, {"d": 2}), seconds=0.5, total=60)
     first, second = answer.cases
@@ -93,6 +95,7 @@ def test_an_endless_step_is_interrupted_at_its_line(asking: Callable[..., Bindin
     assert second == first
 
 
+@pytest.mark.slow
 def test_a_step_that_ignores_its_timer_ends_at_the_limit_of_all_calls(asking: Callable[..., Binding]) -> None:
     answer = run_step(asking("opaque.py:busy_and_deaf", "sgld"), ({"d": 1},), seconds=0.5, total=2)
     assert answer.file == Untraced("it did not end in 2 s")

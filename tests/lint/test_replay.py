@@ -49,6 +49,7 @@ MOVES = steps_in("hostile_moves.py", "U", "grad_U", "is_number")
 OF_A_GRADIENT = {"last_entry_without_noise", "larger_ones_without_noise", "covariance_doubled", "gradient_of_elsewhere"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MOVES)
 def test_moves_and_vectors_are_run_at_every_size(name: str, step_finding: Callable[..., Finding]) -> None:
     found = step_finding(f"hostile_moves.py:{name}", "sgld" if name in OF_A_GRADIENT else "sgld_unit")

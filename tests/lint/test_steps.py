@@ -99,6 +99,7 @@ def test_every_step_has_its_row() -> None:
     assert functions("wrong.py") - {"gradient"} == WRONG.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_step_holds_at_every_size_looked_at_and_is_not_proved(
     name: str, step_finding: Callable[..., Finding]
@@ -130,6 +131,7 @@ def test_a_wrong_step_is_refuted_at_the_smallest_size_that_shows_it(
     assert found.decision.witness[-1][1] != "0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NO_STEP_SIZE)
 def test_a_step_without_a_step_size_is_not_refuted_for_it(name: str, judged: Callable[..., Report]) -> None:
     spec, why = NO_STEP_SIZE[name]
@@ -141,6 +143,7 @@ def test_a_step_without_a_step_size_is_not_refuted_for_it(name: str, judged: Cal
     assert functions("no_step_size.py") == NO_STEP_SIZE.keys()
 
 
+@pytest.mark.slow
 def test_the_step_size_of_the_equation_is_said(judged: Callable[..., Report], read: Callable[..., Lint]) -> None:
     _, same = judged("right.py:langevin_adjusted", "sgld_unit").findings
     assert isinstance(same.decision, Undecided)
@@ -166,6 +169,7 @@ def test_another_scale_of_eps_is_the_same_equation(judged: Callable[..., Report]
     assert "a step eps being one of 2 eps" in same.decision.tried[0]
 
 
+@pytest.mark.slow
 def test_the_equation_is_shown(read: Callable[..., Lint]) -> None:
     found = read("right.py:sgnht", "sgnht").equation
     assert found.sizes == (("d", 2),)
@@ -220,6 +224,7 @@ def test_no_changed_step_is_proved(old: str, new: str, tmp_path: Path, step_find
     assert not isinstance(step_finding(f"{file}:step", "double_well").decision, Proved)
 
 
+@pytest.mark.slow
 def test_what_jumps_around_a_circle_is_not_proved(step_finding: Callable[..., Finding]) -> None:
     assert isinstance(step_finding("circles.py:goes_round", "torus").decision, Proved)
     found = step_finding("circles.py:piles_up", "torus").decision

@@ -51,6 +51,7 @@ run: {{step_size: 0.01, draws: 10}}
     return load_build(folder / "build.yaml")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("taken_for_granted")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_textbook_model_is_compiled_and_read_back(name: str, tmp_path: Path) -> None:

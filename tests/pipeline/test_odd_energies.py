@@ -67,6 +67,7 @@ SECONDS = 20.0
 """Processor time for one of them, which takes about one; by the moments of its noise the quartic one took 97 s."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["[r, theta]", "[theta, r]"])
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_compiled_and_read_back(name: str, order: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from loaders import load_build
 
 from recipe_compiler.pipeline import compile_build
@@ -30,6 +31,7 @@ data: {file: data.csv, y: y}
 """
 
 
+@pytest.mark.slow
 def test_a_scalar_target_is_compiled_for_a_column(tmp_path: Path) -> None:
     (tmp_path / "level.yaml").write_text(TARGET, encoding="utf-8")
     (tmp_path / "data.csv").write_text("y\n1\n2\n", encoding="utf-8")

@@ -59,6 +59,7 @@ def drawn(folder: Path, dynamics: Mapping[str, str], target: Mapping[str, str], 
 BANANA = "q[0]**2/2 + (q[1] - (q[0]**2 - 1)/2)**2/2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["2", "d"])
 def test_a_target_of_two_coordinates_with_dynamics_of_any_number(tmp_path: Path, shape: str) -> None:
     theta = drawn(tmp_path, PLAIN, {"SHAPE": shape, "ENERGY": BANANA}, {"VALUES": "", "SIZES": "sizes: {d: 2}"})
@@ -66,6 +67,7 @@ def test_a_target_of_two_coordinates_with_dynamics_of_any_number(tmp_path: Path,
     assert abs(theta[:, 1].std() - np.sqrt(1.5)) < 0.15
 
 
+@pytest.mark.slow
 def test_a_scalar_potential_block(tmp_path: Path) -> None:
     dynamics = {**PLAIN, "SHAPE": "scalar", "DIFFUSION": "2"}
     target = {"SHAPE": "scalar", "ENERGY": "(q - 3)**2/2"}
@@ -74,6 +76,7 @@ def test_a_scalar_potential_block(tmp_path: Path) -> None:
     assert abs(theta.std() - 1) < 0.1
 
 
+@pytest.mark.slow
 def test_a_skew_parameter_turns_the_chain_and_leaves_its_law(tmp_path: Path) -> None:
     dynamics = {**PLAIN, "PARAMETERS": "parameters: {J: {shape: [d, d], is: skew}}", "CURL": "J"}
     values = "parameters: {J: {value: [[0, 2, 0], [-2, 0, 1], [0, -1, 0]]}}"
@@ -82,6 +85,7 @@ def test_a_skew_parameter_turns_the_chain_and_leaves_its_law(tmp_path: Path) -> 
     np.testing.assert_allclose(np.cov(theta.T), np.eye(3), atol=0.15)
 
 
+@pytest.mark.slow
 def test_a_size_that_only_a_parameter_has(tmp_path: Path) -> None:
     dynamics = {**PLAIN, "PARAMETERS": "parameters: {B: {shape: [d, k]}}", "DIFFUSION": "B @ B.T + I"}
     values = "parameters: {B: {value: [[1, 0, 1], [0.5, 1, 0]]}}"
@@ -102,6 +106,7 @@ def test_a_name_that_nothing_defines_is_found() -> None:
         check_names("def f(a):\n    return a + k\n")
 
 
+@pytest.mark.slow
 def test_dynamics_of_five_coordinates_take_a_target_of_two_blocks(tmp_path: Path) -> None:
     """Its sizes are read back where they add up to five, and nowhere else."""
     position = "name: five\nstate: {theta: {shape: 5}}\nfunctions: {U: {of: theta, role: potential}}\n"

@@ -82,6 +82,7 @@ def test_an_ill_conditioned_gaussian_is_sampled_from_three_sds_out(folder: Path)
     np.testing.assert_allclose(np.cov(whitened), np.eye(4), atol=4.0 * np.sqrt(2.0 / count))
 
 
+@pytest.mark.slow
 def test_the_mass_is_the_inverse_of_the_covariance(folder: Path) -> None:
     planned = gaussian(folder, "step_size: auto, accept: 0.7, draws: 2000, seed: 5").plan()
     values = dict(planned.document.values)

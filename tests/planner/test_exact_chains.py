@@ -48,6 +48,7 @@ def exact() -> tuple[np.ndarray, np.ndarray]:
     return mean, np.sqrt(second / total - mean**2)
 
 
+@pytest.mark.slow
 def test_they_find_a_bulk_that_no_mode_leads_to() -> None:
     """Within 5 Monte Carlo errors in each of 16 moments: a false alarm in 10^5."""
     at, way = np.full(J + 2, 0.5), np.linspace(-1.0, 1.0, J + 2)
@@ -60,6 +61,7 @@ def test_they_find_a_bulk_that_no_mode_leads_to() -> None:
     assert (found.sd_error < 0.05 * sd).all()
 
 
+@pytest.mark.slow
 def test_what_is_accepted_is_of_u_whatever_slope_proposed_it() -> None:
     """A slope that is not that of U: more moves are refused, and the draws are those of U all the same."""
     S = np.array([[2.0, 0.6], [0.6, 0.5]])
@@ -73,6 +75,7 @@ def test_what_is_accepted_is_of_u_whatever_slope_proposed_it() -> None:
     assert (moments.sd_error < 0.05 * moments.sd).all()
 
 
+@pytest.mark.slow
 def test_chains_that_do_not_agree_are_refused() -> None:
     """Two modes, 40 sds apart."""
     centre = np.array([20.0, 0.0])

@@ -86,6 +86,7 @@ def test_what_was_planned_is_found_again(tmp_path: Path, cache: Cache, planned: 
     assert report == again == without
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change", [("draws: 50", "draws: 51"), ("a, b", "b, a"), ("auto,", "auto, share: 0.01,"), ("step", "seed: 3, step")]
 )
@@ -95,6 +96,7 @@ def test_another_document_is_planned(change: tuple[str, str], tmp_path: Path, ca
     assert planned == ["kept"] * 2
 
 
+@pytest.mark.slow
 def test_a_plan_for_other_rows_is_another(tmp_path: Path, cache: Cache, planned: list[str]) -> None:
     first, _ = plan_of(regression(tmp_path), cache)
     second, _ = plan_of(regression(tmp_path, y=np.roll(Y, 1)), cache)
@@ -102,6 +104,7 @@ def test_a_plan_for_other_rows_is_another(tmp_path: Path, cache: Cache, planned:
     assert first.build != second.build
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", ["compiler", "processor"])
 def test_another_compiler_or_processor_plans(
     other: str, tmp_path: Path, cache: Cache, planned: list[str], monkeypatch: pytest.MonkeyPatch
@@ -121,6 +124,7 @@ def changed(whole: bytes) -> bytes:
     return whole.replace(b"thin", b"thiN", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [cut, changed, lambda _: b""])
 def test_a_damaged_plan_is_made_anew(
     damage: Callable[[bytes], bytes], tmp_path: Path, cache: Cache, planned: list[str]
@@ -137,6 +141,7 @@ def test_a_damaged_plan_is_made_anew(
     assert entry.read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_what_took_too_long_is_tried_again(
     tmp_path: Path, cache: Cache, planned: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,12 +152,14 @@ def test_what_took_too_long_is_tried_again(
     assert planned == ["kept"] * 2
 
 
+@pytest.mark.slow
 def test_what_pilot_chains_measured_is_kept_to_the_bit(tmp_path: Path, cache: Cache) -> None:
     build = regression(tmp_path)
     found = replace(plan_of(build, cache)[0], measured=FIGURES, doubts=("chains are stuck",), damping=0.1 + 0.2)
     assert parts(plan_of_text(plan_text(found), build)) == parts(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [True, False])
 def test_in_python_data_in_memory_are_told_apart(kept: bool, planned: list[str]) -> None:
     model = rc.compile(

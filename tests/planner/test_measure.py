@@ -84,6 +84,7 @@ def test_a_step_is_halved_until_its_bias_is_within_the_share() -> None:
     assert measured(Known(bias=0.15), share=0.1).settings.eps == 0.5
 
 
+@pytest.mark.slow
 def test_a_bias_that_no_step_cures_is_told() -> None:
     with pytest.raises(RunError, match=r"no step size that was tried, at last 0\.00\d+, has every mean and sd"):
         measured(Known(bias=8.0))
@@ -166,6 +167,7 @@ def test_a_scale_sampled_as_its_logarithm_is_thinned_as_its_chains_need(stated: 
     assert planned.run.thin == 2 if stated else planned.run.thin * planned.run.eps > 3.0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("interruptible")
 def test_who_stops_the_pilot_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     model, data = schools()

@@ -41,12 +41,14 @@ def test_another_mode_is_told_with_what_it_holds(share: float, says: str) -> Non
         main_mode(mixture(share), Mode(MEANS[0], "zero"), STARTS, 0)
 
 
+@pytest.mark.slow
 def test_the_plan_is_made_around_the_mode_that_holds_all() -> None:
     for near in (0, 1):
         found = main_mode(mixture(1e-6), Mode(MEANS[near], "zero"), STARTS, 0)
         np.testing.assert_allclose(found.theta, MEANS[0], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_one_mode_stays_however_it_bends() -> None:
     def banana(theta: Array) -> Array:
         rest = theta[1] - theta[0] ** 2 / 2.0
@@ -74,6 +76,7 @@ def test_large_data_are_read_so_often_and_no_more() -> None:
     assert calls < 60
 
 
+@pytest.mark.slow
 def test_a_plan_of_several_modes_is_refused(tmp_path: Path) -> None:
     """All its chains would start around one, agree, and miss half of the target."""
     (tmp_path / "target.yaml").write_text(

@@ -86,6 +86,7 @@ def test_mass_is_the_hessian_and_sds_keep_to_the_share_and_no_more(folder: Path)
     assert 0.05 < off <= np.log(1.1)
 
 
+@pytest.mark.slow
 @plain
 def test_a_smaller_share_is_a_smaller_step(folder: Path) -> None:
     found = [planned(stated(auto=f"auto, share: {share}"), folder).build.run for share in ("0.1", "0.01")]
@@ -93,6 +94,7 @@ def test_a_smaller_share_is_a_smaller_step(folder: Path) -> None:
     assert found[0].thin < found[1].thin
 
 
+@pytest.mark.slow
 @plain
 def test_a_preconditioner_is_the_inverse(folder: Path) -> None:
     build = planned(stated("sgld", "{name: euler}"), folder).build
@@ -102,6 +104,7 @@ def test_a_preconditioner_is_the_inverse(folder: Path) -> None:
     assert 0.01 < 1.0 / np.sqrt(1.0 - eps / 2.0) - 1.0 <= 0.02
 
 
+@pytest.mark.slow
 @plain
 def test_friction_alone_is_matched_where_the_mass_is_stated(folder: Path) -> None:
     own = f"parameters:\n  M_0: {{shape: [d, d], is: positive definite, value: {ROWS}}}\n  c: {{is: nonnegative}}"
@@ -111,6 +114,7 @@ def test_friction_alone_is_matched_where_the_mass_is_stated(folder: Path) -> Non
     np.testing.assert_array_equal(values["M_0"], SIGMA)
 
 
+@pytest.mark.slow
 @plain
 def test_a_scalar_friction_is_about_critical(folder: Path) -> None:
     identity = {"bind: {}": "bind: {M: I, C: c*I}", "parameters:": "parameters:\n  c: {is: nonnegative}"}
@@ -120,6 +124,7 @@ def test_a_scalar_friction_is_about_critical(folder: Path) -> None:
     assert slowest / 2.0 < c < 6.0 * slowest
 
 
+@pytest.mark.slow
 @plain
 def test_what_is_stated_stays(folder: Path) -> None:
     asked = "auto, thin: 3, warmup: 7, draws: 50, chains: 2, seed: 5}\ninit: {theta: mu"
@@ -156,6 +161,7 @@ def test_the_same_build_has_the_same_plan(folder: Path, tmp_path: Path) -> None:
     assert first.build.run == again.build.run
 
 
+@pytest.mark.slow
 @plain
 def test_what_nothing_is_known_of_is_named(tmp_path: Path) -> None:
     text = stated("generalised_langevin", "{name: baoab}", **{"{d: 3}": "{d: 3, k: 2}"})
@@ -163,6 +169,7 @@ def test_what_nothing_is_known_of_is_named(tmp_path: Path) -> None:
         planned(text, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_target_that_bends_is_refused(tmp_path: Path) -> None:
     lines = [line for line in stated(scheme="{name: baoab}").splitlines() if "Sigma" not in line and "mu:" not in line]
     text = "\n".join(lines).replace("gaussian.yaml", "funnel.yaml").replace("{d: 3}", "{d: 4, k: 3}")
@@ -173,6 +180,7 @@ def test_a_target_that_bends_is_refused(tmp_path: Path) -> None:
         planned(text.replace("parameters:", ""), tmp_path)
 
 
+@pytest.mark.slow
 def test_a_mode_that_is_flatter_than_a_quadratic_is_planned_by_chains(tmp_path: Path) -> None:
     found = planned(target_of("sum(theta**4)", tmp_path), tmp_path)
     assert "not by the audit of a quadratic U" in found.says[0]
@@ -183,6 +191,7 @@ def test_a_mode_that_is_flatter_than_a_quadratic_is_planned_by_chains(tmp_path: 
     np.testing.assert_allclose(found.measured.sds, np.sqrt(0.337989), rtol=0.02)
 
 
+@pytest.mark.slow
 def test_a_potential_that_never_rises_is_told(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="U does not rise along a direction from its mode"):
         planned(target_of("norm2(theta)/(1 + norm2(theta))", tmp_path), tmp_path)
@@ -212,6 +221,7 @@ def target_of(potential: str, folder: Path) -> str:
     )
 
 
+@pytest.mark.slow
 def test_a_step_is_as_short_as_where_chains_come_asks(tmp_path: Path) -> None:
     """A Poisson regression without events: 3 sds up U has 120 times its curvature, and no chain comes there."""
     found = planned(target_of("3*exp(theta[0]) + norm2(theta)/20", tmp_path), tmp_path)
@@ -241,6 +251,7 @@ def test_a_wall_beside_a_plateau_is_planned_by_chains(tmp_path: Path) -> None:
     np.testing.assert_allclose(found.measured.sds, [np.sqrt(law @ (x - mean) ** 2), 1.0], rtol=0.02)
 
 
+@pytest.mark.slow
 def test_a_mode_at_10_to_the_11_sds_is_planned(tmp_path: Path) -> None:
     """Differences of a step are rounded there, and its audit ends without an answer; chains are not in need of it."""
     found = planned(target_of("5000*norm2(theta - 1000000000*ones)", tmp_path), tmp_path)

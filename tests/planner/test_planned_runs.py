@@ -40,6 +40,7 @@ def test_an_uncentred_regression_is_sampled_at_the_first_attempt(variant: str) -
     assert ("control variates" in tree.attrs["plan"]) == (variant == "minibatch")
 
 
+@pytest.mark.slow
 def test_what_a_plan_says_is_what_runs() -> None:
     asked = model("full", draws=400)
     planned = asked.plan({"x": X, "y": Y})
@@ -53,6 +54,7 @@ def test_what_a_plan_says_is_what_runs() -> None:
     assert "plan" not in other.attrs
 
 
+@pytest.mark.slow
 def test_a_step_size_is_not_given_twice() -> None:
     with pytest.raises(RunError, match=r"step_size: found 0\.1 for a build with step_size: auto"):
         model("full").sample({"x": X, "y": Y}, step_size=0.1)

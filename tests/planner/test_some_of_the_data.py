@@ -60,6 +60,7 @@ def whitened(fit: xarray.DataTree) -> np.ndarray:
     return (fit["posterior"]["theta"].to_numpy() - mode) @ np.linalg.cholesky(K)
 
 
+@pytest.mark.slow
 def test_a_plan_from_some_of_the_data_samples_the_posterior_of_all(model: rc.Model, few: None) -> None:
     fit = model.sample({"x": X, "y": Y}, progress=False)
     assert isinstance(fit, rc.Fit)
@@ -96,6 +97,7 @@ def test_a_batch_among_some_varies_as_one_among_all(replacement: bool) -> None:
     assert Batches(N, 300, replacement, "as it is").size_among_every == 300
 
 
+@pytest.mark.slow
 def test_the_same_data_as_one_variant_full_are_still_too_many(few: None) -> None:
     model = rc.compile("specs/dynamics/sghmc.yaml", "specs/targets/logistic_regression.yaml", scheme="baoab",
                        step_size="auto", variant="full", sizes={"d": d})  # fmt: skip

@@ -71,6 +71,7 @@ def test_a_plan_that_subtracts_v_of_the_mode_has_the_moments_of_the_target(tmp_p
     assert fit.attrs["trust"].startswith("trust: yes"), fit.attrs["trust"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("taken_for_granted", "without_reading_back")
 def test_walks_with_a_step_above_eps_max_are_no_walks(tmp_path: Path) -> None:
     """2C - eps V is to be positive semidefinite: there is no step beyond, and pilot chains take a shorter one."""

@@ -99,6 +99,7 @@ def outside(panel: Axes) -> int:
     return int(sum(((row > band.y1) | (row < band.y0)).sum() for row in heights))
 
 
+@pytest.mark.slow
 def test_ranks_leave_their_band_where_a_chain_is_elsewhere_and_not_by_chance() -> None:
     phi = np.array([0.8, 0.0])
     alarms = sum(sum(map(outside, panels(pictures_of(draws_of(phi, s), "ranks").figures["ranks"]))) for s in range(10))
@@ -138,6 +139,7 @@ def test_sds_are_in_units_of_those_of_the_target() -> None:
     np.testing.assert_allclose([float(np.asarray(dot.get_xdata())[0]) for dot in dots], expected, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_without_a_forecast_there_is_no_picture_of_it() -> None:
     tree = with_checks()
     del tree["forecast"]
@@ -170,6 +172,7 @@ def test_what_is_no_picture_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         pictures_of(tree)
 
 
+@pytest.mark.slow
 def test_a_run_draws_its_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build, out = str(ROOT / "specs/builds/sghmc_gaussian_baoab.yaml"), str(tmp_path / "runs")
     small = ["run", build, "-o", out, "--draws", "200", "--warmup", "50"]
@@ -190,6 +193,7 @@ def test_a_run_draws_its_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("taken_for_granted")
 def test_the_forecast_of_a_gaussian_is_kept_by_coordinate(tmp_path: Path) -> None:
     """SGLD on N(0, K^-1): F = I - eps K, and S with S = F S F + 2 eps I."""
@@ -249,6 +253,7 @@ def test_predicted_data_stand_beside_those_observed() -> None:
     np.testing.assert_array_equal(first, np.sort(tree["posterior_predictive"]["y"].to_numpy()[0, 0]))
 
 
+@pytest.mark.slow
 def test_what_was_not_drawn_is_not_shown() -> None:
     tree = draws_of(np.array([0.5, 0.0]))
     assert not {"energies", "predictive"} & set(pictures_of(tree).figures)

@@ -277,6 +277,7 @@ def test_shipped_targets(target: str) -> None:
     check(build, point(np.random.default_rng(4)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_variants(name: str, tmp_path: Path) -> None:
     variant = VARIANTS[name]

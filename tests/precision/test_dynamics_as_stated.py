@@ -190,6 +190,7 @@ def compare(what: str, found: np.ndarray, stated: Both) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_variants(name: str, tmp_path: Path) -> None:
     build, rng = build_of(VARIANTS[name], tmp_path), np.random.default_rng(6)
@@ -197,6 +198,7 @@ def test_variants(name: str, tmp_path: Path) -> None:
     check(build, {block.name: FAR * VARIANTS[name].far + rng.standard_normal(2) for block in blocks})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(SHIPPED))
 def test_shipped_dynamics(name: str) -> None:
     build, rng = load_build(SPECS / "builds" / f"{name}.yaml"), np.random.default_rng(6)

@@ -95,6 +95,7 @@ class Energy:
         return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(BY_TARGET))
 def test_the_gradient_is_that_of_the_target(name: str) -> None:
     build = BY_TARGET[name]

@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from fire import FAULTS, fire, fire_builds, fire_wild
 
 
+@pytest.mark.slow
 def test_nobody_sets_the_precision_of_others() -> None:
     alone = "import fire, fire_integrals, fire_moves, flint; assert flint.ctx.prec == 53, flint.ctx.prec"
     ran = subprocess.run([sys.executable, "-c", alone], cwd=Path(__file__).parent, capture_output=True, text=True)
@@ -35,6 +36,7 @@ def test_nothing_is_proved_that_fails_somewhere_and_nothing_refuted_where_it_hol
     assert any(kind == "wild, failing" for kind, _, _ in tally.verdicts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1])
 def test_builds_are_judged_at_their_values(seed: int) -> None:
     tally = fire_builds(8, seed)

@@ -158,6 +158,7 @@ def _infinite() -> tuple[Design, ...]:
     return tuple(design for design in designs if not is_finite(design))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_of_ranks_are_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, planted in FAULTS[fault]:

@@ -71,6 +71,7 @@ def test_the_noise_of_a_word_is_read_back_in_linear_time(tmp_path: Path) -> None
     assert many - more == pytest.approx(4 * (more - few), rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "loop"), [(1000, "for i in range(1000):"), (30_000, "for i in range(d):")])
 def test_a_long_loop_reads_its_size_off_an_array(tmp_path: Path, size: int, loop: str) -> None:
     """The text for every size is read at 1, 2, 3; one with 30,000 in it would be read at 30,000, for two minutes."""

@@ -41,6 +41,7 @@ def with_change(text: Text, change: tuple[str, str]) -> Text:
     return replace(text, module=replace(text.module, text=changed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cycle", CYCLES)
 @pytest.mark.parametrize("target", VALUES)
 def test_texts_as_they_are_emitted_have_no_fault(target: str, cycle: str) -> None:
@@ -48,6 +49,7 @@ def test_texts_as_they_are_emitted_have_no_fault(target: str, cycle: str) -> Non
         text.read()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generator", ["philox", "numpy"])
 @pytest.mark.parametrize("target", ["gaussian", "logistic_regression"])
 def test_other_bits_make_the_same_moves(target: str, generator: str) -> None:

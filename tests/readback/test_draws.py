@@ -19,6 +19,7 @@ def text_of(name: str, which: str) -> Text:
     return replace(found, module=replace(found.module, text=ast.unparse(ast.parse(found.module.text))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GIBBS)
 def test_texts_as_they_are_emitted_have_no_fault(name: str) -> None:
     for text in texts(draws_build(name)).values():

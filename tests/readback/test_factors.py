@@ -85,6 +85,7 @@ def read_changed(metric: str, target: str, old: str, new: str) -> None:
     read(metric, target, replace(module, text=module.text.replace(old, new)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_a_covariance_that_is_written_with_a_factor_is_not_factored_again(form: str) -> None:
     metric, name = FORMS[form]
@@ -253,6 +254,7 @@ WITH_V = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dynamics", WITH_V)
 def test_noise_of_minibatches_is_subtracted_before_the_factor_is_taken(dynamics: str) -> None:
     bound, in_every_step = WITH_V[dynamics]

@@ -37,10 +37,12 @@ def funnel() -> Text:
     return replace(found, module=replace(found.module, text=ast.unparse(ast.parse(found.module.text))))
 
 
+@pytest.mark.slow
 def test_the_text_as_it_is_emitted_has_no_fault() -> None:
     funnel().read()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found(fault: str) -> None:
     text = funnel()

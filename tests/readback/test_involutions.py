@@ -63,6 +63,7 @@ def test_a_fault_is_found_and_named(fault: str) -> None:
     assert says in str(raised.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cycle", [BOTH, OF_MATRICES])
 def test_texts_as_they_are_emitted_have_no_fault(cycle: str) -> None:
     for text in texts(cycle_build("gaussian", cycle)).values():

@@ -39,6 +39,7 @@ def read(module: Module, derivation: Derivation | None = None) -> None:
     read_back(module, derivation or derived(), {}, pinned_sizes(BUILD, module.program))
 
 
+@pytest.mark.slow
 def test_a_step_of_full_matrices_is_read_back() -> None:
     assert ONE_RAT > LARGEST_SYMBOLIC
     read(emitted())

@@ -125,6 +125,7 @@ def test_every_row_is_in_as_many_contiguous_blocks_as_any_other(built) -> None:
     assert batches(program, 5, 2) == [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [2, 20])
 def test_arithmetic_on_float32_data_is_that_of_doubles(built, width: int) -> None:
     """The gradient has y[n]*y[n], whose product in float32 would be rounded to seven digits."""

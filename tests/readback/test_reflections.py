@@ -70,11 +70,13 @@ def off(folder: Path, old: str = "", new: str = "") -> float:
     )
 
 
+@pytest.mark.slow
 def test_shares_are_dirichlet_and_their_sum_is_gamma(tmp_path: Path) -> None:
     """Nothing is allowed for a bias. Ten moments by 64 chains: 5 standard errors are a chance of 5e-5."""
     assert off(tmp_path) < 5.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["a momentum that is turned always", "a reflection at another point"])
 def test_a_fault_is_seen_in_the_law(tmp_path: Path, fault: str) -> None:
     assert off(tmp_path, *FAULTS[fault]) > 7.0

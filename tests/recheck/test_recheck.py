@@ -107,6 +107,7 @@ def test_what_was_certified_is_rechecked(path: Path) -> None:
         assert claim["id"] in RECHECKED or not says[claim["id"]].startswith("rechecked")
 
 
+@pytest.mark.slow
 def test_every_change_is_rejected() -> None:
     random = Random(2015)
     whole = of("sgrhmc_naive")
@@ -214,6 +215,7 @@ claims:
 """
 
 
+@pytest.mark.slow
 def test_what_sympy_prints_is_read(tmp_path: Path) -> None:
     found = written(tmp_path, SPELLED)
     says = dict(recheck.recheck(found))
@@ -257,17 +259,20 @@ Q: [["0"]]
 """
 
 
+@pytest.mark.slow
 def test_a_valley_that_widens_less_than_its_floor_rises_is_let_pass(tmp_path: Path) -> None:
     says = dict(recheck.recheck(written(tmp_path, VALLEY)))  # exp(-x**2) sqrt(pi) exp(x**2/2) has a finite integral
     assert says["normalisable"].startswith("tried")
 
 
+@pytest.mark.slow
 def test_sizes_have_the_positions_that_are_named(tmp_path: Path) -> None:
     says = dict(recheck.recheck(written(tmp_path, POSITION)))
     assert says["stationary"].startswith("rechecked at sizes d = 4; d = 5")
     assert says["normalisable"].startswith("tried at sizes d = 4")
 
 
+@pytest.mark.slow
 def test_a_sum_of_squares_is_rechecked_by_its_gram_matrix(squares: Json) -> None:
     assert dict(recheck.recheck(squares))["d_psd"].endswith("Gram matrices exactly")
 
@@ -326,12 +331,14 @@ def of_data() -> str:
     return json.dumps(certificate(build, check(observed(build))))
 
 
+@pytest.mark.slow
 def test_a_build_that_its_data_decide_is_rechecked_but_for_its_data(of_data: str) -> None:
     says = dict(recheck.recheck(json.loads(of_data)))
     assert "granted, not declared: the 434 data of kidiq.csv: forms of beta of full rank 3" in says["normalisable"]
     assert says["noise_budget"].startswith("rechecked")
 
 
+@pytest.mark.slow
 def test_kinds_of_data_are_facts_of_a_build() -> None:
     build = load_build(ROOT / "specs/builds/cir_categories.yaml")
     found = json.loads(json.dumps(certificate(build, check(observed(build)))))
@@ -358,6 +365,7 @@ def test_facts_of_data_are_of_the_file_named_and_of_one_claim(of_data: str, id_:
     assert rejected(sealed(changed))
 
 
+@pytest.mark.slow
 def test_an_integral_that_its_author_gives_is_granted(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("y\n1\n2\n4\n")
     (tmp_path / "target.yaml").write_text(
@@ -416,6 +424,7 @@ claims: {drift: {x: "-P @ x - S @ P @ x"}}
 """
 
 
+@pytest.mark.slow
 def test_a_point_that_none_drawn_meets_is_searched_for(tmp_path: Path) -> None:
     found = written(tmp_path, MULTINOMIAL)
     assert found["points"]
@@ -463,6 +472,7 @@ def test_a_refutation_without_a_witness_is_rejected() -> None:
     assert rejected(sealed(changed))
 
 
+@pytest.mark.slow
 def test_a_recovered_q_is_rechecked_and_another_rejected(tmp_path: Path) -> None:
     found = written(tmp_path, ROTATION)
     assert dict(recheck.recheck(found))["recovered_q"].startswith("rechecked at sizes d = 1; d = 2; d = 3")
@@ -554,6 +564,7 @@ def test_a_curve_that_leaves_a_bounded_domain_refutes_no_integral(domain: str, p
         recheck.recheck(sealed(changed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["c14_historic_correction", "c16_force_sghmc"])
 def test_what_rests_on_laws_of_functions_is_let_pass(name: str) -> None:
     assert rechecked(ROOT / f"tests/errata/corrected/{name}.yaml")
@@ -741,6 +752,7 @@ def test_huge_powers_end_at_once(exponent: str) -> None:
     assert time.process_time() - start < 5
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early_gets_no_traceback(tmp_path: Path) -> None:
     good = tmp_path / "good.json"
     good.write_text(made(DOCUMENTS[0]), encoding="utf-8")
@@ -903,6 +915,7 @@ def test_what_a_function_of_u_contains_by_is_needed(tmp_path: Path, at: int) -> 
         recheck.recheck(sealed(found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("factor", "fails"), [("5/4", True), ("2", False)])
 def test_the_slope_of_a_sine_in_a_current_is_seen_far_out(factor: str, fails: bool) -> None:
     parts = {"state": [["x", {}], ["y", {}]], "H": f"{factor}*log(1 + x**2 + y**2)", "D": [["1", "0"], ["0", "1"]]}
@@ -919,6 +932,7 @@ def test_a_lyapunov_function_is_rechecked() -> None:
 UPDATES = sorted((ROOT / "tests/mutants/updates").glob("*.yaml"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", UPDATES, ids=lambda path: path.stem)
 def test_updates_are_rechecked_both_ways(path: Path) -> None:
     found, says = json.loads(made(path)), rechecked(path)

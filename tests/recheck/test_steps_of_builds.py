@@ -41,6 +41,7 @@ def test_named_words_are_those_of_the_schemes() -> None:
         assert [(piece, str(share)) for piece, share in recheck.letters(text.split())] == own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [BAOAB, REVERSED, HALF], ids=lambda path: path.stem)
 def test_letters_are_rechecked(path: Path) -> None:
     says = dict(recheck.recheck(of(path)))
@@ -50,6 +51,7 @@ def test_letters_are_rechecked(path: Path) -> None:
     assert says["flow"].startswith("trusted")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "name", "changed"),
     [
@@ -69,6 +71,7 @@ def test_what_the_letters_do_not_say_is_rejected(path: Path, name: str, changed:
         recheck.recheck(sealed(whole))
 
 
+@pytest.mark.slow
 def test_a_word_whose_shares_are_wrong_is_not_proved() -> None:
     whole = of(BAOAB)
     whole["documents"]["build"]["scheme"] = {"split": ["B/2", "A/2", "O", "A/2"]}

@@ -15,11 +15,13 @@ ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "tests/mutants/sgnht_energy.yaml", *sorted((ROOT / "specs").glob("*/sgld*.yaml"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_report_satisfies_the_schema(path: Path) -> None:
     jsonschema.validate(to_json([check(load(path))]), report_schema())
 
 
+@pytest.mark.slow
 def test_a_refutation_carries_its_witness() -> None:
     (document,) = to_json([check(load(FILES[0]))])["documents"]
     claim = next(c for c in document["claims"] if c["id"] == "claimed_stationary")

@@ -59,6 +59,7 @@ Q: [[0, -K], [K, 0]]
 """
 
 
+@pytest.mark.slow
 def test_every_claim_of_the_language_is_asked_where_it_applies(checked: Check) -> None:
     asked = {finding.id for finding in checked(SGRHMC).findings}
     assert {"d_psd", "stationary", "regular", "unique"} <= asked
@@ -138,6 +139,7 @@ def test_fixed_sizes_are_those_looked_at(checked: Check) -> None:
     assert checked(text).verdict is Verdict.PROVED
 
 
+@pytest.mark.slow
 def test_a_claimed_equation_without_d_and_q_is_refuted_by_its_residual(checked: Check) -> None:
     text = """
     state: {theta: {shape: d}, r: {shape: d}}
@@ -200,6 +202,7 @@ def test_a_stratonovich_equation_whose_noise_factor_matters_is_undecided(checked
     assert "factor of D" in tried(checked(text), "claimed_stationary")
 
 
+@pytest.mark.slow
 def test_the_residual_of_the_derivation_is_asked_of_the_second_engine(
     checked: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +218,7 @@ def test_the_residual_of_the_derivation_is_asked_of_the_second_engine(
     assert found.decision.witness
 
 
+@pytest.mark.slow
 def test_a_fault_that_the_first_engine_does_not_see_is_undecided(
     checked: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +231,7 @@ def test_a_fault_that_the_first_engine_does_not_see_is_undecided(
     assert "engines disagree" in tried(checked(SGRHMC), "stationary")
 
 
+@pytest.mark.slow
 def test_an_exception_inside_a_claim_is_undecided(checked: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("planted")

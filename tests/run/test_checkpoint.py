@@ -133,6 +133,7 @@ def test_a_diverged_chain_stays_where_it_ended(full_module: Emitted, build: Buil
     assert all(now == before for now, before, lost in zip(rest.kept, first.kept, first.diverging, strict=True) if lost)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_signals_to_the_real_process(
     number: signal.Signals,
@@ -171,6 +172,7 @@ def test_signals_to_the_real_process(
     assert not list(tmp_path.glob(".*"))
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_no_run_and_leaves_the_checkpoint_before(
     full_module: Emitted, build: Build, data: Data, tmp_path: Path
 ) -> None:
@@ -207,6 +209,7 @@ with Checkpoint(Path({folder!r}), checkpoint_facts({code!r}, build, settings, da
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_what_could_not_be_written_is_written_by_the_next_checkpoint(
     full_module: Emitted, build: Build, data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,6 +301,7 @@ def test_other_data_are_refused(full_module: Emitted, build: Build, data: Data, 
         run(full_module, build, other, tmp_path, replace(build.run, draws=200), resume=True)
 
 
+@pytest.mark.slow
 def test_every_damage_is_seen(full_module: Emitted, build: Build, data: Data, tmp_path: Path) -> None:
     run(full_module, build, data, tmp_path, build.run)
     rng = np.random.default_rng(5)

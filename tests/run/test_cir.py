@@ -55,6 +55,7 @@ def departures(theta: Array, a: Array) -> list[float]:
     return [float(stats.kstest(own, stats.beta(a[k], a[k + 1 :].sum()).cdf).statistic) for k, own in shares]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", [0.05, 1.0])
 def test_shares_are_dirichlet_at_every_step_size(eps: float) -> None:
     """Of seven categories without data, too: sds of 0.3 around means of 0.1, half of the draws below 1e-3."""
@@ -64,6 +65,7 @@ def test_shares_are_dirichlet_at_every_step_size(eps: float) -> None:
     assert max(departures(theta, SPARSE)) < 2.7 / np.sqrt(len(theta))  # 1e-6 of one share
 
 
+@pytest.mark.slow
 def test_minibatches_leave_the_mean_and_widen_the_variance_as_forecast() -> None:
     """theta has the mean a and the variance a + tanh(eps/2) Var[A], A drawn without replacement, whatever eps."""
     eps, n = 0.5, 100

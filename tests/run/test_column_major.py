@@ -46,6 +46,7 @@ def written(folder: Path, *, mapped: bool) -> tuple[Build, Emitted]:
     return build, load_text(module.name, module.text)
 
 
+@pytest.mark.slow
 def test_the_layout_changes_rounding_alone(folder: Path) -> None:
     draws: list[np.ndarray] = []
     for mapped, column_major in ((False, ("x",)), (True, ())):

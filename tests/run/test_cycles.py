@@ -99,6 +99,7 @@ def test_a_double_well_is_drawn_from_exactly(cycle: str, eps: float) -> None:
     assert max(found.values()) < MOST, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", [0.2, 0.35])
 def test_a_path_that_is_accepted_by_its_work_draws_from_it_exactly(eps: float) -> None:
     build = load_build(PATH)
@@ -109,6 +110,7 @@ def test_a_path_that_is_accepted_by_its_work_draws_from_it_exactly(eps: float) -
     assert max(found.values()) < MOST, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generator", ["philox", "numpy"])
 def test_other_bits_draw_from_it_exactly(generator: str) -> None:
     change = ("variant: full", f"variant: full\nnoise: {{generator: {generator}}}")
@@ -139,6 +141,7 @@ WRONG = {
 """Fault to a cycle, a step size and what of the text is replaced."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", WRONG)
 def test_a_wrong_move_is_seen_at_this_length(fault: str) -> None:
     cycle, eps, (old, new) = WRONG[fault]
@@ -153,6 +156,7 @@ def test_without_a_flip_chains_are_as_far_off_as_plain_numpy_has_it() -> None:
     assert abs(found.value - 1.091) < MOST * np.hypot(0.001, max(found.over_time, found.between))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cycle", "eps", "shape"),
     [
@@ -171,6 +175,7 @@ def test_a_gaussian_of_matrices_that_do_not_commute_is_drawn_from_exactly(cycle:
     assert off(second_moments(draws), COVARIANCE) < MOST
 
 
+@pytest.mark.slow
 def test_scale_moves_draw_positive_coordinates_exactly() -> None:
     """theta = S omega, S ~ Gamma(10, 1) and omega ~ Dirichlet(8, 12, 7): E theta_j^m = E S^m E omega_j^m."""
     build = load_build(SCALED_CATEGORIES)

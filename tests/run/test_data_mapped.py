@@ -334,6 +334,7 @@ def peak(file: Path, how: str, rows: int) -> int:
     return int(memory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["array", "table", "parquet"])
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, how: str) -> None:
     found: list[int] = []

@@ -67,6 +67,7 @@ PARAMETERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("a", PARAMETERS)
 def test_shares_have_the_laws_of_dirichlet(a: tuple[float, ...]) -> None:
     """Each share is Beta(a_k, the others), each of two among the two of them Beta(a_i, a_j), and t is N(0, 1)."""
@@ -102,6 +103,7 @@ def reference_log_gamma(a: float, bits: Iterator[int], normals: Iterator[float])
             return math.log(d * v) + (math.log(uniform()) / a if a < 1.0 else 0.0)
 
 
+@pytest.mark.slow
 def test_a_draw_takes_the_words_of_its_stream_in_order() -> None:
     """Gammas of all shares, then the normal of their level, as the textbook has them; the next draw goes on."""
     a = (0.3, 2.5, 1.0)
@@ -133,6 +135,7 @@ def allocations(alpha: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
     return every, np.exp(logs.sum(axis=1) - logsumexp(logs.sum(axis=1)))
 
 
+@pytest.mark.slow
 def test_a_mixture_of_unknown_weights_has_its_allocations_and_weights() -> None:
     alpha = np.array([2.0, 1.0, 0.5])
     build = load_build(ROOT / "specs/builds/gibbs_weights.yaml")
@@ -164,6 +167,7 @@ def test_a_mixture_of_unknown_weights_has_its_allocations_and_weights() -> None:
     assert np.all(np.abs(halves.mean(axis=0)) < 8 * halves.std(axis=0, ddof=1) / np.sqrt(8))  # over time, too
 
 
+@pytest.mark.slow
 def test_lp_of_shares_that_are_no_doubles_is_a_number() -> None:
     """log w of w = 0 is that of its variables: 0 log 0 in the place of it is no number, and log 0 none that is told."""
     build = load_build(ROOT / "specs/builds/gibbs_weights.yaml")

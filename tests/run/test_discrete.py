@@ -58,6 +58,7 @@ def allocations() -> tuple[np.ndarray, np.ndarray]:
     return every, np.exp(logs - logsumexp(logs))
 
 
+@pytest.mark.slow
 def test_allocations_of_a_finite_mixture_have_their_probabilities() -> None:
     build = draws_build("mixture")
     draws = drawn(build, thin=4)
@@ -134,6 +135,7 @@ def test_rows_are_stored_as_integers_and_numbers_tell_of_those_that_move() -> No
     assert summary.tails == ()
 
 
+@pytest.mark.slow
 def test_the_log_likelihood_of_a_datum_is_that_of_its_component() -> None:
     build = draws_build("mixture")
     draws = drawn(build, chains=2, draws=20)
@@ -182,6 +184,7 @@ DP = (
 )
 
 
+@pytest.mark.slow
 def test_a_dirichlet_process_mixture_by_sticks_has_its_allocations() -> None:
     build = draws_build("four_sticks", *DP)
     draws = drawn(build, thin=4, draws=30_000)
@@ -199,6 +202,7 @@ def test_a_dirichlet_process_mixture_by_sticks_has_its_allocations() -> None:
         assert np.max(error) < 0.01
 
 
+@pytest.mark.slow
 def test_tails_of_logits_are_not_those_of_shares() -> None:
     """alpha may be small, and a stick is then near 1: its logit has a heavy tail, the stick is bounded."""
     build = draws_build("four_sticks", *DP)

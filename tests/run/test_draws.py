@@ -94,6 +94,7 @@ def data_of(build: Build) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([rows[name] for name in "abc"], axis=1), rows["y"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cycle",
     [
@@ -137,6 +138,7 @@ def test_every_family_is_drawn_by_its_law() -> None:
     assert np.max(np.abs(correlations)) < 6 / np.sqrt(len(theta))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cycle",
     [
@@ -169,6 +171,7 @@ def test_a_run_is_the_same_bits_however_it_is_cut_into_calls(cycle: str) -> None
         assert len(np.unique(theta[:, 1:, 3])) == 3 * theta[:, 1:, 3].shape[1]
 
 
+@pytest.mark.slow
 def test_a_move_is_done_in_each_nth_cycle_from_the_first_on() -> None:
     """Also where a draw is kept of each second cycle alone."""
     build = regression("[{draw: beta, every: 3}, {draw: tau, every: 2, repeat: 2}]")
@@ -180,6 +183,7 @@ def test_a_move_is_done_in_each_nth_cycle_from_the_first_on() -> None:
             assert np.all(moved == due)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generator", ["philox", "numpy"])
 def test_other_bits_draw_normals_and_refuse_what_takes_words_as_it_goes(generator: str) -> None:
     noise = f"noise: {{generator: {generator}}}\n"

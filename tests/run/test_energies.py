@@ -68,6 +68,7 @@ def test_every_energy_is_that_of_its_formula(tree: xarray.DataTree) -> None:
     np.testing.assert_array_equal(tree["constant_data"]["x"], X)
 
 
+@pytest.mark.slow
 def test_leave_one_out_is_that_of_the_exact_posterior(model: rc.Model) -> None:
     """elpd_loo = sum_n log p(y_n | all other y): a Gaussian's, where the posterior is one."""
     tree = quietly(lambda: model.sample({"x": X, "y": Y}, progress=False, draws=3000, thin=20))
@@ -83,6 +84,7 @@ def test_leave_one_out_is_that_of_the_exact_posterior(model: rc.Model) -> None:
     assert abs(float(arviz_stats.loo(tree).elpd) - exact) < 0.2
 
 
+@pytest.mark.slow
 def test_the_log_prior_is_of_the_blocks_as_declared(tmp_path: Path, taken_for_granted: None) -> None:
     """tau = exp(u): the Jacobian is in lp, as it is of u, and in no prior."""
     target = tmp_path / "scale.yaml"
@@ -103,6 +105,7 @@ def test_the_log_prior_is_of_the_blocks_as_declared(tmp_path: Path, taken_for_gr
     np.testing.assert_allclose(tree["sample_stats"]["lp"], prior + jacobian + likelihood.sum(axis=2), rtol=1e-11)
 
 
+@pytest.mark.slow
 def test_the_log_likelihood_is_kept_where_it_is_small_or_asked_for(
     model: rc.Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,6 +119,7 @@ def test_the_log_likelihood_is_kept_where_it_is_small_or_asked_for(
     assert "log_likelihood" in quietly(lambda: model.sample(given, progress=False, log_likelihood=True)).children
 
 
+@pytest.mark.slow
 def test_a_target_without_data_has_no_log_likelihood_to_ask_for(taken_for_granted: None) -> None:
     normal = rc.Target(name="normal", state=[theta], potential=theta.T @ theta / 2)
     model = rc.compile(SGHMC, normal, step_size=0.2, draws=10, warmup=2, chains=2, sizes={"d": 2}, parameters={M: MASS})

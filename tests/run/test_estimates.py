@@ -104,6 +104,7 @@ def plain(make: Callable[..., Made]) -> Made:
     return make()
 
 
+@pytest.mark.slow
 def test_the_gradient_of_all_data_is_that_of_the_target(plain: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     theta = np.array([0.3, -0.7])
     np.testing.assert_allclose(plain.of.full(theta), full_gradient(theta), rtol=1e-13)
@@ -135,6 +136,7 @@ def test_a_batch_of_all_data_has_no_noise(plain: Made) -> None:
     np.testing.assert_array_equal(gradient_noise(plain.of, np.zeros(2), N, "without replacement"), 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["without replacement", "with replacement", "contiguous"])
 def test_v_hat_of_a_sample_is_unbiased(plain: Made, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     theta = np.array([0.3, -0.7])
@@ -146,6 +148,7 @@ def test_v_hat_of_a_sample_is_unbiased(plain: Made, kind: str, monkeypatch: pyte
     assert np.all(4.5 * error < 0.1 * abs(exact).max())
 
 
+@pytest.mark.slow
 @unread
 @pytest.mark.parametrize("kind", ["without replacement", "with replacement", "contiguous"])
 def test_control_variates_are_unbiased_wherever_the_mode_is(make: Callable[..., Made], kind: str) -> None:
@@ -161,6 +164,7 @@ def test_control_variates_are_unbiased_wherever_the_mode_is(make: Callable[..., 
         np.testing.assert_allclose(found.mean(axis=0), full_gradient(theta), rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.slow
 @unread
 def test_control_variates_at_the_mode_have_the_less_noise_the_closer(make: Callable[..., Made], plain: Made) -> None:
     cv = make("minibatch: {control_variates: mode}")
@@ -174,6 +178,7 @@ def test_control_variates_at_the_mode_have_the_less_noise_the_closer(make: Calla
     assert near < 1e-3 * np.trace(gradient_noise(plain.of, mode, n, "without replacement"))
 
 
+@pytest.mark.slow
 @unread
 def test_builds_with_nothing_to_estimate_are_left_alone(plain: Made, make: Callable[..., Made]) -> None:
     assert not estimates(plain.build)
@@ -184,6 +189,7 @@ def test_builds_with_nothing_to_estimate_are_left_alone(plain: Made, make: Calla
     assert [parameter.name for parameter in alone.parameters] == []
 
 
+@pytest.mark.slow
 @unread
 def test_the_budget_of_an_estimated_v_is_left_to_the_run_and_demanded_there(
     make: Callable[..., Made], tmp_path: Path
@@ -208,6 +214,7 @@ def mode_of(made: Made) -> np.ndarray:
     return find_mode(gradients_of_target(made).full, [Start("zero", np.zeros(2))]).theta
 
 
+@pytest.mark.slow
 def test_the_budget_is_undecided_where_d_depends_on_the_state(tmp_path: Path) -> None:
     riemann = (SPECS / "dynamics/sgld.yaml").read_text()
     riemann = riemann.replace("D: {shape: [d, d], is: positive semidefinite}", "a: {is: positive}")
@@ -234,6 +241,7 @@ log_likelihood: -(x.T - theta).T @ (x.T - theta)/2
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "minibatch"), [("dense", ""), ("diagonal", ""), ("dense", "minibatch: {blocks: contiguous}")]
 )

@@ -109,6 +109,7 @@ def test_stable_functions_do_not_overflow() -> None:
     np.testing.assert_allclose(evaluate(Apply("softplus", (v,), COLUMN), at), [[0.0], [math.log(2)], [1e4]])
 
 
+@pytest.mark.slow
 def test_draws_have_the_covariance_asked_for() -> None:
     draw = Normal(A, COLUMN)
     at = Point(AT.names, AT.sizes, np.random.default_rng(0))

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 from cycles import cycle_build, texts
 from loaders import load_build
 
@@ -23,6 +24,7 @@ def drawn(build: Build, **settings: object) -> Draws:
     return sample(load_text(module.name, module.text), build, run, load_data(build.data, build.target))
 
 
+@pytest.mark.slow
 def test_guards_are_counted_by_draws_and_refuse() -> None:
     """A step too long for the neck: what was refused by a guard stands where it stood, and has no acceptance."""
     build = load_build(FUNNEL)

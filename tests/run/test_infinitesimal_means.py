@@ -90,6 +90,7 @@ def test_momenta_of_another_law_are_seen() -> None:
     assert "of its sd" in found.says
 
 
+@pytest.mark.slow
 def test_euler_steps_miss_zero_by_what_the_closed_form_says() -> None:
     """SGLD at eps = 0.1: theta is N(mu, S), S = F S F^T + 2 eps D, and E L(theta theta^T) = -D A S - S A D + 2 D."""
     from scipy.linalg import solve_discrete_lyapunov
@@ -113,6 +114,7 @@ def test_euler_steps_miss_zero_by_what_the_closed_form_says() -> None:
     assert infinitesimal_means(module, inputs, draws) is None  # theta alone is judged by Stein's identity
 
 
+@pytest.mark.slow
 def test_false_alarms_are_as_rare_as_stated() -> None:
     """200 runs of 4 correlated chains of 400 draws, 12 means each: one in 1000 is stated; 4 or more are p < 1e-4."""
     rng, flagged = np.random.default_rng(0), 0
@@ -197,6 +199,7 @@ def turned(moment: Moment) -> Tensor:
     return Tensor(moment.value.free, (Term(-first.coefficient, first.factors), *others))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["sghmc_gaussian", "sgnht_gaussian", "generalised_langevin_gaussian", "sghmc_logistic"]
 )

@@ -66,6 +66,7 @@ def test_formulas_of_init_are_evaluated(build: Build) -> None:
     np.testing.assert_array_equal(r[0], [1.0, 1.0])
 
 
+@pytest.mark.slow
 def test_draws_of_init_differ_from_chain_to_chain_and_have_their_law(build: Build) -> None:
     theta, _ = starts(build, chains=4000)
     assert theta.shape == (4000, 2)
@@ -89,6 +90,7 @@ def test_the_potential_block_starts_overdispersed(build: Build) -> None:
     np.testing.assert_array_equal(r, 0.0)
 
 
+@pytest.mark.slow
 def test_a_gaussian_block_starts_from_its_law(build: Build) -> None:
     _, r = starts(with_law(build), chains=4000, gaussian=("r",))
     covariance = np.linalg.inv(PRECISION)

@@ -49,6 +49,7 @@ sys.exit(130 if draws.interrupted else 0)
 """
 
 
+@pytest.mark.slow
 def test_draws_survive_ctrl_c(full_module: Emitted, tmp_path: Path) -> None:
     out = tmp_path / "draws.nc"
     module = Path(module_of(full_module).__file__ or "")

@@ -118,6 +118,7 @@ KINDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("generator", "drawn"), KINDS)
 def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     generator: str, drawn: str, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -174,6 +175,7 @@ def test_a_killed_process_is_continued_with_the_same_bits(generator: str, made: 
     assert same(rest, drawn_by(module, build))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drawn", ["replacement: false", "all"])
 def test_calls_of_run_go_on_where_the_one_before_ended(drawn: str, made: Made) -> None:
     """One draw a call, or all in one: the same bits, but for a gradient that is not passed on."""
@@ -212,6 +214,7 @@ def test_a_chain_begins_with_the_gradient_of_a_minibatch_at_its_state(made: Made
     assert not np.array_equal(chain.batch_state, before)
 
 
+@pytest.mark.slow
 def test_a_word_that_carries_no_gradient_on_keeps_none(made: Made) -> None:
     module, build = made(name="aboba")
     assert module.first_values is None

@@ -80,6 +80,7 @@ def test_a_file_is_refused_with_row_and_column(build: Build) -> None:
         load_data(build.data, build.target)
 
 
+@pytest.mark.slow
 def test_the_build_is_proved_and_says_what_is_looked_at(build: Build) -> None:
     report = check(build)
     (found,) = [finding for finding in report.findings if finding.id == "assumptions"]
@@ -87,6 +88,7 @@ def test_the_build_is_proved_and_says_what_is_looked_at(build: Build) -> None:
     assert report.verdict.value == "proved"
 
 
+@pytest.mark.slow
 def test_the_emitted_file_looks_at_them_too(build: Build) -> None:
     module = compile_build(build, check(build), cache=NOTHING)
     sample = vars(module_of(load_text(module.name, module.file)))["sample"]

@@ -96,6 +96,7 @@ def test_a_chain_draws_the_same_whatever_the_number_of_chains(
     assert np.unique(many[:, -1, 0]).size == 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lanes", [False, True])
 def test_neither_the_number_of_chains_nor_of_threads_changes_a_draw(
     module: Callable[[int], Emitted], *, lanes: bool

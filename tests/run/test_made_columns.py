@@ -285,6 +285,7 @@ def test_formulas_of_python_are_the_same(tmp_path: Path) -> None:
     np.testing.assert_array_equal(data_of(stated.document).fields[0].values, data_of(own).fields[0].values)
 
 
+@pytest.mark.slow
 def test_a_run_is_made_again_bit_for_bit(tmp_path: Path) -> None:
     build(tmp_path, "z: standardise(log(a)), zb: z*b", "z, zb")
     with granted(), warnings.catch_warnings():

@@ -98,6 +98,7 @@ def test_what_is_no_mode_is_refused_with_what_was_met(gradient: Slope, problem: 
     assert "no minimum of U was found: from here" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_where_no_minimum_is_found_the_coordinate_is_named_that_u_falls_along() -> None:
     """A scale with coefficients of its own: with all of them at their mean, U falls by 2 with log tau without end."""
 
@@ -116,6 +117,7 @@ def test_where_no_minimum_is_found_the_coordinate_is_named_that_u_falls_along() 
         find_mode(slope, starts)
 
 
+@pytest.mark.slow
 def test_a_cleft_is_no_minimum() -> None:
     """Coefficients that begin where they are all the same draw their scale to zero; from others there is a minimum."""
     rng = np.random.default_rng(20261123)

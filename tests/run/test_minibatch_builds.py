@@ -82,6 +82,7 @@ def loaded(folder: Path, emitted: Emitted) -> np.ndarray:
     return draws(emitted, written(folder, TABLE))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(MAPPED))
 def test_mapped_data_give_the_same_bits(folder: Path, emitted: Emitted, loaded: np.ndarray, kind: str) -> None:
     if kind == "parquet":
@@ -93,6 +94,7 @@ def test_mapped_data_give_the_same_bits(folder: Path, emitted: Emitted, loaded: 
     np.testing.assert_array_equal(draws(emitted, written(folder, MAPPED[kind])), loaded)
 
 
+@pytest.mark.slow
 @unread
 def test_float32_storage_of_what_it_holds_changes_rounding_alone(folder: Path, loaded: np.ndarray) -> None:
     narrow = written(folder, f"{TABLE}, dtype: float32")
@@ -115,6 +117,7 @@ def test_contiguous_blocks_are_run(folder: Path, loaded: np.ndarray) -> None:
     assert not np.array_equal(found, draws(module, written(folder, f"{TABLE}, shuffle: 4", "blocks: contiguous")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "names"), [("minibatch: {control_variates: mode}", 2), ("gradient_noise: {V: estimate}", 1)]
 )

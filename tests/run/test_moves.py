@@ -66,6 +66,7 @@ def same(one: Draws, other: Draws) -> bool:
 SHAPES = [*((*own, "shipped") for own in ONE_OF_EACH.values()), ("gaussian", "between", "scheduled")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "cycle", "shape"), SHAPES)
 def test_calls_of_run_go_on_where_the_one_before_ended(target: str, cycle: str, shape: str) -> None:
     """U and the gradient that a call begins with are those that the one before left, to the last bit."""
@@ -184,6 +185,7 @@ def test_acceptance_is_the_probability_that_a_move_is_taken(target: str, cycle: 
     assert 0.2 < told.mean() < 0.98
 
 
+@pytest.mark.slow
 def test_a_cycle_that_refuses_nothing_tells_of_no_acceptance() -> None:
     module, build = made("gaussian", "steps")
     assert not module.accepts
@@ -204,6 +206,7 @@ def half_line(tmp_path: Path) -> tuple[Emitted, Build]:
     return load_text(module.name, module.text), build
 
 
+@pytest.mark.slow
 def test_proposals_where_U_is_no_number_are_refused_and_the_law_is_exact(half_line: tuple[Emitted, Build]) -> None:
     module, build = half_line
     draws = drawn(module, build, step_size=0.6, draws=40_000, chains=16)
@@ -230,6 +233,7 @@ def test_a_start_where_U_is_no_number_ends_the_chain(half_line: tuple[Emitted, B
 WALKED = '[{refresh: r}, {involution: {theta: theta + w, w: -w}, draws: {w: {shape: d, law: "N(0, I/4)"}}}]'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cycle", "hint"), [("hmc", "a smaller step size"), (WALKED, "draws of involutions")])
 def test_a_chain_that_stands_still_for_fifty_moves_is_stuck(cycle: str, hint: str) -> None:
     """A chain of three, though all else of it is as it should be."""

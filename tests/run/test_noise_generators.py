@@ -107,6 +107,7 @@ def drawn(module: Emitted, inputs: Inputs, chains: list[Chain], cores: int = 1, 
     return np.stack([chain.draws[0] for chain in chains])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["registers", "chunks"])
 def test_numpy_draws_what_the_loop_in_numpy_draws(made, shape: str) -> None:
     """Bit for bit: with eps = 1/2 and D = I all products are exact, so that no compiler can round otherwise."""
@@ -145,6 +146,7 @@ def philox_normals(key: int, chain: int, step: int, count: int) -> np.ndarray:
     return np.array(found[:count])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["registers", "chunks"])
 def test_philox_noise_is_a_function_of_key_chain_step_and_place(made, shape: str) -> None:
     module, build = made(shape, "philox")
@@ -185,6 +187,7 @@ def test_a_philox_chain_can_start_anywhere(made) -> None:
     np.testing.assert_array_equal(drawn(module, rest, [later])[0][:20], whole[20:])
 
 
+@pytest.mark.slow
 def test_lanes_of_philox_draw_what_every_chain_draws_alone(made) -> None:
     module, _ = made("registers", "philox")
     inputs = inputs_of(module, thin=3, draws=40)
@@ -202,6 +205,7 @@ def test_a_generator_of_numpy_has_no_lanes(made) -> None:
         sample(module, build, replace(build.run, lanes=True), Data(()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("generator", ["philox", "numpy"])
 def test_chains_have_the_law_of_the_step(made, shape: str, generator: str) -> None:
@@ -224,6 +228,7 @@ def test_chains_have_the_law_of_the_step(made, shape: str, generator: str) -> No
     assert abs(neighbours) <= 5.0 * variance / math.sqrt(n * (theta.shape[-1] - 1) / theta.shape[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("generator", ["philox", "numpy"])
 def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(

@@ -10,6 +10,7 @@ import recipe_compiler as rc
 SPECS = Path(__file__).parents[2] / "specs"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("interruptible", "without_reading_back")
 @pytest.mark.filterwarnings("ignore:chain . is stuck")  # far out on a tail of the banana, as chains of this step may be
 def test_trajectories_that_overflow_are_not_taken() -> None:

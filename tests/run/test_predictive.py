@@ -62,6 +62,7 @@ def tree(model: rc.Model) -> xarray.DataTree:
     return drawn(model)
 
 
+@pytest.mark.slow
 def test_posterior_data_have_the_law_that_is_stated(tree: xarray.DataTree) -> None:
     """(y~ - x beta)/sigma is N(0, 1) and independent: 24,000 of them, by Kolmogorov's distance at 1e-6."""
     beta, sigma = (tree["posterior"][name].to_numpy() for name in ("beta", "sigma"))
@@ -80,6 +81,7 @@ def test_the_prior_is_drawn_from_what_is_stated(tree: xarray.DataTree) -> None:
     assert stats.kstest((residual / prior["sigma"].to_numpy()[..., None]).ravel(), "norm").pvalue > 1e-6
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_data(model: rc.Model, tree: xarray.DataTree) -> None:
     again = drawn(model, cores=1)
     for group in ("posterior_predictive", "prior", "prior_predictive"):
@@ -95,6 +97,7 @@ def test_what_is_observed_stands_apart(tree: xarray.DataTree) -> None:
     np.testing.assert_allclose(tree["log_likelihood"]["y"], exact, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -122,6 +125,7 @@ def test_densities_that_are_not_the_law_of_the_data_are_refused(tmp_path: Path, 
         predictive_of(load_target(of_two_fields(tmp_path, law)))
 
 
+@pytest.mark.slow
 def test_a_field_is_drawn_after_those_that_its_law_names(tmp_path: Path) -> None:
     """w | y ~ N(2 y, 0.01^2) follows the y that is drawn, not the one observed."""
     file = of_two_fields(tmp_path, "normal(w, 2*y, 0.01) + normal(y, x @ beta, sigma)")
@@ -144,6 +148,7 @@ def of_two_fields(folder: Path, law: str) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_prior_that_cannot_be_drawn_is_left_out_with_the_reason(tmp_path: Path) -> None:
     other = TARGET.replace("exponential(sigma, 3)", "normal(sigma, 0, 1)")
     tree = drawn(made(tmp_path, other, draws=10, warmup=2))
@@ -181,6 +186,7 @@ def test_a_law_of_entries_is_not_drawn_of_a_block_in_a_set(tmp_path: Path, block
     assert f"{prior.split('(')[0]} of W is cut off by its domain" in found.why_no_prior
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # of pandas, in arviz_stats.compare
 def test_the_calls_of_arviz(tree: xarray.DataTree, tmp_path: Path) -> None:
     file = rc.Fit.of(tree).save(tmp_path / "run.nc")
@@ -219,6 +225,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> xarray.DataTree:
     return drawn(made(tmp_path_factory.mktemp("plain"), text))
 
 
+@pytest.mark.slow
 def test_a_target_without_named_densities_has_the_calls_that_need_none(plain: xarray.DataTree) -> None:
     said = plain.attrs["left_out"]
     assert "posterior_predictive is left out: log_likelihood of regression: found none, expected a summand" in said

@@ -155,6 +155,7 @@ def test_what_is_kept_is_found_by_a_process_without_the_first_module(
     assert ran(renamed) == ["1", drawn], "functions that are what they were are not compiled again"
 
 
+@pytest.mark.slow
 def test_names_are_the_same_in_every_process() -> None:
     """Sets are written in order: hashes of strings differ from process to process."""
     text = TEXT.replace("return TABLE", "return (x in {'a', 'b', 'c'}) + TABLE")

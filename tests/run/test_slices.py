@@ -50,6 +50,7 @@ def of_sticks(count: int, moves: str = OF_STICKS) -> Build:
     )
 
 
+@pytest.mark.slow
 def test_a_dirichlet_process_mixture_by_slices_has_its_allocations() -> None:
     draws = drawn(of_sticks(STICKS), thin=4, draws=30_000)
     z = draws.block("theta")[:, draws.warmup :, 2 * STICKS + 1 :].reshape(8, -1, 6, STICKS).argmax(axis=3)
@@ -65,6 +66,7 @@ def test_a_dirichlet_process_mixture_by_slices_has_its_allocations() -> None:
         assert np.max(error) < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", ["a/2 - ones", "a", "-a", "3*a", "ones"])
 def test_a_row_has_its_law_whatever_it_is_sliced_by(weights: str) -> None:
     """Weights are those of the law, its inverse, alike: each keeps it, and more slowly by some than by others."""
@@ -76,6 +78,7 @@ def test_a_row_has_its_law_whatever_it_is_sliced_by(weights: str) -> None:
     assert stats.chisquare(counts, len(k) * softmax((1, 0, 1.5))).pvalue > LEAST
 
 
+@pytest.mark.slow
 def test_one_slice_moves_a_row_with_the_probabilities_of_its_kernel() -> None:
     """K(k, l) = int_0^w_k 1[u < w_l] f_l/sum_j(f_j 1[u < w_j]) du/w_k, counted over the pairs of draws in a row."""
     build = draws_build("by_a_third", ONE_OF_THREE, "[{draw: k, slice: a/3}]", "parameters: {a: {value: [1, -2, 4]}}")
@@ -93,6 +96,7 @@ def test_one_slice_moves_a_row_with_the_probabilities_of_its_kernel() -> None:
         assert stats.chisquare(after, after.sum() * K[begin]).pvalue > LEAST
 
 
+@pytest.mark.slow
 def test_levels_below_what_no_place_holds_are_counted() -> None:
     """A level is below where w[z] exp(-E) < left: of one row at its place, with probability min(1, left/w)."""
     build = draws_build(
@@ -115,6 +119,7 @@ def test_levels_below_what_no_place_holds_are_counted() -> None:
     assert f"draws by slices that reach what no place holds: {few}, in 240000 cycles" in summarise(tree, draws).notes
 
 
+@pytest.mark.slow
 def test_a_draw_that_is_not_due_counts_nothing() -> None:
     moves = '[draw: k, {draw: k, slice: a, left: "9", every: 3}]'
     build = draws_build("every_third", ONE_OF_THREE, moves, "parameters: {a: {value: [1, 0, -2]}}")

@@ -111,6 +111,7 @@ def test_many_coordinates_are_judged_by_their_variances() -> None:
     assert (found.flagged, found.largest.name) == (True, "theta[33]")
 
 
+@pytest.mark.slow
 def test_false_alarms_are_rare() -> None:
     """200 runs of 4 correlated chains of 200 draws; errors that matter must be seen, so that most alarms are none."""
     rng, flagged = np.random.default_rng(0), 0

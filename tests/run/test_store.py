@@ -301,6 +301,7 @@ def test_chains_that_contradict_the_forecast_are_doubted(
     assert re.search(said, doubt)
 
 
+@pytest.mark.slow
 def test_the_last_line_says_whether_to_believe_and_by_what(drawn: Draws, tree: xarray.DataTree) -> None:
     alone, forecast = summarise(tree, drawn), summarise(tree, drawn, told(drawn, 1.2, 1.0))
     assert re.fullmatch(r"trust: as far as chains .* \(R-hat at most \d\.\d+\) tell; nothing else .*", alone.trust)

@@ -68,6 +68,7 @@ def test_one_tail_is_enough_and_a_level_one_has_no_mean() -> None:
     assert list(powers_along(lambda z: np.array([min(z[0], 0.0), z[1]]), CENTRE, SD)) == [np.inf, 0.0]
 
 
+@pytest.mark.slow
 def test_a_run_whose_draws_look_lighter_is_told_by_the_slope(tmp_path: Path) -> None:
     (tmp_path / "student_t.yaml").write_text(TARGET)
     (tmp_path / "build.yaml").write_text(BUILD.format(dynamics=DYNAMICS))

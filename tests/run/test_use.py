@@ -68,6 +68,7 @@ MOVES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MOVES)
 def test_moments_are_those_of_the_target(tmp_path: Path, name: str) -> None:
     cycle, more, eps = MOVES[name]

@@ -94,6 +94,7 @@ def friction(A: np.ndarray) -> np.ndarray:
     return np.block([[np.zeros((2, 2)), -Lambda], [Lambda.T @ np.linalg.inv(M), A]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", ["sizes: {d: 2, k: 3}\n", ""])
 def test_three_steps_are_the_composition_of_their_flows(written, sizes: str) -> None:
     """BAOAB with memory that does not fade, so without noise: in registers and in arrays, against NumPy and SciPy."""

@@ -102,6 +102,7 @@ potential: ({sum})*theta.T @ theta/2 + (theta.T @ theta)**2/4
 """
 
 
+@pytest.mark.slow
 def test_names_of_the_users_are_kept_apart_from_those_of_the_moves(tmp_path: Path) -> None:
     parameters = ", ".join(f"{name}: {{is: positive, default: {k + 1}}}" for k, name in enumerate(NAMES))
     (tmp_path / "named.yaml").write_text(NAMED.format(parameters=parameters, sum=" + ".join(NAMES)))

@@ -121,6 +121,7 @@ def leapfrog(x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return y, half - EPS / 2 * forces(y, half)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", ["sizes: {d: 2}\n", ""])
 def test_steps_of_the_generalised_leapfrog_go_back_where_they_came_from(written, sizes: str) -> None:
     """In registers and in arrays: against NumPy, and forth and back with the momentum turned round."""
@@ -138,6 +139,7 @@ def test_steps_of_the_generalised_leapfrog_go_back_where_they_came_from(written,
     np.testing.assert_allclose(theta, start, rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_an_equation_without_a_solution_leaves_no_number(written) -> None:
     """Far out, with a step of 1000, Newton's iteration finds none: the chain ends, and nothing is kept."""
     emitted = compile_build(written(RIEMANN), allow_undecided=True)
@@ -178,6 +180,7 @@ MUTANTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_fault_in_the_text_is_found(written, mutant: str) -> None:
     module = compile_build(written(METRIC))

@@ -109,6 +109,7 @@ def test_the_statement_has_one_hyperbolic_function_for_either_sign(written) -> N
     assert "not a number where a solution runs off to infinity before t" in flow.says
 
 
+@pytest.mark.slow
 @unproved
 @pytest.mark.parametrize(
     ("g", "sizes"), [*((g, "sizes: {d: 2}\n") for g in G), *((g, "") for g in OF_EACH_SIGN)],
@@ -134,6 +135,7 @@ def test_steps_are_the_solutions_of_their_equations(written, g: str, sizes: str)
     np.testing.assert_allclose([*start, *push], [*x, *w], rtol=1e-9)
 
 
+@pytest.mark.slow
 @unproved
 @pytest.mark.parametrize("g", OF_EACH_SIGN)
 def test_two_flows_in_turn_are_one(written, g: str) -> None:
@@ -152,6 +154,7 @@ def test_two_flows_in_turn_are_one(written, g: str) -> None:
     assert np.max(np.abs(once - start)) > 0.01
 
 
+@pytest.mark.slow
 @unproved
 @pytest.mark.parametrize(
     ("g", "x", "v", "alive"),
@@ -247,6 +250,7 @@ SAMPLER = BUILD.replace("[A/2, B, A/2]", "[B/2, A/2, O, A/2, B/2]").replace(
 )
 
 
+@pytest.mark.slow
 def test_langevin_dynamics_along_a_quadratic_have_their_law(written) -> None:
     """x' = (1 + x**2/10) inv(M) w, B, and O that draws w to N(0, M): x has the law N(mu, Sigma), and w that of O.
 

@@ -82,6 +82,7 @@ def test_baoab_is_five_flows_and_one_gradient(written) -> None:
     assert program.carried
 
 
+@pytest.mark.slow
 def test_baoab_calls_the_gradient_once_a_step_in_the_text_that_is_emitted(written) -> None:
     """Counted on the tree: once in `step`, and in `run`, which is given the first one, nowhere."""
     functions = {f.name: f for f in ast.parse(compile_build(written(WELL.replace("SCHEME", BAOAB))).text).body
@@ -221,6 +222,7 @@ OTHERS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", OTHERS)
 def test_a_fault_in_the_text_of_another_word_is_found(written, mutant: str) -> None:
     """Of words that are kept within, that repeat, and that take small steps within large ones."""
@@ -250,6 +252,7 @@ run: {step_size: 0.1}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", ["sizes: {d: 2}", ""])
 @pytest.mark.parametrize("word", ["B/2 A/2 O A/2 B/2", "A/2 B/4 O/3 B/4 A/4 O/3 B/2 A/4 O/3", "O/2 A -B 2*B O/2"])
 def test_a_word_without_friction_is_its_kicks_and_moves(written, word: str, sizes: str) -> None:
@@ -271,6 +274,7 @@ def test_a_word_without_friction_is_its_kicks_and_moves(written, word: str, size
     np.testing.assert_allclose([*theta, *r], [*x, *p], rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_baoab_samples_the_double_well_without_a_bias_that_shows(written) -> None:
     """E theta**2 = 0.832745 by quadrature; BAOAB at eps = 0.1 is off by 0.08 %, sequential Euler by 0.2 %."""
     text_of = compile_build(written(WELL.replace("SCHEME", BAOAB)))
@@ -286,6 +290,7 @@ def test_baoab_samples_the_double_well_without_a_bias_that_shows(written) -> Non
     assert abs(np.mean(found) - 0.832745) < 5 * error + 0.0008 * 0.832745
 
 
+@pytest.mark.slow
 def test_functions_of_constant_arrays_are_computed_before_the_chain(written) -> None:
     """M and C are diagonal: the decay of each entry is one of `prepare`, whether the step has loops or registers."""
     dense = THERMOSTAT.replace("sgnht", "sghmc").replace("  A: {value: 1}\n", "").replace(
@@ -302,6 +307,7 @@ def test_functions_of_constant_arrays_are_computed_before_the_chain(written) -> 
 LONG = "{split: [{repeat: 40, of: [B/80, A/80, O/40, A/80, B/80]}]}"
 
 
+@pytest.mark.slow
 def test_a_long_word_is_read_back_letter_by_letter(written) -> None:
     """200 letters: what is compared of one does not grow with those before it (a few seconds of processor time)."""
     before = time.process_time()
@@ -311,6 +317,7 @@ def test_a_long_word_is_read_back_letter_by_letter(written) -> None:
     assert len(module.program.evaluations) == 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"),
     [

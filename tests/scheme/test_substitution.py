@@ -97,6 +97,7 @@ def test_a_substitution_is_a_shift_from_where_the_one_before_it_began(written: W
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_moves_are_those_of_the_iteration_without_its_guards() -> None:
     """Of one seed: the funnel whose order stands in the formula, and that whose order stands in the value of e."""
     found = []

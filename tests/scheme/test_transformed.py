@@ -66,6 +66,7 @@ def test_a_lognormal_piece_shifts_the_logarithm(written) -> None:
     assert check_canonical(program) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", ["sizes: {d: 2}\n", ""])
 def test_the_law_of_one_step_from_a_point_is_lognormal(written, sizes: str) -> None:
     """In registers and in arrays: 4,000 steps from a point, log x against its normal law, false alarms 1e-5 each.
@@ -88,6 +89,7 @@ def test_the_law_of_one_step_from_a_point_is_lognormal(written, sizes: str) -> N
         assert abs(np.corrcoef(standard.T)[0, 1]) < 4.4 / np.sqrt(len(streams))
 
 
+@pytest.mark.slow
 def test_the_stationary_law_is_lognormal_at_a_large_step(written) -> None:
     """Chains of 60 steps of 3, each decay exp(-1.5): their ends are draws of the law, false alarms 1e-5 each.
 
@@ -151,6 +153,7 @@ def test_another_transform_of_the_program_is_found(written) -> None:
         check_shipped(replace(module, program=replace(module.program, statements=statements)), {"d": 2})
 
 
+@pytest.mark.slow
 def test_the_term_of_ito_is_missed_in_a_step_without_it(written, monkeypatch: pytest.MonkeyPatch) -> None:
     """Program and text agree, and the drift of x is not the derived one: kappa v x is missing."""
     build = written(FRICTION)
@@ -262,6 +265,7 @@ def slope_of_U(x: np.ndarray, *, line: bool) -> np.ndarray:
     return 1.5 / x - np.array([6, 2]) / x**2 + np.array([1 / 2, 1 / 3]) + x.sum() / 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", ["sizes: {d: 2}\n", ""])
 @pytest.mark.parametrize("g", DRIFTS)
 def test_steps_are_the_solutions_of_their_equations(written, g: str, sizes: str) -> None:

@@ -9,6 +9,7 @@ from recipe_compiler.verdict import Report, Verdict
 Check = Callable[[str], Report]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("assumed", "D"), [("f(x) == 1", "f(x)"), ("f(x)**2 <= 0", "1 + f(x)")])
 def test_a_function_that_meets_an_assumption_at_one_point_refutes_nothing(checked: Check, assumed: str, D: str) -> None:
     found = checked(f"""

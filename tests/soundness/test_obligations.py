@@ -171,6 +171,7 @@ def verdicts(folder: Path, share: str, assumed: str, value: str) -> dict[str, st
     return {finding.id: str(finding.verdict) for finding in check(build).findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", ["a/a", "1 + log(a) - log(a)", "exp(log(a)) + 3"])
 def test_a_budget_of_what_has_no_value_is_not_proved(tmp_path: Path, share: str) -> None:
     value = "0" if "/" in share else "-1"
@@ -178,6 +179,7 @@ def test_a_budget_of_what_has_no_value_is_not_proved(tmp_path: Path, share: str)
     assert verdicts(tmp_path, share, "a >= -2", "2")["noise_budget"] == "proved"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assumed", ["sqrt(a)**2 > -5", "exp(log(a)) >= -3", "a/a == 1"])
 def test_an_assumption_without_a_value_does_not_hold(tmp_path: Path, assumed: str) -> None:
     value = "0" if "/" in assumed else "-1"

@@ -162,11 +162,13 @@ def test_a_target_of_a_smaller_fixed_size_is_at_fault(build: Callable[..., Build
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_a_build_leaves_open_is_given_and_what_it_fixes_is_not(build: Callable[..., Build]) -> None:
     assert given(check(build()))["unique"] == given(check(build()))["defined"] == {"d >= 3"}
     assert not any(given(check(build(BUILD.replace("run:", "sizes: {d: 3}\nrun:")))).values())
 
 
+@pytest.mark.slow
 def test_a_file_refuses_a_smaller_size(build: Callable[..., Build], tmp_path: Path) -> None:
     path = tmp_path / "emitted.py"
     path.write_text(compile_build(build()).file, encoding="utf-8")

@@ -105,6 +105,7 @@ FROZEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FROZEN)
 def test_what_no_bracket_reaches_is_not_proved(tmp_path: Path, name: str) -> None:
     H, D, Q = FROZEN[name]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
@@ -67,6 +68,7 @@ def document(folder: Path, cycle: Plain) -> Path:
     return path
 
 
+@pytest.mark.slow
 @FEW
 @given(made=cycles())
 def test_a_cycle_that_fits_is_read_as_it_was_made(tmp_path: Path, made: tuple[Plain, tuple[Move, ...], str]) -> None:
@@ -115,6 +117,7 @@ def read(path: Path) -> Document | tuple[Fault, ...]:
         return error.faults
 
 
+@pytest.mark.slow
 @FEW
 @given(made=cycles(), data=st.data())
 def test_whatever_stands_in_a_cycle_is_read_or_told(

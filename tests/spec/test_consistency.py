@@ -107,6 +107,7 @@ def test_what_is_left_open_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert isinstance(read(tmp_path, case).declarations, Declarations)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("assume", "asked"), [("a > 0, b < a + 3", False), ("a > 0, a < 1", True), ("b > x, x > a", True)]
 )

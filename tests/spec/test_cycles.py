@@ -111,6 +111,7 @@ def test_each_move_is_what_it_says_and_is_written_back(tmp_path: Path, moves: st
     assert digest(again) == digest(build)
 
 
+@pytest.mark.slow
 def test_a_hundred_moves_are_read_and_one_more_is_too_many(tmp_path: Path) -> None:
     many = ", ".join(["refresh: r"] * 99)
     assert len(build_of(tmp_path, f"cycle: [{many}, {MOVE}]").scheme.cycle) == 100

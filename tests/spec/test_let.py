@@ -49,6 +49,7 @@ def test_what_means_nothing_is_a_fault(load_text, old: str, new: str, entry: str
     assert any(fault.entry == entry and problem in fault.problem for fault in caught.value.faults), caught.value.faults
 
 
+@pytest.mark.slow
 def test_names_that_double_a_formula_each_are_bounded(load_text) -> None:
     """Thirty names, each twice the one before, would be 2**30 parts."""
     lines = "".join(f"  n{k}: n{k - 1} + n{k - 1}\n" for k in range(1, 31))

@@ -28,6 +28,7 @@ def phi(y: sp.Expr) -> sp.Expr:
     return (sp.exp(y) - 1) / y
 
 
+@pytest.mark.slow
 def test_the_linear_flow_solves_its_equation() -> None:
     """z + t phi(-a t) (b - a z) is z at t = 0, and its derivative is b - a of itself."""
     flow = z + t * phi(-a * t) * (b - a * z)
@@ -90,6 +91,7 @@ def test_the_flow_of_a_transform_solves_its_equation(T, inverse) -> None:
     assert sp.simplify(speed - ((b - a * T(x)) / sp.diff(T(x), x)).subs(x, inverse(y))) == 0
 
 
+@pytest.mark.slow
 def test_the_flow_of_riccati_solves_its_equation() -> None:
     """d/dt z' = a + b z' + c z'**2 by the derivative of h alone, for either sign of Delta; at t = 0 it is z."""
     c = sp.Symbol("c", real=True)

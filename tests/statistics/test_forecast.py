@@ -151,6 +151,7 @@ def near(found: Width, run: np.ndarray) -> None:
     np.testing.assert_allclose(found.sds, run, rtol=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*DYNAMICS, "baoab", "aboba"])
 def test_sds_of_a_long_run_are_those_of_the_forecast(name: str) -> None:
     one = compiled(name)
@@ -181,6 +182,7 @@ def cured(name: str, cure: Cure) -> tuple[Compiled, RunSettings]:
             raise AssertionError(cure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "setting"),
     [
@@ -199,6 +201,7 @@ def test_every_cure_holds_what_it_promises(name: str, setting: str) -> None:
         assert cure.width.widest <= 1.05
 
 
+@pytest.mark.slow
 def test_a_step_that_is_too_large_has_no_forecast_but_a_cure() -> None:
     one = compiled("sgld")
     found = told(one, replace(one.build.run, step_size=0.002))
@@ -213,6 +216,7 @@ def test_the_full_batch_has_the_width_of_its_step_size_alone() -> None:
     assert found.temperature == pytest.approx(1.0 + found.of_step, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_thermostat_is_held_where_it_settles(monkeypatch: pytest.MonkeyPatch) -> None:
     """xi takes up the noise of the minibatch: it settles far above A, and theta has about its own width."""
     # each asks for such a forecast again
@@ -277,6 +281,7 @@ def earnings(folder: Path, init: str = "") -> tuple[Compiled, Data]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("init", "said"), [("", "zero"), ("init: {theta: 5*ones}", "`init`")])
 def test_the_search_begins_at_init_or_zero_and_ends_at_the_mode(tmp_path: Path, init: str, said: str) -> None:
     """From zero, residuals of 1e4 stand against an sd of 1: Newton's method alone goes nowhere."""

@@ -56,6 +56,7 @@ SIGMA = np.array([[2, 1 / 2, 1 / 3], [1 / 2, 1, -1 / 4], [1 / 3, -1 / 4, 3 / 2]]
 MASS = np.array([[2, 1 / 2, 0], [1 / 2, 1, 1 / 4], [0, 1 / 4, 3 / 2]])
 
 
+@pytest.mark.slow
 def test_a_long_run_is_as_wide_and_as_slow_as_forecast(tmp_path: Path) -> None:
     K = np.linalg.inv(SIGMA)
     limit = 2.0 / np.sqrt(np.linalg.eigvals(np.linalg.inv(MASS) @ K).real.max())
@@ -86,6 +87,7 @@ def test_a_long_run_is_as_wide_and_as_slow_as_forecast(tmp_path: Path) -> None:
     assert max(worth) == pytest.approx(width.draws, rel=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "narrow"), [("{name: sequential_euler, order: [r, theta, xi]}", True), ("{name: badodab}", False)]
 )
@@ -107,6 +109,7 @@ def test_a_thermostat_is_as_wide_as_forecast(tmp_path: Path, scheme: str, narrow
     np.testing.assert_allclose(sds, width.sds, rtol=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("build", "bends"), [("sghmc_correlated_plane", True), ("sghmc_gaussian", False)])
 def test_a_mode_that_tells_no_sds_is_said_to(build: str, bends: bool) -> None:
     """At the mode of the correlated plane U is flat but for its fourth power: its curvature there has an sd of 70."""

@@ -124,6 +124,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("build", "right", "wrong"), FAULTS)
 def test_a_fault_planted_in_the_text_is_seen(build: str, right: str, wrong: str, tmp_path: Path) -> None:
     """The noise of D for 2D; a force 5 per cent too strong; theta moved by the old momentum."""
@@ -132,6 +133,7 @@ def test_a_fault_planted_in_the_text_is_seen(build: str, right: str, wrong: str,
     assert misses(draw(with_fault(build, right, wrong, tmp_path), given, chain, seed=13, draws=DRAWS // 2), chain)
 
 
+@pytest.mark.slow
 def test_matrices_that_leave_the_stationary_law_alone_are_told_apart() -> None:
     """M in another place, or C, changes exp(-H) little or not at all: the covariances across draws show it."""
     given = with_long_steps("sghmc_gaussian")

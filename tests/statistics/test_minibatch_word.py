@@ -75,6 +75,7 @@ def misses(draws: Array, chain: LinearChain) -> dict[str, float]:
     return {what: z for what, z in z_scores(draws, thinned(chain, THIN)).items() if abs(z) > LIMIT}
 
 
+@pytest.mark.slow
 def test_chains_have_the_law_of_their_step() -> None:
     given = at_default()
     chain = chain_of(given, given.values["V"])
@@ -110,6 +111,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_another_amount_or_another_minibatch_shows(fault: str, tmp_path: Path) -> None:
     given = at_default()
@@ -133,6 +135,7 @@ run: {step_size: 0.01, batch_size: 16, draws: 10000, warmup: 500, thin: 60, chai
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_reading_back")
 @pytest.mark.parametrize(("spread", "right"), [((1, 1), True), ((1, 3), False)])
 def test_a_thermostat_takes_up_noise_of_one_variance_alone(tmp_path: Path, spread: tuple, right: bool) -> None:

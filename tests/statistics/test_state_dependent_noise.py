@@ -93,6 +93,7 @@ def test_moments_of_one_step_from_a_fixed_state(theta: tuple[float, float], metr
     assert not module.clips or given[names(module).index("clipped")][0] == 0  # pyright: ignore[reportIndexIssue]
 
 
+@pytest.mark.slow
 @METRICS
 def test_a_long_chain_keeps_the_banana(metric_: str) -> None:
     module = banana(metric_)
@@ -149,6 +150,7 @@ run: {step_size: 0.005, thin: 200, draws: 4000, warmup: 100, chains: 4, seed: 3}
 }
 
 
+@pytest.mark.slow
 def test_two_blocks_whose_noise_is_correlated_through_the_state(tmp_path: Path) -> None:
     """Run as `recipe run` runs it, with the counter of clipped states, of which there are none."""
     for name, text in JOINT.items():

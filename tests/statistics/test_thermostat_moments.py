@@ -51,6 +51,7 @@ def misses(module: ModuleType, given: Settings, time: int, seed: int) -> dict[st
     return {name: float(value) for name, value in zip(what, t, strict=True) if not abs(value) <= LIMIT}
 
 
+@pytest.mark.slow
 def test_moments_extrapolated_to_step_zero_are_those_of_the_stationary_law() -> None:
     assert misses(committed_module(BUILD), settings(BUILD), TIME, seed=21) == {}
 
@@ -69,6 +70,7 @@ def test_the_kinetic_temperature_is_one_at_any_step() -> None:
     assert abs(temperature.mean()) <= LIMIT * temperature.std(ddof=1) / np.sqrt(CHAINS)
 
 
+@pytest.mark.slow
 def test_a_thermostat_with_the_energy_of_dimension_one_is_seen(tmp_path: Path) -> None:
     """With 1/2 (xi - A)^2 for d/2 (xi - A)^2 the thermostat moves d times too fast."""
     module = with_fault(BUILD, "-1.0 + r_new_r_new / 3.0", "-3.0 + r_new_r_new", tmp_path)

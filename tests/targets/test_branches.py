@@ -85,6 +85,7 @@ def emitted(name: str) -> Emitted:
     return emitted_target(name, TARGETS[name], "y: y, x: x", "y,x\n1,2\n3,4\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_gradient_and_log_likelihood_are_those_by_hand(name: str) -> None:
     theta, data = np.array(THETA[name]), {"y": np.array(Y[name]), "x": np.array(X)}

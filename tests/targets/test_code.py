@@ -38,6 +38,7 @@ def draws(path: Path) -> np.ndarray:
     return sample(emitted, build, settings, load_data(build.data, build.target)).arrays[0]
 
 
+@pytest.mark.slow
 @unread
 def test_the_same_gradient_gives_the_same_draws(coded: Path) -> None:
     np.testing.assert_allclose(draws(coded), draws(coded.parent / "plain.yaml"), rtol=1e-9, atol=1e-12)
@@ -66,6 +67,7 @@ def test_what_was_compiled_with_a_gradient_in_another_folder_is_not_found(coded:
     assert first == again != other
 
 
+@pytest.mark.slow
 @unread
 def test_another_gradient_gives_other_draws(coded: Path) -> None:
     before = draws(coded)
@@ -92,12 +94,14 @@ def grad_U(out, theta, prior_variance, x, y, batch):
 """
 
 
+@pytest.mark.slow
 @unread
 def test_code_that_calls_python_through_objmode_gives_the_same_draws(coded: Path) -> None:
     (coded.parent / "my_gradient.py").write_text(THROUGH_PYTHON)
     np.testing.assert_allclose(draws(coded), draws(coded.parent / "plain.yaml"), rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.slow
 @unread
 def test_code_that_is_no_gradient_is_refused_before_a_chain_runs(coded: Path) -> None:
     code = coded.parent / "my_gradient.py"
@@ -108,6 +112,7 @@ def test_code_that_is_no_gradient_is_refused_before_a_chain_runs(coded: Path) ->
         draws(coded)
 
 
+@pytest.mark.slow
 @unread
 def test_the_command_compiles_and_tries_the_code_once(
     coded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -135,6 +140,7 @@ def test_the_command_compiles_and_tries_the_code_once(
     assert any("R-hat" in doubt for doubt in found["doubts"])
 
 
+@pytest.mark.slow
 def test_it_is_an_assumption_of_the_build_and_never_run(coded: Path) -> None:
     (coded.parent / "my_gradient.py").write_text("raise SystemExit('this file was run')\n")
     build = build_of(coded)

@@ -98,6 +98,7 @@ def test_lkj_is_that_of_the_paper_carried_to_the_factor(K: int, eta: float) -> N
         assert found == pytest.approx(float(lkj(wide * wide.T, mpf(eta)) + volume), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_lkj_has_the_integral_one() -> None:
     """K = 3 by Gauss and Legendre in partial correlations: dL has the volume sqrt(1 - z_20**2) in them."""
     nodes_, weights = np.polynomial.legendre.leggauss(16)
@@ -427,6 +428,7 @@ def test_the_emitted_gradient_of_rows_spread_by_a_multiple_of_the_identity() -> 
     np.testing.assert_allclose(gradient_of("spread", 3, theta, {"y": y}), wanted, rtol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_what_is_emitted_is_read_back_and_a_sign_is_found(name: str) -> None:
     module, derivation, pinned = emitted(name, 2)
@@ -464,6 +466,7 @@ def test_faults_planted_in_what_solves_with_a_triangle_are_found(fault: str) -> 
         read_back(replace(module, text=text), derivation, {}, pinned)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"),
     [

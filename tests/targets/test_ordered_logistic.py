@@ -117,6 +117,7 @@ def gradient_of(module: Any, theta: np.ndarray, data: dict[str, np.ndarray]) -> 
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_jit")
 def test_the_emitted_gradient_is_that_of_50_digits_and_is_read_back(tmp_path: Path) -> None:
     module, derivation, pinned = emitted(written(tmp_path))
@@ -164,6 +165,7 @@ def test_an_entry_of_a_row_of_positions_at_a_number_is_one_there_alone(tmp_path:
     read_back(module, derivation, {}, pinned)
 
 
+@pytest.mark.slow
 def test_it_is_defined_differentiable_and_a_law_whatever_the_data_are(tmp_path: Path) -> None:
     (tmp_path / "t.yaml").write_text(f"name: t\n{TARGET}")
     target = load_target(tmp_path / "t.yaml")

@@ -140,6 +140,7 @@ def rebuilt(c: Calculus, term: Term) -> Term:
     return Term(term.coefficient, tuple(factors))
 
 
+@pytest.mark.slow
 def test_names_and_order_do_not_matter(c):
     for draw, term in terms(400):
         assert canonical(c, relabelled(draw, term)) == canonical(c, term), term
@@ -170,6 +171,7 @@ def first_wrong_value(c, world, count: int) -> Term | None:
     return None
 
 
+@pytest.mark.slow
 def test_canonical_form_keeps_every_value(c, world):
     assert first_wrong_value(c, world, 200) is None
 

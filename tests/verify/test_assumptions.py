@@ -58,6 +58,7 @@ def test_values_that_keep_to_the_assumption_are_proved(tmp_path: Path) -> None:
     assert found.verdict is Verdict.PROVED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bind", "values"),
     [
@@ -72,6 +73,7 @@ def test_values_that_break_the_assumption_refute_the_build(tmp_path: Path, bind:
     assert found.verdict is Verdict.REFUTED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -87,6 +89,7 @@ def test_what_no_step_keeps_to_leaves_the_build_undecided(tmp_path: Path, change
     assert found.verdict is Verdict.UNDECIDED
 
 
+@pytest.mark.slow
 def test_an_assumption_of_the_target_is_decided_too(tmp_path: Path) -> None:
     values = "c: {value: 3}, a: {value: 1}, s: {value: 0}"
     assert report(tmp_path, values=values, assume='assume: ["s > 0"]\n').verdict is Verdict.REFUTED
@@ -101,6 +104,7 @@ potential: theta.T @ theta / 2
 ENDS = ('constraint: "interval(a, b)"', 'domain: "interval(a, b)", transform: logit')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ENDS)
 @pytest.mark.parametrize(
     ("a", "b", "expected"), [("-1", "2", Verdict.PROVED), ("2", "-1", Verdict.REFUTED), ("2", "2", Verdict.REFUTED)]

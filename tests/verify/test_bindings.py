@@ -81,6 +81,7 @@ def test_a_kind_that_no_rule_shows_is_undecided(build: Build) -> None:
     assert found.verdict is not Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_a_negative_v_is_refuted(build: Build) -> None:
     where = Place("test")
     V = elaborate(parse("-I", "V", where), Scope(build.dynamics.declarations), SQUARE, "V", where)
@@ -89,6 +90,7 @@ def test_a_negative_v_is_refuted(build: Build) -> None:
     assert check(found).verdict is Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_a_build_is_checked_bound(build: Build) -> None:
     report = check(build)
     stationary = next(f for f in report.findings if f.id == "stationary")

@@ -190,6 +190,7 @@ def test_z3_is_named_as_trusted() -> None:
     assert any(name.endswith("trusted") and value.startswith("z3 ") for name, value in found.data)
 
 
+@pytest.mark.slow
 def test_a_structural_specification_needs_no_solver() -> None:
     code = (
         "import sys; from pathlib import Path; from recipe_compiler.spec.load import load;"

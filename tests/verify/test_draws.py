@@ -111,6 +111,7 @@ def normal(tmp_path_factory: pytest.TempPathFactory) -> Build:
 # what is right
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "moves"),
     [
@@ -132,6 +133,7 @@ def test_gibbs_sampling_is_exact_for_every_number_of_data(tmp_path: Path, model:
     assert known.keys().isdisjoint({"unique", "explosion", "pieces", "order", "metropolis", "refresh"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "moves",
     [
@@ -152,6 +154,7 @@ def test_a_draw_beside_hamiltonian_moves_is_exact(tmp_path: Path, moves: str) ->
     assert found.verdict is Verdict.PROVED
 
 
+@pytest.mark.slow
 def test_steps_as_they_come_are_asked_what_equations_are(tmp_path: Path) -> None:
     target, values = NORMAL
     moves = "draw: tau, refresh: r, {split: [B/2, A, B/2], steps: 3}"
@@ -174,6 +177,7 @@ def test_every_block_of_the_target_has_to_be_moved(normal: Build) -> None:
     assert found.by.startswith("no move moves r:")
 
 
+@pytest.mark.slow
 def test_what_every_cycle_draws_reaches_every_state(normal: Build) -> None:
     for names, moves, drawn in (
         ("still", (Draw("mu"), Draw("tau")), True),
@@ -284,6 +288,7 @@ def test_a_draw_by_slices_keeps_the_law_whatever_they_are_of(tmp_path: Path, wei
     assert of_cycle.by.endswith("move 2, draw of z by slices")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("weights", "left"), [("log(theta - ones)", "-sum(theta)"), ("theta", "log(sum(theta) - 1)")])
 def test_weights_without_a_value_leave_a_draw_by_slices_open(tmp_path: Path, weights: str, left: str) -> None:
     found = check(by_slices(weights, left, tmp_path))
@@ -329,6 +334,7 @@ def test_a_batch_leaves_a_draw_open(normal: Build) -> None:
     assert "see draw" in tried(cycle(split, small))
 
 
+@pytest.mark.slow
 def test_a_draw_reads_the_position_that_a_refused_move_has_left(normal: Build) -> None:
     """Turned about: theta -> -theta for r -> -r is wrong before a draw of a part of theta, which reads the others."""
     split = of("hmc", "B/2 A B/2", Draw("tau"), Refresh("r"), Metropolis((1, 1), ("theta",)))
@@ -401,6 +407,7 @@ def open_of(build: Build, claim: str) -> str:
     return tried(Answer(finding(check(build), claim).decision))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "moves"), [(NORMAL, "draw: mu, cir: tau"), (REGRESSION, "cir: tau, draw: beta")])
 def test_a_flow_is_exact_with_all_data_at_every_step_size(tmp_path: Path, model: tuple[str, str], moves: str) -> None:
     """The rate is a sum over the data, at a state that other moves change."""
@@ -408,6 +415,7 @@ def test_a_flow_is_exact_with_all_data_at_every_step_size(tmp_path: Path, model:
     assert {known[claim] for claim in ("cir", "draw", "cycle", "exact", "irreducible")} == {Verdict.PROVED}
 
 
+@pytest.mark.slow
 def test_a_flow_by_minibatches_keeps_the_mean_and_its_excess_is_named(tmp_path: Path) -> None:
     found = check(counted(tmp_path, "a + 3*z.T @ y", "3*y*(z @ log(g))"))
     known = verdicts(found)
@@ -422,6 +430,7 @@ def test_a_flow_by_minibatches_keeps_the_mean_and_its_excess_is_named(tmp_path: 
     assert (full["cir"], full["exact"]) == (Verdict.PROVED, Verdict.PROVED)
 
 
+@pytest.mark.slow
 def test_a_shape_without_data_is_exact_beside_minibatches(tmp_path: Path) -> None:
     known = verdicts(check(counted(tmp_path, "a", "0*y")))
     assert (known["cir"], known["exact"]) == (Verdict.PROVED, Verdict.PROVED)
@@ -435,6 +444,7 @@ def test_a_flow_towards_another_law_is_not_proved(tmp_path: Path) -> None:
     assert "wrong at N = 1, a = [1/2, 2], z = [[1, 1]], y = [2]" in tried(Answer(finding(found, "laws").decision))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "likelihood", "why"),
     [

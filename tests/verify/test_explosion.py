@@ -123,6 +123,7 @@ def test_what_a_target_shows_of_its_growth_is_decided(tmp_path: Path, potential:
         assert f"the target is not seen to show: {LOW}" in found.decision.tried
 
 
+@pytest.mark.slow
 def test_a_build_that_explodes_is_refuted_by_the_claims_of_a_compilation(tmp_path: Path) -> None:
     steep = (
         "name: steep\nstate: {x: {}}\nfunctions: {U: {of: x, role: potential}}\nH: U(x)\nD: [[exp(x**2)]]\nQ: [[0]]\n"
@@ -144,6 +145,7 @@ def test_uniqueness_rests_on_the_growth_that_keeps_chains_finite() -> None:
     assert "chains do not explode in finite time" not in found.decision.given
 
 
+@pytest.mark.slow
 def test_uniqueness_says_what_explosion_leaves_open(tmp_path: Path) -> None:
     path = tmp_path / "heavy.yaml"
     path.write_text("name: h\nstate: {x: {shape: 2}}\nH: 3*log(1 + norm2(x))\nD: [[NOISE]]\nQ: [[0]]\n")

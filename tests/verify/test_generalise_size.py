@@ -42,6 +42,7 @@ def report(at: Path, text: str, seconds: float = 20.0) -> dict[str, Finding]:
     return {finding.id: finding for finding in check(document, seconds).findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [12, 1_000_000])
 def test_what_holds_for_every_size_is_proved_at_a_large_one(tmp_path: Path, n: int) -> None:
     found = report(tmp_path, METRIC.format(n=n, sign="+"))
@@ -50,6 +51,7 @@ def test_what_holds_for_every_size_is_proved_at_a_large_one(tmp_path: Path, n: i
     assert {name for sizes in found["stationary"].checked_at for name, _ in sizes} == {f"n_{n}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [12, 1_000_000])
 def test_what_is_wrong_for_every_size_is_not_proved_and_said_to_be_wrong_elsewhere(tmp_path: Path, n: int) -> None:
     found = report(tmp_path, METRIC.format(n=n, sign="-"))["marginal"].decision
@@ -57,6 +59,7 @@ def test_what_is_wrong_for_every_size_is_not_proved_and_said_to_be_wrong_elsewhe
     assert any(what.startswith(f"wrong at n_{n} = 1") for what in found.tried)
 
 
+@pytest.mark.slow
 def test_a_number_that_is_a_size_is_decided_at_that_size(tmp_path: Path) -> None:
     right = report(tmp_path, STUDENT.format(n=12, weight="(nu + 12)", drift="-(nu + 12)*x/(nu + x.T @ x)"))
     assert right["normalisable"].verdict is Verdict.PROVED
@@ -106,6 +109,7 @@ run: {step_size: 0.01}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("weight", "size", "verdict"),
     [
@@ -154,6 +158,7 @@ def test_what_cancels_for_every_size_is_proved(tmp_path: Path) -> None:
     assert found.verdict is Verdict.PROVED
 
 
+@pytest.mark.slow
 def test_a_factor_that_vanishes_at_the_size_of_a_build_refutes_nothing(tmp_path: Path) -> None:
     wrong = VANISHING.format(factor="(d - 1)*(d - 2)*(d - 3)")
     (tmp_path / "dynamics.yaml").write_text(wrong, encoding="utf-8")

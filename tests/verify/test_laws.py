@@ -327,6 +327,7 @@ def test_a_sampler_in_another_variable_has_the_laws_of_its_blocks(load_text) -> 
     assert laws(load_text(text.replace("a + N/2", "a + N/2 + 1"))).verdict is Verdict.REFUTED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transform", ["", ", transform: log"])
 def test_fifty_coefficients_are_decided_as_any_number_of_them(load_text, transform: str) -> None:
     text = REGRESSION.replace("shape: d}", "shape: 50}").replace("[N, d]", "[N, 50]").replace("[d, d]", "[50, 50]")

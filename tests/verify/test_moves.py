@@ -98,6 +98,7 @@ def tried(answer: Answer) -> str:
     return "; ".join(answer.decision.tried)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "steps", "reached"),
     [
@@ -117,6 +118,7 @@ def test_hamiltonian_monte_carlo_is_exact(tmp_path: Path, target: str, steps: st
     assert not found.explanations
 
 
+@pytest.mark.slow
 def test_what_is_about_equations_alone_is_not_asked_of_a_cycle(tmp_path: Path) -> None:
     """HMC's equation keeps many laws; a cycle with its word keeps one."""
     known = verdicts(check(load_build(write(tmp_path, "double_well", HMC.replace("STEPS", "3")))))
@@ -127,6 +129,7 @@ def test_what_is_about_equations_alone_is_not_asked_of_a_cycle(tmp_path: Path) -
     assert known.keys().isdisjoint({"unique", "configurational"})
 
 
+@pytest.mark.slow
 def test_the_order_of_a_cycle_is_that_of_its_word(tmp_path: Path) -> None:
     decision = finding(check(load_build(write(tmp_path, "gaussian", HMC.replace("STEPS", "3")))), "order").decision
     assert isinstance(decision, Proved)
@@ -134,6 +137,7 @@ def test_the_order_of_a_cycle_is_that_of_its_word(tmp_path: Path) -> None:
     assert decision.remarks == ("it is that of the word, which a move of the cycle repeats",)
 
 
+@pytest.mark.slow
 def test_steps_as_they_come_are_not_exact(tmp_path: Path) -> None:
     found = check(load_build(write(tmp_path, "gaussian", "{cycle: [{refresh: r}, {split: [B/2, A, B/2], steps: 3}]}")))
     assert found.verdict is Verdict.PROVED

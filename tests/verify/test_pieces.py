@@ -148,6 +148,7 @@ def test_across_pieces_that_do_not_it_is_not(written: Written, H: str, D: str):
     assert verdict is not Verdict.PROVED
 
 
+@pytest.mark.slow
 def test_a_build_takes_no_more_of_a_bending_potential_than_it_has(written: Written):
     """Brackets and Lyapunov functions of U take a smooth one: with pieces that meet once they are not shown."""
     dynamics = """

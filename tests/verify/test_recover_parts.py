@@ -151,6 +151,7 @@ def test_the_integral_of_the_plane_has_coefficients_of_any_kind(tmp_path: Path) 
     assert text(found.Q[0][1]) in {"-sqrt(1 + theta**2)", "-sqrt(theta**2 + 1)"}
 
 
+@pytest.mark.slow
 def test_the_integral_of_the_plane_goes_beyond_the_ansatz() -> None:
     asked = problem(OPEN / "steep.yaml")
     found = from_integral(asked, fields(asked, {}))
@@ -198,6 +199,7 @@ def test_numbers_from_infinity_are_those_of_the_q_that_vanishes_there(theta: str
     assert found[0][0] == found[1][1] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["linear_three", "cubic"])
 def test_numbers_in_three_dimensions_satisfy_the_equation(name: str) -> None:
     asked = problem(OPEN / f"{name}.yaml")

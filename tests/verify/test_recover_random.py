@@ -68,12 +68,14 @@ def is_not_found(H: sp.Expr, D: sp.Matrix, a: sp.Expr, b: sp.Expr, wrong: sp.Exp
     assert asked(document(H, D, f)).verdict is not Verdict.PROVED
 
 
+@pytest.mark.slow
 @given(ENERGY, NOISE, ENTRY, ENTRY, ENTRY)
 @settings(max_examples=8, deadline=None, derandomize=True)
 def test_a_random_q_in_three_dimensions_is_found(H: sp.Expr, D: sp.Matrix, a: sp.Expr, b: sp.Expr, c: sp.Expr) -> None:
     is_found(H, D, a, b, c)
 
 
+@pytest.mark.slow
 @given(ENERGY, NOISE, ENTRY, ENTRY, ENTRY)
 @settings(max_examples=8, deadline=None, derandomize=True)
 def test_no_q_is_proved_for_a_drift_that_is_not_stationary(
@@ -144,6 +146,7 @@ PARTS = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(PARTS)
 @settings(max_examples=8, deadline=None, derandomize=True)
 def test_a_random_q_of_every_size_is_found(parts: dict[int, Fraction]) -> None:

@@ -112,6 +112,7 @@ def test_nothing_is_looked_for_where_q_is_given() -> None:
     assert not lacks_q(dynamics)
 
 
+@pytest.mark.slow
 def test_a_wrong_energy_leaves_no_q() -> None:
     found = recovered_q(subject_of(document(OPEN / "thermostat_energy.yaml")))
     assert isinstance(found.decision, Refuted)
@@ -141,6 +142,7 @@ def test_a_wrong_drift_has_no_q(name: str, old: str, new: str, tmp_path: Path) -
     assert found.verdict is Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_a_q_beyond_all_ansatzes_is_undecided_with_numbers_of_one() -> None:
     found = recovered_q(subject_of(document(OPEN / "too_steep.yaml")))
     assert isinstance(found.decision, Undecided)

@@ -409,6 +409,7 @@ def test_what_names_no_piece_is_a_fault_of_the_document(tmp_path: Path, scheme: 
     assert raised.value.faults[0].where.file == str(path)
 
 
+@pytest.mark.slow
 def test_a_build_of_minibatches_says_whose_order_it_is() -> None:
     found = report(ROOT / "specs/builds/sghmc_logistic.yaml")
     own = next(f for f in found.findings if f.id == "order")
@@ -440,6 +441,7 @@ def test_pieces_of_which_nothing_is_said_are_named_apart() -> None:
     assert tried(which_pieces({"A": yes, "O": Answer(Undecided(("no",)))})) == "O: no"
 
 
+@pytest.mark.slow
 def test_a_word_with_minibatches_is_moved_by_flows_but_for_their_noise() -> None:
     found = {f.id: f for f in report(ROOT / "specs/builds/sghmc_gaussian_mean_baoab.yaml").findings}
     for claim in ("flow", "order", "keeps", "volume", "symplectic", "reversible"):

@@ -17,6 +17,7 @@ def forms_of(rng: Random, width: int) -> list[Form]:
     return [tuple(fmpq(rng.randrange(-1, 2), rng.randrange(1, 3)) for _ in range(width + 1)) for _ in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1, 2, 3])
 def test_as_many_vanish_together_as_of_all_subsets(width: int) -> None:
     rng = Random(width)

@@ -30,6 +30,7 @@ def integrand(data: list[int], tail: Fraction, power: Fraction, t: int) -> mpf:
     return mp.log(total) - mpf(power.numerator) / power.denominator * t + t
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_proved_of_student_errors_decays_on_both_sides(seed: int) -> None:
     rng = random.Random(seed)

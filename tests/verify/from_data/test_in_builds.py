@@ -81,6 +81,7 @@ def test_no_default_stands_for_a_value_that_the_run_reads(tmp_path: Path, monkey
     assert not isinstance(decided(load_build(tmp_path / "build.yaml")), Proved)
 
 
+@pytest.mark.slow
 def test_a_verdict_that_is_kept_is_not_that_of_other_data(tmp_path: Path) -> None:
     def verdict(rows: object) -> Finding:
         report = check_once(build(tmp_path, rows), Cache(tmp_path / "kept"), advisory=False)
@@ -161,6 +162,7 @@ def test_dynamics_cannot_assume_it(tmp_path: Path) -> None:
         load_dynamics(tmp_path / "dynamics.yaml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["earnings", "kidiq", "mesquite", "nes", "rats", "sblrc"])
 def test_published_posteriors_have_a_finite_integral(name: str) -> None:
     own = observed(load_build(ROOT / "tests" / "posteriors" / "builds" / f"{name}.yaml"))
