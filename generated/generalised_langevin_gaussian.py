@@ -185,12 +185,7 @@ def first_state(seed, chain, M):
         return float((((r.T @ np.linalg.inv(M)) @ r).reshape(()) * 0.5) + ((np.ones((2, 1)).T @ np.ones((2, 1))).reshape(()) * 0.5))  # fmt: skip
 
     r = _draw_law(rng, 3, energy)
-
-    def energy(w):
-        w = w.reshape((2, 1))
-        return float((((np.ones((3, 1)).T @ np.linalg.inv(M)) @ np.ones((3, 1))).reshape(()) * 0.5) + ((w.T @ w).reshape(()) * 0.5))  # fmt: skip
-
-    w = _draw_law(rng, 2, energy)
+    w = rng.standard_normal(2)
     return {"theta": theta, "r": r, "w": w}
 
 

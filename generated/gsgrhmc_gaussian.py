@@ -165,12 +165,7 @@ def first_state(seed, chain):
     """Return where a chain starts, by the blocks of the state."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
     theta = rng.uniform(-2.0, 2.0, 3)
-
-    def energy(r):
-        r = r.reshape((3, 1))
-        return float((r.T @ r).reshape(()) * 0.5)
-
-    r = _draw_law(rng, 3, energy)
+    r = rng.standard_normal(3)
     return {"theta": theta, "r": r}
 
 
@@ -554,32 +549,6 @@ def _constants(names, values):
         name: np.ascontiguousarray(value) if np.ndim(value) else float(value)
         for name, value in zip(names, values, strict=True)
     }
-
-
-_LONGEST_LAW = 256  # of a longer block the law is not computed: it starts at zero
-
-
-def _draw_law(rng, length, energy):
-    """Return a draw of exp(-energy(r)), r in `length` coordinates; zero where there are many or it is no Gaussian.
-
-    energy(r) = (r - m)^T A (r - m)/2 + rest: unit second differences give A, first differences A m, both exactly up to
-    rounding.
-    """
-    if length > _LONGEST_LAW:
-        return np.zeros(length)
-    unit = np.eye(length)
-    with np.errstate(all="ignore"):
-        origin = energy(np.zeros(length))
-        ahead = np.array([energy(unit[k]) - origin for k in range(length)])
-        behind = np.array([energy(-unit[k]) - origin for k in range(length)])
-        A = np.diag(ahead + behind)
-        for k in range(length):
-            for j in range(k):
-                A[k, j] = A[j, k] = energy(unit[k] + unit[j]) - origin - ahead[k] - ahead[j]
-    if not np.isfinite(A).all() or np.linalg.eigvalsh(A)[0] <= 0.0:
-        return np.zeros(length)
-    mean = -np.linalg.solve(A, (ahead - behind) / 2.0)
-    return mean + np.linalg.solve(np.linalg.cholesky(A).T, rng.standard_normal(length))
 
 
 def _checked_starts(starts, init):

@@ -171,7 +171,7 @@ def sample(
         threads = _checked_number("threads", threads, whole=True, least=1)
     given = {"kappa": kappa, "m": m, "v": v, "mu": mu, "Sigma": Sigma, "eps": eps, "thin": thin}
     given.update(_constants(CONSTANTS, prepare(kappa, m, v, mu, Sigma, eps)))
-    starts = [first_state(seed, chain, m, v) for chain in range(chains)]
+    starts = [first_state(seed, chain) for chain in range(chains)]
     starts = _checked_starts(starts, init)
     _check_starts_inside("x", starts, "positive")
     drawn = _room(starts, warmup + draws)
@@ -186,16 +186,11 @@ def sample(
     return {"theta": drawn["theta"], "r": drawn["r"], "x": drawn["x"]}
 
 
-def first_state(seed, chain, m, v):
+def first_state(seed, chain):
     """Return where a chain starts, by the blocks of the state."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
     theta = rng.uniform(-2.0, 2.0, 2)
-
-    def energy(r):
-        r = r.reshape((2, 1))
-        return float(((r.T @ r).reshape(()) * 0.5) + (((np.log(np.ones((2, 1))) + (-1.0 * m.reshape(-1, 1))).T @ (np.log(np.ones((2, 1))) + (-1.0 * m.reshape(-1, 1)))).reshape(()) * (np.asarray((2.0 * v)) ** np.asarray(-1.0))) + np.sum(np.log(np.ones((2, 1)))))  # fmt: skip
-
-    r = _draw_law(rng, 2, energy)
+    r = rng.standard_normal(2)
     x = _spread(rng.uniform(-2.0, 2.0, 2), "positive")
     return {"theta": theta, "r": r, "x": x}
 
@@ -620,9 +615,6 @@ def _constants(names, values):
     }
 
 
-_LONGEST_LAW = 256  # of a longer block the law is not computed: it starts at zero
-
-
 def _spread(real, domain, low=0.0, high=0.0):
     """Return a point of a domain from one of the real line, by an unbounded variable that it is a function of."""
     if domain == "positive":
@@ -631,29 +623,6 @@ def _spread(real, domain, low=0.0, high=0.0):
         return low + (high - low) / (1.0 + np.exp(-real))
     weights = np.exp(np.append(real, 0.0))  # of a simplex
     return weights[:-1] / weights.sum()
-
-
-def _draw_law(rng, length, energy):
-    """Return a draw of exp(-energy(r)), r in `length` coordinates; zero where there are many or it is no Gaussian.
-
-    energy(r) = (r - m)^T A (r - m)/2 + rest: unit second differences give A, first differences A m, both exactly up to
-    rounding.
-    """
-    if length > _LONGEST_LAW:
-        return np.zeros(length)
-    unit = np.eye(length)
-    with np.errstate(all="ignore"):
-        origin = energy(np.zeros(length))
-        ahead = np.array([energy(unit[k]) - origin for k in range(length)])
-        behind = np.array([energy(-unit[k]) - origin for k in range(length)])
-        A = np.diag(ahead + behind)
-        for k in range(length):
-            for j in range(k):
-                A[k, j] = A[j, k] = energy(unit[k] + unit[j]) - origin - ahead[k] - ahead[j]
-    if not np.isfinite(A).all() or np.linalg.eigvalsh(A)[0] <= 0.0:
-        return np.zeros(length)
-    mean = -np.linalg.solve(A, (ahead - behind) / 2.0)
-    return mean + np.linalg.solve(np.linalg.cholesky(A).T, rng.standard_normal(length))
 
 
 def _checked_starts(starts, init):

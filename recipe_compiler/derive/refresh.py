@@ -3,7 +3,9 @@
 They can be drawn exactly, at the start of a chain or within it, and exp(-H) stays stationary.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 
 from recipe_compiler.derive.marginal import occurs
 from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
@@ -16,6 +18,34 @@ from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.tensor.matrixform import matrix_form
 from recipe_compiler.tensor.style import PLAIN
 from recipe_compiler.tensor.terms import Component, Coordinate, Grid, Tensor
+
+
+class OwnLaw(Enum):
+    """The law of a block under exp(-H), where H couples it to no other block and is quadratic in it."""
+
+    NORMAL = "N(0, I)"
+    GAUSSIAN = "a Gaussian, whose mean and covariance the values of the parameters give"
+
+
+def own_laws(derivation: Derivation, blocks: Iterable[str]) -> dict[str, OwnLaw]:
+    """Return those of some blocks that have a law of their own under exp(-H), with that law: dH/db = b is N(0, I).
+
+    Whether the blocks are the whole real line is for the caller to know.
+    """
+    return {
+        name: OwnLaw.NORMAL if _is_normal(derivation, name) else OwnLaw.GAUSSIAN
+        for name in blocks
+        if is_gaussian(derivation, name)
+    }
+
+
+def _is_normal(derivation: Derivation, block: str) -> bool:
+    """Whether dH/db = b."""
+    declarations = derivation.dynamics.declarations
+    c = calculus(declarations)
+    own = next(item for item in declarations.blocks if item.name == block)
+    slope = derivation.grad_H[declarations.blocks.index(own)]
+    return c.is_zero(c.subtract(slope, c.coordinate(own.name, *row_slots(own))))
 
 
 def is_gaussian(derivation: Derivation, block: str) -> bool:

@@ -7,7 +7,7 @@ from json import dumps
 from math import prod
 
 from recipe_compiler.derive.recipe import Derivation
-from recipe_compiler.derive.refresh import is_gaussian
+from recipe_compiler.derive.refresh import OwnLaw, own_laws
 from recipe_compiler.emit.print_body import WIDTH, call
 from recipe_compiler.emit.print_numpy import NotInNumpyError, Spelling, print_numpy, shape_numbers
 from recipe_compiler.formula.constraints import VECTORS
@@ -114,10 +114,14 @@ def _of_block(build: Build, derivation: Derivation, block: Block, name: str, by:
         spread = f"rng.uniform(-2.0, 2.0, {length})"
         arguments = ", ".join((spread, *_domain(block.domain, by)))
         yield f"    {name} = {spread}" if real else f"    {name} = _spread({arguments})"
-    elif is_gaussian(derivation, block.name):
-        yield from _law(derivation, block, name, by)
     else:
-        yield f"    {name} = np.zeros({length})"
+        match own_laws(derivation, (block.name,)).get(block.name):
+            case OwnLaw.NORMAL:
+                yield f"    {name} = rng.standard_normal({length})"
+            case OwnLaw.GAUSSIAN:
+                yield from _law(derivation, block, name, by)
+            case None:
+                yield f"    {name} = np.zeros({length})"
 
 
 def _of_target(build: Build, name: str, by: Spelling) -> Iterator[str]:

@@ -52,7 +52,7 @@ class Pilots:
         """
         sizes = resolve_sizes(build, data)
         known = known_values(build, sizes)
-        states = [initial_state(build, build.dynamics, (), known, sizes, SEED, k) for k in range(CHAINS)]
+        states = [initial_state(build, build.dynamics, {}, known, sizes, SEED, k) for k in range(CHAINS)]
         inputs = prepare_inputs(module, build, build.run, data, 1)
         fields = sum(field.values.size for field in data.fields)
         return cls(module, build, inputs, _chains(module, inputs, states, 0), max(LEAST_ENTRIES, fields))

@@ -6,10 +6,11 @@ The search for a mode begins at `init`, else at zero, else at states that chains
 # pyright: reportPrivateUsage=false
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
+from recipe_compiler.derive.refresh import OwnLaw
 from recipe_compiler.emit.print_start import spread_domain
 from recipe_compiler.emit.support.starts import _draw_law, _spread
 from recipe_compiler.errors import DataError
@@ -55,7 +56,7 @@ def starts_of(build: Build, width: int, known: Mapping[str, Array], sizes: Mappi
 
 
 def initial_state(
-    build: Build, dynamics: Dynamics, gaussian: Collection[str], known: Mapping[str, Array], sizes: Mapping[str, int],
+    build: Build, dynamics: Dynamics, laws: Mapping[str, OwnLaw], known: Mapping[str, Array], sizes: Mapping[str, int],
     seed: int, chain: int,
 ) -> tuple[Array, ...]:  # fmt: skip
     """Return where a chain starts: one array of one dimension per block of the dynamics, in their order.
@@ -68,7 +69,7 @@ def initial_state(
     Args:
         build: the build, for its `init`.
         dynamics: its dynamics, bound.
-        gaussian: blocks in which H is quadratic, with a constant Hessian and no coupling to other blocks.
+        laws: of the blocks whose law under H is a Gaussian independent of the rest.
         known: values of parameters in the shapes formulas work with.
         sizes: symbolic sizes.
         seed: the run's seed; the draws here come from a stream of their own.
@@ -83,7 +84,9 @@ def initial_state(
             start = _evaluated(block, init[block.name], Point(known, sizes, rng))
         elif block.name in potential or block.domain.name is not DomainName.REAL:
             start = _spread_over(block, Point(known, sizes), rng)
-        elif block.name in gaussian:
+        elif laws.get(block.name) is OwnLaw.NORMAL:
+            start = rng.standard_normal(_length(block, sizes))
+        elif block.name in laws:
             start = _from_law(block, dynamics, Point(known, sizes), rng)
         else:
             start = np.zeros(_length(block, sizes))

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.derive.recipe import derive
+from recipe_compiler.derive.refresh import OwnLaw, own_laws
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
@@ -27,6 +29,7 @@ from recipe_compiler.run.lanes import why_no_lanes
 from recipe_compiler.run.load_module import ACCEPTED, ATTEMPTED, FEW, GUARDED, MAPPED, Emitted, users_name
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
+from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings
 
 
@@ -153,10 +156,10 @@ def sample(
 
 def _at_their_start(module: Emitted, build: Build, settings: RunSettings, inputs: Inputs, at: Point) -> list[Chain]:
     """Return chains that have drawn nothing. A gradient that is code is tried where they start."""
-    dynamics, gaussian = _laws(build)
+    dynamics, laws = _laws(build)
     noise, batch = module.seed_streams(settings.seed, settings.chains)
     starts = [
-        initial_state(build, dynamics, gaussian, at.names, at.sizes, settings.seed, k) for k in range(settings.chains)
+        initial_state(build, dynamics, laws, at.names, at.sizes, settings.seed, k) for k in range(settings.chains)
     ]
     if inputs.gradient is not None:
         try_gradient(inputs.gradient, [start[potential_place(module)] for start in starts])
@@ -296,8 +299,8 @@ def _laid_out(module: Emitted, name: str, values: Floats | Integers) -> NDArray[
     return np.asfortranarray(values) if name in module.column_major else values
 
 
-def _laws(build: Build) -> tuple[Dynamics, tuple[str, ...]]:
-    """Return the dynamics to evaluate H with, and the blocks that start from their own Gaussian law."""
+def _laws(build: Build) -> tuple[Dynamics, Mapping[str, OwnLaw]]:
+    """Return the dynamics to evaluate H with, and the blocks that start from their own law, with that law."""
     given = {name for name, _ in build.init}
     potential = next((f.of for f in build.dynamics.declarations.functions if f.role == "potential"), ())
     left = [
@@ -306,12 +309,6 @@ def _laws(build: Build) -> tuple[Dynamics, tuple[str, ...]]:
         if block.name not in given and block.name not in potential and block.domain.name is DomainName.REAL
     ]
     if not left:
-        return build.dynamics, ()
-    # Imported here because they bring SymPy, which a run whose blocks all have an initial value does without.
-    from recipe_compiler.derive.recipe import derive
-    from recipe_compiler.derive.refresh import is_gaussian
-    from recipe_compiler.spec.bind import bind
-
+        return build.dynamics, {}
     dynamics = bind(build)
-    derivation = derive(dynamics)
-    return dynamics, tuple(name for name in left if is_gaussian(derivation, name))
+    return dynamics, own_laws(derive(dynamics), left)

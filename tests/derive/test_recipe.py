@@ -4,7 +4,7 @@ import pytest
 
 from recipe_compiler.derive.noise import noise_covariance
 from recipe_compiler.derive.recipe import derive
-from recipe_compiler.derive.refresh import is_gaussian
+from recipe_compiler.derive.refresh import OwnLaw, is_gaussian, own_laws
 from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
@@ -120,3 +120,33 @@ def test_gaussian_auxiliary(make, H, expected):
 def test_thermostat_is_gaussian(make):
     assert is_gaussian(derive(make(*SGNHT)), "xi")
     assert not is_gaussian(derive(make(*SGNHT)), "theta")
+
+
+@pytest.mark.parametrize(
+    ("H", "expected"),
+    [
+        ("U + r.T @ r / 2", OwnLaw.NORMAL),
+        ("U + norm2(r)/2 + logdet(M)", OwnLaw.NORMAL),
+        ("U + trace(r @ r.T)/2", OwnLaw.NORMAL),
+        ("U + r.T @ M @ inv(M) @ r / 2", OwnLaw.NORMAL),
+        ("U + r.T @ inv(M) @ r / 2", OwnLaw.GAUSSIAN),
+        ("U + r.T @ r", OwnLaw.GAUSSIAN),
+        ("U - r.T @ r / 2", OwnLaw.GAUSSIAN),
+        ("U + norm2(r)/2 + sum(r)", OwnLaw.GAUSSIAN),
+        ("U + norm2(r)/2 + sum(r)**2/2", OwnLaw.GAUSSIAN),
+        ("U + norm2(r)/2 + r.T @ theta", None),
+        ("U + norm2(r)/2 + sum(theta)*sum(r)", None),
+        ("U + norm2(r)*norm2(r)/2", None),
+        ("U + sum(r)", None),
+    ],
+)
+def test_the_law_that_a_block_has_of_its_own(make, H, expected):
+    derivation = derive(make("theta:d; r:d", "M:d d:positive definite", "U:theta", H, {}, CANONICAL))
+    assert own_laws(derivation, ("r",)) == ({} if expected is None else {"r": expected})
+
+
+def test_scalars_may_have_the_standard_law(make):
+    derivation = derive(make("x:d; s:", "", "U:x", "U + s**2/2", {}, {}))
+    assert own_laws(derivation, ("x", "s")) == {"s": OwnLaw.NORMAL}
+    derivation = derive(make("x:d; s:", "", "U:x", "U + (s - 1)**2/2", {}, {}))
+    assert own_laws(derivation, ("x", "s")) == {"s": OwnLaw.GAUSSIAN}

@@ -170,7 +170,7 @@ def starts(build: Build) -> np.ndarray:
     from recipe_compiler.run.sample import known_values
 
     sizes = {"d": 24, "K": 2, "N": 10}
-    found = [initial_state(build, build.dynamics, (), known_values(build, sizes), sizes, 1, k)[0] for k in range(4)]
+    found = [initial_state(build, build.dynamics, {}, known_values(build, sizes), sizes, 1, k)[0] for k in range(4)]
     rows = np.array(found)[:, 4:]
     assert (rows.reshape(4, 10, 2).sum(axis=2) == 1.0).all()
     return rows

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from recipe_compiler.derive.refresh import OwnLaw
 from recipe_compiler.emit.support.starts import _LONGEST_LAW
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Block, Declarations, Domain
@@ -34,11 +35,10 @@ CENTRE = np.array([[0.5], [-3.0]])
 KNOWN = {"A": PRECISION, "m": CENTRE, "c": np.asarray(3.0)}
 
 
-def starts(
-    build: Build, chains: int = 1, gaussian: tuple[str, ...] = (), d: int = 2, seed: int = 0
-) -> list[np.ndarray]:
-    """Return, per block, the starts of all chains."""
-    found = [initial_state(build, build.dynamics, gaussian, KNOWN, {"d": d}, seed, k) for k in range(chains)]
+def starts(build: Build, chains: int = 1, law: OwnLaw | None = None, d: int = 2, seed: int = 0) -> list[np.ndarray]:
+    """Return, per block, the starts of all chains; law: that of r."""
+    laws = {} if law is None else {"r": law}
+    found = [initial_state(build, build.dynamics, laws, KNOWN, {"d": d}, seed, k) for k in range(chains)]
     return [np.stack(blocks) for blocks in zip(*found, strict=True)]
 
 
@@ -92,7 +92,7 @@ def test_the_potential_block_starts_overdispersed(build: Build) -> None:
 
 @pytest.mark.slow
 def test_a_gaussian_block_starts_from_its_law(build: Build) -> None:
-    _, r = starts(with_law(build), chains=4000, gaussian=("r",))
+    _, r = starts(with_law(build), chains=4000, law=OwnLaw.GAUSSIAN)
     covariance = np.linalg.inv(PRECISION)
     assert np.abs(r.mean(axis=0) - CENTRE[:, 0]).max() <= 5 * math.sqrt(covariance.max() / 4000)
     assert np.abs(np.cov(r.T) - covariance).max() <= 5 * covariance.max() * math.sqrt(2 / 4000)
@@ -102,12 +102,19 @@ def test_a_block_with_no_proper_law_starts_at_zero(build: Build) -> None:
     build = with_law(build)
     upside_down = Multiply(Number(Fraction(-1)), build.dynamics.H, SCALAR)
     build = replace(build, dynamics=replace(build.dynamics, H=upside_down))
-    np.testing.assert_array_equal(starts(build, gaussian=("r",))[1], 0.0)
+    np.testing.assert_array_equal(starts(build, law=OwnLaw.GAUSSIAN)[1], 0.0)
 
 
 def test_the_law_of_a_long_block_is_not_computed(build: Build) -> None:
-    _, r = starts(replace(build, init=()), gaussian=("r",), d=_LONGEST_LAW + 1)
+    _, r = starts(replace(build, init=()), law=OwnLaw.GAUSSIAN, d=_LONGEST_LAW + 1)
     np.testing.assert_array_equal(r, 0.0)
+
+
+def test_a_standard_normal_block_starts_from_its_law_however_long_it_is(build: Build) -> None:
+    _, r = starts(replace(build, init=()), chains=40, law=OwnLaw.NORMAL, d=_LONGEST_LAW + 1)
+    assert abs(r.mean()) <= 5 / math.sqrt(r.size)
+    assert abs(r.var() - 1.0) <= 5 * math.sqrt(2 / r.size)
+    assert np.unique(r).size == r.size
 
 
 @pytest.mark.parametrize(
@@ -134,7 +141,7 @@ def test_scalar_blocks_are_arrays_of_length_one(build: Build) -> None:
     declarations = Declarations(blocks=(Block("xi"),))
     build = replace(build, dynamics=replace(build.dynamics, declarations=declarations))
     build = replace(build, init=(("xi", Symbol("c", SCALAR, Role.PARAMETER)),))
-    (xi,) = initial_state(build, build.dynamics, (), KNOWN, {}, 0, 0)
+    (xi,) = initial_state(build, build.dynamics, {}, KNOWN, {}, 0, 0)
     assert xi.tolist() == [3.0]
 
 
