@@ -128,12 +128,13 @@ def _state(file: os.DirEntry[str]) -> os.stat_result | None:
 @cache
 def compiler() -> str:
     """Return a text that is another one for every other compiler, library or Python."""
-    package = Path(__file__).parent
-    found = sha256()
-    named_schemes = SCHEMES.glob("*.yaml")  # behind a link, which rglob does not follow everywhere
-    for path in sorted({*package.rglob("*.py"), *package.rglob("*.yaml"), *named_schemes}):
-        content = path.read_bytes()
-        found.update(f"{path.relative_to(package).as_posix()} {len(content)}\n".encode())
+    package, found = str(Path(__file__).parent), sha256()
+    own = (os.path.join(folder, name) for folder, _, names in os.walk(package) for name in names)
+    parts = {path for path in own if path.endswith((".py", ".yaml"))}
+    named_schemes = map(str, SCHEMES.glob("*.yaml"))  # behind a link, which a walk does not follow
+    for path in sorted({*parts, *named_schemes}):
+        content = Path(path).read_bytes()
+        found.update(f"{path.removeprefix(package)} {len(content)}\n".encode())
         found.update(content)
     named = [f"{name} {version}" for name, version in versions(LIBRARIES).items()]
     return "\n".join((found.hexdigest(), platform.python_version(), platform.machine(), *named))

@@ -33,13 +33,11 @@ from recipe_compiler.emit.module import Module, emit_file, emit_module, renames
 from recipe_compiler.emit.sampler import sampler_of
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
+from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.planner.kept_plan import plan_of_text, plan_text, processor
-from recipe_compiler.planner.pilot_chains import Walker
-from recipe_compiler.planner.pilot_moves import Pilots
-from recipe_compiler.planner.plan import Bent, Plan, plan, plan_of_bulk, trial
-from recipe_compiler.planner.plan_moves import plan_of_moves
-from recipe_compiler.planner.subtracted import Subtracting, subtracting
+from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lower import lower
+from recipe_compiler.program.program import Program
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.file import check_file
@@ -68,6 +66,7 @@ from recipe_compiler.spec.places import compiled_digest, placed
 from recipe_compiler.verdict import Report, Verdict
 
 if TYPE_CHECKING:
+    from recipe_compiler.planner.subtracted import Subtracting
     from recipe_compiler.readback.child_process import Reading
 
 READ_BACK = "read-back"
@@ -130,11 +129,12 @@ def _compiled(build: Build, derivation: Derivation, report: Report, *, allow_und
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A module, what its texts have to show when they are read back, and the user's names that were changed."""
+    """A module, the step it was made of, what has to be shown of it, and the user's names that were changed."""
 
     module: Module
     names: dict[str, str]
-    texts: tuple[str, ...]
+    step: Program
+    """In index notation, for every size: what is read back follows from it, texts at small sizes too."""
     to_read: "Callable[[], Iterable[Reading]]"
 
 
@@ -143,54 +143,55 @@ def _for_every_size(build: Build, derivation: Derivation, stated: Derivation) ->
     program = discretise(build, stated, for_every_size=True)
     names = renames(program)
     program = rename(program, names)
-    identity = compiled_digest(build)
-    plain = lower(program)
-    every = (*small_sizes(build), more_than_two(build))
-    heads = [size for size, _ in program.heads]
-    named = [{names.get(name, name): number for name, number in sizes.items()} for sizes in every]
-    small = [dict(one) for one in dict.fromkeys(tuple((size, sizes[size]) for size in heads) for sizes in named)]
-    modules = [
-        emit_module(build.name, program, kernel, f"{build.name}, as a run loads it.", identity)
-        for kernel in dict.fromkeys((plain, schedule(program, plain)))
-    ]
+    identity, plain = compiled_digest(build), lower(program)
+
+    def emitted(kernel: Kernel) -> Module:
+        return emit_module(build.name, program, kernel, f"{build.name}, as a run loads it.", identity)
+
+    module = emitted(schedule(program, plain))
 
     def to_read() -> "Iterable[Reading]":
         from recipe_compiler.readback.of_build import of_every_size
 
-        return of_every_size(modules, derivation, names, small)
+        every = (*small_sizes(build), more_than_two(build))
+        heads = [size for size, _ in program.heads]
+        named = [{names.get(name, name): number for name, number in sizes.items()} for sizes in every]
+        small = [dict(one) for one in dict.fromkeys(tuple((size, sizes[size]) for size in heads) for sizes in named)]
+        shapes = (module,) if plain == module.kernel else (emitted(plain), module)
+        return of_every_size(shapes, derivation, names, small)
 
-    return Made(modules[-1], names, tuple(module.text for module in modules), to_read)
+    return Made(module, names, program, to_read)
 
 
 def _for_its_sizes(build: Build, derivation: Derivation, stated: Derivation) -> Made:
     """Return the module of any other build, in the shape that the sizes it fixes allow."""
-    program = discretise(build, stated)
-    names = renames(program)
+    step = discretise(build, stated)
+    names = renames(step)
     identity = compiled_digest(build)
-    small: list[tuple[list[Module], dict[str, int]]] = []
-    for fixed in small_sizes(build):
-        general = rename(discretise(build, stated, fixed), names)
-        plain = lower(general)
-        shapes = dict.fromkeys((plain, schedule(general, plain)))
-        modules = [emit_module(build.name, general, kernel, "Read back at small sizes.", identity) for kernel in shapes]
-        small.append((modules, pinned_sizes(build, general)))
-    program = rename(program, names)
+    program = rename(step, names)
     sizes = {names.get(name, name): number for name, number in build.sizes}
     shipped = rename(program, sizes)
     kernel = schedule(shipped, lower(shipped))
     if kernel.chunked or max(sizes.values(), default=0) > MOST_READ:
-        # the text for every size, read back above, is as fast: a chunk has any length, and what a long loop counts to
-        # does not matter (1500 coordinates: 1.02 times the time)
+        # the text for every size, which is read back, is as fast: a chunk has any length, and what a long loop counts
+        # to does not matter (1500 coordinates: 1.02 times the time)
         shipped, kernel = program, schedule(program, lower(program))
     module = emit_module(build.name, shipped, kernel, f"{build.name}, as a run loads it.", identity)
+
+    def small() -> Iterator[tuple[list[Module], dict[str, int]]]:
+        for fixed in small_sizes(build):
+            general = rename(discretise(build, stated, fixed), names)
+            plain, said = lower(general), "Read back at small sizes."
+            shapes = dict.fromkeys((plain, schedule(general, plain)))
+            modules = [emit_module(build.name, general, shape, said, identity) for shape in shapes]
+            yield modules, pinned_sizes(build, general)
 
     def to_read() -> "Iterable[Reading]":
         from recipe_compiler.readback.of_build import of_its_sizes
 
-        return of_its_sizes(small, module, derivation, names, sizes)
+        return of_its_sizes(tuple(small()), module, derivation, names, sizes)
 
-    texts = (*(one.text for modules, _ in small for one in modules), module.text)
-    return Made(module, names, texts, to_read)
+    return Made(module, names, step, to_read)
 
 
 def estimate(
@@ -272,6 +273,12 @@ def _key_of_plan(build: Build, data: Data | None) -> Iterator[str]:
 
 def _planned(build: Build, report: Report, data: Data | None, *, allow_undecided: bool, cache: Cache) -> Plan:
     """Return what is chosen for a build, as `plan_run` does."""
+    # Imported here because only builds that leave something open need it, and a known plan does without.
+    from recipe_compiler.planner.pilot_chains import Walker
+    from recipe_compiler.planner.pilot_moves import Pilots
+    from recipe_compiler.planner.plan import Bent, plan, plan_of_bulk, trial
+    from recipe_compiler.planner.plan_moves import plan_of_moves
+
     data = _held(build, data)
     build = with_sizes(build, data)
     sizes = resolve_sizes(build, data)
@@ -289,7 +296,7 @@ def _planned(build: Build, report: Report, data: Data | None, *, allow_undecided
         return plan_of_moves(build, module, Pilots.begun(emitted, tried, data), starts, names)
     of_noise: list[Report] = []
 
-    def less() -> Subtracting | None:
+    def less() -> "Subtracting | None":
         return _subtracting(build, tried, module, data, cache, of_noise.append)
 
     found = plan(build, tried, module, emitted, inputs, starts, names, less)
@@ -310,11 +317,13 @@ def _planned(build: Build, report: Report, data: Data | None, *, allow_undecided
 
 def _subtracting(
     stated: Build, tried: Build, module: Module, data: Data, cache: Cache, decided: Callable[[Report], None]
-) -> Subtracting | None:
+) -> "Subtracting | None":
     """Return the build on trial with V subtracted, compiled; None where that is no choice, or not proved.
 
     What was `decided` about it is told, whatever came of it.
     """
+    from recipe_compiler.planner.subtracted import Subtracting, subtracting
+
     build = subtracting(stated, tried, module)
     if build is None:
         return None
@@ -401,7 +410,7 @@ def _read_once(made: Made, build: Build, cache: Cache) -> None:
     key: tuple[str, ...] = ()
     if cache.folder is not None:
         left = f"{build.control} {build.estimated} {text(build.V)}"  # what a run leaves out of a build to estimate it
-        key = (compiler(), compiled_digest(build), left, *made.texts)
+        key = (compiler(), compiled_digest(build), left, repr(made.step), made.module.text)
     if cache.read(READ_BACK, key) is None:
         from recipe_compiler.readback.child_process import read_all  # brings SymPy, with all that reads
 

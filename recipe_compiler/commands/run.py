@@ -20,7 +20,7 @@ from recipe_compiler.commands.run_options import RunOptions
 from recipe_compiler.display import complain, say, show_report, show_summary
 from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import make_ready, plan_run, prepare_run
-from recipe_compiler.planner.plan import Plan
+from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.pictures import pictures_of
 from recipe_compiler.run.checkpoint import Checkpoint

@@ -10,7 +10,7 @@ from typing import cast
 
 from recipe_compiler.display import say
 from recipe_compiler.errors import DataError, DocumentError, Fault, Place, RecipeError
-from recipe_compiler.planner.plan import Plan
+from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stages import Run

@@ -27,7 +27,7 @@ from recipe_compiler.pipeline import (
     prepare_run,
     write_module,
 )
-from recipe_compiler.planner.plan import Plan
+from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, data_of
 from recipe_compiler.run.observed import demand_data

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from recipe_compiler.planner.plan import Plan
+from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import read_restated

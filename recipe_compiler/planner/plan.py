@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.bulk import Bulk, first_guess, guessed, learnt, of_draws
+from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.planner.entries import ChosenEntries
 from recipe_compiler.planner.exact_chains import ExactDraws, exact_draws
 from recipe_compiler.planner.measure import SHORTER, MeasuredSettings, measure
@@ -36,7 +37,6 @@ from recipe_compiler.run.linear_step import curvature
 from recipe_compiler.run.linearized_chain import CONTROL_VARIATES, MOST_COORDINATES
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Mode, NoModeError, Slope, Start, find_mode
-from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.run.suggestions import HELD_SHARPNESS
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import restated
@@ -64,24 +64,6 @@ NECK = (
 
 TRIAL = 2.0**-10
 """The step size of the module that computes the gradient; no chain is run with it."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Plan:
-    """What was chosen, and on what grounds."""
-
-    build: Build
-    """With every choice in its document."""
-    says: tuple[str, ...]
-    """In lines, for whoever runs it."""
-    measured: PilotFigures | None = None
-    """What pilot chains made of the posterior, where no linear step tells it."""
-    doubts: tuple[str, ...] = ()
-    """Why no run of it is to be believed."""
-    damping: float = 1.0
-    """Friction over that of one time of the bulk, around a mode."""
-    by_limit: bool = False
-    """Whether something was given up because it took too long: another time it may be chosen."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.acceptance import TRAJECTORY, WINDOWS, Tuned, measured, spread_of, tuned
+from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.planner.entries import ChosenEntries
 from recipe_compiler.planner.pilot_moves import Pilots
-from recipe_compiler.planner.plan import WARMUP, Plan
+from recipe_compiler.planner.plan import WARMUP
 from recipe_compiler.planner.roles import ParameterRole, open_parameters
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.run.gradients import full_gradient

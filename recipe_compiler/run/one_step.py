@@ -71,39 +71,33 @@ class OneStep:
 
     def after(self, z: Array, batch: NDArray[np.uint64], normals: Array) -> Array:
         """Return the state after a step, n numbers, from a state, a batch of rows and standard normals."""
-        values = self._made(z, batch, normals)
-        return np.concatenate([self._left(values, old, new) for old, new, _ in self.passed_on])
+        plan = _plan(self, batch.size)
+        values = self._made(plan, z, batch, normals)
+        return np.concatenate([_left(values, names) for names in plan.left])
 
     def held_after(self, z: Array, batch: NDArray[np.uint64], normals: Array) -> Array:
         """Return what a step would make of the blocks that are held."""
-        values = self._made(z, batch, normals)
-        return np.concatenate([self._left(values, old, new) for old, new in _plan(self, batch.size).left_of_held])
+        plan = _plan(self, batch.size)
+        values = self._made(plan, z, batch, normals)
+        return np.concatenate([_left(values, names) for names in plan.left_of_held])
 
-    def _made(self, z: Array, batch: NDArray[np.uint64], normals: Array) -> dict[str, Any]:
-        """Return all values that a step is given or makes, by name."""
-        kernel, plan = self.compiled.kernel, _plan(self, batch.size)
+    def _made(self, plan: "_Plan", z: Array, batch: NDArray[np.uint64], normals: Array) -> dict[str, Any]:
+        """Return all values that a step is given or makes, by name: a forecast asks thousands of times."""
         values: dict[str, Any] = {**self.given, "batch": batch}
-        values |= {name: z[place].copy() for name, place in plan.places}
-        values |= {name: value.copy() for name, value in self.held}
-        values |= {name: normals[place].copy() for name, place in plan.noises}
-        for name, scalars in kernel.registers:
-            if name in values:
-                values |= dict(zip(scalars, map(float, values[name]), strict=True))
-        step = kernel.step
-        values |= {name: np.zeros(shape) for name, shape in plan.empty if name not in values}
-        before = () if step.returns else step.outputs
-        returned = cast("Any", self.emitted.step)(*(values[a.name] for a in (*before, *step.inputs, *step.work)))
-        if step.returns:
-            found = returned if isinstance(returned, tuple) else (returned,)
-            values |= dict(zip((array.name for array in step.outputs), cast("tuple[float, ...]", found), strict=True))
+        for name, place in plan.places:
+            values[name] = z[place].copy()
+        for name, value in self.held:
+            values[name] = value.copy()
+        for name, place in plan.noises:
+            values[name] = normals[place].copy()
+        for name, scalars in plan.registers:
+            values.update(zip(scalars, values[name].tolist(), strict=True))
+        for name, shape in plan.empty:
+            values[name] = np.zeros(shape)
+        returned = cast("Any", self.emitted.step)(*[values[name] for name in plan.arguments])
+        if plan.returned:
+            values.update(zip(plan.returned, returned if isinstance(returned, tuple) else (returned,), strict=True))
         return values
-
-    def _left(self, values: Mapping[str, Any], old: str, new: str) -> Array:
-        """Return what a step leaves of a block: in scalars, in an array of its own, or in place."""
-        scalars = self.compiled.kernel.scalars(new)
-        if scalars:
-            return np.array([values[name] for name in scalars])
-        return np.atleast_1d(values[new if new in values else old])
 
     def length(self, array: Declared) -> int:
         """Return how many numbers an array of normals has."""
@@ -120,9 +114,17 @@ class _Plan:
     noises: tuple[tuple[str, slice], ...]
     """In the normals."""
     empty: tuple[tuple[str, tuple[int, ...]], ...]
-    """Arrays that a step writes into, with their shapes; some may be given."""
-    left_of_held: tuple[tuple[str, str], ...]
-    """Blocks that are held, and what a step would leave in their place."""
+    """Arrays that a step writes into, with their shapes."""
+    registers: tuple[tuple[str, tuple[str, ...]], ...]
+    """What the step takes in scalars, with their names."""
+    arguments: tuple[str, ...]
+    """Of the step, in their order."""
+    returned: tuple[str, ...]
+    """Scalars that it returns; none where it writes into arrays."""
+    left: tuple[tuple[str, ...], ...]
+    """What it leaves of each part of the state: the names of scalars, or of one array."""
+    left_of_held: tuple[tuple[str, ...], ...]
+    """What it would leave in the place of each block that is held."""
 
 
 @lru_cache(maxsize=32)
@@ -134,12 +136,35 @@ def _plan(step: OneStep, batch_size: int) -> _Plan:
         first = last
     sizes = {**step.sizes, "batch_size": batch_size, "entries": max(length for _, _, length in step.passed_on)}
     own = kernel.step
-    made = (*(own.work if own.returns else (*own.outputs, *own.work)), *own.inputs)
+    written = () if own.returns else own.outputs
     given = {*step.given, "batch", *(name for name, _, _ in step.passed_on), *(name for name, _ in step.held)}
     given |= {array.name for array in kernel.noises}
-    empty = tuple((a.name, tuple(_extent(size, sizes) for size in a.sizes)) for a in made if a.name not in given)
-    places, left = tuple((name, step.place(name)) for name, _, _ in step.passed_on), step.compiled.program.passed_on
-    return _Plan(places, tuple(noises), empty, tuple((name, left[name]) for name, _ in step.held))
+    registers = tuple((name, scalars) for name, scalars in kernel.registers if name in given)
+    given |= {scalar for _, scalars in registers for scalar in scalars}
+    made = {a.name: a.sizes for a in (*written, *own.work, *own.inputs) if a.name not in given}
+    empty = tuple((name, tuple(_extent(size, sizes) for size in shape)) for name, shape in made.items())
+    returned = tuple(array.name for array in own.outputs) if own.returns else ()
+    known = {*given, *made, *returned}
+
+    def left(old: str, new: str) -> tuple[str, ...]:
+        """Return the names of what a step leaves: in scalars, in an array of its own, or in place."""
+        return kernel.scalars(new) or ((new,) if new in known else (old,))
+
+    held = step.compiled.program.passed_on
+    return _Plan(
+        places=tuple((name, step.place(name)) for name, _, _ in step.passed_on),
+        noises=tuple(noises),
+        empty=empty,
+        registers=registers,
+        arguments=tuple(array.name for array in (*written, *own.inputs, *own.work)),
+        returned=returned,
+        left=tuple(left(old, new) for old, new, _ in step.passed_on),
+        left_of_held=tuple(left(name, held[name]) for name, _ in step.held),
+    )
+
+
+def _left(values: Mapping[str, Any], names: tuple[str, ...]) -> Array:
+    return np.array([values[name] for name in names]) if len(names) > 1 else np.atleast_1d(values[names[0]])
 
 
 def one_step(compiled: Module, emitted: Emitted, inputs: Inputs) -> OneStep:

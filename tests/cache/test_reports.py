@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,9 @@ import recipe_compiler as rc
 from recipe_compiler import cache as entries
 from recipe_compiler import pipeline
 from recipe_compiler.cache import NOTHING, Cache, check_once, from_text, open_cache, to_text
+from recipe_compiler.emit.module import Module
 from recipe_compiler.pipeline import compile_build
+from recipe_compiler.program.program import Program
 from recipe_compiler.readback import child_process
 from recipe_compiler.report import check as deciding
 from recipe_compiler.run.data import data_of
@@ -210,6 +213,43 @@ def test_a_text_is_read_back_once(cache: Cache, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(pipeline, "compiler", lambda: "another")
     compile_build(build, cache=cache)
     assert len(read) == 2 * before
+
+
+def test_what_was_read_back_is_not_emitted_at_small_sizes_again(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = load_build(ROOT / "specs/builds/sghmc_eight_schools.yaml")
+    monkeypatch.setattr(child_process, "read_all", lambda *_: None)
+    emit, emitted = pipeline.emit_module, list[Module]()
+
+    def counted(*given: Any) -> Module:
+        emitted.append(emit(*given))
+        return emitted[-1]
+
+    monkeypatch.setattr(pipeline, "emit_module", counted)
+    first = compile_build(build, cache=cache)
+    assert len(emitted) > 3
+    emitted.clear()
+    assert compile_build(build, cache=cache) == first
+    assert len(emitted) == 1
+
+
+def test_another_step_of_the_same_documents_is_read_back(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = load_build(ROOT / "specs/builds/sgld_gaussian.yaml")
+    read, emit, discretise = list[object](), pipeline.emit_module, pipeline.discretise
+    text = compile_build(build).text
+
+    def other(*given: Any, **named: Any) -> Program:
+        program = discretise(*given, **named)
+        return replace(program, replacement=not program.replacement)
+
+    monkeypatch.setattr(child_process, "read_all", lambda *given: read.append(given))
+    monkeypatch.setattr(pipeline, "emit_module", lambda *given: replace(emit(*given), text=text))
+    monkeypatch.setattr(pipeline, "check_file", lambda _: None)
+    for _ in range(2):
+        compile_build(build, cache=cache)
+    assert len(read) == 1
+    monkeypatch.setattr(pipeline, "discretise", other)
+    compile_build(build, cache=cache)
+    assert len(read) == 2
 
 
 def test_a_text_that_was_found_wrong_is_read_again(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from recipe_compiler import pipeline
 from recipe_compiler.cache import NOTHING
 from recipe_compiler.errors import ModelError, RunError, SpecError
 from recipe_compiler.pipeline import plan_run
-from recipe_compiler.planner.plan import Plan
+from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.run.sizes import given_arrays
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.to_yaml import to_yaml

@@ -13,8 +13,9 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import prepare_run
 from recipe_compiler.planner import plan as planner
 from recipe_compiler.planner.bulk import Bulk
+from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.planner.pilot_chains import Settings, Walker
-from recipe_compiler.planner.plan import Bent, Plan, plan_of_bulk
+from recipe_compiler.planner.plan import Bent, plan_of_bulk
 from recipe_compiler.run.infinitesimal_means import errors_of
 from recipe_compiler.spec.model import Build
 

@@ -1,6 +1,7 @@
 """The source of support functions, word for word, for an emitted file to carry along."""
 
 import ast
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -23,8 +24,13 @@ class _Definition:
 
     names: tuple[str, ...]
     uses: frozenset[str]
+    """Names that it reads, those of other definitions among them."""
     text: str
     is_function: bool
+
+
+_DEFINED = re.compile(r"^(?:def )?(_\w+(?:, _\w+)*)(?=\(| =)", re.MULTILINE)
+"""The names of a definition, which begins at the margin."""
 
 
 _JITTED_ALONE = ", no_cpython_wrapper=True"
@@ -55,24 +61,36 @@ def support_text(names: Collection[str], given: Collection[str] = (), called_by_
 
 def _needed(names: Collection[str]) -> tuple[_Definition, ...]:
     """Return the definitions of `names` and, in turn, of all that they use."""
-    definitions = _definitions()
-    by_name = {name: definition for definition in definitions for name in definition.names}
-    unknown = sorted(set(names) - by_name.keys())
+    places = _places()
+    unknown = sorted(set(names) - places.keys())
     if unknown:
         raise CompilerError(f"no such support function: {', '.join(unknown)}")
     found: set[str] = set()
     ahead = set(names)
     while ahead:
         found |= ahead
-        ahead = {use for name in ahead for use in by_name[name].uses if use in by_name} - found
-    return tuple(definition for definition in definitions if not found.isdisjoint(definition.names))
+        uses = (one.uses for name in ahead for one in _definitions(places[name]) if name in one.names)
+        ahead = {use for own in uses for use in own if use in places} - found
+    modules = [module for module in _MODULES if module in {places[name] for name in found}]
+    every = (definition for module in modules for definition in _definitions(module))
+    return tuple(definition for definition in every if not found.isdisjoint(definition.names))
 
 
 @cache
-def _definitions() -> tuple[_Definition, ...]:
-    folder = files("recipe_compiler.emit.support")
-    sources = [folder.joinpath(f"{module}.py").read_text(encoding="utf-8") for module in _MODULES]
-    return tuple(definition for source in sources for definition in _definitions_of(source))
+def _places() -> dict[str, str]:
+    """Return the modules that names are defined in; what is read of these is what a text needs."""
+    defined = ((module, names) for module in _MODULES for names in _DEFINED.findall(_source(module)))
+    return {name: module for module, names in defined for name in names.split(", ")}
+
+
+@cache
+def _source(module: str) -> str:
+    return files("recipe_compiler.emit.support").joinpath(f"{module}.py").read_text(encoding="utf-8")
+
+
+@cache
+def _definitions(module: str) -> tuple[_Definition, ...]:
+    return tuple(_definitions_of(_source(module)))
 
 
 def _definitions_of(source: str) -> Iterator[_Definition]:
