@@ -32,6 +32,7 @@ from recipe_compiler.lint.stated_numbers import (
     admissible,
     ball_of,
     in_balls,
+    squared,
     stretched,
     values_of,
 )
@@ -93,6 +94,8 @@ OF_RETURNED = "its own results are no floats or arrays as it was given first: a 
 """The same of a step that does something else with what it returned itself."""
 OF_OVERFLOW = "write it so that nothing does: np.logaddexp, exponents that are subtracted before np.exp"
 """The same of a step that is another one where numbers are large or small."""
+OF_ITS_ARGUMENT = ", where a gradient returns its argument, the same array"
+"""What is said of calls whose potential is |z|^2/2."""
 FED_ITSELF = "given what the call before returned, as it is"
 LEGACY = ("randn", "rand", "random_sample", "ranf", "sample")
 """What a generator of the older kind has besides."""
@@ -126,6 +129,8 @@ class _Call:
     """Whether nothing that is computed overflows or underflows."""
     is_far: bool = False
     """Whether it is looked at for numbers that are finite, and others than they should be; it may raise as well."""
+    beside: str = ""
+    """What it is called with besides."""
     fed: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...] = ()
     """Normal and uniform draws of the calls after it that are given what the one before returned."""
 
@@ -201,6 +206,10 @@ def _calls(k: int, problem: TracedProblem, means: Meaning) -> Iterator[_Call]:
         numbers = _numbers(problem, means, random, of_state, of_step)
         calls = _At(trace, numbers, means).calls(k, [random.uniform(0.2, 0.8)] * trace.uniforms)
         yield from (call for call in calls if call.is_comparable)
+    numbers = _numbers(problem, means, random, is_square=True)
+    if any(own.is_its_argument for name, own in numbers.values.items() if name not in numbers.read):
+        calls = _At(trace, numbers, means).calls(k, [random.uniform(0.2, 0.8)] * trace.uniforms)
+        yield from (replace(call, beside=OF_ITS_ARGUMENT) for call in calls if call.is_comparable)
     if trace.otherwise is None:
         numbers = _numbers(problem, means, random)
         with flint.ctx.workprec(BITS_OF_SINGLE):
@@ -231,10 +240,17 @@ def _say_none(found: int) -> NoReturn:
 
 
 def _numbers(
-    problem: TracedProblem, means: Meaning, random: Random, of_state: float = 1.0, of_step: float = 1.0
+    problem: TracedProblem,
+    means: Meaning,
+    random: Random,
+    of_state: float = 1.0,
+    of_step: float = 1.0,
+    *,
+    is_square: bool = False,
 ) -> _Numbers:
     declarations = problem.subject.dynamics.declarations
     at = stretched(admissible(declarations, problem.sizes, random), declarations, problem.sizes, of_state)
+    at = squared(at, declarations, problem.sizes) if is_square else at
     values = {
         given.name: values_of(given.name, means, at)
         for given in problem.ask.given
@@ -419,7 +435,8 @@ def _given(given: BoundName, ask: Binding, sizes: Sizes, call: _Call) -> dict[st
     if own is None:
         return item
     if given.of and (given.name in ask.globals or given.name not in call.numbers.read):
-        return item | {"is": "function", "lines": own.lines, "entries": own.entries}
+        is_same = bool(call.beside) and own.is_its_argument
+        return item | {"is": "function", "lines": own.lines, "entries": own.entries, "same": is_same}
     return item | {"values": own.here}
 
 
@@ -444,7 +461,7 @@ def _compared(
 
 def _where(sizes: Sequence[Sizes], call: _Call) -> str:
     at = f" at {written(sizes[call.case])}" if sizes[call.case] else ""
-    return f"run with plain numbers{at} (with scalars of {call.scalars})"
+    return f"run with plain numbers{at} (with scalars of {call.scalars}{call.beside})"
 
 
 def _compared_fed(ask: Binding, sizes: Sequence[Sizes], calls: Sequence[_Call], answers: Any) -> dict[int, str]:

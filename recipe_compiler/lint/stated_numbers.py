@@ -53,6 +53,13 @@ class Values:
     entries: tuple[int, ...]
     """The places of its entries among them."""
 
+    @property
+    def is_its_argument(self) -> bool:
+        """Whether its entries are the coordinates that it is a function of, in order."""
+        return len(self.here) > 0 and [self.lines[k] for k in self.entries] == [
+            ("coordinate", k) for k in range(len(self.entries))
+        ]
+
 
 def admissible(declarations: Declarations, sizes: Sizes, random: Random) -> Point:
     """Return values of all that is declared which nobody would guess; known ones where the assumptions allow no others.
@@ -74,6 +81,17 @@ def stretched(at: Point, declarations: Declarations, sizes: Sizes, factor: float
     free = {z for block in declarations.blocks if block.domain.name in UNBOUNDED for z in coordinates(block, sizes)}
     numbers = {x: value * Fraction(factor) if x in free else value for x, value in at.numbers.items()}
     return replace(at, numbers=numbers)
+
+
+def squared(at: Point, declarations: Declarations, sizes: Sizes) -> Point:
+    """Return a point at which potentials are |z|^2/2: the gradient is its argument, and may be the same array."""
+    own = {block.name: coordinates(block, sizes) for block in declarations.blocks}
+    fields = {
+        f.name: sympy.Add(*(z**2 / 2 for name in f.of for z in own[name]))
+        for f in declarations.functions
+        if f.role == "potential"
+    }
+    return replace(at, fields={**at.fields, **fields})
 
 
 def values_of(name: str, meaning: Meaning, at: Point) -> Values:

@@ -226,6 +226,8 @@ def test_a_step_is_called_with_what_it_returned_itself(name: str, step_finding: 
 
 IN_PLACE = {
     "g = grad_U(theta); g *= eps; new = theta - g + noise": "it changes in place what grad_U returned",
+    "g = grad_U(theta); theta += noise; new = theta - eps * g": "where a gradient returns its argument, the same array",
+    "g = grad_U(theta); theta -= eps * g; new = theta + noise": "",
     "g = grad_U(theta); g = eps * g; g += theta; new = theta - (g - theta) + noise": "",
 }
 COMPILED = {
