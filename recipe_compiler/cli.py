@@ -253,7 +253,10 @@ def run(
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,
     allow_code: Annotated[
-        bool, typer.Option("--allow-code", help="Run the Python file that a target names as its gradient.")
+        bool,
+        typer.Option(
+            "--allow-code", help="Run the Python files that a target names as its gradient, and a cycle as moves."
+        ),
     ] = False,
     use_cache: UseCache = True,
 ) -> ExitCode:
@@ -288,7 +291,10 @@ def rerun(
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,
     allow_code: Annotated[
-        bool, typer.Option("--allow-code", help="Run the Python file that a target names as its gradient.")
+        bool,
+        typer.Option(
+            "--allow-code", help="Run the Python files that a target names as its gradient, and a cycle as moves."
+        ),
     ] = False,
     use_cache: UseCache = True,
 ) -> ExitCode:

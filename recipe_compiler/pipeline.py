@@ -218,7 +218,7 @@ def estimate(
         return build
     alone = without_estimates(build)
     module = compile_build(alone, report, allow_undecided=allow_undecided, cache=cache)
-    emitted = load_text(module.name, module.text, build.target.gradient)
+    emitted = load_text(module.name, module.text, build.codes)
     inputs = prepare_inputs(emitted, alone, settings, data, 0)
     sizes = resolve_sizes(alone, data)
     of_target = gradients(module, emitted, inputs, sizes)
@@ -249,7 +249,7 @@ def plan_run(
     """
     if not build.is_planned:
         return Plan(build, ()), report
-    plans = NOTHING if build.target.gradient is not None else cache  # what that code depends on is not known
+    plans = NOTHING if build.codes else cache  # what that code depends on is not known
     key = (*_key_of_plan(build, data), str(allow_undecided)) if plans.folder is not None else ()
     kept = plans.read(PLANS, key)
     if kept is not None:
@@ -288,7 +288,7 @@ def _planned(build: Build, report: Report, data: Data | None, *, allow_undecided
     )
     tried = trial(build, width, data.rows)
     module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache)
-    emitted = load_text(module.name, module.text, build.target.gradient)
+    emitted = load_text(module.name, module.text, build.codes)
     inputs = prepare_inputs(emitted, tried, tried.run, data, 0)
     starts = starts_of(tried, width, known_values(tried, sizes), sizes)
     names = sampled_names(tried, data, sizes)
@@ -332,7 +332,7 @@ def _subtracting(
     if any(f.id in OF_NOISE and f.verdict is not Verdict.PROVED for f in report.findings):
         return None
     made = compile_build(build, report, allow_undecided=True, cache=cache)
-    return Subtracting(build, made, load_text(made.name, made.text, build.target.gradient), data)
+    return Subtracting(build, made, load_text(made.name, made.text, build.codes), data)
 
 
 def prepare_run(
@@ -357,7 +357,7 @@ def prepare_run(
     data = _held(build, data)
     build = with_sizes(build, data)
     module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache)
-    emitted = load_text(module.name, module.text, build.target.gradient)
+    emitted = load_text(module.name, module.text, build.codes)
     check_settings(emitted, build, settings, data)
     facts = checkpoint_facts(stepping_code(module.text), build, settings, data)
     build = estimate(build, report, settings, data, allow_undecided=allow_undecided, cache=cache)

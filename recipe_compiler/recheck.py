@@ -520,7 +520,9 @@ class Documents:
         self.scheme: Json = documents.get("scheme") or {}
         entry = self.build.get("scheme") or {}
         self.cycle: list[Json] = entry.get("cycle") or []
-        worded = (m.get("metropolis") or m for m in self.cycle if not {"refresh", "draw", "cir", "involution"} & {*m})
+        worded = (
+            m.get("metropolis") or m for m in self.cycle if not {"refresh", "draw", "cir", "involution", "code"} & {*m}
+        )
         self.step: Json = next(worded, {}) if self.cycle else entry
         self.flows: Json = self.step.get("flows") or self.scheme.get("flows") or {}
         self.D, self.Q = self.dynamics.get("D") or self.claims.get("diffusion"), self.dynamics.get("Q")
@@ -584,7 +586,7 @@ class Documents:
             read = re.fullmatch(OF_DATA, one)
             require(not read or Path(file).name == read[1], f"{one} is of no data of this build")
             require(not re.fullmatch(BY_AUTHOR, one) or ASSUMED in author, f"{one} is not what a document states")
-        granted = [one for one in granted if not re.fullmatch(f"{OF_DATA}|{BY_AUTHOR}", one)]
+        granted = [one for one in granted if not re.fullmatch("|".join((OF_DATA, BY_AUTHOR, *BY_CODE)), one)]
         W = str(claim["data"].get("W", ""))  # which grows where what it is made of is bounded below
         lyapunov = {*re.findall(r"\w+", W)} | (self.names(self.dynamics.get("H")) if re.search(r"\bH\b", W) else set())
         for name, entry in found.declared.items():
@@ -600,6 +602,18 @@ class Documents:
             entry["wild"] = not held and not (self.build and name == self.potential)
             entry["rough"] = energy and len(held) == len(about) and not entry["wild"] and not self.build
         return found
+
+    def on_trust(self, claim: Json) -> None:
+        """Require that what is proved of a cycle with code says so of each, and of no other code."""
+        names = [Path(str(move["code"])).name for move in self.cycle if "code" in move]  # my_moves.py:swap
+        found = [(read[1], read.re.groups) for x in BY_CODE for one in claim["given"] if (read := re.fullmatch(x, one))]
+        require({name for name, _ in found} <= {*names}, f"{claim['id']} rests on code that no move of the cycle is")
+        kept = {name for name, groups in found if groups == 1}
+        lacking = [name for name in names if name not in kept]
+        rests = claim["id"] in ("code", "cycle", "exact", "irreducible")
+        require(
+            not rests or not lacking, f"{claim['id']} does not say that it rests on the code of {', '.join(lacking)}"
+        )
 
     def facts(self, entries: dict[str, Json]) -> Iterator[tuple[str, str]]:
         """Yield names with each of their kinds, and those that these include."""
@@ -662,6 +676,7 @@ class Documents:
         facts["word"] = self.step and self.step.get("name") not in EULER
         facts |= {"cycle": self.cycle, "-cycle": not self.cycle, "step": self.step or not self.cycle}
         facts |= {k: any(k in m for m in self.cycle) for k in ("refresh", "draw", "cir", "involution", "metropolis")}
+        facts["coded"] = any("code" in m for m in self.cycle)
         facts["follows"] = facts["step"] and not facts["metropolis"]
         facts["assumes"] = self.assume or {*listed(self.target.get("assume"))} - {ASSUMED} or kinds
         rows = [(part, *row.split(":")) for part in ASKED if self.parts.get(part) for row in ASKED[part].split()]
@@ -700,6 +715,8 @@ MOVED = (
     "implicit equations are solved exactly, backwards for the state that they were solved from",
     r"no solution of [\w, ]+ ends within a step",
 )
+BY_CODE = (r"the code of (.+) keeps exp\(-H\)", r"the code of (.+) moves (\w+)")
+"""What the author of a move that is code is taken at his word for."""
 GRANTED: dict[str, tuple[str, ...]] = {
     "normalisable": (LAW, OF_DATA, BY_AUTHOR),
     "boundary": (r"chains are reflected at .+",),
@@ -728,8 +745,11 @@ GRANTED: dict[str, tuple[str, ...]] = {
     "noise_budget": ("V_hat is positive semidefinite", r"(eps <= eps_max of )?the V_hat that is estimated.*: .+"),
     **dict.fromkeys(("flow", "volume", "symplectic", "reversible"), ("gradients are those of all data",)),
     "keeps": (r"gradients are those of all data|no solution of [\w, ]+ ends within a step",),
-    **dict.fromkeys(("metropolis", "cycle", "exact"), MOVED),
-    "irreducible": (*MOVED, "U is finite, and has a gradient, everywhere"),
+    "metropolis": MOVED,
+    "code": BY_CODE[:1],
+    "cycle": (*MOVED, *BY_CODE),
+    "exact": (*MOVED, *BY_CODE[:1]),
+    "irreducible": (*MOVED, *BY_CODE, "U is finite, and has a gradient, everywhere"),
     "order": (
         r"\w+ and its derivatives grow like powers|drifts and noise grow like powers of (\w+) and 1/\1",
         r"each piece is moved by its flow|no solution of [\w, ]+ ends within a step",
@@ -750,7 +770,7 @@ ASKED = {
     "build": """bindings: gradient_noise: assumptions:assumes noise_budget: independence: pieces:word flow:word
         keeps:word volume:word symplectic:word reversible:word palindrome:word
         configurational:word,full,-cycle order:step use:use refresh:refresh draw:draw cir:cir involution:involution
-        metropolis:metropolis cycle:cycle exact:cycle irreducible:cycle""",
+        code:coded metropolis:metropolis cycle:cycle exact:cycle irreducible:cycle""",
 }
 """For each part of a certificate the claims in order, with what of the documents asks for them."""
 KNOWN = {row.partition(":")[0] for rows in ASKED.values() for row in rows.split()}
@@ -2135,6 +2155,7 @@ def recheck(certificate: Json) -> list[tuple[str, str]]:
             judge = of_step
         if part and claim["verdict"] == "proved":
             d.resting_on(claim)
+            d.on_trust(claim)
         if claim["id"] == "unique" and claim["verdict"] != "undecided":
             judge = unique
         if judge:

@@ -21,7 +21,7 @@ LAYERS = (
     {"program"},
     {"splitting"},
     {"scheme", "emit/support"},
-    {"emit"},
+    {"emit", "streams"},
     {"verify/core"},
     {"verify/equation", "verify/integrability", "verify/from_data"},
     {"verify/infinity"},

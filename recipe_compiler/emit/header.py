@@ -156,10 +156,15 @@ def _last(size: Size | None) -> str:
 def _data(sampler: Sampler) -> Iterator[str]:
     """Yield the shapes of the data, what they may hold, and what the build takes for them."""
     build, program = sampler.build, sampler.program
-    if sampler.gradient:
-        declared = program.gradient.given if program.gradient else ()
-        arguments = ", ".join(("out", *declared))
+    if program.gradient is not None and program.gradient.code:
+        arguments = ", ".join(("out", *program.gradient.given))
         yield f"gradient: a function jitted by numba, gradient({arguments}), which writes grad U into out"
+    for move in {own.argument: own for own in (program.cycle.codes if program.cycle else ())}.values():
+        changed = ", ".join(one.block.name for one in move.changed)
+        yield (
+            f"{move.argument}: a function jitted by numba, {move.argument}({', '.join(move.arguments)}), which "
+            f"changes {changed} in place and keeps exp(-H); stream: four words of uint64, the state of xoshiro256++"
+        )
     kind = "float32" if program.narrow else "float64"
     for datum in program.data:
         said = ", ".join(kind.value for kind in datum.kinds if kind is not Kind.REAL) or "finite"

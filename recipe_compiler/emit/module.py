@@ -134,7 +134,7 @@ OWN = frozenset(
         "ARGUMENTS",
         "LANES_ARGUMENTS",
         "FIRST_ARGUMENTS",
-        "GRADIENT",
+        "CODE",
         "POTENTIAL_BLOCK",
         "MOMENTS",
         "ENERGY_CONSTANTS",
@@ -332,8 +332,8 @@ def _facts(program: Program, kernel: Kernel, digest: str, parts: ModuleParts) ->
     lowered = lower_energies(program) if parts.diagnostics else None
     if lowered is not None and lowered.prepare.outputs:
         yield from _names("ENERGY_CONSTANTS", tuple(array.name for array in lowered.prepare.outputs))
-    if program.gradient and program.gradient.code:
-        yield f"GRADIENT = {_quoted(program.gradient.code)}"
+    if program.functions:
+        yield from _tuple("CODE", tuple(f"({_quoted(a)}, {_quoted(code)})" for a, code in program.functions.items()))
     yield f"POTENTIAL_BLOCK = {_quoted(program.gradient.block.name if program.gradient else '')}"
     yield ""
     if program.heads:

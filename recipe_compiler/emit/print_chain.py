@@ -144,7 +144,7 @@ def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
     alone = program.replacement or program.contiguous
     batches = ("batch_state",) if alone else ("batch_state", "permutation")
     return (
-        *(("gradient",) if program.gradient and program.gradient.code else ()),
+        *program.functions,
         *(block.name for block in program.blocks),
         *(array.name for array in carried(program)),
         *(parameter.name for parameter in program.parameters),

@@ -63,8 +63,7 @@ def _checks(own: Sampler) -> Iterator[str]:
     program, run = own.program, own.build.run
     for name, _ in own.sizes:
         yield f'sizes["{name}"] = _checked_number("{name}", {name}, whole=True, least=1)'
-    if own.gradient:
-        yield '_check_jitted("gradient", gradient)'
+    yield from (f'_check_jitted("{function}", {function})' for function in own.functions)
     for datum in program.data:
         values = f"values={list(datum.values)}" if datum.values else ""
         if datum.is_index:
@@ -161,7 +160,7 @@ def _totals(own: Sampler) -> Iterator[str]:
 def _prepared(own: Sampler) -> Iterator[str]:
     """Yield lines that make what all chains are given."""
     names = (
-        *own.gradient,
+        *own.functions,
         *(p.name for p in own.program.parameters),
         *(d.name for d in own.program.data),
         *(("batch_size",) if own.program.variant == "minibatch" else ()),

@@ -77,14 +77,14 @@ class Sampler:
         return tuple(block.name for block in self.program.blocks)
 
     @property
-    def gradient(self) -> tuple[str, ...]:
-        """The user's function, where it is code."""
-        return ("gradient",) if self.program.gradient and self.program.gradient.code else ()
+    def functions(self) -> tuple[str, ...]:
+        """The user's functions: a gradient that is code, moves that are."""
+        return tuple(self.program.functions)
 
     @property
     def data(self) -> tuple[str, ...]:
         """What stands first, with or without its name."""
-        return (*self.gradient, *(datum.name for datum in self.program.data))
+        return (*self.functions, *(datum.name for datum in self.program.data))
 
     @property
     def keywords(self) -> tuple[tuple[str, str], ...]:

@@ -120,7 +120,7 @@ class Model:
         resume : bool
             Whether to go on from `checkpoint`: the same bits as of a run that never stopped.
         allow_code : bool
-            Whether to run the Python file that a target names as its gradient.
+            Whether to run the Python files that a target names as its gradient, and a cycle as moves.
         log_likelihood : bool, optional
             Whether to keep that of every datum at every draw, which `loo` and others take; left out, where it takes 64
             MiB at most.

@@ -16,6 +16,7 @@ from recipe_compiler.program.lower_draw import is_computed
 from recipe_compiler.program.places import Axes, gradients, places
 from recipe_compiler.program.program import (
     EPS,
+    CodeMove,
     Cycle,
     Draw,
     Evaluate,
@@ -279,6 +280,9 @@ def _moves_follow(program: Program) -> Iterator[str]:
             case Involution():
                 yield from _involution_fits(move, program, newest)
                 begins = {image.block.name: (image.old, image.new) for image in move.images}
+            case CodeMove():
+                yield from _code_fits(move, program, newest)
+                begins = {one.block.name: (one.old, one.new) for one in move.changed}
         for name, (start, end) in begins.items():
             if start != newest.get(name, name):
                 yield f"{end} is made from {start}, expected {newest.get(name, name)}"
@@ -288,7 +292,7 @@ def _moves_follow(program: Program) -> Iterator[str]:
         yield f"cycles are {'not ' if scheduled else ''}counted, and moves are {'' if scheduled else 'not '}left out"
     trajectories = [move for move in program.cycle.moves if isinstance(move, Trajectory)]
     if len(trajectories) != 1 and (trajectories or not program.cycle.begins_anew):
-        yield f"{len(trajectories)} of the moves are trajectories, expected one, or draws and involutions alone"
+        yield f"{len(trajectories)} of the moves are trajectories, expected one, or moves that begin anew alone"
     accepts = any(move.metropolis for move in trajectories) or bool(program.cycle.involutions)
     for says, found in (("U", program.cycle.potential), ("H - U", program.cycle.rest)):
         if accepts != (found is not None):
@@ -339,6 +343,23 @@ def _involution_fits(move: Involution, program: Program, newest: Mapping[str, st
         yield f"an involution begins at {dict(move.start)}, expected {begins}"
     if move.every != 1:
         yield "an involution is not done in each cycle"
+
+
+def _code_fits(move: CodeMove, program: Program, newest: Mapping[str, str]) -> Iterator[str]:
+    """Yield what code is given that is none of the chain, or is not the newest value."""
+    known = {item.name for group in (program.parameters, program.data) for item in group}
+    yield from (
+        f"{move.code} is given {name}, which the chain does not have" for name in move.given if name not in known
+    )
+    blocks = {block.name for block in program.blocks}
+    taken = [one.block.name for one in move.changed] + [name for name, _ in move.read]
+    yield from (f"{move.code} is given {name}, which is no block" for name in taken if name not in blocks)
+    yield from (f"{move.code} is given {name} twice" for name in dict.fromkeys(taken) if taken.count(name) > 1)
+    for name, value in move.read:
+        if value != newest.get(name, name):
+            yield f"{move.code} reads {value}, expected {newest.get(name, name)}"
+    if not move.changed:
+        yield f"{move.code} changes no block"
 
 
 def _trajectory_fits(move: Trajectory, program: Program) -> Iterator[str]:
@@ -400,6 +421,8 @@ def _moved(cycle: Cycle) -> Iterator[str]:
             case Involution(draws, images):
                 yield from (name for drawn in draws for name in (drawn.block.name, drawn.noise.name))
                 yield from (name for image in images for name in (image.at, image.new))
+            case CodeMove():
+                yield from (move.stream, *(one.new for one in move.changed))
 
 
 def _sizes(program: Program) -> list[str]:

@@ -43,6 +43,7 @@ from recipe_compiler.program.program import (
     EPS,
     Along,
     Auxiliary,
+    CodeMove,
     Cycle,
     Draw,
     Image,
@@ -72,6 +73,8 @@ HEAT = "heat"
 """What letters with noise do to H in a step."""
 ACCEPT, LOG_RATIO, LENGTH = "accept", "log_ratio", "length"
 """Whether it is taken, the log of the ratio of densities, and how many steps it has where that is drawn."""
+OWN_STREAM = "_own_stream"
+"""What makes a stream of random words for a move, of words of the chain's."""
 MINUS = Constant(Fraction(-1))
 
 
@@ -288,6 +291,8 @@ def lower_cycle(
             shapes |= {value.name: value.shape for value in move.values if value.end}
             own, defined = _trajectory(defined, move, program, called)
             lowered.append(_walked_when_due(defined, move, own, due, told_of_trajectory(cycle)))
+        elif isinstance(move, CodeMove):
+            lowered.append(_when_due(defined, move, _by_code(defined, move, program), due))
         elif isinstance(move, Involution):
             own, probability, defined = _reflected(defined, move, moves.involutions[place], called)
             lowered.append(own)
@@ -304,9 +309,10 @@ def lower_cycle(
     )
     normals = tuple(array for own in lowered for array in own.normals)
     given = {array.name for procedure in called.every for array in procedure.inputs} | names_in(body)
-    stream = (STREAM,) if any(STREAM in procedure.inputs for procedure in called.every) else ()
+    streams = cycle.codes or any(STREAM in procedure.inputs for procedure in called.every)
+    stream = (STREAM,) if streams else ()
     others = tuple(array for array in readable if array.name in given and array.name not in shapes)
-    code = (Array("gradient"),) if program.gradient and program.gradient.code else ()
+    code = map(Array, program.functions)
     inputs = (*code, *(_array(name, shape) for name, shape in shapes.items()), *others, *normals, *stream, Array("eps"))
     outputs = tuple(_array(program.left[name], shape) for name, shape in shapes.items())
     outputs += tuple(Array(name, (1,)) for name in told)
@@ -324,11 +330,25 @@ def _counted(cycle: Cycle, due: Mapping[int, str]) -> Iterator[Statement]:
         yield Assign(Ref(cycle.counted, (0,)), Plus((count, Constant(Fraction(1)))))
 
 
-def _when_due(defined: Definitions, move: Refresh | Draw, own: Lowered, due: Mapping[int, str]) -> Lowered:
-    """Return a move that leaves the block as it is where it is not done."""
+def _by_code(defined: Definitions, move: CodeMove, program: Program) -> Lowered:
+    """Return the call of a user's function that changes copies of blocks, with a stream made for it."""
+    arguments = (*(one.new for one in move.changed), *(value for _, value in move.read), *move.given, move.stream)
+    body = (
+        Comment(f"code: {move.code} changes {', '.join(one.block.name for one in move.changed)}"),
+        *_copies(defined, [(one.new, one.old, one.block.shape) for one in move.changed]),
+        Invoke(OWN_STREAM, (STREAM.name,), (move.stream,)),
+        Invoke(move.argument, arguments),
+    )
+    room = {*program.left.values()}
+    return Lowered(body, (), tuple(_array(c.new, c.block.shape) for c in move.changed if c.new not in room))
+
+
+def _when_due(defined: Definitions, move: Refresh | Draw | CodeMove, own: Lowered, due: Mapping[int, str]) -> Lowered:
+    """Return a move that leaves its blocks as they are where it is not done."""
     if move.every == 1:
         return own
-    left = _copies(defined, [(move.new, move.old, move.block.shape)])
+    changed = move.changed if isinstance(move, CodeMove) else (move,)
+    left = _copies(defined, [(one.new, one.old, one.block.shape) for one in changed])
     if isinstance(move, Draw) and move.told:
         left = (*left, Assign(Ref(move.told, (0,)), Constant(Fraction(0))))
     return replace(own, body=(When(due[move.every], own.body, left),))

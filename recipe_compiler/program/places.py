@@ -8,6 +8,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.program import (
     EPS,
     SLICES,
+    CodeMove,
     Cycle,
     Draw,
     Evaluate,
@@ -168,6 +169,8 @@ def _of_cycle(cycle: Cycle, program: Program, state: Mapping[str, Axes]) -> Iter
             case Involution():
                 yield from _of_involution(move, known)
                 known |= {image.new: image.block.shape.sizes for image in move.images}
+            case CodeMove():
+                known |= {one.new: one.block.shape.sizes for one in move.changed}
     if cycle.rest is not None:
         yield TensorPlace("H - U", cycle.rest, (), state)
     if cycle.potential is not None:

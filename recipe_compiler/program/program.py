@@ -483,7 +483,44 @@ class Involution:
         return {**dict(self.start), **{image.block.name: image.at for image in self.images}}
 
 
-Move = Refresh | Draw | Trajectory | Involution
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A block that code changes."""
+
+    block: Block
+    old: str
+    """The newest value before."""
+    new: str
+    """The value that it leaves: the old one, changed in place."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeMove:
+    """The user's function changes blocks in place, by their newest values and a stream of random words of its own."""
+
+    argument: str
+    """What the chain calls the function, which it is given."""
+    code: str
+    """Whose it is, for readers: `my_moves.py:swap`."""
+    changed: tuple[Changed, ...]
+    """What it takes first."""
+    read: tuple[tuple[str, str], ...]
+    """Other blocks that it takes behind those, with their newest values."""
+    given: tuple[str, ...]
+    """The parameters and data that it takes behind those, before its stream."""
+    stream: str
+    """Four words that the chain's own stream gives it: how many it takes of them does not matter to the chain."""
+    every: int = 1
+    """As of `Refresh`."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What it takes, in order, by the names that readers have for it: blocks by their own."""
+        blocks = (*(one.block.name for one in self.changed), *(name for name, _ in self.read))
+        return (*blocks, *self.given, "stream")
+
+
+Move = Refresh | Draw | Trajectory | Involution | CodeMove
 
 
 @dataclass(frozen=True, slots=True)
@@ -516,6 +553,8 @@ class Cycle:
                     found |= {value.name: value.end for value in move.values if value.end}
                 case Involution():
                     found |= {image.block.name: image.new for image in move.images}
+                case CodeMove():
+                    found |= {one.block.name: one.new for one in move.changed}
         return found | ({self.counter: self.counted} if self.counter else {})
 
     @property
@@ -526,13 +565,15 @@ class Cycle:
         images = (name for own in self.involutions for image in own.images for name in (image.at, image.new))
         own = (drawn.block.name for move in self.involutions for drawn in move.draws)
         told = (draw.told for draw in self.draws)
-        return frozenset((*drawn, *along, *images, *own, *filter(None, (self.counter, self.counted, *told))))
+        coded = (name for move in self.codes for name in (move.argument, move.stream, *(c.new for c in move.changed)))
+        return frozenset((*drawn, *along, *images, *own, *coded, *filter(None, (self.counter, self.counted, *told))))
 
     @property
     def schedules(self) -> tuple[int, ...]:
         """The numbers n of moves that are done in every n-th cycle only, in their order."""
         words = (move for move in self.moves if isinstance(move, Trajectory))
-        return tuple(dict.fromkeys(move.every for move in (*self.refreshes, *self.draws, *words) if move.every > 1))
+        moves = (*self.refreshes, *self.draws, *self.codes, *words)
+        return tuple(dict.fromkeys(move.every for move in moves if move.every > 1))
 
     @property
     def refreshes(self) -> tuple[Refresh, ...]:
@@ -545,9 +586,14 @@ class Cycle:
         return tuple(move for move in self.moves if isinstance(move, Involution))
 
     @property
+    def codes(self) -> tuple[CodeMove, ...]:
+        """What the user's functions change, in order."""
+        return tuple(move for move in self.moves if isinstance(move, CodeMove))
+
+    @property
     def begins_anew(self) -> bool:
         """Whether moves other than a trajectory move the block that U depends on: no gradient or U is carried on."""
-        return bool(self.draws or self.involutions)
+        return bool(self.draws or self.involutions or self.codes)
 
     @property
     def accepted(self) -> Trajectory | None:
@@ -627,6 +673,12 @@ class Program:
     """What the normals are drawn from: `xoshiro`, `philox` or `numpy`."""
     heads: tuple[tuple[str, int], ...] = ()
     """Sizes of a stacked target that its text has as numbers at its head: it is a text for all of them."""
+
+    @property
+    def functions(self) -> Mapping[str, str]:
+        """The arguments of a chain that are functions of the user's, to whose they are: `my_moves.py:swap`."""
+        gradient = {"gradient": self.gradient.code} if self.gradient is not None and self.gradient.code else {}
+        return gradient | {move.argument: move.code for move in (self.cycle.codes if self.cycle else ())}
 
     @property
     def propagators(self) -> tuple[Propagator, ...]:

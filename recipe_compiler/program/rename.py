@@ -11,6 +11,7 @@ from recipe_compiler.formula.declaration import Block, Datum, Parameter
 from recipe_compiler.formula.extents import resized
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.program.program import (
+    CodeMove,
     Cycle,
     Draw,
     Energies,
@@ -154,6 +155,14 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
                                          value=rule(own.value)) for own in images),
                     log_ratio=rule(log_ratio),
                     start=tuple((_name(name, names), _name(value, names)) for name, value in start),
+                )  # fmt: skip
+            case CodeMove(changed=changed, read=read, given=given):
+                return replace(
+                    one,
+                    changed=tuple(replace(own, block=_block(own.block, names), old=_name(own.old, names))
+                                  for own in changed),
+                    read=tuple((_name(name, names), _name(value, names)) for name, value in read),
+                    given=tuple(_name(name, names) for name in given),
                 )  # fmt: skip
             case Trajectory(values=values, flip=flip):
                 moved = (replace(v, name=_name(v.name, names), start=_name(v.start, names),

@@ -22,6 +22,7 @@ from recipe_compiler.program.lower_cycle import (
     HEAT,
     INVOLUTION_ACCEPTANCE,
     IRREVERSIBLE,
+    OWN_STREAM,
     TOO_FEW,
     TRIED,
     UNSOLVED,
@@ -29,7 +30,17 @@ from recipe_compiler.program.lower_cycle import (
     told_of_trajectory,
 )
 from recipe_compiler.program.lower_draw import STREAM
-from recipe_compiler.program.program import Auxiliary, Cycle, Draw, Involution, Move, Noise, Refresh, Trajectory
+from recipe_compiler.program.program import (
+    Auxiliary,
+    CodeMove,
+    Cycle,
+    Draw,
+    Involution,
+    Move,
+    Noise,
+    Refresh,
+    Trajectory,
+)
 from recipe_compiler.readback.gradient import BATCH
 from recipe_compiler.readback.interpreter import CHOOSE, Reader
 from recipe_compiler.readback.names import Names
@@ -65,6 +76,16 @@ def _made(name: str, entry: int, draw: int) -> sp.Symbol:
     return sp.Symbol(f"{name}[{entry}] of draw {draw}")
 
 
+def _changed(name: str, entry: int, call: int) -> sp.Symbol:
+    """Return an entry of what code leaves of a block."""
+    return sp.Symbol(f"{name}[{entry}] of code {call}")
+
+
+def _word(stream: int, place: int) -> sp.Symbol:
+    """Return a word of a stream that was made for a move."""
+    return sp.Symbol(f"word[{place}] of stream {stream}")
+
+
 def _heat(step: int) -> sp.Symbol:
     """Return the heat of a step."""
     return sp.Symbol(f"heat of step {step}")
@@ -88,6 +109,10 @@ class _Boxes:
     """Where the gradient was evaluated outside the steps."""
     draws: list[tuple[str, Mapping[str, Entries], list[Value]]] = field(default_factory=list)
     """Every draw: of which procedure, from which state, with which normals, and the stream."""
+    codes: list[tuple[str, list[Value]]] = field(default_factory=list)
+    """Every call of the user's: of which function, with what, as it was then."""
+    streams: int = 0
+    """How many were made for moves."""
     potentials: list[Mapping[str, Entries]] = field(default_factory=list)
     rests: list[Mapping[str, Entries]] = field(default_factory=list)
     ratios: list[list[Value]] = field(default_factory=list)
@@ -138,6 +163,21 @@ class _Boxes:
         for array in own.outputs:
             count = len(named[array.name])
             named[array.name][:] = [_made(array.name, k, len(self.draws)) for k in range(count)]
+
+    def own_stream(self, arguments: list[Value]) -> Value:
+        """Return the words of a stream that is made of the chain's own."""
+        (stream,) = arguments
+        if list(stream) != _words():
+            raise CompilerError("the emitted cycle makes a stream for a move of another than the chain's own")
+        self.streams += 1
+        return np.array([_word(self.streams, k) for k in range(4)], object)
+
+    def code(self, move: CodeMove, arguments: list[Value]) -> None:
+        """Call the user's function, which changes its first arguments in place."""
+        kept = [np.array(value) if isinstance(value, np.ndarray) else value for value in arguments]
+        self.codes.append((move.argument, kept))
+        for one, array in zip(move.changed, arguments, strict=False):
+            array[:] = [_changed(one.block.name, k, len(self.codes)) for k in range(len(array))]
 
     def gradient(self, arguments: list[Value]) -> None:
         """Evaluate the gradient."""
@@ -255,6 +295,8 @@ def _check_one(module: Module, here: Names, cycle: Cycle, cycles: int) -> None:
         "_uniform_integer": boxes.uniform,
         "_is_due": boxes.is_due,
         **{own.name: partial(boxes.draw, own) for own in kernel.draws},
+        **{move.argument: partial(boxes.code, move) for move in cycle.codes},
+        OWN_STREAM: boxes.own_stream,
     }
     if cycle.begins_anew and kernel.gradient is not None:
         reader.fills["gradient"] = boxes.gradient
@@ -292,12 +334,18 @@ def _given(module: Module, here: Names, reader: Reader) -> dict[str, Value]:
         entries = [sp.Symbol(f"{array.name}{list(at)}") for at in places]
         given[array.name] = np.array(entries, object).reshape(joined_shape(array.sizes, here.sizes))
     if any(array == STREAM for array in kernel.chain_step.inputs):
-        given[STREAM.name] = np.array([sp.Symbol(f"word[{k}]") for k in range(4)], object)
+        given[STREAM.name] = np.array(_words(), object)
+    given |= {name: sp.Symbol(name) for name in program.functions}
     given = held(module, given)
     own = kernel.chain_step
     for array in (*(() if own.returns else own.outputs), *own.work):
         given[array.name] = np.full(joined_shape(array.sizes, here.sizes), None, object)
     return given
+
+
+def _words() -> list[sp.Symbol]:
+    """Return those of the chain's own stream."""
+    return [sp.Symbol(f"word[{k}]") for k in range(4)]
 
 
 def _normal(name: str, k: int) -> sp.Symbol:
@@ -354,6 +402,9 @@ class _Moves:
                         self.procedures.pop(0)
                     if isinstance(move, Draw) and move.told:
                         self._same([sp.Integer(0)], self.entries(move.told), f"what {move.name}, not due, tells")
+                case CodeMove() if self._is_left_out(move):
+                    for one in move.changed:
+                        self._same(self.entries(one.old), self.entries(one.new), f"{one.block.name}, which is not due")
                 case Trajectory() if self._is_left_out(move):
                     for value in (own for own in move.values if own.end):
                         self._same(self.entries(value.start), self.entries(value.end), f"{value.name}, not due")
@@ -365,6 +416,8 @@ class _Moves:
                     self._draw(move)
                 case Involution():
                     self._involution(move)
+                case CodeMove():
+                    self._code(move)
         trajectory = cycle.trajectory
         done = [move for move in cycle.moves if isinstance(move, Trajectory) and not self._is_left_out(move)]
         calls, accepts = len(done), sum(move.metropolis for move in done)
@@ -377,6 +430,9 @@ class _Moves:
         self._demand(len(self.boxes.gradients) == carried, "evaluates the gradient elsewhere than where it starts")
         self._demand(not self.boxes.steps or calls == 1, "takes steps of a word that it does not have")
         self._demand(not self.drawn, "draws more than its moves")
+        coded = self.compared.get("code", 0)
+        whole = len(self.boxes.codes) == coded and self.boxes.streams == coded
+        self._demand(whole, "calls code, or makes streams for it, more often than its moves do")
         if cycle.counter:
             self._same([_COUNT + 1], self.entries(cycle.counted), "the number of cycles")
         self._told(cycle, accepts=bool(accepts))
@@ -495,8 +551,7 @@ class _Moves:
         arrays = [array for array in own.inputs if array in self.module.kernel.noises or array == STREAM]
         for array, given in zip(arrays, random, strict=True):
             if array == STREAM:
-                words = [sp.Symbol(f"word[{k}]") for k in range(4)]
-                self._demand(list(given) == words, "does not give a draw the chain's own stream")
+                self._demand(list(given) == _words(), "does not give a draw the chain's own stream")
             else:
                 self._demand(list(given) == self._of(array.name), f"gives {name} other normals than {array.name}")
                 self._take([array.name])
@@ -507,6 +562,26 @@ class _Moves:
         if move.told:
             self.few.append(_made(move.told, 0, made))
             self._same(self.few[-1:], self.entries(move.told), f"whether the places of {move.name} were too few")
+
+    def _code(self, move: CodeMove) -> None:
+        """Check that code is given the newest values, as copies to be changed, its constants and its own stream."""
+        k = self.compared["code"] = self.compared.get("code", 0) + 1
+        self._demand(len(self.boxes.codes) >= k, f"does not call {move.code}")
+        argument, given = self.boxes.codes[k - 1]
+        self._demand(argument == move.argument, f"calls {argument}, expected {move.argument}")
+        values = (*((c.block.name, c.old) for c in move.changed), *move.read)
+        self._demand(len(given) == len(values) + len(move.given) + 1, f"gives {move.code} {len(given)} arguments")
+        *taken, stream = given
+        for (name, value), read in zip(values, taken, strict=False):
+            self._same(self.entries(value), list(np.asarray(read).ravel()), f"the {name} that {move.code} is given")
+        for name, read in zip(move.given, taken[len(values) :], strict=True):
+            same = np.array_equal(np.asarray(read), np.asarray(self.boxes.given[name]))
+            self._demand(same, f"gives {move.code} another {name} than its own")
+        self._demand(list(stream) == [_word(k, place) for place in range(4)], f"does not give {move.code} its stream")
+        for one in move.changed:
+            left = self.entries(one.new)
+            stated = [_changed(one.block.name, entry, k) for entry in range(len(left))]
+            self._same(stated, left, f"what {move.code} leaves of {one.block.name}")
 
     def _of(self, name: str) -> list[sp.Symbol]:
         (array,) = (a for a in self.module.kernel.noises if a.name == name)

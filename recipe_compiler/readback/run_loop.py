@@ -279,7 +279,7 @@ def _given(module: Module, sizes: Sizes) -> dict[str, Value]:
     shapes |= {f"{block.name}_draws": (1, *(block.shape.sizes or (1,))) for block in program.blocks}
     shapes |= {f"{name}_draws": (1, 1) for name in TOLD}
     shapes |= {"noise_state": (WORDS[program.bit_generator],), "batch_state": (4,), "permutation": (BATCH + 1,)}
-    shapes |= {"clipped": (1,), "batch_size": (), "eps": (), "thin": (), "gradient": ()}
+    shapes |= {"clipped": (1,), "batch_size": (), "eps": (), "thin": ()} | dict.fromkeys(program.functions, ())
     found: dict[str, Value] = {}
     for name in run_arguments(program, kernel):
         shape = joined_shape(shapes[name], sizes)

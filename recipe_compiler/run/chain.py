@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.code_gradient import CodeGradient
+from recipe_compiler.run.code_moves import CalledMove
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.rng_state import Stream
 
@@ -30,6 +31,8 @@ class Inputs:
     """Draws of a chain, warmup included."""
     gradient: CodeGradient | None = None
     """The user's function that computes grad U; None where the module does."""
+    moves: tuple[CalledMove, ...] = ()
+    """The user's functions that are moves, in the order of the module's arguments."""
     numbers: tuple[int, ...] = ()
     """The symbolic sizes of the module."""
     of_draw: "Callable[[int], Inputs] | None" = None
@@ -82,6 +85,7 @@ def _given(module: Emitted, inputs: Inputs) -> dict[str, object]:
     """Return what all chains are given, by the names that the module has for it."""
     return {
         **({"gradient": inputs.gradient.function} if inputs.gradient else {}),
+        **{move.argument: move.function for move in inputs.moves},
         **dict(zip(module.parameters, inputs.parameters, strict=True)),
         **dict(zip(module.constants, inputs.constants, strict=True)),
         **dict(zip(module.data, inputs.data, strict=True)),

@@ -94,9 +94,9 @@ def checkpoint_facts(code: Mapping[str, str], build: Build, settings: RunSetting
     """
     sizes = resolve_sizes(build, data)
     values = known_values(without_estimates(build), sizes)
-    code_of_gradient = build.target.gradient
     return {
-        "code": dict(code) | ({} if code_of_gradient is None else {"gradient": _read(code_of_gradient.file)}),
+        "code": dict(code),
+        **{f"code of {own}": _read(own.file) for own in build.codes},
         **{name: value for name, value in asdict(settings).items() if name != "draws"},
         **{f"size {name}": size for name, size in sizes.items()},
         **{f"parameter {name}": value.item() if value.size == 1 else _digest(value) for name, value in values.items()},

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.load_module import load_gradient
+from recipe_compiler.run.load_module import load_function
+from recipe_compiler.run.user_code import call_once
 from recipe_compiler.spec.model import Target
 
 Array = NDArray[np.float64]
@@ -75,7 +75,7 @@ def code_gradient(
     given = tuple({**parameters, **data}[name] for name in names)
     arguments = ", ".join(["out", "theta", *names, *(() if batch_size is None else ("batch",))])
     call = f"{target.gradient.file}: {target.gradient.function}({arguments})"
-    made = CodeGradient(load_gradient(target.gradient), call, given, width, rows, batch_size)
+    made = CodeGradient(load_function(target.gradient), call, given, width, rows, batch_size)
     _call_once(made)
     return made
 
@@ -85,20 +85,10 @@ def _call_once(gradient: CodeGradient) -> None:
     theta = np.full(gradient.width, 1.0 / (gradient.width + 1.0))  # inside every domain but intervals elsewhere
     size = gradient.batch_size
     batch = () if size is None else (np.arange(size, dtype=np.uint64) % gradient.rows,)
-    try:
-        returned = gradient.function(out, theta, *gradient.given, *batch)
-    except NumbaError as error:
-        raise RunError(f"{gradient.call} cannot be compiled by numba: {_first_lines(error)}") from error
-    except Exception as error:  # the user's own code may raise anything
-        raise RunError(f"{gradient.call} raises {type(error).__name__} at theta = {theta[0]:g}: {error}") from error
+    where = f"at theta = {theta[0]:g}"
+    returned = call_once(gradient.call, where, lambda: gradient.function(out, theta, *gradient.given, *batch))
     left = np.flatnonzero(out == UNWRITTEN)
     if left.size:
         hint = ", and returns a value, which nobody takes" if returned is not None else ""
         expected = f"expected grad U in `out`, of {gradient.width} entries"
         raise RunError(f"{gradient.call} leaves out[{left[0]}] unwritten{hint}: {expected}")
-
-
-def _first_lines(error: NumbaError) -> str:
-    """Return what numba found, without what it was doing then."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return " ".join(lines[:3])

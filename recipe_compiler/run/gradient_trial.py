@@ -77,7 +77,7 @@ def _demand_finite(gradient: CodeGradient, theta: Array, chain: int) -> None:
     found = gradient.full(theta)
     bad = np.flatnonzero(~np.isfinite(found))
     if bad.size:
-        where = f"out[{bad[0]}] = {found[bad[0]]} where chain {chain + 1} starts, at theta = {_shown(theta)}"
+        where = f"out[{bad[0]}] = {found[bad[0]]} where chain {chain + 1} starts, at theta = {shown(theta)}"
         raise RunError(f"{gradient.call} gives {where}: expected finite numbers; state another `init`")
 
 
@@ -86,10 +86,10 @@ def _demand_pure(gradient: CodeGradient, theta: Array) -> None:
     batch = None if gradient.batch_size is None else np.arange(gradient.batch_size, dtype=np.uint64) % gradient.rows
     arrays = [("theta", theta), *((f"argument {k + 3}", one) for k, one in enumerate(gradient.given))]
     arrays += [] if batch is None else [("batch", batch)]
-    before = [_bits(one) for _, one in arrays]
+    before = [bits(one) for _, one in arrays]
     first = gradient.of_batch(theta, batch)
     for (name, one), old in zip(arrays, before, strict=True):
-        if _bits(one) != old:
+        if bits(one) != old:
             raise RunError(f"{gradient.call} writes to {name}: expected it to write to `out` alone")
     second = gradient.of_batch(theta, batch)
     differ = np.flatnonzero(first.view(np.uint64) != second.view(np.uint64))
@@ -99,7 +99,7 @@ def _demand_pure(gradient: CodeGradient, theta: Array) -> None:
         raise RunError(f"{gradient.call} gives {found}, with the same arguments: expected the same")
 
 
-def _bits(value: Any) -> int:
+def bits(value: Any) -> int:
     """Return a number that tells whether an array has changed."""
     array: NDArray[Any] = np.ascontiguousarray(value)
     return hash(array.tobytes()) if array.flags.writeable else 0
@@ -137,7 +137,7 @@ def _demand_symmetry(gradient: CodeGradient, theta: Array) -> None:
                 f"{found.error:.1g}"
             )
             raise RunError(
-                f"{gradient.call} is no gradient: its Jacobian is not symmetric at theta = {_shown(theta)}: {says}"
+                f"{gradient.call} is no gradient: its Jacobian is not symmetric at theta = {shown(theta)}: {says}"
                 f"{_worst(scaled, units, h)}. Expected the gradient of one function U"
             )
 
@@ -188,8 +188,9 @@ def _demand_average(gradient: CodeGradient, theta: Array) -> None:
             k = int(np.nanargmax(off)) if np.isfinite(off).any() else 0
             found = f"out[{k}] is {mean[k]:.6g} on average over {len(batches)} batches, {together[k]:.6g} for {where}"
             expected = "expected the same: grad of -log prior + (N/n) times the sum over a batch of n rows, of any n"
-            raise RunError(f"{gradient.call} is no unbiased estimate at theta = {_shown(theta)}: {found}; {expected}")
+            raise RunError(f"{gradient.call} is no unbiased estimate at theta = {shown(theta)}: {found}; {expected}")
 
 
-def _shown(theta: Array) -> str:
+def shown(theta: Array) -> str:
+    """Return the first entries of a state, for messages."""
     return f"[{', '.join(f'{x:.4g}' for x in theta[:4])}{', ...' if theta.size > 4 else ''}]"

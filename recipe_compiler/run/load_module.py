@@ -8,7 +8,7 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -97,6 +97,8 @@ class Emitted:
     first_values: Callable[..., None] | None = None
     """Writes what is carried on, as a chain begins with it; None where nothing is."""
     gradient: Callable[..., Any] | None = None
+    code: tuple[tuple[str, str], ...] = ()
+    """Of `arguments`, those that are functions of the user's, with whose they are."""
     lanes_arguments: tuple[str, ...] = ()
     run_lanes: Callable[..., None] | None = None
     """Advances 64 chains side by side; None where the state is too large for it, or the chains have data."""
@@ -141,16 +143,16 @@ class Emitted:
         return tuple(name for name in (ACCEPTED, *GUARDED, ATTEMPTED, MAPPED, FEW) if name in self.arguments)
 
 
-def load_text(name: str, text: str, code: Code | None = None) -> Emitted:
-    """Import the text of an emitted module; `code` is the gradient that it will be given.
+def load_text(name: str, text: str, codes: Iterable[Code] = ()) -> Emitted:
+    """Import the text of an emitted module; `codes` are the user's functions that it will be given.
 
     It is written to the cache folder under a name made of its content, once, so that the compiled code is kept from
-    one run to the next. `NUMBA_CACHE_DIR` moves the folder. Compiled code names the module of the gradient, which is
-    another one for a file in another place: neither finds what was compiled with the other.
+    one run to the next. `NUMBA_CACHE_DIR` moves the folder. Compiled code names the modules of these functions, which
+    are others for files in another place: neither finds what was compiled with the other.
     """
     _demand_jit()
     _take_blas_as_there()
-    given = "" if code is None else _gradient_name(code)
+    given = "".join(map(_module_name, codes))
     digest = hashlib.sha256((MODULE + text + given).encode()).hexdigest()[:24]  # compiled code names such modules
     path = cache_folder() / digest / f"{name}.py"
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
@@ -188,15 +190,15 @@ def load_file(path: Path) -> Emitted:
     return load_text(path.stem, path.read_text(encoding="utf-8"))
 
 
-def load_gradient(code: Code) -> Callable[..., object]:
-    """Import the function of a target whose gradient is code, jitted if it is not yet. This runs the user's file.
+def load_function(code: Code) -> Callable[..., object]:
+    """Import a function of the user's, a gradient or a move, jitted if it is not yet. This runs the user's file.
 
     Raises RunError where the file has no such function, or cannot be run.
     """
     from numba import njit
     from numba.core.dispatcher import Dispatcher
 
-    name = _gradient_name(code)
+    name = _module_name(code)
     spec = importlib.util.spec_from_file_location(name, code.file)
     if spec is None or spec.loader is None:
         raise RunError(f"{code.file}: found no Python file, expected one with the function {code.function}")
@@ -212,10 +214,10 @@ def load_gradient(code: Code) -> Callable[..., object]:
     return function if isinstance(function, Dispatcher) else njit(error_model="numpy")(function)
 
 
-def _gradient_name(code: Code) -> str:
-    """Return the name of the module of a gradient, which no other module has."""
+def _module_name(code: Code) -> str:
+    """Return the name of the module of a user's file, which no other module has."""
     digest = hashlib.sha256(str(code.file.resolve()).encode()).hexdigest()[:12]
-    return f"_gradient_{code.file.stem}_{digest}"
+    return f"_code_{code.file.stem}_{digest}"
 
 
 def _import(path: Path, module_name: str) -> Emitted:
@@ -225,7 +227,7 @@ def _import(path: Path, module_name: str) -> Emitted:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # where numba looks for the module of cached code
     spec.loader.exec_module(module)
-    takes_code = "GRADIENT" in vars(module)  # what is kept of its callers names the user's module
+    takes_code = "CODE" in vars(module)  # what is kept of its callers names the user's module
     share_functions(vars(module), None if takes_code else path.parents[1])
     return _typed(path.stem, module, path)
 
@@ -270,6 +272,7 @@ def _typed(name: str, module: ModuleType, path: Path) -> Emitted:
         first_values=found.get("first_values"),
         carried=found.get("CARRIED", ()),
         gradient=found.get("gradient"),
+        code=found.get("CODE", ()),
         lanes_arguments=found.get("LANES_ARGUMENTS", ()),
         run_lanes=found.get("run_lanes"),
         moments=found.get("MOMENTS", ()),

@@ -19,6 +19,7 @@ from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
 from recipe_compiler.run.chains import Watch, run_chains
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.code_gradient import code_gradient
+from recipe_compiler.run.code_moves import called_moves
 from recipe_compiler.run.columns import Floats, Integers
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.domain_check import Outside, outside
@@ -27,8 +28,10 @@ from recipe_compiler.run.gradient_trial import try_gradient
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.lanes import why_no_lanes
 from recipe_compiler.run.load_module import ACCEPTED, ATTEMPTED, FEW, GUARDED, MAPPED, Emitted, users_name
+from recipe_compiler.run.move_trial import try_moves
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
+from recipe_compiler.run.user_code import blaming
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings
 
@@ -116,7 +119,7 @@ def sample(
     Raises:
         DataError: parameters, sizes or initial values do not fit.
         RunError: settings that cannot be run, a step size above eps_max among them; a checkpoint of another run; a
-            gradient that is code and fails its trial (`run/gradient_trial.py`).
+            gradient or a move that is code and raises, or fails its trial (`run/gradient_trial.py`, `move_trial.py`).
     """
     begin = time.perf_counter()
     check_settings(module, build, settings, data)
@@ -127,7 +130,8 @@ def sample(
     if checkpoint is not None:
         checkpoint.restore(chains) if resume else checkpoint.begin()
     keep = None if checkpoint is None else checkpoint.keep(chains)
-    stopped = run_chains(module, inputs, chains, cores or available_cores(), progress, keep, lanes=settings.lanes)
+    with blaming(build.codes):
+        stopped = run_chains(module, inputs, chains, cores or available_cores(), progress, keep, lanes=settings.lanes)
     if checkpoint is not None:
         checkpoint.copy(chains)()
     longest = _longest(chains, settings.warmup)
@@ -155,12 +159,13 @@ def sample(
 
 
 def _at_their_start(module: Emitted, build: Build, settings: RunSettings, inputs: Inputs, at: Point) -> list[Chain]:
-    """Return chains that have drawn nothing. A gradient that is code is tried where they start."""
+    """Return chains that have drawn nothing. A gradient or a move that is code is tried where they start."""
     dynamics, laws = _laws(build)
     noise, batch = module.seed_streams(settings.seed, settings.chains)
     starts = [
         initial_state(build, dynamics, laws, at.names, at.sizes, settings.seed, k) for k in range(settings.chains)
     ]
+    try_moves(inputs.moves, starts)
     if inputs.gradient is not None:
         try_gradient(inputs.gradient, [start[potential_place(module)] for start in starts])
     return [start_chain(module, inputs, start, noise[k], batch[k]) for k, start in enumerate(starts)]
@@ -224,7 +229,7 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
     """Return what the chains of a run are given: values of parameters, constants computed from them, data.
 
     Raises DataError for parameters or sizes that do not fit, NoStepError for a step size above eps_max, RunError for a
-    gradient that is code and does not run. That code is run.
+    gradient or a move that is code and does not run. That code is run.
     """
     sizes = resolve_sizes(build, data)
     declared = {parameter.name for parameter in declared_parameters(build)}
@@ -237,10 +242,11 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
     fields = {field.name: field.values for field in data.fields}
     given, width = dict(zip(names, values, strict=True)), potential_width(module, build, sizes)
     batch_size = settings.batch_size if module.variant == "minibatch" else None
+    laid_out = {name: _laid_out(module, name, fields[users_name(name, fields)]) for name in module.data}
     inputs = Inputs(
         parameters=values,
         constants=_constants_of(module, values, settings.eps, numbers),
-        data=tuple(_laid_out(module, name, fields[users_name(name, fields)]) for name in module.data),
+        data=tuple(laid_out.values()),
         rows=data.rows,
         batch_size=settings.batch_size,
         eps=float(settings.eps),
@@ -248,6 +254,7 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
         draws=draws,
         numbers=numbers,
         gradient=code_gradient(build.target, width, given, fields, data.rows, batch_size),
+        moves=called_moves(module, build, given, {users_name(name, fields): own for name, own in laid_out.items()}),
     )
     step = step_of(settings)
     if step is None:

@@ -9,7 +9,7 @@ The memory of the machine.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
@@ -41,8 +41,9 @@ from recipe_compiler.run.store import add_forecast, sampled_names, to_datatree
 from recipe_compiler.run.summary import Diagnostics
 from recipe_compiler.run.tails import powers
 from recipe_compiler.spec.build_checks import no_lanes
+from recipe_compiler.spec.code import on_trust
 from recipe_compiler.spec.model import Build, RunSettings
-from recipe_compiler.verdict import Report, Verdict
+from recipe_compiler.verdict import Finding, Proved, Report, Verdict
 
 COPIES = 3
 """How often draws lie in memory at once: as drawn, in the groups of the data tree, and while they are written."""
@@ -157,10 +158,10 @@ def _plain(value: object) -> object:
 
 
 def demand_no_code(build: Build, permission: str, *, allowed: bool) -> None:
-    """Raise RunError for a target whose gradient is code, unless that is `allowed` by what is called `permission`."""
-    if build.target.gradient is not None and not allowed:
-        code = build.target.gradient.file
-        raise RunError(f"the target's gradient is code, {code}, which is run only with {permission}")
+    """Raise RunError for code, a target's gradient or a move, unless it is `allowed` by what is called `permission`."""
+    for code in build.codes if not allowed else ():
+        what = "the target's gradient" if code == build.target.gradient else "a move of its cycle"
+        raise RunError(f"{what} is code, {code.file}, which is run only with {permission}")
 
 
 def demand_room(build: Build, module: Emitted, settings: RunSettings, data: Data) -> None:
@@ -259,7 +260,8 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
         means,
         run.doubted,
         powers(run.module, run.build, ready.inputs, draws),
-        _kernel(run.report),
+        _kernel(run.build, run.report),
+        on_trust(run.build, _given(run.report.findings)),
     )
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
     known = energies_of(run.module, run.build, ready.inputs, run.data, draws, asked=run.log_likelihood)
@@ -267,6 +269,7 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     add_forecast(tree, ready.forecast)
     left_out = (*known.left_out, *_predicted(run, draws, tree))
     tree.attrs.update(kept_for_rerun(run.build, run.settings, run.facts))
+    tree.attrs.update({"assumed": "\n".join(diagnostics.assumed)} if diagnostics.assumed else {})
     tree.attrs.update({"plan": "\n".join(run.planned)} if run.planned else {})
     tree.attrs.update({"left_out": "\n".join(left_out)} if left_out else {})
     tree.attrs["forecast_lines"] = "\n".join(ready.forecast.says)
@@ -275,12 +278,19 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     return tree, diagnostics
 
 
-def _kernel(report: Report) -> str:
+def _kernel(build: Build, report: Report) -> str:
     """Return what is proved of the law that a step keeps at every step size: that it is exp(-H), and the only one."""
-    proved = {finding.id for finding in report.findings if finding.verdict is Verdict.PROVED}
+    proved = {finding.id: finding for finding in report.findings if finding.verdict is Verdict.PROVED}
     if "exact" not in proved:
         return ""
-    return "a step proved to keep exp(-H)" + (" and no other law" if "irreducible" in proved else "")
+    given = on_trust(build, _given([proved["exact"]]))
+    says = "a step proved to keep exp(-H)" + (" and no other law" if "irreducible" in proved else "")
+    return says + (f", given that {' and that '.join(given)}" if given else "")
+
+
+def _given(findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield what proofs take as given."""
+    return (one for own in findings if isinstance(own.decision, Proved) for one in own.decision.given)
 
 
 def _starts(run: Run, inputs: Inputs) -> tuple[Start, ...]:

@@ -39,6 +39,8 @@ class Diagnostics:
     """What U says of the tails of each coordinate that is sampled (`run/tails.py`)."""
     kernel: str = ""
     """What is proved of the law that a step keeps, whatever its size; empty where nothing is."""
+    assumed: tuple[str, ...] = ()
+    """What is taken on the word of those who wrote the code that it calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +73,15 @@ class Summary:
         if not self.rows:
             return "trust: no, there are no numbers"
         told = (self.diagnostics.forecast, self.diagnostics.departures)
-        by = [*(one.trust for one in told if one is not None and one.trust), *filter(None, [self.diagnostics.kernel])]
+        by = [one.trust for one in told if one is not None and one.trust]
+        kernel = self.diagnostics.kernel
         rough = "; the numbers are rough, as warned" if self.warnings else ""
         rough += f", the sd of {self.tails[0].name} most of all" if self.tails else ""
         chains = f"chains that agree (R-hat at most {max(row.value('r_hat') for row in self.rows):.3f})"
-        if not by:
-            return f"trust: as far as {chains} tell; nothing else speaks for the numbers{rough}"
-        return f"trust: yes, by {', '.join((chains, *by))}{rough}"
+        if not by and (self.diagnostics.assumed or not kernel):
+            beside = f", and {kernel}" if kernel else "; nothing else speaks for the numbers"
+            return f"trust: as far as {chains} tell{beside}{rough}"
+        return f"trust: yes, by {', '.join(filter(None, (chains, *by, kernel)))}{rough}"
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -91,6 +95,7 @@ class Summary:
         forecast = diagnostics.forecast
         ahead = forecast.says[:1] if forecast is not None and forecast.width is not None else ()
         return (
+            *(f"assumed, not proved: {one}" for one in diagnostics.assumed),
             *_rates("of the moves", self.acceptance),
             *_rates("of the involutions", self.mapped),
             *self._guarded,

@@ -7,6 +7,7 @@ What each move does to the state; that it keeps exp(-H) is proved elsewhere (`ve
     refresh       b' = c b + N(0, (1 - c**2) S), N(0, S) being the law of b given all others (Horowitz 1991)
     draw, CIR     b' from the law that the target claims for it given all others, or by the flow that keeps that law
     involution    (z, w) -> S(z, w), accepted by the ratio of densities times |det DS| (Green 1995)
+    code          what the user's function makes of the blocks that it is given
 """
 
 from collections.abc import Mapping
@@ -20,12 +21,24 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import SCALAR, WITHOUT_BOUNDARY, Shape
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.combine import unsupported
-from recipe_compiler.program.program import Along, Cycle, Move, Noise, Potential, Program, Refresh, Trajectory
+from recipe_compiler.program.program import (
+    Along,
+    Changed,
+    CodeMove,
+    Cycle,
+    Move,
+    Noise,
+    Potential,
+    Program,
+    Refresh,
+    Trajectory,
+)
 from recipe_compiler.scheme.draw import draw
 from recipe_compiler.scheme.involution import reflected
 from recipe_compiler.scheme.joined_kicks import join_kicks
 from recipe_compiler.scheme.shifts_and_noise import fresh
-from recipe_compiler.spec.model import Build, ByLaw, Cir, Metropolis, Steps
+from recipe_compiler.spec.model import Beside, Build, Cir, Code, Metropolis, Steps
+from recipe_compiler.spec.model import CodeMove as StatedCodeMove
 from recipe_compiler.spec.model import Draw as StatedDraw
 from recipe_compiler.spec.model import Involution as StatedInvolution
 from recipe_compiler.spec.model import Refresh as StatedRefresh
@@ -52,9 +65,10 @@ def with_cycle(
     """
     newest = {block.name: block.name for block in program.blocks}
     moves: list[Move] = []
-    anew = any(isinstance(move, ByLaw | StatedInvolution) for move in build.scheme.cycle)
+    anew = any(isinstance(move, Beside) for move in build.scheme.cycle)
     accepted = any(isinstance(move, Metropolis) for move in build.scheme.cycle)
     known = visible(derivation.dynamics.declarations, build.target.declarations.parameters)
+    functions = _functions(build, declared)
     for move in build.scheme.cycle:
         match move:
             case StatedDraw(name) | Cir(name):
@@ -74,6 +88,11 @@ def with_cycle(
                 mapped = reflected(move, program, known, newest, taken)
                 newest |= {image.block.name: image.new for image in mapped.images}
                 moves.append(mapped)
+            case StatedCodeMove():
+                taken = declared | Cycle(tuple(moves)).names | {*functions.values()}
+                coded = _by_code(move, functions[move.code], build, program, newest, taken)
+                newest |= {one.block.name: one.new for one in coded.changed}
+                moves.append(coded)
             case Metropolis() | Steps():
                 U = potential if accepted else None
                 made = _trajectory(move, _along(program, U, newest, declared, anew=anew), anew=anew)
@@ -146,6 +165,41 @@ def _checked(program: Program, cycle: Cycle) -> Program:
         hint = "take exact flows, or leave the letters with noise out and refresh instead"
         raise unsupported("acceptance of a word with noise whose steps are solved for", hint)
     return replace(program, cycle=cycle)
+
+
+def _functions(build: Build, declared: frozenset[str]) -> Mapping[Code, str]:
+    """Return what a chain calls each function that is a move: `move_swap`; no two are one."""
+    found: dict[Code, str] = {}
+    for move in build.scheme.cycle:
+        if isinstance(move, StatedCodeMove) and move.code not in found:
+            found[move.code] = fresh(f"move_{move.code.function}", declared | {*found.values()})
+    return found
+
+
+def _by_code(
+    move: StatedCodeMove,
+    argument: str,
+    build: Build,
+    program: Program,
+    newest: Mapping[str, str],
+    taken: frozenset[str],
+) -> CodeMove:
+    """Return what a function of the user's changes; it takes parameters and data of the target as a gradient does."""
+    if build.bit_generator != "xoshiro":
+        hint = "take the generator xoshiro: how many of its words code takes depends on the state"
+        raise unsupported(f"a move that is code by the generator {build.bit_generator}", hint)
+    blocks = {block.name: block for block in program.blocks}
+    target, own = build.target.declarations, move.code.function
+    changed = tuple(Changed(blocks[name], newest[name], fresh(f"{newest[name]}_{own}", taken)) for name in move.changes)
+    return CodeMove(
+        argument,
+        str(move.code),
+        changed,
+        tuple((name, newest[name]) for name in move.reads),
+        tuple(item.name for group in (target.parameters, target.data) for item in group),
+        fresh(f"stream_{own}", taken | {one.new for one in changed}),
+        move.every,
+    )
 
 
 def _refresh(

@@ -23,7 +23,7 @@ from recipe_compiler.scheme.sequential_euler import sequential_euler
 from recipe_compiler.scheme.split import split
 from recipe_compiler.spec.catalogue import EULER
 from recipe_compiler.spec.constraint import constrained
-from recipe_compiler.spec.model import Build, Involution, Metropolis, Scheme
+from recipe_compiler.spec.model import Build, CodeMove, Involution, Metropolis, Scheme
 from recipe_compiler.spec.model import Draw as DrawMove
 from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor, Term
@@ -106,7 +106,8 @@ def discretise(
         program = with_cycle(program, derivation, build, _potential(build, setting, known), setting.declared)
     one_name = _one_name_each(build, setting.gradient, known)
     generator = None
-    if not setting.gradient.code and program.statements:
+    told = bool(program.statements) or (program.cycle is not None and bool(program.cycle.codes))
+    if not setting.gradient.code and told:  # of exact moves alone there is nothing to be told
         exact = _exact_gradient(build, setting.gradient.block, setting.declared, known)
         shipped = dict(build.sizes)  # at small sizes too the polynomials are those of the module that is shipped
         numbers = {**_one_name_each(build, setting.gradient, shipped), **shipped}
@@ -169,7 +170,7 @@ def is_large(build: Build) -> bool:
     """Whether a text is made for every size of a stacked target, its sizes at its head.
 
     So it is for more than 64 coordinates; not if a size has a name of the dynamics, if blocks are drawn by their laws
-    or mapped by an involution, or if they lie in constrained sets.
+    or mapped by an involution, changed by code, or if they lie in constrained sets.
     """
     block, sizes = _potential_block(build), dict(build.sizes)
     if build.target.gradient is not None or not is_stacked(build.target, block):
@@ -184,7 +185,7 @@ def is_large(build: Build) -> bool:
 
 
 def _draws(scheme: Scheme) -> bool:
-    return any(isinstance(move, DrawMove | Involution) for move in scheme.cycle or ())
+    return any(isinstance(move, DrawMove | Involution | CodeMove) for move in scheme.cycle or ())
 
 
 def small_sizes(build: Build) -> Iterator[dict[str, int]]:

@@ -180,10 +180,11 @@ MOST_STEPS = 1000
 _UNIFORM = re.compile(r"\s*uniform\(\s*(?P<least>\d{1,9})\s*,\s*(?P<most>\d{1,9})\s*\)\s*", re.ASCII)
 A_CYCLE = "[{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}}]"
 """What is shown where something else was written."""
-_OFFERED = "`refresh`, `draw`, `cir`, `metropolis`, `involution`, or a word (`split`, `name`, `use`) with `steps`"
+_OFFERED = (
+    "`refresh`, `draw`, `cir`, `metropolis`, `involution`, `code`, or a word (`split`, `name`, `use`) with `steps`"
+)
 _LOOKS_AT_THE_STATE = ("when", "if", "unless", "while", "until")
 _NOT_OFFERED: Mapping[str, str] = {
-    "code": "a move that is code",
     "bind": "a binding of one move: `bind` of the build names what a move uses, too",
 }
 """Keys of moves to what they would be."""

@@ -51,4 +51,5 @@ def files_of(document: Document) -> tuple[Path, ...]:
             values = tuple(value.file for _, value in document.values if value.file is not None)
             data = () if document.data is None else (document.data.file, *(path for _, path in document.data.arrays))
             named = (path for part in document.parts.values() for path in files_of(part))
-            return (own, *named, *values, *data)
+            moves = (code.file for code in document.codes if code != document.target.gradient)
+            return (own, *named, *values, *data, *moves)

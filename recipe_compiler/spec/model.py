@@ -222,6 +222,19 @@ class Involution:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeMove:
+    """A function of a Python file changes blocks of the dynamics. That it keeps exp(-H) is its author's word."""
+
+    code: "Code"
+    changes: tuple[str, ...]
+    """The blocks that it changes, in the order that it takes them."""
+    reads: tuple[str, ...] = ()
+    """Others that it is given, behind those."""
+    every: int = 1
+    """As of `Refresh`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Use:
     """Whose D and Q the word of a cycle follows, and which blocks of the target it moves, the others held.
 
@@ -245,7 +258,9 @@ class Use:
 
 ByLaw = Draw | Cir
 """The moves of a block of the target by its claimed law."""
-Move = Refresh | Metropolis | Steps | ByLaw | Involution
+Beside = ByLaw | Involution | CodeMove
+"""The moves beside which a word begins anew: U and its gradient are those of a state that they have changed."""
+Move = Refresh | Metropolis | Steps | Beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -599,6 +614,13 @@ class Build:
         """The step size, exactly: as it is stated where that is what runs, else the double itself."""
         stated = self.stated_step_size
         return stated if stated is not None and float(stated) == self.run.eps else Fraction(self.run.eps)
+
+    @property
+    def codes(self) -> tuple[Code, ...]:
+        """The functions of its author that a run calls, each once: the gradient of its target, then its moves."""
+        gradient = () if self.target.gradient is None else (self.target.gradient,)
+        moves = (move.code for move in self.scheme.cycle if isinstance(move, CodeMove))
+        return tuple(dict.fromkeys((*gradient, *moves)))
 
     @property
     def has_acceptance(self) -> bool:

@@ -5,7 +5,18 @@ from math import lcm
 
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.laws import law_text
-from recipe_compiler.spec.model import Cir, Draw, Involution, Metropolis, Move, Refresh, Scheme, Slices, Steps
+from recipe_compiler.spec.model import (
+    Cir,
+    CodeMove,
+    Draw,
+    Involution,
+    Metropolis,
+    Move,
+    Refresh,
+    Scheme,
+    Slices,
+    Steps,
+)
 from recipe_compiler.spec.words import word_text
 
 LONGEST_PERIOD = 1000
@@ -42,7 +53,7 @@ def _is_several(scheme: Scheme, move: Move) -> bool:
     """Whether a move has several keys, and needs braces in a row."""
     used = scheme.use is not None and isinstance(move, Metropolis)
     drawn_first = (isinstance(move, Involution) and move.draws) or (isinstance(move, Draw) and move.slices)
-    return used or isinstance(move, Steps) or every_of(move) > 1 or bool(drawn_first)
+    return used or isinstance(move, Steps | CodeMove) or every_of(move) > 1 or bool(drawn_first)
 
 
 def move_text(scheme: Scheme, move: Move) -> str:
@@ -60,6 +71,9 @@ def move_text(scheme: Scheme, move: Move) -> str:
             mapped = ", ".join(f"{name}: {text(formula)}" for name, formula in maps)
             laws = ", ".join(f"{own.block.name}: {law_text(own.law)}" for own in draws)
             return f"involution: {{{mapped}}}" + (f", draws: {{{laws}}}" if laws else "")
+        case CodeMove(code, changes, reads):
+            read = f", reads: [{', '.join(reads)}]" if reads else ""
+            return f"code: {code}, changes: [{', '.join(changes)}]{read}, keeps: exp(-H){every}"
         case Metropolis(steps, flip):
             turned = ", ".join(f"{block}: -{block}" for block in flip)
             flipped = f", flip: {{{turned}}}" if flip else ""

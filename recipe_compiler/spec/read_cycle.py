@@ -13,8 +13,10 @@ from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import A_CYCLE, MOST_MOVES
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import (
+    Beside,
     ByLaw,
     Cir,
+    CodeMove,
     Draw,
     Dynamics,
     Involution,
@@ -26,6 +28,7 @@ from recipe_compiler.spec.model import (
     Target,
 )
 from recipe_compiler.spec.moves import LONGEST_PERIOD, period
+from recipe_compiler.spec.read_code_move import check_code_move, read_code_move
 from recipe_compiler.spec.read_involution import read_involution
 from recipe_compiler.spec.read_slices import read_slices
 from recipe_compiler.spec.read_word import Path, read_word
@@ -37,6 +40,10 @@ from recipe_compiler.spec.words import letters
 CYCLE = "cycle"
 """What a scheme is called that is one; its word has no name of its own."""
 _AT: Path = ("scheme", "cycle")
+KINDS = ("refresh", "draw", "cir", "involution", "code", "metropolis")
+"""The keys that say which move one is; without any it is a word as it comes."""
+OF_CODE = frozenset({"changes", "reads", "keeps"})
+"""Those that stand beside code alone."""
 
 
 def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: Declarations, target: Target) -> Scheme:
@@ -55,6 +62,8 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: 
         elif entry.involution is not None:
             moves += [read_involution(page, path, entry, entry.involution, known)] * entry.repeat
             _check_each(page, path, entry)
+        elif entry.code is not None:
+            moves += [read_code_move(page, path, entry, entry.code, around.folder)] * entry.repeat
         elif entry.metropolis is not None:
             moves.append(Metropolis(entry.metropolis.steps, entry.metropolis.flip, entry.every))
             words.append(((*path, "metropolis"), entry.metropolis))
@@ -65,7 +74,7 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: 
             _check_once(page, path, entry)
     _check_schedule(page, moves)
     if not words:
-        if len(page.faults.found) == before and not any(isinstance(move, ByLaw | Involution) for move in moves):
+        if len(page.faults.found) == before and not any(isinstance(move, Beside) for move in moves):
             why = "refreshes alone leave the potential's block as it is"
             page.fault(_AT, entry_name(_AT), f"found no move with a word, and no draw, expected one: {why}", A_CYCLE)
         return Scheme(CYCLE, cycle=tuple(moves))
@@ -82,7 +91,11 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: 
 
 def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
     """Add a fault for whatever stands beside the key that says which move it is."""
-    kinds = [key for key in ("refresh", "draw", "cir", "involution", "metropolis") if getattr(entry, key) is not None]
+    kinds = [key for key in KINDS if getattr(entry, key) is not None]
+    for key in sorted(entry.model_fields_set & OF_CODE) if not kinds else ():
+        problem = f"found `{key}` without `code`, expected the function that it is said of"
+        hint = "write `{code: my_moves.py:swap, changes: theta, keeps: exp(-H)}`"
+        page.fault((*path, key), f"{entry_name(path)}.{key}", problem, hint)
     if not kinds and "slice" in entry.model_fields_set:
         problem = "found `slice` without `draw`, expected the block that is drawn by slices"
         hint = "write `{draw: z, slice: log(w)}`: levels below w[z_n], then places above them, by the law of z"
@@ -90,6 +103,7 @@ def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
     beside = {
         "involution": {"draws", "log_ratio"},
         "draw": {"slice", "left"},
+        "code": OF_CODE,
         "metropolis": {"of", *(["use"] if "of" in entry.model_fields_set else [])},
     }
     if "of" in entry.model_fields_set and not entry.of:
@@ -97,7 +111,7 @@ def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
         hint = "`{of: {theta: beta}, ...}` moves beta of the target; leave `of` out, and it moves all of it"
         page.fault(at, entry_name(at), problem, hint)
     for kind in kinds[:1]:
-        own = beside.get(kind, set[str]())
+        own = beside.get(kind, frozenset[str]())
         for key in sorted(entry.model_fields_set - {kind, "every", "repeat"} - own):
             problem = f"found `{key}` beside `{kind}`, expected `{kind}` alone in its move"
             hint = "each move is an item of its own, and what is said of a Metropolis move stands under `metropolis`"
@@ -148,6 +162,8 @@ def check_cycle(page: Page, scheme: Scheme, dynamics: Dynamics, target: Target, 
                 _check_energy(page, (*path, "metropolis"), target, variant, "a Metropolis move")
             case Involution():
                 _check_energy(page, (*path, "involution"), target, variant, "an involution")
+            case CodeMove():
+                check_code_move(page, path, move, dynamics, target)
             case Steps():
                 pass
 

@@ -7,6 +7,7 @@ from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.spec.code import read_code
 from recipe_compiler.spec.consistency import check_consistency
 from recipe_compiler.spec.constraint import Constrained, read_constraints
 from recipe_compiler.spec.declarations import (
@@ -23,11 +24,10 @@ from recipe_compiler.spec.declarations import (
 from recipe_compiler.spec.derived import read_derived
 from recipe_compiler.spec.discrete import check_discrete, check_rows, discrete_blocks, of_one_datum
 from recipe_compiler.spec.faults import Faults
-from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import families_of, read_laws
 from recipe_compiler.spec.let import with_let
-from recipe_compiler.spec.model import Code, Stated, Target
+from recipe_compiler.spec.model import Stated, Target
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.recursion import check_recursion, demand_read, read_recursion, state_blocks, with_states
 from recipe_compiler.spec.schema_target import DatumEntry, TargetDocument
@@ -57,7 +57,8 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     check_consistency(page, declarations)
     check_discrete(page, declarations)
     _check_parts(page, document)
-    code = _code(page, document, file)
+    named, example = document.gradient, "my_gradient.py:grad_U"
+    code = None if named is None else read_code(page, ("gradient",), named, Path(file).parent, example)
     if code is not None and any(block.constraint is not None for block in declared):
         hint = "code is a gradient by what is sampled: declare real blocks, and add the Jacobian in the code"
         page.fault(
@@ -154,18 +155,3 @@ def _check_parts(page: Page, document: TargetDocument) -> None:
     if likelihood and not data and document.gradient is None:
         hint = "declare data, or write a potential"
         page.fault(("log_likelihood",), "log_likelihood", "found no `data`, expected the fields of one datum", hint)
-
-
-def _code(page: Page, document: TargetDocument, file: str) -> Code | None:
-    """Return the function that a target names as its gradient. It is not looked at: it is code."""
-    if document.gradient is None:
-        return None
-    name, colon, function = document.gradient.rpartition(":")
-    path = Path(file).parent / name
-    if not colon or not name.endswith(".py") or not function.isidentifier():
-        problem = f"found `{shown(document.gradient)}`, expected a function of a Python file: my_gradient.py:grad_U"
-        page.fault(("gradient",), "gradient", problem, "names of files are relative to the target's own")
-    elif "\0" in name or not path.is_file():
-        hint = "names are relative to the target's own file"
-        page.fault(("gradient",), "gradient", f"found no file `{shown(name)}`, expected one", hint)
-    return Code(path, function)

@@ -108,6 +108,21 @@ class MoveEntry(WordEntry):
         FormulaText | None,
         Field(description="claimed: the log of an involution's acceptance ratio beside H(z) - H(z'), which is derived"),
     ] = None
+    code: Annotated[
+        Text | None,
+        Field(description="my_moves.py:swap, a function that changes blocks of the dynamics; not proved: see `keeps`"),
+    ] = None
+    changes: Annotated[
+        list[Name], OneOrMore, WithJsonSchema({"type": ["string", "array"]}),
+        Field(description="of code: the blocks of the dynamics that it changes, which it takes first"),
+    ] = []  # fmt: skip
+    reads: Annotated[
+        list[Name], OneOrMore, WithJsonSchema({"type": ["string", "array"]}),
+        Field(description="of code: other blocks that it takes, and leaves as they are"),
+    ] = []  # fmt: skip
+    keeps: Annotated[
+        Text | None, Field(description="of code: exp(-H), the law that its author states that it keeps")
+    ] = None
     steps: Annotated[StepsNumber, Field(description="how often the word is done")] = 1
     every: Annotated[StepsNumber, Field(description="the move is done in each n-th cycle, the first of a chain on")] = 1
     repeat: Annotated[MovesNumber, Field(description="how often the move is done in a row")] = 1

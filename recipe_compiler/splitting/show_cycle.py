@@ -9,7 +9,18 @@ from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.formula.latex import latex
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.laws import law_text
-from recipe_compiler.spec.model import Cir, Draw, Involution, Law, Metropolis, Refresh, Scheme, Steps, Target
+from recipe_compiler.spec.model import (
+    Cir,
+    CodeMove,
+    Draw,
+    Involution,
+    Law,
+    Metropolis,
+    Refresh,
+    Scheme,
+    Steps,
+    Target,
+)
 from recipe_compiler.spec.moves import move_text
 from recipe_compiler.spec.read_involution import visible
 from recipe_compiler.spec.words import word_text
@@ -58,6 +69,11 @@ def cycle_lines(
                 mapped = ", ".join(f"{name}' = {text(formula)}" for name, formula in maps)
                 yield f"  {mapped} with probability min(1, a), else z"
                 yield f"  log a = {_log_ratio(derivation, move, target, PLAIN)}"
+            case CodeMove(code, changes, reads):
+                given = ", ".join((*changes, *reads))
+                new = ", ".join(f"{name}'" for name in changes)
+                yield f"  {new} = {code.function}({given}, ..., random words)"
+                yield "  taken on the word of its author: exp(-H) is stationary for it"
             case Metropolis((least, most), flip):
                 turned = " with " + ", ".join(f"{block} -> -{block}" for block in flip) if flip else ""
                 drawn = "" if least == most else f"; L uniform in {least}, ..., {most}"
@@ -107,6 +123,11 @@ def cycle_rows(
                 for name, formula in maps:
                     yield rf"{LATEX.symbol(name)}' &= {latex(formula)}"
                 yield rf"\log a &= {_log_ratio(derivation, move, target, LATEX)}"
+            case CodeMove(code, changes, reads):
+                new = ", ".join(f"{LATEX.symbol(name)}'" for name in changes)
+                given = ", ".join(map(LATEX.symbol, (*changes, *reads)))
+                function = code.function.replace("_", r"\_")
+                yield rf"{new} &= \text{{{function}}}({given}, \dots)"
             case Metropolis((least, most), flip):
                 led = rf"\Psi{'^L' if least < most else _power(most, *_LATEX)}(z)"
                 back = ", ".join(["z", *(rf"\; {LATEX.symbol(b)} \to -{LATEX.symbol(b)}" for b in flip)])

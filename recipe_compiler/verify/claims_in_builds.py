@@ -30,10 +30,12 @@ from recipe_compiler.verify.core.obligations import at_positions, obliged
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.periodic import on_circles, target_periodic
 from recipe_compiler.verify.moves.cir import cir
+from recipe_compiler.verify.moves.code import code
 from recipe_compiler.verify.moves.cycle import cycle, exact
 from recipe_compiler.verify.moves.draw import draw
 from recipe_compiler.verify.moves.in_build import (
     accepts,
+    calls_code,
     diffuses,
     draws,
     integrates,
@@ -250,6 +252,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     Claim("draw", "blocks of the target are drawn from their laws given the others", _moves(draw), draws),
     Claim("cir", "flows keep the laws of blocks of the target given the others", _moves(cir), diffuses),
     Claim("involution", "involutions are some, and keep exp(-H) by the ratio derived", _moves(involution), reflects),
+    Claim("code", "moves that are code keep exp(-H)", _moves(code), calls_code),
     Claim("metropolis", "what is accepted or refused keeps exp(-H)", _moves(metropolis), accepts),
     Claim("cycle", "every move keeps exp(-H), and every block is moved", _moves(cycle), steps_by_cycle),
     Claim("exact", "the chain keeps exp(-H) at every step size", _moves(exact), steps_by_cycle, required=False),

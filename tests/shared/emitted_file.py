@@ -36,7 +36,7 @@ def imported(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module  # where the cache of compiled code looks for it
     spec.loader.exec_module(module)
-    share_functions(vars(module), None if hasattr(module, "GRADIENT") else cache_folder())
+    share_functions(vars(module), None if hasattr(module, "CODE") else cache_folder())
     return module
 
 

@@ -182,7 +182,6 @@ def test_pieces_that_a_build_states_for_a_word_of_a_document_are_written_back(tm
 
 # what is refused
 
-OFFERED = "which is not offered yet, expected `refresh`, `draw`, `cir`, `metropolis`, `involution`, or a word"
 AT_THE_STATE = "a scan order that looks at the state does not keep the law"
 
 
@@ -273,7 +272,6 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
             "found `p`, expected a block",
         ),
         # not offered, each by its name
-        ("cycle: [{code: r}, MOVE]", "scheme.cycle[0]", f"found `code`, a move that is code, {OFFERED}"),
         (
             "cycle: [{involution: {x: -r}}, MOVE]",
             "scheme.cycle[0].involution.x",

@@ -15,7 +15,7 @@ from recipe_compiler.pipeline import compile_build
 from recipe_compiler.report.check import check
 from recipe_compiler.report.check import check as report_of
 from recipe_compiler.run.data import load_data
-from recipe_compiler.run.load_module import load_gradient, load_text
+from recipe_compiler.run.load_module import load_function, load_text
 from recipe_compiler.run.sample import sample
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
@@ -34,7 +34,7 @@ def draws(path: Path) -> np.ndarray:
     build = build_of(path)
     module = compile_build(build)
     settings = replace(build.run, draws=40, warmup=0, thin=2, chains=2)
-    emitted = load_text(module.name, module.text, build.target.gradient)
+    emitted = load_text(module.name, module.text, build.codes)
     return sample(emitted, build, settings, load_data(build.data, build.target)).arrays[0]
 
 
@@ -50,7 +50,7 @@ def test_the_file_takes_the_jitted_function(coded: Path, tmp_path: Path) -> None
     module, code = file_of(build, tmp_path), build.target.gradient
     assert code is not None
     fields = [field.values for field in load_data(build.data, build.target).fields]
-    found = module.sample(load_gradient(code), *fields, draws=40, warmup=0, thin=2, chains=2)
+    found = module.sample(load_function(code), *fields, draws=40, warmup=0, thin=2, chains=2)
     np.testing.assert_allclose(next(iter(found.values())), draws(coded), rtol=1e-9, atol=1e-12)
     with pytest.raises(TypeError, match="gradient: found builtin_function_or_method, expected a function jitted by"):
         module.sample(print, *fields)
@@ -62,7 +62,7 @@ def test_what_was_compiled_with_a_gradient_in_another_folder_is_not_found(coded:
     module, code = compile_build(build), build.target.gradient
     assert code is not None
     elsewhere = replace(code, file=tmp_path / "elsewhere" / code.file.name)  # compiled code names the one it calls
-    runs: list[Any] = [load_text(module.name, module.text, one).run for one in (code, code, elsewhere)]
+    runs: list[Any] = [load_text(module.name, module.text, [one]).run for one in (code, code, elsewhere)]
     first, again, other = (run.py_func.__code__.co_filename for run in runs)
     assert first == again != other
 
@@ -124,9 +124,9 @@ def test_the_command_compiles_and_tries_the_code_once(
 
     def counted(code: object) -> object:
         loaded.append(code)
-        return load_gradient(code)
+        return load_function(code)
 
-    monkeypatch.setattr(code_gradient, "load_gradient", counted)
+    monkeypatch.setattr(code_gradient, "load_function", counted)
     short = ["--draws", "60", "--warmup", "0", "--thin", "2", "--chains", "2", "--cores", "1"]
     monkeypatch.setattr(
         "sys.argv", ["recipe", "run", str(coded), "--allow-code", *short, "--json", "-o", str(coded.parent / "out")]
@@ -149,7 +149,7 @@ def test_it_is_an_assumption_of_the_build_and_never_run(coded: Path) -> None:
     resting = {finding.id for finding in report.findings if ASSUMED in finding.decision.given}
     assert resting == {"explosion", "gradient", "normalisable", "unique"}
     text = compile_build(build, report).text
-    assert 'GRADIENT = "my_gradient.py:grad_U"' in text
+    assert 'CODE = (("gradient", "my_gradient.py:grad_U"),)' in text
     assert "import my_gradient" not in text
 
 
@@ -166,7 +166,7 @@ def test_code_that_does_not_run_is_said(coded: Path, text: str, said: str) -> No
     target = load_target(coded.parent / "coded.yaml")
     assert target.gradient is not None
     with pytest.raises(RunError, match=said):
-        load_gradient(target.gradient)
+        load_function(target.gradient)
 
 
 @pytest.mark.parametrize(

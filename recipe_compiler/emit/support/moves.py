@@ -6,8 +6,10 @@
 
 import math
 
+import numpy as np
 from numba import njit
 
+from recipe_compiler.emit.support.bits import _next_bits
 from recipe_compiler.emit.support.flags import _FASTMATH
 from recipe_compiler.emit.support.special import _exp
 
@@ -57,6 +59,15 @@ def _guards(led, log_ratio):
 def _is_due(cycles, every):
     """Return whether a move is done in this cycle, which so many went before."""
     return cycles % every == 0.0
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _own_stream(stream):
+    """Return four words that a stream of xoshiro256++ begins with, the next four of another, which moves on."""
+    words = np.empty(4, np.uint64)
+    for k in range(4):
+        words[k], stream[0], stream[1], stream[2], stream[3] = _next_bits(stream[0], stream[1], stream[2], stream[3])
+    return words
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)

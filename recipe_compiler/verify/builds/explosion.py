@@ -4,13 +4,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.code import gradient_given
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.boundary import with_potential
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build
 from recipe_compiler.verify.builds.normalisable import agreed, normalisable_build, parts_of
-from recipe_compiler.verify.builds.target import of_code
 from recipe_compiler.verify.core.build_values import sharpened, target_at_values
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
@@ -33,7 +33,7 @@ def explosion_in(build: Build, bound: Dynamics) -> Answer:
         return of_any
     if isinstance(of_any.decision, Proved):
         if build.target.gradient is not None:
-            given = (*of_any.decision.given, of_code(build.target.gradient))
+            given = (*of_any.decision.given, gradient_given(build.target.gradient))
             return replace(of_any, decision=replace(of_any.decision, given=given))
         settled = _settled(build, of_any, rests_on)
         if settled is not None:

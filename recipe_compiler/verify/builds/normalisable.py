@@ -11,6 +11,7 @@ from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.spec.code import gradient_given
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.discrete import held
 from recipe_compiler.spec.model import Build, Dynamics, Target
@@ -25,7 +26,7 @@ from recipe_compiler.verify.builds.on_sets import without_sets
 from recipe_compiler.verify.builds.one_datum import datum_of, difference, looked_at
 from recipe_compiler.verify.builds.proper_prior import by_proper_prior
 from recipe_compiler.verify.builds.recursion import read_alike
-from recipe_compiler.verify.builds.target import lies_in_supports, of_code
+from recipe_compiler.verify.builds.target import lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes, settled, sharpened
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import smoothness
@@ -257,7 +258,7 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
         return Answer(Undecided((reason,)), where=of_dynamics.where)
     if build.target.gradient is not None:
         own = of_dynamics.decision
-        return replace(of_dynamics, decision=replace(own, given=(*own.given, of_code(build.target.gradient))))
+        return replace(of_dynamics, decision=replace(own, given=(*own.given, gradient_given(build.target.gradient))))
     posterior = _of_target(build, target_decided_in(normalisable_target, build))
     posterior = _as_stated(build, bound, posterior)
     match posterior.decision:

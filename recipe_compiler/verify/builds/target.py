@@ -15,9 +15,10 @@ from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.expression import Apply, Compare, Formula
 from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.code import gradient_given
 from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.discrete import held
-from recipe_compiler.spec.model import Build, Code, Dynamics, Target
+from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.recursion import in_domains, of_rows
 from recipe_compiler.spec.transform import value
 from recipe_compiler.splitting.implicit import EXACTLY
@@ -91,7 +92,7 @@ def gradient(target: Target) -> Answer:
     """
     target = held(target)
     if target.gradient is not None:
-        return Answer(Proved("assumption", (of_code(target.gradient),)), where=_place(target))
+        return Answer(Proved("assumption", (gradient_given(target.gradient),)), where=_place(target))
     declared = of_rows(target)
     premises = gradients(stated_of(target), declared) | holds(in_domains(target), declared)
     left = tuple(f"not shown: {what}" for what in premises.open)
@@ -116,11 +117,6 @@ def bends(target: Target) -> bool:
         return False
     smooth = smoothness(formulas, declared).open
     return any(what.endswith(SMOOTH) for what in smooth) and not gradients(formulas, declared).open
-
-
-def of_code(code: Code) -> str:
-    """Return what is assumed of a gradient that is code."""
-    return f"grad U is as {code} computes it, U being smooth"
 
 
 def stated_of(target: Target) -> Iterator[Formula]:

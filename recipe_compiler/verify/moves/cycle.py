@@ -10,11 +10,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from recipe_compiler.spec.build_checks import potential_blocks
-from recipe_compiler.spec.model import Build, ByLaw, Cir, Draw, Involution, Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.model import (
+    Build,
+    ByLaw,
+    Cir,
+    CodeMove,
+    Draw,
+    Involution,
+    Metropolis,
+    Move,
+    Refresh,
+    Steps,
+)
 from recipe_compiler.spec.words import letters
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.moves.cir import bias, flow_keeps, is_estimated
+from recipe_compiler.verify.moves.code import given_to_keep, given_to_move
 from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
 from recipe_compiler.verify.moves.draw import drawn_blocks, keeps_law_of
 from recipe_compiler.verify.moves.involution import involution_keeps, moved_by
@@ -40,21 +52,28 @@ def cycle(split: Split, stages: Stages) -> Answer:
 
     The moves done one after the other then keep exp(-H) too. Steps of a word without acceptance keep it as eps -> 0, if
     exp(-H) is stationary for their equation. Refuted by a block that no move moves. It rests on the claim of each kind
-    of move: `refresh`, `draw`, `cir`, `involution`, `metropolis`, `pieces` with `stationary`.
+    of move: `refresh`, `draw`, `cir`, `involution`, `metropolis`, `pieces` with `stationary`; of `code` it is given by
+    its author that it keeps exp(-H), and where no other move moves a block, that it moves that.
     """
     moved = {one for move in split.scheme.cycle for one in _moved(split, move, stages)}
     every = [one for block in split.subject.names for one in _parts(split, block, stages.build)]
     mapped = {one for move in split.scheme.cycle for one in _mapped(split, move, stages)}
-    still = [one.name for one in every if one not in moved and one not in mapped]
+    coded = {part: move for move in split.scheme.cycle for part in _coded(split, move, stages)}
+    still = [one.name for one in every if one not in moved and one not in mapped and one not in coded]
     if still:
         by = f"no move moves {', '.join(still)}: it stays where it began, whatever its law under exp(-H)"
         names = sorted({one.name for one in (*moved, *mapped)})
         return Answer(Refuted(by, (("moved", ", ".join(names) or "nothing"),)))
-    open_ = [one.name for one in every if one not in moved]
+    open_ = [one.name for one in every if one not in moved and one not in coded]
     if open_:
         reason = f"whether an involution moves {', '.join(open_)}, or a part that it leaves as it is, is not shown"
         return Answer(Undecided((reason,)))
-    return _all(list(_kept(split, stages, at_every_step=False)))
+    by_code = [
+        (f"{one.name} is moved by code", given_to_move(coded[one], one.name))
+        for one in every
+        if one in coded and one not in moved
+    ]
+    return _all([*_kept(split, stages, at_every_step=False), *by_code])
 
 
 def exact(split: Split, stages: Stages) -> Answer:
@@ -85,6 +104,8 @@ def _moved(split: Split, move: Move, stages: Stages) -> Iterator[_Part]:
             yield from _parts(split, block, build)
         case Draw(block) | Cir(block):
             yield _Part(True, block)
+        case CodeMove():
+            pass
         case Involution():
             whether = moved_by(split, move, stages)
             every = (_parts(split, name, build) for name in move.moved if whether.get(name))
@@ -101,6 +122,12 @@ def _mapped(split: Split, move: Move, stages: Stages) -> Iterator[_Part]:
         whether = moved_by(split, move, stages)
         names = (name for name in move.moved if whether.get(name) is not False)
         yield from (part for name in names for part in _parts(split, name, stages.build))
+
+
+def _coded(split: Split, move: Move, stages: Stages) -> Iterator[_Part]:
+    """Yield the parts of blocks that code changes, as it is said to."""
+    if isinstance(move, CodeMove):
+        yield from (part for name in move.changes for part in _parts(split, name, stages.build))
 
 
 def _followed(split: Split, block: str, build: Build) -> tuple[_Part, ...]:
@@ -134,6 +161,8 @@ def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obli
             case Involution():
                 says = f"move {place}, involution of {', '.join(move.moved)}"
                 yield says, _told(involution_keeps(split, move, stages), "involution")
+            case CodeMove():
+                yield f"move {place}, code {move.code}", given_to_keep(move)
             case Metropolis():
                 yield f"move {place}, Metropolis", _told(metropolis(split, stages), "metropolis")
             case Steps() if at_every_step:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from recipe_compiler.spec.model import Build, Cir, Draw, Involution, Metropolis, Refresh, Steps
+from recipe_compiler.spec.model import Build, Cir, CodeMove, Draw, Involution, Metropolis, Refresh, Steps
 from recipe_compiler.verdict import Answer
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.core.subject import find
@@ -33,6 +33,11 @@ def diffuses(build: Build) -> bool:
 def reflects(build: Build) -> bool:
     """Whether a move of a cycle is an involution, accepted or refused."""
     return any(isinstance(move, Involution) for move in build.scheme.cycle)
+
+
+def calls_code(build: Build) -> bool:
+    """Whether a move of a cycle is code."""
+    return any(isinstance(move, CodeMove) for move in build.scheme.cycle)
 
 
 def integrates(build: Build) -> bool:

@@ -46,7 +46,7 @@ from recipe_compiler.formula.expression import Filled, Role, Symbol
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.bind import replaced
 from recipe_compiler.spec.build_checks import potential_blocks
-from recipe_compiler.spec.model import Build, ByLaw, Involution, Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.model import Build, ByLaw, CodeMove, Involution, Metropolis, Move, Refresh, Steps
 from recipe_compiler.spec.moves import over_a_period
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.pieces import Piece
@@ -164,7 +164,9 @@ def draws_in_a_row(split: Split, build: Build) -> bool:
 def _rows(split: Split) -> Iterator[tuple[Move | None, tuple[Move, ...]]]:
     """Yield the rows of draws of a period between one other move and the next, each after that; periods follow."""
     circle = over_a_period(split.scheme.cycle)
-    others = [place for place, move in enumerate(circle) if isinstance(move, Metropolis | Steps | Involution)]
+    others = [
+        place for place, move in enumerate(circle) if isinstance(move, Metropolis | Steps | Involution | CodeMove)
+    ]
     if not others:
         yield None, circle
     for place, following in zip(others, (*others[1:], *(w + len(circle) for w in others[:1])), strict=True):
@@ -214,7 +216,7 @@ def _form(split: Split, held: Sequence[str]) -> tuple[Block, Block, Piece, tuple
         raise _OtherFormError(f"nothing draws {r.name} anew")
     after = _rows_after(split, r)
     if not after:
-        if any(isinstance(move, Involution) for move in scheme.cycle):
+        if any(isinstance(move, Involution | CodeMove) for move in scheme.cycle):
             raise _OtherFormError(f"it is known where {r.name} is drawn anew next to a word, on either side of it")
         raise _OtherFormError(f"{r.name} is drawn anew less often than a word is done: its trajectories may close")
     if not any({*held} <= {own.block for own in row if isinstance(own, ByLaw)} for row in after):
@@ -240,7 +242,7 @@ def _rows_after(split: Split, r: Block) -> list[tuple[Move, ...]]:
     return [
         after
         for (_, before), (move, after) in around
-        if anew(before) and anew(after) and not isinstance(move, Involution)
+        if anew(before) and anew(after) and not isinstance(move, Involution | CodeMove)
     ]
 
 

@@ -24,7 +24,7 @@ from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.build_checks import potential_blocks
-from recipe_compiler.spec.model import ByLaw, Cir, Draw, Involution, Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.model import ByLaw, Cir, CodeMove, Draw, Involution, Metropolis, Move, Refresh, Steps
 from recipe_compiler.spec.moves import over_a_period
 from recipe_compiler.spec.read_involution import names_of
 from recipe_compiler.spec.words import letters
@@ -110,7 +110,7 @@ def _drawn_wholly(move: Move) -> tuple[str, ...]:
             return () if kept else (block,)
         case Draw(block, _, None):
             return (block,)
-        case Draw() | Metropolis() | Steps() | Cir() | Involution():
+        case Draw() | Metropolis() | Steps() | Cir() | Involution() | CodeMove():
             return ()
 
 
@@ -218,8 +218,8 @@ def _read_before_drawn(split: Split, blocks: frozenset[str]) -> str:
 
     Moves follow each other in a circle: that of a period, where some are not done in each cycle. The laws of other
     blocks do not read it: H is even in a block whose own law is normal of mean 0, and what the target claims of its
-    blocks is about them alone. An involution that does not name them is accepted by H, which is even in them. Empty
-    where nothing does.
+    blocks is about them alone. An involution that does not name them is accepted by H, which is even in them; code that
+    is not given them cannot. Empty where nothing does.
     """
     circle = over_a_period(split.scheme.cycle)
     places = (place for place, move in enumerate(circle) if isinstance(move, Metropolis))
@@ -234,6 +234,8 @@ def _read_after(split: Split, blocks: frozenset[str], moves: tuple[Move, ...]) -
         if isinstance(move, ByLaw) and not left & {block.name for block in potential_blocks(split.subject.dynamics)}:
             continue
         if isinstance(move, Involution) and left.isdisjoint(names_of(move)):
+            continue
+        if isinstance(move, CodeMove) and left.isdisjoint((*move.changes, *move.reads)):
             continue
         if not isinstance(move, Refresh):
             break

@@ -53,6 +53,7 @@ REFUTED = {
     "walk_out_of_the_domain": ("involution", "theta + w - 0 = ", "maps theta out of its domain"),
     "other_mass": ("use", "the drift of theta by the H here less that by the H used = ", ""),
     "energy_of_another": ("use", "the drift of theta by the H here less that by the H used = ", ""),
+    "position_that_code_reads_alone": ("cycle", "moved = r", "no move moves theta"),
     "scale_that_is_held": ("cycle", "moved = beta, r", "no move moves tau"),
     "coefficients_that_are_held": ("cycle", "moved = r, tau", "no move moves beta"),
     "block_that_is_never_drawn": ("cycle", "moved = mu", "no move moves tau"),
@@ -80,6 +81,7 @@ OPEN = {
         "nothing draws r anew",
         "open whether r, drawn wholly anew",
     ),
+    "code_that_reads_an_unturned_momentum": ("metropolis", TURNED, "nothing draws r anew"),
     "use_without_flip": ("metropolis", TURNED, "the refresh of r keeps 9/10 of it"),
     "path_without_flip": ("metropolis", TURNED, "nothing draws r anew"),
     "path_that_is_no_palindrome": (

@@ -1,0 +1,56 @@
+"""Functions of a user's Python file that documents name: read as names alone, and what is taken on their author's word.
+
+No command runs them but `recipe run`, and that only if it is told to.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from recipe_compiler.spec.declarations import Page
+from recipe_compiler.spec.fields import shown
+from recipe_compiler.spec.model import Build, Code
+from recipe_compiler.spec.validate import entry_name
+
+_OF_GRADIENT, _OF_MOVE = "grad U is as", "the code of"
+
+
+def read_code(page: Page, path: tuple[str | int, ...], stated: str, folder: Path, example: str) -> Code:
+    """Return the function that is named at a path; a fault is added where there is no such file. It is not looked at.
+
+    Args:
+        page: of the document.
+        path: where it is named.
+        stated: what stands there: a file and a function of it.
+        folder: what names of files in the document are relative to.
+        example: one that is right, for messages.
+    """
+    name, colon, function = stated.rpartition(":")
+    file, label = folder / name, entry_name(path)
+    if not colon or not name.endswith(".py") or not function.isidentifier():
+        problem = f"found `{shown(stated)}`, expected a function of a Python file: {example}"
+        page.fault(path, label, problem, "names of files are relative to that of the document")
+    elif "\0" in name or not file.is_file():
+        hint = "names are relative to the file of the document"
+        page.fault(path, label, f"found no file `{shown(name)}`, expected one", hint)
+    return Code(file, function)
+
+
+def gradient_given(code: Code) -> str:
+    """Return what is assumed of a gradient that is code."""
+    return f"{_OF_GRADIENT} {code} computes it, U being smooth"
+
+
+def kept_by(code: Code) -> str:
+    """Return what is assumed of a move that is code."""
+    return f"{_OF_MOVE} {code} keeps exp(-H)"
+
+
+def moved_by(code: Code, block: str) -> str:
+    """Return what is assumed of the same where no other move moves a block."""
+    return f"{_OF_MOVE} {code} moves {block}"
+
+
+def on_trust(build: Build, given: Iterable[str]) -> tuple[str, ...]:
+    """Return of what claims are given what is taken on the word of those who wrote the code of a build."""
+    begins = tuple(f"{what} {code} " for code in build.codes for what in (_OF_GRADIENT, _OF_MOVE))
+    return tuple(one for one in dict.fromkeys(given) if one.startswith(begins))
