@@ -14,6 +14,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower_cycle import (
     ACCEPTANCE,
     INVOLUTION_ACCEPTANCE,
+    INVOLUTIONS_TRIED,
     IRREVERSIBLE,
     TOO_FEW,
     TRIED,
@@ -118,6 +119,7 @@ _TOLD = {
     IRREVERSIBLE: "how many of them were refused since they do not lead back to where they began",
     TRIED: "how many of them there were: where none was, acceptance is NaN",
     INVOLUTION_ACCEPTANCE: "the mean probability that the involutions of a draw were accepted with",
+    INVOLUTIONS_TRIED: "how many of these there were: where none was, involution_acceptance is NaN",
     TOO_FEW: "how many draws by slices had a level below what no place holds: places that are not held reach it",
 }
 """What is told of the moves of a draw."""

@@ -34,7 +34,7 @@ from recipe_compiler.emit.print_streams import print_seed_streams
 from recipe_compiler.emit.sampler import Sampler
 from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.lower_cycle import INVOLUTION_ACCEPTANCE, IRREVERSIBLE, TOO_FEW, UNSOLVED
+from recipe_compiler.program.lower_cycle import TOLD
 from recipe_compiler.program.lower_energies import lower_energies
 from recipe_compiler.program.lower_infinitesimal_generator import lower_infinitesimal_generator
 from recipe_compiler.program.program import Program, symbolic_sizes
@@ -54,14 +54,7 @@ OWN = frozenset(
         "cycle",
         "energy",
         "accept",
-        "acceptance",
-        "acceptance_sum",
-        "acceptance_draws",
-        *(
-            f"{name}{ending}"
-            for name in (UNSOLVED, IRREVERSIBLE, INVOLUTION_ACCEPTANCE, TOO_FEW)
-            for ending in ("", "_sum", "_draws")
-        ),
+        *(f"{name}{ending}" for name in TOLD for ending in ("", "_sum", "_draws")),
         "log_ratio",
         "length",
         "run",

@@ -16,7 +16,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array, Invoke
 from recipe_compiler.program.lower import GRADIENT, block_array
-from recipe_compiler.program.lower_cycle import ACCEPTANCE, INVOLUTION_ACCEPTANCE, TOLD, TRIED
+from recipe_compiler.program.lower_cycle import ACCEPTANCE, INVOLUTION_ACCEPTANCE, INVOLUTIONS_TRIED, TOLD, TRIED
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
 
@@ -176,9 +176,10 @@ def told_by(kernel: Kernel) -> tuple[tuple[str, str], ...]:
 def _kept_told(kernel: Kernel) -> Iterator[str]:
     """Yield the lines that write down the mean acceptance since the draw before, and how many moves were guarded."""
     told = tuple(name for name, _ in told_by(kernel))
-    moves = summed(TRIED) if TRIED in told else "thin"
+    counted = ((ACCEPTANCE, TRIED), (INVOLUTION_ACCEPTANCE, INVOLUTIONS_TRIED))
+    over = {name: summed(count) if count in told else "thin" for name, count in counted}
     for name in told:
-        number = {ACCEPTANCE: f" / {moves}", INVOLUTION_ACCEPTANCE: " / thin"}.get(name, "")
+        number = f" / {over[name]}" if name in over else ""
         yield f"        {name}_draws[kept, 0] = {summed(name)}{number}"
         yield f"        {summed(name)} = 0.0"
 

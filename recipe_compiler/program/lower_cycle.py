@@ -62,10 +62,12 @@ UNSOLVED, IRREVERSIBLE = "unsolved", "irreversible"
 TRIED = "tried"
 """Whether a move was there to be accepted, of a cycle that does not have one each time."""
 INVOLUTION_ACCEPTANCE = "involution_acceptance"
-"""The mean probability with which the involutions of a cycle are taken."""
+"""The mean probability with which the involutions of a cycle are taken; their sum where not all are in each."""
+INVOLUTIONS_TRIED = "involutions_tried"
+"""How many there were in a cycle, where not all are in each."""
 TOO_FEW = "too_few"
 """How many draws by slices of a cycle had a level below what no place holds."""
-TOLD = (ACCEPTANCE, UNSOLVED, IRREVERSIBLE, TRIED, INVOLUTION_ACCEPTANCE, TOO_FEW)
+TOLD = (ACCEPTANCE, UNSOLVED, IRREVERSIBLE, TRIED, INVOLUTION_ACCEPTANCE, INVOLUTIONS_TRIED, TOO_FEW)
 """What a step may leave besides the state of the chain."""
 REST = "rest"
 """The procedure that returns H - U."""
@@ -295,7 +297,7 @@ def lower_cycle(
             lowered.append(_when_due(defined, move, _by_code(defined, move, program), due))
         elif isinstance(move, Involution):
             own, probability, defined = _reflected(defined, move, moves.involutions[place], called)
-            lowered.append(own)
+            lowered.append(_reflected_when_due(defined, move, own, probability, due))
             taken.append(probability)
         else:
             own = _drawn(move, called.draws[place], program) if isinstance(move, Draw) else moves.refreshes[place]
@@ -303,8 +305,9 @@ def lower_cycle(
     shapes |= {cycle.counter: SCALAR} if cycle.counter else {}
     body = (
         *_counted(cycle, due),
+        *_tried(cycle),
         *(statement for own in lowered for statement in own.body),
-        *_mean(taken),
+        *_mean(taken, cycle),
         *_few(cycle),
     )
     normals = tuple(array for own in lowered for array in own.normals)
@@ -357,8 +360,21 @@ def _when_due(defined: Definitions, move: Refresh | Draw | CodeMove, own: Lowere
 def told_of(cycle: Cycle) -> tuple[str, ...]:
     """Return what a cycle tells beside its state: of what is accepted or refused, and of levels that places reach."""
     mapped = (INVOLUTION_ACCEPTANCE,) if cycle.involutions else ()
+    mapped += (INVOLUTIONS_TRIED,) if _left_out(cycle) else ()
     few = (TOO_FEW,) if any(draw.told for draw in cycle.draws) else ()
     return (*told_of_trajectory(cycle), *mapped, *few)
+
+
+def _left_out(cycle: Cycle) -> bool:
+    """Whether an involution of a cycle is not done in each."""
+    return any(move.every > 1 for move in cycle.involutions)
+
+
+def _tried(cycle: Cycle) -> Iterator[Statement]:
+    """Yield what begins to count involutions by those that are done in each cycle; nothing where all are."""
+    if _left_out(cycle):
+        always = sum(move.every == 1 for move in cycle.involutions)
+        yield Assign(Ref(INVOLUTIONS_TRIED, (0,)), Constant(Fraction(always)))
 
 
 def told_of_trajectory(cycle: Cycle) -> tuple[str, ...]:
@@ -389,9 +405,22 @@ def _walked_when_due(
     return replace(own, body=(When(due[move.every], (*own.body, *ones), (*left, *zeros)),))
 
 
+def _reflected_when_due(
+    defined: Definitions, move: Involution, own: Lowered, probability: Ref, due: Mapping[int, str]
+) -> Lowered:
+    """Return an involution that leaves all that it maps as it is, and is not counted, where it is not done."""
+    if move.every == 1:
+        return own
+    one = Increment(Ref(INVOLUTIONS_TRIED, (0,)), Constant(Fraction(1)))
+    left = _copies(defined, [(image.new, image.old, image.block.shape) for image in move.images])
+    return replace(
+        own, body=(When(due[move.every], (*own.body, one), (*left, Assign(probability, Constant(Fraction(0))))),)
+    )
+
+
 def _reflected(
     defined: Definitions, move: Involution, own: LoweredInvolution, called: Called
-) -> tuple[Lowered, Scalar, Definitions]:
+) -> tuple[Lowered, Ref, Definitions]:
     """Return the statements of an involution with what it is accepted by, and the probability that it is taken."""
     if called.potential is None or called.rest is None:
         raise CompilerError("an involution is accepted by H, which is not there")
@@ -422,10 +451,13 @@ def _taken(defined: Definitions, image: Image) -> tuple[Statement, ...]:
     return nested(loops, (Choose(Ref(image.new, at), ACCEPT, Ref(image.at, at), Ref(image.old, at)),))
 
 
-def _mean(taken: list[Scalar]) -> Iterator[Statement]:
-    """Yield what tells how probable it was that the involutions of a cycle are taken; nothing where there are none."""
+def _mean(taken: list[Scalar], cycle: Cycle) -> Iterator[Statement]:
+    """Yield what tells how probable it was that the involutions of a cycle are taken; nothing where there are none.
+
+    It is a mean where all are done in each cycle, else a sum, beside which their number is told.
+    """
     if taken:
-        share = (Constant(Fraction(1, len(taken))),) if len(taken) > 1 else ()
+        share = (Constant(Fraction(1, len(taken))),) if len(taken) > 1 and not _left_out(cycle) else ()
         yield Assign(Ref(INVOLUTION_ACCEPTANCE, (0,)), plus(tuple(Times((*share, own)) for own in taken)))
 
 

@@ -475,7 +475,7 @@ class Involution:
     start: tuple[tuple[str, str], ...]
     """Every block to its newest value before."""
     every: int = 1
-    """1: it is done in each cycle."""
+    """As of `Refresh`: elsewhere each block is left as it is."""
 
     @property
     def proposed(self) -> Mapping[str, str]:
@@ -572,7 +572,7 @@ class Cycle:
     def schedules(self) -> tuple[int, ...]:
         """The numbers n of moves that are done in every n-th cycle only, in their order."""
         words = (move for move in self.moves if isinstance(move, Trajectory))
-        moves = (*self.refreshes, *self.draws, *self.codes, *words)
+        moves = (*self.refreshes, *self.draws, *self.involutions, *self.codes, *words)
         return tuple(dict.fromkeys(move.every for move in moves if move.every > 1))
 
     @property

@@ -21,6 +21,7 @@ from recipe_compiler.program.lower_cycle import (
     ACCEPTANCE,
     HEAT,
     INVOLUTION_ACCEPTANCE,
+    INVOLUTIONS_TRIED,
     IRREVERSIBLE,
     OWN_STREAM,
     TOO_FEW,
@@ -402,6 +403,10 @@ class _Moves:
                         self.procedures.pop(0)
                     if isinstance(move, Draw) and move.told:
                         self._same([sp.Integer(0)], self.entries(move.told), f"what {move.name}, not due, tells")
+                case Involution() if self._is_left_out(move):
+                    for image in move.images:
+                        left = f"{image.block.name}, which is not due"
+                        self._same(self.entries(image.old), self.entries(image.new), left)
                 case CodeMove() if self._is_left_out(move):
                     for one in move.changed:
                         self._same(self.entries(one.old), self.entries(one.new), f"{one.block.name}, which is not due")
@@ -442,7 +447,11 @@ class _Moves:
         told = told_of_trajectory(cycle)
         if accepts and self.of_trajectory is not None:
             self._same([self.of_trajectory], self.entries(ACCEPTANCE), "the acceptance")
-        if self.probabilities:
+        if INVOLUTIONS_TRIED in told_of(cycle):
+            told_both = [*self.entries(INVOLUTION_ACCEPTANCE), *self.entries(INVOLUTIONS_TRIED)]
+            stated = [sp.Add(*self.probabilities), sp.Integer(len(self.probabilities))]
+            self._same(stated, told_both, "the acceptance of the involutions that are due, and their number")
+        elif self.probabilities:
             mean = sp.Add(*self.probabilities) / len(self.probabilities)
             self._same([mean], self.entries(INVOLUTION_ACCEPTANCE), "the acceptance of involutions")
         if TOO_FEW in told_of(cycle):
@@ -503,6 +512,7 @@ class _Moves:
 
     def _kept(self, new: Entries) -> tuple[Entries, list[sp.Symbol]]:
         """Return what is drawn as it is without normals, and these: no other move takes them."""
+        self._demand(all(entry is not None for entry in new), "does not draw what a move that is due draws")
         symbols = {s for entry in new for s in (sp.Integer(0) + entry).free_symbols}
         arrays = [a for a in self.module.kernel.noises if _normal(a.name, 0) in symbols and a.name not in self.normals]
         self._take(array.name for array in arrays)

@@ -136,7 +136,7 @@ def _stuck(tree: "DataTree", draws: Draws) -> Iterator[str]:
     shorter = (
         "draws of involutions that move less" if draws.acceptance is None else "a smaller step size, fewer steps a move"
     )
-    of_draw = draws.moves()
+    of_draw = draws.involutions() if draws.acceptance is None else draws.moves()
     for k, (rates, kept) in enumerate(zip(accepted, draws.kept, strict=True)):
         after = slice(draws.warmup, kept)
         moves = int(of_draw[k, after].sum())

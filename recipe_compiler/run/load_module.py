@@ -21,6 +21,7 @@ from recipe_compiler.errors import CompilerError, RunError
 from recipe_compiler.program.lower_cycle import (
     ACCEPTANCE,
     INVOLUTION_ACCEPTANCE,
+    INVOLUTIONS_TRIED,
     IRREVERSIBLE,
     TOO_FEW,
     TRIED,
@@ -62,6 +63,8 @@ ATTEMPTED = f"{TRIED}_draws"
 
 MAPPED = f"{INVOLUTION_ACCEPTANCE}_draws"
 """What it writes the mean probability into that involutions since then were accepted with."""
+MAPPED_TRIED = f"{INVOLUTIONS_TRIED}_draws"
+"""What it writes into how many involutions there were since then, of a cycle that does not have all each time."""
 FEW = f"{TOO_FEW}_draws"
 """What it writes into how many draws by slices since then had a level below what no place holds."""
 
@@ -140,7 +143,9 @@ class Emitted:
     @property
     def told(self) -> tuple[str, ...]:
         """What `run` tells of moves, in its order."""
-        return tuple(name for name in (ACCEPTED, *GUARDED, ATTEMPTED, MAPPED, FEW) if name in self.arguments)
+        return tuple(
+            name for name in (ACCEPTED, *GUARDED, ATTEMPTED, MAPPED, MAPPED_TRIED, FEW) if name in self.arguments
+        )
 
 
 def load_text(name: str, text: str, codes: Iterable[Code] = ()) -> Emitted:

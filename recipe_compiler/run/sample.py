@@ -27,7 +27,16 @@ from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.gradient_trial import try_gradient
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.lanes import why_no_lanes
-from recipe_compiler.run.load_module import ACCEPTED, ATTEMPTED, FEW, GUARDED, MAPPED, Emitted, users_name
+from recipe_compiler.run.load_module import (
+    ACCEPTED,
+    ATTEMPTED,
+    FEW,
+    GUARDED,
+    MAPPED,
+    MAPPED_TRIED,
+    Emitted,
+    users_name,
+)
 from recipe_compiler.run.move_trial import try_moves
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
@@ -72,6 +81,8 @@ class Draws:
     """How many moves there were in a draw, of a cycle that does not have one each time; likewise."""
     mapped: Array | None = None
     """The probability that involutions were accepted with, a mean over those of a draw; likewise."""
+    mapped_tried: Array | None = None
+    """How many involutions there were in a draw, of a cycle that does not have all each time; likewise."""
     too_few: Array | None = None
     """How many draws by slices of a draw had a level below what no place holds; likewise."""
     outside: tuple[Outside, ...] = ()
@@ -85,6 +96,11 @@ class Draws:
     def moves(self) -> Array:
         """Return how many moves were accepted or refused in each draw: chains x draws."""
         return np.full(self.arrays[0].shape[:2], float(self.settings.thin)) if self.tried is None else self.tried
+
+    def involutions(self) -> Array:
+        """Return what `mapped` is a mean over in each draw, involutions or cycles that have all: chains x draws."""
+        cycles = np.full(self.arrays[0].shape[:2], float(self.settings.thin))
+        return cycles if self.mapped_tried is None else self.mapped_tried
 
     def block(self, name: str) -> Array:
         """Return the draws of a block."""
@@ -153,6 +169,7 @@ def sample(
         irreversible=told.get(GUARDED[1]),
         tried=told.get(ATTEMPTED),
         mapped=told.get(MAPPED),
+        mapped_tried=told.get(MAPPED_TRIED),
         too_few=told.get(FEW),
         outside=outside(build, arrays, Point(known, sizes)),
     )

@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.program.lower_cycle import INVOLUTION_ACCEPTANCE, IRREVERSIBLE, TOO_FEW, TRIED, UNSOLVED
+from recipe_compiler.program.lower_cycle import (
+    INVOLUTION_ACCEPTANCE,
+    INVOLUTIONS_TRIED,
+    IRREVERSIBLE,
+    TOO_FEW,
+    TRIED,
+    UNSOLVED,
+)
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.declared_scale import declared_blocks
@@ -105,8 +112,9 @@ def to_datatree(
     chain has left the finite numbers; `step_size`, which is the weight of a draw where it falls along a chain;
     `acceptance_rate` of the moves of a draw where they are accepted or refused, `unsolved` and `irreversible` how many
     of them guards refused where their steps are solved for, `tried` how many there were, of a word that is not done in
-    each cycle, `involution_acceptance` the mean probability that involutions were accepted with, `too_few` how many
-    draws by slices had a level below what no place holds; `lp`, `energy` and `temperature` (`run/energies.py`).
+    each cycle, `involution_acceptance` the mean probability that involutions were accepted with, `involutions_tried`
+    how many there were, where not all are done in each cycle, `too_few` how many draws by slices had a level below what
+    no place holds; `lp`, `energy` and `temperature` (`run/energies.py`).
     `warmup_posterior` and `warmup_sample_stats` are of all chains during warmup, `constant_data` are the data.
 
     Args:
@@ -193,7 +201,8 @@ def _sample_stats(draws: Draws, known: DrawEnergies, lost: NDArray[np.bool_]) ->
     if draws.acceptance is not None:
         stated["acceptance_rate"] = draws.acceptance[:, draws.warmup :]
     told = ((UNSOLVED, draws.unsolved), (IRREVERSIBLE, draws.irreversible), (TRIED, draws.tried),
-            (INVOLUTION_ACCEPTANCE, draws.mapped), (TOO_FEW, draws.too_few))  # fmt: skip
+            (INVOLUTION_ACCEPTANCE, draws.mapped), (INVOLUTIONS_TRIED, draws.mapped_tried),
+            (TOO_FEW, draws.too_few))  # fmt: skip
     for name, counts in told:
         if counts is not None:
             stated[name] = counts[:, draws.warmup :]

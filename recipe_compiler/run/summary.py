@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recipe_compiler.run.chain import Array
 from recipe_compiler.run.doubts import doubts
 from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.infinitesimal_means import InfinitesimalMeans
@@ -138,11 +139,11 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
         (*_chain_warnings(draws), *_number_warnings(rows, draws, len(over.chains)), *_tail_warnings(tails)),
         doubted,
         diagnostics,
-        tuple(_acceptance(draws)),
+        tuple(_rates_of(draws, draws.acceptance, draws.moves())),
         tails,
         _guarded(draws),
         _too_few(draws),
-        tuple(_mapped(draws)),
+        tuple(_rates_of(draws, draws.mapped, draws.involutions())),
     )
 
 
@@ -154,21 +155,14 @@ def _rates(what: str, by_chain: tuple[float, ...]) -> tuple[str, ...]:
     return (f"acceptance: {sum(by_chain) / len(by_chain):.2f} {what} ({chains})",)
 
 
-def _mapped(draws: Draws) -> Iterator[float]:
-    """Yield with what probability the involutions of each chain were accepted."""
-    if draws.mapped is not None:
-        for rates, kept in zip(draws.mapped, draws.kept, strict=True):
-            after = rates[draws.warmup : kept]
-            yield float(np.nansum(after)) / len(after) if len(after) else 0.0
-
-
-def _acceptance(draws: Draws) -> Iterator[float]:
-    if draws.acceptance is None:
+def _rates_of(draws: Draws, accepted: Array | None, moves: Array) -> Iterator[float]:
+    """Yield with what probability the moves of each chain were accepted, after warmup; nothing where there are none."""
+    if accepted is None:
         return
-    for rates, moves, kept in zip(draws.acceptance, draws.moves(), draws.kept, strict=True):
+    for rates, there, kept in zip(accepted, moves, draws.kept, strict=True):
         after = slice(draws.warmup, kept)
-        tried = float(moves[after].sum())
-        yield float(np.nansum(rates[after] * moves[after])) / tried if tried else 0.0
+        tried = float(there[after].sum())
+        yield float(np.nansum(rates[after] * there[after])) / tried if tried else 0.0
 
 
 def _guarded(draws: Draws) -> tuple[int, int, int] | None:

@@ -56,6 +56,7 @@ def reflected(
         images,
         in_newest(log_ratio),
         tuple((block.name, newest[block.name]) for block in program.blocks),
+        move.every,
     )
 
 

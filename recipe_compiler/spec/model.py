@@ -205,7 +205,7 @@ class Involution:
     log_ratio: Formula | None = None
     """What its author claims of log a beside H(z) - H(z'); None where nothing is."""
     every: int = 1
-    """1: it is done in each cycle."""
+    """As of `Refresh`."""
 
     @property
     def moved(self) -> tuple[str, ...]:

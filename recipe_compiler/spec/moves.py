@@ -70,7 +70,7 @@ def move_text(scheme: Scheme, move: Move) -> str:
         case Involution(maps, draws):
             mapped = ", ".join(f"{name}: {text(formula)}" for name, formula in maps)
             laws = ", ".join(f"{own.block.name}: {law_text(own.law)}" for own in draws)
-            return f"involution: {{{mapped}}}" + (f", draws: {{{laws}}}" if laws else "")
+            return f"involution: {{{mapped}}}" + (f", draws: {{{laws}}}" if laws else "") + every
         case CodeMove(code, changes, reads):
             read = f", reads: [{', '.join(reads)}]" if reads else ""
             return f"code: {code}, changes: [{', '.join(changes)}]{read}, keeps: exp(-H){every}"

@@ -61,7 +61,6 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: 
             moves += [Cir(entry.cir, entry.every)] * entry.repeat
         elif entry.involution is not None:
             moves += [read_involution(page, path, entry, entry.involution, known)] * entry.repeat
-            _check_each(page, path, entry)
         elif entry.code is not None:
             moves += [read_code_move(page, path, entry, entry.code, around.folder)] * entry.repeat
         elif entry.metropolis is not None:
@@ -116,13 +115,6 @@ def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
             problem = f"found `{key}` beside `{kind}`, expected `{kind}` alone in its move"
             hint = "each move is an item of its own, and what is said of a Metropolis move stands under `metropolis`"
             page.fault((*path, key), f"{entry_name(path)}.{key}", problem, hint)
-
-
-def _check_each(page: Page, path: Path, entry: MoveEntry) -> None:
-    """Add a fault where an involution is not done in each cycle."""
-    if entry.every != 1:
-        problem = f"found `every: {entry.every}` of an involution, expected none: it is done in each cycle"
-        page.fault((*path, "every"), f"{entry_name(path)}.every", problem, "leave it out; others may have it")
 
 
 def _check_once(page: Page, path: Path, entry: MoveEntry) -> None:

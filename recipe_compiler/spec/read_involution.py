@@ -60,7 +60,7 @@ def read_involution(
     claimed = None
     if entry.log_ratio is not None:
         claimed = page.formula(f"{entry_name(path)}.log_ratio", scope, SCALAR, *path, "log_ratio")
-    return Involution(_maps(page, path, tuple(maps), scope), draws, claimed)
+    return Involution(_maps(page, path, tuple(maps), scope), draws, claimed, entry.every)
 
 
 def _shape(stated: str | AuxiliaryEntry) -> Shape:

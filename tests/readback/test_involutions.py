@@ -10,6 +10,7 @@ from recipe_compiler.errors import CompilerError
 
 # ruff: noqa: E501
 BOTH = f"[{SCALED}, {WALK}, {{refresh: r}}]"
+SOME = f"[{SCALED[:-1]}, every: 2}}, {WALK[:-1]}, every: 3}}, {{refresh: r}}]"
 FAULTS = {
     # fault: the cycle, what stands there, what is there then, what is said
     "a Jacobian that is forgotten": (BOTH, " + 3.0 * w_drawn[0]", "", "the ratio that an involution is accepted by"),
@@ -40,6 +41,13 @@ FAULTS = {
     ),
     "a block that is not turned": (OF_MATRICES, "r_image[i] = -r[i]", "r_image[i] = r[i]", "what r becomes"),
     "H - U of another momentum": (OF_MATRICES, "rest_image = rest(r_image,", "rest_image = rest(r,", "the r that H is evaluated"),
+    "a move that is not due moves": (SOME, "theta_mapped[i] = theta[i]\n", "theta_mapped[i] = -theta[i]\n", "theta, which is not due"),
+    "a move of another cycle": (SOME, "_is_due(cycles[0], 3)", "_is_due(cycles[0], 6)", "does a move in each cycle of 6"),
+    "one that is due where another is": (SOME, "if due_2:", "if due_3:", "does not draw what a move that is due draws"),
+    "a count of those that were not": (SOME, "involutions_tried[0] = 0.0", "involutions_tried[0] = 1.0", "the involutions that are due, and their number"),
+    "a count that forgets one": (SOME, "        involutions_tried[0] += 1.0\n", "", "the involutions that are due, and their number"),
+    "a probability of none": (SOME, "        probability = 0.0\n", "        probability = 1.0\n", "the involutions that are due, and their number"),
+    "a mean for a sum": (SOME, "= probability + probability_2", "= probability / 2.0 + probability_2 / 2.0", "the involutions that are due, and their number"),
     "a trajectory from where it was before": (
         OF_MATRICES, "theta_at[i] = theta_mapped_mapped[i]", "theta_at[i] = theta_mapped[i]", "theta that a step is given",
     ),
@@ -64,7 +72,7 @@ def test_a_fault_is_found_and_named(fault: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cycle", [BOTH, OF_MATRICES])
+@pytest.mark.parametrize("cycle", [BOTH, OF_MATRICES, SOME])
 def test_texts_as_they_are_emitted_have_no_fault(cycle: str) -> None:
     for text in texts(cycle_build("gaussian", cycle)).values():
         text.read()

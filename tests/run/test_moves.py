@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cycles import ONE_OF_EACH, cycle_build, texts
+from cycles import ONE_OF_EACH, WALK, cycle_build, texts
 from loaders import load_build
 from stopping import stopping
 
@@ -163,6 +163,57 @@ def test_a_word_of_each_third_cycle_keeps_the_law() -> None:
     error = squares.std(axis=(0, 1)) / np.sqrt(240)
     assert (np.abs(squares.mean(axis=(0, 1)) - S.diagonal()) < 5 * error).all()
     assert (error < 0.04 * S.diagonal()).all()
+
+
+# involutions that are not done in each cycle
+
+
+@pytest.mark.slow
+def test_an_involution_that_is_not_due_leaves_all_as_it_is_and_its_acceptance_is_of_those_that_were() -> None:
+    module, build = made("gaussian", f"[refresh: r, {WALK[:-1]}, every: 3}}]")
+    draws = drawn(module, build, draws=300, warmup=0)
+    assert draws.mapped is not None
+    assert draws.mapped_tried is not None
+    due = np.arange(300) % 3 == 0
+    np.testing.assert_array_equal(draws.mapped_tried, np.broadcast_to(due.astype(float), (3, 300)))
+    np.testing.assert_array_equal(np.isnan(draws.mapped), draws.mapped_tried == 0.0)
+    moved = np.any(draws.arrays[0][:, 1:] != draws.arrays[0][:, :-1], axis=2)
+    assert not moved[:, ~due[1:]].any()
+    assert abs(moved[:, due[1:]].mean() - np.nanmean(draws.mapped[:, 1:])) < 5 * np.sqrt(0.25 / 297)
+    fourth = drawn(module, build, draws=75, warmup=0, thin=4)
+    np.testing.assert_array_equal(fourth.arrays[0], draws.arrays[0][:, 3::4])
+    assert fourth.mapped is not None
+    assert fourth.mapped_tried is not None
+    np.testing.assert_array_equal(fourth.mapped_tried, draws.mapped_tried.reshape(3, 75, 4).sum(axis=2))
+    np.testing.assert_allclose(fourth.mapped, np.nanmean(draws.mapped.reshape(3, 75, 4), axis=2), rtol=1e-12)
+    tree = to_datatree(fourth, build, load_data(build.data, build.target), "")
+    np.testing.assert_array_equal(tree["sample_stats"]["involutions_tried"], fourth.mapped_tried)
+    np.testing.assert_allclose(summarise(tree, fourth).mapped, np.nanmean(draws.mapped, axis=1), rtol=1e-12)
+
+
+@pytest.mark.slow
+def test_of_several_the_acceptance_is_a_mean_over_those_that_there_were() -> None:
+    """A walk of each second cycle and a scale of each third, beside a walk of all."""
+    module, build = made("gaussian", "walk_every")
+    draws = drawn(module, build, draws=60, warmup=0)
+    assert draws.mapped is not None
+    assert draws.mapped_tried is not None
+    cycles = np.arange(60)
+    stated = 1.0 + (cycles % 2 == 0) + (cycles % 3 == 0)
+    np.testing.assert_array_equal(draws.mapped_tried, np.broadcast_to(stated, (3, 60)))
+    assert (draws.mapped > 0.0).all()
+    assert (draws.mapped <= 1.0).all()
+
+
+@pytest.mark.slow
+def test_involutions_of_some_cycles_keep_the_law() -> None:
+    module, build = made("gaussian", "walk_every")
+    theta = drawn(module, build, draws=60_000, warmup=500, chains=4).arrays[0][:, 500:]
+    S = np.array([[2, 1 / 2, 1 / 3], [1 / 2, 1, -1 / 4], [1 / 3, -1 / 4, 3 / 2]])
+    squares = ((theta - np.array([1, -2, 1 / 2])) ** 2).reshape(4, 20, -1, 3).mean(axis=2)
+    error = squares.std(axis=(0, 1)) / np.sqrt(80)
+    assert (np.abs(squares.mean(axis=(0, 1)) - S.diagonal()) < 5 * error).all()
+    assert (error < 0.1 * S.diagonal()).all()
 
 
 # what is told of acceptance

@@ -63,6 +63,7 @@ CYCLES = {
     "scaled": f"[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, steps: 3, {FLIP}}}}}, {SCALED}]",
     "turned": f"[{TURNED}, {{refresh: {{r: 1/2}}}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}]",
     "turned_steps": f"[{WALK}, {{{LEAPFROG}, steps: 2, every: 2}}, {{refresh: {{r: 1/3}}}}]",
+    "walk_every": f"[{{refresh: r}}, {WALK[:-1]}, every: 2}}, {SCALED[:-1]}, every: 3}}, {WALK}]",
     "walk": f"[{{refresh: r}}, {WALK}]",
     "every": f"[{{refresh: {{r: 1/2}}, every: 3}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}, {{refresh: r, every: 2}}]",
 }
@@ -79,6 +80,7 @@ ONE_OF_EACH = {
         ("eight_schools", "mala"), ("logistic_regression", "steps"), ("gaussian", "between"), ("gaussian", "every"),
         ("gaussian", "every_word"), ("logistic_regression", "every_steps"), ("double_well", "scaled"),
         ("gaussian", "turned"), ("logistic_regression", "turned_steps"), ("eight_schools", "walk"),
+        ("gaussian", "walk_every"),
     )
 }  # fmt: skip
 """Every cycle and every target, by the names of the builds."""
