@@ -87,8 +87,9 @@ __all__ = [
 
 
 def compile_build(
-    build: Build, report: Report | None = None, *, allow_undecided: bool = False, cache: Cache = NOTHING
-) -> Module:
+    build: Build, report: Report | None = None, *, allow_undecided: bool = False, cache: Cache = NOTHING,
+    with_file: bool = True,
+) -> Module:  # fmt: skip
     """Return the module of a build: verified, emitted, read back.
 
     Args:
@@ -96,6 +97,7 @@ def compile_build(
         report: the verdicts about it, where they are known already; else those it needs are found first.
         allow_undecided: whether a build may be compiled that is neither proved nor refuted.
         cache: where verdicts are kept, and that a text was read back.
+        with_file: whether to make the file that users get, too; a run loads the text alone.
 
     Raises:
         VerificationError: a required claim is refuted, or undecided where that is not allowed.
@@ -108,15 +110,15 @@ def compile_build(
     build = with_sizes(build)
     derivation = derive(bind(build))
     with placed(build.source, "dynamics"):
-        return _compiled(build, derivation, report, allow_undecided=allow_undecided, cache=cache)
+        stated = derive(derivation.dynamics, stated=True)  # computed as its formulas are stated, read as proved
+        made = (_for_every_size if is_large(build) else _for_its_sizes)(build, derivation, stated)
+        _read_once(made, build, cache)
+        return _filed(made, build, derivation, report, allow_undecided=allow_undecided) if with_file else made.module
 
 
-def _compiled(build: Build, derivation: Derivation, report: Report, *, allow_undecided: bool, cache: Cache) -> Module:
-    """Return the module of a build whose verdicts allow it: computed as its formulas are stated, read as proved."""
-    stated = derive(derivation.dynamics, stated=True)
-    made = (_for_every_size if is_large(build) else _for_its_sizes)(build, derivation, stated)
+def _filed(made: "Made", build: Build, derivation: Derivation, report: Report, *, allow_undecided: bool) -> Module:
+    """Return a module with its file."""
     module, names = made.module, made.names
-    _read_once(made, build, cache)
     identity = compiled_digest(build)
     fixed = {} if module.kernel.chunked else dict(build.sizes)
     program = rename(module.program, dict(module.program.heads))
@@ -217,7 +219,7 @@ def estimate(
     if not estimates(build):
         return build
     alone = without_estimates(build)
-    module = compile_build(alone, report, allow_undecided=allow_undecided, cache=cache)
+    module = compile_build(alone, report, allow_undecided=allow_undecided, cache=cache, with_file=False)
     emitted = load_text(module.name, module.text, build.codes)
     inputs = prepare_inputs(emitted, alone, settings, data, 0)
     sizes = resolve_sizes(alone, data)
@@ -287,7 +289,7 @@ def _planned(build: Build, report: Report, data: Data | None, *, allow_undecided
         for block in build.target.declarations.blocks
     )
     tried = trial(build, width, data.rows)
-    module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache)
+    module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache, with_file=False)
     emitted = load_text(module.name, module.text, build.codes)
     inputs = prepare_inputs(emitted, tried, tried.run, data, 0)
     starts = starts_of(tried, width, known_values(tried, sizes), sizes)
@@ -331,7 +333,7 @@ def _subtracting(
     decided(report)
     if any(f.id in OF_NOISE and f.verdict is not Verdict.PROVED for f in report.findings):
         return None
-    made = compile_build(build, report, allow_undecided=True, cache=cache)
+    made = compile_build(build, report, allow_undecided=True, cache=cache, with_file=False)
     return Subtracting(build, made, load_text(made.name, made.text, build.codes), data)
 
 
@@ -356,7 +358,7 @@ def prepare_run(
     """
     data = _held(build, data)
     build = with_sizes(build, data)
-    module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache)
+    module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache, with_file=False)
     emitted = load_text(module.name, module.text, build.codes)
     check_settings(emitted, build, settings, data)
     facts = checkpoint_facts(stepping_code(module.text), build, settings, data)
