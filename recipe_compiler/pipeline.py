@@ -412,7 +412,7 @@ def _read_once(made: Made, build: Build, cache: Cache) -> None:
     key: tuple[str, ...] = ()
     if cache.folder is not None:
         left = f"{build.control} {build.estimated} {text(build.V)}"  # what a run leaves out of a build to estimate it
-        key = (compiler(), compiled_digest(build), left, repr(made.step), made.module.text)
+        key = (compiler(), compiled_digest(build), left, str(build.sizes), repr(made.step), made.module.text)
     if cache.read(READ_BACK, key) is None:
         from recipe_compiler.readback.child_process import read_all  # brings SymPy, with all that reads
 
