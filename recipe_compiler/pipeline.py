@@ -51,7 +51,7 @@ from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.kept_mode import find_once, parts_of_data
-from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.load_module import load_function, load_text
 from recipe_compiler.run.map_estimate import FindMode, find_mode
 from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs
 from recipe_compiler.run.sizes import resolve_sizes, with_sizes
@@ -361,6 +361,8 @@ def prepare_run(
     module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache, with_file=False)
     emitted = load_text(module.name, module.text, build.codes)
     check_settings(emitted, build, settings, data)
+    for code in build.codes:
+        load_function(code)  # what a file imports is known once it has been run
     facts = checkpoint_facts(stepping_code(module.text), build, settings, data)
     build = estimate(build, report, settings, data, allow_undecided=allow_undecided, cache=cache)
     demand_room(build, emitted, settings, data)

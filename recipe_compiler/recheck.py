@@ -605,7 +605,7 @@ class Documents:
 
     def on_trust(self, claim: Json) -> None:
         """Require that what is proved of a cycle with code says so of each, and of no other code."""
-        names = [Path(str(move["code"])).name for move in self.cycle if "code" in move]  # my_moves.py:swap
+        names = [str(move["code"]) for move in self.cycle if "code" in move]  # my_moves.py:swap
         found = [(read[1], read.re.groups) for x in BY_CODE for one in claim["given"] if (read := re.fullmatch(x, one))]
         require({name for name, _ in found} <= {*names}, f"{claim['id']} rests on code that no move of the cycle is")
         kept = {name for name, groups in found if groups == 1}

@@ -20,6 +20,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.run.checkpoint import Facts
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.estimates import without_estimates
+from recipe_compiler.run.own_modules import own_modules
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.spec.model import Build, RunSettings
@@ -96,13 +97,21 @@ def checkpoint_facts(code: Mapping[str, str], build: Build, settings: RunSetting
     values = known_values(without_estimates(build), sizes)
     return {
         "code": dict(code),
-        **{f"code of {own}": _read(own.file) for own in build.codes},
+        **dict(_of_code(build)),
         **{name: value for name, value in asdict(settings).items() if name != "draws"},
         **{f"size {name}": size for name, size in sizes.items()},
         **{f"parameter {name}": value.item() if value.size == 1 else _digest(value) for name, value in values.items()},
         **{f"init {name}": text(formula) for name, formula in build.init},
         **{f"data {item.name}": _digest(item.values) for item in data.fields},
     }
+
+
+def _of_code(build: Build) -> Iterator[tuple[str, str]]:
+    """Yield the text of the user's files, and of what they import that is the user's own."""
+    for own in build.codes:
+        name = f"{'code of' if own == build.target.gradient else 'move'} {own}"
+        yield name, _read(own.file)
+        yield from ((f"{name}, {other}", _read(file)) for other, file in own_modules(own.file).items())
 
 
 def _read(file: Path) -> str:

@@ -28,6 +28,7 @@ from recipe_compiler.program.lower_cycle import (
     UNSOLVED,
 )
 from recipe_compiler.program.lowered_noise import CLIPPED
+from recipe_compiler.run.own_modules import own_modules
 from recipe_compiler.run.rng_state import Stream
 from recipe_compiler.run.shared_functions import MODULE, share_functions
 from recipe_compiler.run.write import write_whole
@@ -198,9 +199,13 @@ def load_file(path: Path) -> Emitted:
 def load_function(code: Code) -> Callable[..., object]:
     """Import a function of the user's, a gradient or a move, jitted if it is not yet. This runs the user's file.
 
+    Where the file imports others of its author's, nothing is compiled that numba kept of it or of them
+    (`cache=True`): what is kept is told to be old by the file that a function stands in, not by those it imports.
+
     Raises RunError where the file has no such function, or cannot be run.
     """
     from numba import njit
+    from numba.core.caching import NullCache
     from numba.core.dispatcher import Dispatcher
 
     name = _module_name(code)
@@ -216,6 +221,10 @@ def load_function(code: Code) -> Callable[..., object]:
     function = getattr(module, code.function, None)
     if not callable(function):
         raise RunError(f"{code.file}: found no function {code.function}, expected one")
+    others = [sys.modules[other] for other in own_modules(code.file) if other in sys.modules]
+    for jitted in (value for one in (module, *others) if others for value in vars(one).values()):
+        if isinstance(jitted, Dispatcher):
+            cast("Any", jitted)._cache = NullCache()
     return function if isinstance(function, Dispatcher) else njit(error_model="numpy")(function)
 
 

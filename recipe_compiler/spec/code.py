@@ -26,13 +26,13 @@ def read_code(page: Page, path: tuple[str | int, ...], stated: str, folder: Path
     """
     name, colon, function = stated.rpartition(":")
     file, label = folder / name, entry_name(path)
-    if not colon or not name.endswith(".py") or not function.isidentifier():
+    if not colon or not name.endswith(".py") or not name.isprintable() or not function.isidentifier():
         problem = f"found `{shown(stated)}`, expected a function of a Python file: {example}"
         page.fault(path, label, problem, "names of files are relative to that of the document")
     elif "\0" in name or not file.is_file():
         hint = "names are relative to the file of the document"
         page.fault(path, label, f"found no file `{shown(name)}`, expected one", hint)
-    return Code(file, function)
+    return Code(file, function, name)
 
 
 def gradient_given(code: Code) -> str:

@@ -324,10 +324,12 @@ class Code:
 
     file: Path
     function: str
+    stated: str
+    """The file as its document names it: relative to that, so that two files of one name are two."""
 
     def __str__(self) -> str:
-        """Name it without its folder: `my_gradient.py:grad_U`."""
-        return f"{self.file.name}:{self.function}"
+        """Name it as its document does: `my_gradient.py:grad_U`."""
+        return f"{self.stated}:{self.function}"
 
 
 @dataclass(frozen=True, slots=True)

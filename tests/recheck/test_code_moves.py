@@ -2,10 +2,11 @@
 
 import json
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
-from code_moves import HMC, code, written
+from code_moves import HMC, MOVES, code, written
 
 from recipe_compiler import recheck
 from recipe_compiler.report.as_json import certificate
@@ -71,4 +72,19 @@ def test_other_claims_may_not_rest_on_it(made: Json, id_: str) -> None:
 def test_a_claim_about_code_cannot_be_left_out(made: Json) -> None:
     made["claims"] = [one for one in made["claims"] if one["id"] != "code"]
     with pytest.raises(recheck.FailureError, match="applicable are"):
+        recheck.recheck(sealed(made))
+
+
+def test_two_files_of_one_name_are_two_words(tmp_path: Path) -> None:
+    """A claim that names one of them twice in the place of both is rejected."""
+    other = tmp_path / "b"
+    other.mkdir()
+    (other / "my_moves.py").write_text(MOVES, encoding="utf-8")
+    build = load(written(tmp_path, f"{HMC}, {code('turn')}, {code('turn').replace('my_moves', 'b/my_moves')}"))
+    made = json.loads(json.dumps(certificate(build, check(build))))
+    both = f"{KEPT.replace('my_moves', 'b/my_moves')}"
+    assert {KEPT, both} <= {*claim(made, "exact")["given"]}
+    assert dict(recheck.recheck(made))["exact"].startswith("trusted")
+    claim(made, "exact")["given"].remove(both)
+    with pytest.raises(recheck.FailureError, match=r"exact does not say .* the code of b/my_moves\.py:turn"):
         recheck.recheck(sealed(made))

@@ -1,5 +1,6 @@
 """Runs of chains with code: what it is given, the law where it is right, doubts where it is wrong, and its trial."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -152,6 +153,95 @@ def test_other_code_is_another_run(tmp_path: Path) -> None:
     before = checkpoint_facts({}, build, build.run, data)
     (tmp_path / "my_moves.py").write_text(MOVES.replace("< 0.5", "< 0.25"), encoding="utf-8")
     assert checkpoint_facts({}, build, build.run, data) != before
+
+
+@pytest.mark.parametrize("name", ["my_moves.py", "others/my_moves.py"])
+def test_each_of_two_files_of_one_name_is_a_fact(tmp_path: Path, name: str) -> None:
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others/my_moves.py").write_text(MOVES, encoding="utf-8")
+    build = coded_build(tmp_path, f"{HMC}, {code('turn')}, {code('turn').replace('my_moves', 'others/my_moves')}")
+    data = load_data(build.data, build.target)
+    before = checkpoint_facts({}, build, build.run, data)
+    (tmp_path / name).write_text(MOVES.replace("< 0.5", "< 0.25"), encoding="utf-8")
+    after = checkpoint_facts({}, build, build.run, data)
+    assert [fact for fact in after if after[fact] != before[fact]] == [f"move {name}:turn"]
+
+
+# what it imports
+
+IMPORTING = """
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import numpy as np
+from numba import njit
+from {package}.inner import step
+
+
+@njit(cache=True)
+def turn(theta, mu, Sigma, stream):
+    step(theta)
+"""
+INNER = """
+from numba import njit
+from . import number as other
+
+MORE = other.MORE
+
+
+@njit(cache=True)
+def step(theta):
+    theta += MORE
+"""
+
+
+def importing(folder: Path, package: str) -> Build:
+    """Return a build whose move calls what it imports from a package beside it."""
+    build = coded_build(folder, code("turn"))
+    (folder / package).mkdir()
+    texts_of = {
+        "my_moves.py": IMPORTING.format(package=package),
+        f"{package}/__init__.py": "",
+        f"{package}/inner.py": INNER,
+        f"{package}/number.py": "MORE = 1.0\n",
+    }
+    for name, text in texts_of.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return build
+
+
+@pytest.mark.parametrize("changed", ["__init__", "inner", "number"])
+def test_what_it_imports_of_its_authors_is_a_fact(tmp_path: Path, changed: str) -> None:
+    package = f"beside_{changed}"
+    build = importing(tmp_path, package)
+    load_function(build.codes[0])
+    data = load_data(build.data, build.target)
+    before = checkpoint_facts({}, build, build.run, data)
+    own = [f"move my_moves.py:turn, {name}" for name in (package, f"{package}.inner", f"{package}.number")]
+    assert [fact for fact in before if fact.startswith("move")] == ["move my_moves.py:turn", *own]
+    (tmp_path / package / f"{changed}.py").write_text("MORE = 2.0\n", encoding="utf-8")
+    after = checkpoint_facts({}, build, build.run, data)
+    name = package if changed == "__init__" else f"{package}.{changed}"
+    assert [fact for fact in after if after[fact] != before[fact]] == [f"move my_moves.py:turn, {name}"]
+
+
+def moved_by_turn(build: Build) -> float:
+    theta = np.zeros(3)
+    load_function(build.codes[0])(theta, np.zeros(3), np.eye(3), np.zeros(4, np.uint64))
+    return float(theta[0])
+
+
+def test_what_numba_kept_of_a_file_is_not_run_with_another_that_it_imports(tmp_path: Path) -> None:
+    """Files that did not change have numbers in them of one that did."""
+    package = "kept_beside"
+    build = importing(tmp_path, package)
+    assert moved_by_turn(build) == 1.0
+    (tmp_path / package / "number.py").write_text("MORE = 2.0 \n", encoding="utf-8")
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]  # as in another process
+    assert moved_by_turn(build) == 2.0
 
 
 # streams for code

@@ -24,8 +24,8 @@ def faults_of(folder: Path, cycle: str, *changes: tuple[str, str]) -> list[str]:
 def test_it_is_a_name_with_the_blocks_that_it_takes(tmp_path: Path) -> None:
     build = coded_build(tmp_path, f"{HMC}, {code('along', 'reads: r', 'every: 3')}")
     file = tmp_path / "my_moves.py"
-    assert build.scheme.cycle[-1] == CodeMove(Code(file, "along"), ("theta",), ("r",), 3)
-    assert build.codes == (Code(file, "along"),)
+    assert build.scheme.cycle[-1] == CodeMove(Code(file, "along", "my_moves.py"), ("theta",), ("r",), 3)
+    assert build.codes == (Code(file, "along", "my_moves.py"),)
     assert file in files_of(build)
     assert cycle_text(build.scheme).endswith(
         "{code: my_moves.py:along, changes: [theta], reads: [r], keeps: exp(-H), every: 3}]"
