@@ -7,12 +7,9 @@ does, is the claim `exact`.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.model import (
-    Build,
-    ByLaw,
     Cir,
     CodeMove,
     Draw,
@@ -28,23 +25,17 @@ from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.moves.cir import bias, flow_keeps, is_estimated
 from recipe_compiler.verify.moves.code import given_to_keep, given_to_move
 from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
-from recipe_compiler.verify.moves.draw import drawn_blocks, keeps_law_of
-from recipe_compiler.verify.moves.involution import involution_keeps, moved_by
+from recipe_compiler.verify.moves.draw import keeps_law_of
+from recipe_compiler.verify.moves.involution import involution_keeps
+from recipe_compiler.verify.moves.limit import law_in_the_limit
 from recipe_compiler.verify.moves.metropolis import metropolis
+from recipe_compiler.verify.moves.moved import coded_parts, mapped_parts, moved_parts, parts_of
 from recipe_compiler.verify.moves.refresh import law_given_others
 from recipe_compiler.verify.stationarity.stationary import stationary
 from recipe_compiler.verify.steps.kept import keeps_law
 from recipe_compiler.verify.steps.order import FLOWS
 from recipe_compiler.verify.steps.pieces import pieces
 from recipe_compiler.verify.steps.split import Split
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A block that has to be moved: of the target, whose name may be that of a block of the dynamics, or of these."""
-
-    of_target: bool
-    name: str
 
 
 def cycle(split: Split, stages: Stages) -> Answer:
@@ -55,10 +46,10 @@ def cycle(split: Split, stages: Stages) -> Answer:
     of move: `refresh`, `draw`, `cir`, `involution`, `metropolis`, `pieces` with `stationary`; of `code` it is given by
     its author that it keeps exp(-H), and where no other move moves a block, that it moves that.
     """
-    moved = {one for move in split.scheme.cycle for one in _moved(split, move, stages)}
-    every = [one for block in split.subject.names for one in _parts(split, block, stages.build)]
-    mapped = {one for move in split.scheme.cycle for one in _mapped(split, move, stages)}
-    coded = {part: move for move in split.scheme.cycle for part in _coded(split, move, stages)}
+    moved = {one for move in split.scheme.cycle for one in moved_parts(split, move, stages)}
+    every = [one for block in split.subject.names for one in parts_of(split, block, stages.build)]
+    mapped = {one for move in split.scheme.cycle for one in mapped_parts(split, move, stages)}
+    coded = {part: move for move in split.scheme.cycle for part in coded_parts(split, move, stages)}
     still = [one.name for one in every if one not in moved and one not in mapped and one not in coded]
     if still:
         by = f"no move moves {', '.join(still)}: it stays where it began, whatever its law under exp(-H)"
@@ -97,54 +88,6 @@ def _all(found: list[Obligation]) -> Answer:
     return shown("; ".join(what for what, _ in found), found)
 
 
-def _moved(split: Split, move: Move, stages: Stages) -> Iterator[_Part]:
-    build = stages.build
-    match move:
-        case Refresh(block):
-            yield from _parts(split, block, build)
-        case Draw(block) | Cir(block):
-            yield _Part(True, block)
-        case CodeMove():
-            pass
-        case Involution():
-            whether = moved_by(split, move, stages)
-            every = (_parts(split, name, build) for name in move.moved if whether.get(name))
-            yield from (part for parts in every if len(parts) == 1 for part in parts)
-        case Metropolis() | Steps():
-            done = {letter.piece for letter in letters(split.scheme.split)}
-            for piece in (piece for piece in split.pieces if piece.name in done):
-                yield from (part for name in piece.moved for part in _followed(split, name, build))
-
-
-def _mapped(split: Split, move: Move, stages: Stages) -> Iterator[_Part]:
-    """Yield the parts of blocks that an involution maps, and may move: of several it may leave some where they are."""
-    if isinstance(move, Involution):
-        whether = moved_by(split, move, stages)
-        names = (name for name in move.moved if whether.get(name) is not False)
-        yield from (part for name in names for part in _parts(split, name, stages.build))
-
-
-def _coded(split: Split, move: Move, stages: Stages) -> Iterator[_Part]:
-    """Yield the parts of blocks that code changes, as it is said to."""
-    if isinstance(move, CodeMove):
-        yield from (part for name in move.changes for part in _parts(split, name, stages.build))
-
-
-def _followed(split: Split, block: str, build: Build) -> tuple[_Part, ...]:
-    """Return the blocks of the target that the word moves of a block of the dynamics: those that are not held."""
-    use, parts = split.scheme.use, _parts(split, block, build)
-    return parts if use is None else tuple(part for part in parts if not part.of_target or part.name in use.moved)
-
-
-def _parts(split: Split, block: str, build: Build) -> tuple[_Part, ...]:
-    """Return the blocks of the target that a block of the dynamics holds: those of the potential's; else itself."""
-    theta, apart = potential_blocks(split.subject.dynamics), split.scheme.use is not None
-    apart = apart or any(isinstance(move, ByLaw) for move in split.scheme.cycle)
-    if [one.name for one in theta] != [block] or not apart:
-        return (_Part(False, block),)
-    return tuple(_Part(True, one.name) for one in drawn_blocks(build.target))
-
-
 def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obligation]:
     """Yield of every move, by its place in the cycle, that it keeps exp(-H)."""
     for place, move in enumerate(split.scheme.cycle, 1):
@@ -157,7 +100,8 @@ def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obli
             case Cir(block):
                 limit = is_estimated(stages.build, move) and not at_every_step
                 says = f"move {place}, cir of {block}{', as eps goes to 0' if limit else ''}"
-                yield says, _of_flow(split, move, stages, at_every_step=at_every_step)
+                found = _of_flow(split, move, stages, at_every_step=at_every_step)
+                yield says, _beside_others(found, split, move, stages) if limit else found
             case Involution():
                 says = f"move {place}, involution of {', '.join(move.moved)}"
                 yield says, _told(involution_keeps(split, move, stages), "involution")
@@ -168,7 +112,10 @@ def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obli
             case Steps() if at_every_step:
                 yield f"move {place}, steps", _of_each(split)
             case Steps():
-                yield f"move {place}, steps, as eps goes to 0", _of_equation(split)
+                is_exact = isinstance(_of_each(split).decision, Proved)
+                found = _of_equation(split)
+                says = f"move {place}, steps, as eps goes to 0"
+                yield says, found if is_exact else _beside_others(found, split, move, stages)
 
 
 def _told(found: Answer, claim: str) -> Answer:
@@ -182,6 +129,14 @@ def _of_flow(split: Split, move: Cir, stages: Stages, *, at_every_step: bool) ->
     if not (at_every_step and is_estimated(stages.build, move) and isinstance(found.decision, Proved)):
         return found
     return Answer(Undecided((f"its shape is that of a minibatch: {bias(move)}",)))
+
+
+def _beside_others(found: Answer, split: Split, move: Move, stages: Stages) -> Answer:
+    """Return an answer about a move as eps goes to 0 that rests on what the other moves leave of it as well."""
+    if not isinstance(found.decision, Proved):
+        return found
+    both = [("by itself", found), ("the law of the cycle tends to exp(-H)", law_in_the_limit(split, move, stages))]
+    return shown(found.decision.by, both) if is_shown(both) else Answer(Undecided(left_open(both)))
 
 
 def _of_equation(split: Split) -> Answer:

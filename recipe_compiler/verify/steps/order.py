@@ -6,6 +6,7 @@ vanish, so that is a lower bound. It is the order where what is off at p + 1, ap
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from math import factorial
@@ -92,32 +93,51 @@ def word_order(split: Split, own: Split | None = None) -> Answer:
         return Answer(Proved("weak order 0: the pieces do not make the equation"))
     if isinstance(made.decision, Undecided):
         return Answer(Undecided(("not shown: the pieces make the equation",)))
-    found = order(split.scheme.word)
-    apart = _disagreements(split, found)
-    if apart:
-        return Answer(Undecided((f"the engines disagree on the coefficient of {' '.join(apart)}; please report this",)))
-    needed = smoothness(split.formulas, split.subject.dynamics.declarations)
-    if needed.open:
-        return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))
-    bounded = bounded_blocks(split.subject)
-    try:
-        if any(isinstance(flow, Reflected) for flow in _numerical(split)):
-            return Answer(Undecided(("a step that is reflected is no smooth function of where it starts",)))
-        numbers = [flow.order for flow in _numerical(split) if flow.order is not None]
-        leaving = tuple(may_leave(bounded, _flows(split))) if bounded else ()
-    except ModelError as error:
-        return Answer(Undecided(tuple(fault.problem for fault in error.faults)))
-    given = (*needed.given, FLOWS, *assumed_to_last(split, split.pieces), *asked_for(split.subject, leaving))
-    order_of_step = min(found.order, *numbers) if numbers else found.order
-    data = (("word", word_text(split.scheme.word)), ("order", str(order_of_step)))
-    says = f"weak order {order_of_step}"
-    if numbers:  # beyond it, what is off in the word and in a flow may cancel
+    least = order_at_least(split)
+    if isinstance(least, Undecided):
+        return Answer(least)
+    given, found = least.given, least.of_letters
+    data = (("word", word_text(split.scheme.word)), ("order", str(least.order)))
+    says = f"weak order {least.order}"
+    if least.by_flows:  # beyond it, what is off in the word and in a flow may cancel
         return ordered(f"{says} at least, by its letters and its flows", given, data)
     for of in (own, split) if found.wrong else ():
         off = None if of is None else _beyond(of, found)
         if off is not None:
             return ordered(f"{says}, {NO_MORE if of is own else IN_GENERAL}", given, data, off, found.order + 1)
     return ordered(f"{says} at least, by its letters", given, data)
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """The weak order that a step whose pieces make the equation has at least."""
+
+    order: int
+    of_letters: Order
+    by_flows: bool
+    """Whether numerical flows have an order of their own, which may be less than that of the letters."""
+    given: tuple[str, ...]
+
+
+def order_at_least(split: Split) -> Least | Undecided:
+    """Return the weak order that the letters of a word, and its numerical flows, show; or what is not shown."""
+    found = order(split.scheme.word)
+    apart = _disagreements(split, found)
+    if apart:
+        return Undecided((f"the engines disagree on the coefficient of {' '.join(apart)}; please report this",))
+    needed = smoothness(split.formulas, split.subject.dynamics.declarations)
+    if needed.open:
+        return Undecided(tuple(f"not shown: {what}" for what in needed.open))
+    bounded = bounded_blocks(split.subject)
+    try:
+        if any(isinstance(flow, Reflected) for flow in _numerical(split)):
+            return Undecided(("a step that is reflected is no smooth function of where it starts",))
+        numbers = [flow.order for flow in _numerical(split) if flow.order is not None]
+        leaving = tuple(may_leave(bounded, _flows(split))) if bounded else ()
+    except ModelError as error:
+        return Undecided(tuple(fault.problem for fault in error.faults))
+    given = (*needed.given, FLOWS, *assumed_to_last(split, split.pieces), *asked_for(split.subject, leaving))
+    return Least(min(found.order, *numbers) if numbers else found.order, found, bool(numbers), given)
 
 
 def _beyond(split: Split, found: Order) -> tuple[str, Witness] | None:

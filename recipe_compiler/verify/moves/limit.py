@@ -1,0 +1,76 @@
+"""As eps goes to 0: do steps that nothing refuses leave a cycle the law exp(-H), beside moves that are never short?
+
+A step of length eps moves z by eps L in the mean, and is off by eps**(p + 1), p its weak order. The other moves T of a
+cycle are done at every step, however short. Where z moves on by P L P, P the mean over T, a chain takes 1/eps steps to
+forget where it was, and errors of steps add up to eps**p. Where T forgets or undoes that mean, P L P = 0: momenta that
+are drawn anew (all or part of them), a flip. Then it takes 1/eps**2 steps, of a flip 1/eps**3, and errors add up to
+eps**(p - 1) or more: with p = 1 the law tends to another one. Of H = (theta**2 + r**2)/2 and the cycle "refresh r, B,
+A" it is theta' = theta + eps (r - eps theta), var theta = 1/(2 - eps**2): 1/2 in the limit, not 1.
+
+What is left at eps**2 is P L (I + T)(I - T)**-1 L P/2, which keeps exp(-H), and is not zero where T is a strict
+contraction of what L makes of functions that T keeps: draws of blocks from their laws given the others, of momenta in
+part too. Errors of steps of weak order 2 are smaller than that. A flip is no contraction, and P L P is not zero where
+the steps have noise and the other moves leave alone what they move.
+"""
+
+from collections.abc import Iterator
+
+from recipe_compiler.spec.model import Cir, Draw, Move, Refresh, Steps
+from recipe_compiler.spec.words import letters
+from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.moves.moved import Part, coded_parts, mapped_parts, moved_parts
+from recipe_compiler.verify.steps.order import order_at_least
+from recipe_compiler.verify.steps.split import Split
+
+ENOUGH = 2
+"""The weak order of steps beside blocks that are drawn anew."""
+
+
+def law_in_the_limit(split: Split, move: Move, stages: Stages) -> Answer:
+    """Decide that a move which keeps exp(-H) as eps goes to 0 leaves a cycle that law beside the other moves.
+
+    It does beside moves that leave alone what it moves, if it has noise; and beside draws and refreshes, where it is of
+    weak order 2 in a build of all data. Else undecided.
+    """
+    own = {*_touched(split, move, stages)}
+    is_noisy = isinstance(move, Cir) or _is_noisy(split)
+    others = [(k, one) for k, one in enumerate(split.scheme.cycle, 1) if not isinstance(one, Steps | Cir)]
+    meeting = [(k, one) for k, one in others if not is_noisy or own & {*_touched(split, one, stages)}]
+    if not meeting:
+        return Answer(Proved("no other move moves what it moves"))
+    undoing = [(k, one) for k, one in meeting if not _is_drawn_anew(one)]
+    if undoing or isinstance(move, Cir):
+        return _open(undoing or meeting, "")
+    if stages.build.variant != "full":
+        return _open(meeting, " with minibatches")
+    least = order_at_least(split)
+    if isinstance(least, Undecided):
+        return Answer(least)
+    if least.order < ENOUGH:
+        return _open(meeting, f" of weak order {least.order}")
+    return Answer(Proved(f"weak order {least.order}, beside what is drawn anew", least.given))
+
+
+def _open(meeting: list[tuple[int, Move]], of: str) -> Answer:
+    moves = " and ".join(f"move {k}" for k, _ in meeting)
+    reason = (
+        f"what steps{of} do in the mean may be undone or forgotten by {moves} in every cycle: all that is left is then "
+        "as small as their errors, and the law need not tend to exp(-H)"
+    )
+    advice = "accept them (`metropolis`), or take a word of weak order 2 beside refreshes and draws alone"
+    return Answer(Undecided((f"{reason}; {advice}",)))
+
+
+def _is_drawn_anew(move: Move) -> bool:
+    return isinstance(move, Refresh) or (isinstance(move, Draw) and move.slices is None)
+
+
+def _is_noisy(split: Split) -> bool:
+    done = {letter.piece for letter in letters(split.scheme.split)}
+    return any(piece.is_noisy for piece in split.pieces if piece.name in done)
+
+
+def _touched(split: Split, move: Move, stages: Stages) -> Iterator[Part]:
+    for parts in (moved_parts, mapped_parts, coded_parts):
+        yield from parts(split, move, stages)
