@@ -1,7 +1,7 @@
 """Steps that nothing refuses, beside other moves: where a cycle is proved, its law tends to exp(-H) as eps goes to 0.
 
-Of quadratic H every move is linear with normal noise, z' = F z + N(0, S), and so is the cycle: its stationary covariance
-solves P = F P F.T + S. The moves are written out here, from nothing of the compiler.
+Of quadratic H every move is linear with normal noise, z' = F z + N(0, S), and so is the cycle: its stationary
+covariance solves P = F P F.T + S. The moves are written out here, from nothing of the compiler.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ from recipe_compiler.verdict import Finding, Proved, Undecided
 ROOT = Path(__file__).parents[2]
 Matrix = NDArray[np.float64]
 Kernel = tuple[Matrix, Matrix]
-M, C, I, O = np.array([[2.0, 0.5], [0.5, 1.5]]), np.array([[1.0, -0.25], [-0.25, 2.0]]), np.eye(2), np.zeros((2, 2))
+M, C, ONE, NIL = np.array([[2.0, 0.5], [0.5, 1.5]]), np.array([[1.0, -0.25], [-0.25, 2.0]]), np.eye(2), np.zeros((2, 2))
 BUILD = """
 format: 1
 name: limit
@@ -88,12 +88,12 @@ def block(theta: tuple[Matrix, Matrix], r: tuple[Matrix, Matrix]) -> Matrix:
 def letter(name: str, t: float) -> Kernel:
     """H = theta.T theta/2 + r.T inv(M) r/2; dr = -C inv(M) r dt + sqrt(2 C) dW, of which r ~ N(0, M)."""
     if name == "A":
-        return block((I, t * np.linalg.inv(M)), (O, I)), np.zeros((4, 4))
+        return block((ONE, t * np.linalg.inv(M)), (NIL, ONE)), np.zeros((4, 4))
     if name == "B":
-        return block((I, O), (-t * I, I)), np.zeros((4, 4))
+        return block((ONE, NIL), (-t * ONE, ONE)), np.zeros((4, 4))
     values, vectors = np.linalg.eig(C @ np.linalg.inv(M))
     E = np.real(vectors @ np.diag(np.exp(-t * values)) @ np.linalg.inv(vectors))
-    return block((I, O), (O, E)), block((O, O), (O, M - E @ M @ E.T))
+    return block((ONE, NIL), (NIL, E)), block((NIL, NIL), (NIL, M - E @ M @ E.T))
 
 
 def kernel(moves: list[object], eps: float) -> Kernel:
@@ -103,10 +103,10 @@ def kernel(moves: list[object], eps: float) -> Kernel:
             for name, share in move:
                 found = then(found, letter(name, share * eps))
         elif isinstance(move, float):
-            found = then(found, (block((I, O), (O, move * I)), block((O, O), (O, (1 - move**2) * M))))
+            found = then(found, (block((ONE, NIL), (NIL, move * ONE)), block((NIL, NIL), (NIL, (1 - move**2) * M))))
         else:
-            signs = (-I, I) if move == FLIP else (I, -I)
-            found = then(found, (block((signs[0], O), (O, signs[1])), np.zeros((4, 4))))
+            signs = (-ONE, ONE) if move == FLIP else (ONE, -ONE)
+            found = then(found, (block((signs[0], NIL), (NIL, signs[1])), np.zeros((4, 4))))
     return found
 
 
@@ -123,7 +123,7 @@ def test_what_is_proved_of_a_cycle_is_so_in_the_limit(name: str, tmp_path: Path)
     if isinstance(decision, Undecided):
         assert "the law need not tend to exp(-H)" in decision.tried[0]
     if proved:
-        np.testing.assert_allclose(covariance_of_theta(moves, 2.0**-9), I, atol=0.01)
+        np.testing.assert_allclose(covariance_of_theta(moves, 2.0**-9), ONE, atol=0.01)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_what_is_proved_of_a_cycle_is_so_in_the_limit(name: str, tmp_path: Path)
 )
 def test_what_is_left_open_has_another_limit(name: str, limit: float) -> None:
     """var theta by "refresh r, B, A" is 1/(2 - eps^2), whatever M is; with a share c kept it tends to (1 + c)/2."""
-    np.testing.assert_allclose(covariance_of_theta(CYCLES[name][0], 2.0**-9), limit * I, atol=0.01)
+    np.testing.assert_allclose(covariance_of_theta(CYCLES[name][0], 2.0**-9), limit * ONE, atol=0.01)
 
 
 def test_a_flip_leaves_a_point_in_the_limit() -> None:
