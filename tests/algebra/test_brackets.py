@@ -109,6 +109,7 @@ def test_directions_that_never_move_are_found() -> None:
         assert linear_invariants(s) == ()
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(-3, 3), min_size=4, max_size=4), min_size=1, max_size=5))
 def test_null_spaces_are_complete(rows: list[list[int]]) -> None:
     a = tuple(tuple(Fraction(x) for x in row) for row in rows)

@@ -167,6 +167,7 @@ SQUARE = st.integers(1, 4).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(SQUARE)
 @settings(max_examples=80, deadline=None, derandomize=True)
 def test_coefficients_decide_as_eigenvalues_do(entries: list[list[int]]) -> None:
@@ -190,6 +191,7 @@ def test_what_is_not_symmetric_has_no_parts() -> None:
     assert parts(((x**2 + 2 * x + 1, exp(x) * exp(y)), (exp(x + y), (x + 1) ** 2)), NO) is not None
 
 
+@pytest.mark.slow
 def test_boxes_cover_what_is_positive_and_stop_at_zeros() -> None:
     box = (Fact(x + 6, ">=", ""), Fact(6 - x, ">=", ""), Fact(y + 6, ">=", ""), Fact(6 - y, ">=", ""))
     wavy = (2 + sin(x * y)) * (2 + cos(x))
@@ -235,6 +237,7 @@ def test_descent_finds_a_far_needle() -> None:
     assert np.allclose(found, [1000, -777], atol=0.05)
 
 
+@pytest.mark.slow
 @given(st.fractions(-4, 4, max_denominator=8), st.fractions(-4, 4, max_denominator=8))
 @settings(max_examples=40, deadline=None)
 def test_balls_contain_the_value(u: Fraction, v: Fraction) -> None:

@@ -178,6 +178,7 @@ def test_an_obligation_is_discharged(text: str, formula: Reader, declarations: D
 ENTRIES = st.integers(-3, 3).map(Fraction)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(ENTRIES, min_size=n, max_size=n), min_size=n, max_size=n)))
 @settings(max_examples=150, deadline=None)
 def test_elimination_finds_a_negative_direction_exactly_where_there_is_one(b: list[list[Fraction]]) -> None:

@@ -93,6 +93,7 @@ def test_a_sum_of_squares_is_one(matrix: Matrix) -> None:
     assert all(rechecks(block) for block in found)
 
 
+@pytest.mark.slow
 def test_a_changed_certificate_does_not_recheck() -> None:
     decision = decide(THIN[0]).decision
     assert isinstance(decision, Proved)

@@ -58,6 +58,7 @@ def test_what_couples_coordinates_is_no_diagonal(tmp_path: Path, f: str) -> None
     assert diagonal_hessian(document.D[0][0]) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("D", "verdict"),
     [

@@ -85,6 +85,7 @@ def test_every_point_satisfies_every_declared_kind() -> None:
         assert evaluate(component(g, (), DECLARED, AT_TWO), at.leaf) > 0
 
 
+@pytest.mark.slow
 def test_the_same_points_on_every_call() -> None:
     assert [at.text for at in points(DECLARED, AT_TWO)] == [at.text for at in points(DECLARED, AT_TWO)]
 

@@ -87,6 +87,7 @@ def two_forces(folder: Path, scheme: str, friction: str) -> Build:
     return written(folder, text.replace("FRICTION", friction).replace("SCHEME", scheme))
 
 
+@pytest.mark.slow
 def test_multiple_time_steps_are_the_word_as_it_is_written(tmp_path: Path) -> None:
     """F of the step that is read is the product of its fourteen letters, and of order 2: not of order 3."""
     build = two_forces(tmp_path, f"{{use: {SPECS}/schemes/respa.yaml}}", "0*I")

@@ -144,6 +144,7 @@ def test_halving_the_step_divides_by_2_and_by_8(tmp_path: Path, form: str, schem
     assert less[1] < 2e-3 * plain[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["dense V", "M, C and V that do not commute"])
 @pytest.mark.parametrize("scheme", ["{name: aboba}", "{name: obabo}"])
 def test_in_some_words_the_noise_is_made_up_for_exactly(tmp_path: Path, form: str, scheme: str) -> None:
@@ -154,6 +155,7 @@ def test_in_some_words_the_noise_is_made_up_for_exactly(tmp_path: Path, form: st
     assert departures(exact, exact, V, 0.1) > 0.01
 
 
+@pytest.mark.slow
 def test_the_closed_forms_of_one_coordinate(tmp_path: Path) -> None:
     """var theta omega^2 - 1 is eps v/(2 gamma), and eps^3 omega^2 v/(8 gamma) with what is derived (m = 1: here, 2)."""
     m, gamma, v, eps = 2.0, 1.5, 5.0, 1e-3
@@ -192,6 +194,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", WRONG)
 def test_other_amounts_leave_more_and_are_refused_by_read_back(tmp_path: Path, mutant: str) -> None:
     build, module = made(build_of(tmp_path, "scalar", "{name: baoab}", "v*I"))

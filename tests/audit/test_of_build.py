@@ -126,6 +126,7 @@ def test_leapfrog_with_too_large_a_step_is_unstable(tmp_path: Path) -> None:
     assert "the chain is unstable: the step size is too large" in leapfrog(tmp_path, "3").says
 
 
+@pytest.mark.slow
 def test_a_saddle_is_no_law(tmp_path: Path) -> None:
     (tmp_path / "saddle.yaml").write_text(SADDLE)
     text = LANGEVIN.replace(f"{SPECS}/targets/gaussian.yaml", "saddle.yaml").replace("SCHEME", SEQUENTIAL)

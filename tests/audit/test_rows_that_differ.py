@@ -91,6 +91,7 @@ def test_with_all_rows_in_every_batch_nothing_is_off(tmp_path: Path, scheme: str
     np.testing.assert_allclose(found.chain, found.exact, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", WORDS)
 def test_batches_of_half_of_the_rows(tmp_path: Path, scheme: str) -> None:
     step, found = made(tmp_path, scheme, 3)

@@ -23,6 +23,7 @@ def plane(friction: str) -> str:
     return f"parameters: {{{values}, C: {{value: {friction}}}}}\nsizes: {{d: 2}}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", ["0.01", "0.5"])
 @pytest.mark.parametrize("scale", [1, 100, 10_000, 10**9])
 def test_figures_do_not_depend_on_how_strong_friction_is(tmp_path: Path, eps: str, scale: int) -> None:

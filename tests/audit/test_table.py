@@ -67,6 +67,7 @@ def test_a_palindrome_has_the_law_of_its_row(tmp_path: Path, name: str) -> None:
     assert sp.simplify(F.det() - c) == 0  # so that it is stable if and only if eps omega < 2 (Jury)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "variance", "trace", "determinant"),
     [
@@ -91,6 +92,7 @@ def test_steps_of_order_1_have_a_law_too(
     assert sp.simplify(F.det() - determinant) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
@@ -150,6 +152,7 @@ def test_the_laws_hold_for_matrices(tmp_path: Path, name: str) -> None:
     np.testing.assert_allclose(center, [1, -2, 1 / 2, 0, 0, 0], rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*WORDS, "leapfrog"])
 def test_palindromes_are_stable_up_to_2_over_omega(tmp_path: Path, name: str) -> None:
     if name == "leapfrog":

@@ -68,6 +68,7 @@ def sgld(folder: Path, *changes: tuple[str, str]) -> Dynamics:
     return load_dynamics(folder / "sgld.yaml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_report_is_read_as_it_was_written(name: str) -> None:
     report = deciding.check(load(ROOT / name))
@@ -92,6 +93,7 @@ def step_changed(name: str, folder: Path, eps: str) -> Build:
     return load_build(folder / f"{name}.yaml")
 
 
+@pytest.mark.slow
 def test_a_build_with_another_step_is_not_decided_again(tmp_path: Path, cache: Cache, decided: list[str]) -> None:
     first = check_once(step_changed("sghmc_gaussian", tmp_path, "0.01"), cache)
     build = step_changed("sghmc_gaussian", tmp_path, "0.25")
@@ -103,6 +105,7 @@ def test_a_build_with_another_step_is_not_decided_again(tmp_path: Path, cache: C
     assert second.explanations != first.explanations
 
 
+@pytest.mark.slow
 def test_what_the_noise_of_minibatches_allows_is_decided_for_every_step(
     tmp_path: Path, cache: Cache, decided: list[str]
 ) -> None:
@@ -113,12 +116,14 @@ def test_what_the_noise_of_minibatches_allows_is_decided_for_every_step(
     assert decided == ["sghmc_linear_regression"] * 4
 
 
+@pytest.mark.slow
 def test_without_a_cache_everything_is_decided(tmp_path: Path, decided: list[str]) -> None:
     for _ in range(2):
         check_once(sgld(tmp_path), NOTHING)
     assert decided == ["sgld"] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [("H: U(theta)", "H: 2*U(theta)"), ("format: 1", "# a comment\nformat: 1")])
 def test_another_document_is_decided(change: tuple[str, str], tmp_path: Path, cache: Cache, decided: list[str]) -> None:
     check_once(sgld(tmp_path), cache)
@@ -126,6 +131,7 @@ def test_another_document_is_decided(change: tuple[str, str], tmp_path: Path, ca
     assert decided == ["sgld"] * 2
 
 
+@pytest.mark.slow
 def test_another_compiler_decides(
     tmp_path: Path, cache: Cache, decided: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +141,7 @@ def test_another_compiler_decides(
     assert decided == ["sgld"] * 2
 
 
+@pytest.mark.slow
 def test_every_damage_is_seen(
     tmp_path: Path, cache: Cache, decided: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +169,7 @@ def test_every_damage_is_seen(
     assert len(decided) == 2 + len(range(0, len(whole), 211))
 
 
+@pytest.mark.slow
 def test_an_entry_under_another_name_is_not_taken(tmp_path: Path, cache: Cache, decided: list[str]) -> None:
     check_once(sgld(tmp_path), cache)
     assert cache.folder is not None
@@ -179,6 +187,7 @@ def limited(report: Report) -> Report:
     return replace(report, findings=(replace(first, decision=Undecided(("did not end in 5 s",), by_limit=True)), *rest))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [limited, lambda report: refuted()])
 def test_what_a_limit_may_change_is_not_kept(
     change: Callable[[Report], Report], tmp_path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch
@@ -201,6 +210,7 @@ def test_a_claim_that_does_not_end_is_said_to_be_so(tmp_path: Path) -> None:
     assert any(isinstance(f.decision, Undecided) and f.decision.by_limit for f in report.findings)
 
 
+@pytest.mark.slow
 def test_a_text_is_read_back_once(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     build = load_build(ROOT / "specs/builds/sgld_gaussian.yaml")
     read: list[object] = []
@@ -215,6 +225,7 @@ def test_a_text_is_read_back_once(cache: Cache, monkeypatch: pytest.MonkeyPatch)
     assert len(read) == 2 * before
 
 
+@pytest.mark.slow
 def test_what_was_read_back_is_not_emitted_at_small_sizes_again(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     build = load_build(ROOT / "specs/builds/sghmc_eight_schools.yaml")
     monkeypatch.setattr(child_process, "read_all", lambda *_: None)
@@ -232,6 +243,7 @@ def test_what_was_read_back_is_not_emitted_at_small_sizes_again(cache: Cache, mo
     assert len(emitted) == 1
 
 
+@pytest.mark.slow
 def test_a_run_makes_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     build = load_build(ROOT / "specs/builds/sgld_gaussian.yaml")
     whole = compile_build(build)
@@ -245,6 +257,7 @@ def test_a_run_makes_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert whole.file
 
 
+@pytest.mark.slow
 def test_another_step_of_the_same_documents_is_read_back(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     build = load_build(ROOT / "specs/builds/sgld_gaussian.yaml")
     read, emit, discretise = list[object](), pipeline.emit_module, pipeline.discretise
@@ -265,6 +278,7 @@ def test_another_step_of_the_same_documents_is_read_back(cache: Cache, monkeypat
     assert len(read) == 2
 
 
+@pytest.mark.slow
 def test_a_text_that_was_found_wrong_is_read_again(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     build = load_build(ROOT / "specs/builds/sgld_gaussian.yaml")
 
@@ -302,6 +316,7 @@ def test_the_compiler_is_another_one_with_another_scheme_by_name(monkeypatch: py
     assert SCHEMES / "baoab.yaml" in read
 
 
+@pytest.mark.slow
 def test_data_that_are_given_are_part_of_what_verdicts_are_looked_up_by(cache: Cache, decided: list[str]) -> None:
     build = rc.Build(
         dynamics=ROOT / "specs/dynamics/sghmc.yaml", target=ROOT / "tests/posteriors/targets/regression_flat.yaml",

@@ -126,6 +126,7 @@ def test_what_is_made_is_printed_as_the_document_that_is_made(recipe, here: Path
     assert json.loads(recipe("check", *words, "--json", folder=here).out)["documents"][0]["verdict"] == "proved"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dynamics", "scheme"),
     [

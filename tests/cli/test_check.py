@@ -38,6 +38,7 @@ def test_a_shipped_spec_is_proved(recipe) -> None:
     assert outcome.err == ""
 
 
+@pytest.mark.slow
 def test_a_certificate_goes_to_the_file_that_is_named(recipe, tmp_path: Path) -> None:
     assert recipe("check", SGHMC, "--certificate", tmp_path / "sghmc.json").code == 0
     assert json.loads((tmp_path / "sghmc.json").read_text(encoding="utf-8"))["verdict"] == "proved"
@@ -207,6 +208,7 @@ def test_a_key_in_the_wrong_case_is_named(recipe, write, key: str) -> None:
     assert f"did you mean `{meant}`?" in outcome.err
 
 
+@pytest.mark.slow
 def test_a_jump_without_a_derivative_is_told_at_its_entry(recipe, tmp_path: Path) -> None:
     path = tmp_path / "jump.yaml"
     text = "name: jump\nstate: {x: {}, y: {}}\nH: x**2 + y**2\nD:\n  - [1, 0]\n  - [0, WHERE]\nQ: [[0, 0], [0, 0]]\n"

@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 TARGET = "specs/targets/regression_precision.yaml"
 
 
+@pytest.mark.slow
 def test_derive_prints_the_laws_of_a_target(recipe) -> None:
     found = recipe("derive", TARGET)
     assert found.code == 0
@@ -12,6 +15,7 @@ def test_derive_prints_the_laws_of_a_target(recipe) -> None:
     assert r"\begin{align*}" in recipe("derive", TARGET, "--latex").out
 
 
+@pytest.mark.slow
 def test_check_names_the_law_that_is_wrong(recipe, tmp_path: Path) -> None:
     text = (Path(__file__).parents[2] / TARGET).read_text(encoding="utf-8")
     path = tmp_path / "wrong.yaml"

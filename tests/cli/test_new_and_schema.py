@@ -70,6 +70,7 @@ def test_the_schema_of_all_documents_accepts_what_ships(recipe) -> None:
     accepts(json.loads(recipe("schema").out), sorted(SPECS.rglob("*.yaml")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dynamics", "target", "build"])
 def test_the_schemas_accept_what_ships(recipe, kind: str) -> None:
     folder = SPECS / {"dynamics": "dynamics", "target": "targets", "build": "builds"}[kind]

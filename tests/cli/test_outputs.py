@@ -163,6 +163,7 @@ def test_a_loop_of_links_is_one_clear_line(recipe, tmp_path: Path) -> None:
     assert outcome.err.startswith(f"{tmp_path / 'loop.json'}: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refuser", ["tempfile.mkstemp", "pathlib.Path.chmod", "os.fsync"])
 def test_what_the_system_refuses_names_the_file_that_was_asked_for(
     recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refuser: str
@@ -178,6 +179,7 @@ def test_what_the_system_refuses_names_the_file_that_was_asked_for(
     assert sorted(found.name for found in tmp_path.iterdir()) == ["mine.yaml"]
 
 
+@pytest.mark.slow
 def test_a_folder_into_which_nothing_may_be_written_is_told_first(
     recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

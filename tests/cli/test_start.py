@@ -58,6 +58,7 @@ DECIDES = {
 """What a document brings that nothing is known of yet."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", ["sghmc", "sgld", "sgnht"])
 def test_a_check_imports_what_it_needs(document: str) -> None:
     found = imported("check", f"specs/dynamics/{document}.yaml")
@@ -92,6 +93,7 @@ def test_a_check_never_looks_over_what_it_imported_for_cycles() -> None:
     assert max(looked_over) < 20_000
 
 
+@pytest.mark.slow
 def test_a_spec_to_start_from_is_written_without_the_compiler(tmp_path: Path) -> None:
     assert imported("new", "mine", folder=tmp_path) & (UNUSED | {"sympy", "flint", "ruamel", "rich"}) == set()
     assert (tmp_path / "mine.yaml").exists()

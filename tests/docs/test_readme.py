@@ -12,6 +12,7 @@ README = ROOT / "README.md"
 LINES = re.findall(r"```sh\n(.*?)\n *```", README.read_text(encoding="utf-8"), re.S)
 
 
+@pytest.mark.slow
 def test_the_blocks_are_what_the_repository_makes(golden, with_made_blocks) -> None:
     golden(README, with_made_blocks(README.read_text(encoding="utf-8")))
 
@@ -41,6 +42,7 @@ def test_the_main_job_runs(recipe_lines: list[str], command, tmp_path: Path) -> 
     assert (tmp_path / "sghmc_logistic.nc").exists()
 
 
+@pytest.mark.slow
 def test_the_model_that_is_written_out_is_proved_at_data(command, tmp_path: Path) -> None:
     """Of four groups, two of which have one datum each."""
     (model,) = re.findall(r"```yaml\n( *# y_n = .*?)```", README.read_text(encoding="utf-8"), re.S)

@@ -136,6 +136,7 @@ def test_every_entry_of_every_chunk_is_advanced_by_its_own_noise(sghmc: ModuleTy
     np.testing.assert_array_equal(state, before)
 
 
+@pytest.mark.slow
 def test_a_chain_that_leaves_the_finite_numbers_stops(sghmc: ModuleType) -> None:
     d = 600
     theta = np.zeros(d)

@@ -177,6 +177,7 @@ def test_the_lines_of_a_mask_are_one_at_what_moves(rows: tuple[bool, ...]) -> No
     np.testing.assert_array_equal(given["moved"], np.array(rows, dtype=float))
 
 
+@pytest.mark.slow
 def test_data_are_not_changed(files: Callable[[str], ModuleType]) -> None:
     given = of_logistic()
     before = given["x"].copy()
@@ -210,6 +211,7 @@ def test_a_block_that_is_sampled_as_its_logarithm_is_turned_back(files: Callable
     assert (found["tau"] > 0.0).all()
 
 
+@pytest.mark.slow
 def test_it_runs_where_nothing_else_is(tmp_path: Path) -> None:
     for name in ("sghmc_logistic", "sgld_gaussian_mixture"):
         (tmp_path / f"{name}.py").write_bytes((ROOT / "generated" / f"{name}.py").read_bytes())

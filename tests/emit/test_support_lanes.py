@@ -125,6 +125,7 @@ def test_every_lane_has_the_normals_of_its_own_bits() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-15, atol=2e-16)
 
 
+@pytest.mark.slow
 def test_normals_do_not_depend_on_how_many_are_asked_for_at_once() -> None:
     state = state_of(3)
     parts = [np.empty(128 * k) for k in (1, 3, 0, 4)]
@@ -226,6 +227,7 @@ def test_normals_have_the_moments_and_law_of_a_normal() -> None:
     assert distance * math.sqrt(n) <= 2.75  # two-sided p = 5.4e-7
 
 
+@pytest.mark.slow
 def test_normals_reach_the_tail_as_often_as_a_normal() -> None:
     z = np.abs(normals(6, 2**23).ravel())
     for edge in (3.0, 4.0, 4.5, 5.0):
@@ -242,6 +244,7 @@ def test_squares_of_a_pair_are_independent() -> None:
         assert abs((f(one) * f(other)).mean()) <= 5.0 * math.sqrt(variance / n)
 
 
+@pytest.mark.slow
 def test_lanes_and_successive_rows_are_uncorrelated() -> None:
     rows = normals(8, 2**22)
     n = rows.shape[0]

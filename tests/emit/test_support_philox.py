@@ -104,6 +104,7 @@ def test_a_step_drawn_in_parts_is_the_step() -> None:
     np.testing.assert_array_equal(np.concatenate(parts[::-1]), whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [2, 6])
 def test_lanes_draw_what_every_chain_draws_alone(rows: int) -> None:
     chains = _seed_counters(8, 64)

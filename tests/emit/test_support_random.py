@@ -64,6 +64,7 @@ def test_normals_equal_a_40_digit_ziggurat() -> None:
     np.testing.assert_allclose(found, [next(stream) for _ in range(20_000)], rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.slow
 def test_normals_do_not_depend_on_how_many_are_asked_for_at_once() -> None:
     whole = normals(state_of(4), 1000)
     state = state_of(4)
@@ -87,6 +88,7 @@ def test_normals_reach_the_tail_as_often_as_a_normal() -> None:
         assert abs((np.abs(z) > edge).sum() - expected) <= 5.0 * math.sqrt(expected), edge
 
 
+@pytest.mark.slow
 def test_shuffled_indices_are_distinct_and_the_permutation_stays_one() -> None:
     state, permutation, out = state_of(9), np.arange(50, dtype=np.uint64), np.empty(20, np.uint64)
     for _ in range(200):
@@ -114,6 +116,7 @@ def _count_pairs(state: np.ndarray, permutation: np.ndarray, counts: np.ndarray,
         before = pair
 
 
+@pytest.mark.slow
 def test_every_ordered_pair_of_five_is_equally_likely_and_independent_of_the_last() -> None:
     counts, joint = np.zeros(25, np.int64), np.zeros((25, 25), np.int64)
     _count_pairs(state_of(10), np.arange(5, dtype=np.uint64), counts, joint)

@@ -58,6 +58,7 @@ def test_labels_are_asked_for_too() -> None:
     assert of_labels(np.arange(4.0), 2) == 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in {"x86_64", "AMD64"}, reason="the name of the instruction on x86")
 def test_the_instruction_is_in_the_machine_code() -> None:
     total(rows_of("as it is"), np.zeros(1, np.uint64))

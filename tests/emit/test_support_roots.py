@@ -72,6 +72,7 @@ def test_the_factor_of_a_semidefinite_matrix_is_one_and_nothing_is_counted(size:
             assert counted == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3, 5, 9])
 def test_a_matrix_that_is_not_semidefinite_is_clipped_and_counted(size: int) -> None:
     for _ in range(40):

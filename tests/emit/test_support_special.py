@@ -72,6 +72,7 @@ def test_exp_is_right_to_one_ulp() -> None:
     assert _worst_ulp(exp(x), x, mpmath.exp) <= 1.0
 
 
+@pytest.mark.slow
 def test_exp_below_the_normal_numbers_is_right_to_one_ulp() -> None:
     x = np.linspace(-745.0, -708.0, 300)
     assert _worst_ulp(exp(x), x, mpmath.exp) <= 1.0
@@ -82,6 +83,7 @@ def test_sigmoid_is_right_to_two_ulp_in_both_tails() -> None:
     assert _worst_ulp(sigmoid(x), x, lambda v: 1 / (1 + mpmath.exp(-v))) <= 2.0
 
 
+@pytest.mark.slow
 def test_softplus_is_right_to_three_ulp_in_both_tails() -> None:
     x = np.concatenate([_points(-700.0, 700.0), _points(-40.0, 40.0)])
     assert _worst_ulp(softplus(x), x, lambda v: mpmath.log1p(mpmath.exp(v))) <= 3.0
@@ -150,6 +152,7 @@ def test_sqrtcoth_is_right_to_1e_14() -> None:
     assert _apply(3, np.array([np.inf]))[0] == np.inf
 
 
+@pytest.mark.slow
 def test_the_denominator_of_riccati_is_right_to_1e_14() -> None:
     """rho = 1/(h(q) - s), s of both signs, in units of what the digits of h and of s leave: (|h| + |s|) rho**2."""
     rng = np.random.default_rng(4)

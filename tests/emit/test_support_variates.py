@@ -77,6 +77,7 @@ def test_first_words() -> None:
     assert [Fraction(one) for one in u] == [Fraction(2 * (word >> 12) + 1, 2**53) for word in FIRST_WORDS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIRST_DRAWS)
 def test_first_draws(name: str) -> None:
     found, expected = drawn(CASES[name], 16)
@@ -250,6 +251,7 @@ def test_noncentral_chi_square_and_cir_at_zero() -> None:
     assert np.isfinite(drawing("_next_cir")(1000, (1e-300, 1e-4, *FLOWN))[0]).all()
 
 
+@pytest.mark.slow
 def test_the_logarithm_of_a_gamma_of_a_count_is_that_of_its_draw_and_finite_where_that_is_0() -> None:
     for a, mean in ((0.3, 0.7), (2.5, 30.0), (0.8, 0.0)):
         plain = drawing("_next_gamma_of_count")(500, (a, mean))[0]
@@ -288,6 +290,7 @@ def test_what_gammas_are_accepted_by_is_exact() -> None:
             assert exact >= -(z**4) / 4 / min(1 + z, 1)  # what is surely accepted
 
 
+@pytest.mark.slow
 def test_what_counts_are_accepted_by_is_exact() -> None:
     k = np.array([0, 1, 2, 9, 100, 255, 256, 257, 1000, 10**6, 10**12, 10**15], float)
     with mpmath.workdps(60):

@@ -335,6 +335,7 @@ def test_the_constants_of_the_paper_are_not_quite_above_and_below() -> None:
     assert poisson_hat(34.44, squeeze=3.6224)[1] < -0.003
 
 
+@pytest.mark.slow
 def test_the_hat_of_the_binomial_is_above_and_its_squeeze_below() -> None:
     text = support_text(("_next_binomial",))
     assert "0.92 - 4.2 / b" in text

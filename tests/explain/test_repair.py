@@ -120,6 +120,7 @@ def holds(dynamics: Dynamics) -> bool:
     return all(isinstance(claim(subject).decision, Proved) for claim in claims)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FIRST.keys() | AMONG.keys()))
 def test_the_repair_is_found_and_every_one_shown_holds(name: str, tmp_path: Path) -> None:
     dynamics = loaded(document(name), tmp_path)
@@ -321,6 +322,7 @@ def test_that_no_repair_is_looked_for_is_said(tmp_path: Path) -> None:
     assert found[Topic.NO_REPAIR].says == "none is looked for so that D is positive semidefinite"
 
 
+@pytest.mark.slow
 def test_the_derived_drift_of_the_guilty_block_stands_next_to_the_claimed_one(tmp_path: Path) -> None:
     found = explained(TWO_MATRICES.replace("DRIFT", "r + B @ C @ theta"), tmp_path)
     assert found[Topic.DERIVED].formulas == (

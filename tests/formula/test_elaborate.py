@@ -299,6 +299,7 @@ def depth(formula: ex.Formula) -> int:
     return 1 + max((depth(part) for part in parts(formula)), default=0)
 
 
+@pytest.mark.slow
 def test_long_products_are_not_deep(typed):
     assert depth(typed("*".join("c" * 4999))) < 30
 

@@ -70,6 +70,7 @@ def test_a_replacement_of_another_shape_is_a_bug(typed):
         substitute(typed("M @ r", COLUMN), {"M": typed("c")})
 
 
+@pytest.mark.slow
 def test_growth_is_bounded(typed):
     large = typed("+".join("c" * 4999))
     with pytest.raises(ModelError, match="grows beyond"):

@@ -88,6 +88,7 @@ def test_a_build_with_data_in_memory_has_a_yaml_that_lacks_them(tmp_path: Path) 
         rc.load(tmp_path / "builds/b.yaml")
 
 
+@pytest.mark.slow
 def test_what_no_file_can_hold_is_refused_by_its_yaml() -> None:
     theta = rc.vector("theta", "d")
     U = rc.function("U", of=theta, role="potential")

@@ -60,6 +60,7 @@ def test_a_report_is_no_boolean(wrong: Report) -> None:
     assert wrong.verdict is rc.Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_a_report_is_shown_in_a_line_at_a_prompt(wrong: Report) -> None:
     assert repr(wrong).startswith("<Report on sghmc_naive: refuted; ")
     assert len(repr(huge())) < 120

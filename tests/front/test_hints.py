@@ -72,6 +72,7 @@ def test_a_mistake_in_python_is_answered_in_python(name: str) -> None:
     assert not YAML.search(str(caught.value))
 
 
+@pytest.mark.slow
 def test_arrays_stand_in_formulas_as_the_matrices_they_are() -> None:
     A = np.array([[2.0, 0.5], [0.5, 1.0]])
     of_array = stated(H=x.T @ A @ x / 2, D=[[A]])

@@ -161,6 +161,7 @@ def test_draws_are_those_of_the_posterior(logistic: rc.Model) -> None:
     np.testing.assert_allclose(found.std(("chain", "draw")), sd, rtol=0.1)
 
 
+@pytest.mark.slow
 def test_doubts_are_warnings_of_a_category_and_stand_in_the_tree(logistic: rc.Model) -> None:
     with pytest.warns(rc.SampleWarning) as said:
         tree = logistic.sample({"x": X, "y": Y}, draws=40, warmup=0, thin=1, seed=1, step_size=1e-4, progress=False)
@@ -261,6 +262,7 @@ def test_the_module_is_written_whole(tmp_path: Path) -> None:
     assert repr(model) == "<Model mine, proved>"
 
 
+@pytest.mark.slow
 def test_the_gradient_that_is_code_runs_only_where_that_is_allowed(tmp_path: Path) -> None:
     (tmp_path / "code.py").write_text("def grad_U(theta):\n    return theta\n")
     (tmp_path / "t.yaml").write_text("name: t\nstate: {theta: {shape: d}}\ngradient: code.py:grad_U\n")

@@ -105,6 +105,7 @@ def test_what_does_not_tell_is_undecided_by_name(step: str) -> None:
     assert any(OPEN[step] in reason for reason in decision.tried), decision.tried
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "said"),
     [

@@ -52,6 +52,7 @@ def test_what_is_kept_and_changes_nothing_is_no_obstacle(name: str, step_finding
     assert isinstance(step_finding(f"careless.py:{name}", "double_well").decision, Proved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "says"),
     [

@@ -73,6 +73,7 @@ def test_an_undecided_step_exits_3_or_0_where_that_is_allowed(recipe: Recipe) ->
     assert recipe(*step, "--allow-undecided").code == 0
 
 
+@pytest.mark.slow
 def test_json_is_one_object_with_the_equation(recipe: Recipe) -> None:
     found = recipe("lint", f"{STEPS}/right.py:cir", "--against", OWN / "gamma.yaml", "--json")
     data = json.loads(found.out)
@@ -95,6 +96,7 @@ def test_without_dynamics_the_equation_is_printed_and_nothing_judged(recipe: Rec
     assert json.loads(recipe("lint", f"{STEPS}/right.py:sgnht", "--map", "xi=scalar", "--json").out)["documents"] == []
 
 
+@pytest.mark.slow
 def test_json_says_as_what_the_step_size_was_read(recipe: Recipe) -> None:
     step = ("lint", f"{STEPS}/right.py:langevin_adjusted", "--against", OWN / "sgld_unit.yaml", "--json")
     assert json.loads(recipe(*step).out)["step"]["step_size"] == "step size read as eps = h**2"

@@ -19,6 +19,7 @@ FILE = Path(__file__).parent / "steps" / "idioms.py"
 NAMES = [node.name for node in ast.parse(FILE.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_trace_is_what_numpy_computes(name: str, asking: Callable[..., Binding]) -> None:
     ask, sizes = asking(f"idioms.py:{name}", "sgld"), ({"d": 3},)
@@ -27,6 +28,7 @@ def test_a_trace_is_what_numpy_computes(name: str, asking: Callable[..., Binding
     assert trace.rounded == ()
 
 
+@pytest.mark.slow
 def test_another_trace_is_not(asking: Callable[..., Binding]) -> None:
     ask, sizes = asking("idioms.py:operators", "sgld"), ({"d": 3},)
     answer = run_step(ask, sizes)

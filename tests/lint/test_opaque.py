@@ -60,6 +60,7 @@ def marked_line(name: str) -> int:
     return next(k for k, line in enumerate(lines[start:], start + 1) if line.endswith("# here"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BY_LINE)
 def test_what_cannot_be_followed_is_said_by_line(name: str, step_finding: Callable[..., Finding]) -> None:
     decision = step_finding(f"opaque.py:{name}", "sgld").decision
@@ -69,6 +70,7 @@ def test_what_cannot_be_followed_is_said_by_line(name: str, step_finding: Callab
     assert decision.tried[0].startswith(f"{FILE}:{marked_line(name)}: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITHOUT_LINE)
 def test_what_has_no_line_is_said(name: str, step_finding: Callable[..., Finding]) -> None:
     decision = step_finding(f"opaque.py:{name}", "sgld").decision
@@ -174,6 +176,7 @@ def test_an_operation_of_another_form_is_refused(line: list[object]) -> None:
         read_answer({"cases": [GOOD | {"nodes": [["leaf", "theta", 0], line]}]}, 1)
 
 
+@pytest.mark.slow
 def test_a_trace_starts_without_sympy() -> None:
     """SymPy takes longer to load than most steps to be followed."""
     program = "import sys; import recipe_compiler.lint.child; print('sympy' in sys.modules, 'numpy' in sys.modules)"

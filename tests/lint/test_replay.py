@@ -161,6 +161,7 @@ def written(tmp_path: Path, first: str = "pass", returned: str = "new") -> str:
     return f"{path}:step"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", IN_SINGLE)
 def test_a_step_that_loses_its_noise_in_32_bits_is_undecided(
     first: str, tmp_path: Path, step_finding: Callable[..., Finding]
@@ -202,6 +203,7 @@ def test_what_makes_its_numbers_when_it_is_read_is_no_new_state(
     assert any(f"an object of the class {name} returned, {EXPECTED}" in why for why in decision.tried)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "returned", ["new", "(new,)", "{'theta': new}", "[new[0], new[1]]", "tuple(new)", "new.copy()"]
 )

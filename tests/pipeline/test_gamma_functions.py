@@ -76,6 +76,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_emitted_has_file_line_and_place(name: str, tmp_path: Path) -> None:
     model, (file, line, problem) = REFUSED[name]

@@ -43,6 +43,7 @@ def slope(theta: np.ndarray) -> np.ndarray:
     return K @ theta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("away", [1e36, 1e5, np.inf, np.nan])
 def test_a_step_at_which_a_chain_runs_off_is_halved(away: float) -> None:
     walks = Walks(limit=0.5, away=away)
@@ -56,6 +57,7 @@ def test_chains_that_run_off_at_every_step_are_refused() -> None:
         learnt(slope, Walks(limit=0.0, away=1e36), MASS, first_guess(slope, (np.zeros(2),)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damping", [1.0, 8.0])
 def test_friction_is_what_the_audit_chose_beside_the_mass_of_the_bulk(damping: float) -> None:
     walks = Walks(limit=np.inf, away=0.0, damping=damping)

@@ -75,6 +75,7 @@ def test_the_bias_of_a_step_is_known_within_its_error(order: int) -> None:
     assert max(map(abs, found.of_means)) < 5.0 * max(found.means_within)
 
 
+@pytest.mark.slow
 def test_a_step_is_halved_until_its_bias_is_within_the_share() -> None:
     walker = Known(bias=0.15)  # 7.5 % at eps = 1/2, 1.9 % at 1/8
     found = measured(walker)

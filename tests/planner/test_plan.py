@@ -153,6 +153,7 @@ def test_chains_start_wider_than_the_posterior(folder: Path) -> None:
     np.testing.assert_allclose(values["start_covariance"] / SIGMA, 4.0, rtol=0.02)
 
 
+@pytest.mark.slow
 @plain
 def test_the_same_build_has_the_same_plan(folder: Path, tmp_path: Path) -> None:
     first, again = planned(stated(), folder), planned(stated(), tmp_path)

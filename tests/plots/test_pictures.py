@@ -79,6 +79,7 @@ def test_traces_are_the_draws_of_every_chain_warmup_first() -> None:
             np.testing.assert_array_equal(y[x < 0], tree.warmup_posterior.theta.values[chain, :, k])
 
 
+@pytest.mark.slow
 def test_the_slowest_coordinates_are_shown_in_their_order() -> None:
     phi = np.full(12, 0.3)
     phi[[2, 7]] = 0.95

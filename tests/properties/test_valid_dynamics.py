@@ -64,12 +64,14 @@ def always_refuted(a: str, b: str, c: str, q: str, h: str, wrong: str) -> None:
 FIVE = (POLYNOMIAL,) * 5
 
 
+@pytest.mark.slow
 @given(*FIVE)
 @settings(max_examples=6, deadline=None, derandomize=True)
 def test_valid_dynamics_are_never_refuted(a: str, b: str, c: str, q: str, h: str) -> None:
     never_refuted(a, b, c, q, h)
 
 
+@pytest.mark.slow
 @given(*FIVE, POLYNOMIAL)
 @settings(max_examples=6, deadline=None, derandomize=True)
 def test_a_wrong_claim_is_always_refuted(a: str, b: str, c: str, q: str, h: str, wrong: str) -> None:

@@ -60,6 +60,7 @@ def test_other_bits_make_the_same_moves(target: str, generator: str) -> None:
         text.read()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_texts_have_the_shape_that_faults_are_planted_in(shape: str) -> None:
     text = text_of(shape, "hmc")

@@ -95,6 +95,7 @@ def test_a_covariance_that_is_written_with_a_factor_is_not_factored_again(form: 
     read(metric, "standard_normal", module)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_shipped_is_compared_at_a_point(form: str) -> None:
     metric, _ = FORMS[form]
@@ -108,6 +109,7 @@ def test_what_is_shipped_is_compared_at_a_point(form: str) -> None:
         check_shipped(replace(module, text=wrong), dict(build.sizes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheduled", [False, True])
 def test_two_coordinates_have_a_closed_form(*, scheduled: bool) -> None:
     module = emitted(DENSE, "banana", scheduled=scheduled)
@@ -116,6 +118,7 @@ def test_two_coordinates_have_a_closed_form(*, scheduled: bool) -> None:
     read(DENSE, "banana", module)
 
 
+@pytest.mark.slow
 def test_any_number_of_coordinates_is_factored_in_place() -> None:
     module = emitted(DENSE, "standard_normal")
     assert "_noise_root(" in module.text

@@ -38,6 +38,7 @@ def shipped(name: str) -> tuple[Module, dict[str, int]]:
     return emit_module(build.name, program, schedule(program, lower(program)), "A test.\n", "0" * 64), sizes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sgld_poisson_regression", MAPPED, *STACKED])
 def test_one_loop_over_the_rows_is_read_back(name: str) -> None:
     module, sizes = shipped(name)

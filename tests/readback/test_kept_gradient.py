@@ -53,6 +53,7 @@ def module() -> Module:
     return compile_build(load_build(BUILD))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(module: Module, fault: str) -> None:
     right, wrong = FAULTS[fault]

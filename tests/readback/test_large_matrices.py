@@ -66,6 +66,7 @@ def test_a_fault_of_the_text_is_found(right: str, wrong: str) -> None:
         read(replace(emitted(), text=text.replace(right, wrong, 1)))
 
 
+@pytest.mark.slow
 def test_a_diffusion_that_is_not_the_dynamics_own_is_found_by_the_second_engine() -> None:
     rules = calculus(derived().dynamics.declarations)
     halved = tuple(tuple(rules.scale(entry, Fraction(1, 2)) for entry in row) for row in derived().D)

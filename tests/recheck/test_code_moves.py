@@ -39,6 +39,7 @@ def claim(whole: Json, id_: str) -> Json:
     return next(one for one in whole["claims"] if one["id"] == id_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id_", ["code", "cycle", "exact"])
 def test_what_is_granted_is_printed(made: Json, id_: str) -> None:
     says = dict(recheck.recheck(made))[id_]
@@ -48,6 +49,7 @@ def test_what_is_granted_is_printed(made: Json, id_: str) -> None:
     assert KEPT in says
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id_", ["code", "cycle", "exact"])
 def test_a_claim_that_does_not_say_so_is_rejected(made: Json, id_: str) -> None:
     claim(made, id_)["given"].remove(KEPT)
@@ -55,6 +57,7 @@ def test_a_claim_that_does_not_say_so_is_rejected(made: Json, id_: str) -> None:
         recheck.recheck(sealed(made))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id_", ["cycle", "exact"])
 def test_code_that_no_move_is_grants_nothing(made: Json, id_: str) -> None:
     claim(made, id_)["given"].append("the code of my_moves.py:swap keeps exp(-H)")

@@ -188,6 +188,7 @@ def test_a_stratonovich_equation_is_converted_first(checked: Check, interpretati
     assert finding(found, "claimed_stationary").verdict.value == verdict
 
 
+@pytest.mark.slow
 def test_a_stratonovich_equation_whose_noise_factor_matters_is_undecided(checked: Check) -> None:
     text = """
     state: {x: {shape: d}}

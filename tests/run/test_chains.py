@@ -20,6 +20,7 @@ from recipe_compiler.spec.model import Build, Value
 pytestmark = pytest.mark.usefixtures("interruptible")
 
 
+@pytest.mark.slow
 def test_draws_have_the_shape_asked_for(full_module: Emitted, build: Build, data: Data) -> None:
     draws = sample(full_module, build, build.run, data)
     assert draws.blocks == ("theta", "r")
@@ -30,6 +31,7 @@ def test_draws_have_the_shape_asked_for(full_module: Emitted, build: Build, data
     assert np.isfinite(draws.block("theta")).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["full", "without", "with"])
 def test_draws_depend_on_neither_cores_nor_pieces(
     variant: str, modules: dict[str, Emitted], build: Build, data: Data, monkeypatch: pytest.MonkeyPatch
@@ -82,6 +84,7 @@ def test_a_diverging_chain_stops_and_the_others_go_on(full_module: Emitted, buil
         assert np.isnan(draws.block("theta")[k, kept:]).all()
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_was_drawn_and_evens_the_chains(full_module: Emitted, build: Build, data: Data) -> None:
     def stop(done: Sequence[int], total: int) -> None:
         if min(done) > 0 and not stopped:

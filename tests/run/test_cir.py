@@ -99,6 +99,7 @@ def test_the_forecast_is_that_variance_and_a_wide_run_is_not_believed() -> None:
     assert not list(flow_widths(build_of("cir_categories"), module_of("cir_categories"), full, {}, sizes))
 
 
+@pytest.mark.slow
 def test_a_run_of_flows_is_the_same_bits_however_it_is_cut_into_calls() -> None:
     build, module = build_of("scir_sparse"), module_of("scir_sparse")
     data = load_data(build.data, build.target)

@@ -77,6 +77,7 @@ def test_chains_have_streams_of_their_own(tmp_path: Path) -> None:
 # what it is given
 
 
+@pytest.mark.slow
 def test_it_is_given_parameters_data_and_random_numbers(tmp_path: Path) -> None:
     build = coded_build(tmp_path, f"refresh: r, {code('one_of')}", target="logistic_regression")
     fields = {field.name: field.values for field in load_data(build.data, build.target).fields}

@@ -59,6 +59,7 @@ def test_the_layout_changes_rounding_alone(folder: Path) -> None:
     np.testing.assert_allclose(*draws, rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_rows_in_c_order_have_the_same_gradient(folder: Path) -> None:
     _, emitted = written(folder, mapped=False)
     assert emitted.gradient is not None

@@ -91,6 +91,7 @@ def second_moments(draws: Draws) -> np.ndarray:
 COVARIANCE = np.block([[SIGMA, np.zeros((3, 3))], [np.zeros((3, 3)), MASS]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", [0.35, 0.7])
 @pytest.mark.parametrize("cycle", ["hmc", "hmc_of_some_steps", "ghmc", "mala", "scaled"])
 def test_a_double_well_is_drawn_from_exactly(cycle: str, eps: float) -> None:
@@ -149,6 +150,7 @@ def test_a_wrong_move_is_seen_at_this_length(fault: str) -> None:
     assert max(off(value, WELL[name]) for name, value in values.items()) > 2 * MOST
 
 
+@pytest.mark.slow
 def test_without_a_flip_chains_are_as_far_off_as_plain_numpy_has_it() -> None:
     """E theta^2 = 1.091(1) for 0.833 at eps = 1/2, by 2e7 moves of 4000 chains written by hand in NumPy."""
     _, eps, fault = WRONG["no flip"]
@@ -188,6 +190,7 @@ def test_scale_moves_draw_positive_coordinates_exactly() -> None:
     assert off(np.log(theta).sum(axis=2) - 3 * np.log(theta.sum(axis=2)), DIGAMMA) < MOST
 
 
+@pytest.mark.slow
 def test_a_refresh_of_another_matrix_is_seen_at_this_length() -> None:
     draws = drawn("gaussian", "hmc", 0.5, "shipped", ("two_D_r[i, j] = M[i, j]", "two_D_r[i, j] = inv_M[i, j]"))
     assert off(second_moments(draws), COVARIANCE) > 2 * MOST

@@ -211,6 +211,7 @@ def test_tails_of_logits_are_not_those_of_shares() -> None:
     assert not [doubt for doubt in summarise(tree, draws).doubts if "tails" in doubt]
 
 
+@pytest.mark.slow
 def test_a_share_that_rounds_to_one_has_a_logarithm() -> None:
     """log(1 - v) of v = sigmoid(u), u = 60, where 1 - v is 0 in doubles, is drawn with as -softplus(u)."""
     build = draws_build("four_sticks", *DP)

@@ -112,6 +112,7 @@ def test_the_gradient_of_all_data_is_that_of_the_target(plain: Made, monkeypatch
     np.testing.assert_allclose(plain.of.full(theta), full_gradient(theta), rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_the_mode_is_that_of_another_method(plain: Made) -> None:
     def U(theta: np.ndarray) -> float:
         return float(theta @ theta / (2 * PRIOR) - np.sum(Y * (X @ theta) - np.logaddexp(0.0, X @ theta)))

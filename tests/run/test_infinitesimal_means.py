@@ -74,6 +74,7 @@ def exact_sghmc(seed: int) -> Draws:
     return drawn("sghmc_gaussian", (theta, r))
 
 
+@pytest.mark.slow
 def test_exact_draws_are_seen_to_be_right() -> None:
     found = means("sghmc_gaussian", exact_sghmc(5))
     assert found.count == 3 + 3 + 2 + 3 * 9  # entries of theta and r, their sums, products

@@ -128,6 +128,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     assert same(stopped_and_continued(module, build, tmp_path), drawn_by(module, build))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["block", "batch", "gradient"])
 def test_what_a_checkpoint_loses_shows(lost: str, made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each alone of what the next draw depends on: the state, the stream of minibatches, the gradient of the last."""

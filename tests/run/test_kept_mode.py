@@ -69,6 +69,7 @@ def ready(build: Build, cache: Cache, **settings: float) -> Ready:
     return make_ready(run, cache)
 
 
+@pytest.mark.slow
 def test_another_step_has_the_same_mode_and_the_forecast_that_a_search_gives(
     tmp_path: Path, cache: Cache, searches: list[Mode]
 ) -> None:
@@ -88,6 +89,7 @@ def said(ready: Ready) -> tuple[object, ...]:
     return ready.forecast.says, ready.forecast.width, ready.forecast.stable
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [("a, b", "b, a"), ("name: kept", "name: other"), ("value: [[1,", "value: [[1.5,")])
 def test_another_module_or_value_is_searched(
     change: tuple[str, str], tmp_path: Path, cache: Cache, searches: list[Mode]
@@ -97,6 +99,7 @@ def test_another_module_or_value_is_searched(
     assert len(searches) == 2
 
 
+@pytest.mark.slow
 def test_other_data_are_searched(tmp_path: Path, cache: Cache, searches: list[Mode]) -> None:
     ready(regression(tmp_path), cache)
     moved = ROWS.copy()
@@ -105,6 +108,7 @@ def test_other_data_are_searched(tmp_path: Path, cache: Cache, searches: list[Mo
     assert len(searches) == 2
 
 
+@pytest.mark.slow
 def test_a_damaged_mode_is_searched(tmp_path: Path, cache: Cache, searches: list[Mode]) -> None:
     first = ready(regression(tmp_path), cache)
     assert cache.folder is not None
@@ -116,6 +120,7 @@ def test_a_damaged_mode_is_searched(tmp_path: Path, cache: Cache, searches: list
     assert entry.read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_code_that_is_given_a_gradient_is_searched_each_time(tmp_path: Path, cache: Cache) -> None:
     build = regression(tmp_path)
     run = prepare_run(build, pipeline.check_once(build, NOTHING), build.run)
@@ -124,6 +129,7 @@ def test_code_that_is_given_a_gradient_is_searched_each_time(tmp_path: Path, cac
     assert nothing is kept_mode.find_mode
 
 
+@pytest.mark.slow
 def test_the_jit_multiplies_matrices_whether_or_not_scipy_was_there_before() -> None:
     program = (
         "import sys, numpy as np\nfrom numba import njit\n"

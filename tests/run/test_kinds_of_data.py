@@ -100,6 +100,7 @@ def test_the_emitted_file_looks_at_them_too(build: Build) -> None:
         sample(*{**given, "y": np.array([1.0, 0, 5])}.values())
 
 
+@pytest.mark.slow
 def test_the_emitted_file_refuses_what_its_float32_does_not_hold(build: Build) -> None:
     assert build.data is not None
     narrow = replace(build, data=replace(build.data, dtype="float32"))

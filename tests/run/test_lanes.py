@@ -83,6 +83,7 @@ def drawn(module: Emitted, inputs: Inputs, count: int, d: int, cores: int = 1, *
     return np.stack([np.concatenate(chain.draws, axis=1) for chain in chains])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("d", "thin"), [(1, 3), (1, 8), (2, 1), (2, 5), (3, 3)])
 def test_a_chain_draws_the_same_whatever_the_number_of_chains(
     module: Callable[[int], Emitted], d: int, thin: int

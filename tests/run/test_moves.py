@@ -129,6 +129,7 @@ def test_thinned_draws_are_every_third_and_their_acceptance_is_a_mean(target: st
 # words that are not done in each cycle
 
 
+@pytest.mark.slow
 def test_a_word_that_is_not_due_leaves_all_as_it_is_and_acceptance_is_of_the_moves_that_were() -> None:
     module, build = made("gaussian", "every_word")
     draws = drawn(module, build, draws=300, warmup=0)
@@ -271,6 +272,7 @@ def test_proposals_where_U_is_no_number_are_refused_and_the_law_is_exact(half_li
         assert abs(means.mean() - expected) < 5.0 * means.std(ddof=1) / np.sqrt(means.size), power
 
 
+@pytest.mark.slow
 def test_a_start_where_U_is_no_number_ends_the_chain(half_line: tuple[Emitted, Build], tmp_path: Path) -> None:
     module, _ = half_line
     path = tmp_path / "on_half_line.yaml"

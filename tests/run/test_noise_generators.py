@@ -165,6 +165,7 @@ def test_philox_noise_is_a_function_of_key_chain_step_and_place(made, shape: str
         assert chains[k].noise_state.tolist() == [key, k, first + 6]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generator", ["philox", "numpy"])
 def test_draws_depend_on_neither_chains_cores_nor_pieces(made, generator: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module, _ = made("registers", generator)
@@ -248,6 +249,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     np.testing.assert_array_equal(part.block("theta"), whole.block("theta"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("generator", "says"), [("philox", "normals by Philox4x32-10"), ("numpy", "numpy.random")])
 def test_the_module_says_what_it_draws_from(generator: str, says: str) -> None:
     build = load_build(SPECS / "builds" / "sghmc_double_well.yaml")

@@ -73,6 +73,7 @@ def test_posterior_data_have_the_law_that_is_stated(tree: xarray.DataTree) -> No
     assert abs(np.corrcoef(standard.reshape(-1, 30)[:, :2].T)[0, 1]) < 5 / np.sqrt(800)
 
 
+@pytest.mark.slow
 def test_the_prior_is_drawn_from_what_is_stated(tree: xarray.DataTree) -> None:
     prior = tree["prior"]
     assert stats.kstest(prior["beta"].to_numpy().ravel() / 2, "norm").pvalue > 1e-6
@@ -235,6 +236,7 @@ def test_a_target_without_named_densities_has_the_calls_that_need_none(plain: xa
     assert np.isfinite(arviz_stats.loo(plain).elpd)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_pictures_of_arviz(tree: xarray.DataTree, plain: xarray.DataTree) -> None:
     """Those of arviz_plots, which is ArviZ from 1.0 on."""

@@ -68,6 +68,7 @@ def test_copies_give_way_to_the_first() -> None:
     assert (second["kept"], second["plain"]) == own, "what is kept beside its file, or no jit compiles, is its own"
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_filed_under_its_content(tmp_path: Path) -> None:
     texts = (TEXT, TEXT.replace("Keep what", "Other words on what"), TEXT.replace("SCALE = 0.0", "SCALE = 2.0"))
     spaces = [names_of(text) for text in texts]
@@ -110,6 +111,7 @@ def test_each_module_computes_with_its_own_numbers() -> None:
     assert second["plain"](3.0) == 2.0 * 3.0 + 1.5 + 1.0
 
 
+@pytest.mark.slow
 def test_shipped_modules_draw_normals_with_one_function() -> None:
     modules = [load_file(GENERATED / f"{name}.py") for name in ("sgld_gaussian", "sghmc_gaussian_baoab")]
     spaces = [vars(module_of(module)) for module in modules]

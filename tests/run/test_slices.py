@@ -128,6 +128,7 @@ def test_a_draw_that_is_not_due_counts_nothing() -> None:
     assert draws.too_few[0].tolist() == [1.0, 0.0, 0.0] * 10
 
 
+@pytest.mark.slow
 def test_what_is_not_counted_is_not_told() -> None:
     assert drawn(draws_build("one_by_slices"), chains=1, draws=10).too_few is None
     assert "too_few" not in texts(draws_build("one_by_slices"))["shipped"].module.text

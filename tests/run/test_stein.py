@@ -103,6 +103,7 @@ def test_heavy_tails_are_the_targets_own() -> None:
     assert departed(1.5 * theta, 6.0 * theta / (3.0 + (1.5 * theta) ** 2), np.ones(4000), names(theta)).flagged
 
 
+@pytest.mark.slow
 def test_many_coordinates_are_judged_by_their_variances() -> None:
     theta = np.random.default_rng(4).standard_normal((2, 400, 250))
     assert not departed(theta, theta, np.ones(400), names(theta)).flagged

@@ -66,6 +66,7 @@ def test_blocks_of_the_target_get_their_own_shapes(drawn: Draws, build: Build) -
     np.testing.assert_array_equal(tree["posterior"]["W"][:, :, 0], drawn.block("theta")[:, 10:, 1:])
 
 
+@pytest.mark.slow
 def test_files_are_read_back_the_same(tree: xarray.DataTree, tmp_path: Path) -> None:
     path = tmp_path / "runs" / "draws.nc"
     save(tree, path)
@@ -160,6 +161,7 @@ def test_draws_that_overflow_are_doubted_flagged_and_left_out(drawn: Draws, buil
     assert np.isfinite([row.values for row in summary.rows]).all()
 
 
+@pytest.mark.slow
 def test_one_chain_alone_is_warned_of(full_module: Emitted, build: Build, data: Data) -> None:
     draws = sample(full_module, build, replace(build.run, chains=1, draws=4000, thin=20), data)
     summary = summarise(to_datatree(draws, build, data, ""), draws)

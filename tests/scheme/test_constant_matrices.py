@@ -73,6 +73,7 @@ def test_memory_moves_momenta_and_its_variables_together(written) -> None:
     assert [type(s) for s in program.statements[1:]][2:5] == [Noise, Shift, Shift]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", ["sizes: {d: 2, k: 3}\n", ""])
 def test_prepared_matrices_are_those_of_the_flow(written, sizes: str) -> None:
     """In registers and in arrays: the covariance of O by Van Loan's exponential."""
@@ -129,6 +130,7 @@ MUTANTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_fault_in_the_text_is_found(written, mutant: str) -> None:
     module = compile_build(written(DENSE))

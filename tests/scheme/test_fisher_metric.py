@@ -32,12 +32,14 @@ def verdicts(found: Report) -> dict[str, Verdict]:
     return {f.id: f.verdict for f in found.findings}
 
 
+@pytest.mark.slow
 def test_every_claim_that_the_draws_rest_on_is_proved() -> None:
     found = verdicts(report(FISHER))
     asked = {"bindings", "marginal", "stationary", "pieces", "flow", "refresh", "metropolis", "cycle", "exact"}
     assert {claim: found[claim] for claim in asked} == dict.fromkeys(asked, Verdict.PROVED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mutant", "claim", "verdict"),
     [
@@ -57,6 +59,7 @@ def test_a_metric_stays_bound_where_its_inverse_has_a_formula() -> None:
     assert left_abstract(load_build(FISHER)).bind == ()
 
 
+@pytest.mark.slow
 def test_what_is_refuted_of_some_metric_is_decided_of_the_one_that_is_bound(tmp_path: Path) -> None:
     """log det G may be left out where det G = 1: of this G, not of any."""
     text = (MUTANTS / "fisher_metric_without_determinant.yaml").read_text(encoding="utf-8")
@@ -70,6 +73,7 @@ def test_what_is_refuted_of_some_metric_is_decided_of_the_one_that_is_bound(tmp_
     assert Verdict.REFUTED not in {found["marginal"], found["claimed_marginal"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "known"),
     [

@@ -212,6 +212,7 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Module:
         return compiled(write, "2*ones - 5*x - 3*x**2")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_in_the_text_is_found(shipped: Module, fault: str) -> None:
     old, new = FAULTS[fault]

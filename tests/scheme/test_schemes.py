@@ -87,6 +87,7 @@ def one_step(module, theta, r, noise, eps, batch):
 START = (np.array([0.5, -1.0]), np.array([0.25, 2.0]), np.array([1.5, -0.5]))
 
 
+@pytest.mark.slow
 def test_euler_moves_every_block_from_the_old_state(written, tmp_path) -> None:
     module = emitted(written, "scheme: {name: euler}", tmp_path)
     theta, r, noise = START
@@ -98,6 +99,7 @@ def test_euler_moves_every_block_from_the_old_state(written, tmp_path) -> None:
     np.testing.assert_allclose(theta_new, theta + eps * np.linalg.solve(M, r), rtol=1e-12)
 
 
+@pytest.mark.slow
 @unread
 def test_sequential_euler_uses_the_new_momentum(written, tmp_path) -> None:
     module = emitted(written, "scheme: {name: sequential_euler, order: [r, theta]}", tmp_path)
@@ -109,6 +111,7 @@ def test_sequential_euler_uses_the_new_momentum(written, tmp_path) -> None:
     np.testing.assert_allclose(theta_new, theta + eps * np.linalg.solve(M, expected), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_sequential_euler_takes_the_gradient_where_theta_is(written, tmp_path) -> None:
     module = emitted(written, "scheme: {name: sequential_euler, order: [theta, r]}", tmp_path)
     theta, r, noise = START
@@ -120,6 +123,7 @@ def test_sequential_euler_takes_the_gradient_where_theta_is(written, tmp_path) -
     np.testing.assert_allclose(r_new, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @unread
 def test_a_step_with_more_gradient_noise_than_friction_is_refused(written, tmp_path) -> None:
     module = emitted(written, "scheme: {name: euler}", tmp_path)
@@ -151,6 +155,7 @@ Q: [[0]]
 """
 
 
+@pytest.mark.slow
 def test_noise_that_depends_on_the_state_is_clipped_and_counted(written, tmp_path) -> None:
     (tmp_path / "data.csv").write_text(DATA)
     text = SGHMC.replace("SPECS/dynamics/sghmc.yaml", "metric.yaml").replace("SCHEME", "scheme: {name: euler}")

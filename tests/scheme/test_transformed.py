@@ -130,6 +130,7 @@ MUTANTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_fault_in_the_text_is_found(written, mutant: str) -> None:
     module = compile_build(written(FRICTION))
@@ -293,6 +294,7 @@ def test_steps_are_the_solutions_of_their_equations(written, g: str, sizes: str)
     np.testing.assert_allclose([*start, *push], [*x, *w], rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("g", "push"), [("sqrt(x)", -300.0), ("x**2/2", 300.0), ("1/x", -300.0), ("exp(2*x)/5", 300.0)]
 )

@@ -54,6 +54,7 @@ def test_claims_that_read_a_position_are_given_its_size(
     assert found["d_symmetric"] == found["q_skew"] == set()
 
 
+@pytest.mark.slow
 def test_an_entry_of_d_concerns_the_claims_about_d(checked: Callable[[str], Report]) -> None:
     found = given(checked(shifted("0", "I*(1 + sin(r[2])**2)")))
     assert found["d_psd"] == found["d_symmetric"] == found["regular"] == {"k >= 3"}
@@ -86,11 +87,13 @@ def test_ends_of_domains_count(checked: Callable[[str], Report]) -> None:
     assert given(checked(bounded))["stationary"] == {"k >= 2"}
 
 
+@pytest.mark.slow
 def test_a_size_that_is_a_number_is_no_condition(checked: Callable[[str], Report]) -> None:
     document = shifted("theta[5]").replace("shape: d", "shape: 7")
     assert not any(given(checked(document)).values())
 
 
+@pytest.mark.slow
 def test_reports_certificates_and_derivations_say_it(loaded: Callable[[str], Dynamics]) -> None:
     dynamics = loaded(shifted("theta[1]"))
     report = check(dynamics)

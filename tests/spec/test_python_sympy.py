@@ -91,6 +91,7 @@ def _langevin(*parameters: object, H: object, state: object = theta):
     )
 
 
+@pytest.mark.slow
 def test_a_declaration_says_what_a_matrix_symbol_cannot() -> None:
     U = sympy.Function("U")(theta)
     stated = _langevin(matrix("M", "d", "d", is_="positive definite"), H=U + (p.T * M.I * p)[0, 0] / 2)
@@ -118,6 +119,7 @@ def test_a_declaration_must_include_what_a_symbol_says() -> None:
         _langevin(scalar("c"), H=H)
 
 
+@pytest.mark.slow
 def test_block_matrices_in_yaml_are_read_as_sympy_prints_them(tmp_path: Path) -> None:
     text = """
         name: printed

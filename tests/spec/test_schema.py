@@ -20,6 +20,7 @@ def test_the_shipped_file_is_current() -> None:
     assert shipped_text() == schema_text()
 
 
+@pytest.mark.slow
 def test_it_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(shipped_text()))
 

@@ -37,6 +37,7 @@ def test_the_linear_flow_solves_its_equation() -> None:
     assert sp.limit(flow, a, 0) == z + t * b  # the shift
 
 
+@pytest.mark.slow
 def test_the_variance_of_the_flow_solves_its_equation() -> None:
     """v = t 2D phi(-2 a t) is 0 at t = 0, and its derivative is 2D - 2 a v; with a = 0 it is 2 D t."""
     v = t * 2 * D * phi(-2 * a * t)

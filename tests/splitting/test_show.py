@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from recipe_compiler.cli import app
@@ -63,6 +64,7 @@ def test_derive_prints_the_moves_of_a_cycle_below_its_word(tmp_path: Path) -> No
     assert latex.count(r"\begin{align*}") == latex.count(r"\end{align*}") == 2
 
 
+@pytest.mark.slow
 def test_of_a_word_without_noise_the_whole_of_h_is_gained(tmp_path: Path) -> None:
     moves = "refresh: r, metropolis: {name: leapfrog, steps: 10}"
     plain = derived(tmp_path, "hmc_gaussian_leapfrog", moves)
@@ -85,6 +87,7 @@ def test_a_word_as_it_comes_is_accepted_whatever_h_gains(tmp_path: Path) -> None
     assert r"z' &= \Psi^{4}(z)" in latex
 
 
+@pytest.mark.slow
 def test_a_refresh_whose_law_is_not_shown_says_so(tmp_path: Path) -> None:
     moves = "refresh: xi, {name: badodab}"  # xi ~ N(A, 1/d): its mean is not 0
     plain = derived(tmp_path, "sgnht_gaussian_badodab", moves)
@@ -118,6 +121,7 @@ run: {{step_size: 1}}
     return found.output
 
 
+@pytest.mark.slow
 def test_of_draws_the_laws_are_printed_that_the_target_claims(tmp_path: Path) -> None:
     plain = drawn(tmp_path, "still", "draw: mu, draw: tau")
     assert plain.endswith(GIBBS)

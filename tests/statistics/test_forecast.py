@@ -210,6 +210,7 @@ def test_a_step_that_is_too_large_has_no_forecast_but_a_cure() -> None:
     assert [cure.setting for cure in found.cures][:1] == ["step_size"]
 
 
+@pytest.mark.slow
 def test_the_full_batch_has_the_width_of_its_step_size_alone() -> None:
     one = compiled("sgld")
     found = width(told(one, replace(one.build.run, batch_size=ROWS)))

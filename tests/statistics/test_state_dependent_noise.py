@@ -68,6 +68,7 @@ def test_the_metric_does_not_commute_with_itself() -> None:
     assert np.abs(one @ other - other @ one).max() > 1.0
 
 
+@pytest.mark.slow
 @METRICS
 @pytest.mark.parametrize("theta", [(0.0, 0.0), (1.5, -1.0), (-3.0, 2.0)])
 def test_moments_of_one_step_from_a_fixed_state(theta: tuple[float, float], metric_: str) -> None:

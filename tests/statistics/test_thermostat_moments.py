@@ -61,6 +61,7 @@ def test_moments_extrapolated_to_step_zero_over_ten_times_the_time() -> None:
     assert misses(committed_module(BUILD), settings(BUILD), 10 * TIME, seed=31) == {}
 
 
+@pytest.mark.slow
 def test_the_kinetic_temperature_is_one_at_any_step() -> None:
     """xi stands still on average only if E |r|^2 / d = 1 (order r, theta, xi): exact, whatever the step."""
     given = settings(BUILD)

@@ -106,6 +106,7 @@ def test_gradient_and_log_likelihood_are_those_by_hand(name: str) -> None:
     assert float(emitted(name).called("full_potential", theta, data)) == pytest.approx(float(whole), rel=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_text_and_program_are_canonical_and_read_back(name: str) -> None:
     own = emitted(name)

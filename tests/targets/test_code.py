@@ -169,6 +169,7 @@ def test_code_that_does_not_run_is_said(coded: Path, text: str, said: str) -> No
         load_function(target.gradient)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -78,6 +78,7 @@ LAWS: dict[str, tuple[str, str, int, Grid, Callable[[np.ndarray], dict[str, np.n
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_means_over_a_grid_are_those_of_the_law(law: str, tmp_path: Path) -> None:
     state, potential, width, (far, step), functions, expected = LAWS[law]

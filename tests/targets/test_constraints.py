@@ -208,6 +208,7 @@ MUTANTS = {
 }
 
 
+@pytest.mark.slow
 def test_what_is_emitted_is_read_back() -> None:
     module, read = built()
     read(module)
@@ -232,6 +233,7 @@ OF_U = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", OF_U)
 def test_a_potential_without_a_jacobian_is_found(of: str) -> None:
     module, read = built()

@@ -165,6 +165,7 @@ def test_the_gradient_gathers_and_scatters_as_numpy_does(name: str, variant: str
     np.testing.assert_allclose(found, REFERENCES[name](theta, rows, len(G) / len(rows)), rtol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shaped", [True, False])
 @pytest.mark.parametrize("variant", ["full", "minibatch"])
 @pytest.mark.parametrize("name", TARGETS)
@@ -205,6 +206,7 @@ def test_a_fault_of_gathers_and_scatters_is_found(name: str, old: str, new: str)
         own.read(lambda text: text.replace(old, new))
 
 
+@pytest.mark.slow
 def test_u_of_all_data_is_read_back(tmp_path: Path) -> None:
     path = written("varying", tmp_path)
     text = path.read_text().replace("sgld", "hmc").replace("{D: I}", "{M: I}")
@@ -272,6 +274,7 @@ def test_a_wrong_index_is_refused(tmp_path: Path, old: str, new: str, says: str)
         load_build(path)
 
 
+@pytest.mark.slow
 def test_the_file_looks_at_positions(tmp_path: Path) -> None:
     from emitted_file import file_of
 
@@ -350,6 +353,7 @@ def test_a_fault_of_the_text_for_every_size_is_found(old: str, new: str) -> None
         read()
 
 
+@pytest.mark.slow
 def test_many_coordinates_compile_in_time_that_does_not_grow_with_them(tmp_path: Path) -> None:
     build, _ = large()
     text = compile_build(build, allow_undecided=True).file
@@ -360,6 +364,7 @@ def test_many_coordinates_compile_in_time_that_does_not_grow_with_them(tmp_path:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("taken_for_granted")
 def test_sizes_that_the_data_give_need_not_be_stated(tmp_path: Path) -> None:
     path = written("varying", tmp_path)

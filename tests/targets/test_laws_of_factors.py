@@ -373,6 +373,7 @@ def covariance(theta: list[Any], K: int) -> Any:
     return mpmath.fsum(m * m for m in mu) / 50 + trace - J - log_of_rows(Y[:, :K], mu, S)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "K", "every"),
     [
@@ -657,6 +658,7 @@ def test_entries_of_a_matrix_are_drawn_around_their_means(
     assert stats.kstest(apart.ravel() / scale, "norm").pvalue > 1e-6
 
 
+@pytest.mark.slow
 def test_data_of_a_factor_that_is_sampled_are_drawn_with_its_covariance(tmp_path: Path) -> None:
     """All 4,000 states are one: entries of the mean and the covariance of 20,000 rows, within 5 errors."""
     target(tmp_path, CORRELATED.replace("K", "3"))

@@ -187,6 +187,7 @@ def test_entries_of_increasing_blocks_differ_by_what_is_positive(
     assert sign(difference, declared).positive is positive
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old", ["normal(b, 0, 5)", "normal(c, 0, 5)"])
 def test_flat_coefficients_or_cuts_are_not_proved(tmp_path: Path, old: str) -> None:
     """All y = 0: the likelihood tends to 1 along b with x @ b -> -oo, or c -> oo."""
@@ -222,6 +223,7 @@ def test_grades_are_drawn_with_their_probabilities() -> None:
     assert (((np.bincount(draws, minlength=4) - wanted) ** 2) / wanted).sum() < stats.chi2(3).isf(1e-6)
 
 
+@pytest.mark.slow
 def test_grades_of_data_are_drawn_row_by_row(tmp_path: Path) -> None:
     build = written(tmp_path)
     found = predictive_of(build.target)

@@ -175,6 +175,7 @@ def called(name: str, procedure: str, theta: np.ndarray, data: dict[str, np.ndar
     return emitted(name).called(procedure, theta, data, **parameters)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 3, 7])
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.usefixtures("without_jit")
@@ -183,6 +184,7 @@ def test_the_gradient_is_that_of_the_recursion_by_hand(name: str, count: int) ->
     exact(name, theta, data, 1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_jit")
 def test_a_filter_of_three_states_with_ordered_means() -> None:
     exact("three", np.array(THETA["three"]), data_of("three", 5), 1e-12)
@@ -232,6 +234,7 @@ def test_programs_and_loops_are_canonical(name: str) -> None:
     assert check_kernel(own.kernel) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_the_text_is_read_back_at_one_row_and_more(name: str) -> None:
     assert {sizes["N"] for sizes in emitted(name).read()} == {1, 2, 3}
@@ -274,6 +277,7 @@ def test_a_fault_of_the_loops_is_found(name: str, old: str, new: str) -> None:
 SIZES = ("abs(y[row] - mu[0])", "(y[row] - mu[0])"), ("_sign(y[row] - mu[0])", "1.0")
 
 
+@pytest.mark.slow
 def test_a_kink_is_read_on_either_side() -> None:
     """|x| is x at half of all points: each place where it is taken is changed by itself."""
     text = emitted("sizes").module.text

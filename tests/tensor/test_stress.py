@@ -216,6 +216,7 @@ def products_without(deltas):
     return Identification({}, ())
 
 
+@pytest.mark.slow
 def test_scalarise_agrees_with_the_sum_written_out(c, world):
     for draw, term in terms(60):
         if any(isinstance(atom, Applied) for atom, _ in term.factors):

@@ -52,6 +52,7 @@ def finding(report: Report, claim: str) -> Finding:
     return next(f for f in report.findings if f.id == claim)
 
 
+@pytest.mark.slow
 def test_values_that_keep_to_the_assumption_are_proved(tmp_path: Path) -> None:
     found = report(tmp_path, values="c: {value: 3}, a: {value: 1}")
     assert finding(found, "assumptions").verdict is Verdict.PROVED
@@ -149,6 +150,7 @@ def test_a_target_on_a_circle_must_be_periodic(tmp_path: Path) -> None:
         assert check(found).verdict is verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("D", "said"), [("B @ B.T", True), ("I", False), ("B @ B.T + I", False)])
 def test_a_chain_that_may_not_leave_a_plane_is_warned_of(tmp_path: Path, D: str, *, said: bool) -> None:
     text = (
@@ -172,6 +174,7 @@ Q: [[0]]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bound", "verdict"),
     [

@@ -29,6 +29,7 @@ def given(found: Report, claim: str) -> tuple[str, ...]:
     return tuple(one for one in decision.given if "code" in one)
 
 
+@pytest.mark.slow
 def test_what_it_keeps_is_given_and_named_wherever_it_is_used(tmp_path: Path) -> None:
     """And nowhere else: what the word keeps does not rest on it."""
     found = about(tmp_path, f"{HMC}, {code('turn')}")
@@ -66,6 +67,7 @@ def test_the_header_says_what_is_given(tmp_path: Path) -> None:
     assert "taken on the word of its author: exp(-H) is stationary for it" in flat
 
 
+@pytest.mark.slow
 def test_a_block_that_code_alone_moves_is_moved_on_its_word(tmp_path: Path) -> None:
     found = about(tmp_path, f"refresh: r, {code('turn')}")
     assert given(found, "cycle") == (KEPT, "the code of my_moves.py:turn moves theta")
@@ -73,6 +75,7 @@ def test_a_block_that_code_alone_moves_is_moved_on_its_word(tmp_path: Path) -> N
     assert finding(found, "irreducible").verdict is Verdict.UNDECIDED
 
 
+@pytest.mark.slow
 def test_a_block_that_it_does_not_change_is_moved_by_nothing(tmp_path: Path) -> None:
     decision = finding(about(tmp_path, f"refresh: r, {code('turn', 'reads: theta', changes='r')}"), "cycle").decision
     assert isinstance(decision, Refuted)
@@ -105,6 +108,7 @@ def test_of_one_step_between_two_refreshes_it_is_the_only_law_whatever_code_does
     assert "it is known where r is drawn anew next to a word, on either side of it" in decision.tried[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cycle", "reached"),
     [

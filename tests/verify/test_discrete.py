@@ -156,6 +156,7 @@ laws: {k: "Categorical(LOGITS)"}
     assert at["k"].count("1") == 1
 
 
+@pytest.mark.slow
 def test_two_discrete_blocks(load: Load) -> None:
     text = """
 name: cells

@@ -164,6 +164,7 @@ def test_steps_as_they_come_are_asked_what_equations_are(tmp_path: Path) -> None
     assert known["exact"] is Verdict.UNDECIDED
 
 
+@pytest.mark.slow
 def test_every_block_of_the_target_has_to_be_moved(normal: Build) -> None:
     split = of("still", "", Draw("tau"))
     found = cycle(split, stages(normal, split)).decision
@@ -273,6 +274,7 @@ def by_slices(weights: str, left: str, tmp_path: Path) -> Build:
     return load_build(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", ["log(theta)", "-theta", "x - 2*ones @ theta.T", "0*theta"])
 def test_a_draw_by_slices_keeps_the_law_whatever_they_are_of(tmp_path: Path, weights: str) -> None:
     found = check(by_slices(weights, "-sum(theta)", tmp_path))
@@ -436,6 +438,7 @@ def test_a_shape_without_data_is_exact_beside_minibatches(tmp_path: Path) -> Non
     assert (known["cir"], known["exact"]) == (Verdict.PROVED, Verdict.PROVED)
 
 
+@pytest.mark.slow
 def test_a_flow_towards_another_law_is_not_proved(tmp_path: Path) -> None:
     """With values, and data that are known when a run begins, what is off elsewhere refutes nothing."""
     found = check(counted(tmp_path, "a + z.T @ y", "3*y*(z @ log(g))"))

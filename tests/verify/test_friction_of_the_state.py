@@ -41,6 +41,7 @@ FRICTIONS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", FRICTIONS)
 def test_the_flow_of_friction_that_is_a_sum_is_shown(tmp_path: Path, friction: str) -> None:
     path = tmp_path / "own.yaml"

@@ -210,6 +210,7 @@ def test_a_wrong_law_is_refuted_with_what_is_left(load_text, name: str, old: str
         assert {field.name for field in load_text(RIGHT[name]).declarations.data} <= set(point)
 
 
+@pytest.mark.slow
 def test_shares_are_looked_at_on_the_simplex(load_text) -> None:
     """What is alike for all shares is no part of the law of all of them, and a witness adds up to 1."""
     for right in ("tau*sum(w)", "tau*sum(w)**3", "exp(tau*sum(w))", "tau*(1 - sum(w))*w.T @ alpha"):
@@ -224,6 +225,7 @@ def test_shares_are_looked_at_on_the_simplex(load_text) -> None:
         assert min(shares) > 0
 
 
+@pytest.mark.slow
 def test_laws_of_other_blocks_take_shares_to_add_up_to_one(load_text) -> None:
     """sum(w) stands in U beside tau, and its law has 1 there; 2, or a share left out, is refuted."""
     text = WEIGHTS.replace("laws:\n", "laws:\n  tau: Exponential(1 + norm2(y - z @ c)/2)\n")
@@ -477,6 +479,7 @@ def proved_among(target: Target, block: str, found: list[Law]) -> list[Law]:
     return [law for law in found if laws(replace(target, laws=((block, law),))).verdict is Verdict.PROVED]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "block"), EDITED)
 def test_no_edit_of_a_right_law_is_proved(load_text, name: str, block: str) -> None:
     target = load_text(RIGHT[name])

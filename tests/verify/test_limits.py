@@ -85,6 +85,7 @@ def test_findings_come_in_order() -> None:
     assert outcomes(partial(quick, "a"), partial(quick, "b")) == ["a", "b"]
 
 
+@pytest.mark.slow
 def test_what_does_not_end_is_stopped_and_the_rest_goes_on() -> None:
     assert outcomes(partial(quick, "a"), endless, partial(quick, "b"), seconds=0.5) == [
         "a",
@@ -94,6 +95,7 @@ def test_what_does_not_end_is_stopped_and_the_rest_goes_on() -> None:
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.slow
 def test_a_claim_that_hangs_inside_one_call_of_sympy_ends_within_its_budget() -> None:
     mine = psutil.Process()
     before = set(mine.children(recursive=True))  # what other tests keep warm
@@ -103,6 +105,7 @@ def test_a_claim_that_hangs_inside_one_call_of_sympy_ends_within_its_budget() ->
     assert set(mine.children(recursive=True)) <= before
 
 
+@pytest.mark.slow
 def test_what_cannot_be_prepared_is_not_tried_again() -> None:
     def prepare() -> Sequence[Job]:
         endless()
@@ -114,6 +117,7 @@ def test_what_cannot_be_prepared_is_not_tried_again() -> None:
     assert of_children() - start < 1.2 * 2.0
 
 
+@pytest.mark.slow
 def test_a_document_has_a_limit_of_its_own() -> None:
     start = of_children()
     found = outcomes(partial(quick, "a"), *([endless] * 20), seconds=1.0, total=2.5)
@@ -122,6 +126,7 @@ def test_a_document_has_a_limit_of_its_own() -> None:
     assert found[-1] == "the 2.5 s for one document were over"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("busy_machine")
 def test_other_programs_do_not_use_up_the_limit() -> None:
     """A second of processor time takes several by the clock."""
@@ -140,6 +145,7 @@ def starved(cpu: int) -> None:
     endless()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process says what it waits for")
 def test_what_is_given_no_processor_does_not_sleep() -> None:
     """It is idle class, on the processor of one that takes all: of a second it gets a few milliseconds."""

@@ -356,6 +356,7 @@ def test_a_metropolis_move_without_its_flip_is_refuted(x: Fraction, r: Fraction)
         assert f"{float(balance.value(left, H((x, r))).mid()):.2f}" == "0.94"
 
 
+@pytest.mark.slow
 def test_what_leaves_the_number_of_states_open_is_named(any_build: Build) -> None:
     for name, text, moves, why in (
         ("hmc", LEAPFROG, (FULL, Metropolis((2, 2), ("r",))), "trajectories may close"),

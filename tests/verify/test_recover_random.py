@@ -155,6 +155,7 @@ def test_a_random_q_of_every_size_is_found(parts: dict[int, Fraction]) -> None:
     assert found.for_d == "all"
 
 
+@pytest.mark.slow
 @given(PARTS, st.sampled_from([" + r/d", " - A*theta", " + K @ theta", " + xi*grad(U, theta)"]))
 @settings(max_examples=6, deadline=None, derandomize=True)
 def test_no_q_of_every_size_is_proved_for_a_wrong_drift(parts: dict[int, Fraction], extra: str) -> None:

@@ -83,6 +83,7 @@ def test_the_q_of_a_known_system_is_found_for_every_size(name: str) -> None:
     assert not ROWS["recovered_q"].finding(found).required
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOUND)
 def test_a_q_is_found_and_its_text_is_judged_as_if_an_author_had_written_it(name: str, tmp_path: Path) -> None:
     dynamics = document(OPEN / f"{name}.yaml")

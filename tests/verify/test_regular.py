@@ -220,6 +220,7 @@ def test_faces_that_a_surface_meets_leave_it_open(found: Found) -> None:
 CIRCLE = "state: {{t: {{domain: circle}}}}\nH: cos(t)\nD: [['{}']]\nQ: [[0]]\n"
 
 
+@pytest.mark.slow
 def test_one_point_leaves_a_circle_in_one_piece_and_two_do_not(found: Found) -> None:
     assert not isinstance(found(CIRCLE.format("1 - cos(t)")).decision, Refuted)
     decision = found(CIRCLE.format("sin(t)**2")).decision
@@ -236,6 +237,7 @@ Q: [[0]]
 """
 
 
+@pytest.mark.slow
 def test_the_metric_of_wright_and_fisher_is_proved(found: Found) -> None:
     assert isinstance(found(WRIGHT_FISHER).decision, Proved)
     assert isinstance(found(one("x*(1 - x)", "{domain: 'interval(0, 1)'}")).decision, Proved)
@@ -256,6 +258,7 @@ Q: [[0, -I, 0, 0],
 """
 
 
+@pytest.mark.slow
 def test_a_chain_of_thermostats_crosses_where_its_coupling_vanishes(found: Found) -> None:
     assert isinstance(found(CHAIN).decision, Proved)
     uncoupled = CHAIN.replace("inv(M) @ r/d", "0").replace("-(inv(M) @ r).T/d", "0")
@@ -322,6 +325,7 @@ def test_where_the_same_curl_moves_chains_across_it_is_no_fault(found: Found) ->
     assert not isinstance(found(off_centre).decision, Refuted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("Q", ["[[0, {}], [-{}, 0]]", "[[0, {}*(x - y)], [-{}*(x - y), 0]]"])
 def test_a_factor_that_may_be_zero_carries_nothing(found: Found, Q: str) -> None:
     """Where a = 0 chains do not cross x = 0, or x = y."""

@@ -355,6 +355,7 @@ def test_a_flow_is_shown_by_what_it_solves() -> None:
     assert [sp.simplify(e) for e in flows.frozen(law(eps), (-x * x,), D)] == [-2, 0]
 
 
+@pytest.mark.slow
 def test_the_flow_of_a_transform_is_shown_by_what_it_solves() -> None:
     """Exponential Ornstein-Uhlenbeck: log x is normal; without Ito's term in the mean, its equation alone is off."""
     eps, x, a, v = sp.symbols("eps x a v", positive=True)

@@ -68,11 +68,13 @@ def required(found: Findings) -> set[Verdict]:
     return {finding.verdict for finding in found.values() if finding.required}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("C0", ["[[1, 0], [0, 1]]", "[[2, 1], [1, 2]]", "[[1, 1], [1, 1]]", "[[0, 0], [0, 0]]"])
 def test_a_matrix_that_is_semidefinite_by_its_value_is_friction(decided: Decide, C0: str) -> None:
     assert required(decided(SGHMC, f"C0: {{{SQUARE}, value: {C0}}}", "M: I, C: C0")) == {Verdict.PROVED}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("C0", "value"), [("[[1, 2], [2, 1]]", "-3"), ("[[1, 0], [0, -1]]", "-1")])
 def test_one_that_is_not_is_refuted_at_its_value(decided: Decide, C0: str, value: str) -> None:
     witnesses = refuted(decided(SGHMC, f"C0: {{{SQUARE}, value: {C0}}}", "M: I, C: C0"))
@@ -81,12 +83,14 @@ def test_one_that_is_not_is_refuted_at_its_value(decided: Decide, C0: str, value
     assert witnesses["d_psd"]["v.T @ D[r,r] @ v"] == value
 
 
+@pytest.mark.slow
 def test_a_matrix_that_is_not_symmetric_is_refuted_at_its_value(decided: Decide) -> None:
     witnesses = refuted(decided(SGHMC, f"C0: {{{SQUARE}, value: [[1, 1], [0, 1]]}}", "M: I, C: C0"))
     assert witnesses["d_symmetric"]["C0"] == "[[1, 1], [0, 1]]"
     assert "C" not in witnesses["d_symmetric"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("C", "verdict"), [("A @ A.T", Verdict.PROVED), ("A @ A.T - B", Verdict.REFUTED), ("B @ A", Verdict.REFUTED)]
 )
@@ -97,6 +101,7 @@ def test_values_are_followed_through_bindings(decided: Decide, C: str, verdict: 
     assert (Verdict.REFUTED in required(found)) is (verdict is Verdict.REFUTED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("B", "verdict"), [("[[2, -1], [-1, 2]]", Verdict.PROVED), ("[[2, 1], [-1, 2]]", None)])
 def test_products_of_values_are_decided_as_numbers(decided: Decide, B: str, verdict: Verdict | None) -> None:
     """A and B commute, do not, and neither is declared symmetric."""
@@ -122,6 +127,7 @@ def test_a_witness_names_the_value_of_a_scalar(decided: Decide) -> None:
     assert witnesses["d_psd"]["c"] == "-7/2"
 
 
+@pytest.mark.slow
 def test_a_vector_is_put_in_entry_by_entry(decided: Decide) -> None:
     good = decided(langevin("s: {shape: d}", "diag(s)"), "s: {value: [1, 0, 3]}")
     bad = refuted(decided(langevin("s: {shape: d}", "diag(s)"), "s: {value: [1, 0, -3]}"))
@@ -129,17 +135,20 @@ def test_a_vector_is_put_in_entry_by_entry(decided: Decide) -> None:
     assert bad["d_psd"]["s"] == "[1, 0, -3]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("default", "verdict"), [("2*I", Verdict.PROVED), ("-I", Verdict.REFUTED)])
 def test_defaults_are_values_and_of_their_kinds(decided: Decide, default: str, verdict: Verdict) -> None:
     dynamics = langevin(f'C: {{{SQUARE}, is: positive semidefinite, default: "{default}"}}', "C")
     assert decided(dynamics, "", more="sizes: {d: 2}\n")["bindings"].verdict is verdict
 
 
+@pytest.mark.slow
 def test_a_default_without_a_kind_is_put_in(decided: Decide) -> None:
     found = decided(langevin(f'C: {{{SQUARE}, default: "3*I"}}', "C"), "", more="sizes: {d: 2}\n")
     assert required(found) == {Verdict.PROVED}
 
 
+@pytest.mark.slow
 def test_values_of_the_target_are_put_in_and_fix_sizes(decided: Decide) -> None:
     potential = "(theta - mu).T @ P @ (theta - mu)/2"
     for P, verdict in (("[[2, 1], [1, 2]]", Verdict.PROVED), ("[[1, 2], [2, 1]]", Verdict.REFUTED)):
@@ -159,6 +168,7 @@ def test_claims_about_the_target_are_decided_at_its_values(decided: Decide, a: s
     assert found["defined"].verdict is found["gradient"].verdict is verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("assume", "verdict"),
     [("s[0] > s[1]", Verdict.PROVED), ("s[1] > s[0]", Verdict.REFUTED), ("a < exp(1)", Verdict.PROVED)],
@@ -168,6 +178,7 @@ def test_assumptions_are_decided_at_values(decided: Decide, assume: str, verdict
     assert decided(dynamics, "s: {value: [2, 1]}, a: {value: 2.7182818}")["assumptions"].verdict is verdict
 
 
+@pytest.mark.slow
 def test_an_array_file_is_the_exact_value_of_its_doubles(decided: Decide, tmp_path: Path) -> None:
     """0.1 + 0.2 is not 0.3: the determinant of the doubles is not zero, and its sign decides."""
     np.save(tmp_path / "C.npy", np.array([[0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3]]))
@@ -200,6 +211,7 @@ def test_what_is_not_known_before_the_run_refutes_nothing(
     assert "C0" in found["d_psd"].decision.tried[0]
 
 
+@pytest.mark.slow
 def test_no_default_stands_for_a_value_that_the_run_reads(
     decided: Decide, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,6 +224,7 @@ def test_no_default_stands_for_a_value_that_the_run_reads(
     assert Verdict.PROVED not in {found["d_psd"].verdict, found["d_symmetric"].verdict}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("most", "later"), [(250_000, False), (3, True)])
 def test_kinds_are_left_to_the_run_only_where_numbers_are_not_known(
     decided: Decide, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, later: bool

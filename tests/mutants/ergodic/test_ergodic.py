@@ -87,6 +87,7 @@ def test_what_is_missing_is_named(name: str) -> None:
     assert any(UNDECIDED[name] in reason for reason in found.tried)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CONTROLS, ids=lambda path: path.stem)
 def test_noise_that_reaches_everything_is_proved(path: Path) -> None:
     found = unique(subject(path))
@@ -129,6 +130,7 @@ def energy_without(name: str) -> Callable[[sympy.Expr, tuple[sympy.Symbol, ...]]
     return lambda H, z: H.subs({x: 0 for x in z if str(x).startswith(name)})
 
 
+@pytest.mark.slow
 def test_what_is_said_to_be_stationary_is_so() -> None:
     assert other_residual(subject(HERE / "hmc.yaml"), energy) == 0
     assert other_residual(subject(HERE / "uncoupled.yaml"), energy_without("w")) == 0
@@ -136,11 +138,13 @@ def test_what_is_said_to_be_stationary_is_so() -> None:
     assert other_residual(subject(HERE / "at_rest.yaml"), lambda H, z: z[-1] ** 2 / 2) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sghmc", "sgnht_mass", "langevin_with_memory", "tied_noise", "circle"])
 def test_where_noise_reaches_everything_energy_is_not_kept(name: str) -> None:
     assert other_residual(subject(HERE / "controls" / f"{name}.yaml"), energy) != 0
 
 
+@pytest.mark.slow
 def test_the_refresh_of_a_metric_is_named() -> None:
     found = unique(subject(SPECS / "dynamics" / "rhmc.yaml")).decision
     assert isinstance(found, Refuted)
@@ -176,6 +180,7 @@ MASS = "[[2, 1/2, 0],\n            [1/2, 1, 1/4],\n            [0, 1/4, 3/2]]"
 UNIT = "[[1, 0, 0], [0, 1, 0], [0, 0, 1]]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

@@ -56,6 +56,7 @@ def failed(found: Answer) -> str:
     return found.decision.witness[-1][0]
 
 
+@pytest.mark.slow
 def test_the_flow_is_shown_at_three_sizes(tmp_path: Path) -> None:
     found = claim.flow(split(tmp_path))
     assert isinstance(found.decision, Proved), found.decision

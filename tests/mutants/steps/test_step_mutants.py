@@ -76,6 +76,7 @@ def test_every_mutant_is_looked_at() -> None:
     assert {path.stem for path in HERE.glob("*.yaml")} == {*REFUTED, "reversed_half"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUTED)
 def test_a_mutant_fails_the_right_claim(name: str) -> None:
     claim, at, residual = REFUTED[name]
@@ -98,12 +99,14 @@ def test_a_share_of_gamma_that_is_astray_is_named_with_its_cure(name: str, who: 
     assert (f"Gamma[xi,r] is in {who}: `Gamma: [[xi, r]]` in one selection says in which" in by) is bool(who)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["missing_half_kick", "gamma_twice", "noise_backwards"])
 def test_no_module_is_made_of_it(name: str) -> None:
     with pytest.raises(VerificationError, match=f"{REFUTED[name][0]} is refuted"):
         compile_build(load_build(HERE / f"{name}.yaml"))
 
 
+@pytest.mark.slow
 def test_the_halves_of_a_word_in_another_order_lose_an_order() -> None:
     found = report(HERE / "reversed_half.yaml")
     assert found.verdict is Verdict.PROVED

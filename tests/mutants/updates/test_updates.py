@@ -116,6 +116,7 @@ def test_an_update_with_exact_moments_is_proved_without_remark(name: str) -> Non
     assert dict(found.data)["eps^1 part of the residual of the moments"] == "0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPOSED)
 def test_a_composed_step_is_proved_and_its_moments_are_told(name: str) -> None:
     found = proof(name)
