@@ -43,6 +43,7 @@ def say_run(run: Run, draws: Draws, summary: Summary, left_out: Sequence[str], p
             "forecast": None if diagnostics.forecast is None else _of_forecast(diagnostics.forecast),
             "stein": None if diagnostics.departures is None else asdict(diagnostics.departures),
             "generator": None if diagnostics.generator is None else asdict(diagnostics.generator),
+            "assumed": diagnostics.assumed,
             "trust": summary.trust,
             "doubts": summary.doubts,
             "warnings": summary.warnings,

@@ -350,12 +350,12 @@ def _code_fits(move: CodeMove, program: Program, newest: Mapping[str, str]) -> I
         f"{move.code} is given {name}, which the chain does not have" for name in move.given if name not in known
     )
     blocks = {block.name for block in program.blocks}
-    taken = [one.block.name for one in move.changed] + [name for name, _ in move.read]
+    taken = [one.block.name for one in move.handed]
     yield from (f"{move.code} is given {name}, which is no block" for name in taken if name not in blocks)
     yield from (f"{move.code} is given {name} twice" for name in dict.fromkeys(taken) if taken.count(name) > 1)
-    for name, value in move.read:
-        if value != newest.get(name, name):
-            yield f"{move.code} reads {value}, expected {newest.get(name, name)}"
+    for one in move.read:
+        if one.old != newest.get(one.block.name, one.block.name):
+            yield f"{move.code} reads {one.old}, expected {newest.get(one.block.name, one.block.name)}"
     if not move.changed:
         yield f"{move.code} changes no block"
 
@@ -420,7 +420,7 @@ def _moved(cycle: Cycle) -> Iterator[str]:
                 yield from (name for drawn in draws for name in (drawn.block.name, drawn.noise.name))
                 yield from (name for image in images for name in (image.at, image.new))
             case CodeMove():
-                yield from (move.stream, *(one.new for one in move.changed))
+                yield from (move.stream, *(one.new for one in move.handed))
 
 
 def _sizes(program: Program) -> list[str]:

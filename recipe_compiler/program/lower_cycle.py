@@ -334,16 +334,16 @@ def _counted(cycle: Cycle, due: Mapping[int, str]) -> Iterator[Statement]:
 
 
 def _by_code(defined: Definitions, move: CodeMove, program: Program) -> Lowered:
-    """Return the call of a user's function that changes copies of blocks, with a stream made for it."""
-    arguments = (*(one.new for one in move.changed), *(value for _, value in move.read), *move.given, move.stream)
+    """Return the call of a user's function, of copies of blocks, with a stream made for it."""
+    arguments = (*(one.new for one in move.handed), *move.given, move.stream)
     body = (
         Comment(f"code: {move.code} changes {', '.join(one.block.name for one in move.changed)}"),
-        *_copies(defined, [(one.new, one.old, one.block.shape) for one in move.changed]),
+        *_copies(defined, [(one.new, one.old, one.block.shape) for one in move.handed]),
         Invoke(OWN_STREAM, (STREAM.name,), (move.stream,)),
         Invoke(move.argument, arguments),
     )
     room = {*program.left.values()}
-    return Lowered(body, (), tuple(_array(c.new, c.block.shape) for c in move.changed if c.new not in room))
+    return Lowered(body, (), tuple(_array(c.new, c.block.shape) for c in move.handed if c.new not in room))
 
 
 def _when_due(defined: Definitions, move: Refresh | Draw | CodeMove, own: Lowered, due: Mapping[int, str]) -> Lowered:

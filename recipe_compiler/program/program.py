@@ -484,28 +484,31 @@ class Involution:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
-    """A block that code changes."""
+class Handed:
+    """A block that code is handed."""
 
     block: Block
     old: str
     """The newest value before."""
     new: str
-    """The value that it leaves: the old one, changed in place."""
+    """A copy of it, in place of which code leaves another."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeMove:
-    """The user's function changes blocks in place, by their newest values and a stream of random words of its own."""
+    """The user's function changes blocks in place, by their newest values and a stream of random words of its own.
+
+    All blocks are handed as copies: what it writes where it is not said to goes nowhere.
+    """
 
     argument: str
     """What the chain calls the function, which it is given."""
     code: str
     """Whose it is, for readers: `my_moves.py:swap`."""
-    changed: tuple[Changed, ...]
+    changed: tuple[Handed, ...]
     """What it takes first."""
-    read: tuple[tuple[str, str], ...]
-    """Other blocks that it takes behind those, with their newest values."""
+    read: tuple[Handed, ...]
+    """Other blocks that it takes behind those, of which the chain takes nothing back."""
     given: tuple[str, ...]
     """The parameters and data that it takes behind those, before its stream."""
     stream: str
@@ -514,10 +517,14 @@ class CodeMove:
     """As of `Refresh`."""
 
     @property
+    def handed(self) -> tuple[Handed, ...]:
+        """All blocks that it takes, in order."""
+        return (*self.changed, *self.read)
+
+    @property
     def arguments(self) -> tuple[str, ...]:
         """What it takes, in order, by the names that readers have for it: blocks by their own."""
-        blocks = (*(one.block.name for one in self.changed), *(name for name, _ in self.read))
-        return (*blocks, *self.given, "stream")
+        return (*(one.block.name for one in self.handed), *self.given, "stream")
 
 
 Move = Refresh | Draw | Trajectory | Involution | CodeMove
@@ -565,7 +572,8 @@ class Cycle:
         images = (name for own in self.involutions for image in own.images for name in (image.at, image.new))
         own = (drawn.block.name for move in self.involutions for drawn in move.draws)
         told = (draw.told for draw in self.draws)
-        coded = (name for move in self.codes for name in (move.argument, move.stream, *(c.new for c in move.changed)))
+        handed = (one.new for move in self.codes for one in move.handed)
+        coded = (*(name for move in self.codes for name in (move.argument, move.stream)), *handed)
         return frozenset((*drawn, *along, *images, *own, *coded, *filter(None, (self.counter, self.counted, *told))))
 
     @property

@@ -157,13 +157,11 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
                     start=tuple((_name(name, names), _name(value, names)) for name, value in start),
                 )  # fmt: skip
             case CodeMove(changed=changed, read=read, given=given):
-                return replace(
-                    one,
-                    changed=tuple(replace(own, block=_block(own.block, names), old=_name(own.old, names))
-                                  for own in changed),
-                    read=tuple((_name(name, names), _name(value, names)) for name, value in read),
-                    given=tuple(_name(name, names) for name in given),
-                )  # fmt: skip
+                changed, read = (
+                    tuple(replace(own, block=_block(own.block, names), old=_name(own.old, names)) for own in handed)
+                    for handed in (changed, read)
+                )
+                return replace(one, changed=changed, read=read, given=tuple(_name(name, names) for name in given))
             case Trajectory(values=values, flip=flip):
                 moved = (replace(v, name=_name(v.name, names), start=_name(v.start, names),
                                  shape=_shape(v.shape, names)) for v in values)  # fmt: skip

@@ -174,10 +174,10 @@ class _Boxes:
         return np.array([_word(self.streams, k) for k in range(4)], object)
 
     def code(self, move: CodeMove, arguments: list[Value]) -> None:
-        """Call the user's function, which changes its first arguments in place."""
+        """Call the user's function, which may change any block that it is handed."""
         kept = [np.array(value) if isinstance(value, np.ndarray) else value for value in arguments]
         self.codes.append((move.argument, kept))
-        for one, array in zip(move.changed, arguments, strict=False):
+        for one, array in zip(move.handed, arguments, strict=False):
             array[:] = [_changed(one.block.name, k, len(self.codes)) for k in range(len(array))]
 
     def gradient(self, arguments: list[Value]) -> None:
@@ -574,21 +574,21 @@ class _Moves:
             self._same(self.few[-1:], self.entries(move.told), f"whether the places of {move.name} were too few")
 
     def _code(self, move: CodeMove) -> None:
-        """Check that code is given the newest values, as copies to be changed, its constants and its own stream."""
+        """Check that code is given the newest values, as copies, its constants and its own stream."""
         k = self.compared["code"] = self.compared.get("code", 0) + 1
         self._demand(len(self.boxes.codes) >= k, f"does not call {move.code}")
         argument, given = self.boxes.codes[k - 1]
         self._demand(argument == move.argument, f"calls {argument}, expected {move.argument}")
-        values = (*((c.block.name, c.old) for c in move.changed), *move.read)
-        self._demand(len(given) == len(values) + len(move.given) + 1, f"gives {move.code} {len(given)} arguments")
+        self._demand(len(given) == len(move.arguments), f"gives {move.code} {len(given)} arguments")
         *taken, stream = given
-        for (name, value), read in zip(values, taken, strict=False):
-            self._same(self.entries(value), list(np.asarray(read).ravel()), f"the {name} that {move.code} is given")
-        for name, read in zip(move.given, taken[len(values) :], strict=True):
+        for one, read in zip(move.handed, taken, strict=False):
+            what = f"the {one.block.name} that {move.code} is given"
+            self._same(self.entries(one.old), list(np.asarray(read).ravel()), what)
+        for name, read in zip(move.given, taken[len(move.handed) :], strict=True):
             same = np.array_equal(np.asarray(read), np.asarray(self.boxes.given[name]))
             self._demand(same, f"gives {move.code} another {name} than its own")
         self._demand(list(stream) == [_word(k, place) for place in range(4)], f"does not give {move.code} its stream")
-        for one in move.changed:
+        for one in move.handed:
             left = self.entries(one.new)
             stated = [_changed(one.block.name, entry, k) for entry in range(len(left))]
             self._same(stated, left, f"what {move.code} leaves of {one.block.name}")

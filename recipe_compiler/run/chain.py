@@ -12,6 +12,8 @@ from recipe_compiler.run.code_gradient import CodeGradient
 from recipe_compiler.run.code_moves import CalledMove
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.rng_state import Stream
+from recipe_compiler.run.user_code import blaming
+from recipe_compiler.spec.model import Code
 
 Array = NDArray[np.float64]
 
@@ -33,6 +35,8 @@ class Inputs:
     """The user's function that computes grad U; None where the module does."""
     moves: tuple[CalledMove, ...] = ()
     """The user's functions that are moves, in the order of the module's arguments."""
+    codes: tuple[Code, ...] = ()
+    """Whose functions these are."""
     numbers: tuple[int, ...] = ()
     """The symbolic sizes of the module."""
     of_draw: "Callable[[int], Inputs] | None" = None
@@ -119,13 +123,19 @@ def run_arguments(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> 
 def advance(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> None:
     """Advance a chain by a number of draws, in place; one that leaves the finite numbers is marked `diverging`."""
     if inputs.of_draw is None or draws == 0:
-        kept = module.run(*run_arguments(module, inputs, chain, draws))
+        kept = _run(module, inputs, chain, draws)
         chain.done += kept
         chain.diverging = kept < draws
         return
     for _ in range(draws):
-        kept = module.run(*run_arguments(module, inputs.of_draw(chain.done), chain, 1))
+        kept = _run(module, inputs.of_draw(chain.done), chain, 1)
         chain.done += kept
         if not kept:
             chain.diverging = True
             return
+
+
+def _run(module: Emitted, inputs: Inputs, chain: Chain, draws: int) -> int:
+    arguments = run_arguments(module, inputs, chain, draws)
+    with blaming(inputs.codes):
+        return module.run(*arguments)

@@ -4,7 +4,7 @@ A warning says that numbers are rough; a doubt says that they may be wrong, by w
 target itself (`run/stein.py`) or by what was forecast.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -49,7 +49,7 @@ MOST_NAMED = 8
 
 def doubts(
     tree: "DataTree", draws: Draws, rows: tuple[Row, ...], over: Standing, tails: tuple[Tail, ...],
-    forecast: Forecast | None, departures: Departures | None,
+    forecast: Forecast | None, departures: Departures | None, word: Sequence[str] = (),
 ) -> Iterator[str]:  # fmt: skip
     """Yield every reason not to trust a summary, each with what to do about it.
 
@@ -64,6 +64,7 @@ def doubts(
         tails: those that are heavy.
         forecast: what was forecast before the run, if anything.
         departures: how far the draws are from the target, if that can be said.
+        word: what code is taken to do where it follows that they are those of the target.
     """
     yield from _diverged(draws)
     yield from _infinite(tree, draws)
@@ -73,7 +74,7 @@ def doubts(
     yield from _stuck(tree, draws)
     yield from _apart(rows, asked=draws.settings.draws >= LEAST_DRAWS and not draws.interrupted)
     yield from _heavy(tails)
-    if departures is not None and (doubt := departures.doubt) is not None:
+    if departures is not None and (doubt := departures.doubt or departures.contradicts(word)) is not None:
         yield doubt
     if forecast is not None:
         yield from forecast.doubts

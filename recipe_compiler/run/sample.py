@@ -40,7 +40,6 @@ from recipe_compiler.run.load_module import (
 from recipe_compiler.run.move_trial import try_moves
 from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
-from recipe_compiler.run.user_code import blaming
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings
 
@@ -146,8 +145,7 @@ def sample(
     if checkpoint is not None:
         checkpoint.restore(chains) if resume else checkpoint.begin()
     keep = None if checkpoint is None else checkpoint.keep(chains)
-    with blaming(build.codes):
-        stopped = run_chains(module, inputs, chains, cores or available_cores(), progress, keep, lanes=settings.lanes)
+    stopped = run_chains(module, inputs, chains, cores or available_cores(), progress, keep, lanes=settings.lanes)
     if checkpoint is not None:
         checkpoint.copy(chains)()
     longest = _longest(chains, settings.warmup)
@@ -272,6 +270,7 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
         numbers=numbers,
         gradient=code_gradient(build.target, width, given, fields, data.rows, batch_size),
         moves=called_moves(module, build, given, {users_name(name, fields): own for name, own in laid_out.items()}),
+        codes=build.codes,
     )
     step = step_of(settings)
     if step is None:

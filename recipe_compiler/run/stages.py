@@ -260,7 +260,7 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
         means,
         run.doubted,
         powers(run.module, run.build, ready.inputs, draws),
-        _kernel(run.build, run.report),
+        _kernel(run.report),
         on_trust(run.build, _given(run.report.findings)),
     )
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
@@ -278,14 +278,12 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     return tree, diagnostics
 
 
-def _kernel(build: Build, report: Report) -> str:
+def _kernel(report: Report) -> str:
     """Return what is proved of the law that a step keeps at every step size: that it is exp(-H), and the only one."""
     proved = {finding.id: finding for finding in report.findings if finding.verdict is Verdict.PROVED}
     if "exact" not in proved:
         return ""
-    given = on_trust(build, _given([proved["exact"]]))
-    says = "a step proved to keep exp(-H)" + (" and no other law" if "irreducible" in proved else "")
-    return says + (f", given that {' and that '.join(given)}" if given else "")
+    return "a step proved to keep exp(-H)" + (" and no other law" if "irreducible" in proved else "")
 
 
 def _given(findings: Iterable[Finding]) -> Iterator[str]:

@@ -71,6 +71,8 @@ class Departures:
     flagged: bool
     known: float
     """The largest standard error of the errors."""
+    surest: Departure
+    """The one with the largest |z|, whatever its size."""
 
     @property
     def says(self) -> str:
@@ -91,6 +93,17 @@ class Departures:
             f"(z = {self.largest.z:.2g}), which R-hat and ESS cannot see. The step size, the noise of the minibatch, "
             "too short a warmup or too few steps may be at fault: try a smaller step size, a larger batch or more "
             "thinning."
+        )
+
+    def contradicts(self, word: Sequence[str]) -> str | None:
+        """Return that draws are surely not those of the target, though by someone's word they are; however close."""
+        if not word or abs(self.surest.z) <= self.limit:
+            return None
+        return (
+            f"the draws are not quite those of the target: by Stein's identity they miss {self.surest.says} (z = "
+            f"{self.surest.z:.2g}), as less than one right run in 1000 does whose step keeps exp(-H): it may not be so "
+            f"that {' and that '.join(word)}. Else chains are too short to forget where they began: try more warmup "
+            "and more thinning."
         )
 
     @property
@@ -163,11 +176,14 @@ def departed(theta: Array, gradients: Array, weight: Array, names: Sequence[str]
     limit = float(norm.isf(FALSE_ALARM / (2 * values.shape[2])))
     flagged = (np.abs(errors) > BLOWN_UP) | ((np.abs(errors) > SMALL) & (np.abs(z) > limit)) | still
     worst = int(np.argmax(np.where(flagged, np.abs(errors), -1.0) if flagged.any() else np.abs(errors)))
-    largest = Departure(
-        names[worst % d], "mean" if worst < d else "mean square", float(errors[worst]), _clipped(z[worst])
-    )
+    surest = int(np.argmax(np.abs(z)))
+
+    def departure(k: int) -> Departure:
+        return Departure(names[k % d], "mean" if k < d else "mean square", float(errors[k]), _clipped(z[k]))
+
     known = float(np.max(own)) if np.isfinite(own).all() else MOST_ERROR
-    return Departures(largest, values.shape[2], theta.shape[0] * theta.shape[1], limit, bool(flagged.any()), known)
+    count, drawn = int(values.shape[2]), theta.shape[0] * theta.shape[1]
+    return Departures(departure(worst), count, drawn, limit, bool(flagged.any()), known, departure(surest))
 
 
 def _clipped(z: float) -> float:

@@ -75,14 +75,15 @@ class Summary:
             return "trust: no, there are no numbers"
         told = (self.diagnostics.forecast, self.diagnostics.departures)
         by = [one.trust for one in told if one is not None and one.trust]
-        kernel = self.diagnostics.kernel
+        kernel, assumed = self.diagnostics.kernel, self.diagnostics.assumed
+        given = f", given that {' and that '.join(assumed)}" if assumed else ""
         rough = "; the numbers are rough, as warned" if self.warnings else ""
         rough += f", the sd of {self.tails[0].name} most of all" if self.tails else ""
         chains = f"chains that agree (R-hat at most {max(row.value('r_hat') for row in self.rows):.3f})"
-        if not by and (self.diagnostics.assumed or not kernel):
-            beside = f", and {kernel}" if kernel else "; nothing else speaks for the numbers"
+        if not by and (assumed or not kernel):
+            beside = f", and {kernel}{given}" if kernel else f"{given}; nothing else speaks for the numbers"
             return f"trust: as far as {chains} tell{beside}{rough}"
-        return f"trust: yes, by {', '.join(filter(None, (chains, *by, kernel)))}{rough}"
+        return f"trust: yes, by {', '.join(filter(None, (chains, *by, kernel)))}{given}{rough}"
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -131,9 +132,9 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
     diagnostics, over = diagnostics or Diagnostics(), stored_standing(tree)
     rows = tuple(rows_of(tree, draws, over))
     tails = heavy_tails(tree, draws, rows, over, diagnostics.powers)
-    doubted = (
-        *diagnostics.doubted, *doubts(tree, draws, rows, over, tails, diagnostics.forecast, diagnostics.departures)
-    )  # fmt: skip
+    word = diagnostics.assumed if diagnostics.kernel else ()
+    about = (diagnostics.forecast, diagnostics.departures, word)
+    doubted = (*diagnostics.doubted, *doubts(tree, draws, rows, over, tails, *about))
     return Summary(
         rows,
         (*_chain_warnings(draws), *_number_warnings(rows, draws, len(over.chains)), *_tail_warnings(tails)),

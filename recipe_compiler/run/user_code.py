@@ -32,19 +32,24 @@ def call_once(call: str, where: str, done: Callable[[], object]) -> object:
 
 @contextmanager
 def blaming(codes: Sequence[Code]) -> Iterator[None]:
-    """Tell what is raised in a user's file while chains run as a fault of that file.
+    """Tell what is raised where an emitted module runs as a fault of the user's functions that it calls.
+
+    Nothing else that is compiled there raises but for want of memory. Of some exceptions, as of a division by zero,
+    numba does not say where they were raised: then it may be any of these functions.
 
     Raises:
-        RunError: in the place of what a line of it raises.
+        RunError: in the place of what one of them raises.
     """
     try:
         yield
+    except (MemoryError, NumbaError):
+        raise
     except Exception as error:
+        if not codes:
+            raise
         files = {code.file.resolve(): str(code) for code in codes}
         places = (Path(frame.f_code.co_filename).resolve() for frame, _ in walk_tb(error.__traceback__))
-        guilty = next((files[place] for place in places if place in files), None)
-        if guilty is None:
-            raise
+        guilty = next((files[place] for place in places if place in files), " or ".join(map(str, codes)))
         raise RunError(f"{guilty} raises {type(error).__name__} where a chain calls it: {error}") from error
 
 

@@ -23,9 +23,9 @@ from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import (
     Along,
-    Changed,
     CodeMove,
     Cycle,
+    Handed,
     Move,
     Noise,
     Potential,
@@ -190,14 +190,17 @@ def _by_code(
         raise unsupported(f"a move that is code by the generator {build.bit_generator}", hint)
     blocks = {block.name: block for block in program.blocks}
     target, own = build.target.declarations, move.code.function
-    changed = tuple(Changed(blocks[name], newest[name], fresh(f"{newest[name]}_{own}", taken)) for name in move.changes)
+    changed, read = (
+        tuple(Handed(blocks[name], newest[name], fresh(f"{newest[name]}_{own}", taken)) for name in names)
+        for names in (move.changes, move.reads)
+    )
     return CodeMove(
         argument,
         str(move.code),
         changed,
-        tuple((name, newest[name]) for name in move.reads),
+        read,
         tuple(item.name for group in (target.parameters, target.data) for item in group),
-        fresh(f"stream_{own}", taken | {one.new for one in changed}),
+        fresh(f"stream_{own}", taken | {one.new for one in (*changed, *read)}),
         move.every,
     )
 

@@ -70,6 +70,33 @@ def test_a_run_that_is_trusted_says_on_whose_word(recipe, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+def test_a_run_names_all_that_is_assumed(recipe, tmp_path: Path) -> None:
+    path = written(tmp_path, f"refresh: r, {code('hit_and_run', 'repeat: 3')}")
+    longer = ["--draws", "2000", "--warmup", "200", "--chains", "4"]
+    outcome = recipe("run", path, *longer, "--allow-code", "--json", "-o", tmp_path / "out")
+    found = json.loads(outcome.out)
+    kept, moved = (f"the code of my_moves.py:hit_and_run {what}" for what in ("keeps exp(-H)", "moves theta"))
+    assert sorted(found["assumed"]) == [kept, moved]
+    assert found["doubts"] == []
+    assert found["trust"].endswith(f"given that {' and that '.join(found['assumed'])}")
+
+
+@pytest.mark.slow
+def test_code_that_keeps_almost_the_law_is_not_believed(recipe, tmp_path: Path) -> None:
+    """Of 8 % more variance, as surely as these draws tell, though no summary of a few digits would be another."""
+    moves = MOVES.replace("math.sqrt(2.0 / width)", "math.sqrt(1.08 / width)")
+    path = written(tmp_path, f"refresh: r, {code('too_wide', 'repeat: 5')}", moves=moves)
+    longer = ["--draws", "8000", "--warmup", "200", "--thin", "5", "--chains", "4"]
+    outcome = recipe("run", path, *longer, "--allow-code", "--json", "-o", tmp_path / "out")
+    assert outcome.code == 4
+    found = json.loads(outcome.out)
+    assert not found["stein"]["flagged"]
+    (doubt,) = found["doubts"]
+    assert "it may not be so that the code of my_moves.py:too_wide keeps exp(-H)" in doubt
+    assert found["trust"].startswith("trust: no")
+
+
+@pytest.mark.slow
 def test_code_that_keeps_another_law_is_not_believed(recipe, tmp_path: Path) -> None:
     """Proved, given what is not so: Stein's identity holds of the target, and not of these draws."""
     path = written(tmp_path, f"refresh: r, {code('too_wide')}")

@@ -289,6 +289,11 @@ CALL = "my_moves.py: mine(theta, r, mu, Sigma, stream)"
         ("theta[2] *= np.inf", "gives theta[2] = "),
         ("theta[0] = np.random.random()", "at the next: expected the same, of the same state and stream"),
         ("return theta", "returns a value, which nobody takes: expected it to change theta in place"),
+        ("theta[theta.size] = 1.0", "writes to theta[3]: expected places from 0 to 2 alone"),
+        ("theta[-theta.size - 2] = 1.0", "writes to theta[-2]: expected places from 0 to 2 alone"),
+        ("r[r.size + 40] = 1.0", "writes to r[43]: expected places from 0 to 2 alone"),
+        ("stream[4] = 1", "writes to stream[4]: expected places from 0 to 3 alone"),
+        ("theta = -theta", "leaves theta as it is, 1000 times and more: expected it to change theta in place"),
         ("theta[0] = undefined", "cannot be compiled by numba"),
         ("raise ValueError('no')", "raises ValueError at theta = ["),
         ("theta[0] = 1.0/(stream.size - 4)", "raises ZeroDivisionError at theta = ["),
@@ -298,6 +303,26 @@ def test_what_no_move_may_be_is_refused_before_a_chain_runs(tmp_path: Path, body
     found = trial(tmp_path, body)
     assert CALL in found
     assert said in found
+
+
+def test_a_move_that_is_rare_is_a_move(tmp_path: Path) -> None:
+    """By one word in 300 it does something."""
+    body = "if stream[0] % np.uint64(300) == 0:\n        theta[0] += 1.0"
+    moves = f"import numpy as np\nfrom numba import njit\n\n\n@njit\ndef mine(theta, mu, Sigma, stream):\n    {body}\n"
+    build = coded_build(tmp_path, f"{HMC}, {code('mine')}")
+    (tmp_path / "my_moves.py").write_text(moves, encoding="utf-8")
+    assert np.isfinite(drawn(build).block("theta")).all()
+
+
+def test_what_is_written_to_blocks_that_are_read_goes_nowhere(tmp_path: Path) -> None:
+    """Where the trial did not look: the chain keeps the momenta that were drawn."""
+    body = "theta[0] += 1.0\n    if theta[0] > 60.0:\n        r[:] = 1e6"
+    moves = "from numba import njit\n\n\n@njit\ndef mine(theta, r, mu, Sigma, stream):\n    "
+    build = coded_build(tmp_path, f"refresh: r, {code('mine', 'reads: r')}")
+    (tmp_path / "my_moves.py").write_text(f"{moves}{body}\n", encoding="utf-8")
+    found = drawn(build, draws=200)
+    assert found.block("theta").max() > 100.0
+    assert np.abs(found.block("r")).max() < 100.0
 
 
 def test_a_function_of_other_arguments_is_refused(tmp_path: Path) -> None:
@@ -320,12 +345,18 @@ def test_a_file_that_does_not_run_is_said(tmp_path: Path, text: str, said: str) 
 
 
 @pytest.mark.slow
-def test_what_it_raises_in_a_chain_is_told_as_its_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [("raise ValueError('no way')", "ValueError where a chain calls it: no way"),
+     ("theta[0] = 1.0 / (stream.size - 4)", "ZeroDivisionError where a chain calls it: division by zero"),
+     ("theta[:] = np.linalg.solve(Sigma - Sigma, mu)", "LinAlgError where a chain calls it")],
+)  # fmt: skip
+def test_what_it_raises_in_a_chain_is_told_as_its_own(tmp_path: Path, statement: str, said: str) -> None:
     rare = "from recipe_compiler.streams import uniform\n\n\n@njit\ndef turn(theta, mu, Sigma, stream):\n"
-    rare += "    if uniform(stream) < 1e-3:\n        raise ValueError('no way')\n"
+    rare += f"    theta[1] += 1e-3\n    if uniform(stream) < 1e-3:\n        {statement}\n"
     build = coded_build(tmp_path, f"{HMC}, {code('turn')}")
-    (tmp_path / "my_moves.py").write_text(f"from numba import njit\n{rare}", encoding="utf-8")
-    with pytest.raises(RunError, match=r"my_moves\.py:turn raises ValueError where a chain calls it: no way"):
+    (tmp_path / "my_moves.py").write_text(f"import numpy as np\nfrom numba import njit\n{rare}", encoding="utf-8")
+    with pytest.raises(RunError, match=rf"my_moves\.py:turn raises {said}"):
         drawn(build, draws=20_000)
 
 

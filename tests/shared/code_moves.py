@@ -48,9 +48,10 @@ def too_wide(theta, mu, Sigma, stream):
 
 @njit
 def along(theta, r, mu, Sigma, stream):
-    """What reads r, and moves nothing by it."""
+    """The same reflection, by what r is."""
     if r[0] > uniform(stream):
-        theta[0] += 0.0
+        for i in range(theta.shape[0]):
+            theta[i] = 2.0 * mu[i] - theta[i]
 
 
 @njit
