@@ -95,17 +95,18 @@ def _led(move: CalledMove, state: tuple[Array, ...], words: Words) -> tuple[Arra
     """Return the state after one call, of which a copy is given, and nothing else changed."""
     given = (*state, words)
     guarded = tuple(map(_guarded, given))
-    *made, stream = (own[MARGIN:-MARGIN].view(block.dtype) for own, block in zip(guarded, given, strict=True))
+    made = tuple(own[MARGIN:-MARGIN].view(np.float64) for own in guarded[:-1])
+    stream = guarded[-1][MARGIN:-MARGIN].view(np.uint64)
     read = [(move.names[k], made[k]) for k in move.reads]
     before = [bits(value) for _, value in read]
-    returned = call_once(move.call, _at(move, state), lambda: move(tuple(made), stream))
+    returned = call_once(move.call, _at(move, state), lambda: move(made, stream))
     for name, own in zip((*move.names, "stream"), guarded, strict=True):
         _demand_inside(move, name, own)
     _demand_kept(move, read, before)
     if returned is not None:
         names = ", ".join(move.names[k] for k in move.changes)
         raise RunError(f"{move.call} returns a value, which nobody takes: expected it to change {names} in place")
-    return tuple(made)
+    return made
 
 
 def _guarded(values: Array | Words) -> Words:

@@ -164,7 +164,8 @@ def _plan(step: OneStep, batch_size: int) -> _Plan:
 
 
 def _left(values: Mapping[str, Any], names: tuple[str, ...]) -> Array:
-    return np.array([values[name] for name in names]) if len(names) > 1 else np.atleast_1d(values[names[0]])
+    first, *others = names
+    return np.array([values[name] for name in names]) if others else np.atleast_1d(values[first])
 
 
 def one_step(compiled: Module, emitted: Emitted, inputs: Inputs) -> OneStep:

@@ -1,6 +1,6 @@
 """Functions of a user's Python file, called by hand: where they fail, their author is told in one sentence."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from traceback import walk_tb
@@ -31,7 +31,7 @@ def call_once(call: str, where: str, done: Callable[[], object]) -> object:
 
 
 @contextmanager
-def blaming(codes: Sequence[Code]) -> Iterator[None]:
+def blaming(codes: Sequence[Code]) -> Generator[None]:
     """Tell what is raised where an emitted module runs as a fault of the user's functions that it calls.
 
     Nothing else that is compiled there raises but for want of memory. Of some exceptions, as of a division by zero,

@@ -49,7 +49,8 @@ def cycle(split: Split, stages: Stages) -> Answer:
     moved = {one for move in split.scheme.cycle for one in moved_parts(split, move, stages)}
     every = [one for block in split.subject.names for one in parts_of(split, block, stages.build)]
     mapped = {one for move in split.scheme.cycle for one in mapped_parts(split, move, stages)}
-    coded = {part: move for move in split.scheme.cycle for part in coded_parts(split, move, stages)}
+    code = [move for move in split.scheme.cycle if isinstance(move, CodeMove)]
+    coded = {part: move for move in code for part in coded_parts(split, move, stages)}
     still = [one.name for one in every if one not in moved and one not in mapped and one not in coded]
     if still:
         by = f"no move moves {', '.join(still)}: it stays where it began, whatever its law under exp(-H)"

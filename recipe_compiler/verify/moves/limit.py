@@ -13,7 +13,7 @@ part too. Errors of steps of weak order 2 are smaller than that. A flip is no co
 the steps have noise and the other moves leave alone what they move.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from recipe_compiler.spec.model import Cir, Draw, Move, Refresh, Steps
 from recipe_compiler.spec.words import letters
@@ -52,7 +52,7 @@ def law_in_the_limit(split: Split, move: Move, stages: Stages) -> Answer:
     return Answer(Proved(f"weak order {least.order}, beside what is drawn anew", least.given))
 
 
-def _open(meeting: list[tuple[int, Move]], of: str) -> Answer:
+def _open(meeting: Sequence[tuple[int, Move]], of: str) -> Answer:
     moves = " and ".join(f"move {k}" for k, _ in meeting)
     reason = (
         f"what steps{of} do in the mean may be undone or forgotten by {moves} in every cycle: all that is left is then "
