@@ -12,6 +12,7 @@ import pytest
 from cycles import ONE_OF_EACH, cycle_build
 from draws import GIBBS, draws_build
 from loaders import load_build, load_sized
+from some import some
 
 from recipe_compiler import pipeline
 from recipe_compiler.derive.recipe import derive
@@ -63,7 +64,7 @@ def program_of(name: str) -> Program:
 
 
 @pytest.mark.parametrize("stated", [False, True], ids=["multiplied out", "as stated"])
-@pytest.mark.parametrize("name", [*BUILDS, *ONE_OF_EACH, *GIBBS])
+@pytest.mark.parametrize("name", some([*BUILDS, *ONE_OF_EACH, *GIBBS]))
 def test_every_pass_keeps_the_canonical_form(name: str, *, stated: bool) -> None:
     build = build_of(name)
     derivation = derive(bind(build), stated=stated)

@@ -53,6 +53,7 @@ def read(name: str, module: Module, derivation: Derivation | None = None) -> Non
     read_back(module, derivation or right, {}, pinned_sizes(build, module.program))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_build_reads_back(name: str) -> None:
     """As a compilation reads it, which in one run of the tests is done once of every text."""
@@ -217,6 +218,7 @@ def test_faults_are_found_at_the_shipped_sizes_too(name: str, found: str, wrong:
         check_shipped(replace(module, text=module.text.replace(found, wrong)), sizes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_shipped_sizes_agree_with_the_program(name: str) -> None:
     sizes = {"d": 5, "k": 4} if name.startswith("generalised") else {"d": 5}

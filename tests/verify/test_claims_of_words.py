@@ -105,6 +105,7 @@ def test_gradients_are_not_counted_where_a_flow_or_another_letter_may_take_them(
     assert why in found.tried[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "kind"), [(1, Refuted), (2, Proved)])
 def test_in_a_build_every_piece_that_moves_theta_counts(tmp_path: Path, count: int, kind: type[Decision]) -> None:
     (tmp_path / "dynamics.yaml").write_text(TWO_MOMENTA)
@@ -126,6 +127,7 @@ EXACT = "split: [B/2, A/2, O, A/2, B/2]\nclaims: {configurational: exact}"
 MASS = ", M: {value: [[2, 1/2], [1/2, 1]]}, C: {value: [[1, 0], [0, 2]]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "dynamics", "target", "parameters", "kind"),
     [
