@@ -164,6 +164,18 @@ def test_steps_as_they_come_are_asked_what_equations_are(tmp_path: Path) -> None
     assert known["exact"] is Verdict.UNDECIDED
 
 
+def test_steps_of_order_1_beside_a_draw_are_open(tmp_path: Path) -> None:
+    """Of theta**2/2 + tau**2/2 + 3/5 theta tau the covariance of [draw tau, B, A] grows without bound."""
+    target, values = NORMAL
+    moves = "draw: tau, {split: [B, A], steps: 1}"
+    found = check(load_build(write(tmp_path, target, MASS + values, moves, "hmc")))
+    assert verdicts(found)["cycle"] is Verdict.UNDECIDED
+    decision = next(one for one in found.findings if one.id == "cycle").decision
+    assert isinstance(decision, Undecided)
+    assert "of weak order 1" in decision.tried[0]
+    assert "move 1" in decision.tried[0]
+
+
 @pytest.mark.slow
 def test_every_block_of_the_target_has_to_be_moved(normal: Build) -> None:
     split = of("still", "", Draw("tau"))

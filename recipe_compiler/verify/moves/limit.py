@@ -9,14 +9,17 @@ A" it is theta' = theta + eps (r - eps theta), var theta = 1/(2 - eps**2): 1/2 i
 
 What is left at eps**2 is P L (I + T)(I - T)**-1 L P/2, which keeps exp(-H), and is not zero where T is a strict
 contraction of what L makes of functions that T keeps: draws of blocks from their laws given the others, of momenta in
-part too. Errors of steps of weak order 2 are smaller than that. A flip is no contraction, and P L P is not zero where
-the steps have noise and the other moves leave alone what they move.
+part too. Errors of steps of weak order 2 are smaller than that. A flip is no contraction. P L P leaves nothing to
+smaller powers where steps have definite noise in all that they move, and the other moves leave that alone.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from recipe_compiler.spec.model import Cir, Draw, Move, Refresh, Steps
 from recipe_compiler.spec.words import letters
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.moves.moved import Part, coded_parts, mapped_parts, moved_parts
@@ -30,13 +33,13 @@ ENOUGH = 2
 def law_in_the_limit(split: Split, move: Move, stages: Stages) -> Answer:
     """Decide that a move which keeps exp(-H) as eps goes to 0 leaves a cycle that law beside the other moves.
 
-    It does beside moves that leave alone what it moves, if it has noise; and beside draws and refreshes, where it is of
-    weak order 2 in a build of all data. Else undecided.
+    It does beside moves that leave alone what it moves, if it has definite noise in all of that; and beside draws and
+    refreshes, where it is of weak order 2 in a build of all data. Else undecided.
     """
     own = {*_touched(split, move, stages)}
-    is_noisy = isinstance(move, Cir) or _is_noisy(split)
+    mixes = isinstance(move, Cir) or _is_noise_definite(split)
     others = [(k, one) for k, one in enumerate(split.scheme.cycle, 1) if not isinstance(one, Steps | Cir)]
-    meeting = [(k, one) for k, one in others if not is_noisy or own & {*_touched(split, one, stages)}]
+    meeting = [(k, one) for k, one in others if not mixes or own & {*_touched(split, one, stages)}]
     if not meeting:
         return Answer(Proved("no other move moves what it moves"))
     undoing = [(k, one) for k, one in meeting if not _is_drawn_anew(one)]
@@ -66,9 +69,24 @@ def _is_drawn_anew(move: Move) -> bool:
     return isinstance(move, Refresh) or (isinstance(move, Draw) and move.slices is None)
 
 
-def _is_noisy(split: Split) -> bool:
+def _is_noise_definite(split: Split) -> bool:
+    """Whether noise of the word moves every coordinate of every block that it moves: nothing is left to smaller powers.
+
+    Of a block without noise of its own, as a position is, or of noise that leaves coordinates alone, it is not known
+    here how noise reaches them.
+    """
+    declarations = split.subject.dynamics.declarations
+    plain = calculus(declarations)
     done = {letter.piece for letter in letters(split.scheme.split)}
-    return any(piece.is_noisy for piece in split.pieces if piece.name in done)
+    pieces = [piece for piece in split.pieces if piece.name in done]
+    own = {n for n, block in enumerate(declarations.blocks) if any(block.name in piece.moved for piece in pieces)}
+    noise = [piece.D for piece in pieces if piece.is_noisy]
+    if any(not D[n][m].is_zero for D in noise for n, m in combinations(range(len(declarations.blocks)), 2)):
+        return False  # of noise that blocks share
+    return all(
+        any(definiteness(plain, plain.collect(D[n][n].terms, D[n][n].free)) is Definiteness.DEFINITE for D in noise)
+        for n in own
+    )
 
 
 def _touched(split: Split, move: Move, stages: Stages) -> Iterator[Part]:
