@@ -7,7 +7,7 @@ theta_i and sum_i log theta_i are ordinary terms: this is no Einstein convention
 twice. A literal position (`theta[0]`) may take the place of an index.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from recipe_compiler.formula.shapes import Size
@@ -121,6 +121,19 @@ class Term:
 
     coefficient: Fraction
     factors: tuple[tuple[Atom, Fraction], ...] = ()
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        """Return the hash, computed once: terms are looked up far more often than made."""
+        if not self._hash:
+            powers = [(atom, exponent.numerator, exponent.denominator) for atom, exponent in self.factors]
+            found = hash((self.coefficient.numerator, self.coefficient.denominator, tuple(powers)))
+            object.__setattr__(self, "_hash", found or 1)
+        return self._hash
+
+    def __reduce__(self) -> tuple[type["Term"], tuple[object, ...]]:
+        """Leave the hash behind, which is another one in another process."""
+        return Term, (self.coefficient, self.factors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +146,17 @@ class Tensor:
 
     free: tuple[Index, ...]
     terms: tuple[Term, ...]
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        """Return the hash, computed once, as that of a term is."""
+        if not self._hash:
+            object.__setattr__(self, "_hash", hash((self.free, self.terms)) or 1)
+        return self._hash
+
+    def __reduce__(self) -> tuple[type["Tensor"], tuple[object, ...]]:
+        """Leave the hash behind, as a term does."""
+        return Tensor, (self.free, self.terms)
 
     @property
     def is_zero(self) -> bool:
