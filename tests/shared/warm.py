@@ -1,8 +1,9 @@
 """Python processes that start with their libraries imported: a parent that has them forks for every one.
 
 `python -m recipe_compiler check FILE` imports for longer than it computes. What is started here has the same arguments,
-environment, folder, streams, signals and exit code; its interpreter ends as any other does. What differs is the start:
-the seed of hashes is that of the parent, and the options of the interpreter are. A test of either starts a new one.
+environment, folder, streams, signals and exit code; threads are waited for, what is registered for the end is done.
+What differs is the start: the seed of hashes is that of the parent, and the options of the interpreter are. A test of
+either starts a new one. And that modules are not taken apart at the end, which would copy all that the parent has.
 
 The parent is `warm.py PATH MODULE...`, which listens at PATH until its input ends. What a test starts in the place of
 Python is `warm_client.py PATH ARGUMENTS...`: it sends what it was given, its open streams too, passes signals on and
@@ -10,6 +11,7 @@ ends as the fork does.
 """
 
 import array
+import atexit
 import gc
 import importlib
 import io
@@ -22,6 +24,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -229,6 +232,19 @@ def _run(arguments: list[str], path: list[str]) -> None:
         runpy.run_path(what, run_name="__main__")
 
 
+def _end(code: object) -> None:
+    """End as the interpreter does; returns where it is to say itself what is amiss: of a code, or of a stream."""
+    threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue]
+    atexit._run_exitfuncs()
+    if code is not None and not isinstance(code, int):
+        return
+    with suppress(OSError, ValueError):
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        os._exit((code or 0) & 0xFF)
+
+
 def _prepare_jit() -> None:
     """Have what the jit loads when it first compiles, or finds compiled code: half a second of every process."""
     from numba.core.registry import cpu_target
@@ -250,7 +266,12 @@ def _main() -> None:
     request = _serve(sys.argv[1])
     if request is not None:
         _become(request)
-        _run(request.arguments, path)
+        try:
+            _run(request.arguments, path)
+        except SystemExit as end:
+            _end(end.code)
+            raise
+        _end(None)
 
 
 if __name__ == "__main__":
