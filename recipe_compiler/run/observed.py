@@ -1,4 +1,4 @@
-"""The data of a build, read before its verdicts where they are few enough: verdicts may rest on facts of them."""
+"""The data of a build, read before its verdicts where that is soon done: verdicts may rest on facts of them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,10 +8,11 @@ from recipe_compiler.run.data import Data, columns_read, load_data
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.table import open_array
 from recipe_compiler.spec.model import Build, DataFile, Document, Observed
-from recipe_compiler.spec.npy import MANY
 
-LARGEST = 8 * 2**20
+LARGEST = 32 * 2**20
 """Bytes of a table beyond which it is left to the run."""
+MOST = 2**25
+"""Numbers of an array beyond which it is."""
 
 
 def observed(document: Document, data: Data | None = None) -> Document:
@@ -49,9 +50,6 @@ def demand_data(build: Build) -> None:
 
 
 def _of(build: Build, data: Data, file: str) -> Observed | str:
-    numbers = sum(field.values.size for field in data.fields)
-    if numbers > MANY:
-        return f"{numbers:,} numbers of its data are known when a run begins: {MANY:,} are looked at before"
     try:
         sizes = tuple(resolve_sizes(build, data).items())
     except DataError as error:
@@ -72,7 +70,7 @@ def _left_to_the_run(file: DataFile) -> str:
 def _is_large(path: Path) -> bool:
     try:
         if path.suffix.lower() == ".npy":
-            return open_array(path).size > MANY
+            return open_array(path).size > MOST
         return path.stat().st_size > LARGEST
     except (DataError, OSError):
         return False

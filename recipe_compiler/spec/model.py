@@ -501,7 +501,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observed:
-    """The data themselves, for verdicts that rest on them: as many as are looked at before a run begins."""
+    """The data themselves, for verdicts that rest on them."""
 
     file: str
     rows: int
@@ -511,6 +511,8 @@ class Observed:
     """What the build and they fix."""
     columns: "tuple[tuple[str, NDArray[np.float64]], ...]" = ()
     """The columns of the file that fields are made of, in the order of the data; none where fields were given."""
+    of: "Observed | None" = None
+    """All data, where these are some of them."""
 
 
 @dataclass(frozen=True, slots=True)

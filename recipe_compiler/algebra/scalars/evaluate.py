@@ -68,11 +68,9 @@ def is_certainly(value: Value, sign: int) -> bool:
 
     False for a ball that contains 0.
     """
-    if isinstance(value, Fraction):
-        return value != 0 if sign == 0 else value * sign > 0
     if sign == 0:
         return bool(value > 0) or bool(value < 0)
-    return bool(value * sign > 0)
+    return bool(value > 0) if sign > 0 else bool(value < 0)
 
 
 def _value(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) -> Value:
@@ -115,9 +113,9 @@ def _computed(e: Expr, leaf: Callable[[Expr], Value], known: dict[Expr, Value]) 
             return arb(1).exp()
         case _:
             row = SCALAR_FUNCTIONS.get(type(e))
-            if row is None or row.ball is None:
+            if row is None:
                 raise NoValueError(f"{type(e).__name__} has no exact value")
-            return _function(row, row.ball, _value(argument(e), leaf, known))
+            return function_at(row, _value(argument(e), leaf, known))
 
 
 def ball(value: Value) -> arb:
@@ -208,9 +206,16 @@ def _polygamma(order: Value, x: Value) -> Value:
     return _checked(arb(n + 1).zeta(ball(x)) * math.factorial(n) * (-1) ** (n + 1))
 
 
-def _function(row: ScalarFunction, f: Callable[[arb], arb], x: Value) -> Value:
+def function_at(row: ScalarFunction, x: Value) -> Value:
+    """Return a function of one argument at a number, in balls of the precision that is set.
+
+    Raises:
+        NoValueError: undefined there, or not enclosed.
+    """
+    if row.ball is None:
+        raise NoValueError(f"{row.name} has no exact value")
     if isinstance(x, Fraction) and x in row.exact:
         return row.exact[x]
     if not all(need.cosine or is_certainly(x + need.offset, 1 if need.op == ">" else 0) for need in row.needs):
         raise NoValueError(f"{row.name} of a number that is not positive")
-    return _checked(f(ball(x)))
+    return _checked(row.ball(ball(x)))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,23 @@ import sympy
 from flint import arb, fmpq
 from sympy import Expr
 
-from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
-from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
+from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, SCALAR_FUNCTIONS
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, function_at
 from recipe_compiler.formula.declaration import Datum
-from recipe_compiler.formula.expression import Add, Apply, Compare, Formula, Multiply, Number, Pi, Power, Symbol
-from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Compare,
+    Formula,
+    Multiply,
+    Number,
+    Pi,
+    Power,
+    Role,
+    Symbol,
+)
+from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import DataFile, MadeColumn
 from recipe_compiler.verify.builds.cases import HOLDS
 from recipe_compiler.verify.from_data.irrational import Unit, ball_of, in_ball, is_fraction, times_unit
@@ -36,6 +49,9 @@ EXACT = {2: 2**11, 4: 2**24, 8: 2**53}
 LARGEST_EXPONENT = 64
 """The whole power up to which fractions are raised exactly."""
 
+SHIFTS, LARGEST_SHIFTED = 16, 10**15
+"""Digits behind the point that are looked for in whole columns, and what decimals without it lie below."""
+
 HALF = fmpq(1, 2)
 X, K = sympy.Symbol("x", real=True), sympy.Symbol("k", real=True)
 Numbers = tuple[fmpq, ...]
@@ -44,7 +60,30 @@ Numbers = tuple[fmpq, ...]
 
 def decimals(numbers: "NDArray[Any]") -> tuple[fmpq, ...]:
     """Return the shortest decimals that are read as some doubles, or as some floats of 32 bits."""
-    return tuple(map(_decimal, numbers))
+    shifted = _shifted(numbers)
+    if shifted is None:
+        return tuple(map(_decimal, numbers))
+    whole, power = shifted
+    return tuple(fmpq(x, power) for x in whole)
+
+
+def _shifted(numbers: "NDArray[Any]") -> tuple[list[int], int] | None:
+    """Return whole numbers m and 10**k so that m / 10**k are the decimals of some doubles; None where no k is tried.
+
+    m and 10**k are doubles, so that their quotient is the double next to the decimal; of 15 digits no two decimals are
+    next to one double.
+    """
+    import numpy as np
+
+    if numbers.dtype != np.float64:
+        return None
+    for k in range(SHIFTS):
+        whole = np.rint(numbers * 10.0**k)
+        if not np.all(np.abs(whole) < LARGEST_SHIFTED):
+            return None
+        if np.array_equal(whole / 10.0**k, numbers):
+            return whole.astype(np.int64).tolist(), 10**k
+    return None
 
 
 def _decimal(x: "np.generic[Any]") -> fmpq:
@@ -54,12 +93,41 @@ def _decimal(x: "np.generic[Any]") -> fmpq:
     return fmpq(*Decimal(str(x)).as_integer_ratio())
 
 
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """The mean of a column over all rows, and its variance, divided by their number."""
+
+    mean: fmpq
+    variance: fmpq
+
+
+def moments(numbers: "NDArray[Any]") -> Moments:
+    """Return the exact moments of a column of a file."""
+    shifted = _shifted(numbers)
+    if shifted is None:
+        return _moments(decimals(numbers))
+    whole, power = shifted
+    first, second, count = sum(whole), sum(x * x for x in whole), len(whole)
+    return Moments(fmpq(first, count * power), fmpq(count * second - first**2, (count * power) ** 2))
+
+
+def _moments(values: Numbers) -> Moments:
+    if all(map(is_fraction, values)):
+        mean = sum(values, fmpq(0)) / len(values)
+        return Moments(mean, sum(((x - mean) ** 2 for x in values), fmpq(0)) / len(values))
+    balls = [ball_of(x) for x in values]
+    middle = sum(balls, arb(0)) / len(balls)
+    return Moments(in_ball(middle), in_ball(sum(((x - middle) ** 2 for x in balls), arb(0)) / len(balls)))
+
+
 @dataclass(slots=True)
 class Columns:
     """The columns of a file as they are written, those that are made, and the scales of what is standardised."""
 
     file: DataFile
     known: dict[str, Numbers]
+    whole: Mapping[str, "NDArray[Any]"] = field(default_factory=dict[str, "NDArray[Any]"])
+    """The columns of the file in all rows, where those that are known are of some."""
     _units: list[tuple[fmpq, Unit]] = field(default_factory=list[tuple[fmpq, Unit]])
     """Variances, and one over the roots of them."""
 
@@ -75,7 +143,7 @@ class Columns:
             _demand(datum, found, lambda x: x in map(fmpq, datum.values))
         for k, name in enumerate(names):
             if datum.name in self.file.standardise or name in self.file.standardise:
-                found[k] = self._standardised(found[k])
+                found[k] = self._standardised(found[k], self._moments_of(Symbol(name, SCALAR, Role.DATUM), found[k]))
         for kind in datum.kinds:
             _demand(datum, found, _OF_KIND.get(kind, lambda _: True))
         ones = [(fmpq(1),) * len(found[0])] if self.file.intercept and datum.axes[1:] else []
@@ -87,38 +155,51 @@ class Columns:
         Raises:
             NotReadError: a number of it is not known, by the name of the column.
         """
-        rows = zip(*(self.known[name] for name in column.uses), strict=True)
-        count = len(next(iter(self.known.values())))
-        names = [dict(zip(column.uses, row, strict=True)) for row in rows] if column.uses else [{}] * count
         try:
-            values = tuple(_value(column.formula, own) for own in names)
-            self.known[column.name] = self._of_all_rows(column.whole, values)
+            values = _values(column.formula, self.known)
+            self.known[column.name] = self._of_all_rows(column, values) if column.whole else values
         except (NotReadError, ZeroDivisionError, OverflowError) as error:
             raise NotReadError(f"column `{column.name}` as it is written: {error}") from error
 
-    def _of_all_rows(self, whole: str, values: Numbers) -> Numbers:
-        match whole:
+    def _of_all_rows(self, column: MadeColumn, values: Numbers) -> Numbers:
+        known = self._moments_of(column.formula, values)
+        match column.whole:
             case "mean":
-                return (_mean(values),) * len(values)
+                return (known.mean,) * len(values)
             case "sd":
-                return (_power(_variance(values), HALF),) * len(values)
+                return (_power(known.variance, HALF),) * len(values)
             case "centre":
-                return _centred(values)
-            case "standardise":
-                return self._standardised(values)
+                return _centred(values, known)
             case _:
-                return values
+                return self._standardised(values, known)
 
-    def _standardised(self, values: Numbers) -> Numbers:
+    def _moments_of(self, formula: Formula, values: Numbers) -> Moments:
+        """Return the moments over all rows of a formula that has these values in the rows that are known.
+
+        Raises:
+            NotReadError: columns that are made are in it, whose values in other rows are not known.
+        """
+        if not self.whole:
+            return _moments(values)
+        uses = dependence(formula).data
+        if not {column.name for column in self.file.made}.isdisjoint(uses):
+            raise NotReadError("what is made in all rows is of columns that are made, which are known in some")
+        match formula:
+            case Symbol(name):
+                return moments(self.whole[name])
+            case _:
+                return _moments(_values(formula, {name: decimals(self.whole[name]) for name in uses}))
+
+    def _standardised(self, values: Numbers, known: Moments) -> Numbers:
         """Return a column less its mean, times one over its standard deviation."""
-        variance, centred = _variance(values), _centred(values)
+        variance, centred = known.variance, _centred(values, known)
         if variance == 0:
             raise NotReadError("a column that is the same in every row has no scale")
         if not is_fraction(variance):
             by = 1 / _power(variance, HALF)
             return tuple(x * by for x in centred)
-        for known, unit in self._units:
-            if (ratio := _root(known / variance)) is not None:
+        for other, unit in self._units:
+            if (ratio := _root(other / variance)) is not None:
                 return tuple(times_unit(ratio * x, unit) for x in centred)
         if (root := _root(1 / variance)) is not None:
             return tuple(x * root for x in centred)
@@ -126,17 +207,20 @@ class Columns:
         return tuple(times_unit(fmpq(x), self._units[-1][1]) for x in centred)
 
 
-def columns_as_written(file: DataFile, read: Mapping[str, "NDArray[Any]"]) -> Columns:
+def columns_as_written(
+    file: DataFile, read: Mapping[str, "NDArray[Any]"], whole: Mapping[str, "NDArray[Any]"] | None = None
+) -> Columns:
     """Return the columns that a build reads and makes, exactly.
 
     Args:
         file: what is made of the columns.
-        read: the columns of the file.
+        read: the columns of the file, in the rows that are wanted.
+        whole: the columns in all rows, where these are some of them.
 
     Raises:
         NotReadError: a number of a column that is made is not known.
     """
-    found = Columns(file, {name: decimals(numbers) for name, numbers in read.items()})
+    found = Columns(file, {name: decimals(numbers) for name, numbers in read.items()}, whole or {})
     for column in file.made:
         found.make(column)
     return found
@@ -155,23 +239,23 @@ def _demand(datum: Datum, columns: Sequence[Numbers], allowed: Callable[[fmpq], 
         raise NotReadError(f"`{datum.name}` as it is written has numbers that it may not have")
 
 
-def _mean(values: Numbers) -> fmpq:
-    return sum(values, fmpq(0)) / len(values)
-
-
-def _centred(values: Numbers) -> Numbers:
-    mean = _mean(values)
-    return tuple(x - mean for x in values)
-
-
-def _variance(values: Numbers) -> fmpq:
-    return _mean(tuple(x * x for x in _centred(values)))
+def _centred(values: Numbers, known: Moments) -> Numbers:
+    return tuple(x - known.mean for x in values)
 
 
 def _root(x: fmpq) -> fmpq | None:
     """Return the root of a positive fraction where it is one."""
     p, q = isqrt(int(x.p)), isqrt(int(x.q))
     return fmpq(p, q) if p * p == x.p and q * q == x.q else None
+
+
+def _values(formula: Formula, known: Mapping[str, Numbers]) -> Numbers:
+    """Return the values of a formula row by row."""
+    uses = [name for name in dependence(formula).data if name in known]
+    if not uses:
+        return (_value(formula, {}),) * len(next(iter(known.values())))
+    rows = zip(*(known[name] for name in uses), strict=True)
+    return tuple(_value(formula, dict(zip(uses, row, strict=True))) for row in rows)
 
 
 def _value(formula: Formula, names: Mapping[str, fmpq]) -> fmpq:
@@ -218,13 +302,30 @@ def _applied(fn: str, x: fmpq) -> fmpq:
     """Return a function of the language of a number, as the second engine has it."""
     if fn not in FUNCTIONS:
         raise NotReadError(f"{fn} is not read")
-    return _evaluated(FUNCTIONS[fn].scalar(X), {X: x})
+    e = _of_x(fn)
+    row = SCALAR_FUNCTIONS.get(type(e))
+    if row is None or e.args != (X,):
+        return _evaluated(e, {X: x})
+    return _found(lambda: function_at(row, _known(x)))
+
+
+@cache
+def _of_x(fn: str) -> Expr:
+    return FUNCTIONS[fn].scalar(X)
 
 
 def _evaluated(e: Expr, at: Mapping[Expr, fmpq]) -> fmpq:
-    known = {name: Fraction(int(x.p), int(x.q)) if is_fraction(x) else ball_of(x) for name, x in at.items()}
+    known = {name: _known(x) for name, x in at.items()}
+    return _found(lambda: evaluate(e, lambda name: known[name]))
+
+
+def _known(x: fmpq) -> Value:
+    return Fraction(int(x.p), int(x.q)) if is_fraction(x) else ball_of(x)
+
+
+def _found(value: Callable[[], Value]) -> fmpq:
     try:
-        found = evaluate(e, lambda name: known[name])
+        found = value()
     except NoValueError as error:
         raise NotReadError(str(error)) from error
     return fmpq(found.numerator, found.denominator) if isinstance(found, Fraction) else in_ball(found)

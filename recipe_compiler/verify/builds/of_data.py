@@ -26,6 +26,7 @@ from recipe_compiler.verify.builds.cases import Sample
 from recipe_compiler.verify.builds.covariances import by_covariance
 from recipe_compiler.verify.builds.locations import EqualDataError
 from recipe_compiler.verify.builds.logarithms import with_logarithms
+from recipe_compiler.verify.builds.part_of_data import Rest, numbers_of, part_of, rest_of
 from recipe_compiler.verify.builds.processes import by_process
 from recipe_compiler.verify.builds.proper_prior import by_prior_and_data
 from recipe_compiler.verify.builds.target import lies_in_supports
@@ -68,9 +69,10 @@ def as_declared(build: Build, found: Answer) -> Answer:
     declared = any(datum.values or datum.kinds != (Kind.REAL,) for datum in target.declarations.data)
     if not declared or not isinstance(observed, Observed):
         return found
+    looked_at = observed if numbers_of(observed) <= MANY else part_of(observed)
     try:
         with flint.ctx.workprec(BITS):
-            _as_written(build, target, observed)
+            _as_written(build, target, observed if looked_at is None else looked_at)
     except NotReadError as error:
         reason = f"proved of data as they are declared, and those of {observed.file} are not shown to be: {error}"
         return replace(found, decision=Undecided((reason,)))
@@ -83,11 +85,31 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
         return general
     if not isinstance(build.observed, Observed):
         return _more(general, (build.observed,) if build.observed else ())
-    held = _decided(build, general, build.observed, DOUBLES)
+    if (shown := _shown_by_part(build, general, build.observed)) is not None:
+        return shown
+    if (numbers := numbers_of(build.observed)) > MANY:
+        why = "of some of them, evenly spaced, it is not shown"
+        return _more(general, (f"{numbers:,} numbers of its data: {MANY:,} are looked at, and {why}",))
+    return _decided_twice(build, general, build.observed)
+
+
+def _shown_by_part(build: Build, general: Answer, observed: Observed) -> Answer | None:
+    """Return the proof that some of many data are enough for; None where they are not."""
+    part = part_of(observed)
+    rest = None if part is None else rest_of(build, standard(build.target), part)
+    if part is None or rest is None:
+        return None
+    found = _decided_twice(build, general, part, rest)
+    return found if isinstance(found.decision, Proved) else None
+
+
+def _decided_twice(build: Build, general: Answer, observed: Observed, rest: Rest | None = None) -> Answer:
+    """Return what data decide as doubles and as they are written; what is open where these differ."""
+    held = _decided(build, general, observed, DOUBLES, rest)
     if isinstance(held.decision, Undecided) or held.decision is general.decision:
         return held
     with flint.ctx.workprec(BITS):
-        again = _decided(build, general, build.observed, AS_WRITTEN)
+        again = _decided(build, general, observed, AS_WRITTEN, rest)
     if type(again.decision) is type(held.decision):
         return held
     why = again.decision.tried[-1:] if isinstance(again.decision, Undecided) else (again.decision.by,)
@@ -95,8 +117,8 @@ def decided_by_data(build: Build, general: Answer) -> Answer:
     return _more(left, (f"{BY_ROUNDING}: {', '.join(why)}",))
 
 
-def _decided(build: Build, general: Answer, observed: Observed, read_as: Reading) -> Answer:
-    """Return what the data decide that the numbers of a build are read as."""
+def _decided(build: Build, general: Answer, observed: Observed, read_as: Reading, rest: Rest | None) -> Answer:
+    """Return what the data decide that the numbers of a build are read as; of a part what counting its powers shows."""
     target = standard(build.target)
     try:
         sample = Sample(_known(build, target, observed, read_as), observed.rows)
@@ -104,9 +126,11 @@ def _decided(build: Build, general: Answer, observed: Observed, read_as: Reading
         return _more(general, (f"at its data: {error}",))
     reasons: tuple[str, ...] = ()
     if not build.target.recursion and not constrained(target):
-        counted, reasons = _by_counting(build, target, sample, observed)
+        counted, reasons = _by_counting(build, target, sample, observed, rest)
         if counted is not None:
             return replace(general, decision=counted, for_d="all", checked_at=())
+    if rest is not None:
+        return _more(general, reasons)
     try:
         kept = _kept(build.target, sample)
     except (EqualDataError, NotReadError) as error:
@@ -131,23 +155,23 @@ def _kept(target: Target, sample: Sample) -> tuple[Proved, tuple[str, ...]] | No
 
 
 def _by_counting(
-    build: Build, target: Target, sample: Sample, observed: Observed
+    build: Build, target: Target, sample: Sample, observed: Observed, rest: Rest | None
 ) -> tuple[Proved | Refuted | None, tuple[str, ...]]:
     """Return what power counting decides; else why it does not."""
     narrower = bool(target.declarations.assume) or not lies_in_supports(build.target)
     reasons: list[str] = []
     try:
-        for parts, is_all, own in _ways(target, sample):
+        for way in _ways(target, sample, rest):
             try:
-                found = decide(energy_of(parts, own.known))
+                found = decide(energy_of(way.parts, way.sample.known))
             except NotReadError as error:
                 reasons.append(f"at its data: {error}")
                 continue
             match found:
                 case Shown(facts):
-                    given = (_said(observed, facts),) if is_all or own is not sample else ()
+                    given = (_said(observed, facts),) if way.rests_on_data else ()
                     return Proved(METHOD, given, tuple(_certificates(facts))), ()
-                case Infinite(by, witness) if is_all and not narrower:
+                case Infinite(by, witness) if way.is_all and not narrower:
                     return Refuted(by, witness), ()
                 case Infinite(by, witness):
                     reasons += [f"{by}: {', '.join(f'{k} {v}' for k, v in witness)}"]
@@ -160,7 +184,11 @@ def _by_counting(
 
 def _said(observed: Observed, facts: tuple[Fact, ...]) -> str:
     """Return what the data show, as what is given."""
-    return f"the {observed.rows} data of {observed.file}: {', '.join(fact.words for fact in facts)}"
+    words = ", ".join(fact.words for fact in facts)
+    if observed.of is None:
+        return f"the {observed.rows} data of {observed.file}: {words}"
+    others = "the likelihood of each of the others is bounded by its law"
+    return f"{observed.rows} of the {observed.of.rows} data of {observed.file}, evenly spaced: {words}; {others}"
 
 
 SAMPLED, SIZE = 24, 2
@@ -182,12 +210,12 @@ def asked_of_data(target: Target) -> tuple[str, ...]:
     ones = {p.name: _one(p.shape, known) for p in own.declarations.parameters}
     known = replace(known, data=data, parameters=ones)
     sample = Sample(known, SAMPLED)
-    for parts, is_all, own_sample in () if constrained(own) else _tried(own, sample):
+    for way in () if constrained(own) else _tried(own, sample):
         try:
-            found = decide(energy_of(parts, own_sample.known))
+            found = decide(energy_of(way.parts, way.sample.known))
         except NotReadError:
             continue
-        if isinstance(found, Shown) and (is_all or own_sample.known is not known):
+        if isinstance(found, Shown) and way.rests_on_data:
             asked = ", ".join(dict.fromkeys(fact.asks for fact in found.facts))
             return (f"the data of a build would decide it: {asked}",) if asked else ()
     return _asked_beside_prior(target, own, sample, rng)
@@ -206,7 +234,7 @@ def _asked_beside_prior(target: Target, own: Target, sample: Sample, rng: Random
     return (f"the data of a build would decide it: {', '.join(kept[1])}",) if kept is not None and kept[1] else ()
 
 
-def _tried(own: Target, sample: Sample) -> Iterator[tuple[list[tuple[Value, int]], bool, Sample]]:
+def _tried(own: Target, sample: Sample) -> Iterator["_Way"]:
     try:
         yield from _ways(own, sample)
     except NotReadError:
@@ -245,33 +273,46 @@ def _certificates(facts: tuple[Fact, ...]) -> Iterator[tuple[str, str]]:
         yield fact.words, f"{fact.method}: {fact.certificate}" if fact.certificate else fact.method
 
 
-def _ways(target: Target, sample: Sample) -> Iterator[tuple[list[tuple[Value, int]], bool, Sample]]:
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """An energy to be decided: if its integral is finite, so is that of the posterior."""
+
+    parts: list[tuple[Value, int]]
+    """Values whose sum it is, each with the number of data that it is summed over."""
+    sample: Sample
+    rests_on_data: bool = True
+    is_all: bool = False
+    """Whether it is the energy of the posterior: what is infinite without a part of it need not be so."""
+
+
+def _ways(target: Target, sample: Sample, rest: Rest | None = None) -> Iterator[_Way]:
     """Yield the energy; with products in it as coordinates; that of the prior alone where the likelihood only helps.
 
-    Each with whether it is all of the energy: what is infinite without a part of it need not be so. Then with additive
-    numbers in the place of logarithms, which show nothing infinite either.
+    Then with additive numbers in the place of logarithms, which show nothing infinite, and neither do some of the data
+    with what the likelihood of the others is at most.
 
     Raises:
         NotReadError: a formula is not read.
     """
-    yield from ((parts, is_all, sample) for parts, is_all in _ways_as_written(target, sample))
+    yield from (_Way(parts, sample, is_all=rest is None) for parts in _ways_as_written(target, sample, rest))
     if target.log_likelihood is not None and bounded_above(target.log_likelihood, target.declarations):
-        yield list(_energies(replace(target, log_likelihood=None), sample.known, 1)), False, sample
+        prior = replace(target, log_likelihood=None)
+        yield _Way(list(_energies(prior, sample.known, 1, None)), sample, rests_on_data=False)
     logarithms = with_logarithms(target, sample)
     if logarithms is not None:
-        yield from ((parts, False, logarithms[1]) for parts, _ in _ways_as_written(*logarithms))
+        yield from (_Way(parts, logarithms[1]) for parts in _ways_as_written(*logarithms, rest))
 
 
-def _ways_as_written(target: Target, sample: Sample) -> Iterator[tuple[list[tuple[Value, int]], bool]]:
-    whole = list(_energies(target, sample.known, sample.rows))
-    yield whole, True
+def _ways_as_written(target: Target, sample: Sample, rest: Rest | None) -> Iterator[list[tuple[Value, int]]]:
+    whole = list(_energies(target, sample.known, sample.rows, rest))
+    yield whole
     centred = multiplied((value for value, _ in whole), sample.known)
     if centred:
         known = replace(sample.known, divided=centred)
-        yield [*_energies(target, known, sample.rows), (jacobian(centred), 1)], True
+        yield [*_energies(target, known, sample.rows, rest), (jacobian(centred), 1)]
 
 
-def _energies(target: Target, known: Known, rows: int) -> Iterator[tuple[Value, int]]:
+def _energies(target: Target, known: Known, rows: int, rest: Rest | None) -> Iterator[tuple[Value, int]]:
     """Yield the energies of the formulas of a target, each with the number of data that it is summed over."""
     if target.potential is not None:
         yield read(target.potential, known), 1
@@ -279,6 +320,8 @@ def _energies(target: Target, known: Known, rows: int) -> Iterator[tuple[Value, 
         yield scaled(read(target.log_prior, known), fmpq(-1)), 1
     if target.log_likelihood is not None:
         yield scaled(read(target.log_likelihood, known), fmpq(-1)), rows
+    if rest is not None:
+        yield scaled(read(rest.log_g, known), fmpq(-1)), rest.count
 
 
 def _known(build: Build, target: Target, observed: Observed, read_as: Reading) -> Known:
@@ -345,7 +388,8 @@ def _as_written(build: Build, target: Target, observed: Observed) -> dict[str, E
     """
     if build.data is None or not observed.columns:
         return _fields(build, target, observed, lambda _, array: tuple(map(decimals, array)))
-    columns = columns_as_written(build.data, dict(observed.columns))
+    whole = dict(observed.of.columns) if observed.of is not None else None
+    columns = columns_as_written(build.data, dict(observed.columns), whole)
 
     def entries(datum: Datum, array: "NDArray[Any]") -> tuple[Column, ...]:
         places = datum.is_index or datum.name in dict(columns.file.indicators)

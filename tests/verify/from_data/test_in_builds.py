@@ -114,11 +114,18 @@ def test_a_target_says_what_its_data_are_to_show(tmp_path: Path) -> None:
     assert f"the data of a build would decide it: {asked}" in found.tried
 
 
-def test_large_arrays_are_left_to_the_run(tmp_path: Path) -> None:
+def test_what_is_larger_than_is_read_before_a_run_is_left_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(0)
     np.save(tmp_path / "x.npy", rng.normal(size=(150_000, 2)))
     np.save(tmp_path / "y.npy", rng.normal(size=150_000))
-    own = observed(build(tmp_path, data="{arrays: {x: x.npy, y: y.npy}}"))
+    large = build(tmp_path, data="{arrays: {x: x.npy, y: y.npy}}")
+    found = decided(large)
+    assert isinstance(found, Proved)
+    assert any("6666 of the 150000 data of x.npy, evenly spaced" in fact for fact in found.given)
+    monkeypatch.setattr("recipe_compiler.run.observed.MOST", 250_000)
+    own = observed(large)
     assert isinstance(own, Build)
     assert own.observed == "x.npy is large, and known when a run begins"
     found = decided(own)
