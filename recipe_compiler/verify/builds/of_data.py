@@ -169,7 +169,8 @@ def _by_counting(
                 continue
             match found:
                 case Shown(facts):
-                    given = (_said(observed, facts),) if way.rests_on_data else ()
+                    beside = () if rest is None else rest.given
+                    given = (*beside, _said(observed, facts)) if way.rests_on_data else ()
                     return Proved(METHOD, given, tuple(_certificates(facts))), ()
                 case Infinite(by, witness) if way.is_all and not narrower:
                     return Refuted(by, witness), ()

@@ -19,8 +19,11 @@ from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.density_terms import at_most, log_density
 from recipe_compiler.formula.expression import Add, Formula
 from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Observed, StatedDensity, Target
+from recipe_compiler.verdict import Proved
+from recipe_compiler.verify.builds.target import defined
 from recipe_compiler.verify.from_data.terms import MANY
 from recipe_compiler.verify.integrability.bounded import bounded_above
 
@@ -36,6 +39,8 @@ class Rest:
 
     log_g: Formula
     count: int
+    given: tuple[str, ...]
+    """What it rests on: `y <= n` of data, and of parameters."""
 
 
 def numbers_of(observed: Observed) -> int:
@@ -63,10 +68,15 @@ def rest_of(build: Build, target: Target, part: Observed) -> Rest | None:
         target: of the blocks as they are declared, or as distances to their bounds.
         part: the data that are looked at.
     """
-    if part.of is None or target.recursion or target.log_likelihood is None or _rests_on_made_kinds(build, target):
+    if part.of is None or target.recursion or target.log_likelihood is None:
+        return None
+    shown = defined(build.target).decision  # data are in the supports, and scales positive
+    if _rests_on_made_kinds(build, target) or not isinstance(shown, Proved):
         return None
     log_g = _most(target)
-    return None if log_g is None else Rest(log_g, part.of.rows - part.rows)
+    assumed = (text(condition) for condition in target.declarations.assume)
+    given = tuple(sorted({*shown.given, *assumed}))
+    return None if log_g is None else Rest(log_g, part.of.rows - part.rows, given)
 
 
 def _rests_on_made_kinds(build: Build, target: Target) -> bool:

@@ -109,6 +109,16 @@ def test_a_bounded_likelihood_needs_what_some_of_its_data_show(likelihood: str, 
     assert isinstance(decided(own), Proved)
 
 
+def test_what_a_bound_asks_of_data_is_given(tmp_path: Path) -> None:
+    """At y > n the formula of a binomial law is no law: y eta - n softplus(eta) grows."""
+    rows = table()
+    rows[:, 2] = np.random.default_rng(1).integers(0, 3, len(rows))
+    found = decided(build(tmp_path, rows, "binomial_logit(y, 2, x @ beta)", state="beta: {shape: p}"))
+    assert isinstance(found, Proved)
+    assert is_by_part(found)
+    assert "y <= 2" in found.given
+
+
 def test_classes_that_a_direction_separates_are_separated_in_every_part(tmp_path: Path) -> None:
     rows = table()
     rows[:, 2] = rows[:, 0] > 0
