@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,13 @@ RETURN_A_COPY = "which the next call may overwrite: return a copy"
 
 class KeptElsewhereError(BaseException):
     """Something that was returned or given is kept by the file, changed by a later call, or keeps something itself."""
+
+
+class Reached(KeptState):
+    """One look at what names lead to, of which no text is asked for."""
+
+    def _module(self, obj: ModuleType) -> Iterator[str]:
+        return super()._module(obj) if self._is_own(getattr(obj, "__file__", None) or "") else iter(())
 
 
 class Handed:
@@ -39,11 +47,11 @@ class Handed:
         Raises:
             KeptElsewhereError: the file keeps some of it.
         """
-        own = [*_changeable(KeptState(file), values)]
+        own = [*_changeable(Reached(file), values)]
         for name, value in names.items():
             if is_pythons(name) or name in replaced:
                 continue
-            kept = [*_changeable(KeptState(file), [value])]
+            kept = [*_changeable(Reached(file), [value])]
             if any(_is_shared(one, other) for one in own for other in kept):
                 raise KeptElsewhereError(
                     f"it returns, or is given, an array that the file keeps in {name}, {RETURN_A_COPY}"
@@ -65,7 +73,7 @@ def refuse_changed(before: Iterable[tuple[np.ndarray, bytes]], given: Iterable[o
             )
 
 
-def _changeable(look: KeptState, values: Iterable[object]) -> Iterator[object]:
+def _changeable(look: Reached, values: Iterable[object]) -> Iterator[object]:
     """Yield the arrays and containers that values lead to, and what shows attributes of its own."""
     for value in values:
         look.text(value)

@@ -92,6 +92,9 @@ class KeptState:
             yield followed
             return
         yield from self._beside(obj)
+        if issubclass(type(obj), OF_C):  # most of what is met
+            yield str(id(obj))
+            return
         match obj:
             case list() | tuple() | deque():
                 yield from (self.text(item) for item in obj)
@@ -124,8 +127,6 @@ class KeptState:
                 yield from (self.text(part) for part in (obj.func, obj.args, obj.keywords))
             case property() | staticmethod() | classmethod():
                 yield from (self.text(getattr(obj, part, None)) for part in ("fget", "fset", "__func__"))
-            case _ if isinstance(obj, OF_C):
-                yield str(id(obj))
             case _ if isinstance(obj, CACHED):
                 yield from self._cached(obj)
             case _:
