@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -66,14 +67,36 @@ ENDS = {"commands/clean_exit.py", "commands/outputs.py"}
 """Where the streams themselves are looked after."""
 
 
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the rules ask of a file; its syntax tree, which is large, is not kept."""
+
+    statements: int
+    imports: tuple[tuple[int, str], ...]
+    """Line and module, for each import of this package."""
+    prints: tuple[str, ...]
+    evaluations: tuple[str, ...]
+
+
 @cache
-def sources() -> Mapping[str, ast.Module]:
-    """Return the syntax tree of every file of the package, parsed once for all rules."""
-    return {
-        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in sorted(PACKAGE.rglob("*.py"))
-        if PACKAGE / "catalogue" not in path.parents  # documents and data, and what made these
-    }
+def paths() -> Mapping[str, Path]:
+    """Return the files of the package, but for documents and data and what made these."""
+    found = (path for path in sorted(PACKAGE.rglob("*.py")) if PACKAGE / "catalogue" not in path.parents)
+    return {path.relative_to(PACKAGE).as_posix(): path for path in found}
+
+
+@cache
+def sources() -> Mapping[str, Read]:
+    """Return what every file of the package holds, parsed and walked through once for all rules."""
+    return {file: read(file, path.read_text(encoding="utf-8")) for file, path in paths().items()}
+
+
+def read(file: str, text: str) -> Read:
+    """Return what a text holds as a file of the package."""
+    tree = ast.parse(text)
+    nodes = [*ast.walk(tree)]
+    imported, printed, evaluated = imports(nodes), prints(file, nodes), evaluations(file, nodes)
+    return Read(len(tree.body), tuple(imported), tuple(printed), tuple(evaluated))
 
 
 def module(file: str) -> str:
@@ -94,12 +117,12 @@ def is_package(file: str) -> bool:
 
 @cache
 def modules() -> frozenset[str]:
-    return frozenset(module(file) for file in sources() if not is_package(file))
+    return frozenset(module(file) for file in paths() if not is_package(file))
 
 
-def imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def imports(nodes: list[ast.AST]) -> Iterator[tuple[int, str]]:
     """Yield line and module for each import of this package, wherever in the file it stands."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Import(names=names):
                 named = [alias.name for alias in names]
@@ -117,12 +140,12 @@ def imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, next((m for m in longest if m in modules()), "/".join(parts[:1]) or "__init__")
 
 
-def climbs(file: str, tree: ast.Module) -> list[str]:
+def climbs(file: str, own: Read) -> list[str]:
     """Imports that do not go down, and imports of something no layer knows."""
     here = room(file)
     return [
         f"{file}:{line} imports {there}"
-        for line, there in imports(tree)
+        for line, there in own.imports
         if (here, there) != (COPIED, RELATIVE)
         if (other := room(there)) not in LAYER
         or (other != here and LAYER[other] >= LAYER[here] and LAYER[here] not in OPEN_LAYERS)
@@ -149,8 +172,8 @@ def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
 def imported_modules() -> dict[str, set[str]]:
     """Return for each module of the package those that it imports."""
     return {
-        module(file): {there for _, there in imports(tree) if there != module(file)}
-        for file, tree in sources().items()
+        module(file): {there for _, there in own.imports if there != module(file)}
+        for file, own in sources().items()
         if not is_package(file)
     }
 
@@ -163,20 +186,20 @@ def imported_rooms() -> dict[str, set[str]]:
     return folders
 
 
-def prints(file: str, tree: ast.Module) -> list[str]:
+def prints(file: str, nodes: list[ast.AST]) -> list[str]:
     """Where a file writes to the terminal."""
     names = {"print", "stdout", "stderr", "Console"}
     return [
         f"{file}:{node.lineno}"
-        for node in ast.walk(tree)
+        for node in nodes
         if (isinstance(node, ast.Name) and node.id in names) or (isinstance(node, ast.Attribute) and node.attr in names)
     ]
 
 
-def evaluations(file: str, tree: ast.Module) -> list[str]:
+def evaluations(file: str, nodes: list[ast.AST]) -> list[str]:
     """Where a file could evaluate text: builtins called by name, and SymPy's parsers however they are reached."""
     found: list[str] = []
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Call(func=ast.Name(id=name)) if name in EVALUATORS:
                 found.append(f"{file}:{node.lineno} {name}")
@@ -190,16 +213,16 @@ def evaluations(file: str, tree: ast.Module) -> list[str]:
 
 
 def test_every_room_of_the_package_has_a_layer() -> None:
-    rooms = {room(file) for file in sources() if not is_package(file)}
+    rooms = {room(file) for file in paths() if not is_package(file)}
     assert sorted(rooms ^ LAYER.keys()) == []
 
 
 def test_packages_hold_a_sentence_and_no_code() -> None:
-    assert [file for file, tree in sources().items() if is_package(file) and len(tree.body) != 1] == []
+    assert [file for file, own in sources().items() if is_package(file) and own.statements != 1] == []
 
 
 def test_imports_go_down_the_layers_only() -> None:
-    assert [fault for file, tree in sources().items() for fault in climbs(file, tree)] == []
+    assert [fault for file, own in sources().items() for fault in climbs(file, own)] == []
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
@@ -211,9 +234,9 @@ def test_no_room_imports_itself_by_way_of_others() -> None:
 
 
 def test_the_second_engine_knows_nothing_of_the_first() -> None:
-    engine = {file: tree for file, tree in sources().items() if file.startswith("algebra/")}
+    engine = {file: own for file, own in sources().items() if file.startswith("algebra/")}
     assert "algebra/scalars/entries.py" in engine
-    theirs = [(file, room(there)) for file, tree in engine.items() for _, there in imports(tree)]
+    theirs = [(file, room(there)) for file, own in engine.items() for _, there in own.imports]
     assert [(file, there) for file, there in theirs if there in {"tensor", "derive"}] == []
 
 
@@ -227,16 +250,16 @@ def test_only_the_command_line_prints() -> None:
     # a progress bar goes to stderr, and only when the command line, or a caller of an emitted `sample`, asks for it
     of_files = {"emit/support/chains.py"}
     allowed = {"cli.py", "display.py", "__main__.py", "run/progress.py", "recheck.py", *ENDS, *of_files}
-    assert [place for file, tree in sources().items() if file not in allowed for place in prints(file, tree)] == []
+    assert [place for file, own in sources().items() if file not in allowed for place in own.prints] == []
 
 
 def test_nothing_evaluates_text() -> None:
-    closed = {file: tree for file, tree in sources().items() if file not in ENTRY_POINTS}
-    assert [place for file, tree in closed.items() for place in evaluations(file, tree)] == []
+    closed = {file: own for file, own in sources().items() if file not in ENTRY_POINTS}
+    assert [place for own in closed.values() for place in own.evaluations] == []
 
 
 def test_the_entry_points_of_code_are_in_use() -> None:
-    assert [file for file in sorted(ENTRY_POINTS) if not evaluations(file, sources()[file])] == []
+    assert [file for file in sorted(ENTRY_POINTS) if not sources()[file].evaluations] == []
 
 
 @pytest.mark.parametrize(
@@ -255,12 +278,12 @@ def test_the_entry_points_of_code_are_in_use() -> None:
     ],
 )
 def test_a_climbing_import_is_found(file: str, text: str) -> None:
-    assert len(climbs(file, ast.parse(text))) == 1
+    assert len(climbs(file, read(file, text))) == 1
 
 
 def test_an_import_that_goes_down_is_not_a_fault() -> None:
     text = "from recipe_compiler.emit.module import Module\nfrom recipe_compiler.errors import X"
-    assert climbs("run/sample.py", ast.parse(text)) == []
+    assert climbs("run/sample.py", read("run/sample.py", text)) == []
 
 
 def test_a_cycle_is_found() -> None:
@@ -278,7 +301,7 @@ def test_a_cycle_put_into_the_package_is_found() -> None:
 
 @pytest.mark.parametrize("text", ["print(1)", "import sys\nsys.stdout.write('a')", "Console()"])
 def test_a_print_is_found(text: str) -> None:
-    assert len(prints("run/sample.py", ast.parse(text))) == 1
+    assert len(read("run/sample.py", text).prints) == 1
 
 
 @pytest.mark.parametrize(
@@ -286,4 +309,4 @@ def test_a_print_is_found(text: str) -> None:
     ["eval('1')", "exec('1')", "import sympy\nsympy.sympify('x')", "from sympy import parse_expr", "__import__('os')"],
 )
 def test_an_evaluation_is_found(text: str) -> None:
-    assert len(evaluations("formula/syntax.py", ast.parse(text))) == 1
+    assert len(read("formula/syntax.py", text).evaluations) == 1
