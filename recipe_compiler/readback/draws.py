@@ -6,7 +6,7 @@ standard normals into a normal vector are read by themselves, at rational number
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from recipe_compiler.readback.noise import noise_of, without_noise
 from recipe_compiler.readback.point import equal, vanishes
 from recipe_compiler.readback.propagators import matrices_of
 from recipe_compiler.readback.step import joined_shape, prepared
-from recipe_compiler.tensor.scalars import Scalar
+from recipe_compiler.tensor.scalars import Scalar, Sums
 
 MOST_PLACES = 3
 """Places of a row, from the first on, with which a draw of a discrete block is read."""
@@ -183,8 +183,9 @@ def check_draws(module: Module, here: Names) -> None:
 
 def _check_places(module: Module, here: Names, procedure: Procedure, move: Draw) -> None:
     """Check a draw of a discrete block with each place drawn in each row; of many places with the first of them."""
+    known = Known()
     for first in range(min(length(move.drawn.shape.sizes[-1], here.sizes), MOST_PLACES)):
-        _Reading.of(module, here, procedure, move, (), first).check()
+        replace(_Reading.of(module, here, procedure, move, (), first), known=known).check()
 
 
 def _check_batches(module: Module, here: Names, procedure: Procedure, move: Draw) -> None:
@@ -218,6 +219,17 @@ def read_sums(module: Module, here: Names, reader: Reader, given: Mapping[str, A
 
 
 @dataclass(slots=True)
+class Known:
+    """Parameters of a law as its Program states them, by place and entry, and the sums in them: kept between readings.
+
+    They are functions of the state before, whatever is drawn.
+    """
+
+    stated: dict[tuple[int, tuple[int, ...]], Scalar] = field(default_factory=dict[tuple[int, tuple[int, ...]], Scalar])
+    sums: Sums = field(default_factory=Sums)
+
+
+@dataclass(slots=True)
 class _Reading:
     """One draw as it was read."""
 
@@ -234,6 +246,7 @@ class _Reading:
     """The rows of the minibatch that it was given."""
     told: list[Scalar]
     """What it tells beside what is drawn."""
+    known: Known = field(default_factory=Known)
 
     @classmethod
     def of(
@@ -290,8 +303,11 @@ class _Reading:
             return self.shape(
                 at[0], self.batch, sp.Rational(length(self.move.count or 0, self.here.sizes), len(self.batch))
             )
-        tensor = self.move.parameters[place]
-        return stated_value(tensor, self.here, at if tensor.free else (), 0, {})
+        tensor, stated = self.move.parameters[place], self.known.stated
+        at = at if tensor.free else ()
+        if (place, at) not in stated:
+            stated[place, at] = stated_value(tensor, self.here, at, 0, self.known.sums)
+        return stated[place, at]
 
     def shape(self, k: int, rows: Sequence[int], scale: Scalar) -> Scalar:
         """Return the first parameter of entry k: what holds no data, and `scale` times what some rows add."""

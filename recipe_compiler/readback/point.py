@@ -4,6 +4,7 @@ What was read is what is stated, or the text is not written.
 """
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import mpmath
@@ -41,6 +42,9 @@ Values = dict[str, list[Scalar]]
 DIGITS = 60
 """Digits in which numbers with roots and exponentials are compared at a point."""
 
+COMPARED = 2**12
+"""Pairs that are remembered: a draw compares what it shares between rows, places and readings again and again."""
+
 GUARD = 20
 """Digits more than those, in which factors are computed."""
 
@@ -64,13 +68,22 @@ def equal(read: Scalar, stated: Scalar, what: str, here: Names) -> None:
         CompilerError: they differ.
         ReadBackError: it is not decided whether they do.
     """
-    difference = read - stated
-    at_point = here.at_point and not difference.free_symbols  # what calls of a cycle give stays a symbol there
-    if difference == 0 or (vanishes(difference) if at_point else is_zero(difference)):
+    agree = _agree(read, stated, at_point=here.at_point)
+    if agree:
         return
-    if not at_point and seems_zero(difference):
+    if agree is None:
         raise ReadBackError(f"{what} was not shown to be that of its Program{at_sizes(here.sizes)}")
     raise CompilerError(f"the emitted text was read back and differs from its Program in {what}{at_sizes(here.sizes)}")
+
+
+@lru_cache(maxsize=COMPARED)
+def _agree(read: Scalar, stated: Scalar, *, at_point: bool) -> bool | None:
+    """Whether two expressions are the same, as `equal` has it; None where that is not decided."""
+    difference = read - stated
+    at_point = at_point and not difference.free_symbols  # what calls of a cycle give stays a symbol there
+    if difference == 0 or (vanishes(difference) if at_point else is_zero(difference)):
+        return True
+    return None if not at_point and seems_zero(difference) else False
 
 
 def at_sizes(sizes: Sizes) -> str:
