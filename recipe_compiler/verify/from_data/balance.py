@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 from flint import fmpq
-from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, csr_matrix
 
 from recipe_compiler.verify.from_data.energy import Form, Piece
+from recipe_compiler.verify.from_data.linear_programme import minimum
 from recipe_compiler.verify.from_data.ranks import rank_of, solved
 
 LEAST = 1e-3
@@ -118,10 +118,10 @@ def _proposed(
     upper = coo_matrix(tuple(_ranges(slots, pieces)), shape=(2 * n + m, n + m + 1))
     right = np.array([float(x) for x in linear[:-1]]) / scale
     equal = np.hstack([(A / scale).T, np.zeros((width, m)), right[:, None]])
-    found = linprog(
+    found = minimum(
         np.concatenate([np.zeros(n), -np.ones(m), [0.0]]), A_ub=csr_matrix(upper), b_ub=np.zeros(2 * n + m),
         A_eq=csr_matrix(equal), b_eq=np.zeros(width),
-        bounds=[(None, None)] * n + [(0.0, 1.0)] * m + [(1.0, LONGEST)], method="highs",
+        bounds=[(None, None)] * n + [(0.0, 1.0)] * m + [(1.0, LONGEST)],
     )  # fmt: skip
     if found.x is None or not found.success:
         return None

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 from flint import fmpq
-from scipy.optimize import linprog
 
 from recipe_compiler.verify.from_data.energy import Form, Piece
+from recipe_compiler.verify.from_data.linear_programme import minimum
 
 ZERO = fmpq(0)
 
@@ -82,10 +82,10 @@ def _proposed(
                 upper.append(other)
     total = np.ones(width + m)
     total[:width] = [float(x) / s for x, s in zip(linear, scale, strict=False)]
-    answer = linprog(
+    answer = minimum(
         np.concatenate([-objective, np.zeros(m)]), A_ub=np.array([*upper, total]), b_ub=np.zeros(len(upper) + 1),
         A_eq=np.array(equal) if equal else None, b_eq=np.zeros(len(equal)) if equal else None,
-        bounds=[(-1.0, 1.0)] * width + [(0.0, None)] * m, method="highs",
+        bounds=[(-1.0, 1.0)] * width + [(0.0, None)] * m,
     )  # fmt: skip
     return None if answer.x is None else answer.x[:width]
 

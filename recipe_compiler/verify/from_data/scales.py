@@ -19,10 +19,10 @@ from itertools import permutations, product
 
 import numpy as np
 from flint import fmpq
-from scipy.optimize import linprog
 
 from recipe_compiler.verify.from_data.energy import Energy, Form, Group, Own
 from recipe_compiler.verify.from_data.fitted import most_left_over
+from recipe_compiler.verify.from_data.linear_programme import minimum
 from recipe_compiler.verify.from_data.ranks import inconsistent_sets, is_consistent, rank_of
 from recipe_compiler.verify.from_data.values import Coordinate, NotReadError
 
@@ -187,9 +187,9 @@ def _proposed(
     A = np.array([[-float(columns[k][v]) for k in range(n)] + [1.0] for v in range(m)])
     sums = np.array([[1.0] * vertices + [0.0] * (n - vertices) + [0.0]])
     bounds = [(0.0, None if top is None else float(top)) for top in tops]
-    answer = linprog(
+    answer = minimum(
         [0.0] * n + [-1.0], A_ub=A, b_ub=[float(x) for x in fixed], A_eq=sums, b_eq=[1.0],
-        bounds=[*bounds, (None, 1.0)], method="highs",
+        bounds=[*bounds, (None, 1.0)],
     )  # fmt: skip
     if answer.x is None or not answer.success:
         return None
