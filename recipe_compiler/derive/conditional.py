@@ -2,21 +2,21 @@
 
 A block b has the law exp(-E) given all others if and only if this is zero: U - E is then free of b, on a domain that is
 connected. Of shares that add up to 1 it has to be zero along the simplex only: d(U - E)/db_i - d(U - E)/db_j = 0 for
-all i and j. Of a discrete row, differences of U - E between its values take the place of the derivative.
+all i and j. Of a discrete block, differences of U - E between its values take the place of the derivative.
 """
 
-from recipe_compiler.derive.law_energies import energy, of_block, precision
-from recipe_compiler.derive.one_hot import at_place, reduced
+from recipe_compiler.derive.discrete import at_place, one_more, reduced, with_plain_logarithms
+from recipe_compiler.derive.law_energies import counted, energy, of_block, precision
 from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Add, Apply, Formula, Identity, MatMul, Multiply
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
-from recipe_compiler.spec.discrete import discrete_blocks, of_data
+from recipe_compiler.spec.discrete import of_data, one_hot_blocks
 from recipe_compiler.spec.laws import is_on_simplex, of_all_data
 from recipe_compiler.spec.model import Law, Target
 from recipe_compiler.spec.recursion import demand_apart
-from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 
@@ -77,7 +77,6 @@ def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> T
     c = calculus(declarations)
     slots = row_slots(block)
     slope = c.diff(U, Coordinate(block.name, slots))
-    discrete = discrete_blocks(declarations)
     if law.name == "N" and block.shape != SCALAR:
         m, cov = law.arguments
         P = precision(cov)
@@ -88,7 +87,7 @@ def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> T
     left = c.subtract(slope, own)
     if is_on_simplex(block):
         left = c.subtract(left, c.rename(left, {slots[0]: Index(slots[0].size, OTHER)}))
-    return c.settled(reduced(c, left, discrete, filter(is_on_simplex, declarations.blocks)))
+    return c.settled(_of_rows(c, left, declarations))
 
 
 def discrete_residual(target: Target, law: Law, block: Block) -> Tensor:
@@ -118,8 +117,40 @@ def discrete_residual(target: Target, law: Law, block: Block) -> Tensor:
     logits = convert(law.arguments[0], declarations, *row, place)
     left = c.add(energy, logits)
     difference = c.subtract(left, c.rename(left, {place: other}))
-    shares = filter(is_on_simplex, declarations.blocks)
-    return c.settled(reduced(c, difference, discrete_blocks(declarations), shares))
+    return c.settled(_of_rows(c, difference, declarations))
+
+
+def counts_residual(target: Target, law: Law, block: Block) -> Tensor:
+    """Return b exp(-V(z_n + 1) + V(z_n)) - a of a law of counts, p(z) ~ exp(-base(z)) (a/b)**z and V = U - base.
+
+    Zero iff the law is that of z given all others: the ratio of the probabilities of z_n + 1 and z_n is then that of
+    the law, for every z and n, and counts are independent of each other, as a and b are free of them. Of `Poisson(m)`
+    base is sum_n log z_n!, a = m and b = 1; of `Binomial(n, p)` it is that and sum log (n - z)!, a = p, b = 1 - p.
+    Worked: U = c - z log c + log z! has V(z + 1) - V(z) = -log c, so that the law is Poisson(c).
+
+    The free index of the result is n of a column.
+
+    Args:
+        target: with the block.
+        law: what is claimed.
+        block: of counts.
+
+    Raises:
+        ModelError: a count stands in an inverse, a determinant or a denominator.
+    """
+    declarations = of_all_data(target.declarations)
+    c, own = calculus(declarations), counted(law, block)
+    row = tuple(Index(size, "n") for size in block.shape.sizes)
+    V = c.settled(_of_rows(c, c.subtract(potential_of(target), convert(own.base, declarations)), declarations))
+    by_one = _of_rows(c, c.subtract(one_more(c, V, block, *row), V), declarations)
+    ratio = c.applied("exp", c.scale(with_plain_logarithms(c, by_one), -1))
+    above, below = (convert(formula, declarations, *row) for formula in (own.above, own.below))
+    return c.settled(_of_rows(c, c.subtract(c.multiply(below, ratio), above), declarations))
+
+
+def _of_rows(c: Calculus, tensor: Tensor, declarations: Declarations) -> Tensor:
+    """Return a tensor simplified by the relations of one-hot rows and of shares."""
+    return reduced(c, tensor, one_hot_blocks(declarations), filter(is_on_simplex, declarations.blocks))
 
 
 def pulled(m: Formula, cov: Formula, P: Formula, declarations: Declarations) -> Formula:

@@ -33,6 +33,8 @@ def energy(law: Law, block: Block) -> Formula:
         Dirichlet       -sum((alpha - 1) log b), and -(b' - 1) log(1 - sum(b)) where the last share is left out
         Uniform         0
         Categorical     -sum(logits b), b being one-hot
+        Poisson         log b! - b log(mean), log b! = loggamma(b + 1)
+        Binomial        log b! + log (n - b)! - b (log p - log(1 - p))
 
     Entry by entry, and summed over the entries, except for N and Dirichlet, which are laws of the whole block.
     """
@@ -98,6 +100,51 @@ def _categorical(x: Formula, logits: Formula) -> Formula:
     return _minus(_total(_times(logits, x)))
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A law of counts b, p(b) ~ exp(-base(b)) (above/below)**b: all but its base is seen in the ratio p(b + 1)/p(b)."""
+
+    base: Formula
+    """A scalar, free of the law's parameters but for the number of trials."""
+    above: Formula
+    below: Formula
+
+
+def counted(law: Law, block: Block) -> Counted:
+    """Return a law of counts by the ratio of consecutive probabilities, up to that of exp(-base) above/below.
+
+        Poisson     base log b!                     ratio mean
+        Binomial    base log b! + log (n - b)!      ratio p/(1 - p)
+
+    Entry by entry, the base summed over all entries.
+    """
+    return COUNTED[law.name](of_block(block), *law.arguments)
+
+
+def _as_poisson(x: Formula, mean: Formula) -> Counted:
+    return Counted(_sum(_log_factorial(x)), mean, _one(mean))
+
+
+def _as_binomial(x: Formula, n: Formula, p: Formula) -> Counted:
+    return Counted(_sum(_log_factorial(x), _log_factorial(minus(n, x))), p, minus(_one(p), p))
+
+
+COUNTED: Mapping[str, Callable[..., Counted]] = {"Poisson": _as_poisson, "Binomial": _as_binomial}
+
+
+def _energy_of_counts(own: Counted, x: Formula) -> Formula:
+    log_ratio = minus(_log(own.above), _log(own.below))
+    return build.add([own.base, _minus(_total(_times(x, log_ratio)))], SCALAR)
+
+
+def _poisson(x: Formula, mean: Formula) -> Formula:
+    return _energy_of_counts(_as_poisson(x, mean), x)
+
+
+def _binomial(x: Formula, n: Formula, p: Formula) -> Formula:
+    return _energy_of_counts(_as_binomial(x, n, p), x)
+
+
 def precision(cov: Formula) -> Formula:
     """Return inv(cov) of a covariance, n x n or a scalar, as a formula; P itself where it is written `inv(P)`."""
     match cov:
@@ -136,6 +183,10 @@ def _log(x: Formula) -> Formula:
     return Apply("log", (x,), x.shape)
 
 
+def _log_factorial(x: Formula) -> Formula:
+    return Apply("loggamma", (_plus(x, _one(x)),), x.shape)
+
+
 def _inverse(x: Formula) -> Formula:
     return build.power(x, build.MINUS_ONE, x.shape)
 
@@ -172,6 +223,10 @@ def _of_categorical(logits: Formula) -> tuple[Formula, ...]:
     return (logits,)
 
 
+def _of_binomial(n: Formula, p: Formula) -> tuple[Formula, ...]:
+    return (n, *_logs(p, minus(_one(p), p)))
+
+
 DENSITIES: Mapping[str, LawEnergy] = {
     "N": LawEnergy(_normal, _of_normal),
     "Gamma": LawEnergy(_gamma, _logs),
@@ -182,5 +237,7 @@ DENSITIES: Mapping[str, LawEnergy] = {
     "Uniform": LawEnergy(_uniform, _of_uniform),
     "Dirichlet": LawEnergy(_dirichlet, _logs),
     "Categorical": LawEnergy(_categorical, _of_categorical),
+    "Poisson": LawEnergy(_poisson, _logs),
+    "Binomial": LawEnergy(_binomial, _of_binomial),
 }
 """Every law of `spec.laws.FAMILIES` by its density."""

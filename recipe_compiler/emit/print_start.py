@@ -14,7 +14,7 @@ from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.declaration import Block, Domain
 from recipe_compiler.formula.expression import Add, Formula, FunctionAt
 from recipe_compiler.formula.shapes import DomainName, Size
-from recipe_compiler.spec.discrete import discrete_blocks
+from recipe_compiler.spec.discrete import discrete_blocks, is_counts
 from recipe_compiler.spec.model import Build, Transform
 
 
@@ -147,7 +147,7 @@ def _of_target(build: Build, name: str, by: Spelling) -> Iterator[str]:
 
 
 def _rows(blocks: tuple[Block, ...], name: str, by: Spelling) -> Iterator[str]:
-    """Yield the lines that put each row of a discrete block at a place that is drawn uniformly."""
+    """Yield the lines that put each row of one_hot at a place that is drawn uniformly, and counts at zero."""
     place = 0
     for block in blocks:
         sizes = [by.size(size) for size in block.sampled.shape.sizes]
@@ -158,6 +158,8 @@ def _rows(blocks: tuple[Block, ...], name: str, by: Spelling) -> Iterator[str]:
             rows, places = (sizes[0] if len(sizes) == 2 else "1"), sizes[-1]
             drawn = f"np.eye({places})[rng.integers({places}, size={rows})]"
             yield f"    {name}[{place}:{end}] = {drawn}.reshape(-1)"
+        if is_counts(block):
+            yield f"    {name}[{place}:{end}] = 0.0"
         place = end
 
 

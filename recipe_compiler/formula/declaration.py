@@ -12,7 +12,7 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape, Size
 class Domain:
     """The set in which every coordinate of a block lies.
 
-    `bounds` holds a and b of `interval(a, b)` and `circle(a, b)`.
+    `bounds` holds a and b of `interval(a, b)` and `circle(a, b)`, and n of `counts(n)`.
     """
 
     name: DomainName = DomainName.REAL

@@ -90,7 +90,12 @@ class DomainName(StrEnum):
     SIMPLEX = "simplex"
     ONE_HOT = "one_hot"
     """Rows with a one at one place and zeros elsewhere: a discrete block of a target, drawn by its law alone."""
+    COUNTS = "counts"
+    """Whole numbers 0, 1, 2, ..., or up to n of `counts(n)`: discrete as well."""
 
 
-WITHOUT_BOUNDARY = frozenset({DomainName.REAL, DomainName.CIRCLE, DomainName.ONE_HOT})
+DISCRETE = frozenset({DomainName.ONE_HOT, DomainName.COUNTS})
+"""Domains of blocks whose values can be counted: of targets alone."""
+
+WITHOUT_BOUNDARY = frozenset({DomainName.REAL, DomainName.CIRCLE, *DISCRETE})
 """Domains that no step leaves."""

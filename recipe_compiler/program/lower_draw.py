@@ -103,6 +103,8 @@ COMPUTED: Mapping[tuple[str, str], Computed] = {
     ("Beta", ""): Computed(("a", "b"), (("X", "_next_beta", (0, 1)),), lambda _, v: v[0]),
     ("Uniform", "logit"): Computed(("low", "high"), _UNIFORM, lambda _, v: _less(_log(v[0]), _log(_less(ONE, v[0])))),
     ("Uniform", ""): Computed(("low", "high"), _UNIFORM, lambda p, v: plus((p[0], Times((_less(p[1], p[0]), v[0]))))),
+    ("Poisson", ""): Computed(("mean",), (("count", "_next_poisson", (0,)),), lambda _, v: v[0]),
+    ("Binomial", ""): Computed(("n", "p"), (("count", "_next_binomial", (0, 1)),), lambda _, v: v[0]),
     ("CIR", ""): Computed(_MOVED, (("G", "_next_gamma_of_count", (0, 4)),), lambda p, v: Times((p[2], *v))),
     ("CIR", "log"): Computed(
         _MOVED, (("log_G", "_next_log_gamma_of_count", (0, 4)),), lambda p, v: plus((*v, _log(p[2])))

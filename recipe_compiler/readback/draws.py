@@ -53,6 +53,8 @@ VARIATES: Mapping[str, tuple[str, Callable[[Scalar], Scalar]]] = {
     "_next_exponential": ("Exponential", _itself),
     "_next_uniform": ("Uniform", _itself),
     "_next_normal": ("N", _itself),
+    "_next_poisson": ("Poisson", _itself),
+    "_next_binomial": ("Binomial", _itself),
     "_next_gamma_of_count": ("Gamma of count", _itself),
     "_next_log_gamma_of_count": ("Gamma of count", sp.log),
 }
@@ -90,6 +92,8 @@ MEANINGS: Mapping[tuple[str, str], _Meaning] = {
     ("Beta", "logit"): _Meaning((("Gamma", (0,)), ("Gamma", (1,))), lambda _, v: sp.log(v[0]) - sp.log(v[1])),
     ("Uniform", ""): _Meaning(_OF_UNIT, lambda p, v: p[0] + (p[1] - p[0]) * v[0]),
     ("Uniform", "logit"): _Meaning(_OF_UNIT, lambda _, v: _log_odds(v[0])),
+    ("Poisson", ""): _Meaning((("Poisson", (0,)),), lambda _, v: v[0]),
+    ("Binomial", ""): _Meaning((("Binomial", (0, 1)),), lambda _, v: v[0]),
     ("CIR", ""): _Meaning(_COUNTED, lambda p, v: p[4] * v[0], moves=True),
     ("CIR", "log"): _Meaning(_COUNTED, lambda p, v: sp.log(v[0]) + sp.log(p[4]), moves=True),
 }

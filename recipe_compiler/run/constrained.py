@@ -15,6 +15,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.evaluate import Point, evaluate, extent, extents
+from recipe_compiler.spec.discrete import is_counts
 from recipe_compiler.spec.model import Build, Transform
 
 FORWARD: Mapping[Constraint, Callable[..., Array]] = {c: getattr(constraints, f"_{c}") for c in Constraint}
@@ -37,7 +38,7 @@ def stated_blocks(build: Build) -> dict[str, Formula]:
 
 
 def with_rows(start: Array, build: Build, sizes: Mapping[str, int], rng: np.random.Generator) -> Array:
-    """Return the start of the potential's block with every row of discrete blocks at a uniformly drawn place."""
+    """Return the start of the potential's block: rows of one_hot at a place that is drawn uniformly, counts at zero."""
     start, place = start.copy(), 0
     for block in build.target.declarations.blocks:
         shape = extents(block.sampled.shape, sizes)
@@ -45,12 +46,14 @@ def with_rows(start: Array, build: Build, sizes: Mapping[str, int], rng: np.rand
         if block.domain.name is DomainName.ONE_HOT:
             rows, places = row_shape(block, sizes)
             start[place : place + count] = np.eye(places)[rng.integers(places, size=rows)].reshape(-1)
+        if is_counts(block):
+            start[place : place + count] = 0.0
         place += count
     return start
 
 
 def row_shape(block: Block, sizes: Mapping[str, int]) -> tuple[int, int]:
-    """Return how many rows a discrete block has, and how many places each; a column is one row."""
+    """Return how many rows a block of one_hot has, and how many places each; a column is one row."""
     *rows, places = (extent(size, sizes) for size in block.shape.sizes)
     return (rows[0] if rows else 1, places)
 
@@ -75,6 +78,9 @@ def with_stated(start: Array, build: Build, at: Point) -> Array:
             if block.domain.name is DomainName.ONE_HOT and not is_one_hot(u, row_shape(block, at.sizes)):
                 expected = "a one at one place of each row, zeros elsewhere"
                 raise DataError([f"init of `{name}`: found {value.reshape(-1)[:5]}, expected {expected}"])
+            if is_counts(block) and not is_whole(u):
+                expected = "whole numbers from 0 on"
+                raise DataError([f"init of `{name}`: found {value.reshape(-1)[:5]}, expected {expected}"])
             if not np.isfinite(u).all():
                 inside = "finite numbers" if one is None else "numbers inside its bounds"
                 raise DataError([f"init of `{name}`: found {value.reshape(-1)[:5]}, expected {inside}"])
@@ -87,6 +93,11 @@ def is_one_hot(entries: Array, shape: tuple[int, int]) -> bool:
     """Whether rows have a one at one place and zeros elsewhere."""
     rows = entries.reshape(shape)
     return bool(np.isin(rows, (0.0, 1.0)).all() and (rows.sum(axis=1) == 1.0).all())
+
+
+def is_whole(counts: Array) -> bool:
+    """Whether numbers are whole and not negative."""
+    return bool(np.isfinite(counts).all() and (counts >= 0.0).all() and (counts == np.floor(counts)).all())
 
 
 def _back(one: Transform, x: Array, at: Point) -> Array:

@@ -63,8 +63,8 @@ def initial_state(
 
     A block of `init` takes the value of its formula, draws included; a block of the target, as it declares it, has its
     part of the potential's block. Of the others, the potential's block starts overdispersed (uniform in [-2, 2] per
-    coordinate, rows of discrete blocks at any place), a block whose law under H is a Gaussian independent of the rest
-    starts from that law, and all others start at zero or, where zero is outside their domain, spread out too.
+    coordinate, rows of one_hot at any place, counts at zero), a block whose law under H is a Gaussian independent of
+    the rest starts from that law, and all others start at zero or, where zero is outside their domain, spread out too.
 
     Args:
         build: the build, for its `init`.

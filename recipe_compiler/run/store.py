@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.program.lower_cycle import (
@@ -37,7 +37,7 @@ from recipe_compiler.run.schedule import shown, weights
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.write import written_whole
 from recipe_compiler.spec.constraint import constrained, sampled_blocks
-from recipe_compiler.spec.discrete import discrete_blocks
+from recipe_compiler.spec.discrete import discrete_blocks, is_counts
 from recipe_compiler.spec.model import Build
 from recipe_compiler.version import OWN, versions
 
@@ -163,16 +163,16 @@ def to_datatree(
     for block in constrained(build.target):
         tree["posterior"][block.name].attrs[CONSTRAINT] = str(block.constraint)
     for block in discrete_blocks(build.target.declarations):
-        _as_integers(tree, block.name)
+        _as_integers(tree, block.name, np.int64 if is_counts(block) else np.int8)
     return tree
 
 
-def _as_integers(tree: "DataTree", name: str) -> None:
+def _as_integers(tree: "DataTree", name: str, dtype: DTypeLike) -> None:
     """Store draws of a discrete block as the integers that they are; where a draw is not finite it stays a double."""
     for group in ("posterior", "warmup_posterior"):
         array = cast("Any", tree[group])[name] if group in tree.children else None
         if array is not None and np.isfinite(array.to_numpy()).all():
-            cast("Any", tree[group])[name] = array.astype(np.int8)
+            cast("Any", tree[group])[name] = array.astype(dtype)
 
 
 def _after(arrays: Arrays, begin: int) -> dict[str, Any]:

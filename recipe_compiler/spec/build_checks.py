@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block, Declarations, Domain, Parameter
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import DomainName, Size
+from recipe_compiler.formula.shapes import DISCRETE, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.constraint import sampled_blocks
@@ -123,7 +123,7 @@ def check_domains(page: Page, dynamics: Dynamics, target: Target, bind: Mapping[
         bounds = tuple(substitute(bound, bind) if bind else bound for bound in wanted.domain.bounds)
         domain = Domain(wanted.domain.name, bounds)
         for block in sampled_blocks(target):
-            if block.domain not in (domain, Domain(DomainName.ONE_HOT)):
+            if block.domain != domain and block.domain.name not in DISCRETE:
                 problem = f"found the domain {domain_text(block.domain)} of the target's `{block.name}`"
                 expected = f"expected {domain_text(domain)} as {wanted.name} has in the dynamics"
                 page.fault(("target",), "target", f"{problem}, {expected}", "use dynamics made for that domain")

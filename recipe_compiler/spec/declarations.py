@@ -132,18 +132,22 @@ def _domain(page: Page, declarations: Declarations, block: Block) -> Domain:
     return Domain() if entry is None or parsed is None else domain_of(page, entry, parsed, declarations)
 
 
+_ENDS = {DomainName.INTERVAL: 2, DomainName.CIRCLE: 2, DomainName.COUNTS: 1}
+"""The domains that are stated with ends, and how many these are."""
+
+
 def domain_of(page: Page, entry: Entry, parsed: tree.Tree, declarations: Declarations) -> Domain:
     """Return the domain that a formula of domains says; the real line where a fault was added."""
     known = tuple(name.value for name in DomainName)
     match parsed:
         case tree.Name(name) if name in known and name != DomainName.INTERVAL:
             texts: tuple[tree.Tree, ...] = ()
-        case tree.Call(name, arguments) if name in (DomainName.INTERVAL, DomainName.CIRCLE) and len(arguments) == 2:
+        case tree.Call(name, arguments) if len(arguments) == _ENDS.get(name):
             texts = arguments
         case _:
             written = shown(entry.scalar.text) or "a formula"
             problem = f"found `{written}`, expected real, positive, nonnegative, interval(a, b), circle, circle(a, b)"
-            problem = f"{problem}, simplex or one_hot"
+            problem = f"{problem}, simplex, one_hot, counts or counts(n)"
             page.faults.meaningless_at(entry.scalar.place, entry.name, problem, nearest(written, known))
             return Domain()
     bounds = tuple(bound_of(page, entry, part, declarations) for part in texts)

@@ -1,42 +1,72 @@
-"""Discrete blocks of a target: rows with a one at one place and zeros elsewhere, `z: {shape: [N, K], domain: one_hot}`.
+"""Discrete blocks of a target: rows with a one at one place and zeros elsewhere, and counts.
 
-Such a block is drawn by its law given all others, `Categorical(logits)`, and moved by nothing else: it has no gradient.
-A matrix with a row for each datum is allocations of the data. In the log likelihood of ONE datum its name is the row of
-that datum, as the name of a field is; everywhere else it is the whole matrix. A column `[K]` is one such row.
+    z: {shape: [N, K], domain: one_hot}      drawn by its law given all others, Categorical(logits)
+    z: {shape: N, domain: counts}            0, 1, 2, ..., drawn by Poisson(mean)
+    z: {shape: N, domain: counts(n)}         0, 1, ..., n, drawn by Binomial(n, p)
+
+Such a block is drawn by its law, and moved by nothing else: it has no gradient. One with a row for each datum, a matrix
+of one_hot or a column of counts, is about the data one by one. In the log likelihood of ONE datum its name is the row
+of that datum, as the name of a field is; everywhere else it is the whole block. A column `[K]` of one_hot is one row.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 
-from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.build import add, multiply, negate, parts
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
-from recipe_compiler.formula.expression import Compare, Formula, Role, Symbol
+from recipe_compiler.formula.expression import Compare, Filled, Formula, Number, Role, Symbol
 from recipe_compiler.formula.rebuild import tidy
-from recipe_compiler.formula.shapes import DomainName, Kind, Shape
+from recipe_compiler.formula.shapes import DISCRETE, SCALAR, DomainName, Kind, Shape
+from recipe_compiler.formula.show import text
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Involution, Metropolis, Scheme, Stated, Steps, Target
+from recipe_compiler.spec.target_densities import of_kind
 
 NO_FLOW = "it has no gradient, so no word moves it, and no acceptance proposes it"
-VALUES = (0, 1)
+VALUES, ZERO = (0, 1), Number(Fraction(0))
 
 
 def discrete_blocks(declarations: Declarations) -> tuple[Block, ...]:
+    """Return the blocks of rows with a one at one place, and those of counts."""
+    return tuple(block for block in declarations.blocks if block.domain.name in DISCRETE)
+
+
+def is_counts(block: Block) -> bool:
+    """Whether a block is of whole numbers."""
+    return block.domain.name is DomainName.COUNTS
+
+
+def one_hot_blocks(declarations: Declarations) -> tuple[Block, ...]:
     """Return the blocks whose rows have a one at one place and zeros elsewhere."""
-    return tuple(block for block in declarations.blocks if block.domain.name is DomainName.ONE_HOT)
+    return tuple(block for block in discrete_blocks(declarations) if not is_counts(block))
 
 
 def of_data(declarations: Declarations) -> tuple[Block, ...]:
     """Return the discrete blocks with a row for each datum."""
     counts = {field.size for field in declarations.data}
-    return tuple(
-        b for b in discrete_blocks(declarations) if len(b.shape.sizes) == 2 and counts and b.shape.rows in counts
-    )
+    return tuple(b for b in discrete_blocks(declarations) if _has_rows(b) and counts and b.shape.rows in counts)
+
+
+def _has_rows(block: Block) -> bool:
+    """Whether the first axis of a block counts rows; a column of one_hot is one row."""
+    return len(block.shape.sizes) == (1 if is_counts(block) else 2)
 
 
 def row_of(block: Block) -> Shape:
-    """Return the shape of one row of a matrix."""
+    """Return the shape of one row: of counts a number."""
     return Shape(None, block.shape.cols)
+
+
+def largest(block: Block, declarations: Declarations) -> Formula | None:
+    """Return what the entries of `counts(n)` are at most, of the block's shape as laws have it; None without an end."""
+    if not (is_counts(block) and block.domain.bounds):
+        return None
+    (n,) = block.domain.bounds
+    if isinstance(n, Symbol) and n.name in {field.name for field in declarations.data}:
+        return Symbol(n.name, block.shape, Role.PARAMETER)
+    return n if block.shape == SCALAR else multiply(n, Filled(1, block.shape), block.shape)
 
 
 def of_one_datum(declarations: Declarations) -> Declarations:
@@ -46,19 +76,65 @@ def of_one_datum(declarations: Declarations) -> Declarations:
     return replace(declarations, blocks=blocks) if rows else declarations
 
 
-def check_discrete(page: Page, declarations: Declarations) -> None:
-    """Add a fault for each discrete block that is a number: a row has a place for each category."""
+def with_ends(declarations: Declarations) -> Declarations:
+    """Return the names of a log likelihood of ONE datum, with what counts are at most as assumptions."""
+    own = of_data(declarations)
+    ends = (end for block in discrete_blocks(declarations) if (end := _end(block, Role.BLOCK, of_row=block in own)))
+    return replace(of_one_datum(declarations), assume=(*declarations.assume, *ends))
+
+
+def ends_of_all(declarations: Declarations) -> tuple[Compare, ...]:
+    """Return what counts are at most, n - z >= 0, for formulas in which a field of the data is all of its rows."""
+    found: list[Compare] = []
     for block in discrete_blocks(declarations):
+        n = largest(block, declarations)
+        if n is not None:
+            left = add((n, negate(Symbol(block.name, block.shape, Role.BLOCK))), block.shape)
+            found.append(Compare(">=", left, Filled(0, block.shape) if block.shape.sizes else ZERO, block.shape))
+    return tuple(found)
+
+
+def check_discrete(page: Page, declarations: Declarations) -> None:
+    """Add a fault for each block of one_hot that is a number: a row has a place for each category."""
+    for block in one_hot_blocks(declarations):
         if not block.shape.sizes:
             problem = f"found one_hot of a {block.shape}, expected a column or a matrix"
             hint = f"K categories are `{block.name}: {{shape: K, domain: one_hot}}`, of each datum `shape: [N, K]`"
             page.fault(("state", block.name, "shape"), f"state.{block.name}.shape", problem, hint)
 
 
+def with_counts(page: Page, declarations: Declarations) -> Declarations:
+    """Return declarations in which fields of the data that are ends of counts are whole and not negative.
+
+    A fault is added for each matrix of counts, and for each end that is not known to be a whole number.
+    """
+    fields = {field.name: field for field in declarations.data}
+    for block in filter(is_counts, declarations.blocks):
+        path = ("state", block.name)
+        if block.shape.cols is not None:
+            problem = f"found counts of a {block.shape}, expected a number or a column"
+            page.fault((*path, "shape"), f"state.{block.name}.shape", problem, "state them one below the other")
+        for end in block.domain.bounds:
+            match end:
+                case Number(value) if value.denominator == 1 and value >= 1:
+                    continue
+                case Symbol(role=Role.SIZE):
+                    continue
+                case Symbol(name, shape, Role.DATUM) if shape == SCALAR and block.shape == Shape(fields[name].size):
+                    fields[name] = of_kind(of_kind(fields[name], Kind.INTEGER), Kind.NONNEGATIVE)
+                case _:
+                    whole = "a whole number from 1 on, a size, or a field of the data beside a row for each datum"
+                    problem = f"found counts up to {text(end)}, expected {whole}"
+                    hint = f"`data: {{n: {{shape: N}}}}` and `{block.name}: {{shape: N, domain: counts(n)}}`"
+                    page.fault((*path, "domain"), f"state.{block.name}.domain", problem, hint)
+    return replace(declarations, data=tuple(fields.values()))
+
+
 def refuse_discrete(page: Page, declarations: Declarations) -> None:
     """Add a fault for each discrete block of dynamics: an equation moves real numbers."""
     for block in discrete_blocks(declarations):
-        problem = f"found {block.name} in one_hot, expected real numbers: an equation does not move discrete blocks"
+        domain = block.domain.name.value
+        problem = f"found {block.name} in {domain}, expected real numbers: an equation does not move discrete blocks"
         hint = "declare it in a target, with its law under `laws`; a cycle draws it: `draw: " + block.name + "`"
         page.fault(("state", block.name, "domain"), f"state.{block.name}.domain", problem, hint)
 
@@ -69,13 +145,15 @@ def check_rows(page: Page, declarations: Declarations, formulas: Iterable[tuple[
     names = {block.name for block in discrete_blocks(declarations)}
     for place, condition in enumerate(declarations.assume):
         for block in (name for name in dependence(condition).blocks if name in names):
-            problem = f"found an assumption about {block}, whose rows are at any place; expected none"
-            page.fault(("assume", place), f"assume[{place}]", problem, "state a place that may not be by its logit")
+            problem = f"found an assumption about {block}, which has every value of its domain; expected none"
+            hint = "state a place that may not be by its logit, the largest count n by the domain counts(n)"
+            page.fault(("assume", place), f"assume[{place}]", problem, hint)
     for name, formula in formulas:
         for block in () if formula is None else dependence(formula).blocks:
             if block in rows:
                 problem = f"found {block}, which has a row for each datum, in {name}; expected it in log_likelihood"
-                hint = f"there `{block}` is the row of the datum: write {block} @ a for the sum of {block}[k]*a[k]"
+                hint = f"there `{block}` is that of the datum, as the name of a field is; of one_hot {block} @ a is "
+                hint += f"the sum of {block}[k]*a[k]"
                 page.fault((name,), name, problem, hint)
 
 
@@ -95,9 +173,10 @@ def check_moved(page: Page, scheme: Scheme, target: Target) -> None:
 
 
 def held(target: Target) -> Target:
-    """Return the target with its discrete blocks held at values that are not known: data, or parameters, of 0 and 1.
+    """Return the target with its discrete blocks held at values that are not known: data, or parameters.
 
-    What holds for all values of them holds at each. The sum of an integral over all rows is finite where each is.
+    What holds for all values of them holds at each. The sum of an integral over all values is finite where each is, if
+    these are so many and no more: rows with a one, or counts with an end (`verify/builds/summed.py` has the others).
     """
     blocks = discrete_blocks(target.declarations)
     if not blocks:
@@ -115,7 +194,8 @@ def held(target: Target) -> Target:
             declared,
             blocks=tuple(block for block in declared.blocks if block not in blocks),
             parameters=(*declared.parameters, *(Parameter(b.name, b.shape, (Kind.NONNEGATIVE,)) for b in others)),
-            data=(*declared.data, *(Datum(b.name, b.shape.rows or 1, row_of(b), VALUES) for b in own)),
+            data=(*declared.data, *map(_as_field, own)),
+            assume=(*declared.assume, *(end for b in blocks if (end := _end(b, roles[b.name], of_row=b in own)))),
         ),
         potential=fixed(target.potential),
         log_prior=fixed(target.log_prior),
@@ -124,6 +204,23 @@ def held(target: Target) -> Target:
         declared=None if target.declared is None else held(target.declared),
         stated=_held_densities(target.stated, roles),
     )
+
+
+def _as_field(block: Block) -> Datum:
+    """Return a field of the data with the values of a block that has a row for each datum."""
+    count = block.shape.rows or 1
+    if is_counts(block):
+        return Datum(block.name, count, row_of(block), (), (Kind.NONNEGATIVE, Kind.INTEGER))
+    return Datum(block.name, count, row_of(block), VALUES)
+
+
+def _end(block: Block, role: Role, *, of_row: bool) -> Compare | None:
+    """Return that counts are at most as many as their domain says, of one datum or of all; None without an end."""
+    if not (is_counts(block) and block.domain.bounds):
+        return None
+    (n,), shape = block.domain.bounds, SCALAR if of_row else block.shape
+    whole = n if shape == SCALAR else multiply(n, Filled(1, shape), shape)
+    return Compare("<=", Symbol(block.name, shape, role), whole, shape)
 
 
 def _with_roles(formula: Formula, roles: Mapping[str, Role]) -> Formula:

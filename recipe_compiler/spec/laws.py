@@ -15,7 +15,7 @@ from recipe_compiler.formula import build, tree
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
 from recipe_compiler.formula.elaborate import Scope
-from recipe_compiler.formula.expression import Filled, Formula, Number
+from recipe_compiler.formula.expression import Add, Compare, Filled, Formula, Multiply, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.declarations import Page
@@ -29,7 +29,7 @@ REAL, INTERVAL, SIMPLEX = (
     frozenset({DomainName.SIMPLEX}),
 )
 HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
-ONE_HOT = frozenset({DomainName.ONE_HOT})
+ONE_HOT, COUNTS = frozenset({DomainName.ONE_HOT}), frozenset({DomainName.COUNTS})
 UNIT = (Number(Fraction(0)), Number(Fraction(1)))
 
 
@@ -63,6 +63,8 @@ FAMILIES: Table[str, LawFamily] = {
     "Uniform": LawFamily(("a", "b"), INTERVAL, frozenset({"a", "b"})),
     "Dirichlet": LawFamily(("a", "b"), SIMPLEX, frozenset({"b"}), Unit.BLOCK),
     "Categorical": LawFamily(("logits",), ONE_HOT, unit=Unit.ROW),
+    "Poisson": LawFamily(("mean",), COUNTS),
+    "Binomial": LawFamily(("n", "p"), COUNTS),
 }
 """The laws that a document may claim; what their densities are says `derive/law_energies.py`."""
 OF_SETS: Table[Constraint, Table[str, LawFamily]] = {
@@ -81,6 +83,11 @@ def is_of_rows(law: Law) -> bool:
     return FAMILIES[law.name].unit is Unit.ROW
 
 
+def is_of_counts(law: Law) -> bool:
+    """Whether a law is one of whole numbers."""
+    return FAMILIES[law.name].domains == COUNTS
+
+
 def is_on_simplex(block: Block) -> bool:
     """Whether a block is all of the shares of a whole: K numbers with the sum 1."""
     return block.constraint is Constraint.SIMPLEX
@@ -89,7 +96,40 @@ def is_on_simplex(block: Block) -> bool:
 def of_all_data(declarations: Declarations) -> Declarations:
     """Return declarations in which a data field is all of its rows, as a parameter: N x d of `[N, d]`, N x 1 of `N`."""
     fields = tuple(Parameter(field.name, rows_of(field), field.known) for field in declarations.data)
-    return replace(declarations, parameters=(*declarations.parameters, *fields), data=())
+    assume = tuple(of_all_rows(condition, declarations) for condition in declarations.assume)
+    return replace(declarations, parameters=(*declarations.parameters, *fields), data=(), assume=assume)
+
+
+def of_all_rows(condition: Compare, declarations: Declarations) -> Compare:
+    """Return an assumption about each datum as one about columns, `y <= n` as `n - y >= 0`; any other as it is."""
+    if not dependence(condition).data:
+        return condition
+    sides = [_column(side, declarations) for side in (condition.left, condition.right)]
+    if "<" in condition.op:
+        sides.reverse()
+    left, right = sides
+    if left is None or right is None:
+        return condition
+    off = build.add([left, build.negate(right)], left.shape)
+    return Compare(condition.op.replace("<", ">"), off, Filled(0, left.shape), left.shape)
+
+
+def _column(formula: Formula, declarations: Declarations) -> Formula | None:
+    """Return a number of each datum as the column of all of them; None of what is no sum of multiples of fields."""
+    whole = Shape(declarations.data[0].size)
+    match formula:
+        case Symbol(name, shape, Role.DATUM) if shape == SCALAR:
+            return Symbol(name, whole, Role.PARAMETER)
+        case Add(terms):
+            columns = [_column(term, declarations) for term in terms]
+            return None if None in columns else build.add([c for c in columns if c is not None], whole)
+        case Multiply(Number() as by, right):
+            column = _column(right, declarations)
+            return None if column is None else build.multiply(by, column, whole)
+        case _ if formula.shape == SCALAR and not dependence(formula).data:
+            return build.multiply(formula, Filled(1, whole), whole)
+        case _:
+            return None
 
 
 def rows_of(field: Datum) -> Shape:
@@ -167,6 +207,13 @@ def _check_domain(entry: Entry, name: str, family: LawFamily, block: Block) -> N
         raise _fault(entry, f"found {name} of a block that is {domain.name}, expected one that is {expected}")
     if name == "Beta" and domain.bounds != UNIT:
         raise _fault(entry, "found Beta of a block in another interval, expected the domain interval(0, 1)")
+    if name == "Poisson" and domain.bounds:
+        end = text(domain.bounds[0])
+        problem = f"found Poisson of {block.name}, whose counts end at {end}, expected Binomial({end}, p)"
+        raise _fault(entry, problem, "the domain of counts that may be any is `counts`")
+    if name == "Binomial" and not domain.bounds:
+        problem = f"found Binomial of {block.name}, whose counts have no end, expected Poisson(mean)"
+        raise _fault(entry, problem, "the domain of counts up to n is `counts(n)`")
 
 
 def _argument(entry: Entry, part: tree.Tree, is_number: bool, is_square: bool, block: Block, scope: Scope) -> Formula:

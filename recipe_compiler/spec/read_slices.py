@@ -11,7 +11,7 @@ from recipe_compiler.formula.expression import Entry, Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.discrete import discrete_blocks
+from recipe_compiler.spec.discrete import one_hot_blocks
 from recipe_compiler.spec.formulas import Entry as StatedEntry
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data
@@ -39,7 +39,7 @@ def read_slices(page: Page, path: Path, entry: MoveEntry, target: Target) -> Sli
             page.fault((*path, LEFT), entry_name((*path, LEFT)), problem, "slice: log w, left: log of what is left")
         return None
     block = next((block for block in declared.blocks if block.name == entry.draw), None)
-    if block not in discrete_blocks(declared):
+    if block not in one_hot_blocks(declared):
         if block is not None:
             problem = f"found `slice` of {block.name}, which is {block.domain.name}, expected a one_hot block"
             hint = "levels are drawn below the weights of places; leave it out: the block is drawn from its law at once"

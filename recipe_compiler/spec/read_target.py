@@ -22,7 +22,7 @@ from recipe_compiler.spec.declarations import (
     with_domains,
 )
 from recipe_compiler.spec.derived import read_derived
-from recipe_compiler.spec.discrete import check_discrete, check_rows, discrete_blocks, of_one_datum
+from recipe_compiler.spec.discrete import check_discrete, check_rows, discrete_blocks, of_one_datum, with_counts
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import families_of, read_laws
@@ -56,6 +56,7 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     declarations = replace(declarations, assume=read_assumptions(page, declarations, NORMALISABLE))
     check_consistency(page, declarations)
     check_discrete(page, declarations)
+    declarations = with_counts(page, declarations)
     _check_parts(page, document)
     named, example = document.gradient, "my_gradient.py:grad_U"
     code = None if named is None else read_code(page, ("gradient",), named, Path(file).parent, example)

@@ -46,7 +46,7 @@ class BlockEntry(Part):
     shape: ShapeField = SCALAR
     domain: Annotated[
         FormulaText,
-        Field(description="real, positive, nonnegative, interval(a, b), circle, simplex, one_hot"),
+        Field(description="real, positive, nonnegative, interval(a, b), circle, simplex, one_hot, counts, counts(n)"),
     ] = "real"
 
 

@@ -18,7 +18,7 @@ from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.density_terms import comparisons, density_called
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Apply, Compare, Entry, Filled, Formula, Multiply, Number, Role, Symbol
-from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.spec import formulas
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import is_of_data
@@ -139,16 +139,21 @@ def _is_of_numbers(condition: Compare) -> bool:
 def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Declarations:
     """Return declarations with what densities say of data: kinds and values of fields, comparisons as assumptions."""
     fields = {datum.name: datum for datum in declarations.data}
+    counts = {block.name for block in declarations.blocks if block.domain.name is DomainName.COUNTS}
     for one in stated.densities:
         row, first = DENSITIES[one.name], one.arguments[0]
         of = _field(first)
         if row.index:
             continue
+        is_of_counts = one.of in counts
         if row.discrete and of is not None:
             fields[of] = _counted(page, fields[of], replace(row, values=()) if one.guards else row, one.entry)
-        elif row.discrete and not isinstance(first, Number):
+        elif row.discrete and not (is_of_counts or isinstance(first, Number)):
             problem = f"found the discrete law {row.name}() of a formula, expected it of a field of the data"
-            page.fault((one.entry,), one.entry, problem, "blocks of the state are of real numbers")
+            page.fault((one.entry,), one.entry, problem, "a block of whole numbers has `domain: counts`")
+        elif is_of_counts and not row.discrete:
+            problem = f"found {row.name}() of `{one.of}`, which are counts, expected a law of whole numbers"
+            page.fault((one.entry,), one.entry, problem, "as poisson, binomial or neg_binomial_2")
     assume = list(declarations.assume)
     for one, condition in _conditions(stated.densities):
         of, number = _field(condition.left), _number(condition.right)
@@ -163,7 +168,7 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
         if of is not None and number is not None and fields[of].values:
             _check_values(page, fields[of], one, condition, number)
         elif of is not None and kind is not None:
-            fields[of] = _with(fields[of], kind)
+            fields[of] = of_kind(fields[of], kind)
         else:
             assume.append(condition)
     return replace(declarations, data=tuple(fields.values()), assume=tuple(dict.fromkeys(assume)))
@@ -257,10 +262,10 @@ def _counted(page: Page, field: Datum, row: Density, entry: str) -> Datum:
         expected = f"expected {', '.join(map(str, row.values))} alone"
         problem = f"found {row.name}() of `{field.name}`, which may be {others[0]}, {expected}"
         page.fault((entry,), entry, problem, f"declare `{field.name}: {{in: {list(row.values)}}}`")
-    return replace(_with(field, Kind.INTEGER), values=field.values or row.values)
+    return replace(of_kind(field, Kind.INTEGER), values=field.values or row.values)
 
 
-def _with(field: Datum, kind: Kind) -> Datum:
+def of_kind(field: Datum, kind: Kind) -> Datum:
     """Return a field that is of a kind, too."""
     known = {Kind.POSITIVE, Kind.NONNEGATIVE} if kind is Kind.NONNEGATIVE else {kind}
     if known & set(field.known) or (field.values and kind is Kind.INTEGER):

@@ -6,7 +6,7 @@ With A, B matrices, v a vector, s a scalar and b a block of the state:
     div(A, b)_i = sum_j dA_ij/db_j      hessian(s, b)_ij = d2s/(db_i db_j)      diag(v)_ij = delta_ij v_i
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -86,7 +86,8 @@ def convert(
 def _converted(
     formula: Formula, declarations: Declarations, slots: tuple[Slot, ...], datum: Index | None, stated: bool
 ) -> Tensor:
-    return _Conversion(calculus(declarations, stated=stated), datum).tensor(formula, slots)
+    axes = {block.name: len(block.shape.sizes) for block in declarations.blocks}
+    return _Conversion(calculus(declarations, stated=stated), datum, axes).tensor(formula, slots)
 
 
 @dataclass(slots=True)
@@ -95,6 +96,8 @@ class _Conversion:
 
     c: Calculus
     datum: Index | None
+    axes_of: Mapping[str, int]
+    """How many axes each block has; a name with fewer is the row of the datum."""
     used: int = 0
 
     def inner(self, size: Size) -> Index:
@@ -150,7 +153,7 @@ class _Conversion:
     def symbol(self, symbol: Symbol, at: tuple[Slot, ...]) -> Tensor:
         """Return a component of what a name stands for."""
         match symbol.role:
-            case Role.BLOCK if symbol.shape.rows is None and symbol.shape.cols is not None:
+            case Role.BLOCK if len(symbol.shape.sizes) < self.axes_of.get(symbol.name, 0):
                 if self.datum is None:
                     raise meaningless(f"found the row of {symbol.name} where no datum is meant")
                 return self.c.coordinate(symbol.name, self.datum, *at)

@@ -45,8 +45,8 @@ class Rules:
 def rules_of(declarations: Declarations) -> Rules:
     """Return the facts that `declarations` state about matrices, signs and dependence.
 
-    Signs come from kinds (positive, nonnegative), from domains of blocks (a simplex is positive, one_hot nonnegative,
-    an interval with a lower end >= 0 nonnegative) and from the listed values of a data field.
+    Signs come from kinds (positive, nonnegative), from domains of blocks (a simplex is positive, one_hot and counts
+    nonnegative, an interval with a lower end >= 0 nonnegative) and from the listed values of a data field.
     """
     tabled = (*declarations.parameters, *declarations.functions)
     positive = {item.name for item in tabled if item.shape.cols is None and Kind.POSITIVE in item.kinds}
@@ -83,7 +83,7 @@ def _block_sign(block: Block) -> str:
     match block.domain.name, block.domain.bounds:
         case ((DomainName.POSITIVE | DomainName.SIMPLEX), _):
             return "positive"
-        case ((DomainName.NONNEGATIVE | DomainName.ONE_HOT), _):
+        case ((DomainName.NONNEGATIVE | DomainName.ONE_HOT | DomainName.COUNTS), _):
             return "nonnegative"
         case DomainName.INTERVAL, (Number(low), _) if low >= 0:
             return "nonnegative"

@@ -64,7 +64,7 @@ def inside(
                 return tuple(Fraction(random.randint(0, 6)) for _ in range(n))
             parts = max(8, style)
             return tuple(_between(block, declarations, sizes, numbers, parts, random) for _ in range(n))
-        case DomainName.ONE_HOT:
+        case DomainName.ONE_HOT | DomainName.COUNTS:
             raise NoInstanceError(f"{block.name} is discrete: no point is inside its domain")
 
 

@@ -40,7 +40,7 @@ from recipe_compiler.formula.expression import (
     Role,
     Symbol,
 )
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.formula.show import text
 
 SignOf = Callable[[Formula, Declarations], Sign]
@@ -63,12 +63,13 @@ class Abstraction:
         """Return a scalar formula, or one entry of another, as a SymPy scalar in opaque scalars."""
         return self._of(plain(formula, self.declarations))
 
-    def region(self) -> Region:
+    def region(self, shape: Shape = SCALAR) -> Region:
         """Return what is declared of the opaque scalars introduced so far.
 
-        Scalar assumptions are read, and may add some.
+        Assumptions about scalars are read, and those about every entry of what has the shape; they may add some.
         """
-        scalars = (c for c in self.declarations.assume if not c.left.shape.sizes and not c.right.shape.sizes)
+        read = (SCALAR, shape)
+        scalars = (c for c in self.declarations.assume if c.left.shape in read and c.right.shape in read)
         found = [assumed(compare, self.scalar(compare.left), self.scalar(compare.right)) for compare in scalars]
         return tuple(fact for fact in (*self.facts, *found) if not fact.value.is_number)
 
@@ -128,6 +129,9 @@ class Abstraction:
                 return [Fact(made, ">", says), Fact(1 - made, ">", says)]
         found = self.sign_of(formula, self.declarations)
         op = ">" if found.positive else ">=" if found.nonnegative else "!=" if found.nonzero else ""
+        if not op and isinstance(formula, Apply) and formula.fn == "sum":
+            given = shown(formula.args[0], ">=", self.declarations, self.sign_of)
+            return [] if given is None else [Fact(made, ">=", says) for says in sorted(given) or [""]]
         return [Fact(made, op, says) for says in sorted(found.given) or [""]] if op else []
 
 
@@ -223,4 +227,4 @@ def _entries(formula: Formula, declarations: Declarations, sign_of: SignOf) -> t
             return distinct, region_at(declarations, {})
     abstraction = Abstraction(declarations, sign_of)
     entry = abstraction.scalar(formula)
-    return [entry], abstraction.region()
+    return [entry], abstraction.region(formula.shape)

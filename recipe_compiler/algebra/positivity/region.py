@@ -29,7 +29,7 @@ from recipe_compiler.formula.expression import (
     Role,
     Symbol,
 )
-from recipe_compiler.formula.shapes import DomainName, Kind
+from recipe_compiler.formula.shapes import DISCRETE, DomainName, Kind
 from recipe_compiler.formula.show import text
 
 LARGEST_MINOR = 3
@@ -163,8 +163,8 @@ def of_block(block: Block, z: tuple[Expr, ...], scalar: Callable[[Formula], Expr
     name, bounds = block.domain.name, block.domain.bounds
     if name in {DomainName.POSITIVE, DomainName.NONNEGATIVE, DomainName.SIMPLEX}:
         yield from (Fact(x, ">", f"{block.name} > 0 inside its domain") for x in z)
-    if name is DomainName.ONE_HOT:
-        yield from (Fact(x, ">=", f"{block.name} is one_hot") for x in z)
+    if name in DISCRETE:
+        yield from (Fact(x, ">=", f"{block.name} is {name}") for x in z)
     if name is DomainName.SIMPLEX:
         yield Fact(1 - total(list(z)), ">", f"sum({block.name}) < 1 inside its domain")
     if name in {DomainName.INTERVAL, DomainName.CIRCLE}:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from recipe_compiler.algebra.scalars.transposes import plain
 from recipe_compiler.formula.declaration import Block, Declarations
-from recipe_compiler.formula.expression import Formula, Number
-from recipe_compiler.formula.shapes import DomainName, Kind
+from recipe_compiler.formula.expression import Filled, Formula, Number
+from recipe_compiler.formula.shapes import DISCRETE, DomainName, Kind
 from recipe_compiler.formula.show import text
 
 MINUS, ZERO, PLUS = -1, 0, 1
@@ -111,8 +111,8 @@ def of_block(block: Block) -> Sign:
     name, bounds = block.domain.name, block.domain.bounds
     if name in {DomainName.POSITIVE, DomainName.NONNEGATIVE, DomainName.SIMPLEX}:
         return sign_of(PLUS, given=f"{block.name} > 0 inside its domain")
-    if name is DomainName.ONE_HOT:
-        return sign_of(ZERO, PLUS, given=f"{block.name} is one_hot")
+    if name in DISCRETE:
+        return sign_of(ZERO, PLUS, given=f"{block.name} is {name}")
     if name is DomainName.INTERVAL and len(bounds) == 2:
         low, high = bounds
         if isinstance(low, Number) and low.value >= 0:
@@ -129,7 +129,7 @@ def assumed(formula: Formula, declarations: Declarations) -> Sign | None:
             (compare.op, compare.left, compare.right),
             (_mirrored(compare.op), compare.right, compare.left),
         ):
-            if plain(left, declarations) != formula or not isinstance(right, Number):
+            if plain(left, declarations) != formula or not isinstance(right, Number | Filled):
                 continue
             positive = right.value > 0 or (right.value == 0 and op == ">")
             if op in {">", ">="} and right.value >= 0:

@@ -130,6 +130,8 @@ def _domain_facts(domain: Domain) -> Facts:
     """Return what SymPy may assume of a coordinate inside the domain (its interior: the boundary has measure zero)."""
     if domain.name in {DomainName.POSITIVE, DomainName.NONNEGATIVE, DomainName.SIMPLEX}:
         return ("positive",)
+    if domain.name is DomainName.COUNTS:
+        return ("nonnegative",)
     if domain.name is DomainName.INTERVAL and domain.bounds:
         low = domain.bounds[0]
         if isinstance(low, Number) and low.value >= 0:

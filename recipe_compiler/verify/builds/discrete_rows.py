@@ -1,6 +1,10 @@
-"""Discrete blocks for the second engine: all rows of all of them written out, configuration by configuration."""
+"""Discrete blocks for the second engine: all rows of all of them written out, configuration by configuration.
+
+Of counts those from 0 to 2 are, or to n where that is less: what index calculus shows of all is looked at there.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import product
 
 import sympy
@@ -8,15 +12,22 @@ from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.points.admissible_point import written
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.algebra.scalars.symbols import coordinate, extent
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.algebra.scalars.symbols import coordinate, extent, positions
+from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.build import multiply
+from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.expression import Compare, Filled, Number
+from recipe_compiler.spec.discrete import is_counts
 from recipe_compiler.verify.core.sizes import Sizes
 
 MOST = 512
 """Configurations that are written out at one choice of sizes."""
 
+LAST = 2
+"""The largest count that is written out."""
+
 Configuration = tuple[tuple[Block, tuple[int, ...]], ...]
-"""Each discrete block with the place of the one in each of its rows."""
+"""Each discrete block with the place of the one in each of its rows, or with its counts."""
 
 
 def configurations(blocks: Sequence[Block], sizes: Sizes) -> Iterator[Configuration]:
@@ -25,48 +36,86 @@ def configurations(blocks: Sequence[Block], sizes: Sizes) -> Iterator[Configurat
     Raises:
         TooLargeError: there are too many.
     """
-    shapes = [shape_of(block, sizes) for block in blocks]
+    shapes = [_shape_of(block, sizes) for block in blocks]
     total = 1
-    for rows, places in shapes:
-        total *= places**rows
+    for rows, values in shapes:
+        total *= values**rows
     if total > MOST:
         raise TooLargeError(f"{total} ways in which the rows of {', '.join(b.name for b in blocks)} can stand")
-    for found in product(*(product(range(places), repeat=rows) for rows, places in shapes)):
+    for found in product(*(product(range(values), repeat=rows) for rows, values in shapes)):
         yield tuple(zip(blocks, found, strict=True))
 
 
-def shape_of(block: Block, sizes: Sizes) -> tuple[int, int]:
-    """Return how many rows a discrete block has, and how many places each: a column is one row."""
+def _shape_of(block: Block, sizes: Sizes) -> tuple[int, int]:
+    """Return how many rows a discrete block has, and how many values each: a column of one_hot is one row."""
     rows, cols = extent(block.shape, sizes)
+    if is_counts(block):
+        return rows, _last(block, sizes) + 1
     return (rows, cols) if len(block.shape.sizes) == 2 else (1, rows)
+
+
+def _last(block: Block, sizes: Sizes) -> int:
+    """Return the largest count that is written out."""
+    match block.domain.bounds:
+        case (Number(n),):
+            return min(LAST, int(n))
+        case (ex.Symbol(name, role=ex.Role.SIZE),):
+            return min(LAST, sizes[name])
+        case _:
+            return LAST
+
+
+def seen_up_to(block: Block, declared: Declarations) -> Compare | None:
+    """Return that a field of the data that is an end of counts, all of it, is no less than what is written out."""
+    match block.domain.bounds if is_counts(block) else ():
+        case (ex.Symbol(name, role=ex.Role.DATUM),):
+            least = multiply(Number(Fraction(LAST)), Filled(1, block.shape), block.shape)
+            return Compare(">=", ex.Symbol(name, block.shape, ex.Role.DATUM), least, block.shape)
+        case _:
+            return None
 
 
 def put(configuration: Configuration, sizes: Sizes) -> Mapping[Symbol, Expr]:
     """Return the entries of discrete blocks with their values."""
-    found: dict[Symbol, Expr] = {}
-    for block, places in configuration:
-        _, count = shape_of(block, sizes)
-        for row, place in enumerate(places):
-            for k in range(count):
-                at = (row, k) if len(block.shape.sizes) == 2 else (k,)
-                found[coordinate(block, at)] = sympy.Integer(int(k == place))
-    return found
+    return {
+        coordinate(block, at): value
+        for block, rows in configuration
+        for at, value in zip(positions(block.shape, sizes), _entries(block, rows, sizes), strict=True)
+    }
 
 
-def with_row(configuration: Configuration, block: Block, row: int, place: int) -> Configuration:
-    """Return a configuration with one row of a block at another place."""
+def _entries(block: Block, rows: Sequence[int], sizes: Sizes) -> list[Expr]:
+    """Return the entries of a block, row by row."""
+    if is_counts(block):
+        return [sympy.Integer(count) for count in rows]
+    _, places = _shape_of(block, sizes)
+    return [sympy.Integer(int(k == place)) for place in rows for k in range(places)]
+
+
+def neighbours(configuration: Configuration, block: Block, sizes: Sizes) -> Iterator[Configuration]:
+    """Yield the configurations that a law of a block is judged by beside one, in which a row of it is another.
+
+    A row at its first place is put at each other, a count is one larger.
+    """
+    _, values = _shape_of(block, sizes)
+    for n, value in enumerate(dict(configuration)[block]):
+        others = range(value + 1, min(value + 2, values)) if is_counts(block) else range(1, 0 if value else values)
+        yield from (_with_row(configuration, block, n, other) for other in others)
+
+
+def _with_row(configuration: Configuration, block: Block, row: int, value: int) -> Configuration:
+    """Return a configuration with one row of a block another."""
     return tuple(
-        (own, tuple(place if own == block and n == row else k for n, k in enumerate(places)))
-        for own, places in configuration
+        (own, tuple(value if own == block and n == row else k for n, k in enumerate(rows)))
+        for own, rows in configuration
     )
 
 
 def text_of(configuration: Configuration, sizes: Sizes) -> tuple[tuple[str, str], ...]:
     """Return a configuration as a witness has it."""
     found: list[tuple[str, str]] = []
-    for block, places in configuration:
-        _, count = shape_of(block, sizes)
-        rows = tuple(tuple(sympy.Integer(int(k == place)) for k in range(count)) for place in places)
-        entries = rows if len(block.shape.sizes) == 2 else tuple((x,) for x in rows[0])
-        found.append((block.name, written(entries, block.shape)))
+    for block, rows in configuration:
+        entries, (_, width) = _entries(block, rows, sizes), extent(block.shape, sizes)
+        lines = tuple(tuple(entries[k : k + width]) for k in range(0, len(entries), width))
+        found.append((block.name, written(lines, block.shape)))
     return tuple(found)

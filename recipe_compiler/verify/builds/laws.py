@@ -2,8 +2,9 @@
 
 The law is exp(-E); it is right iff d(U - E)/db = 0 everywhere in the domain of b, which is connected. Its parameters
 must be those of a law for all values of the other blocks, and the domain of b that of the law. Of a discrete block the
-difference of U - E between two places of a row stands for the derivative; the second engine writes out all rows. Of
-shares with the sum 1 it is the difference of two derivatives; the second engine puts 1 less the others for the last.
+difference of U - E between two places of a row, or two consecutive counts, stands for the derivative; the second engine
+writes out all rows, and counts from 0 on. Of shares with the sum 1 it is the difference of two derivatives; the second
+engine puts 1 less the others for the last.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,13 @@ from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.algebra.scalars.symbols import component, coordinate, coordinates, length, positions
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.derive.conditional import discrete_residual, is_symmetric, potential_of, residual
+from recipe_compiler.derive.conditional import (
+    counts_residual,
+    discrete_residual,
+    is_symmetric,
+    potential_of,
+    residual,
+)
 from recipe_compiler.derive.law_energies import energy, minus, needs
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block, Declarations
@@ -30,22 +37,31 @@ from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.discrete import discrete_blocks, of_data
+from recipe_compiler.spec.discrete import discrete_blocks, ends_of_all, is_counts, largest, of_data, with_ends
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.laws import is_of_rows, is_on_simplex, law_text, of_all_data, rows_of
+from recipe_compiler.spec.laws import (
+    is_of_counts,
+    is_of_rows,
+    is_on_simplex,
+    law_text,
+    of_all_data,
+    of_all_rows,
+    rows_of,
+)
 from recipe_compiler.spec.model import Law, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.spec.recursion import demand_apart
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Index, Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.discrete_rows import (
     Configuration,
     configurations,
+    neighbours,
     put,
-    shape_of,
+    seen_up_to,
     text_of,
-    with_row,
 )
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, faults_of
 from recipe_compiler.verify.core.premises import smoothness, values
@@ -58,9 +74,9 @@ def laws(target: Target) -> Answer:
 
     The law is exp(-E); it is right if and only if d(U - E)/db = 0 on the domain of b, which is connected. U =
     -log_prior - sum_n log_likelihood_n, or the potential, of the blocks as declared. For rows with a one at one place
-    the difference of U - E at two places is used instead of the derivative; for shares the difference of two
-    derivatives. Obligations: parameters of a law wherever they can be, the whole domain of b, smooth U and E. (Gelfand
-    and Smith 1990.)
+    the difference of U - E at two places is used instead of the derivative, for counts that at two consecutive ones;
+    for shares the difference of two derivatives. Obligations: parameters of a law wherever they can be, the whole
+    domain of b, smooth U and E. (Gelfand and Smith 1990.)
     """
     target = standard(target)
     answers = {block: law_of(target, block) for block, _ in target.laws}
@@ -93,15 +109,9 @@ def _law(target: Target, block: Block, law: Law) -> Answer:
     if target.gradient is not None:
         reason = f"U is known by its gradient alone, which is code: {target.gradient}"
         return Answer(Undecided((reason,)), where=where)
-    undefined = values(stated(target), target.declarations)
+    undefined = values(stated(target), with_ends(target.declarations))
     try:
-        discrete = is_of_rows(law)
-        declarations = of_all_data(target.declarations)
-        left = (
-            discrete_residual(target, law, block)
-            if discrete
-            else residual(potential_of(target), law, block, declarations)
-        )
+        left = _residual_of(target, law, block)
         needed = undefined | _premises(target, block, law)
         identities = (Identity(_says(law, block), where, left, _left(target, law, block)), *_ends(target, law, block))
     except ModelError as error:
@@ -120,9 +130,21 @@ def _law(target: Target, block: Block, law: Law) -> Answer:
     return replace(found, where=where)
 
 
+def _residual_of(target: Target, law: Law, block: Block) -> Tensor:
+    """Return what index calculus finds left of U - E. Raises ModelError."""
+    if is_of_rows(law):
+        return discrete_residual(target, law, block)
+    if is_of_counts(law):
+        return counts_residual(target, law, block)
+    return residual(potential_of(target), law, block, of_all_data(target.declarations))
+
+
 def _says(law: Law, block: Block) -> str:
     """Name what vanishes, as `_left` has it."""
     b = block.name
+    if is_of_counts(law):
+        one = f"a count of {b}" if block.shape.sizes else b
+        return f"U - E with {one} one larger less U - E, for {law_text(law)}"
     if is_of_rows(law):
         row = f"a row of {b}" if len(block.shape.sizes) == 2 else b
         return f"U - E with {row} at one place less that at another, for {law_text(law)}"
@@ -142,10 +164,10 @@ def _premises(target: Target, block: Block, law: Law) -> Obligations:
 
     Where both are smooth, also in what else they hold, what vanishes off kinks vanishes everywhere.
     """
-    declared = target.declarations
-    whole = of_all_data(declared)
+    declared, every = target.declarations, of_all_data(target.declarations)
+    whole = replace(every, assume=(*every.assume, *ends_of_all(declared)))
     own = (term for formula in stated(target) for term in terms_of(formula))
-    smooth = smoothness((term for term in own if block.name in dependence(term).blocks), declared)
+    smooth = smoothness((term for term in own if block.name in dependence(term).blocks), with_ends(declared))
     of_law = smoothness((energy(law, block), *needs(law)), whole)
     left = [
         f"{text(c.left)} {c.op} {text(c.right)} leaves {block.name} its whole domain" for c in _about(block, declared)
@@ -161,15 +183,18 @@ def _about(block: Block, declared: Declarations) -> Iterator[Compare]:
 
 
 def _ends(target: Target, law: Law, block: Block) -> Iterator[Identity]:
-    """Yield that a uniform law has the ends of its block's domain."""
-    if law.name != "Uniform":
-        return
+    """Yield that a uniform law has the ends of its block's domain, and a binomial one the largest count of it."""
     declared = target.declarations
-    for end, bound, stated in zip(("lower", "upper"), block.domain.bounds, law.arguments, strict=True):
+    ends: tuple[tuple[str, Formula, Formula], ...] = ()
+    if law.name == "Uniform":
+        ends = tuple(zip(("lower", "upper"), block.domain.bounds, law.arguments, strict=True))
+    elif is_counts(block) and (n := largest(block, declared)) is not None:
+        ends = (("upper", n, law.arguments[0]),)
+    for end, bound, stated in ends:
         off = minus(stated, bound)
         says = f"the {end} end of {law_text(law)} less that of the domain of {block.name}"
-        where = target.source.place(f"laws.{block.name}")
-        yield Identity(says, where, convert(off, of_all_data(declared)), partial(_entries, off, declared))
+        where, slots = target.source.place(f"laws.{block.name}"), tuple(Index(n, "n") for n in off.shape.sizes)
+        yield Identity(says, where, convert(off, of_all_data(declared), *slots), partial(_entries, off, declared))
 
 
 def _entries(formula: Formula, declared: Declarations, sizes: Sizes) -> Sequence[Expr]:
@@ -188,7 +213,7 @@ def _left(target: Target, law: Law, block: Block) -> Scalars:
 def _left_at(target: Target, law: Law, block: Block, sizes: Sizes, configuration: Configuration) -> Iterator[Expr]:
     """Yield what is left where all rows of discrete blocks stand as they are given."""
     last = _last_shares(target, sizes)
-    if is_of_rows(law):
+    if is_of_rows(law) or is_of_counts(law):
         differences = _differences(target, law, block, sizes, configuration)
         yield from (cast(Expr, entry.xreplace(last)) for entry in differences) if last else differences
         return
@@ -204,13 +229,11 @@ def _last_shares(target: Target, sizes: Sizes) -> dict[Expr, Expr]:
 
 
 def _differences(target: Target, law: Law, block: Block, sizes: Sizes, configuration: Configuration) -> Iterator[Expr]:
-    """Yield U - E with a row at each other place less that at the first, for each row that is at its first place."""
+    """Yield U - E with a row at each other place less that at the first, or with a count one larger less U - E."""
     V = _difference_of(target, law, block, tuple(sizes.items()))
-    _, count = shape_of(block, sizes)
-    for n, place in enumerate(dict(configuration)[block]):
-        for k in range(1, count if place == 0 else 0):
-            here, there = (put(with_row(configuration, block, n, at), sizes) for at in (k, 0))
-            yield cast(Expr, V.xreplace(here)) - cast(Expr, V.xreplace(there))
+    there = put(configuration, sizes)
+    for other in neighbours(configuration, block, sizes):
+        yield cast(Expr, V.xreplace(put(other, sizes))) - cast(Expr, V.xreplace(there))
 
 
 @lru_cache(maxsize=KEPT)
@@ -242,8 +265,10 @@ def _with_rows(found: Answer, target: Target, law: Law, block: Block) -> Answer:
 
 def _drawn(target: Target) -> Declarations:
     """Return what a witness draws: data as data, and no discrete blocks, whose rows are written out."""
-    declared = drawn_data(target.declarations)
-    return replace(declared, blocks=tuple(b for b in declared.blocks if b not in discrete_blocks(declared)))
+    declared, discrete = drawn_data(target.declarations), discrete_blocks(target.declarations)
+    ends = tuple(end for block in discrete if (end := seen_up_to(block, declared)) is not None)
+    blocks = tuple(block for block in declared.blocks if block not in discrete)
+    return replace(declared, blocks=blocks, assume=(*declared.assume, *ends))
 
 
 def _without_rows(target: Target, formulas: Sequence[Formula]) -> tuple[Formula, ...]:
@@ -303,7 +328,8 @@ def scalar_potential(target: Target, sizes: Sizes) -> Expr:
 
 def drawn_data(declared: Declarations) -> Declarations:
     """Return declarations whose data fields are all of their rows, and are drawn as data: of the values allowed."""
-    return replace(declared, data=tuple(replace(field, shape=rows_of(field)) for field in declared.data))
+    assume = tuple(of_all_rows(condition, declared) for condition in declared.assume)
+    return replace(declared, data=tuple(replace(field, shape=rows_of(field)) for field in declared.data), assume=assume)
 
 
 def stated(target: Target) -> tuple[Formula, ...]:

@@ -26,6 +26,7 @@ from recipe_compiler.verify.builds.on_sets import without_sets
 from recipe_compiler.verify.builds.one_datum import datum_of, difference, looked_at
 from recipe_compiler.verify.builds.proper_prior import by_proper_prior
 from recipe_compiler.verify.builds.recursion import read_alike
+from recipe_compiler.verify.builds.summed import summed, without_counts
 from recipe_compiler.verify.builds.target import lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes, settled, sharpened
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
@@ -60,9 +61,21 @@ def normalisable_target(target: Target) -> Answer:
     """Decide that int exp(-U) < oo, U = -log_prior - sum_n log_likelihood_n, for all data and sizes.
 
     By growth (`coercive.finite`), by a proper prior with a bounded likelihood, or by taking out blocks on bounded sets.
-    Transformed blocks are decided as they are declared: with its Jacobian the integral is the same.
+    Transformed blocks are decided as they are declared: with its Jacobian the integral is the same. Counts without an
+    end are summed over first, other discrete blocks held.
     """
-    target = held(target)
+    fewer = summed(target)
+    if fewer.left:
+        return Answer(Undecided(fewer.left), where=target.source.place("state"))
+    found = _of_values(held(fewer.target))
+    if not (fewer.data and isinstance(found.decision, Proved)):
+        return found
+    given = tuple(sorted({*found.decision.given, *fewer.given}))
+    return replace(found, decision=replace(found.decision, given=given, data=(*fewer.data, *found.decision.data)))
+
+
+def _of_values(target: Target) -> Answer:
+    """Decide it of a target whose blocks are of real numbers."""
     if target.recursion:
         return _of_recursion(target)
     sampled, target = target, standard(target)
@@ -232,7 +245,9 @@ def normalisable_alone(target: Target) -> Answer:
         return replace(found, decision=STATED)
     from recipe_compiler.verify.builds.of_data import asked_of_data  # brings SciPy
 
-    return replace(found, decision=replace(found.decision, tried=(*found.decision.tried, *asked_of_data(target))))
+    plain = without_counts(target)
+    asked = () if plain is None else asked_of_data(plain)
+    return replace(found, decision=replace(found.decision, tried=(*found.decision.tried, *asked)))
 
 
 def _is_about(build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int], ...], refuted: Refuted) -> bool:
@@ -278,7 +293,10 @@ def _of_target(build: Build, general: Answer) -> Answer:
         return general
     from recipe_compiler.verify.builds.of_data import as_declared, decided_by_data  # brings SciPy
 
-    return (as_declared if is_proved else decided_by_data)(build, general)
+    if is_proved:
+        return as_declared(build, general)
+    plain = without_counts(build.target)
+    return general if plain is None else decided_by_data(replace(build, target=plain), general)
 
 
 def _formulas(target: Target) -> list[tuple[str, Formula]]:

@@ -3,11 +3,12 @@
 Of all shares of a whole, which are no discrete block, the first of the two holds.
 
 The law of a row given all others is Categorical(logits) iff U with z_n = e_j less U with z_n = e_l is logits_nl -
-logits_nj, for all places j and l. Logits are free of z, so this also shows that rows are independent of each other: a
-term that couples two rows leaves one of them in the difference.
+logits_nj, for all places j and l; that of a count is a law iff exp of U with z_n less U with z_n + 1 in its place is
+the ratio of the law's probabilities of the two. Parameters of a law are free of z, so this also shows that rows are
+independent of each other: a term that couples two rows leaves one of them in the difference.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
 from fractions import Fraction
 from itertools import count
 
@@ -15,6 +16,7 @@ from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.tensor.atoms import ONE, everywhere, indices, moved, slots
 from recipe_compiler.tensor.calculus import Calculus
+from recipe_compiler.tensor.functions import inside_logarithm
 from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.terms import Applied, Atom, Base, Coordinate, Delta, Index, Slot, Tensor, Term
 
@@ -35,14 +37,58 @@ def at_place(c: Calculus, tensor: Tensor, block: Block, place: Index, row: Index
     Raises:
         ModelError: the block stands in an inverse or a determinant, or in a denominator.
     """
-    return _Placing(c, block, place, row).tensor(tensor)
+
+    def entry(at: tuple[Slot, ...]) -> Tensor:
+        there = c.delta(at[-1], place)
+        if row is None:
+            return there
+        here = c.coordinate(block.name, *at)
+        return c.add(here, c.multiply(c.delta(at[0], row), c.subtract(there, here)))
+
+    return _Changing(c, block, entry, is_delta=row is None).tensor(tensor)
 
 
-class _Placing:
-    """A row put at a place; inner indices have names of their own on the way."""
+def one_more(c: Calculus, tensor: Tensor, block: Block, row: Index | None = None) -> Tensor:
+    """Return a tensor with one count of a block one larger: z_m becomes z_m + delta_mn.
 
-    def __init__(self, c: Calculus, block: Block, place: Index, row: Index | None) -> None:
-        self.c, self.block, self.place, self.row, self.numbers = c, block, place, row, count()
+    Args:
+        c: the calculus.
+        tensor: a part of U.
+        block: of counts.
+        row: n; None of a block that is a number.
+
+    Raises:
+        ModelError: as `at_place`.
+    """
+
+    def entry(at: tuple[Slot, ...]) -> Tensor:
+        by = c.constant(1) if row is None else c.delta(at[0], row)
+        return c.add(c.coordinate(block.name, *at), by)
+
+    return _Changing(c, block, entry, is_delta=False).tensor(tensor)
+
+
+def with_plain_logarithms(c: Calculus, tensor: Tensor) -> Tensor:
+    """Return a tensor whose factors that are a logarithm, as log1p(x), are one by its own name, log(1 + x)."""
+    found: list[Tensor] = []
+    for term in tensor.terms:
+        over = tuple(indices(term.factors) - set(tensor.free))
+        plain = c.constant(term.coefficient)
+        for atom, exponent in term.factors:
+            inside = inside_logarithm(c, atom) if exponent == 1 else None
+            own = c.atom(atom, exponent) if inside is None else c.applied("log", inside)
+            plain = c.multiply(plain, own)
+        found.append(c.total(Tensor(sorted_indices((*tensor.free, *over)), plain.terms), *over))
+    return c.add(Tensor(tensor.free, ()), *found)
+
+
+class _Changing:
+    """Entries of a block put in the place of its own; inner indices have names of their own on the way."""
+
+    def __init__(
+        self, c: Calculus, block: Block, entry: Callable[[tuple[Slot, ...]], Tensor], *, is_delta: bool
+    ) -> None:
+        self.c, self.block, self.entry, self.is_delta, self.numbers = c, block, entry, is_delta, count()
 
     def tensor(self, tensor: Tensor) -> Tensor:
         if not _holds(tensor, {self.block.name}):
@@ -63,8 +109,8 @@ class _Placing:
         match atom:
             case Coordinate(block, at) if block == name:
                 if exponent < 0:
-                    raise _open(f"found a division by an entry of {name}, which is zero but for one place")
-                return self.entry(at) if self.row is None else c.power(self.entry(at), exponent)
+                    raise _open(f"found a division by an entry of {name}, which may be zero")
+                return self.entry(at) if self.is_delta else c.power(self.entry(at), exponent)
             case Applied(fn, args):
                 return c.power(c.applied(fn, *map(self.tensor, args)), exponent)
             case Base(arg):
@@ -73,14 +119,6 @@ class _Placing:
                 raise _open(f"found {name} in an inverse or a determinant")
             case _:
                 return c.atom(atom, exponent)
-
-    def entry(self, at: tuple[Slot, ...]) -> Tensor:
-        """Return what becomes of an entry."""
-        c, there = self.c, self.c.delta(at[-1], self.place)
-        if self.row is None:
-            return there
-        here = c.coordinate(self.block.name, *at)
-        return c.add(here, c.multiply(c.delta(at[0], self.row), c.subtract(there, here)))
 
 
 def reduced(c: Calculus, tensor: Tensor, blocks: Iterable[Block], shares: Iterable[Block] = ()) -> Tensor:
