@@ -7,10 +7,10 @@ An index field is the row with a one at its position and zeros elsewhere, so `et
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.context import Context
-from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.formula.declaration import Block, Datum
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.names import nearest
-from recipe_compiler.formula.shapes import SCALAR, Shape, Size
+from recipe_compiler.formula.shapes import DISCRETE, SCALAR, Shape, Size
 from recipe_compiler.formula.syntax import NO_LETTERS
 
 
@@ -47,6 +47,10 @@ def _field(part: tree.Subscript, position: tree.Position, context: Context) -> D
     problem, hint = f"found {position}, expected a position 0, 1, 2, ...", NO_LETTERS
     if isinstance(declared, Datum):
         hint = f"declare it as an index: {position}: {{shape: {declared.size}, index_of: J}}, J the length of the axis"
+    elif isinstance(declared, Block) and declared.domain.name in DISCRETE:
+        problem = f"found the block {position} as a position, expected 0, 1, 2, ... or an index field of the data"
+        hint = f"labels of the state are rows with a one, `{position}: {{shape: [N, K], domain: one_hot}}`, and what "
+        hint += f"stands at them is a product: {position} @ mu for mu[{position}]"
     elif fields := tuple(datum.name for datum in context.scope.declarations.data if datum.is_index):
         problem, hint = f"{problem}, or an index field of the data", nearest(position, fields) or NO_LETTERS
     context.fault(part, problem, hint)

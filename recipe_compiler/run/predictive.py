@@ -60,8 +60,8 @@ def predictive_of(target: Target) -> Predictive:
         found, expected = f"a recursion: {OPEN}", "a density of independent rows"
         raise RunError(f"data of {target.name}: found {found}, expected {expected}")
     if discrete := discrete_blocks(target.declarations):
-        found = f"the discrete block {discrete[0].name}, which the data that there are have allocated"
-        raise RunError(f"data of {target.name}: found {found}; expected none: new data are not allocated yet")
+        found = f"the discrete block {discrete[0].name}, which is of the data that there are"
+        raise RunError(f"data of {target.name}: found {found}; expected none: of new data it is not drawn yet")
     fields, above = _fields(target)
     whole = [one for one in fields if not _by_rows(DENSITIES[one.name])]
     if whole:

@@ -86,6 +86,16 @@ def few_trials(rng: np.random.Generator) -> Columns:
     return {"a": a, "b": b, "y": (rng.random(24) < 1 / (1 + np.exp(b - 0.5 - 1.5 * a))).astype(int)}
 
 
+def removal_counts(rng: np.random.Generator) -> Columns:
+    """Ten sites fished three times: Poisson(6 area) fish, each caught with probability 0.4 while it is there."""
+    area = np.round(rng.uniform(0.5, 2, 10), 1)
+    left, columns = rng.poisson(6 * area), {"area": area}
+    for name in ("catch1", "catch2", "catch3"):
+        columns[name] = rng.binomial(left, 0.4)
+        left = left - columns[name]
+    return columns
+
+
 MADE = (
     linear_regression,
     poisson_regression,
@@ -99,6 +109,7 @@ MADE = (
     few_of_two_groups,
     few_choices,
     few_trials,
+    removal_counts,
 )
 
 

@@ -36,6 +36,7 @@ GIVEN = {
     "mixture_weights": BuildArguments("few_of_two_groups", ("K=2", "alpha=[1, 2]")),
     "normal_mean_precision": BuildArguments("normal_sample"),
     "poisson_regression": BuildArguments("poisson_regression"),
+    "removal_counts": BuildArguments("removal_counts"),
     "regression_precision": BuildArguments("linear_regression"),
     "varying_intercepts": BuildArguments("groups", ("data.g=group", "data.from_one=g", "J=12")),
     "softmax_regression": BuildArguments("three_classes", ("data.x=[a, b]", "data.y=y", "data.indicator=[y]", "K=3")),

@@ -605,6 +605,31 @@ def poisson_regression() -> rc.Target:
     )
 
 
+def removal_counts() -> rc.Target:
+    mu, rate = (rc.scalar(name, domain="positive", transform="log") for name in ("mu", "rate"))
+    p, left = rc.scalar("p", domain="interval(0, 1)", transform="logit"), rc.vector("left", "N", domain="counts")
+    catch1, catch2, catch3 = (rc.data(name, "N") for name in ("catch1", "catch2", "catch3"))
+    area, caught = rc.data("area", "N", is_="positive"), "catch1 + catch2 + catch3"
+    return rc.Target(
+        name="removal_counts",
+        title="Removal sampling of counts, with what is left at each site",
+        references=["zippin1956evaluation", "dorazio2005improving"],
+        state=[mu, rate, p, left],
+        data=[catch1, catch2, catch3, area],
+        parameters=[positive("a", 2)],
+        log_prior="gamma(mu, a, rate) + gamma(rate, 2, 2) + beta(p, 2, 2)",
+        log_likelihood="poisson(catch1, area*mu*p) + poisson(catch2, area*mu*p*(1 - p)) "
+        "+ poisson(catch3, area*mu*p*(1 - p)**2) + poisson(left, area*mu*(1 - p)**3)",
+        laws={
+            mu: f"Gamma(a + sum({caught} + left), rate + sum(area))",
+            rate: "Gamma(2 + a, 2 + mu)",
+            p: f"Beta(2 + sum({caught}), 2 + sum(catch2 + 2*catch3 + 3*left))",
+            left: "Poisson((1 - p)**3*mu*area)",
+        },
+        derived={"missed": "sum(left)"},
+    )
+
+
 def softmax_regression() -> rc.Target:
     W, x, y = rc.matrix("W", "K", "p"), rc.data("x", "N", "p"), rc.data("y", "N", "K", values=[0, 1])
     return rc.Target(
@@ -788,6 +813,16 @@ def builds() -> list[rc.Build]:
             scheme={"cycle": [{"draw": "theta"}, {"draw": "mu"}, {"draw": "z"}]}, sizes={"K": 2},
             data={"file": "../data/few_of_two_groups.csv", "y": "y"}, step_size=1, draws=2000, warmup=100, thin=5,
             **FOUR,
+        ),
+        rc.Build(
+            name="gibbs_removal", title="Gibbs sampling, removal experiment with latent counts", dynamics=still(),
+            references=["geman1984stochastic", "dorazio2005improving"], target=removal_counts(),
+            scheme={"cycle": [{"draw": "mu"}, {"draw": "rate"}, {"draw": "p"}, {"draw": "left"}]},
+            data={
+                "file": "../data/removal_counts.csv", "catch1": "catch1", "catch2": "catch2", "catch3": "catch3",
+                "area": "area",
+            },
+            step_size=1, draws=2000, warmup=200, thin=10, **FOUR,
         ),
         rc.Build(
             name="gibbs_normal", title="Gibbs sampling, mean and precision of a normal sample",

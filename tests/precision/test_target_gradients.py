@@ -25,7 +25,7 @@ from recipe_compiler.spec.model import Build
 
 ROOT = Path(__file__).parents[2]
 BUILDS = sorted((ROOT / "specs" / "builds").glob("*.yaml")) + sorted((ROOT / "tests/targets/builds").glob("*.yaml"))
-MOVED_BY_LAWS = {"dp_mixture", "gamma_categories", "mixture_allocations", "mixture_weights"}
+MOVED_BY_LAWS = {"dp_mixture", "gamma_categories", "mixture_allocations", "mixture_weights", "removal_counts"}
 """Targets of which no gradient is emitted: their builds move by laws alone."""
 BY_TARGET = {
     build.target.name: with_sizes(build)

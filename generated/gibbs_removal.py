@@ -1,0 +1,886 @@
+"""gibbs_removal: Exact draws alone, for removal_counts.
+
+To draw from it, in plain Python with numpy and numba alone:
+
+    import gibbs_removal
+
+    draws = gibbs_removal.sample(catch1, catch2, catch3, area)
+    draws["mu"].mean(axis=(0, 1))  # of an array (chain, draw)
+    help(gibbs_removal.sample)  # settings, and what else it takes
+
+Data:
+    catch1: (10,), integer, nonnegative numbers, kept as float64
+    catch2: (10,), integer, nonnegative numbers, kept as float64
+    catch3: (10,), integer, nonnegative numbers, kept as float64
+    area: (10,), positive numbers, kept as float64
+    in the build, catch1 is made of the column catch1 of removal_counts.csv
+    in the build, catch2 is made of the column catch2 of removal_counts.csv
+    in the build, catch3 is made of the column catch3 of removal_counts.csv
+    in the build, area is made of the column area of removal_counts.csv
+
+Parameters:
+    a: a number, positive; 2.0 unless it is given
+
+State:
+    theta: (13,), real
+
+Draws, each of shape (chain, draw, ...):
+    mu: a number, exp(theta[0])
+    rate: a number, exp(theta[1])
+    p: a number, theta[2] between its bounds by the logistic function
+    left: (10,), theta[3:13]
+
+The build:
+    step_size 1.0, draws 2000, warmup 200, thin 10, chains 4, seed 1
+
+Energy:
+    H = U(theta)
+    U = -log_prior - sum over the data of log_likelihood
+    log_likelihood of one datum = (catch1*log(area*exp(log_mu)*(0 + 1*sigmoid(logit_p))) - area*exp(log_mu)*(0 +
+        1*sigmoid(logit_p)) - loggamma(catch1 + 1)) + (catch2*log(area*exp(log_mu)*(0 + 1*sigmoid(logit_p))*(1 - (0
+        + 1*sigmoid(logit_p)))) - area*exp(log_mu)*(0 + 1*sigmoid(logit_p))*(1 - (0 + 1*sigmoid(logit_p))) -
+        loggamma(catch2 + 1)) + (catch3*log(area*exp(log_mu)*(0 + 1*sigmoid(logit_p))*(1 - (0 +
+        1*sigmoid(logit_p)))**2) - area*exp(log_mu)*(0 + 1*sigmoid(logit_p))*(1 - (0 + 1*sigmoid(logit_p)))**2 -
+        loggamma(catch3 + 1)) + (left*log(area*exp(log_mu)*(1 - (0 + 1*sigmoid(logit_p)))**3) - area*exp(log_mu)*(1
+        - (0 + 1*sigmoid(logit_p)))**3 - loggamma(left + 1))
+    log_prior = (((a - 1)*log(exp(log_mu)) - exp(log_rate)*exp(log_mu) + a*log(exp(log_rate)) - loggamma(a)) +
+        (log(exp(log_rate)) - 2*exp(log_rate) + 2*log(2) - loggamma(2)) + (log(0 + 1*sigmoid(logit_p)) + log1p(-(0 +
+        1*sigmoid(logit_p))) + loggamma(4) - loggamma(2) - loggamma(2))) + (log_mu + log_rate + logit_p -
+        2*softplus(logit_p))
+
+Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
+    D = 0
+    Q = 0
+    Gamma = 0
+    f[theta] = 0
+
+Step:
+    a cycle of moves, one after the other, each from the state z that the one before leaves:
+    draw: mu
+    mu' ~ Gamma(a + sum(catch1 + catch2 + catch3 + left), rate + sum(area)), given all others and all data
+    draw: rate
+    rate' ~ Gamma(2 + a, 2 + mu), given all others and all data
+    draw: p
+    p' ~ Beta(2 + sum(catch1 + catch2 + catch3), 2 + sum(catch2 + 2*catch3 + 3*left)), given all others and all data
+    draw: left
+    left' ~ Poisson((1 - p)**3*mu*area), given all others and all data
+    draws take as many words of the chain's own stream as they need, one draw after the other
+
+Proved:
+    D is symmetric; Q is skew (index calculus for every size; second engine)
+    D is positive semidefinite (structure of D)
+    what is bound is of the kind declared (structure, exact values)
+    V is positive semidefinite (structure of V)
+    2D - eps B_hat is positive semidefinite (the gradient is exact)
+    D and Q do not reuse the gradient's minibatch (there is no minibatch)
+
+Proved, given that U is smooth:
+    exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary for the claimed equation;
+        exp(-H) has the claimed marginal (index calculus for every size; second engine)
+
+Proved, given that a is positive; area is positive; catch1 is integer; catch1 is nonnegative; catch2 is integer; catch2 is nonnegative; catch3 is integer; catch3 is nonnegative; left is integer; left is nonnegative:
+    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
+        definedness and smoothness)
+
+Proved, given that a is positive; area is positive; catch1 is integer; catch1 is nonnegative; catch2 is integer; catch2 is nonnegative; catch3 is integer; catch3 is nonnegative; left is counts; mu > 0 inside its domain; p < 1 inside its domain; p > 0 inside its domain; rate > 0 inside its domain:
+    each claimed law is that of its block given all others (index calculus for every size; second engine)
+
+Proved, given that U is smooth; a is positive; area is positive; catch1 is integer; catch1 is nonnegative; catch2 is integer; catch2 is nonnegative; catch3 is integer; catch3 is nonnegative; left is counts; mu > 0 inside its domain; p < 1 inside its domain; p > 0 inside its domain; rate > 0 inside its domain:
+    exp(-H) has a finite integral (proper prior, bounded likelihood)
+    blocks of the target are drawn from their laws given the others (mu ~ Gamma(a + sum(catch1 + catch2 + catch3 +
+        left), rate + sum(area)) given all others; rate ~ Gamma(2 + a, 2 + mu) given all others; p ~ Beta(2 +
+        sum(catch1 + catch2 + catch3), 2 + sum(catch2 + 2*catch3 + 3*left)) given all others; left ~ Poisson((1 -
+        p)**3*mu*area) given all others)
+    every move keeps exp(-H), and every block is moved (move 1, draw of mu; move 2, draw of rate; move 3, draw of p;
+        move 4, draw of left)
+
+Not checked here:
+    exact says whether its moves keep exp(-H) whatever the step size is
+
+References:
+    Stuart Geman, Donald Geman (1984): Stochastic Relaxation, Gibbs Distributions, and the Bayesian Restoration of
+        Images. IEEE Transactions on Pattern Analysis and Machine Intelligence, 6(6), 721-741
+    Alan E. Gelfand, Adrian F. M. Smith (1990): Sampling-Based Approaches to Calculating Marginal Densities. Journal
+        of the American Statistical Association, 85(410), 398-409
+    Calvin Zippin (1956): An Evaluation of the Removal Method of Estimating Animal Populations. Biometrics, 12(2),
+        163-189
+    Robert M. Dorazio, Howard L. Jelks, Frank Jordan (2005): Improving Removal-Based Estimates of Abundance by
+        Sampling a Population of Spatially Distinct Subpopulations. Biometrics, 61(4), 1093-1101
+
+Origin:
+    Emitted by recipe_compiler (format 2) from still and removal_counts, by version 0.1.0 of that Python package.
+    Spec digest (SHA-256): 9b3d8a34cf197c9f6ab7e630d233e7ea1e9ed3a85c360cb87108b9e057c85921
+    Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
+    their authors' own.
+"""
+
+import math
+import os
+import sys
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor, wait
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+FORMAT = 2
+SPEC_DIGEST = "9b3d8a34cf197c9f6ab7e630d233e7ea1e9ed3a85c360cb87108b9e057c85921"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 13),)
+SIZES = ()
+PARAMETERS = ("a",)
+CONSTANTS = ()
+DATA = ("catch1", "catch2", "catch3", "area")
+ARGUMENTS = ("theta", "a", "catch1", "catch2", "catch3", "area", "eps", "thin", "noise_state", "theta_draws")
+POTENTIAL_BLOCK = "theta"
+
+_FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
+_REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+def sample(
+    catch1, catch2, catch3, area, *, a=2.0, step_size=1.0, draws=2000, warmup=200, thin=10, chains=4, seed=1, init=None,
+    progress=False, threads=None,
+):  # fmt: skip
+    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+
+    catch1 (10,), catch2 (10,), catch3 (10,), area (10,), a a number. The top of the file, help(gibbs_removal), says
+    what they are, and what is returned. A draw is kept of every `thin` steps. init: where chains start, a dict with
+    any of theta, each (size,) for all chains or (chain, size). progress: tell it on stderr. threads: None takes all
+    cores; the same seed draws the same bits on any number of them.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    """
+    sizes = {}
+    catch1 = _checked_array("catch1", catch1, (10,), sizes)
+    _check_numbers("catch1", catch1, ["integer", "nonnegative"])
+    catch2 = _checked_array("catch2", catch2, (10,), sizes)
+    _check_numbers("catch2", catch2, ["integer", "nonnegative"])
+    catch3 = _checked_array("catch3", catch3, (10,), sizes)
+    _check_numbers("catch3", catch3, ["integer", "nonnegative"])
+    area = _checked_array("area", area, (10,), sizes)
+    _check_numbers("area", area, ["positive"])
+    a = _checked_number("a", a, above=0)
+    eps = _checked_number("step_size", step_size, above=0)
+    draws = _checked_number("draws", draws, whole=True, least=1)
+    warmup = _checked_number("warmup", warmup, whole=True, least=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
+    chains = _checked_number("chains", chains, whole=True, least=1)
+    seed = _checked_number("seed", seed, whole=True, least=0)
+    if threads is not None:
+        threads = _checked_number("threads", threads, whole=True, least=1)
+    given = {"a": a, "catch1": catch1, "catch2": catch2, "catch3": catch3, "area": area, "eps": eps, "thin": thin}
+    starts = [first_state(seed, chain) for chain in range(chains)]
+    starts = _checked_starts(starts, init)
+    drawn = _room(starts, warmup + draws)
+    noise, _ = seed_streams(seed, chains)
+    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
+    drawn = _after_warmup(drawn, done, warmup)
+    with np.errstate(over="ignore"):  # a draw that is not finite stays so
+        return {
+            "mu": np.exp(drawn["theta"][:, :, 0]), "rate": np.exp(drawn["theta"][:, :, 1]),
+            "p": float(0.0) + (float(1.0) - float(0.0)) / (1.0 + np.exp(-drawn["theta"][:, :, 2])),
+            "left": drawn["theta"][:, :, 3:13],
+        }  # fmt: skip
+
+
+def first_state(seed, chain):
+    """Return where a chain starts, by the blocks of the state."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    theta = rng.uniform(-2.0, 2.0, 13)
+    theta[3:13] = 0.0
+    return {"theta": theta}
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def draw_mu(theta_mu, theta, a, catch1, catch2, catch3, area, noise_state):
+    """Write theta_mu, which is theta but for mu: mu (here its log) is drawn from Gamma(shape_mu, rate_mu), its law
+    given all else.
+    shape_mu = a + sum_i catch1[i] + sum_i catch2[i] + sum_i catch3[i] + sum_i left[i].
+    rate_mu = sum_i area[i] + exp(log_rate).
+    """
+    log_mu = theta[0:1]
+    log_rate = theta[1:2]
+    logit_p = theta[2:3]
+    left = theta[3:13]
+    log_mu_drawn = theta_mu[0:1]
+    sum_catch1 = 0.0
+    for i in range(10):
+        sum_catch1 += catch1[i]
+    sum_catch2 = 0.0
+    for i in range(10):
+        sum_catch2 += catch2[i]
+    sum_catch3 = 0.0
+    for i in range(10):
+        sum_catch3 += catch3[i]
+    sum_left = 0.0
+    for i in range(10):
+        sum_left += left[i]
+    sum_area = 0.0
+    for i in range(10):
+        sum_area += area[i]
+    for i in range(13):
+        theta_mu[i] = theta[i]
+    s0, s1, s2, s3 = noise_state[0], noise_state[1], noise_state[2], noise_state[3]
+    shape_mu = a + sum_catch1 + sum_catch2 + sum_catch3 + sum_left
+    rate_mu = sum_area + _exp(log_rate[0])
+    log_G_mu, s0, s1, s2, s3 = _next_log_gamma(shape_mu, s0, s1, s2, s3)
+    log_mu_drawn[0] = log_G_mu - math.log(rate_mu)
+    noise_state[0], noise_state[1], noise_state[2], noise_state[3] = s0, s1, s2, s3
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def draw_rate(theta_rate, theta, a, catch1, noise_state):
+    """Write theta_rate, which is theta but for rate: rate (here its log) is drawn from Gamma(shape_rate, rate_rate),
+    its law given all else.
+    shape_rate = a + 2.
+    rate_rate = exp(log_mu) + 2.
+    """
+    log_mu = theta[0:1]
+    log_rate = theta[1:2]
+    logit_p = theta[2:3]
+    left = theta[3:13]
+    log_rate_drawn = theta_rate[1:2]
+    for i in range(13):
+        theta_rate[i] = theta[i]
+    s0, s1, s2, s3 = noise_state[0], noise_state[1], noise_state[2], noise_state[3]
+    shape_rate = 2.0 + a
+    rate_rate = 2.0 + _exp(log_mu[0])
+    log_G_rate, s0, s1, s2, s3 = _next_log_gamma(shape_rate, s0, s1, s2, s3)
+    log_rate_drawn[0] = log_G_rate - math.log(rate_rate)
+    noise_state[0], noise_state[1], noise_state[2], noise_state[3] = s0, s1, s2, s3
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def draw_p(theta_p, theta, catch1, catch2, catch3, noise_state):
+    """Write theta_p, which is theta but for p: p (here its logit) is drawn from Beta(a_p, b_p), its law given all
+    else.
+    a_p = sum_i catch1[i] + sum_i catch2[i] + sum_i catch3[i] + 2.
+    b_p = sum_i catch2[i] + 2 sum_i catch3[i] + 3 sum_i left[i] + 2.
+    """
+    log_mu = theta[0:1]
+    log_rate = theta[1:2]
+    logit_p = theta[2:3]
+    left = theta[3:13]
+    logit_p_drawn = theta_p[2:3]
+    sum_catch1_2 = 0.0
+    for i in range(10):
+        sum_catch1_2 += catch1[i]
+    sum_catch2_2 = 0.0
+    for i in range(10):
+        sum_catch2_2 += catch2[i]
+    sum_catch3_2 = 0.0
+    for i in range(10):
+        sum_catch3_2 += catch3[i]
+    sum_left_2 = 0.0
+    for i in range(10):
+        sum_left_2 += left[i]
+    for i in range(13):
+        theta_p[i] = theta[i]
+    s0, s1, s2, s3 = noise_state[0], noise_state[1], noise_state[2], noise_state[3]
+    a_p = 2.0 + sum_catch1_2 + sum_catch2_2 + sum_catch3_2
+    b_p = 2.0 + sum_catch2_2 + 2.0 * sum_catch3_2 + 3.0 * sum_left_2
+    log_G_p, s0, s1, s2, s3 = _next_log_gamma(a_p, s0, s1, s2, s3)
+    log_F_p, s0, s1, s2, s3 = _next_log_gamma(b_p, s0, s1, s2, s3)
+    logit_p_drawn[0] = log_G_p - log_F_p
+    noise_state[0], noise_state[1], noise_state[2], noise_state[3] = s0, s1, s2, s3
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def draw_left(theta_left, theta, area, noise_state):
+    """Write theta_left, which is theta but for left: left is drawn from Poisson(mean_left), its law given all else.
+    mean_left[i] = exp(log_mu) (-sigmoid(logit_p) + 1)**3 area[i].
+    """
+    log_mu = theta[0:1]
+    log_rate = theta[1:2]
+    logit_p = theta[2:3]
+    left = theta[3:13]
+    left_drawn = theta_left[3:13]
+    exp_of_state_2 = _exp(log_mu[0])
+    sigmoid_of_state_2 = _sigmoid(logit_p[0])
+    for i in range(13):
+        theta_left[i] = theta[i]
+    s0, s1, s2, s3 = noise_state[0], noise_state[1], noise_state[2], noise_state[3]
+    for i in range(10):
+        mean_left = area[i] * exp_of_state_2 * (1.0 - sigmoid_of_state_2) ** 3
+        count_left, s0, s1, s2, s3 = _next_poisson(mean_left, s0, s1, s2, s3)
+        left_drawn[i] = count_left
+    noise_state[0], noise_state[1], noise_state[2], noise_state[3] = s0, s1, s2, s3
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def cycle(theta_left, theta, a, catch1, catch2, catch3, area, noise_state, eps, theta_mu, theta_rate, theta_p):
+    """Write one step, a cycle of moves: theta_left; draw from noise_state alone."""
+    draw_mu(theta_mu, theta, a, catch1, catch2, catch3, area, noise_state)
+    draw_rate(theta_rate, theta_mu, a, catch1, noise_state)
+    draw_p(theta_p, theta_rate, catch1, catch2, catch3, noise_state)
+    draw_left(theta_left, theta_p, area, noise_state)
+
+
+def prepare(a, eps):
+    """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
+    return ()
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
+def run(theta, a, catch1, catch2, catch3, area, eps, thin, noise_state, theta_draws):
+    """Advance a chain and keep every thin-th state; return how many draws were kept.
+
+    State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
+    draws are kept than asked for, the last of them its last finite state.
+
+    `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64, the data of float64
+    or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for
+    each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns.
+
+    Loops over arrays.
+    """
+    _wide_vectors()
+    theta_left = np.empty(13)
+    theta_mu = np.empty(13)
+    theta_rate = np.empty(13)
+    theta_p = np.empty(13)
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            cycle(theta_left, theta, a, catch1, catch2, catch3, area, noise_state, eps, theta_mu, theta_rate, theta_p)
+            for entry in range(13):
+                theta[entry] = theta_left[entry]
+        finite = True
+        for entry in range(13):
+            theta_draws[kept, entry] = theta[entry]
+            finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
+        if not finite:
+            return kept
+    return theta_draws.shape[0]
+
+
+def seed_streams(seed, chains):
+    """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+# Support: checks, random streams, stable functions, as far as what stands above calls them.
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _exp(x):
+    """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""
+    x = 710.0 if x > 710.0 else x
+    x = -746.0 if x < -746.0 else x
+    shifted = x * 1.4426950408889634 + 6755399441055744.0  # 1.5 * 2**52: rounds, and leaves k in the low bits
+    k = shifted - 6755399441055744.0
+    r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10
+    p = 2.5100472505694996e-08
+    p = p * r + 2.7620201591031547e-07
+    p = p * r + 2.7557268276905696e-06
+    p = p * r + 2.4801521057868204e-05
+    p = p * r + 0.00019841269863171557
+    p = p * r + 0.0013888888917367081
+    p = p * r + 0.008333333333330039
+    p = p * r + 0.041666666666623824
+    p = p * r + 0.16666666666666669
+    p = p * r + 0.5000000000000001
+    p = p * (r * r) + r + 1.0
+    bits = np.float64(shifted).view(np.uint64) - np.uint64(0x4337FFFFFFFFF800)  # k + 2048
+    half = bits >> 1
+    low = np.uint64((half - np.uint64(1)) << 52).view(np.float64)
+    high = np.uint64((bits - half - np.uint64(1)) << 52).view(np.float64)
+    return p * low * high
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _sigmoid(x):
+    """Return 1/(1 + exp(-x)), as e/(1 + e) with e = exp(-|x|) for x < 0: no overflow, small values kept."""
+    e = _exp(-abs(x))
+    return (e if x < 0.0 else 1.0) / (1.0 + e)
+
+
+@intrinsic
+def _wide_vectors(_):
+    """Let loops of the function that calls this use registers of 512 bits, where the processor has them.
+
+    LLVM takes half as wide ones for Intel's processors, as the first that had wide ones slowed down with them. The set
+    of attributes is written into LLVM's text as it is; its own `add` knows none that have a value.
+    """
+
+    def build(context, builder, signature, arguments):
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), build
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits(s0, s1, s2, s3):
+    """Return 64 random bits and the state after them (Blackman and Vigna 2021, xoshiro256++)."""
+    total = s0 + s3
+    bits = ((total << 23) | (total >> 41)) + s0
+    shifted = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= shifted
+    s3 = (s3 << 45) | (s3 >> 19)
+    return bits, s0, s1, s2, s3
+
+
+_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+
+
+def _ziggurat():
+    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x.
+
+    Widths and bounds are there twice: 256 for positive draws, then 256, with a minus sign, for negative ones.
+    """
+    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
+    while len(edges) < 256:
+        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
+    edges.append(0.0)
+    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
+    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
+    heights = [math.exp(-0.5 * edge**2) for edge in edges]
+    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
+
+
+_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_at_edge(layer, x, u, v):
+    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
+
+    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
+    (Marsaglia 1964); what is refused stays in the tail.
+    """
+    if layer > 0:
+        heights = _HEIGHTS
+        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
+        return x if height < math.exp(-0.5 * x * x) else math.nan
+    beyond = -math.log1p(-u) / _TAIL
+    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
+    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal_at_edge(bits, s0, s1, s2, s3):
+    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
+    while True:
+        layer = bits & np.uint64(511)
+        place = bits >> 12
+        x = np.float64(place) * _WIDTHS[layer]
+        draw = x if place < _BOUNDS[layer] else math.inf
+        while draw == math.inf:
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            u = np.float64(bits >> 11) * 2.0**-53
+            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
+        if draw == draw:
+            return draw, s0, s1, s2, s3
+        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_normal(s0, s1, s2, s3):
+    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    layer = bits & np.uint64(511)
+    place = bits >> 12
+    if place < _BOUNDS[layer]:
+        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
+    return _next_normal_at_edge(bits, s0, s1, s2, s3)
+
+
+_MOST_TURNS = 256  # of a loop that refuses draws
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_uniform(s0, s1, s2, s3):
+    """Return a draw uniform on (0, 1): the middle of one of 2**52 equal parts, never 0 or 1. Takes one word.
+
+    Middles of 2**53 parts are no doubles above 1/2: the last would be rounded to 1.
+    """
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    u = np.uint64((bits >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 0.9999999999999999
+    return u, s0, s1, s2, s3
+
+
+_LEAST_SHAPE = 1e-306  # below, logarithms of gamma draws are beyond the doubles
+
+_MOST_SHAPE = 1e306  # above, nine times the shape is
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _log_beyond_cubic(y):
+    """Return log(1 + y) - y + y**2/2 - y**3/3 <= 0 for y > -1, the first terms cancelled where y is small."""
+    if abs(y) >= 0.1:
+        return math.log(1.0 + y) - y * (1.0 - y * (0.5 - y * 0.3333333333333333))
+    p = 0.07142857142857142 - y * 0.06666666666666667
+    p = 0.07692307692307693 - y * p
+    p = 0.08333333333333333 - y * p
+    p = 0.09090909090909091 - y * p
+    p = 0.1 - y * p
+    p = 0.1111111111111111 - y * p
+    p = 0.125 - y * p
+    p = 0.14285714285714285 - y * p
+    p = 0.16666666666666666 - y * p
+    p = 0.2 - y * p
+    p = 0.25 - y * p
+    return -(y * y) * (y * y) * p
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _accepts_gamma(y, d, u):
+    """Whether u < exp(x**2/2 + d - d (1 + y)**3 + 3 d log(1 + y)), y > -1, where x**2 = 9 d y**2 cancels; else no.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
+    return y > -1.0 and math.log(u) < 3.0 * d * _log_beyond_cubic(y)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_gamma_from_one(a, s0, s1, s2, s3):
+    """Return a Gamma(a, 1) draw, a >= 1: d (1 + y)**3 with y = x/sqrt(9 d), d = a - 1/3 (Marsaglia and Tsang 2000).
+
+    x is normal, accepted with probability exp(3 d (log(1 + y) - y + y**2/2 - y**3/3)). By the series of the logarithm
+    that is above 1 - (3 d/4) y**4/min(1 + y, 1) = 1 - x**2 y**2/12/min(1 + y, 1), so that few turns take a logarithm.
+    Of 100 turns 95 accept at a = 1, more above.
+    """
+    d = a - 0.3333333333333333
+    c = 1.0 / math.sqrt(9.0 * d)
+    for _ in range(_MOST_TURNS):
+        x, s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
+        u, s0, s1, s2, s3 = _next_uniform(s0, s1, s2, s3)
+        y = c * x
+        v = 1.0 + y
+        if (1.0 - u) * min(v, 1.0) > x * x * (y * y) * 0.08333333333333333 or _accepts_gamma(y, d, u):
+            return d * (v * v * v), s0, s1, s2, s3
+    return math.nan, s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_log_gamma(a, s0, s1, s2, s3):
+    """Return the logarithm of a Gamma(a, 1) draw; below a = 1 log G(a + 1) + log(u)/a (Marsaglia and Tsang 2000).
+
+    1e-306 <= a <= 1e306, else NaN. The draw itself would be 0 for nearly all words where a < 1e-4.
+    """
+    if not _LEAST_SHAPE <= a <= _MOST_SHAPE:
+        return math.nan, s0, s1, s2, s3
+    draw, s0, s1, s2, s3 = _next_gamma_from_one(a + 1.0 if a < 1.0 else a, s0, s1, s2, s3)
+    draw = math.log(draw)
+    if a < 1.0:
+        u, s0, s1, s2, s3 = _next_uniform(s0, s1, s2, s3)
+        draw += math.log(u) / a
+    return draw, s0, s1, s2, s3
+
+
+_MOST_COUNT = 2.0**52  # of a mean, or of trials: half of those up to which whole numbers are doubles
+
+_MOST_SEARCHED = 128  # above, counts of mean 10 have probabilities below 2**-256
+
+
+def _stirling_rests():
+    """Return log(k!) - k log(k) + k for k < 256; 0 log(0) = 0."""
+    rests = [math.log(math.factorial(k)) - k * math.log(k) + k for k in range(1, 256)]
+    return np.array([0.0, *rests])
+
+
+_STIRLING_RESTS = _stirling_rests()
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _stirling_rest(k):
+    """Return log(k!) - k log(k) + k for whole k >= 0: from a table below 256, above log(2 pi k)/2 + 1/(12 k) - ..."""
+    if k < 256.0:
+        return _STIRLING_RESTS[np.uint64(np.int64(k))]
+    z = 1.0 / (k * k)
+    return 0.5 * math.log(6.283185307179586 * k) + (0.08333333333333333 - z * (0.002777777777777778 - z / 1260.0)) / k
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _deviance(k, m):
+    """Return k log(k/m) + m - k >= 0, k >= 0, m > 0, where it cancels by a series in (k - m)/(k + m) (Loader 2000)."""
+    if k == 0.0:
+        return m
+    s = (k - m) / (k + m)
+    if abs(s) >= 0.1 or m < 1e4:
+        return k * math.log(k / m) + m - k
+    z = s * s
+    p = 0.06666666666666667 + z * 0.058823529411764705
+    p = 0.07692307692307693 + z * p
+    p = 0.09090909090909091 + z * p
+    p = 0.1111111111111111 + z * p
+    p = 0.14285714285714285 + z * p
+    p = 0.2 + z * p
+    p = 0.3333333333333333 + z * p
+    return (k - m) * s + 2.0 * k * s * z * p
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_poisson_by_products(mean, s0, s1, s2, s3):
+    """Return how many uniforms it takes beyond the first for their product to be exp(-mean) or less (Knuth)."""
+    least = math.exp(-mean)
+    product, s0, s1, s2, s3 = _next_uniform(s0, s1, s2, s3)
+    for k in range(_MOST_SEARCHED):
+        if product <= least:
+            return np.float64(k), s0, s1, s2, s3
+        u, s0, s1, s2, s3 = _next_uniform(s0, s1, s2, s3)
+        product *= u
+    return math.nan, s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _accepts_poisson(k, mean, v, a, b, edge):
+    """Whether v hat(k) <= exp(-`_deviance` - `_stirling_rest`), the probability of k, which cancels at no mean.
+
+    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
+    """
+    if k < 0.0 or (edge < 0.013 and edge < v):
+        return False
+    hat = v * (1.1239 + 1.2 / (b - 3.4)) * (edge * edge) / (a + b * (edge * edge))
+    return math.log(hat) <= -_deviance(k, mean) - _stirling_rest(k)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_poisson_by_rejection(mean, s0, s1, s2, s3):
+    """Return a Poisson draw of a mean from 10 on by transformed rejection with squeeze (Hoermann 1993, PTRS).
+
+    k = floor((2 a/(1/2 - |u|) + b) u + mean + 0.43), u uniform on (-1/2, 1/2), accepted by a uniform v. Two constants
+    are not those of the paper: with 1.1328 for 1.2 in `_accepts_poisson` the hat is below the probabilities by up to
+    0.6 in 100 (at mean 14), with 3.6224 for 3.75 the squeeze is above them (at 34): its draws are not quite Poisson.
+    """
+    b = 0.931 + 2.53 * math.sqrt(mean)
+    a = 0.02483 * b - 0.059
+    sure = 0.9277 - 3.75 / (b - 2.0)
+    for _ in range(_MOST_TURNS):
+        u, s0, s1, s2, s3 = _next_uniform(s0, s1, s2, s3)
+        v, s0, s1, s2, s3 = _next_uniform(s0, s1, s2, s3)
+        u -= 0.5
+        edge = 0.5 - abs(u)
+        k = np.floor((2.0 * a / edge + b) * u + mean + 0.43)
+        if (edge >= 0.07 and v <= sure) or _accepts_poisson(k, mean, v, a, b, edge):
+            return k, s0, s1, s2, s3
+    return math.nan, s0, s1, s2, s3
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_poisson(mean, s0, s1, s2, s3):
+    """Return a Poisson draw as a double, 0 <= mean <= 2**52, else NaN.
+
+    Below 10 it takes one word more than what is drawn, from 10 on two words a turn, of which 75 to 89 of 100 accept.
+    """
+    if not 0.0 <= mean <= _MOST_COUNT:
+        return math.nan, s0, s1, s2, s3
+    if mean < 10.0:
+        return _next_poisson_by_products(mean, s0, s1, s2, s3)
+    return _next_poisson_by_rejection(mean, s0, s1, s2, s3)
+
+
+def _seed_words(seed, chains, stream, words):
+    """Return the states of a stream of xoshiro256++ of every chain, uint64 [chains, words]: 4 words for each lane.
+
+    In memory they start at a multiple of 512 bytes, the length of a row of 64 lanes, and so does every one of them.
+    """
+    room = np.empty(chains * words + 64, np.uint64)
+    start = -room.ctypes.data % 512 // 8
+    states = room[start : start + chains * words].reshape(chains, words)
+    for chain, child in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+        states[chain] = child.spawn(2)[stream].generate_state(words, np.uint64)
+    return states
+
+
+def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
+    """Return real numbers as a contiguous array; sizes that are names are positive and the same wherever they occur.
+
+    Lists, integers, other floats, other layouts and byte orders are converted. Refused is what would be lost by it or
+    has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold, other shapes, numbers
+    that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what was expected.
+    """
+    masked = isinstance(array, np.ma.MaskedArray)
+    try:
+        found = np.asarray(None if masked else array)
+    except ValueError:  # rows of different lengths
+        found = np.asarray(None)
+    if found.dtype.kind not in "buif" or found.dtype.itemsize > 8:
+        plain = isinstance(array, np.ndarray) and not masked
+        said = f"an array of {array.dtype}" if plain else type(array).__name__
+        raise TypeError(f"{name}: found {said}, expected an array of real numbers that float64 holds")
+    known = tuple(sizes.get(size, size) for size in shape)
+    if not _fits(found.shape, known):
+        squeezed = tuple(n for n in found.shape if n != 1)
+        hint = ": give its transpose" if _fits(found.T.shape, known) else ""
+        hint = f": give it by .reshape({squeezed})" if _fits(squeezed, known) else hint
+        hint = hint if found.size else ": there are no numbers in it"
+        raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
+    sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
+    if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):
+        raise ValueError(f"{name}: found integers beyond 2**53, expected numbers that float64 holds")
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and refused
+        made = np.ascontiguousarray(found, dtype=dtype)
+    bad = np.argwhere(~(np.isin(made, values) if len(values) else np.isfinite(made)))
+    if bad.size:
+        place, wanted = ", ".join(map(str, bad[0])), f"one of {list(values)}" if len(values) else "finite numbers"
+        raise ValueError(f"{name}: found {made[tuple(bad[0])]} at [{place}], expected {wanted}")
+    return made
+
+
+def _fits(found, known):
+    """Whether an array's shape is one that is known; sizes that are names stand for any number from 1 on."""
+    pairs = zip(found, known, strict=False)
+    return len(found) == len(known) and all(n == size if isinstance(size, int) else n > 0 for n, size in pairs)
+
+
+def _shape_text(shape):
+    """Return a shape as Python writes it, sizes that are not known by their names and at least 1."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def _check_numbers(name, array, kinds):
+    """Check that every number of an array is of the kinds declared. Raises ValueError."""
+    for kind in kinds:
+        match kind:
+            case "positive":
+                right = array > 0.0
+            case "nonnegative":
+                right = array >= 0.0
+            case "nonzero":
+                right = array != 0.0
+            case _:
+                right = array == np.floor(array)
+        bad = np.argwhere(~right)
+        if bad.size:
+            place = ", ".join(map(str, bad[0]))
+            raise ValueError(f"{name}: found {array[tuple(bad[0])]} at [{place}], expected {kind} numbers")
+
+
+def _checked_number(name, number, whole=False, least=None, above=None, most=None, nonzero=False):
+    """Return a number as jitted code takes it: a finite double or, where `whole`, an integer of 64 bits.
+
+    least, above, most: its bounds. Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    refused = (bool, np.bool_, np.ndarray, np.complexfloating)
+    if isinstance(number, refused) or not hasattr(number, "__index__" if whole else "__float__"):
+        raise TypeError(f"{name}: found {type(number).__name__}, expected {'an integer' if whole else 'a real number'}")
+    try:
+        value = int(number) if whole else float(number)
+    except OverflowError:
+        value = math.inf
+    limits = ((least, "at least"), (above, "above"), (most, "at most"))
+    said = [f"{words} {limit}" for limit, words in limits if limit is not None] + ["other than 0"] * nonzero
+    low = (least is None or value >= least) and (above is None or value > above)
+    fits = value.bit_length() < 64 if whole else math.isfinite(value)
+    if not (fits and low and (most is None or value <= most) and (value != 0 or not nonzero)):
+        found = f"an integer of {value.bit_length()} bits" if whole and not fits else value
+        expected = f"{'an integer of 64 bits' if whole else 'a finite number'} {' and '.join(said)}".rstrip()
+        raise ValueError(f"{name}: found {found}, expected {expected}")
+    return value
+
+
+def _checked_starts(starts, init):
+    """Return where chains start, with what `init` says of a block in the place of its own start.
+
+    starts: per chain, its blocks by name. init: None, or by name an array (size,) for all chains or (chain, size).
+    Raises TypeError, ValueError: what was found, and what was expected.
+    """
+    names = list(starts[0])
+    if init is not None and not isinstance(init, dict):
+        raise TypeError(f"init: found {type(init).__name__}, expected None or a dict with any of {', '.join(names)}")
+    for name, value in (init or {}).items():
+        if name not in names:
+            raise ValueError(f"init: found {name!r}, expected any of {', '.join(names)}")
+        size = starts[0][name].size
+        array = np.asarray(value)
+        one = array.reshape(-1) if array.size == 1 == size else array
+        rows = ("chains", size) if one.ndim == 2 else (size,)
+        own = _checked_array(f"init of {name}", one, rows, {"chains": len(starts)})
+        for start, place in zip(starts, np.broadcast_to(own, (len(starts), size)), strict=True):
+            start[name] = place.copy()
+    for start in starts:
+        for name, value in start.items():
+            if not np.isfinite(value).all():
+                raise ValueError(f"start of {name}: found {value[:5]}, expected finite numbers: state them by init")
+    return starts
+
+
+def _room(starts, count):
+    """Return room for `count` draws of every chain, by block (chain, draw, size). Raises ValueError for too many."""
+    try:
+        return {name: np.empty((len(starts), count, block.size)) for name, block in starts[0].items()}
+    except (MemoryError, ValueError):
+        found = f"draws and warmup: found {count} in all for each of {len(starts)} chains"
+        raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
+
+
+def _advance(piece, chains, draws, threads, progress, most):
+    """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
+
+    piece(chain, first, last) makes some and returns how many were kept: fewer where the chain ends there. All chains
+    end with the piece that they are at where one raises, or the caller is interrupted.
+    """
+    done, stop = [0] * chains, threading.Event()
+
+    def work(chain):
+        asked = 1
+        while done[chain] < draws and not stop.is_set():
+            asked = min(asked, most, draws - done[chain])
+            begin = time.perf_counter()
+            kept = piece(chain, done[chain], done[chain] + asked)
+            done[chain] += kept
+            if kept < asked:
+                return
+            asked = max(1, min(10 * asked, int(0.1 * asked / (time.perf_counter() - begin + 1e-9))))
+
+    piece(0, 0, 0)  # compiles
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with ThreadPoolExecutor(threads or cores) as pool:
+        try:
+            left = {pool.submit(work, chain) for chain in range(chains)}
+            while left:
+                ended, left = wait(left, timeout=0.2)
+                if progress:
+                    line = f"\r{sum(done)} of {chains * draws} draws"
+                    print(line, end="" if left else "\n", file=sys.stderr, flush=True)
+                for one in ended:
+                    one.result()
+        finally:
+            stop.set()
+    return done
+
+
+def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=None):
+    """Fill `drawn` with the draws of chains, each by itself; return how many draws each has.
+
+    names: of the arguments of `run`. given: those of all chains. states: per chain, its own. of_draw(draw): what takes
+    the place of the given, where the step size falls along a chain.
+    """
+
+    def piece(chain, first, last):
+        rows = {f"{name}_draws": array[chain, first:last] for name, array in drawn.items()}
+        own = {**given, **states[chain], **rows, **(of_draw(first) if of_draw else {})}
+        return run(*[own[name] for name in names])
+
+    chains, draws, _ = next(iter(drawn.values())).shape
+    return _advance(piece, chains, draws, threads, progress, 1 if of_draw else draws)
+
+
+def _after_warmup(drawn, done, warmup):
+    """Return the draws after warmup; those that a chain does not have are NaN, and told by a RuntimeWarning."""
+    draws = next(iter(drawn.values())).shape[1]
+    ended = {chain: count for chain, count in enumerate(done) if count < draws}
+    for chain, count in ended.items():
+        for array in drawn.values():
+            array[chain, count:] = np.nan
+    if ended:
+        found = ", ".join(f"chain {chain} after {count} of {draws} draws" for chain, count in ended.items())
+        said = f"left the finite numbers: {found}, which are NaN from there on"
+        warnings.warn(f"{said}; take a smaller step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)
+    return {name: array[:, warmup:] for name, array in drawn.items()}
