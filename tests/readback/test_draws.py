@@ -147,6 +147,19 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
     "a count that is not added up": ("slices", "too_few_sum += too_few[0]", "too_few_sum += 0.0", "add up its too_few"),
     "one row of one": ("one_of_three", "1.0 if i == k_k", "1.0 if i == 1", "does not put the one of k"),
     "other logits of one": ("one_of_three", "        logits_k[i] = a[i]", "        logits_k[i] = a[2]", "logit 0 of k"),
+    "the mean of those caught": ("removal", "(1.0 - sigmoid_of_state_2) ** 3", "sigmoid_of_state_2 ** 3", "parameter 1 of the law Poisson of left[0]"),
+    "a power too few": ("removal", "(1.0 - sigmoid_of_state_2) ** 3", "(1.0 - sigmoid_of_state_2) ** 2", "parameter 1 of the law Poisson of left[0]"),
+    "the area of the first site": ("removal", "mean_left = area[i]", "mean_left = area[0]", "parameter 1 of the law Poisson of left[1]"),
+    "one count more": ("removal", "left_drawn[i] = count_left", "left_drawn[i] = count_left + 1.0", "the draw of left[0]"),
+    "the old count": ("removal", "left_drawn[i] = count_left", "left_drawn[i] = left[i]", "the draw of left[0]"),
+    "one count for all sites": ("removal", "count_left, s0, s1, s2, s3 = _next", "count_left, t0, t1, t2, t3 = _next", ""),
+    "a gamma for a count": ("removal", "_next_poisson(mean_left, ", "_next_log_gamma(mean_left, ", "draws from Gamma for left[0], expected Poisson"),
+    "counts before the draw": ("removal", "draw_left(theta_left, theta_p, ", "draw_left(theta_left, theta_mu, ", "the theta that left is drawn at"),
+    "the counts that are left out": ("removal", "sum_catch3 + sum_left", "sum_catch3", "parameter 1 of the law Gamma of mu"),
+    "the trials of the first datum": ("signal", "n_k = y[i]", "n_k = y[0]", "parameter 1 of the law Binomial of k[1]"),
+    "the background's share": ("signal", "1.0 / (exp_of_state_6 + 1.0)", "exp_of_state_6 / (exp_of_state_6 + 1.0)", "parameter 2 of the law Binomial of k[0]"),
+    "trials and share in each other's place": ("signal", "_next_binomial(n_k, p_k, ", "_next_binomial(p_k, n_k, ", "parameter 1 of the"),
+    "a count of the signal and one more": ("signal", "k_drawn[i] = count_k", "k_drawn[i] = count_k + 1.0", "the draw of k[0]"),
     "counts that are left out": ("mixture_weights", "alpha_w = alpha[i] + sum_z[i]", "alpha_w = alpha[i]", "parameter 1 of the law Dirichlet of w[0]"),
     "counts without the prior": ("mixture_weights", "alpha_w = alpha[i] + sum_z[i]", "alpha_w = sum_z[i]", "parameter 1 of the law Dirichlet of w[0]"),
     "counts of another component": ("mixture_weights", "alpha_w = alpha[i] + sum_z[i]", "alpha_w = alpha[i] + sum_z[0]", "parameter 1 of the law Dirichlet of w[1]"),
@@ -177,7 +190,7 @@ OF_RUN = ("sums of other data", "sums that are not made", "a count that is not a
 """Faults of the loop, which is read of the text that is shipped."""
 OF_PLACES = (
     "the mean of another place", "a one at another place", "no zeros elsewhere", "users before for those beyond",
-    "counts of another component", "a level below the weight of another place", "a level below another row's weight",
+    "counts of another component", "the area of the first site", "the trials of the first datum", "a level below the weight of another place", "a level below another row's weight",
     "places below the level", "weights of other sticks", "weights of the first datum",
     "a logarithm that is not over the sum", "the logarithm of another share",
 )  # fmt: skip

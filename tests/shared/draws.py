@@ -107,6 +107,22 @@ potential: -sum((a - ones)*log(w))
 laws: {w: Dirichlet(a)}
 """
 """Shares alone."""
+SIGNAL = """
+format: 1
+name: signal
+state:
+  s: {shape: scalar, domain: positive, transform: log}
+  b: {shape: scalar, domain: positive, transform: log}
+  k: {shape: N, domain: counts(y)}
+data: {y: {shape: N}, w: {shape: N}, t: {shape: N, is: positive}}
+log_prior: gamma(s, 2, 1) + gamma(b, 2, 1)
+log_likelihood: poisson(y, (s + b)*t) + binomial(k, y, s/(s + b)) + poisson(w, 3*t*b)
+laws:
+  s: Gamma(2 + sum(k), 1 + sum(t))
+  b: Gamma(2 + sum(y - k + w), 1 + 4*sum(t))
+  k: Binomial(y, s/(s + b)*ones)
+"""
+"""Counts of which k are of a signal, the others of a background that w are of alone."""
 DATA = {
     "mixture_weights": "parameters: {alpha: {value: [1/2, 2]}}\nsizes: {K: 2, N: 10}\n"
     f"data: {{file: {ROOT}/specs/data/few_of_two_groups.csv, y: y}}",
@@ -116,6 +132,9 @@ DATA = {
     "slices": f"parameters: {{before: {{value: [[0, 0], [1, 0]]}}}}\nsizes: {{J: 2, N: 6}}\n"
     f"data: {{file: {ROOT}/specs/data/few_choices.csv, one: one, other: other}}",
     "one_of_three": "parameters: {a: {value: [1, 0, 3/2]}}",
+    "removal_counts": f"sizes: {{N: 10}}\ndata: {{file: {ROOT}/specs/data/removal_counts.csv, catch1: catch1, "
+    "catch2: catch2, catch3: catch3, area: area}",
+    "signal": f"sizes: {{N: 10}}\ndata: {{file: {ROOT}/specs/data/removal_counts.csv, y: catch1, w: catch2, t: area}}",
     "slices_of_data": f"sizes: {{K: 2, N: 10}}\ndata: {{file: {ROOT}/specs/data/few_of_two_groups.csv, y: y}}",
     "families": "parameters: {a: {value: [1/2, 2]}, C: {value: [[2, 1], [1, 3]]}}",
     "gammas": "parameters: {a: {value: [1/2, 2, 1]}}\n"
@@ -149,6 +168,8 @@ GIBBS = {
     ),
     "one_of_three": (ONE_OF_THREE, "[draw: k]"),
     "one_by_slices": (ONE_OF_THREE, "[{draw: k, slice: a/2 - ones, repeat: 2}]"),
+    "removal": ("removal_counts", "[draw: mu, draw: rate, draw: p, draw: left]"),
+    "signal": (SIGNAL, "[draw: s, draw: b, draw: k]"),
     "mixture_weights": ("mixture_weights", "[draw: w, draw: mu, draw: z]"),
     "shares": (SHARES, "[draw: w, draw: x]"),
     "hmc_of_shares": (SHARES, f"[{{draw: w}}, {WORD}]"),
@@ -159,7 +180,7 @@ GIBBS = {
     "steps": ("normal_mean_precision", "[{draw: tau}, {split: [B/2, A, B/2], steps: 2}, {refresh: r}]"),
 }
 """Target and cycle of every build."""
-WRITTEN = {FAMILIES: "families", GAMMAS: "gammas", ONE_OF_THREE: "one_of_three", SHARES: "", SETS: ""}
+WRITTEN = {FAMILIES: "families", GAMMAS: "gammas", ONE_OF_THREE: "one_of_three", SHARES: "", SETS: "", SIGNAL: "signal"}
 """Targets that are written here, with the name of their data."""
 
 

@@ -1,8 +1,10 @@
 """Discrete blocks for the second engine: all rows of all of them written out, configuration by configuration.
 
-Of counts those from 0 to 2 are, or to n where that is less: what index calculus shows of all is looked at there.
+Of counts those from 0 to 2 are, to 1 where these are too many, or to n where that is less: what index calculus shows of
+all is looked at there.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -36,21 +38,22 @@ def configurations(blocks: Sequence[Block], sizes: Sizes) -> Iterator[Configurat
     Raises:
         TooLargeError: there are too many.
     """
-    shapes = [_shape_of(block, sizes) for block in blocks]
-    total = 1
-    for rows, values in shapes:
-        total *= values**rows
-    if total > MOST:
-        raise TooLargeError(f"{total} ways in which the rows of {', '.join(b.name for b in blocks)} can stand")
-    for found in product(*(product(range(values), repeat=rows) for rows, values in shapes)):
-        yield tuple(zip(blocks, found, strict=True))
+    total = 0
+    for last in (LAST, 1):
+        shapes = [_shape_of(block, sizes, last) for block in blocks]
+        total = math.prod(values**rows for rows, values in shapes)
+        if total <= MOST:
+            for found in product(*(product(range(values), repeat=rows) for rows, values in shapes)):
+                yield tuple(zip(blocks, found, strict=True))
+            return
+    raise TooLargeError(f"{total} ways in which the rows of {', '.join(b.name for b in blocks)} can stand")
 
 
-def _shape_of(block: Block, sizes: Sizes) -> tuple[int, int]:
+def _shape_of(block: Block, sizes: Sizes, last: int = LAST) -> tuple[int, int]:
     """Return how many rows a discrete block has, and how many values each: a column of one_hot is one row."""
     rows, cols = extent(block.shape, sizes)
     if is_counts(block):
-        return rows, _last(block, sizes) + 1
+        return rows, min(last, _last(block, sizes)) + 1
     return (rows, cols) if len(block.shape.sizes) == 2 else (1, rows)
 
 
