@@ -204,7 +204,7 @@ def test_a_run_of_counts_goes_on_bit_for_bit(tmp_path: Path) -> None:
     module, data = module_of(build), load_data(build.data, build.target)
     few = replace(build.run, draws=60, warmup=5, thin=3, chains=2, seed=3)
     for settings, resume in ((few, False), (replace(few, draws=200), True)):
-        facts = checkpoint_facts("0" * 64, build, settings, data)
+        facts = checkpoint_facts({"module": "0" * 64}, build, settings, data)
         with Checkpoint(tmp_path, facts) as checkpoint:
             found = sample(module, build, settings, data, checkpoint=checkpoint, resume=resume)
     whole = sample(module, build, replace(few, draws=200), data)
