@@ -558,7 +558,8 @@ class Documents:
         for entry in fields.values():
             least = min((Fraction(str(x)) for x in listed(entry.get("in"))), default=Fraction(-1))
             entry["is"] += ["nonnegative"] * (least >= 0) + ["positive"] * (least > 0)
-        lists += [declared(self.build, "parameters"), self.noise, self.declared, fields]
+        blocks, above = self.counted(fields)
+        lists += [declared(self.build, "parameters"), self.noise, self.declared, fields, blocks]
         found, granted = Documents(self.parts), [one for one in claim["given"] if is_granted(claim["id"], one)]
         stated, every = set[tuple[str, str]](), {pair for part in lists for pair in self.facts(part)}
         sizes = {size for entry in self.declared.values() for size in entry["shape"]}
@@ -566,16 +567,16 @@ class Documents:
         for one in (one for one in claim["given"] if one not in granted and not one.endswith(INSIDE)):
             if re.fullmatch(r"(\w+) >= \d+", one) and one.split()[0] in sizes:
                 continue  # a formula reads a position, and has no value at smaller sizes, where nothing is concluded
-            read = re.fullmatch(r"(\w+) is ([a-z ]+)", one)
+            read = re.fullmatch(r"(\w+) is ([a-z_ ]+)", one)
             said = {(read[1], kind) for kind in read[2].split(" and ")} if read else set[tuple[str, str]]()
             compares = not read and isinstance(parse(one), ast.Compare) and self.names(one) <= {*self.declared}
             kinds = ["diagonal"] * (bool(read) and f"{read[1]} is diagonal" in claim["given"])  # signs are then of that
             own = {x: page.formula(self.told[x[0]], ("I",)) for x in said if x[0] in self.told}
             told = {x for x, value in own.items() if is_of(page, value, [x[1], *kinds])}
-            holds = said <= every | told if read else compares
+            holds = said <= every | told if read else compares or one in above
             require(holds, f"{one} is taken as given, which the document does not say")
             stated |= said
-            found.supposed += [] if read else [one]
+            found.supposed += [] if read or not compares else [one]
         for one in (one for one in granted if re.fullmatch(LAW, one)):  # of a function, never of what is claimed
             words = {*re.findall(r"\w+", one)}
             law = claim["id"] == "unique" and one == "exp(-H) has a finite integral"  # which says that there is one
@@ -602,6 +603,25 @@ class Documents:
             entry["wild"] = not held and not (self.build and name == self.potential)
             entry["rough"] = energy and len(held) == len(about) and not entry["wild"] and not self.build
         return found
+
+    def counted(self, fields: dict[str, Json]) -> tuple[dict[str, Json], set[str]]:
+        """Return blocks of the target, and what is at most what; fields that are counts, or ends, are so called."""
+        blocks, above, other = declared(self.target, "state"), set[str](), {"is": list[str]()}
+        pairs = [(name, x["ends"]) for name, x in blocks.items() if x["domain"] == "counts"]
+        for entry in blocks.values():
+            entry["is"] += [entry["domain"], *(["integer", "nonnegative"] if entry["domain"] == "counts" else [])]
+        for node in self.nodes([self.target.get(key) for key in ("log_prior", "log_likelihood", "potential")]):
+            match node:
+                case ast.Call(ast.Name(law), [of, *others]) if law in OF_COUNTS.split():
+                    ends = [ast.unparse(n) for n in others[:1] if law.startswith("binomial")]
+                    pairs.append((ast.unparse(of), ends))
+                case _:
+                    pass
+        for name, ends in pairs:
+            above |= {f"{name} <= {end}" for end in ends}
+            for one in (name, *ends):
+                fields.get(one, other)["is"] += ["nonnegative", *(["integer"] if one == name or name in blocks else [])]
+        return blocks, above
 
     def on_trust(self, claim: Json) -> None:
         """Require that what is proved of a cycle with code says so of each, and of no other code."""
@@ -705,6 +725,8 @@ WEAKER: dict[str, tuple[str, ...]] = {
 }
 """Kinds that a claim says it rests on, with those that they include."""
 QUADRATIC = "U is quadratic, and the chain forgets its start: eps keeps it stable, noise reaches all of it"
+OF_COUNTS = "bernoulli bernoulli_logit binomial binomial_logit poisson poisson_log neg_binomial_2 neg_binomial_2_log"
+"""Named laws whose first argument is whole and not negative."""
 INSIDE, LAW, ASSUMED = " inside its domain", r"exp\((.+)\) has a finite integral", "normalisable"
 OF_DATA, BY_AUTHOR = r"the \d+ data of (.+?): .+", LAW + ", as the document states under `assume`"
 """What the integral of a target rests on beside what is declared: facts of data that no certificate holds."""

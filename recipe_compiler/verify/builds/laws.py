@@ -174,7 +174,19 @@ def _premises(target: Target, block: Block, law: Law) -> Obligations:
     ]
     if law.name == "N" and not is_symmetric(law.arguments[1], whole):
         left.append(f"{text(law.arguments[1])} is symmetric")
-    return smooth | of_law | Obligations(open=tuple(left))
+    return smooth | replace(of_law, given=_as_of_one(of_law.given, declared)) | Obligations(open=tuple(left))
+
+
+def _as_of_one(given: frozenset[str], declared: Declarations) -> frozenset[str]:
+    """Return what is given, conditions on all rows said as they are of one: `y <= n` for `n - y >= 0`."""
+    one = with_ends(declared).assume
+    every = (*(of_all_rows(condition, declared) for condition in declared.assume), *ends_of_all(declared))
+    said = {
+        shown: text(own)
+        for own, whole in zip(one, every, strict=True)
+        for shown in (text(whole), f"{text(whole)} is assumed")
+    }
+    return frozenset(said.get(fact, fact) for fact in given)
 
 
 def _about(block: Block, declared: Declarations) -> Iterator[Compare]:
