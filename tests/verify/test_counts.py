@@ -10,6 +10,9 @@ from loaders import load_build, load_target
 from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Target
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Index, Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.laws import law_of, laws
 from recipe_compiler.verify.builds.normalisable import normalisable_alone, normalisable_build, normalisable_target
@@ -270,6 +273,33 @@ def test_the_marginal_of_a_thinned_count_is_that_of_what_was_seen(load: Load) ->
     answer = normalisable_target(load(text))
     assert not isinstance(answer.decision, Proved)
     assert not any("sum over all z" in reason for reason in getattr(answer.decision, "tried", ()))
+
+
+def test_the_mean_of_each_datum_is_read_off_a_law_of_all(load: Load) -> None:
+    """A design matrix, a field that is counted and one that is not: what is left is the law of y alone."""
+    text = """
+name: design
+state: {beta: {shape: K}, lam: {domain: positive}, z: {shape: N, domain: counts}}
+data: {y: {shape: N, is: [integer, nonnegative]}, x: {shape: [N, K]}, t: {shape: N, is: positive}}
+log_prior: -norm2(beta)/2 + gamma(lam, 2, 1)
+log_likelihood: (y + z)*(x @ beta + log(t*lam)) - 2*t*lam*exp(x @ beta) - loggamma(z + 1) - loggamma(y + 1)
+laws: {z: Poisson(lam*t*exp(x @ beta))}
+"""
+    fewer = without_counts(load(text))
+    assert fewer is not None
+    alone = load(text.replace("(y + z)", "y").replace("2*t", "t").replace(" - loggamma(z + 1)", ""))
+    of_both = [_likelihood(target) for target in (fewer, alone)]
+    assert of_both[0] == of_both[1]
+    assert isinstance(normalisable_target(load(text)).decision, Proved)
+
+
+def _likelihood(target: Target) -> Tensor:
+    assert target.log_likelihood is not None
+    declared, n = target.declarations, Index("N", "n")
+    c = calculus(declared)
+    shown = convert(target.log_likelihood, declared, datum=n)
+    (constant,) = c.applied("loggamma", c.constant(1)).terms  # log 0! of what is not there
+    return Tensor(shown.free, tuple(term for term in shown.terms if term.factors != constant.factors))
 
 
 def test_proper_laws_of_an_improper_joint_do_not_make_it_finite(load: Load) -> None:

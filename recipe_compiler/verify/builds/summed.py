@@ -153,7 +153,8 @@ def _by_law(found: Summed, block: Block) -> Summed | None:
         "log_prior": _put(target.log_prior, target, block),
         "log_likelihood": _put(target.log_likelihood, target, block),
     }
-    at_zero[entry] = add([way, *([] if at_zero[entry] is None else [at_zero[entry]])], SCALAR)
+    own = at_zero[entry]
+    at_zero[entry] = way if own is None else add([way, own], SCALAR)
     left = _stated_at_zero(target, block, entry, way) if _is_of_these_sizes(target) else Stated()
     data = (*found.data, (f"summed over {block.name}", f"by its law {law_text(law)}"))
     fewer = replace(_without(target, block), stated=left, **at_zero)
@@ -213,16 +214,17 @@ def _of_one(formula: Formula, declared: Declarations) -> Formula | None:
             return None if found is None else add(found, SCALAR)
         case Multiply(left, right, Shape(rows=count, cols=None)) if count == size:
             found = each(left, right)
-            return None if found is None else multiply(*found, SCALAR)
+            return None if found is None else multiply(found[0], found[1], SCALAR)
         case Power(base, exponent, Shape(rows=count, cols=None)) if count == size:
             found = each(base, exponent)
-            return None if found is None else power(*found, SCALAR)
+            return None if found is None else power(found[0], found[1], SCALAR)
         case Apply(fn, (arg,), Shape(rows=count, cols=None)) if count == size and fn in ELEMENTWISE:
             found = each(arg)
             return None if found is None else apply(fn, found, SCALAR)
         case MatMul(Symbol(name) as left, right) if name in fields and right.shape == Shape(fields[name].shape.cols):
-            row = each(left)
-            return None if row is None or {*fields, *rows} & {*dependence(right).names} else matmul(*row, right, SCALAR)
+            row = _of_one(left, declared)
+            reads = {*fields, *rows} & {*dependence(right).names}
+            return None if row is None or reads else matmul(row, right, SCALAR)
         case _:
             return None
 
