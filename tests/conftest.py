@@ -1,6 +1,7 @@
 """What all tests share: golden texts, what one run found out, and compiled code, kept from one run to the next."""
 
 import difflib
+import fcntl
 import gc
 import multiprocessing
 import os
@@ -70,12 +71,17 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, object, object]:
     """Decide while workers are small, compile after that; tests that take longest do not come last.
 
-    Workers begin with a half of the tests each, and take from the end of what another has left.
+    Workers begin with a half of the tests each, and take from the end of what another has left. Hypothesis reads the
+    constants of all our sources here, and keeps them in files: one worker does that for 10 s, and others find them.
     """
     items.sort(key=_turn)
+    with (Path(os.environ[FOLDER]) / "collected").open("w") as one_after_the_other:
+        fcntl.flock(one_after_the_other, fcntl.LOCK_EX)
+        return (yield)
 
 
 def _turn(item: pytest.Item) -> int:

@@ -1,6 +1,7 @@
 """The builds that are shipped, stated in Python as a user would: formulas are objects, or texts of the language."""
 
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import recipe_compiler as rc
@@ -730,7 +731,8 @@ def logistic(name: str, title: str, dynamics: rc.Dynamics, **more: object) -> rc
 SCALED = {"theta": "theta*exp(w)", "w": "-w"}
 
 
-def builds() -> list[rc.Build]:
+@cache
+def builds() -> tuple[rc.Build, ...]:
     """Return all of them."""
     dense = {"target": gaussian(), "sizes": {"d": 3}, "draws": 4000, **FOUR}
     A = rc.matrix("A", "d", "d", is_="positive definite")
@@ -738,7 +740,7 @@ def builds() -> list[rc.Build]:
     e_1, e_2, mass = rc.vector("e_1", "d"), rc.vector("e_2", "d"), rc.scalar("mass", is_="positive")
     s, b, start = rc.scalar("s", is_="positive"), rc.scalar("b"), rc.vector("start", "d")
     bent = e_1 + b * theta[0] * e_2
-    return [
+    return (
         rc.Build(
             name="generalised_langevin_gaussian", dynamics=generalised_langevin(), target=gaussian(), parameters=MEMORY,
             title="Generalised Langevin dynamics, full gradient, a Gaussian with dense covariance",
@@ -1072,4 +1074,4 @@ def builds() -> list[rc.Build]:
             title="Wright-Fisher diffusion, Dirichlet law of three shares", parameters={"a": [8, 6], "b": 5},
             step_size=0.001, thin=100, draws=4000, warmup=500, **FOUR,
         ),
-    ]  # fmt: skip
+    )  # fmt: skip
