@@ -253,6 +253,20 @@ potential: lam - poisson(m, a)
     assert summed(load(many)).data == ()
 
 
+@pytest.mark.parametrize(
+    ("stated", "says"),
+    [
+        ("potential: lam + poisson(m, lam)", "1/p, not p"),
+        ("log_prior: gamma(lam, 2, 1)\nlog_likelihood: poisson(y, lam) + poisson(m, lam)", "p**N, not p"),
+    ],
+)
+def test_a_named_law_is_summed_over_where_it_is_the_density_once(load: Load, stated: str, says: str) -> None:
+    data = "data: {y: {shape: N}}" if "log_likelihood" in stated else ""
+    text = f"name: other\nstate: {{m: {{domain: counts}}, lam: {{domain: positive}}}}\n{data}\n{stated}\n"
+    assert summed(load(text)).data == (), says
+    assert isinstance(normalisable_target(load(text)).decision, Undecided)
+
+
 def test_sums_one_after_the_other(load: Load) -> None:
     """What the named law of one count has in its mean is summed over last."""
     text = """

@@ -103,7 +103,9 @@ def summed(target: Target) -> Summed:
 def _by_name(found: Summed, block: Block) -> Summed | None:
     """Return what is left without the named law of a block; None where it has none, or more is made of it."""
     target, stated = found.target, found.target.stated
-    own = [one for one in stated.densities if one.of == block.name and one.is_term]
+    # as log p, and once: summed over the data, the law of a block without rows would be a power of it
+    entry = "log_likelihood" if block in of_data(target.declarations) else "log_prior"
+    own = [one for one in stated.densities if one.of == block.name and one.is_term and one.entry == entry]
     if len(own) != 1 or not isinstance(own[0].arguments[0], Symbol) or not _is_of_these_sizes(target):
         return None
     law, row = own[0], DENSITIES[own[0].name]
