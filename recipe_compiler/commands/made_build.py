@@ -178,7 +178,8 @@ def _data(target: Target, file: str | None, given: object, folder: Path) -> Entr
     for datum in fields:
         if datum.name in columns and datum.name not in entries:
             entries[datum.name] = datum.name if datum.shape.cols is None else [datum.name]
-    taken = {name for value in entries.values() for name in (value if isinstance(value, list) else [value])}
+    named = [name for value in entries.values() for name in (value if isinstance(value, list) else [value])]
+    taken = {name for name in named if isinstance(name, str)}
     left = [datum for datum in fields if datum.name not in entries]
     over = [name for name in columns if name not in taken]
     if len(left) == 1 and left[0].shape.cols is not None and over:

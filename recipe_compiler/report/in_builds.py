@@ -1,6 +1,6 @@
 """The claims that apply to targets, schemes and builds, what none of them asks, and what a build samples."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -145,7 +145,13 @@ def build_caveats(build: Build) -> tuple[str, ...]:
     bound = bind(build)
     files = [name for name, value in build.values if value.file is not None and value.numbers is None]
     checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
-    return (*unasked(bound), _of_step(build), *_unguarded(build, bound), *checked_later)
+    return (*unasked(bound), _of_step(build), *_unguarded(build, bound), *checked_later, *_of_data(build))
+
+
+def _of_data(build: Build) -> Iterator[str]:
+    """Yield why nothing is said of the data that a build names."""
+    if build.data is not None and isinstance(build.observed, str) and build.observed:
+        yield f"data: {build.observed}; what is said holds of data as they are declared"
 
 
 def _of_step(build: Build) -> str:

@@ -114,6 +114,15 @@ def test_dynamics_a_target_and_data_are_run_without_a_build(recipe, here: Path, 
     assert "found a file of that name" in again.err
 
 
+def test_settings_make_columns_that_fields_are_of(here: Path) -> None:
+    build = made("sghmc", "linear_regression", "data.columns.b=a*2", "data.x=[b]", data="d.csv")
+    assert build.data is not None
+    assert dict(build.data.columns) == {"x": ("b",), "y": ("y",)}
+    assert [column.name for column in build.data.made] == ["b"]
+    with pytest.raises(DocumentError, match="expected the name of a column"):
+        made("sghmc", "linear_regression", "data.x={a: 1}", data="d.csv")
+
+
 @pytest.mark.slow
 def test_what_is_made_is_printed_as_the_document_that_is_made(recipe, here: Path, known_verdicts: None) -> None:
     words = ("sghmc", "linear_regression", "--data", "d.csv", "--set", "run.step_size=0.01", "--set", "C=2*I")

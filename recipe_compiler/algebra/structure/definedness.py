@@ -17,6 +17,7 @@ from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.transposes import kinds_of, plain
 from recipe_compiler.algebra.structure.data_guards import Guarded
 from recipe_compiler.algebra.structure.psd import semidefinite, sign, sign_by_rules
+from recipe_compiler.algebra.structure.ranges import range_of
 from recipe_compiler.formula.build import negate, nodes, parts
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import (
@@ -215,6 +216,10 @@ def _shown(arg: Formula, op: str, declarations: Declarations, offset: int = 0) -
     by_rule = known.nonnegative if op == ">=" or offset else known.positive if op == ">" else known.nonzero
     if by_rule:
         return known.given
+    if offset and (between := range_of(arg, declarations)) is not None:
+        beyond = between.sign_less(-offset)
+        if beyond.positive or (op == ">=" and beyond.nonnegative) or (op == "!=" and beyond.nonzero):
+            return beyond.given
     return premise.shown(plain(arg, declarations), op, declarations, sign_by_rules, offset)
 
 

@@ -67,6 +67,8 @@ def range_of(formula: Formula, declarations: Declarations) -> Range | None:
             return _sum(range_of(term, declarations) for term in terms)
         case Multiply(Number(value), x) | Multiply(x, Number(value)):
             return _multiple(range_of(x, declarations), value)
+        case Multiply(left, right):
+            return _product(range_of(left, declarations), range_of(right, declarations))
         case MatMul(Symbol(_, _, Role.INDEX), arg):
             return range_of(arg, declarations)
         case Apply(fn) if fn in FUNCTIONS and (between := FUNCTIONS[fn].between):
@@ -108,8 +110,23 @@ def _sum(parts: Iterable[Range | None]) -> Range | None:
 
 
 def _multiple(x: Range | None, by: Fraction) -> Range | None:
-    if x is None or not by:
+    if x is None:
         return None
+    if by == 0:
+        return Range(Fraction(0), Fraction(0))
     if by > 0:
         return Range(x.low * by, x.high * by, x.inner, x.by_low, x.by_high)
     return Range(x.high * by, x.low * by, x.inner, x.by_high, x.by_low)
+
+
+def _product(x: Range | None, y: Range | None) -> Range | None:
+    """Return where products of what is not negative lie."""
+    if x is None or y is None or min(x.low, y.low) < 0:
+        return None
+    inner = x.inner and y.inner
+    return Range(x.low * y.low, x.high * y.high, inner, x.by_low | y.by_low, _all_of(x) | _all_of(y))
+
+
+def _all_of(x: Range) -> frozenset[str]:
+    """Return all that an interval rests on: a product is at most one of largest numbers where none is negative."""
+    return x.by_low | x.by_high

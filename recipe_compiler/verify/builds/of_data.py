@@ -185,7 +185,7 @@ def _by_counting(
 
 def _said(observed: Observed, facts: tuple[Fact, ...]) -> str:
     """Return what the data show, as what is given."""
-    words = ", ".join(fact.words for fact in facts)
+    words = ", ".join(fact.words for fact in facts) or "how many they are"
     if observed.of is None:
         return f"the {observed.rows} data of {observed.file}: {words}"
     others = "the likelihood of each of the others is bounded by its law"

@@ -33,6 +33,7 @@ from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Stated, Target
+from recipe_compiler.verify.core.premises import depends_on_state
 from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
 
 ENTRIES = ("potential", "log_prior", "log_likelihood")
@@ -69,7 +70,7 @@ def without_sets(target: Target) -> Reduced:
             held = sets.keys() & set(dependence(term).blocks)
             of = _of_dirichlet(term, declared) if entry == "log_prior" else None  # that of a datum stands N times
             if not held:
-                left.append(term)
+                left += [term] if depends_on_state(term) else []  # a constant may have sizes of blocks in sets
             elif (bounded_below if entry == "potential" else bounded_above)(term, declared):
                 data.append((entry, f"{text(term)} is bounded: it only helps"))
             elif of is not None and of.name not in dirichlet and of.name in sets:

@@ -9,6 +9,7 @@ from loaders import load_build, load_dynamics, load_target
 
 from recipe_compiler.cache import Cache, check_once
 from recipe_compiler.errors import ModelError
+from recipe_compiler.report.in_builds import build_caveats
 from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Observed
@@ -139,6 +140,16 @@ def test_a_file_that_cannot_be_read_leaves_the_integral_open(tmp_path: Path) -> 
     found = decided(own)
     assert isinstance(found, Undecided)
     assert any("cannot be read" in reason and "no number" in reason for reason in found.tried)
+
+
+def test_a_report_says_that_data_were_not_looked_at(tmp_path: Path) -> None:
+    own = observed(build(tmp_path))
+    assert isinstance(own, Build)
+    assert not any("cannot be read" in one for one in build_caveats(own))
+    (tmp_path / "data.csv").write_text("a,y\n1,nan\n")
+    own = observed(load_build(tmp_path / "build.yaml"))
+    assert isinstance(own, Build)
+    assert any("row 1 (line 2), column `y`: found nan" in one for one in build_caveats(own))
 
 
 @pytest.mark.parametrize("where", ["in_target", "in_build"])
