@@ -12,7 +12,7 @@ from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
 from recipe_compiler.report.applicable import Applicable, Job, unasked
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
+from recipe_compiler.spec.model import Build, Dynamics, Observed, Scheme, Target
 from recipe_compiler.splitting.split_by import may_leave, split_by
 from recipe_compiler.verdict import Answer, Explanation, Finding, Topic
 from recipe_compiler.verify.builds.in_build import decided_in, target_decided_in
@@ -149,8 +149,15 @@ def build_caveats(build: Build) -> tuple[str, ...]:
 
 
 def _of_data(build: Build) -> Iterator[str]:
-    """Yield why nothing is said of the data that a build names."""
-    if build.data is not None and isinstance(build.observed, str) and build.observed:
+    """Yield why nothing is said of the data that a build names, and what looks like positions counted from 1."""
+    if isinstance(build.observed, Observed):
+        fields = dict(build.observed.fields)
+        shifted = () if build.data is None else build.data.from_one
+        for datum in build.target.declarations.data:
+            if datum.is_index and datum.name not in shifted and fields[datum.name].min() > 0:
+                from_one = f"where its column counts from 1, say `from_one: [{datum.name}]`"
+                yield f"data: no datum has position 0 of `{datum.name}`; {from_one}"
+    elif build.data is not None and build.observed:
         yield f"data: {build.observed}; what is said holds of data as they are declared"
 
 

@@ -152,6 +152,21 @@ def test_a_report_says_that_data_were_not_looked_at(tmp_path: Path) -> None:
     assert any("row 1 (line 2), column `y`: found nan" in one for one in build_caveats(own))
 
 
+@pytest.mark.parametrize(("first", "from_one"), [(0, ""), (1, ", from_one: [g]"), (1, "")])
+def test_positions_that_may_be_counted_from_1_are_told(first: int, from_one: str, tmp_path: Path) -> None:
+    rows = "".join(f"{first + k % 3},{k}\n" for k in range(6))
+    (tmp_path / "data.csv").write_text(f"a,y\n{rows}")
+    laws = "log_prior: normal(mu, 0, 1)\nlog_likelihood: normal(y, mu[g], 1)\n"
+    target = "name: levels\nstate: {mu: {shape: J}}\ndata: {g: {shape: N, index_of: J}, y: {shape: N}}\n"
+    (tmp_path / "target.yaml").write_text(target + laws)
+    text = BUILD.replace("DYNAMICS", str(SGHMC)).replace("sizes: {p: 2}\n", "").replace("ASSUME", "")
+    (tmp_path / "build.yaml").write_text(text.replace("DATA", f"{{file: data.csv, g: a, y: y{from_one}}}"))
+    own = observed(load_build(tmp_path / "build.yaml"))
+    assert isinstance(own, Build)
+    told = any("no datum has position 0 of `g`" in one for one in build_caveats(own))
+    assert told is (first == 1 and not from_one)
+
+
 @pytest.mark.parametrize("where", ["in_target", "in_build"])
 def test_what_is_assumed_is_given_and_never_proved_alone(where: str, tmp_path: Path) -> None:
     (tmp_path / "y.npy").write_bytes(b"")
