@@ -35,9 +35,8 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import DataFile, MadeColumn
-from recipe_compiler.verify.builds.cases import HOLDS
 from recipe_compiler.verify.from_data.irrational import Unit, ball_of, in_ball, is_fraction, times_unit
-from recipe_compiler.verify.from_data.values import NotReadError
+from recipe_compiler.verify.from_data.values import HOLDS, NotReadError
 
 if TYPE_CHECKING:
     import numpy as np

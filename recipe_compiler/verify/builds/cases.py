@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
-from operator import eq, ge, gt, le, lt
 
 from flint import fmpq
 
@@ -23,13 +22,11 @@ from recipe_compiler.spec.formulas import dependence, is_of_data
 from recipe_compiler.spec.model import StatedDensity
 from recipe_compiler.verify.from_data.irrational import is_fraction
 from recipe_compiler.verify.from_data.reading import Known, read
-from recipe_compiler.verify.from_data.values import NotReadError, at_row
+from recipe_compiler.verify.from_data.values import HOLDS, NotReadError, at_row
 from recipe_compiler.verify.integrability.summands import TooLargeError
 
 MOST_CASES = 64
 """Cases that are looked at."""
-
-HOLDS = {">": gt, ">=": ge, "<": lt, "<=": le, "==": eq}
 
 Truth = Mapping[Compare, bool]
 Numbers = tuple[fmpq, ...]

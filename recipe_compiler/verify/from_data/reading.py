@@ -10,6 +10,7 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
+    Compare,
     Entry,
     Explicit,
     Filled,
@@ -24,8 +25,9 @@ from recipe_compiler.formula.expression import (
     Symbol,
     Transpose,
 )
-from recipe_compiler.formula.shapes import DomainName, Shape, Size
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape, Size
 from recipe_compiler.verify.from_data.values import (
+    HOLDS,
     ONE,
     Column,
     Coordinate,
@@ -142,6 +144,8 @@ class _Reading:
                 return tuple(tuple(self._scalar(x) for x in row) for row in rows)
             case Power(base, exponent):
                 return self._power(base, exponent)
+            case Apply("where", (Compare() as condition, yes, no)):
+                return self._pieces(condition, yes, no)
             case Apply(fn, args):
                 return self._applied(fn, args)
             case _:
@@ -190,6 +194,17 @@ class _Reading:
             raise NotReadError("a power whose exponent is no known number is not read")
         by = Fraction(int(k.p), int(k.q))
         return tuple(tuple(powered(x, by, self.known.positive) for x in row) for row in self.of(base))
+
+    def _pieces(self, condition: Compare, yes: Formula, no: Formula) -> Matrix:
+        """Return what a `where` is datum by datum: the data alone decide which piece it is."""
+        if condition.shape != SCALAR:
+            raise NotReadError("where entries decide each for themselves is not read")
+        left, right = self._scalar(condition.left).number, self._scalar(condition.right).number
+        if left is None or right is None:
+            raise NotReadError("where the state decides is not read")
+        holds = joined(left, right, lambda x, y: fmpq(int(HOLDS[condition.op](x, y))))
+        one, other = number(holds), number(joined(ONE, holds, lambda x, y: x - y))
+        return self._sum([self._times(((one,),), self.of(yes)), self._times(((other,),), self.of(no))])
 
     def _applied(self, fn: str, args: tuple[Formula, ...]) -> Matrix:
         if fn in _OF_MATRICES:
