@@ -15,7 +15,19 @@ from recipe_compiler.formula import build, tree
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
 from recipe_compiler.formula.elaborate import Scope
-from recipe_compiler.formula.expression import Add, Compare, Filled, Formula, Multiply, Number, Role, Symbol
+from recipe_compiler.formula.expression import (
+    ELEMENTWISE,
+    Add,
+    Apply,
+    Compare,
+    Filled,
+    Formula,
+    Multiply,
+    Number,
+    Power,
+    Role,
+    Symbol,
+)
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.declarations import Page
@@ -115,19 +127,31 @@ def of_all_rows(condition: Compare, declarations: Declarations) -> Compare:
 
 
 def _column(formula: Formula, declarations: Declarations) -> Formula | None:
-    """Return a number of each datum as the column of all of them; None of what is no sum of multiples of fields."""
+    """Return a number of each datum as the column of all of them; None of what is not made entry by entry."""
     whole = Shape(declarations.data[0].size)
+    if formula.shape == SCALAR and not dependence(formula).data:
+        return build.multiply(formula, Filled(1, whole), whole)
+
+    def of(*parts: Formula) -> list[Formula] | None:
+        columns = [_column(part, declarations) for part in parts]
+        return None if None in columns else [column for column in columns if column is not None]
+
     match formula:
         case Symbol(name, shape, Role.DATUM) if shape == SCALAR:
             return Symbol(name, whole, Role.PARAMETER)
         case Add(terms):
-            columns = [_column(term, declarations) for term in terms]
-            return None if None in columns else build.add([c for c in columns if c is not None], whole)
-        case Multiply(Number() as by, right):
-            column = _column(right, declarations)
-            return None if column is None else build.multiply(by, column, whole)
-        case _ if formula.shape == SCALAR and not dependence(formula).data:
-            return build.multiply(formula, Filled(1, whole), whole)
+            columns = of(*terms)
+            return None if columns is None else build.add(columns, whole)
+        case Multiply(left, right):
+            factors = [left] if not dependence(left).data else of(left)
+            columns = of(right)
+            return None if factors is None or columns is None else build.multiply(factors[0], columns[0], whole)
+        case Power(base, exponent) if not dependence(exponent).data:
+            columns = of(base)
+            return None if columns is None else build.power(columns[0], exponent, whole)
+        case Apply(fn, args) if fn in ELEMENTWISE:
+            columns = of(*args)
+            return None if columns is None else build.apply(fn, columns, whole)
         case _:
             return None
 

@@ -51,6 +51,7 @@ log_likelihood: LIKELIHOOD
 laws: {BLOCK: "LAW"}
 """
 SPLIT = "poisson(y, (s + b)*t) + binomial(k, y, s/(s + b)) + poisson(w, 3*t*b)"
+TIMED = "poisson(y, (s + b)*t) + binomial(k, y, t/(t + 1)) + poisson(w, 3*t*b)"
 APART = "k*log(s*t) + (y - k)*log(b*t) - (s + 4*b)*t - loggamma(k + 1) - loggamma(y - k + 1) + w*log(b)"
 SEVERAL = """
 name: several
@@ -104,6 +105,7 @@ def witness(answer: Answer) -> dict[str, str]:
         (SIGNAL, SPLIT, "k", "Binomial(y, s/(s + b)*ones)"),
         (SIGNAL, APART, "k", "Binomial(y, s/(s + b)*ones)"),
         (SIGNAL, APART, "k", "Binomial(y, (1 - b/(s + b))*ones)"),
+        (SIGNAL, TIMED, "k", "Binomial(y, exp(log(t) - log(t + ones)))"),
         (SIGNAL, SPLIT, "b", "Gamma(2 + sum(y - k + w), 1 + 4*sum(t))"),
         (SEVERAL, "", "m", "Poisson(lam)"),
         (SEVERAL, "", "k", "Binomial(7, p)"),
@@ -137,6 +139,7 @@ def test_right_laws_are_proved_for_every_size(load: Load, document: str, likelih
         (SIGNAL, SPLIT, "k", "Binomial(w, s/(s + b)*ones)"),
         (SIGNAL, SPLIT, "k", "Binomial(y + ones, s/(s + b)*ones)"),
         (SIGNAL, SPLIT, "k", "Binomial(y, b/(s + b)*ones)"),
+        (SIGNAL, TIMED, "k", "Binomial(y, s/(s + b)*ones)"),
         (SIGNAL, f"{APART} + loggamma(y - k + 1)", "k", "Binomial(y, s/(s + b)*ones)"),
         (SEVERAL, "", "m", "Poisson(2*lam)"),
         (SEVERAL, "", "k", "Binomial(8, p)"),
