@@ -1,7 +1,7 @@
 """Entries and rows at positions that the data say: `eta[g]`, `F[u]`, `F[u, 0]`, with index fields g and u.
 
 An index field is the row with a one at its position and zeros elsewhere, so `eta[g]` is `g @ eta` and `F[u]` is
-`u @ F`: what holds for every row holds for these.
+`u @ F`: what holds for every row holds for these. A row of a one_hot block is such a row, too: `mu[z]` is `z @ mu`.
 """
 
 from recipe_compiler.formula import expression as ex
@@ -10,7 +10,7 @@ from recipe_compiler.formula.context import Context
 from recipe_compiler.formula.declaration import Block, Datum
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.names import nearest
-from recipe_compiler.formula.shapes import DISCRETE, SCALAR, Shape, Size
+from recipe_compiler.formula.shapes import DISCRETE, SCALAR, DomainName, Shape, Size
 from recipe_compiler.formula.syntax import NO_LETTERS
 
 
@@ -37,20 +37,21 @@ def entry_by_data(part: tree.Subscript, arg: Formula, context: Context) -> Formu
     return found
 
 
-def _field(part: tree.Subscript, position: tree.Position, context: Context) -> Datum | int | None:
-    """Return a position, or the index field that says it; None where a fault was noted."""
+def _field(part: tree.Subscript, position: tree.Position, context: Context) -> Datum | Block | int | None:
+    """Return a position, or the index field or the row with a one that says it; None where a fault was noted."""
     if isinstance(position, int):
         return position
     declared = context.scope.declarations.find(position)
     if isinstance(declared, Datum) and declared.is_index:
+        return declared
+    if isinstance(declared, Block) and declared.domain.name is DomainName.ONE_HOT:
         return declared
     problem, hint = f"found {position}, expected a position 0, 1, 2, ...", NO_LETTERS
     if isinstance(declared, Datum):
         hint = f"declare it as an index: {position}: {{shape: {declared.size}, index_of: J}}, J the length of the axis"
     elif isinstance(declared, Block) and declared.domain.name in DISCRETE:
         problem = f"found the block {position} as a position, expected 0, 1, 2, ... or an index field of the data"
-        hint = f"labels of the state are rows with a one, `{position}: {{shape: [N, K], domain: one_hot}}`, and what "
-        hint += f"stands at them is a product: {position} @ mu for mu[{position}]"
+        hint = f"labels of the state are rows with a one: `{position}: {{shape: [N, K], domain: one_hot}}`"
     elif fields := tuple(datum.name for datum in context.scope.declarations.data if datum.is_index):
         problem, hint = f"{problem}, or an index field of the data", nearest(position, fields) or NO_LETTERS
     context.fault(part, problem, hint)
@@ -75,10 +76,11 @@ def _along(
     if isinstance(position, int):
         return _at_number(part, arg, position, size, context, last=last)
     declared = context.scope.declarations.find(position)
-    own = declared.shape.cols if isinstance(declared, Datum) else None
+    own = declared.shape.sizes[-1] if isinstance(declared, Datum | Block) else None
     if not context.unknowns.same(own, size):
         problem = f"found {position}, an index of {own}, along an axis of length {size}"
-        context.fault(part, problem, f"declare {position}: {{index_of: {size}}}, or give the axis the length {own}")
+        stated = f"index_of: {size}" if isinstance(declared, Datum) else f"shape: [N, {size}], domain: one_hot"
+        context.fault(part, problem, f"declare {position}: {{{stated}}}, or give the axis the length {own}")
         return None
     if isinstance(declared, Datum) and declared.shape.rows is not None:
         hint = (
@@ -86,7 +88,14 @@ def _along(
         )
         context.fault(part, f"found the index field {position} where all data stand at once, as in laws", hint)
         return None
+    if isinstance(declared, Block) and len(declared.shape.sizes) == 2:
+        hint = f"write {position} @ A for what stands at all of them; {position} is one row in log_likelihood alone"
+        context.fault(part, f"found the rows of {position} all at once as a position", hint)
+        return None
     row = ex.Symbol(position, Shape(None, own), Role.INDEX)
+    if isinstance(declared, Block):
+        block = ex.Symbol(position, declared.shape, Role.BLOCK)
+        row = block if declared.shape.rows is None else ex.Transpose(block, Shape(None, own))
     shape = context.shape(arg)
     if shape.rows is None:
         return ex.MatMul(arg, ex.Transpose(row, Shape(own)), SCALAR)

@@ -147,8 +147,7 @@ def test_what_counts_may_not_be(tmp_path: Path, old: str, new: str, says: str) -
 
 def test_labels_are_pointed_to_rows_with_a_one(tmp_path: Path) -> None:
     said = problems(tmp_path, TARGET.replace("poisson(y, lam)", "poisson(y, lam) - a[z]"))
-    assert "domain: one_hot" in said
-    assert "z @ mu for mu[z]" in said
+    assert "labels of the state are rows with a one: `z: {shape: [N, K], domain: one_hot}`" in said
 
 
 def test_no_equation_moves_counts(tmp_path: Path) -> None:

@@ -63,6 +63,35 @@ def test_allocations_are_the_row_of_a_datum_in_its_log_likelihood(tmp_path: Path
     assert target.declarations.blocks[1].domain.name is DomainName.ONE_HOT
 
 
+def test_a_row_with_a_one_is_a_position(tmp_path: Path) -> None:
+    """`mu[z]` is `z @ mu`, an entry; `F[z]` the row of a matrix, whatever is computed of them."""
+    stated = TARGET.replace("mu: {shape: K}", "mu: {shape: K}\n  F: {shape: [K, 2]}")
+    by_place = read(tmp_path, stated.replace("z @ mu", "exp(mu)[z] + F[z] @ F[z].T"))
+    by_row = read(tmp_path, stated.replace("z @ mu", "z @ exp(mu) + (z @ F) @ (z @ F).T"))
+    assert isinstance(by_place, Target)
+    assert isinstance(by_row, Target)
+    assert by_place.log_likelihood == by_row.log_likelihood
+    text = TARGET.replace("z: {shape: [N, K], domain: one_hot}", "z: {shape: K, domain: one_hot}")
+    laws = text[text.index("laws:") :]
+    one, row = (read(tmp_path, text.replace(laws, "").replace("z @ mu", said)) for said in ("mu[z]", "z.T @ mu"))
+    assert isinstance(one, Target)
+    assert isinstance(row, Target)
+    assert one.log_likelihood == row.log_likelihood
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("z @ mu", "mu[w]", "found w, an index of 3, along an axis of length K"),
+        ("z @ mu", "mu[mu]", "found mu, expected a position"),
+        ("ones @ mu.T)", "mu[z] @ ones.T)", "found the rows of z all at once as a position"),
+        ("- sum(w)", "- mu[z]", "log_prior: found the rows of z all at once as a position"),
+    ],
+)
+def test_a_row_stands_as_a_position_where_it_is_one(tmp_path: Path, old: str, new: str, says: str) -> None:
+    assert says in problems(tmp_path, TARGET.replace(old, new))
+
+
 def test_discrete_blocks_are_written_back(tmp_path: Path) -> None:
     target = read(tmp_path, TARGET)
     assert isinstance(target, Target)
