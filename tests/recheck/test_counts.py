@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loaders import load_build
-from reports import report
+from reports import certificate_of
 
 from recipe_compiler import recheck
-from recipe_compiler.report.as_json import certificate
 
 ROOT = Path(__file__).parents[2]
 REMOVAL, MIXTURE = (ROOT / f"specs/builds/gibbs_{name}.yaml" for name in ("removal", "mixture"))
@@ -18,7 +16,7 @@ TRIALS = ROOT / "tests/mutants/moves/trials_of_another_field.yaml"
 
 
 def of(path: Path) -> dict[str, Any]:
-    return json.loads(json.dumps(certificate(load_build(path), report(path))))
+    return json.loads(certificate_of(path))
 
 
 @pytest.mark.slow

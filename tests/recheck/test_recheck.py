@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from forge import EDITS as FORGERS
 from forge import FORGED_FROM, WRONG, forgeries, passes, prove_what_is_wrong, resealed
 from loaders import load_build
-from reports import report
+from reports import certificate_of
 
 from recipe_compiler import recheck
 from recipe_compiler.errors import DocumentError
@@ -71,17 +71,12 @@ def _tried_once() -> Iterator[None]:
 
 
 @cache
-def made(path: Path) -> str:
-    return json.dumps(certificate(load(path), report(path)))
-
-
-@cache
 def rechecked(path: Path) -> dict[str, str]:
-    return dict(recheck.recheck(json.loads(made(path))))
+    return dict(recheck.recheck(json.loads(certificate_of(path))))
 
 
 def of(name: str) -> Json:
-    return json.loads(made(next(path for path in DOCUMENTS if path.stem == name)))
+    return json.loads(certificate_of(next(path for path in DOCUMENTS if path.stem == name)))
 
 
 def sealed(changed: Json) -> Json:
@@ -101,7 +96,7 @@ def rejected(changed: Json) -> bool:
 
 @pytest.mark.parametrize("path", some(DOCUMENTS), ids=lambda path: path.stem)
 def test_what_was_certified_is_rechecked(path: Path) -> None:
-    found, says = json.loads(made(path)), rechecked(path)
+    found, says = json.loads(certificate_of(path)), rechecked(path)
     for claim in found["claims"]:
         if claim["verdict"] != "undecided" and claim["id"] in recheck.CHECKS.keys() - recheck.SOFT:
             assert says[claim["id"]].startswith("rechecked")
@@ -147,7 +142,7 @@ def test_a_part_that_is_missing_is_noticed(part: str) -> None:
 
 @pytest.mark.parametrize("path", [p for p in DOCUMENTS if "mutants" in p.parts], ids=lambda path: path.stem)
 def test_a_refuted_claim_cannot_be_sealed_as_proved(path: Path) -> None:
-    changed = json.loads(made(path))
+    changed = json.loads(certificate_of(path))
     wrong = [c for c in changed["claims"] if c["verdict"] == "refuted" and c["id"] in IDENTITIES]
     if not wrong:
         pytest.skip("what is wrong here is no identity")
@@ -304,8 +299,8 @@ def test_hostile_formulas_end_at_once_and_are_not_rechecked(squares: Json, text:
 def test_it_runs_from_anywhere_without_the_compiler(tmp_path: Path) -> None:
     alone, good, bad = tmp_path / "recheck.py", tmp_path / "good.json", tmp_path / "bad.json"
     alone.write_text((ROOT / "recipe_compiler/recheck.py").read_text(encoding="utf-8"), encoding="utf-8")
-    good.write_text(made(DOCUMENTS[0]), encoding="utf-8")
-    bad.write_text(made(DOCUMENTS[0]).replace('"proved"', '"refuted"', 1), encoding="utf-8")
+    good.write_text(certificate_of(DOCUMENTS[0]), encoding="utf-8")
+    bad.write_text(certificate_of(DOCUMENTS[0]).replace('"proved"', '"refuted"', 1), encoding="utf-8")
     ended = [
         subprocess.run([sys.executable, "-I", alone, *files], capture_output=True, cwd=tmp_path)
         for files in ([good], [good, bad], [alone], [])
@@ -509,7 +504,7 @@ def test_a_document_that_is_swapped_is_rejected() -> None:
 
 @pytest.fixture(scope="module")
 def forged_from() -> list[str]:
-    return [made(ROOT / f"{name}.yaml") for name in FORGED_FROM]
+    return [certificate_of(ROOT / f"{name}.yaml") for name in FORGED_FROM]
 
 
 def test_no_forged_certificate_passes(forged_from: list[str]) -> None:
@@ -520,7 +515,7 @@ def test_no_forged_certificate_passes(forged_from: list[str]) -> None:
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_not_sealed_as_proved(name: str) -> None:
-    changed = json.loads(made(ROOT / f"tests/recheck/wrong/{name}.yaml"))
+    changed = json.loads(certificate_of(ROOT / f"tests/recheck/wrong/{name}.yaml"))
     assert prove_what_is_wrong(changed, Random(1))
     with pytest.raises(recheck.FailureError, match=f"{WRONG[name]} fails|{WRONG[name]}: a term is as steep"):
         recheck.recheck(resealed(changed))
@@ -763,7 +758,7 @@ def test_huge_powers_end_at_once(exponent: str) -> None:
 @pytest.mark.slow
 def test_a_reader_that_stops_early_gets_no_traceback(tmp_path: Path) -> None:
     good = tmp_path / "good.json"
-    good.write_text(made(DOCUMENTS[0]), encoding="utf-8")
+    good.write_text(certificate_of(DOCUMENTS[0]), encoding="utf-8")
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, ROOT / "recipe_compiler/recheck.py", *[good] * 3]
@@ -944,7 +939,7 @@ UPDATES = sorted((ROOT / "tests/mutants/updates").glob("*.yaml"))
 @pytest.mark.slow
 @pytest.mark.parametrize("path", UPDATES, ids=lambda path: path.stem)
 def test_updates_are_rechecked_both_ways(path: Path) -> None:
-    found, says = json.loads(made(path)), rechecked(path)
+    found, says = json.loads(certificate_of(path)), rechecked(path)
     for claim in (c for c in found["claims"] if c["id"] in ("claimed_update", "step_scale")):
         if claim["verdict"] != "undecided":
             assert says[claim["id"]].startswith("rechecked")
@@ -959,7 +954,7 @@ def test_updates_are_rechecked_both_ways(path: Path) -> None:
 @pytest.mark.parametrize("factor", ["2", "1/2", "1 + 1/10**9", "sqrt(2)"])
 @pytest.mark.parametrize("name", ["sgld", "sghmc_sequential", "sgnht", "langevin_exact", "refresh"])
 def test_a_step_of_another_length_is_rejected(name: str, factor: str) -> None:
-    found = json.loads(made(ROOT / f"tests/mutants/updates/{name}.yaml"))
+    found = json.loads(certificate_of(ROOT / f"tests/mutants/updates/{name}.yaml"))
     update = found["documents"]["dynamics"]["claims"]["update"]
     block = "theta" if "theta" in update else "r"
     update[block] = f"{block} + ({factor})*({update[block]} - ({block}))"

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loaders import load_build
-from reports import report
+from reports import certificate_of
 
 from recipe_compiler import recheck
-from recipe_compiler.report.as_json import certificate
 from recipe_compiler.spec.catalogue import NAMED
 from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.spec.words import letters
@@ -22,7 +20,7 @@ HALF = ROOT / "tests/mutants/steps/missing_half_kick.yaml"
 
 
 def of(path: Path) -> dict[str, Any]:
-    return json.loads(json.dumps(certificate(load_build(path), report(path))))
+    return json.loads(certificate_of(path))
 
 
 def sealed(changed: dict[str, Any]) -> dict[str, Any]:

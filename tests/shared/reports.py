@@ -1,5 +1,6 @@
 """What was decided and read back in this run of the tests, once, whichever worker asks first."""
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from recipe_compiler import pipeline
 from recipe_compiler.cache import NOTHING, Cache, check_once, content, from_text, to_text
 from recipe_compiler.report import check as module
 from recipe_compiler.report import in_builds
+from recipe_compiler.report.as_json import certificate
 from recipe_compiler.report.check import check
 from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.files import files_of
@@ -45,6 +47,15 @@ def report(path: Path) -> Report:
     demand_no_fault(found)
     write_whole(kept, to_text(found).encode())
     return found
+
+
+@cache
+def certificate_of(path: Path) -> str:
+    """Return the certificate of a shipped document or mutant."""
+    kept = _kept(f"certificate of {path}")
+    if not kept.exists():
+        write_whole(kept, json.dumps(certificate(load(path), report(path))).encode())
+    return kept.read_text(encoding="utf-8")
 
 
 def decided(document: Document, cache: Cache = NOTHING, *, advisory: bool = True) -> Report:
