@@ -65,7 +65,7 @@ def unbounded(target: Target, transforms: Mapping[str, Via]) -> Target:
     if not transforms:
         return target
     declared = target.declarations
-    made = _transforms(declared, transforms, {state.block.name for state in target.recursion})
+    made = _transforms(declared, transforms, _names(target))
     replacements = {one.block.name: value(one) for one in made}
 
     def put(formula: Formula | None) -> Formula | None:
@@ -92,20 +92,28 @@ def unbounded(target: Target, transforms: Mapping[str, Via]) -> Target:
     )
 
 
+def _names(target: Target) -> set[str]:
+    """Return all names that a target declares."""
+    own = target.declarations
+    items = (*own.blocks, *own.parameters, *own.functions, *own.data)
+    return {*own.sizes, *(item.name for item in items), *(state.block.name for state in target.recursion)}
+
+
+def _new_name(wanted: str, taken: set[str]) -> str:
+    """Return a name that is not taken, and take it."""
+    while wanted in taken:
+        wanted += "_"
+    taken.add(wanted)
+    return wanted
+
+
 def _transforms(declared: Declarations, transforms: Mapping[str, Via], taken: set[str]) -> list[Transform]:
     """Return the transforms of a target, the names of the unbounded blocks (`log_tau`) unlike all declared ones."""
-    named = (declared.blocks, declared.parameters, declared.data)
-    taken = taken | {*declared.sizes, *(item.name for group in named for item in group)}
     made: list[Transform] = []
     for block in declared.blocks:
-        if block.name not in transforms:
-            continue
-        via, bound = transforms[block.name]
-        name = f"{via}_{block.name}"
-        while name in taken:
-            name += "_"
-        taken.add(name)
-        made.append(Transform(block, via, name, bound))
+        if block.name in transforms:
+            via, bound = transforms[block.name]
+            made.append(Transform(block, via, _new_name(f"{via}_{block.name}", taken), bound))
     return made
 
 
@@ -143,7 +151,10 @@ def standard(target: Target) -> Target:
     moved = {one.block.name: one for one in target.transforms if one.bound is not None}
     if not moved:
         return own
-    blocks = {name: Block(f"distance_{name}", one.block.shape, POSITIVE) for name, one in moved.items()}
+    taken = _names(own)
+    blocks = {
+        name: Block(_new_name(f"distance_{name}", taken), one.block.shape, POSITIVE) for name, one in moved.items()
+    }
     put_in = {name: beside(one, Symbol(blocks[name].name, one.block.shape, Role.BLOCK)) for name, one in moved.items()}
 
     def put(formula: Formula | None) -> Formula | None:

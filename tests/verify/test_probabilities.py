@@ -103,3 +103,39 @@ def test_blocks_in_sets_beside_columns_of_a_large_fixed_size_are_decided(
     assert {one.id: one.verdict for one in report.findings if one.required} == {
         one.id: Verdict.PROVED for one in report.findings if one.required
     }
+
+
+VECTOR = """
+name: vector
+state: {theta: {shape: 4}}
+potential: (theta - [1, 2, 3, 4]).T @ (theta - [1, 2, 3, 4])
+"""
+
+
+def test_a_vector_that_is_written_out_has_the_size_it_has(tmp_path: Path) -> None:
+    assert verdict(tmp_path, VECTOR, "normalisable") is Verdict.PROVED
+    flat = VECTOR.replace("(theta - [1, 2, 3, 4]).T @ (theta - [1, 2, 3, 4])", "([1, 2, 3, 4].T @ theta)**2")
+    assert verdict(tmp_path, flat, "normalisable") is not Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("state", "potential"),
+    [
+        ("s: {constraint: lower(1)}, distance_s: {}", "s"),
+        ("s: {constraint: upper(1)}, distance_s: {}", "-s"),
+        ("s: {constraint: lower(1)}, distance_s: {domain: positive, transform: log}", "2*s"),
+    ],
+)
+def test_a_block_of_the_name_of_a_distance_is_another(state: str, potential: str, tmp_path: Path) -> None:
+    """Nothing confines `distance_s`: one name for both was taken for a proof."""
+    text = f"name: clash\nstate: {{{state}}}\npotential: {potential}\n"
+    assert verdict(tmp_path, text, "normalisable") is Verdict.REFUTED
+    assert (
+        verdict(tmp_path, text.replace("potential: ", "potential: distance_s**2 + "), "normalisable") is Verdict.PROVED
+    )
+
+
+def test_a_parameter_of_the_name_of_a_distance_is_another(tmp_path: Path) -> None:
+    state = "state: {s: {constraint: lower(1)}}\nparameters: {distance_s: {is: positive}}"
+    text = f"name: clash\n{state}\npotential: s*distance_s\n"
+    assert verdict(tmp_path, text, "normalisable") is Verdict.PROVED

@@ -23,6 +23,15 @@ from recipe_compiler.verify.builds.residuals import psi
 from recipe_compiler.verify.core.premises import depends_on_state
 
 
+def is_stated_here(target: Target) -> bool:
+    """Whether what is stated of the likelihood is about the blocks that there are: not about distances to bounds."""
+    terms = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.is_term]
+    others = [formula for entry, formula in target.stated.others if entry == "log_likelihood"]
+    read = (*(argument for one in terms for argument in one.arguments), *others)
+    named = {name for formula in read for name in dependence(formula).blocks}
+    return named <= {block.name for block in target.declarations.blocks}
+
+
 def with_logarithms(target: Target, sample: Sample) -> tuple[Target, Sample] | None:
     """Return a target in which normal laws of log(y) are laws of a field of additive numbers psi(y); None without such.
 
@@ -34,8 +43,7 @@ def with_logarithms(target: Target, sample: Sample) -> tuple[Target, Sample] | N
     """
     terms = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.is_term]
     fields = dict.fromkeys(name for one in terms for name in _of_logarithm(one, target))
-    named = {name for one in terms for argument in one.arguments for name in dependence(argument).blocks}
-    if not fields or not named <= {block.name for block in target.declarations.blocks}:  # or distances to bounds
+    if not fields or not is_stated_here(target):
         return None
     columns = {name: f"log {name}" for name in fields}
     laws = [_law(one, columns if list(_of_logarithm(one, target)) else {}, target) for one in terms]

@@ -26,7 +26,7 @@ from recipe_compiler.verify.builds.cases import Sample
 from recipe_compiler.verify.builds.covariances import by_covariance
 from recipe_compiler.verify.builds.locations import EqualDataError
 from recipe_compiler.verify.builds.logarithms import with_logarithms
-from recipe_compiler.verify.builds.part_of_data import Rest, numbers_of, part_of, rest_of
+from recipe_compiler.verify.builds.part_of_data import Rest, numbers_of, part_of, rest_of, rests_on_made_kinds
 from recipe_compiler.verify.builds.processes import by_process
 from recipe_compiler.verify.builds.proper_prior import by_prior_and_data
 from recipe_compiler.verify.builds.target import lies_in_supports
@@ -69,10 +69,12 @@ def as_declared(build: Build, found: Answer) -> Answer:
     declared = any(datum.values or datum.kinds != (Kind.REAL,) for datum in target.declarations.data)
     if not declared or not isinstance(observed, Observed):
         return found
-    looked_at = observed if numbers_of(observed) <= MANY else part_of(observed)
+    part = None if numbers_of(observed) <= MANY else part_of(observed)
     try:
+        if part is not None and rests_on_made_kinds(build, target):
+            raise NotReadError(f"more than {MANY:,} numbers that are made are not looked at")
         with flint.ctx.workprec(BITS):
-            _as_written(build, target, observed if looked_at is None else looked_at)
+            _as_written(build, target, part or observed)
     except NotReadError as error:
         reason = f"proved of data as they are declared, and those of {observed.file} are not shown to be: {error}"
         return replace(found, decision=Undecided((reason,)))

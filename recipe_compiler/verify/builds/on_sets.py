@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.algebra.structure.psd import sign
-from recipe_compiler.formula.build import add
+from recipe_compiler.formula.build import add, nodes
 from recipe_compiler.formula.constraints import OF_MATRICES_IN_CONES, THIN, Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import (
@@ -59,6 +59,7 @@ def without_sets(target: Target) -> Reduced:
     """
     declared = target.declarations
     sets = {b.name: b for b in declared.blocks if b.constraint in THIN or b.constraint in OF_MATRICES_IN_CONES}
+    known = frozenset(replace(declared, blocks=tuple(b for b in declared.blocks if b.name not in sets)).sizes)
     reasons = [f"{b.name} is a {b.constraint}, an unbounded set" for b in sets.values() if b.constraint not in THIN]
     kept: dict[str, Formula | None] = {}
     data: list[tuple[str, str]] = []
@@ -70,7 +71,7 @@ def without_sets(target: Target) -> Reduced:
             held = sets.keys() & set(dependence(term).blocks)
             of = _of_dirichlet(term, declared) if entry == "log_prior" else None  # that of a datum stands N times
             if not held:
-                left += [term] if depends_on_state(term) else []  # a constant may have sizes of blocks in sets
+                left += [] if _is_constant_of(term, known) else [term]
             elif (bounded_below if entry == "potential" else bounded_above)(term, declared):
                 data.append((entry, f"{text(term)} is bounded: it only helps"))
             elif of is not None and of.name not in dirichlet and of.name in sets:
@@ -87,6 +88,12 @@ def without_sets(target: Target) -> Reduced:
     fewer = replace(declared, blocks=blocks, data=declared.data if kept["log_likelihood"] is not None else ())
     stated = _without(target.stated, frozenset(sets), frozenset(entry for entry in ENTRIES if kept[entry] is None))
     return Reduced(replace(target, declarations=fewer, laws=(), stated=stated, **kept), tuple(data), ())
+
+
+def _is_constant_of(term: Formula, known: frozenset[str]) -> bool:
+    """Whether a summand is a constant of sizes that only blocks in sets have: log Gamma(K) of `dirichlet(w, ones)`."""
+    sizes = [size for node in nodes(term) for size in node.shape.sizes if isinstance(size, str)]
+    return not depends_on_state(term) and not known.issuperset(name for size in sizes for name in size.split("*"))
 
 
 def _without(stated: Stated, sets: frozenset[str], dropped: frozenset[str]) -> Stated:

@@ -23,6 +23,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Observed, StatedDensity, Target
 from recipe_compiler.verdict import Proved
+from recipe_compiler.verify.builds.logarithms import is_stated_here
 from recipe_compiler.verify.builds.target import defined
 from recipe_compiler.verify.from_data.terms import MANY
 from recipe_compiler.verify.integrability.bounded import bounded_above
@@ -71,7 +72,7 @@ def rest_of(build: Build, target: Target, part: Observed) -> Rest | None:
     if part.of is None or target.recursion or target.log_likelihood is None:
         return None
     shown = defined(build.target).decision  # data are in the supports, and scales positive
-    if _rests_on_made_kinds(build, target) or not isinstance(shown, Proved):
+    if rests_on_made_kinds(build, target) or not isinstance(shown, Proved):
         return None
     log_g = _most(target)
     assumed = (text(condition) for condition in target.declarations.assume)
@@ -79,7 +80,7 @@ def rest_of(build: Build, target: Target, part: Observed) -> Rest | None:
     return None if log_g is None else Rest(log_g, part.of.rows - part.rows, given)
 
 
-def _rests_on_made_kinds(build: Build, target: Target) -> bool:
+def rests_on_made_kinds(build: Build, target: Target) -> bool:
     """Whether made numbers are declared to be of a kind, which of all of them as they are written is not seen."""
     if build.data is None:
         return False
@@ -94,9 +95,7 @@ def _most(target: Target) -> Formula | None:
     declared, stated = target.declarations, target.stated
     terms = [one for one in stated.densities if one.entry == "log_likelihood" and one.is_term and not one.guards]
     others = [formula for entry, formula in stated.others if entry == "log_likelihood"]
-    blocks = {block.name for block in declared.blocks}
-    named = {name for one in terms for argument in one.arguments for name in dependence(argument).blocks}
-    if not terms or not named <= blocks:  # a block that is a distance to its bound here stands in them as declared
+    if not terms or not is_stated_here(target):
         return None if target.log_likelihood is None else _above(target.log_likelihood, declared)
     return _sum([*(_of_density(one, declared) for one in terms), *(_above(formula, declared) for formula in others)])
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from recipe_compiler.formula.build import nodes, parts, rebuild
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
-from recipe_compiler.formula.expression import Compare, Formula
+from recipe_compiler.formula.expression import Compare, Explicit, Formula
 from recipe_compiler.formula.shapes import Shape, Size
 from recipe_compiler.spec.model import Claims, Dynamics, Stated, StatedDensity, Target, Transform
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
@@ -126,8 +126,11 @@ def _is_small(sizes: dict[str, int]) -> bool:
 
 
 def _is_renamed(formulas: Iterable[Formula], names: dict[int, str]) -> bool:
-    """Whether names cover all large sizes of formulas: not those of a product of two sizes."""
-    sizes = {size for formula in formulas for node in nodes(formula) for size in node.shape.sizes}
+    """Whether names cover all large sizes of formulas: not those of a product of two, or of what is written out."""
+    inside = [node for formula in formulas for node in nodes(formula)]
+    if any(isinstance(node, Explicit) and names.keys() & set(node.shape.sizes) for node in inside):
+        return False
+    sizes = {size for node in inside for size in node.shape.sizes}
     return all(size in names or size <= LARGEST if isinstance(size, int) else "*" not in size for size in sizes)
 
 

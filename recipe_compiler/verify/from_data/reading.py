@@ -199,6 +199,8 @@ class _Reading:
         """Return what a `where` is datum by datum: the data alone decide which piece it is."""
         if condition.shape != SCALAR:
             raise NotReadError("where entries decide each for themselves is not read")
+        if not all(isinstance(side, Symbol) or _is_double(side) for side in (condition.left, condition.right)):
+            raise NotReadError("where a formula decides, whose rounding may be what does, is not read")
         left, right = self._scalar(condition.left).number, self._scalar(condition.right).number
         if left is None or right is None:
             raise NotReadError("where the state decides is not read")
@@ -235,6 +237,11 @@ class _Reading:
 
 
 _OF_MATRICES = frozenset({"sum", "trace", "diag", "inv"})
+
+
+def _is_double(formula: Formula) -> bool:
+    """Whether a formula is a number that a double holds: it is compared in a run as it is written."""
+    return isinstance(formula, Number) and Fraction(float(formula.value)) == formula.value
 
 
 def _of_matrix(fn: str, matrix: Matrix) -> Matrix:

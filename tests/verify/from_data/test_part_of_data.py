@@ -11,7 +11,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Observed
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided
-from recipe_compiler.verify.builds import part_of_data
+from recipe_compiler.verify.builds import of_data, part_of_data
 from recipe_compiler.verify.builds.normalisable import normalisable_build
 
 ROOT = Path(__file__).parents[3]
@@ -173,6 +173,29 @@ def test_kinds_of_made_columns_are_not_taken_for_the_others(tmp_path: Path) -> N
     rows[:, 2] = abs(rows[:, 2]) + 4
     assert is_by_part(decided(build(tmp_path, rows, likelihood, kind=kind, columns="x: [a, b], y: y")))
     assert not is_by_part(decided(build(tmp_path, rows, likelihood, kind=kind, columns=made)))
+
+
+def test_kinds_of_made_columns_are_seen_in_all_rows_or_left_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one row a + b - y is 0 as it is written, and positive by rounding; no part has it."""
+    rows = np.tile([1.0, 1.0, 0.25], (40, 1))
+    rows[7] = 0.1, 0.2, 0.3
+    kind, columns = "{shape: N, is: positive}", "x: [a, b], y: w, columns: {w: a + b - y}"
+    own = build(
+        tmp_path, rows, "-y*norm2(beta)", state="beta: {shape: p}", prior="-norm2(beta)", kind=kind, columns=columns
+    )
+    assert isinstance(decided(own), Undecided)
+    monkeypatch.setattr(of_data, "MANY", 20)
+    assert isinstance(decided(own), Undecided)
+
+
+@pytest.mark.parametrize(("bound", "beside"), [("lower(1)", "- s"), ("lower(1)", "- s/5"), ("upper(1)", "+ s/5")])
+def test_what_is_stated_of_a_bounded_block_is_of_its_distance(bound: str, beside: str, tmp_path: Path) -> None:
+    state = f"beta: {{shape: p}}, s: {{constraint: {bound}}}"
+    prior = "-s" if bound == "lower(1)" else "s"
+    found = decided(build(tmp_path, table(), f"normal(y, x @ beta, 1) {beside}", state=state, prior=prior))
+    assert isinstance(found, Proved)
 
 
 @pytest.mark.parametrize(

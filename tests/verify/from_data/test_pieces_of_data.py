@@ -98,3 +98,14 @@ def test_what_is_not_taken_need_not_be_defined(tmp_path: Path) -> None:
 def test_where_the_state_decides_it_is_not_read(tmp_path: Path) -> None:
     target = CENSORED.replace("c CONDITION", "sigma > 1").replace("sigma), 0)", "sigma), normal(y, x @ beta, 2*sigma))")
     assert not isinstance(decided(tmp_path, target, TABLE, CUT), Proved | Refuted)
+
+
+def test_what_rounding_may_decide_is_not_read(tmp_path: Path) -> None:
+    """0.03 + 0.26 > 0.29 holds of doubles, not of what is written: the run takes the other piece."""
+    rows = "a,y,c\n0,1,0.03\n1,3,0.03\n2,2,0.03\n3,5,0.03\n4,4,0.03\n"
+    target = CENSORED.replace(
+        "where(c CONDITION, normal(y, x @ beta, sigma), 0)", "PIECES + normal(y, x @ beta, sigma)"
+    )
+    for condition in ("c + 0.26 > 0.29", "c > 0.03"):
+        pieces = target.replace("PIECES", f"where({condition}, 3*log(sigma), 0)")
+        assert not isinstance(decided(tmp_path, pieces, rows, CUT), Proved | Refuted)
