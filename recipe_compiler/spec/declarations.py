@@ -132,7 +132,7 @@ def _domain(page: Page, declarations: Declarations, block: Block) -> Domain:
     return Domain() if entry is None or parsed is None else domain_of(page, entry, parsed, declarations)
 
 
-_ENDS = {DomainName.INTERVAL: 2, DomainName.CIRCLE: 2, DomainName.COUNTS: 1}
+_ENDS: Table[str, int] = {DomainName.INTERVAL: 2, DomainName.CIRCLE: 2, DomainName.COUNTS: 1}
 """The domains that are stated with ends, and how many these are."""
 
 
