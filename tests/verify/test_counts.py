@@ -243,6 +243,25 @@ def test_a_sum_over_counts_with_an_end_has_as_many_terms_as_they_say(load: Load)
     assert isinstance(normalisable_target(held).decision, Proved)
 
 
+BOUNDED = """
+format: 1
+name: bounded
+state: {lam: {constraint: lower(1)}, z: {domain: counts}}
+data: {y: {shape: N}}
+log_prior: poisson_log(z, lam) + PRIOR
+log_likelihood: normal(y, 0, 1)
+"""
+
+
+@pytest.mark.parametrize("prior", ["exponential(lam, 1)", "-lam", "-2*log(lam)"])
+def test_a_law_stated_of_a_bounded_block_is_not_one_of_its_distance(prior: str, tmp_path: Path) -> None:
+    """The sum over z leaves the law of lam, whose integral is finite: that it is infinite was said of the distance."""
+    (tmp_path / "bounded.yaml").write_text(BOUNDED.replace("PRIOR", prior))
+    found = normalisable_alone(load_target(tmp_path / "bounded.yaml")).decision
+    assert isinstance(found, Undecided)
+    assert any("the sum over all z is not known" in reason for reason in found.tried)
+
+
 def test_a_named_law_of_other_counts_is_no_law_of_these(load: Load) -> None:
     """Up to another end, or of one number beside many parameters, the probabilities add up to something else."""
     other = SPLIT.replace("binomial(k, y,", "binomial(k, y + w,")

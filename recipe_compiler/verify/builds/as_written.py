@@ -62,8 +62,8 @@ def decimals(numbers: "NDArray[Any]") -> tuple[fmpq, ...]:
     shifted = _shifted(numbers)
     if shifted is None:
         return tuple(map(_decimal, numbers))
-    whole, power = shifted
-    return tuple(fmpq(x, power) for x in whole)
+    numerators, denominator = shifted
+    return tuple(fmpq(x, denominator) for x in numerators)
 
 
 def _shifted(numbers: "NDArray[Any]") -> tuple[list[int], int] | None:
@@ -77,11 +77,11 @@ def _shifted(numbers: "NDArray[Any]") -> tuple[list[int], int] | None:
     if numbers.dtype != np.float64:
         return None
     for k in range(SHIFTS):
-        whole = np.rint(numbers * 10.0**k)
-        if not np.all(np.abs(whole) < LARGEST_SHIFTED):
+        numerators = np.rint(numbers * 10.0**k)
+        if not np.all(np.abs(numerators) < LARGEST_SHIFTED):
             return None
-        if np.array_equal(whole / 10.0**k, numbers):
-            return whole.astype(np.int64).tolist(), 10**k
+        if np.array_equal(numerators / 10.0**k, numbers):
+            return numerators.astype(np.int64).tolist(), 10**k
     return None
 
 
@@ -105,9 +105,10 @@ def moments(numbers: "NDArray[Any]") -> Moments:
     shifted = _shifted(numbers)
     if shifted is None:
         return _moments(decimals(numbers))
-    whole, power = shifted
-    first, second, count = sum(whole), sum(x * x for x in whole), len(whole)
-    return Moments(fmpq(first, count * power), fmpq(count * second - first**2, (count * power) ** 2))
+    numerators, denominator = shifted
+    first, second, count = sum(numerators), sum(x * x for x in numerators), len(numerators)
+    total = count * denominator
+    return Moments(fmpq(first, total), fmpq(count * second - first**2, total**2))
 
 
 def _moments(values: Numbers) -> Moments:
@@ -125,7 +126,7 @@ class Columns:
 
     file: DataFile
     known: dict[str, Numbers]
-    whole: Mapping[str, "NDArray[Any]"] = field(default_factory=dict[str, "NDArray[Any]"])
+    all_rows: Mapping[str, "NDArray[Any]"] = field(default_factory=dict[str, "NDArray[Any]"])
     """The columns of the file in all rows, where those that are known are of some."""
     _units: list[tuple[fmpq, Unit]] = field(default_factory=list[tuple[fmpq, Unit]])
     """Variances, and one over the roots of them."""
@@ -178,16 +179,16 @@ class Columns:
         Raises:
             NotReadError: columns that are made are in it, whose values in other rows are not known.
         """
-        if not self.whole:
+        if not self.all_rows:
             return _moments(values)
         uses = dependence(formula).data
         if not {column.name for column in self.file.made}.isdisjoint(uses):
             raise NotReadError("what is made in all rows is of columns that are made, which are known in some")
         match formula:
             case Symbol(name):
-                return moments(self.whole[name])
+                return moments(self.all_rows[name])
             case _:
-                return _moments(_values(formula, {name: decimals(self.whole[name]) for name in uses}))
+                return _moments(_values(formula, {name: decimals(self.all_rows[name]) for name in uses}))
 
     def _standardised(self, values: Numbers, known: Moments) -> Numbers:
         """Return a column less its mean, times one over its standard deviation."""
@@ -207,19 +208,19 @@ class Columns:
 
 
 def columns_as_written(
-    file: DataFile, read: Mapping[str, "NDArray[Any]"], whole: Mapping[str, "NDArray[Any]"] | None = None
+    file: DataFile, read: Mapping[str, "NDArray[Any]"], all_rows: Mapping[str, "NDArray[Any]"] | None = None
 ) -> Columns:
     """Return the columns that a build reads and makes, exactly.
 
     Args:
         file: what is made of the columns.
         read: the columns of the file, in the rows that are wanted.
-        whole: the columns in all rows, where these are some of them.
+        all_rows: the columns in all rows, where these are some of them.
 
     Raises:
         NotReadError: a number of a column that is made is not known.
     """
-    found = Columns(file, {name: decimals(numbers) for name, numbers in read.items()}, whole or {})
+    found = Columns(file, {name: decimals(numbers) for name, numbers in read.items()}, all_rows or {})
     for column in file.made:
         found.make(column)
     return found

@@ -21,7 +21,7 @@ from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.formulas import dependence, is_of_data
 from recipe_compiler.spec.model import StatedDensity
 from recipe_compiler.verify.from_data.irrational import is_fraction
-from recipe_compiler.verify.from_data.reading import Known, read
+from recipe_compiler.verify.from_data.reading import Known, demand_unrounded, read
 from recipe_compiler.verify.from_data.values import HOLDS, NotReadError, at_row
 from recipe_compiler.verify.integrability.summands import TooLargeError
 
@@ -132,6 +132,8 @@ def _occurring(
 ) -> Iterator[tuple[dict[str, Fraction], dict[Compare, bool], Sample | None]]:
     """Yield the combinations that data have, with their rows."""
     columns = [sample.numbers(Symbol(datum.name, SCALAR, Role.DATUM)) for datum in few]
+    for condition in conditions:
+        demand_unrounded(condition)
     sides = [(c, sample.numbers(c.left), sample.numbers(c.right)) for c in conditions]
     found: dict[tuple[tuple[fmpq, ...], tuple[bool, ...]], list[int]] = {}
     for n in range(sample.rows):

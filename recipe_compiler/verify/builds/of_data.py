@@ -391,8 +391,8 @@ def _as_written(build: Build, target: Target, observed: Observed) -> dict[str, E
     """
     if build.data is None or not observed.columns:
         return _fields(build, target, observed, lambda _, array: tuple(map(decimals, array)))
-    whole = dict(observed.of.columns) if observed.of is not None else None
-    columns = columns_as_written(build.data, dict(observed.columns), whole)
+    all_rows = dict(observed.of.columns) if observed.of is not None else None
+    columns = columns_as_written(build.data, dict(observed.columns), all_rows)
 
     def entries(datum: Datum, array: "NDArray[Any]") -> tuple[Column, ...]:
         places = datum.is_index or datum.name in dict(columns.file.indicators)

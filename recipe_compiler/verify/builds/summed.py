@@ -43,7 +43,7 @@ from recipe_compiler.spec.discrete import is_counts, of_data, with_ends
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import law_text
 from recipe_compiler.spec.model import Law, Stated, StatedDensity, Target
-from recipe_compiler.spec.transform import standard
+from recipe_compiler.spec.transform import is_stated_here, standard
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.laws import law_of
 from recipe_compiler.verify.core.premises import holds
@@ -106,7 +106,7 @@ def _by_name(found: Summed, block: Block) -> Summed | None:
     # as log p, and once: summed over the data, the law of a block without rows would be a power of it
     entry = "log_likelihood" if block in of_data(target.declarations) else "log_prior"
     own = [one for one in stated.densities if one.of == block.name and one.is_term and one.entry == entry]
-    if len(own) != 1 or not isinstance(own[0].arguments[0], Symbol) or not _is_of_these_sizes(target):
+    if len(own) != 1 or not isinstance(own[0].arguments[0], Symbol) or not _is_of_these_names(target):
         return None
     law, row = own[0], DENSITIES[own[0].name]
     if not _is_over_all(law, block) or any(arg.shape not in _fitting(law) for arg in law.arguments):
@@ -157,15 +157,20 @@ def _by_law(found: Summed, block: Block) -> Summed | None:
     }
     own = at_zero[entry]
     at_zero[entry] = way if own is None else add([way, own], SCALAR)
-    left = _stated_at_zero(target, block, entry, way) if _is_of_these_sizes(target) else Stated()
+    left = _stated_at_zero(target, block, entry, way) if _is_of_these_names(target) else Stated()
     data = (*found.data, (f"summed over {block.name}", f"by its law {law_text(law)}"))
     fewer = replace(_without(target, block), stated=left, **at_zero)
     return Summed(fewer, data, found.given | frozenset(shown.given))
 
 
-def _is_of_these_sizes(target: Target) -> bool:
-    """Whether what is stated by name has the sizes of the declarations; at values these are those of a build."""
+def _is_of_these_names(target: Target) -> bool:
+    """Whether what is stated by name has the blocks and sizes of the declarations.
+
+    At values the sizes are those of a build, and a bounded block may stand as its distance to the bound.
+    """
     stated = target.stated
+    if not is_stated_here(target, "potential", "log_prior", "log_likelihood"):
+        return False
     formulas = (*(arg for one in stated.densities for arg in one.arguments), *(rest for _, rest in stated.others))
     sizes = {size for formula in formulas for node in nodes(formula) for size in node.shape.sizes}
     return {size for size in sizes if isinstance(size, str)} <= {*target.declarations.sizes}
