@@ -109,3 +109,13 @@ def test_what_rounding_may_decide_is_not_read(tmp_path: Path) -> None:
     for condition in ("c + 0.26 > 0.29", "c > 0.03"):
         pieces = target.replace("PIECES", f"where({condition}, 3*log(sigma), 0)")
         assert not isinstance(decided(tmp_path, pieces, rows, CUT), Proved | Refuted)
+
+
+def test_cases_of_the_data_are_none_where_rounding_may_decide(tmp_path: Path) -> None:
+    """Of c > 0 they are; of 0.03 + 0.26 > 0.29 doubles take the first piece, and what is written the second."""
+    rows = "a,y,c\n0,1,0.03\n1,3,0.03\n2,2,0.03\n3,5,0.03\n4,4,0.04\n5,9,0.05\n"
+    pieces = "where(c CONDITION, normal(y, x @ beta, sigma), student_t(y, 4, x @ beta, sigma))"
+    target = CENSORED.replace("log_prior: 0", "log_prior: normal(beta, 0, 1) + half_normal(sigma, 1)")
+    target = target.replace("where(c CONDITION, normal(y, x @ beta, sigma), 0)", pieces)
+    assert isinstance(decided(tmp_path, target.replace("CONDITION", "> 0"), rows, CUT), Proved)
+    assert not isinstance(decided(tmp_path, target.replace("CONDITION", "+ 0.26 > 0.29"), rows, CUT), Proved)
