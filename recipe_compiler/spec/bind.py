@@ -13,7 +13,7 @@ from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, Claims, Document, Dynamics, Target
+from recipe_compiler.spec.model import Build, Claims, Document, Dynamics, Target, Transform
 
 Bound = Callable[[Formula], Formula]
 Resize = Callable[[Shape], Shape]
@@ -153,6 +153,21 @@ def replaced_declarations(declared: Declarations, replacements: Mapping[str, For
         tuple(replace(f, shape=shape(f.shape)) for f in declared.functions),
         tuple(data),
         tuple(condition for condition in assume if isinstance(condition, Compare)),
+    )
+
+
+def replaced_transforms(
+    transforms: tuple[Transform, ...], replacements: Mapping[str, Formula]
+) -> tuple[Transform, ...]:
+    """Return transforms with names replaced in the bounds of their blocks, and sizes in their shapes."""
+    shape = resizer(replacements)
+
+    def new(formula: Formula) -> Formula:
+        return substitute(formula, replacements)
+
+    return tuple(
+        replace(one, block=_block(one.block, new, shape), bound=None if one.bound is None else new(one.bound))
+        for one in transforms
     )
 
 

@@ -21,7 +21,7 @@ from recipe_compiler.formula.shapes import DISCRETE, SCALAR, DomainName, Kind, S
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Involution, Metropolis, Scheme, Stated, Steps, Target
+from recipe_compiler.spec.model import Involution, Metropolis, Scheme, Steps, Target
 from recipe_compiler.spec.target_densities import of_kind
 
 NO_FLOW = "it has no gradient, so no word moves it, and no acceptance proposes it"
@@ -202,7 +202,7 @@ def held(target: Target) -> Target:
         log_likelihood=fixed(target.log_likelihood),
         laws=(),
         declared=None if target.declared is None else held(target.declared),
-        stated=_held_densities(target.stated, roles),
+        stated=target.stated.of(lambda formula: _with_roles(formula, roles)),
     )
 
 
@@ -229,16 +229,3 @@ def _with_roles(formula: Formula, roles: Mapping[str, Role]) -> Formula:
         own = roles.get(formula.name) if formula.role is Role.BLOCK else None
         return formula if own is None else replace(formula, role=own)
     return tidy(formula, [_with_roles(part, roles) for part in parts(formula)], lambda shape: shape)
-
-
-def _held_densities(stated: Stated, roles: Mapping[str, Role]) -> Stated:
-    """Return named densities with discrete blocks held."""
-    needs = (_with_roles(condition, roles) for condition in stated.needs)
-    return Stated(
-        tuple(
-            replace(one, arguments=tuple(_with_roles(argument, roles) for argument in one.arguments))
-            for one in stated.densities
-        ),
-        tuple((entry, _with_roles(formula, roles)) for entry, formula in stated.others),
-        tuple(condition for condition in needs if isinstance(condition, Compare)),
-    )

@@ -356,7 +356,7 @@ class StatedDensity:
     name: str
     """That of its row."""
     arguments: tuple[Formula, ...]
-    """As declared, whatever is sampled in another variable; the first is what it is a density of."""
+    """Of the blocks as declared, whatever is sampled in another variable; the first is what it is a density of."""
     entry: str
     """`log_prior`, `log_likelihood` (then of ONE datum), `potential`, or a formula of a recursion's state."""
     is_term: bool
@@ -384,6 +384,15 @@ class Stated:
     """Entry to the sum of its summands that are none; an entry all of whose summands are densities is left out."""
     needs: tuple[Compare, ...] = ()
     """What has to hold for these to be densities, and is to be shown: `sigma > 0`."""
+
+    def of(self, new: Callable[[Formula], Formula]) -> "Stated":
+        """Return what is stated with other formulas."""
+        needs = (new(condition) for condition in self.needs)
+        return Stated(
+            tuple(replace(one, arguments=tuple(new(argument) for argument in one.arguments)) for one in self.densities),
+            tuple((entry, new(formula)) for entry, formula in self.others),
+            tuple(condition for condition in needs if isinstance(condition, Compare)),
+        )
 
 
 @dataclass(frozen=True, slots=True)

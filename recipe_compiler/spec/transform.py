@@ -21,7 +21,6 @@ from recipe_compiler.formula.expression import Apply, Compare, Filled, Formula, 
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Target, Transform
 
 DOMAINS = {
@@ -171,6 +170,7 @@ def standard(target: Target) -> Target:
         log_likelihood=put(own.log_likelihood),
         recursion=tuple(state.of(lambda formula: substitute(formula, put_in)) for state in own.recursion),
         laws=tuple((name, law.of(lambda formula: substitute(formula, put_in))) for name, law in own.laws),
+        stated=own.stated.of(lambda formula: substitute(formula, put_in)),
     )
 
 
@@ -185,14 +185,3 @@ def _log_jacobian(one: Transform) -> tuple[Formula, ...]:
 
 def _total(formula: Formula, shape: Shape) -> Formula:
     return formula if shape == SCALAR else Apply("sum", (formula,), SCALAR)
-
-
-def is_stated_here(target: Target, *entries: str) -> bool:
-    """Whether what is stated by name in some entries is about blocks that there are, not distances in their place.
-
-    `standard` puts distances into formulas, and leaves what is stated as it is declared.
-    """
-    named = [argument for one in target.stated.densities if one.entry in entries for argument in one.arguments]
-    others = [formula for entry, formula in target.stated.others if entry in entries]
-    blocks = {block.name for block in target.declarations.blocks}
-    return all(blocks.issuperset(dependence(formula).blocks) for formula in (*named, *others))

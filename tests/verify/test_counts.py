@@ -254,12 +254,19 @@ log_likelihood: normal(y, 0, 1)
 
 
 @pytest.mark.parametrize("prior", ["exponential(lam, 1)", "-lam", "-2*log(lam)"])
-def test_a_law_stated_of_a_bounded_block_is_not_one_of_its_distance(prior: str, tmp_path: Path) -> None:
-    """The sum over z leaves the law of lam, whose integral is finite: that it is infinite was said of the distance."""
+def test_a_law_stated_of_a_bounded_block_is_one_of_its_distance(prior: str, tmp_path: Path) -> None:
+    """The sum over z leaves the law of lam, whose integral is finite, in the distance of lam to its bound."""
     (tmp_path / "bounded.yaml").write_text(BOUNDED.replace("PRIOR", prior))
     found = normalisable_alone(load_target(tmp_path / "bounded.yaml")).decision
-    assert isinstance(found, Undecided)
-    assert any("the sum over all z is not known" in reason for reason in found.tried)
+    assert isinstance(found, Proved)
+    assert dict(found.data)["summed over z"] == "poisson_log, whose sum is 1"
+
+
+@pytest.mark.parametrize("prior", ["lam", "-log(lam)", "-lam/(lam + 1)"])
+def test_an_infinite_integral_over_a_bounded_block_is_one_of_its_distance(prior: str, tmp_path: Path) -> None:
+    (tmp_path / "bounded.yaml").write_text(BOUNDED.replace("PRIOR", prior))
+    found = normalisable_alone(load_target(tmp_path / "bounded.yaml")).decision
+    assert isinstance(found, Refuted), found
 
 
 def test_a_named_law_of_other_counts_is_no_law_of_these(load: Load) -> None:

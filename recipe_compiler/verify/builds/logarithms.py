@@ -18,7 +18,6 @@ from recipe_compiler.formula.expression import Apply, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity, Target
-from recipe_compiler.spec.transform import is_stated_here
 from recipe_compiler.verify.builds.cases import Sample
 from recipe_compiler.verify.builds.residuals import psi
 from recipe_compiler.verify.core.premises import depends_on_state
@@ -35,7 +34,7 @@ def with_logarithms(target: Target, sample: Sample) -> tuple[Target, Sample] | N
     """
     terms = [one for one in target.stated.densities if one.entry == "log_likelihood" and one.is_term]
     fields = dict.fromkeys(name for one in terms for name in _of_logarithm(one, target))
-    if not fields or not is_stated_here(target, "log_likelihood"):
+    if not fields:
         return None
     columns = {name: f"log {name}" for name in fields}
     laws = [_law(one, columns if list(_of_logarithm(one, target)) else {}, target) for one in terms]

@@ -22,7 +22,6 @@ from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Observed, StatedDensity, Target
-from recipe_compiler.spec.transform import is_stated_here
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.target import defined
 from recipe_compiler.verify.from_data.terms import MANY
@@ -95,7 +94,7 @@ def _most(target: Target) -> Formula | None:
     declared, stated = target.declarations, target.stated
     terms = [one for one in stated.densities if one.entry == "log_likelihood" and one.is_term and not one.guards]
     others = [formula for entry, formula in stated.others if entry == "log_likelihood"]
-    if not terms or not is_stated_here(target, "log_likelihood"):
+    if not terms:
         return None if target.log_likelihood is None else _above(target.log_likelihood, declared)
     return _sum([*(_of_density(one, declared) for one in terms), *(_above(formula, declared) for formula in others)])
 

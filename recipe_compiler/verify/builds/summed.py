@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import overload
 
-from recipe_compiler.formula.build import add, apply, matmul, multiply, negate, nodes, power
+from recipe_compiler.formula.build import add, apply, matmul, multiply, negate, power
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.density_terms import comparisons, log_density
@@ -43,7 +43,7 @@ from recipe_compiler.spec.discrete import is_counts, of_data, with_ends
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import law_text
 from recipe_compiler.spec.model import Law, Stated, StatedDensity, Target
-from recipe_compiler.spec.transform import is_stated_here, standard
+from recipe_compiler.spec.transform import standard
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.laws import law_of
 from recipe_compiler.verify.core.premises import holds
@@ -91,7 +91,7 @@ def summed(target: Target) -> Summed:
     """
     if not _counts(target) or target.gradient is not None or target.recursion:
         return Summed(target)
-    found = Summed(replace(standard(target), stated=target.stated))
+    found = Summed(standard(target))
     while True:
         ways = (way(found, block) for block in _counts(found.target) for way in (_by_name, _by_law))
         fewer = next((one for one in ways if one is not None), None)
@@ -106,7 +106,7 @@ def _by_name(found: Summed, block: Block) -> Summed | None:
     # as log p, and once: summed over the data, the law of a block without rows would be a power of it
     entry = "log_likelihood" if block in of_data(target.declarations) else "log_prior"
     own = [one for one in stated.densities if one.of == block.name and one.is_term and one.entry == entry]
-    if len(own) != 1 or not isinstance(own[0].arguments[0], Symbol) or not _is_of_these_names(target):
+    if len(own) != 1 or not isinstance(own[0].arguments[0], Symbol):
         return None
     law, row = own[0], DENSITIES[own[0].name]
     if not _is_over_all(law, block) or any(arg.shape not in _fitting(law) for arg in law.arguments):
@@ -157,23 +157,10 @@ def _by_law(found: Summed, block: Block) -> Summed | None:
     }
     own = at_zero[entry]
     at_zero[entry] = way if own is None else add([way, own], SCALAR)
-    left = _stated_at_zero(target, block, entry, way) if _is_of_these_names(target) else Stated()
+    left = _stated_at_zero(target, block, entry, way)
     data = (*found.data, (f"summed over {block.name}", f"by its law {law_text(law)}"))
     fewer = replace(_without(target, block), stated=left, **at_zero)
     return Summed(fewer, data, found.given | frozenset(shown.given))
-
-
-def _is_of_these_names(target: Target) -> bool:
-    """Whether what is stated by name has the blocks and sizes of the declarations.
-
-    At values the sizes are those of a build, and a bounded block may stand as its distance to the bound.
-    """
-    stated = target.stated
-    if not is_stated_here(target, "potential", "log_prior", "log_likelihood"):
-        return False
-    formulas = (*(arg for one in stated.densities for arg in one.arguments), *(rest for _, rest in stated.others))
-    sizes = {size for formula in formulas for node in nodes(formula) for size in node.shape.sizes}
-    return {size for size in sizes if isinstance(size, str)} <= {*target.declarations.sizes}
 
 
 def _log_sum(target: Target, law: Law, block: Block) -> tuple[str, Formula] | None:

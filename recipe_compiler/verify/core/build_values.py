@@ -22,7 +22,7 @@ from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
 from recipe_compiler.formula.expression import Filled, Formula, Identity, Number, Symbol
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.substitute import resizer, substitute
-from recipe_compiler.spec.bind import bind, replaced, replaced_declarations
+from recipe_compiler.spec.bind import bind, replaced, replaced_declarations, replaced_transforms
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target, Value
 from recipe_compiler.spec.recursion import replaced_states
@@ -219,6 +219,8 @@ def _target_at(target: Target, values: Mapping[str, Rational], sizes: Sizes) -> 
         log_likelihood=new(target.log_likelihood),
         recursion=replaced_states(target.recursion, put_in),
         laws=tuple((block, law.of(lambda formula: substitute(formula, put_in))) for block, law in target.laws),
+        transforms=replaced_transforms(target.transforms, put_in),
+        stated=target.stated.of(lambda formula: substitute(formula, put_in)),
         declared=None if target.declared is None else _target_at(target.declared, values, sizes),
     )
 

@@ -12,7 +12,7 @@ from recipe_compiler.formula.build import nodes, parts, rebuild
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Compare, Explicit, Formula
 from recipe_compiler.formula.shapes import Shape, Size
-from recipe_compiler.spec.model import Claims, Dynamics, Stated, StatedDensity, Target, Transform
+from recipe_compiler.spec.model import Claims, Dynamics, Target, Transform
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.sizes import LARGEST, written
@@ -114,7 +114,7 @@ def any_size_of_target(target: Target) -> Target | None:
         ),
         laws=tuple((block, law.of(lambda formula: _renamed(formula, names))) for block, law in target.laws),
         transforms=tuple(_transform(one, names) for one in target.transforms),
-        stated=_stated(target.stated, names),
+        stated=target.stated.of(lambda formula: _renamed(formula, names)),
         declared=declared,
     )
     return wide if _is_small(smallest_sizes(declarations, stated_formulas(wide))) else None
@@ -199,18 +199,6 @@ def _block(block: Block, names: dict[int, str]) -> Block:
 def _transform(one: Transform, names: dict[int, str]) -> Transform:
     bound = None if one.bound is None else _renamed(one.bound, names)
     return replace(one, block=_block(one.block, names), bound=bound)
-
-
-def _stated(stated: Stated, names: dict[int, str]) -> Stated:
-    def of(one: StatedDensity) -> StatedDensity:
-        return replace(one, arguments=tuple(_renamed(argument, names) for argument in one.arguments))
-
-    needs = (_renamed(need, names) for need in stated.needs)
-    return Stated(
-        tuple(of(one) for one in stated.densities),
-        tuple((entry, _renamed(formula, names)) for entry, formula in stated.others),
-        tuple(need for need in needs if isinstance(need, Compare)),
-    )
 
 
 def _claims(claims: Claims, names: dict[int, str]) -> Claims:
