@@ -46,6 +46,7 @@ SHOWN: list[tuple[str, Moments]] = [
     ("-m/2 - z**2*exp(-m)/2", NONE),
     ("n*m - exp(m)", NONE),
     ("m*y - m**2/4", NONE),
+    ("m*y - m**2/4 + (m - m)**2*exp(k)", NONE),
     ("y*m", LIGHT),
     ("-softplus(m) + b*(m + softplus(-exp(k) - m)) + (1 - b)*poisson_log(n, k)", NONE),
     ("-softplus(m) + b*(m + softplus(-a*log1p(exp(k)/a) - m)) + (1 - b)*neg_binomial_2_log(n, k, a)", NONE),

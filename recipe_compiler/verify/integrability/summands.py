@@ -383,7 +383,7 @@ class Reader:
 
     def _raised(self, formula: Formula, base: Linear, exponent: Fraction) -> Linear:
         whole = exponent.denominator == 1 and abs(exponent) <= LARGEST_POWER
-        if exponent == 1:
+        if exponent == 1 or (not base and exponent > 0):
             return base
         if not base or not whole:
             return self._root(formula, base, exponent)
