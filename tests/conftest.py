@@ -15,6 +15,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
+from zlib import crc32
 
 # Threads of BLAS wait for work by computing, some 20 ms after each product of matrices however small, and
 # each worker has one processor. Said before NumPy is imported, for all workers and their children.
@@ -69,6 +70,16 @@ def pytest_configure(config: pytest.Config) -> None:
         if found.stat().st_mtime < old:
             shutil.rmtree(found, ignore_errors=True)
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, object, object]:
+    """Let one worker import a file of tests after another: what the first compiles, with its assertions, others read."""
+    if not isinstance(collector, pytest.Module):
+        return (yield)
+    with (Path(os.environ[FOLDER]) / "imported").open("w") as one_after_the_other:
+        fcntl.lockf(one_after_the_other, fcntl.LOCK_EX, 1, crc32(collector.nodeid.encode()))
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
