@@ -74,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, object, object]:
-    """Let one worker import a file of tests after another: what the first compiles, with its assertions, others read."""
+    """Let one worker after another import a file of tests: what the first compiles, with assertions, others read."""
     if not isinstance(collector, pytest.Module):
         return (yield)
     with (Path(os.environ[FOLDER]) / "imported").open("w") as one_after_the_other:

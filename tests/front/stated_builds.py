@@ -1075,3 +1075,9 @@ def builds() -> tuple[rc.Build, ...]:
             step_size=0.001, thin=100, draws=4000, warmup=500, **FOUR,
         ),
     )  # fmt: skip
+
+
+@cache
+def by_name() -> dict[str, rc.Build]:
+    """Return all of them by their names."""
+    return {build.name: build for build in builds()}
