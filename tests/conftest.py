@@ -42,6 +42,7 @@ from recipe_compiler.run import load_module
 from recipe_compiler.spec.model import Build
 
 Golden = Callable[[Path, str], None]
+PAGES = LargePages()
 T = TypeVar("T")
 
 KEPT_SECONDS = 7 * 24 * 3600
@@ -109,10 +110,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Note what a test takes with its fixtures, where that is asked for."""
+    """Note what a test takes with its fixtures, where that is asked for, and see to the memory of this process.
+
+    Forks of it, most of which decide a document, cost the less the more it has grown. A command that ends gives up
+    looking for cycles: this process goes on with it. Not by fixtures, which cost more than that.
+    """
     file = item.config.getoption("--processor-time")
     with noted(file, item.nodeid) if file else nullcontext():
-        return (yield)
+        PAGES.follow()
+        found = yield
+        gc.unfreeze()
+        return found
 
 
 @pytest.fixture(autouse=True)
@@ -131,47 +139,6 @@ def known_verdicts(_empty_cache: None, monkeypatch: pytest.MonkeyPatch, request:
     monkeypatch.setenv("XDG_CACHE_HOME", os.path.join(os.environ[FOLDER], own))
 
 
-@pytest.fixture(autouse=True)
-def _found_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let compilations that are given no cache find what others of this run found: verdicts, and texts read back.
-
-    Not where a test puts something in the place of reading back: of that nothing is kept, and nothing is found.
-    """
-    read_once = pipeline._read_once
-
-    def once(made: pipeline.Made, build: Build, cache: Cache) -> None:
-        shared = cache.folder is None and child_process.read_all is read_all
-        read_once(made, build, read_back() if shared else cache)
-
-    monkeypatch.setattr(pipeline, "check_once", decided)
-    monkeypatch.setattr(pipeline, "_read_once", once)
-
-
-@pytest.fixture(autouse=True)
-def _unfrozen() -> Iterator[None]:
-    """Let the process of the tests look for cycles again: a command that ends gives up doing so."""
-    yield
-    gc.unfreeze()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _quick_typing() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        type_quickly(patch.setattr)
-        yield
-
-
-@pytest.fixture(scope="session")
-def _pages() -> LargePages:
-    return LargePages()
-
-
-@pytest.fixture(autouse=True)
-def _large_pages(_pages: LargePages) -> None:
-    """Let forks of this process, most of which decide a document, cost the less the more it has grown."""
-    _pages.follow()
-
-
 def _canonical(make: Callable[..., T], check: Callable[[T], tuple[Broken, ...]]) -> Callable[..., T]:
     @wraps(make)
     def checked(*args: object, **named: object) -> T:
@@ -183,13 +150,36 @@ def _canonical(make: Callable[..., T], check: Callable[[T], tuple[Broken, ...]])
     return checked
 
 
-@pytest.fixture(autouse=True)
-def _canonical_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+def _find_once(put: Callable[[object, str, object], None]) -> None:
+    """Let compilations that are given no cache find what others of this run found: verdicts, and texts read back.
+
+    Not where a test puts something in the place of reading back: of that nothing is kept, and nothing is found.
+    """
+    read_once = pipeline._read_once
+
+    def once(made: pipeline.Made, build: Build, cache: Cache) -> None:
+        shared = cache.folder is None and child_process.read_all is read_all
+        read_once(made, build, read_back() if shared else cache)
+
+    put(pipeline, "check_once", decided)
+    put(pipeline, "_read_once", once)
+
+
+def _demand_canonical_forms(put: Callable[[object, str, object], None]) -> None:
     """Ask for the canonical form of a Program and of a Kernel after every pass of a compilation (docs/program.md)."""
     for name in ("discretise", "rename"):
-        monkeypatch.setattr(pipeline, name, _canonical(getattr(pipeline, name), check_canonical))
+        put(pipeline, name, _canonical(getattr(pipeline, name), check_canonical))
     for name in ("lower", "schedule"):
-        monkeypatch.setattr(pipeline, name, _canonical(getattr(pipeline, name), check_kernel))
+        put(pipeline, name, _canonical(getattr(pipeline, name), check_kernel))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _all_tests() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        type_quickly(patch.setattr)
+        _find_once(patch.setattr)
+        _demand_canonical_forms(patch.setattr)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -220,7 +210,7 @@ def interruptible() -> Iterator[None]:
 
 
 @pytest.fixture
-def taken_for_granted(_found_once: None) -> Iterator[None]:
+def taken_for_granted() -> Iterator[None]:
     """Compile builds whose claims are not decided: for tests of what a module does, not of what is true of it."""
     with granted():
         yield

@@ -46,4 +46,5 @@ def _ranges() -> Iterator[int]:
 
 def _resident() -> int:
     """Return the bytes of memory that this process takes."""
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+    with open("/proc/self/statm", "rb", buffering=0) as said:
+        return int(said.read().split()[1]) * resource.getpagesize()
