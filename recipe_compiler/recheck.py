@@ -744,6 +744,7 @@ GRANTED: dict[str, tuple[str, ...]] = {
     "boundary": (r"chains are reflected at .+",),
     "regular": (r"\w+ is nonsingular",),
     "explosion": CONTAINED,
+    **dict.fromkeys(("stationary", "claimed_stationary"), CONTAINED),
     "unique": (LAW, OF_DATA, BY_AUTHOR, *CONTAINED, r"\w+ is nonsingular", "chains do not explode in finite time"),
     "periodic": (r"\w+ is periodic in \w+",),
     "claimed_update": (
@@ -771,7 +772,7 @@ GRANTED: dict[str, tuple[str, ...]] = {
     "code": BY_CODE[:1],
     "cycle": (*MOVED, *BY_CODE),
     "exact": (*MOVED, *BY_CODE[:1]),
-    "irreducible": (*MOVED, *BY_CODE, "U is finite, and has a gradient, everywhere"),
+    "irreducible": (OF_DATA, BY_AUTHOR, *MOVED, *BY_CODE, "U is finite, and has a gradient, everywhere"),
     "order": (
         r"\w+ and its derivatives grow like powers|drifts and noise grow like powers of (\w+) and 1/\1",
         r"each piece is moved by its flow|no solution of [\w, ]+ ends within a step",
