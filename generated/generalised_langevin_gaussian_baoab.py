@@ -176,9 +176,9 @@ def sample(
         threads = _checked_number("threads", threads, whole=True, least=1)
     given = {"M": M, "Lambda": Lambda, "A": A, "mu": mu, "Sigma": Sigma, "eps": eps, "thin": thin}
     given.update(_constants(CONSTANTS, prepare(M, Lambda, A, mu, Sigma, eps)))
+    drawn = _room(first_state(seed, 0, M), chains, warmup + draws)
     starts = [first_state(seed, chain, M) for chain in range(chains)]
     starts = _checked_starts(starts, init)
-    drawn = _room(starts, warmup + draws)
     noise, _ = seed_streams(seed, chains)
     states = [{**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(3)} for chain in range(chains)]
     for state in states:
@@ -186,6 +186,7 @@ def sample(
         first_values(*[own[name] for name in FIRST_ARGUMENTS])
     done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
     drawn = _after_warmup(drawn, done, warmup)
+    _tell_still("theta", drawn["theta"])
     return {"theta": drawn["theta"], "r": drawn["r"], "w": drawn["w"]}
 
 
@@ -654,9 +655,11 @@ def _seed_words(seed, chains, stream, words):
 def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
     """Return real numbers as a contiguous array; sizes that are names are positive and the same wherever they occur.
 
-    Lists, integers, other floats, other layouts and byte orders are converted. Refused is what would be lost by it or
-    has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold, other shapes, numbers
-    that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what was expected.
+    Lists, integers, other floats, other layouts and byte orders are converted, and what may not be written to is
+    copied, as jitted code would be compiled for it once more; a memory map is read where it is. Refused is what would
+    be lost by it or has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold,
+    other shapes, numbers that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what
+    was expected.
     """
     masked = isinstance(array, np.ma.MaskedArray)
     try:
@@ -678,7 +681,7 @@ def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
     if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):
         raise ValueError(f"{name}: found integers beyond 2**53, expected numbers that float64 holds")
     with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and refused
-        made = np.ascontiguousarray(found, dtype=dtype)
+        made = np.require(found, dtype, ["C", "A"] if isinstance(array, np.memmap) else ["C", "A", "W"])
     bad = np.argwhere(~(np.isin(made, values) if len(values) else np.isfinite(made)))
     if bad.size:
         place, wanted = ", ".join(map(str, bad[0])), f"one of {list(values)}" if len(values) else "finite numbers"
@@ -744,7 +747,7 @@ def _checked_number(name, number, whole=False, least=None, above=None, most=None
     low = (least is None or value >= least) and (above is None or value > above)
     fits = value.bit_length() < 64 if whole else math.isfinite(value)
     if not (fits and low and (most is None or value <= most) and (value != 0 or not nonzero)):
-        found = f"an integer of {value.bit_length()} bits" if whole and not fits else value
+        found = f"an integer of {value.bit_length()} bits and a sign" if whole and not fits else value
         expected = f"{'an integer of 64 bits' if whole else 'a finite number'} {' and '.join(said)}".rstrip()
         raise ValueError(f"{name}: found {found}, expected {expected}")
     return value
@@ -810,12 +813,15 @@ def _checked_starts(starts, init):
     return starts
 
 
-def _room(starts, count):
+_STILL = 50  # draws: of fewer, moves that may be refused need not have moved one
+
+
+def _room(start, chains, count):
     """Return room for `count` draws of every chain, by block (chain, draw, size). Raises ValueError for too many."""
     try:
-        return {name: np.empty((len(starts), count, block.size)) for name, block in starts[0].items()}
+        return {name: np.empty((chains, count, block.size)) for name, block in start.items()}
     except (MemoryError, ValueError):
-        found = f"draws and warmup: found {count} in all for each of {len(starts)} chains"
+        found = f"draws and warmup: found {count} in all for each of {chains} chains"
         raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
 
 
@@ -883,3 +889,11 @@ def _after_warmup(drawn, done, warmup):
         said = f"left the finite numbers: {found}, which are NaN from there on"
         warnings.warn(f"{said}; take a smaller step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)
     return {name: array[:, warmup:] for name, array in drawn.items()}
+
+
+def _tell_still(name, array):
+    """Warn of chains in which a block is the same in all draws: they tell nothing of its law."""
+    still = np.flatnonzero((array == array[:, :1]).all(axis=(1, 2)))
+    if array.shape[1] >= _STILL and still.size:
+        found = f"{name} is the same in all {array.shape[1]} draws of chain {', '.join(map(str, still))}"
+        warnings.warn(f"{found}: take another step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)

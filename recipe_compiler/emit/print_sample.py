@@ -209,13 +209,13 @@ def _chains(own: Sampler) -> Iterator[str]:
     """Yield lines that start the chains, and run them."""
     arguments = run_arguments(own.program, own.kernel)
     parameters = {one.parameter.name for one in own.given}
-    told = (name if name in parameters else f'sizes["{name}"]' for name in own.start.arguments)
-    arguments_of_start = ", ".join(("seed", "chain", *told))
-    yield from _listed("starts", f"first_state({arguments_of_start})", "for chain in range(chains)")
+    told = tuple(name if name in parameters else f'sizes["{name}"]' for name in own.start.arguments)
+    first, each = (f"first_state({', '.join(('seed', chain, *told))})" for chain in ("0", "chain"))
+    yield f"drawn = _room({first}, chains, warmup + draws)"
+    yield from _listed("starts", each, "for chain in range(chains)")
     yield "starts = _checked_starts(starts, init)"
     for name, inside in own.domains:
         yield f'_check_starts_inside("{name}", starts, {inside})'
-    yield "drawn = _room(starts, warmup + draws)"
     for name, _ in told_by(own.kernel):
         yield f'drawn["{name}"] = np.empty((chains, warmup + draws, 1))'
     batches = "batches" if "batch_state" in arguments else "_"
@@ -241,6 +241,8 @@ def _chains(own: Sampler) -> Iterator[str]:
     if CLIPPED in arguments:
         yield f'_tell_clipped([state["{CLIPPED}"] for state in states])'
     yield "drawn = _after_warmup(drawn, done, warmup)"
+    if own.program.gradient is not None:
+        yield f'_tell_still("{own.program.gradient.block.name}", drawn["{own.program.gradient.block.name}"])'
 
 
 def _listed(name: str, each: str, over: str, parts: list[str] | None = None) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -86,10 +87,12 @@ LOGISTIC: list[tuple[str, Any, type[Exception], str]] = [
     ("draws", 0, ValueError, "draws: found 0, expected an integer of 64 bits at least 1"),
     ("draws", 2.5, TypeError, "draws: found float, expected an integer"),
     ("draws", 10**15, ValueError, r"draws and warmup: found 1000000000000002 in all .* as memory has room for"),
+    ("draws", 2**63, ValueError, "draws: found an integer of 64 bits and a sign, expected an integer of 64 bits at"),
     ("warmup", -1, ValueError, "warmup: found -1, expected an integer of 64 bits at least 0"),
     ("thin", 0, ValueError, "thin: found 0, expected an integer of 64 bits at least 1"),
     ("thin", 2**70, ValueError, "thin: found an integer of 71 bits"),
     ("chains", 0, ValueError, "chains: found 0"),
+    ("chains", 2**40, ValueError, "draws and warmup: found 6 in all for each of 1099511627776 chains, expected as"),
     ("chains", True, TypeError, "chains: found bool, expected an integer"),
     ("seed", -1, ValueError, "seed: found -1, expected an integer of 64 bits at least 0"),
     ("seed", np.random.default_rng(1), TypeError, "seed: found Generator, expected an integer"),
@@ -164,6 +167,33 @@ def test_what_can_be_converted_without_loss_is(files: Callable[[str], ModuleType
     np.testing.assert_array_equal(found["theta"], file.sample(**given)["theta"])
 
 
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda x: np.lib.stride_tricks.as_strided(x, writeable=False),
+        lambda x: np.broadcast_to(x, x.shape),
+        lambda x: np.frombuffer(b"0" + x.tobytes(), offset=1).reshape(x.shape),
+    ],
+)
+def test_nothing_is_compiled_anew_for_data_that_may_not_be_written_to(
+    files: Callable[[str], ModuleType], of: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    """Columns of pandas are such: `run` would be compiled, a minute of some files, for each set of them."""
+    file, given = files("sghmc_logistic"), of_logistic()
+    expected = file.sample(**given)
+    compiled = list(file.run.signatures)
+    found = file.sample(**given | {"x": of(given["x"])})
+    assert file.run.signatures == compiled
+    np.testing.assert_array_equal(found["theta"], expected["theta"])
+
+
+def test_a_memory_map_is_read_where_it_is(files: Callable[[str], ModuleType], tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    found = files("sghmc_logistic")._checked_array("x", mapped, ("N", 30), {})
+    assert np.shares_memory(found, mapped)
+
+
 def test_what_a_move_holds_is_not_for_a_caller_to_say(files: Callable[[str], ModuleType]) -> None:
     """The cycle was proved for the coordinates that it moves: with others at rest it would be of another law."""
     with pytest.raises(TypeError, match="unexpected keyword argument 'moved'"):
@@ -201,6 +231,16 @@ def test_a_chain_that_leaves_the_finite_numbers_is_told(files: Callable[[str], M
     with pytest.warns(RuntimeWarning, match=r"left the finite numbers: chain 0 after 0 of 52.*smaller step"):
         found = files("sghmc_logistic").sample(**given)
     assert np.isnan(found["theta"][:, -1]).all()
+
+
+def test_chains_that_never_move_are_told(files: Callable[[str], ModuleType]) -> None:
+    given = of_logistic() | {"step_size": 1e-300, "draws": 50}
+    with pytest.warns(RuntimeWarning, match="theta is the same in all 50 draws of chain 0, 1: take another step_size"):
+        files("sghmc_logistic").sample(**given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        files("sghmc_logistic").sample(**given | {"draws": 49})
+        files("sghmc_logistic").sample(**given | {"step_size": 1e-6})
 
 
 def test_a_block_that_is_sampled_as_its_logarithm_is_turned_back(files: Callable[[str], ModuleType]) -> None:

@@ -14,13 +14,15 @@ from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 
+_STILL = 50  # draws: of fewer, moves that may be refused need not have moved one
 
-def _room(starts, count):
+
+def _room(start, chains, count):
     """Return room for `count` draws of every chain, by block (chain, draw, size). Raises ValueError for too many."""
     try:
-        return {name: np.empty((len(starts), count, block.size)) for name, block in starts[0].items()}
+        return {name: np.empty((chains, count, block.size)) for name, block in start.items()}
     except (MemoryError, ValueError):
-        found = f"draws and warmup: found {count} in all for each of {len(starts)} chains"
+        found = f"draws and warmup: found {count} in all for each of {chains} chains"
         raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
 
 
@@ -131,3 +133,11 @@ def _after_warmup(drawn, done, warmup):
         said = f"left the finite numbers: {found}, which are NaN from there on"
         warnings.warn(f"{said}; take a smaller step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)
     return {name: array[:, warmup:] for name, array in drawn.items()}
+
+
+def _tell_still(name, array):
+    """Warn of chains in which a block is the same in all draws: they tell nothing of its law."""
+    still = np.flatnonzero((array == array[:, :1]).all(axis=(1, 2)))
+    if array.shape[1] >= _STILL and still.size:
+        found = f"{name} is the same in all {array.shape[1]} draws of chain {', '.join(map(str, still))}"
+        warnings.warn(f"{found}: take another step_size, or start elsewhere (init)", RuntimeWarning, stacklevel=3)

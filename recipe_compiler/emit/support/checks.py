@@ -13,9 +13,11 @@ import numpy as np
 def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
     """Return real numbers as a contiguous array; sizes that are names are positive and the same wherever they occur.
 
-    Lists, integers, other floats, other layouts and byte orders are converted. Refused is what would be lost by it or
-    has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold, other shapes, numbers
-    that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what was expected.
+    Lists, integers, other floats, other layouts and byte orders are converted, and what may not be written to is
+    copied, as jitted code would be compiled for it once more; a memory map is read where it is. Refused is what would
+    be lost by it or has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold,
+    other shapes, numbers that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what
+    was expected.
     """
     masked = isinstance(array, np.ma.MaskedArray)
     try:
@@ -37,7 +39,7 @@ def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
     if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):
         raise ValueError(f"{name}: found integers beyond 2**53, expected numbers that float64 holds")
     with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and refused
-        made = np.ascontiguousarray(found, dtype=dtype)
+        made = np.require(found, dtype, ["C", "A"] if isinstance(array, np.memmap) else ["C", "A", "W"])
     bad = np.argwhere(~(np.isin(made, values) if len(values) else np.isfinite(made)))
     if bad.size:
         place, wanted = ", ".join(map(str, bad[0])), f"one of {list(values)}" if len(values) else "finite numbers"
@@ -164,7 +166,7 @@ def _checked_number(name, number, whole=False, least=None, above=None, most=None
     low = (least is None or value >= least) and (above is None or value > above)
     fits = value.bit_length() < 64 if whole else math.isfinite(value)
     if not (fits and low and (most is None or value <= most) and (value != 0 or not nonzero)):
-        found = f"an integer of {value.bit_length()} bits" if whole and not fits else value
+        found = f"an integer of {value.bit_length()} bits and a sign" if whole and not fits else value
         expected = f"{'an integer of 64 bits' if whole else 'a finite number'} {' and '.join(said)}".rstrip()
         raise ValueError(f"{name}: found {found}, expected {expected}")
     return value
