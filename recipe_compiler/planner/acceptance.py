@@ -24,7 +24,7 @@ from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.planner.search import decimals, matched
 from recipe_compiler.run.map_estimate import Slope
-from recipe_compiler.run.stuck import STUCK, longest_stay
+from recipe_compiler.run.stuck import STUCK, least_accepted
 
 Array = NDArray[np.float64]
 
@@ -59,6 +59,19 @@ MOST = 256
 READ = 3e10
 """Entries of the data that draws further apart may read: some tens of seconds."""
 
+EVERYWHERE = 0.25
+"""The least mean probability that moves are accepted with wherever chains come, as a part of what is asked.
+
+Where a step is too long for U it is hardly any: chains then stay out of there for as long as they would stay in, and no
+draw tells what is missing.
+"""
+
+SHORTER = 0.75
+"""What the step size is multiplied by until moves are."""
+
+SHORTENED = 12
+"""How often at most."""
+
 SPREADS = (2.0, 1.0, 0.5, 0.25)
 """Sds of the draws around their mean from which chains are tried: half of the first at which all move is taken."""
 
@@ -78,11 +91,15 @@ class Tuned:
     values: Mapping[str, Array]
     """Of the parameters that were chosen, by their names in the documents."""
     eps: float
+    shortened: bool
+    """Whether it is shorter than what is accepted as often as was asked."""
     acceptance: float
     """The mean probability that moves were accepted with."""
     thin: int
     counts: float
     """What part of their draws, as many moves apart, counts."""
+    draws: Array
+    """Of theta: draws of all chains x coordinates."""
     mean: Array
     covariance: Array
     doubts: tuple[str, ...]
@@ -181,14 +198,18 @@ def _aim(pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int)
 
 
 def measured(
-    pilots: Pilots, values: Mapping[str, Array], eps: float, moves: int, steps: float, slope: Slope | None
-) -> Tuned:
+    pilots: Pilots, values: Mapping[str, Array], eps: float, wanted: float, moves: int, steps: float,
+    slope: Slope | None,
+) -> Tuned:  # fmt: skip
     """Return what chains do with settings that are fixed: acceptance, thinning, mean and covariance.
+
+    The step size is made shorter until moves are accepted wherever chains come (`EVERYWHERE`).
 
     Args:
         pilots: in the bulk.
         values: of the parameters that were chosen.
-        eps: the step size.
+        eps: the step size, at first.
+        wanted: the mean probability that moves were to be accepted with.
         moves: of a draw, at first.
         steps: of a move, on average.
         slope: grad U, where one mass is to serve all of theta; None for a metric that follows it.
@@ -199,8 +220,12 @@ def measured(
     thin = moves
     afforded = int(READ / (pilots.entries * steps * DRAWS * len(pilots.chains)))
     most = max(moves, min(MOST * moves, afforded))
+    shortened = 0
     while True:
         found = pilots.moved(values, eps, thin, DRAWS)
+        if _least(found, thin).min() < EVERYWHERE * wanted and shortened < SHORTENED:
+            eps, shortened = float(f"{SHORTER * eps:.3g}"), shortened + 1
+            continue
         counts = float(np.min(np.nan_to_num(effective_shares(found.theta), nan=0.0)))
         if counts >= LEAST or thin >= most:
             break
@@ -213,7 +238,8 @@ def measured(
             f"step_size: auto: warm-up is stuck: at a step size of {eps:g} its chains hardly move; state another `init`"
         )
     return Tuned(
-        values, eps, found.mean, thin, max(counts, 1.0 / DRAWS), flat.mean(axis=0), covariance,
+        values, eps, shortened > 0, found.mean, thin, max(counts, 1.0 / DRAWS), flat,
+        flat.mean(axis=0), covariance,
         (*_stuck(found, thin), *_apart(found), *_uneven(slope, flat, covariance, pilots.entries)),
     )  # fmt: skip
 
@@ -233,13 +259,20 @@ def spread_of(pilots: Pilots, found: Tuned) -> float:
     return SPREADS[-1] / 2.0
 
 
+def _least(found: Moved, thin: int) -> Array:
+    """Return the least mean probability that each chain's moves were accepted with, some of them in a row."""
+    moves = np.full(found.acceptance.shape[1], float(thin))
+    least = (least_accepted(rates, moves) for rates in found.acceptance)
+    return np.array([1.0 if one is None else one[0] for one in least])
+
+
 def _stuck(found: Moved, thin: int) -> Iterator[str]:
-    stays = [longest_stay(theta) * thin for theta in found.theta]
-    stuck = [str(k + 1) for k, stay in enumerate(stays) if stay >= STUCK]
+    stuck = [str(k + 1) for k, least in enumerate(_least(found, thin)) if least < 1.0 / STUCK]
     if stuck:
         yield (
-            f"stuck in warm-up: chain{'s' if len(stuck) > 1 else ''} {', '.join(stuck)} of {len(stays)}, none of whose "
-            f"moves was accepted {max(stays)} times in a row. Try a higher `accept`, or another `init`. {CURE}"
+            f"stuck in warm-up: chain{'s' if len(stuck) > 1 else ''} {', '.join(stuck)} of {len(found.theta)}, of "
+            f"whose moves not one of {STUCK} in a row was to be expected accepted. Try a higher `accept`, or another "
+            f"`init`. {CURE}"
         )
 
 

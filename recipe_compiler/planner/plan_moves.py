@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +12,23 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.planner.acceptance import TRAJECTORY, WINDOWS, Tuned, measured, spread_of, tuned
 from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.planner.entries import ChosenEntries
+from recipe_compiler.planner.other_modes import minima
 from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.plan import WARMUP
 from recipe_compiler.planner.roles import ParameterRole, open_parameters
 from recipe_compiler.program.atoms import names_of
+from recipe_compiler.run.energies import potential_of
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.linear_step import curvature
-from recipe_compiler.run.map_estimate import Slope, Start, find_mode
+from recipe_compiler.run.map_estimate import DENSE, Slope, Start, find_mode
+from recipe_compiler.run.unvisited import READ, unvisited
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import restated
 
 Array = NDArray[np.float64]
+
+LOOKED_AT = 1000
+"""Draws of warm-up at which U is asked for, where modes are looked for that they miss."""
 
 
 def plan_of_moves(
@@ -48,14 +55,38 @@ def plan_of_moves(
     K, around = at_mode(slope, starts, names) if open_ones and slope is not None else (None, "")
     values, eps = tuned(pilots, open_ones, K, stated.accept, moves)
     follows = pilots.module.potential_block in names_of(cycle.rest)
-    found = measured(pilots, values, eps, moves, steps, None if follows else slope)
+    found = measured(pilots, values, eps, stated.accept, moves, steps, None if follows else slope)
     spread = spread_of(pilots, found)
     entries = ChosenEntries(
-        stated, open_ones, eps, found.thin, math.ceil(WARMUP / found.counts), None, values, False, found.mean,
+        stated, open_ones, found.eps, found.thin, math.ceil(WARMUP / found.counts), None, values, False, found.mean,
         spread**2 * found.covariance, goes_on=True,
     )  # fmt: skip
-    says = tuple(_says(entries, pilots, found, moves, around, spread))
-    return Plan(restated(stated, entries.changes), says, doubts=found.doubts)
+    doubts = (*found.doubts, *_missed(pilots, slope, starts, names, found.draws))
+    says = tuple(_says(entries, pilots, replace(found, doubts=doubts), moves, around, spread))
+    return Plan(restated(stated, entries.changes), says, doubts=doubts)
+
+
+def _missed(
+    pilots: Pilots, slope: Slope | None, starts: tuple[Start, ...], names: tuple[str, ...], draws: Array
+) -> tuple[str, ...]:
+    """Return that draws of warm-up miss a mode of U that searches find; the first of those that they miss."""
+    potential = potential_of(pilots.module, pilots.inputs)
+    if slope is None or potential is None or pilots.entries > READ or pilots.width > DENSE:
+        return ()
+    try:
+        mode = find_mode(slope, starts, names)
+    except RunError:
+        return ()
+    K = curvature(slope, mode.theta)
+    if not (np.isfinite(K).all() and np.linalg.eigvalsh(K)[0] > 0.0):
+        return ()
+    looked = np.ascontiguousarray(draws[:: max(1, len(draws) // LOOKED_AT)])
+    energies = np.array([potential(theta) for theta in looked])
+    for theta in minima(slope, mode.theta, K, starts, pilots.entries):
+        told = unvisited(potential, theta, curvature(slope, theta), looked, energies, "far away from them")
+        if told is not None and told.doubts:
+            return told.doubts
+    return ()
 
 
 def at_mode(slope: Slope, starts: tuple[Start, ...], names: tuple[str, ...]) -> tuple[Array | None, str]:
@@ -94,6 +125,8 @@ def _says(
         f"  step_size: {entries.eps:g}; moves are accepted with probability {found.acceptance:.3f}, asked "
         f"{entries.stated.accept:g}"
     )
+    if found.shortened:
+        yield "  shorter than that asks for: of longer steps moves were hardly accepted where U is steepest"
     yield (
         f"  thin: {entries.thin}, warmup: {entries.warmup} draws; of draws {found.thin} moves apart "
         f"{min(1.0, found.counts):.2g} count"

@@ -21,7 +21,7 @@ from recipe_compiler.run.posterior_numbers import (
 )
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stein import Departures
-from recipe_compiler.run.stuck import STUCK, longest_stay
+from recipe_compiler.run.stuck import STUCK, least_accepted
 from recipe_compiler.run.tails import NO_SD, Tail
 from recipe_compiler.spec.transform import DOMAINS
 
@@ -126,12 +126,13 @@ def _infinite(tree: "DataTree", draws: Draws) -> Iterator[str]:
 
 
 def _stuck(tree: "DataTree", draws: Draws) -> Iterator[str]:
-    """Yield the chains that hardly moved, or stood still for long, as what they proposed was refused.
+    """Yield the chains that hardly moved, or were for long where what they propose is refused.
 
-    Beside involutions that are refused other moves may move a chain: without a word that is accepted it has to stand.
+    Beside involutions that are refused other moves may move a chain: draws that differ from those before count as
+    accepted.
     """
-    own = sampled_block(tree, draws)
     accepted = draws.mapped if draws.acceptance is None else draws.acceptance
+    own = sampled_block(tree, draws)
     if accepted is None or own is None:
         return
     shorter = (
@@ -140,13 +141,16 @@ def _stuck(tree: "DataTree", draws: Draws) -> Iterator[str]:
     of_draw = draws.involutions() if draws.acceptance is None else draws.moves()
     for k, (rates, kept) in enumerate(zip(accepted, draws.kept, strict=True)):
         after = slice(draws.warmup, kept)
-        moves = int(of_draw[k, after].sum())
-        expected = float(np.nansum(rates[after] * of_draw[k, after]))
-        stay = int(longest_stay(draws.block(own)[k, after]) * moves / len(rates[after])) if moves else 0
-        if moves and expected < LEAST_ACCEPTED and draws.acceptance is not None:
-            found = f"of {moves} moves after warmup {expected:.3g} were to be expected accepted"
-        elif stay >= STUCK:
-            found = f"none of {stay} moves in a row was accepted"
+        moves, probable = of_draw[k, after], rates[after]
+        if draws.acceptance is None:
+            theta = draws.block(own)[k, after]
+            probable = np.where(np.any(np.diff(theta, axis=0, prepend=np.nan) != 0.0, axis=1), 1.0, probable)
+        total, expected = int(moves.sum()), float(np.nansum(probable * moves))
+        least = least_accepted(probable, moves)
+        if total and expected < LEAST_ACCEPTED and draws.acceptance is not None:
+            found = f"of {total} moves after warmup {expected:.3g} were to be expected accepted"
+        elif least is not None and least[0] < 1.0 / STUCK:
+            found = f"of {least[1]} moves in a row {least[0] * least[1]:.2g} were to be expected accepted"
         else:
             continue
         yield f"chain {k + 1} is stuck: {found}. Try {shorter}, or another start (`init`)."

@@ -30,7 +30,7 @@ from recipe_compiler.run.infinitesimal_means import infinitesimal_means
 from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.load_module import Emitted
-from recipe_compiler.run.map_estimate import FindMode, Start
+from recipe_compiler.run.map_estimate import FindMode, Start, find_mode
 from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.run.predictive import add_predictive, predictive_of
 from recipe_compiler.run.rerun import kept_for_rerun
@@ -40,6 +40,7 @@ from recipe_compiler.run.stein import departures
 from recipe_compiler.run.store import add_forecast, sampled_names, to_datatree
 from recipe_compiler.run.summary import Diagnostics
 from recipe_compiler.run.tails import powers
+from recipe_compiler.run.unvisited import mode_unvisited
 from recipe_compiler.spec.build_checks import no_lanes
 from recipe_compiler.spec.code import on_trust
 from recipe_compiler.spec.model import Build, RunSettings
@@ -102,6 +103,8 @@ class Ready:
     names: tuple[str, ...]
     """Of the coordinates of the potential's block."""
     forecast: Forecast
+    find: FindMode = find_mode
+    """The search for the mode."""
 
 
 WHOLE = ("draws", "warmup", "thin", "chains", "seed", "batch_size")
@@ -232,11 +235,12 @@ def make_ready(run: Run, find: Callable[[Inputs], FindMode]) -> Ready:
             inputs,
             names,
             Forecast.of(run.measured, potential_block(run.build), run.module.variant, names, run.settings.thin),
+            find(inputs),
         )
     told = forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs), find(inputs))
     sizes = resolve_sizes(run.build, run.data)
     flows = flow_widths(run.build, run.module, inputs, known_values(run.build, sizes), sizes)
-    return Ready(run, inputs, names, replace(told, flows=tuple(flows)))
+    return Ready(run, inputs, names, replace(told, flows=tuple(flows)), find(inputs))
 
 
 def draw(
@@ -262,6 +266,7 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
         powers(run.module, run.build, ready.inputs, draws),
         _kernel(run.report),
         on_trust(run.build, _given(run.report.findings)),
+        mode_unvisited(run.module, run.build, ready.inputs, draws, ready.names, _starts(run, ready.inputs), ready.find),
     )
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
     known = energies_of(run.module, run.build, ready.inputs, run.data, draws, asked=run.log_likelihood)

@@ -15,6 +15,7 @@ from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.stein import Departures
 from recipe_compiler.run.tails import NO_SD, Tail, heavy_tails
+from recipe_compiler.run.unvisited import Unvisited
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -42,6 +43,8 @@ class Diagnostics:
     """What is proved of the law that a step keeps, whatever its size; empty where nothing is."""
     assumed: tuple[str, ...] = ()
     """What is taken on the word of those who wrote the code that it calls."""
+    unvisited: Unvisited | None = None
+    """What there is of draws around the mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,8 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
     tails = heavy_tails(tree, draws, rows, over, diagnostics.powers)
     word = diagnostics.assumed if diagnostics.kernel else ()
     about = (diagnostics.forecast, diagnostics.departures, word)
-    doubted = (*diagnostics.doubted, *doubts(tree, draws, rows, over, tails, *about))
+    missed = () if diagnostics.unvisited is None else diagnostics.unvisited.doubts
+    doubted = (*diagnostics.doubted, *doubts(tree, draws, rows, over, tails, *about), *missed)
     return Summary(
         rows,
         (*_chain_warnings(draws), *_number_warnings(rows, draws, len(over.chains)), *_tail_warnings(tails)),

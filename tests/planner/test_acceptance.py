@@ -131,6 +131,35 @@ def test_a_start_that_no_long_step_leaves_is_left(folder: Path) -> None:
     assert (flat[:, 1] ** 2).mean() == pytest.approx(second + 0.5, abs=4.0 * 1.6 / np.sqrt(4000.0))
 
 
+@pytest.mark.slow
+def test_the_step_is_as_short_as_the_steepest_part_of_the_bulk_asks_for(folder: Path) -> None:
+    """y is N(3 x^2, 1/4) given x of N(0, 1): a step that is accepted with 0.8 on average is hardly ever at x = 2.5, and
+    chains do not come there. E y = 3, sd y = sqrt(18.25); an sd of a fourth power has an error of sqrt(14/4/n)."""
+    target = "name: bent\nstate: {theta: {shape: 2}}\npotential: theta[0]**2/2 + 2*(theta[1] - 3*theta[0]**2)**2\n"
+    model = rc.compile(build(folder, target, "step_size: auto, draws: 2000, seed: 4", '"uniform(1, 20)"', name="bent"))
+    fit = model.sample(progress=False)
+    assert not fit.attrs["doubts"], fit.attrs["doubts"]
+    assert "shorter than that asks for" in fit.attrs["plan"]
+    x, y = (fit["posterior"]["theta"].to_numpy()[..., k].ravel() for k in (0, 1))
+    assert (np.abs(x) > 2.5).mean() == pytest.approx(0.0124, abs=0.006)
+    assert y.std() == pytest.approx(np.sqrt(18.25), rel=0.15)
+
+
+@pytest.mark.slow
+def test_a_mode_that_warm_up_does_not_come_to_is_told(folder: Path) -> None:
+    """Half of the mass is 24 sds away: chains that all begin around one mode agree with each other."""
+    target = (
+        "name: apart\nstate: {theta: {shape: 2}}\n"
+        "potential: -log(exp(-(theta[0] - 12)**2/2) + exp(-(theta[0] + 12)**2/8)/2) + theta[1]**2/2\n"
+    )
+    init = "init: {theta: -12*ones}"
+    model = rc.compile(build(folder, target, "step_size: auto, draws: 1000", '"uniform(1, 8)"', init, name="apart"))
+    with pytest.warns(rc.DoubtWarning, match="the draws miss a mode of U"):
+        fit = model.sample(progress=False)
+    assert "doubt: the draws miss a mode of U, found by a search from far away" in fit.attrs["plan"]
+    assert "% of exp(-U) is around it, and 0 % of the draws" in fit.attrs["doubts"]
+
+
 def test_a_target_is_planned_without_a_mode(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starts = (Start("zero", np.zeros(2)),)
     assert at_mode(lambda theta: -np.ones(2), starts, ("a", "b")) == (None, "1, as U has no mode that was found")

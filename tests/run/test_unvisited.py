@@ -1,0 +1,99 @@
+"""Whether the mode that a search finds is where draws are, as often as what it holds says."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recipe_compiler as rc
+from recipe_compiler.run.unvisited import LEAST, unvisited
+
+SPECS = Path(__file__).parents[2] / "specs"
+TURN, _ = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))
+NARROW = (TURN * np.array([0.02, 0.05, 0.1]) ** 2) @ TURN.T
+WIDE = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, -0.3], [0.0, -0.3, 1.5]])
+AT = np.array([0.3, -0.2, 0.1])
+"""Of two Gaussians, one narrow and off the centre of the other."""
+
+
+def density(theta: np.ndarray, share: float) -> np.ndarray:
+    """Return exp(-U), of the narrow Gaussian with a share and the wide one with the rest; not normalised."""
+
+    def of(x: np.ndarray, S: np.ndarray) -> np.ndarray:
+        return np.exp(-np.einsum("...i,ij,...j", x, np.linalg.inv(S), x) / 2.0) / np.sqrt(np.linalg.det(S))
+
+    return 7.0 * (share * of(theta - AT, NARROW) + (1.0 - share) * of(theta, WIDE))
+
+
+def found(share: float, drawn: float, law: np.ndarray = WIDE):
+    """Return what is found of 4000 draws, of which a part is in the narrow one."""
+    rng = np.random.default_rng(1)
+    wide = rng.standard_normal((4000, 3)) @ np.linalg.cholesky(law).T
+    narrow = AT + rng.standard_normal((4000, 3)) @ np.linalg.cholesky(NARROW).T
+    draws = np.where(rng.random((4000, 1)) < drawn, narrow, wide)
+
+    def potential(theta: np.ndarray) -> float:
+        return float(-np.log(density(theta, share)))
+
+    told = unvisited(potential, AT, np.linalg.inv(NARROW), draws, -np.log(density(draws, share)), "zero")
+    assert told is not None
+    return told
+
+
+@pytest.mark.parametrize("share", [0.15, 0.5, 0.9])
+def test_a_mode_that_no_chain_visits_is_told(share: float) -> None:
+    """What is expected is exact here up to 256 draws: the narrow one is in B for 0.99 of its draws."""
+    told = found(share, 0.0)
+    assert told.expected == pytest.approx(share, rel=0.1)
+    assert told.found < 0.01
+    assert "at least" in told.doubts[0]
+
+
+@pytest.mark.parametrize("share", [0.15, 0.5, 0.9])
+def test_a_mode_that_is_visited_is_not(share: float) -> None:
+    told = found(share, share)
+    assert told.found == pytest.approx(share, rel=0.15)
+    assert told.expected <= 1.1 * told.found  # the entropy of both together is less than that of a Gaussian
+    assert told.doubts == ()
+
+
+def test_a_mode_that_holds_little_is_left_out() -> None:
+    assert found(LEAST / 2.0, 0.0).doubts == ()
+
+
+def test_draws_of_a_bent_law_are_not_doubted() -> None:
+    """Of a banana a third is near its mode as the Hessian there says; the bound does not ask for more."""
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal(4000)
+    draws = np.column_stack([x, 3.0 * x**2 + 0.5 * rng.standard_normal(4000)])
+
+    def potential(theta: np.ndarray) -> np.ndarray:
+        return theta[..., 0] ** 2 / 2.0 + 2.0 * (theta[..., 1] - 3.0 * theta[..., 0] ** 2) ** 2
+
+    told = unvisited(lambda one: float(potential(one)), np.zeros(2), np.diag([1.0, 4.0]), draws, potential(draws), "")
+    assert told is not None
+    assert told.expected <= told.found
+    assert told.found < 0.5
+
+
+def test_nothing_is_said_around_what_is_no_mode() -> None:
+    draws = np.random.default_rng(4).standard_normal((100, 2))
+    for K in (np.diag([1.0, 0.0]), np.diag([1.0, -1.0]), np.full((2, 2), np.nan)):
+        assert unvisited(lambda theta: float(theta @ theta), np.zeros(2), K, draws, np.zeros(100), "") is None
+
+
+@pytest.mark.slow
+def test_a_run_that_misses_a_mode_is_doubted(tmp_path: Path) -> None:
+    """Half of the mass within 0.1 of zero, half of it in N(0, I): chains leave the first and never come back."""
+    (tmp_path / "scales.yaml").write_text(
+        "name: scales\nstate: {theta: {shape: 4}}\n"
+        "potential: -log(0.5*exp(-norm2(theta)/2) + 0.5*exp(-norm2(theta)/(2*0.0025))/(0.05**4))\n"
+    )
+    (tmp_path / "build.yaml").write_text(
+        f"name: build\ndynamics: {SPECS}/dynamics/hmc.yaml\ntarget: scales.yaml\nbind: {{M: I}}\nvariant: full\n"
+        "scheme: {cycle: [{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 8, flip: {r: -r}}}]}\n"
+        "init: {theta: 2*ones}\nrun: {step_size: 0.3, draws: 500, warmup: 100, thin: 2, seed: 3}\n"
+    )
+    with pytest.warns(rc.DoubtWarning, match="the draws miss a mode of U"):
+        fit = rc.compile(rc.load(str(tmp_path / "build.yaml")), allow_undecided=True).sample(progress=False)
+    assert "at least 50 % of exp(-U) is around it, and 0 % of the draws" in fit.attrs["doubts"]
