@@ -3,15 +3,16 @@
 Those that a move is accepted by, and those that tell of draws.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import sympy as sp
 
 from recipe_compiler.algebra.dynamics.system import system
-from recipe_compiler.algebra.scalars.symbols import component, length
+from recipe_compiler.algebra.scalars.symbols import component, length, positions
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.shapes import DISCRETE
 from recipe_compiler.program.lower_energies import LoweredEnergies, lower_energies
 from recipe_compiler.program.program import Potential
 from recipe_compiler.readback.gradient import read_gradient, read_sum, signs, stated_value, turns
@@ -38,8 +39,19 @@ def check_potential(module: Module, here: Names) -> None:
         equal(read, _stated(potential, turned), "U", turned)
         alone = turned.at_point or module.kernel.gradient is None
         slopes = () if alone else read_gradient(module, turned, ())
-        for k, (z, slope) in enumerate(zip(here.block(potential.block), slopes, strict=False)):
-            equal(sp.diff(read, z), slope, f"the slope of U by entry {k}", turned)
+        for k, (slope, own) in enumerate(zip(slopes, _slopes(read, potential, here), strict=False)):
+            equal(own, slope, f"the slope of U by entry {k}", turned)
+
+
+def _slopes(U: Scalar, potential: Potential, here: Names) -> Iterator[Scalar]:
+    """Yield dU/dtheta, and 0 by entries of discrete blocks, which no word moves."""
+    held = set[int]()
+    for block, start in potential.places:
+        first = length(start, here.sizes)
+        own = positions(block.sampled.shape, here.sizes) if block.domain.name in DISCRETE else ()
+        held |= {first + k for k, _ in enumerate(own)}
+    for k, z in enumerate(here.block(potential.block)):
+        yield sp.Integer(0) if k in held else sp.diff(U, z)
 
 
 def _stated(potential: Potential, here: Names) -> Scalar:
@@ -127,9 +139,9 @@ def check_energies(
     for at in signs(here.for_gradients):
         U = _same_energies(module, at, stated.potential, lowered)
         if not at.at_point and module.program.infinitesimal_generator is not None:
-            slopes = zip(here.block(stated.potential.block), read_full_gradient(module, here), strict=True)
-            for k, (z, slope) in enumerate(slopes):
-                equal(sp.diff(U, z), slope, f"the slope of U of all data by entry {k}", here)
+            slopes = zip(_slopes(U, stated.potential, here), read_full_gradient(module, here), strict=True)
+            for k, (own, slope) in enumerate(slopes):
+                equal(own, slope, f"the slope of U of all data by entry {k}", here)
     if lowered.rest is not None and stated.rest is not None:
         (rest,) = read_at_state(module, here, lowered.prepare, [lowered.rest])[lowered.rest.name]
         equal(rest, stated_value(stated.rest, here, (), 0, {}), "H - U at a state", here)

@@ -7,7 +7,8 @@ With g = grad U, and m and S the mean and the covariance of the draws, each chos
 
 Both are E[F . g - div F] for a vector field F, which integration by parts makes 0 over exp(-U) on all of R^d; what they
 say in sds and mean squares is exact where exp(-U) is Gaussian (Gorham and Mackey 2015). R-hat and ESS compare chains
-with each other and cannot see a law that is wrong; these means compare them with the target. Momenta are not in them.
+with each other and cannot see a law that is wrong; these means compare them with the target. Momenta are not in them,
+nor are discrete blocks: by parts is over the others, at each value of these.
 """
 
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from recipe_compiler.run.infinitesimal_means import FALSE_ALARM, chosen_draws, e
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, potential_place
 from recipe_compiler.run.schedule import weights
+from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.model import Build
 
 SMALL = 0.1
@@ -129,14 +131,16 @@ def departures(module: Emitted, build: Build, inputs: Inputs, draws: Draws, name
     slope = full_gradient(module, inputs)
     bounded = any(b.domain.name is not DomainName.REAL for b in build.dynamics.declarations.blocks)
     chosen = None if slope is None or bounded else chosen_draws(inputs, draws)
-    if slope is None or chosen is None:
+    discrete = {block.name for block in discrete_blocks(build.target.declarations)}
+    real = [k for k, name in enumerate(names) if name.partition("[")[0] not in discrete]
+    if slope is None or chosen is None or not real:
         return None
     theta = draws.arrays[potential_place(module)][np.ix_(*chosen)]
     with np.errstate(all="ignore"):
         gradients = np.array([[slope(np.ascontiguousarray(one)) for one in chain] for chain in theta])
     step_sizes = weights(draws.settings, int(chosen[1][-1]) + 1)
     weight = np.ones(theta.shape[1]) if step_sizes is None else step_sizes[chosen[1]] / step_sizes[chosen[1]].mean()
-    return departed(theta, gradients, weight, names)
+    return departed(theta[:, :, real], gradients[:, :, real], weight, [names[k] for k in real])
 
 
 def departed(theta: Array, gradients: Array, weight: Array, names: Sequence[str]) -> Departures:

@@ -8,7 +8,7 @@ from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.extents import after, extent
-from recipe_compiler.formula.shapes import Size
+from recipe_compiler.formula.shapes import DISCRETE, Size
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Gradient, Part, Potential
@@ -38,7 +38,8 @@ def target_gradient(
         grad U~  = -grad log_prior - (N/n) sum_batch grad log_likelihood_n          (Ma, Chen, Fox 2015, Eq. 7)
 
     E[grad U~] = grad U for a batch of n of N data drawn uniformly; the prior is not scaled. A target without data
-    states U itself. `sizes` are those of a stacked target, None leaves them open.
+    states U itself. Of discrete blocks, which are drawn by their laws alone, it is 0. `sizes` are those of a stacked
+    target, None leaves them open.
 
     Raises:
         ModelError: a size of a stacked target is not known.
@@ -186,7 +187,9 @@ def _slopes(target: Target, own: Block, adjoint: Adjoints | None, *, stated: boo
     rules = calculus(declared, stated=stated)
     n = Index(target.declarations.data[0].size, "n") if target.declarations.data else None
     slots = tuple(Index(size, label) for size, label in zip(own.shape.sizes, "ij", strict=False))
-    coordinate = Coordinate(own.name, slots)
+    coordinate, none = Coordinate(own.name, slots), Tensor(slots, ())
+    if own.domain.name in DISCRETE:
+        return none, None if target.log_likelihood is None or n is None else Tensor((*slots, n), ())
 
     def slope(entry: str, formula: Formula, sign: int, datum: Index | None) -> Tensor:
         with placed(target.source, entry):
@@ -195,7 +198,7 @@ def _slopes(target: Target, own: Block, adjoint: Adjoints | None, *, stated: boo
 
     if target.potential is not None:
         return slope("potential", target.potential, 1, None), None
-    prior = Tensor(slots, ()) if target.log_prior is None else slope("log_prior", target.log_prior, -1, None)
+    prior = none if target.log_prior is None else slope("log_prior", target.log_prior, -1, None)
     datum = None if target.log_likelihood is None else slope("log_likelihood", target.log_likelihood, -1, n)
     if adjoint is not None and datum is not None:
         starts = adjoint.with_starts(prior, coordinate, stated=stated)

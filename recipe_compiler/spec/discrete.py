@@ -4,12 +4,15 @@
     z: {shape: N, domain: counts}            0, 1, 2, ..., drawn by Poisson(mean)
     z: {shape: N, domain: counts(n)}         0, 1, ..., n, drawn by Binomial(n, p)
 
-Such a block is drawn by its law, and moved by nothing else: it has no gradient. One with a row for each datum, a matrix
-of one_hot or a column of counts, is about the data one by one. In the log likelihood of ONE datum its name is the row
-of that datum, as the name of a field is; everywhere else it is the whole block. A column `[K]` of one_hot is one row.
+Such a block is drawn by its law, and moved by nothing else: it has no gradient. A word that is accepted may move other
+blocks while it is held: given its value they have the density exp(-U), which the move keeps.
+
+One with a row for each datum, a matrix of one_hot or a column of counts, is about the data one by one. In the log
+likelihood of ONE datum its name is the row of that datum, as the name of a field is; everywhere else it is the whole
+block. A column `[K]` of one_hot is one row.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -25,6 +28,7 @@ from recipe_compiler.spec.model import Involution, Metropolis, Scheme, Steps, Ta
 from recipe_compiler.spec.target_densities import of_kind
 
 NO_FLOW = "it has no gradient, so no word moves it, and no acceptance proposes it"
+Pair = tuple[str, str]
 VALUES, ZERO = (0, 1), Number(Fraction(0))
 
 
@@ -157,19 +161,54 @@ def check_rows(page: Page, declarations: Declarations, formulas: Iterable[tuple[
                 page.fault((name,), name, problem, hint)
 
 
-def check_moved(page: Page, scheme: Scheme, target: Target) -> None:
-    """Add a fault where a step moves discrete blocks otherwise than by their laws: by a flow, or a Metropolis move."""
-    for block in discrete_blocks(target.declarations)[:1]:
+def check_moved(page: Page, scheme: Scheme, target: Target, *, planned: bool) -> None:
+    """Add a fault where a step moves discrete blocks otherwise than by their laws: by a flow, or a Metropolis move.
+
+    A word that is accepted, and holds them, is none. Its step size is stated, not `planned` from the mode of U.
+    """
+    discrete = discrete_blocks(target.declarations)
+    for block in discrete[:1]:
         if not scheme.cycle:
             problem = f"found the target's `{block.name}`, which is discrete, expected a cycle of draws: {NO_FLOW}"
             hint = f"write `scheme: {{cycle: [draw: {block.name}, ...]}}`, with a draw of every block"
             page.fault(("scheme",), "scheme", problem, hint)
         for place, move in enumerate(scheme.cycle):
-            if isinstance(move, Metropolis | Steps | Involution):
-                what = "an involution" if isinstance(move, Involution) else "a move with a word"
-                problem = f"found {what} beside `{block.name}`, which is discrete, expected draws: {NO_FLOW}"
-                hint = "U is of all blocks together, so one that moves others reads it too: draw each by its law"
-                page.fault(("scheme", "cycle", place), f"scheme.cycle[{place}]", problem, hint)
+            path = ("scheme", "cycle", place)
+            is_faulty = (
+                scheme.use is None and page.node(*path, "of") is not None
+            )  # what it moves has a fault of its own
+            if isinstance(move, Metropolis | Steps | Involution) and not is_faulty:
+                for problem, hint in _beside(move, scheme, target, block):
+                    page.fault(path, f"scheme.cycle[{place}]", problem, hint)
+    if discrete and planned and any(isinstance(move, Metropolis) for move in scheme.cycle):
+        named = discrete[0].name
+        problem = f"found step_size: auto beside `{named}`, which is discrete, expected a step size"
+        hint = f"a plan begins at the mode of U, and {named} has none; state one, and look at the acceptance of a run"
+        page.fault(("run", "step_size"), "run.step_size", problem, hint)
+
+
+def _beside(move: Metropolis | Steps | Involution, scheme: Scheme, target: Target, block: Block) -> Iterator[Pair]:
+    """Yield what is wrong with a move that reads U of all blocks beside a discrete one, and what to do."""
+    discrete = {one.name for one in discrete_blocks(target.declarations)}
+    others = [one.name for one in (target.declared or target).declarations.blocks if one.name not in discrete]
+    holds = scheme.use is not None and not {*scheme.use.moved} & discrete
+    if isinstance(move, Involution):
+        problem = f"found an involution beside `{block.name}`, which is discrete, expected draws: {NO_FLOW}"
+        yield problem, "U is of all blocks together, so one that moves others reads it too: draw each by its law"
+    elif not holds:
+        problem = (
+            f"found a move with a word beside `{block.name}`, which is discrete, expected it to hold that: {NO_FLOW}"
+        )
+        of = f"`{{of: {{theta: [{', '.join(others)}]}}, metropolis: ...}}` moves the others" if others else ""
+        yield problem, of or "draw each by its law"
+    elif isinstance(move, Steps):
+        problem = (
+            f"found a word without `metropolis` beside `{block.name}`, which is discrete, expected an accepted one"
+        )
+        yield (
+            problem,
+            "what its steps are off by is not known beside draws of such a block: state it under `metropolis`",
+        )
 
 
 def held(target: Target) -> Target:

@@ -86,7 +86,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     derived = _derived(page, document, dynamics, target, parameters)
     data = None if around.in_memory else read_data(page, document, target, around.folder)
     eps = _step_size(page, document, scheme)
-    check_moved(page, scheme, target)
+    check_moved(page, scheme, target, planned=document.run.step_size == "auto")
     check_run(page, document, target, scheme)
     check_minibatch(page, document)
     check_estimates(page, document, target, scheme)

@@ -175,4 +175,13 @@ def test_nothing_moves_counts_but_their_law(tmp_path: Path, scheme: str, says: s
 def test_hamiltonian_moves_do_not_propose_counts(tmp_path: Path) -> None:
     scheme = "{cycle: [{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 3, flip: {r: -r}}}, draw: left]}"
     text = BUILD.format(root=ROOT, dynamics="hmc", scheme=scheme) + "bind: {M: I}\n"
-    assert "scheme.cycle[1]: found a move with a word beside `left`, which is discrete" in problems(tmp_path, text)
+    found = problems(tmp_path, text)
+    assert "scheme.cycle[1]: found a move with a word beside `left`, which is discrete, expected it to hold" in found
+    assert "`{of: {theta: [mu, rate, p]}, metropolis: ...}` moves the others" in found
+
+
+def test_a_word_that_moves_counts_with_others_does_not_hold_them(tmp_path: Path) -> None:
+    word = "metropolis: {split: [B/2, A, B/2], flip: {r: -r}}"
+    scheme = f"{{cycle: [{{refresh: r}}, {{of: {{theta: [mu, left]}}, {word}}}, draw: left]}}"
+    text = BUILD.format(root=ROOT, dynamics="hmc", scheme=scheme) + "bind: {M: I}\nsizes: {N: 10}\n"
+    assert "found a move with a word beside `left`, which is discrete, expected it to hold" in problems(tmp_path, text)

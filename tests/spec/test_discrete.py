@@ -141,6 +141,11 @@ def test_dynamics_have_no_discrete_blocks(tmp_path: Path) -> None:
         ),
         ("hmc", "{cycle: [draw: z, {split: [B/2, A, B/2]}]}", "scheme.cycle[1]: found a move with a word beside `z`"),
         (
+            "hmc",
+            "{cycle: [refresh: r, draw: z, {of: {theta: [mu]}, split: [B/2, A, B/2]}]}",
+            "sizes of the target under `sizes`",
+        ),
+        (
             "still",
             "{cycle: [draw: z, {involution: {theta: -theta}}]}",
             "scheme.cycle[1]: found an involution beside `z`",
