@@ -38,9 +38,16 @@ class Faults:
         """Raise everything found, in the order of the document; nothing if all is well."""
         if not self.found:
             return
-        unique = tuple(dict.fromkeys(self.found))
-        ordered = sorted(unique, key=lambda fault: (fault.where.file, fault.where.line, fault.where.column))
+        unique: dict[tuple[object, ...], Fault] = {}
+        for fault in self.found:
+            unique.setdefault(_told(fault), fault)
+        ordered = sorted(unique.values(), key=lambda fault: (fault.where.file, fault.where.line, fault.where.column))
         raise (SpecError if self.malformed else ModelError)(ordered)
+
+
+def _told(fault: Fault) -> tuple[object, ...]:
+    """Return what makes a fault another one: of moves that are written out several times the same is told once."""
+    return (fault.where, fault.problem, fault.hint) if fault.where.line else (fault,)
 
 
 def nearest(name: str, known: tuple[str, ...]) -> str:

@@ -93,7 +93,8 @@ def _move(value: Raw) -> Raw:
             expected = "moves that are all done in every cycle"
             refuse_said(f"`{key}`: a scan order that looks at the state does not keep the law", expected)
         if key == "of" and isinstance(value[key], list):
-            refuse_said("`of`, a part of a cycle that is repeated, which is not offered yet", "`repeat` of one move")
+            expected = f"these two keys alone, a number, and {MOST_MOVES} moves at most with their repetitions"
+            refuse_said("`of` with moves, which `repeat` says how often are done", expected, _REPEATED)
         if key in _NOT_OFFERED:
             refuse_said(f"`{key}`, {_NOT_OFFERED[key]}, which is not offered yet", _OFFERED)
     return value
@@ -180,6 +181,7 @@ MOST_STEPS = 1000
 _UNIFORM = re.compile(r"\s*uniform\(\s*(?P<least>\d{1,9})\s*,\s*(?P<most>\d{1,9})\s*\)\s*", re.ASCII)
 A_CYCLE = "[{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}}]"
 """What is shown where something else was written."""
+_REPEATED = "{repeat: 4, of: [draw: mu, draw: tau]}; `every` stands in the moves themselves"
 _OFFERED = (
     "`refresh`, `draw`, `cir`, `metropolis`, `involution`, `code`, or a word (`split`, `name`, `use`) with `steps`"
 )

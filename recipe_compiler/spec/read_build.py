@@ -44,6 +44,7 @@ from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import formulas_of_moves, stated_formulas
 from recipe_compiler.spec.read_build_scheme import read_build_scheme
 from recipe_compiler.spec.read_use import with_use
+from recipe_compiler.spec.repeated_moves import written_out
 from recipe_compiler.spec.schema_build import BuildDocument
 from recipe_compiler.spec.use import mask_value
 from recipe_compiler.spec.validate import check_names, validate
@@ -56,7 +57,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
 
     Every fault of the three documents is added to `faults`, and None returned if there is one.
     """
-    before = len(faults.found)
+    before, root = len(faults.found), written_out(root)
     read = _documents(Page(root, faults), around)
     if read is None:
         return None

@@ -129,7 +129,7 @@ def _check_schedule(page: Page, moves: Sequence[Move]) -> None:
     """Add a fault where repetitions are too many, or the order of moves begins anew after too many cycles."""
     if len(moves) > MOST_MOVES:
         problem = f"found a cycle of {len(moves)} moves with their repetitions, expected {MOST_MOVES} at most"
-        page.fault(_AT, entry_name(_AT), problem, "`repeat` writes a move out so many times")
+        page.fault(_AT, entry_name(_AT), problem, "`repeat` writes moves out so many times")
     if period(moves) > LONGEST_PERIOD:
         problem = (
             f"found moves that begin anew together after {period(moves)} cycles, expected {LONGEST_PERIOD} at most"

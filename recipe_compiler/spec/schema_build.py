@@ -73,6 +73,7 @@ class MoveEntry(WordEntry):
             Annotated[list[Name], OneOrMore, Field(min_length=1), WithJsonSchema({"type": ["string", "array"]})],
         ],
         Field(description="blocks that a word moves, the others held; `use` then names dynamics: {theta: beta, r: p}"),
+        WithJsonSchema({"type": ["object", "array"], "additionalProperties": {"type": ["string", "array"]}}),
     ] = {}
 
     refresh: Annotated[

@@ -92,6 +92,14 @@ def test_a_cycle_has_its_moves_in_order_and_the_word_that_one_of_them_repeats(tm
         ("refresh: r, {metropolis: {LEAP}, every: 5}", (Refresh("r"), Metropolis(every=5))),
         ("refresh: r, {LEAP, steps: 3, every: 2}", (Refresh("r"), Steps(3, 2))),
         ("{refresh: r, every: 1, repeat: 1}, MOVE", (Refresh("r"), Metropolis((10, 10), ("r",)))),
+        (
+            "{repeat: 2, of: [{refresh: {r: 1/2}, every: 2}, refresh: r]}, MOVE",
+            (*(Refresh("r", Fraction(1, 2), 2), Refresh("r")) * 2, Metropolis((10, 10), ("r",))),
+        ),
+        (
+            "MOVE, {repeat: 2, of: [refresh: r, {repeat: 2, of: [refresh: {r: 1/3}]}]}",
+            (Metropolis((10, 10), ("r",)), *(Refresh("r"), *(Refresh("r", Fraction(1, 3)),) * 2) * 2),
+        ),
         ("refresh: r, MOVE, refresh: r", (Refresh("r"), Metropolis((10, 10), ("r",)), Refresh("r"))),
         ("metropolis: {LEAP}", (Metropolis(),)),
         ("metropolis: {name: leapfrog, steps: 1000}", (Metropolis((1000, 1000)),)),
@@ -329,7 +337,29 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
         ),
         ("cycle: [{LEAP, repeat: 2}]", "scheme.cycle[0].repeat", "`steps` says how often a word is done"),
         ("cycle: [metropolis: {LEAP, every: 2}]", "scheme.cycle[0].metropolis.every", ""),
-        ("cycle: [{repeat: 4, of: [refresh: r]}, MOVE]", "scheme.cycle[0]", "`of`, a part of a cycle that is repeated"),
+        *(
+            (
+                f"cycle: [MOVE, {group}]",
+                "scheme.cycle[1]",
+                "found `of` with moves, which `repeat` says how often are done",
+            )
+            for group in (
+                "{repeat: 0, of: [refresh: r]}",
+                "{repeat: 5/2, of: [refresh: r]}",
+                "{repeat: two, of: [refresh: r]}",
+                "{of: [refresh: r]}",
+                "{repeat: 2, of: [refresh: r], every: 2}",
+                "{repeat: 2, of: []}",
+                "{repeat: 50, of: [refresh: r, refresh: r]}",
+                "{repeat: 100, of: [{repeat: 100, of: [{repeat: 100, of: [refresh: r]}]}]}",
+            )
+        ),
+        (
+            "cycle: [{repeat: 2, of: [refresh: r, MOVE]}]",
+            "scheme.cycle[3].metropolis",
+            "found a second move with a word",
+        ),
+        ("cycle: [MOVE, {repeat: 2, of: [refresh: s]}]", "scheme.cycle[1].refresh", "found `s`"),
         (
             "cycle: [{bind: {M: I}, of: {theta: g}}]",
             "scheme.cycle[0]",
