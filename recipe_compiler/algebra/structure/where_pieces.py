@@ -22,6 +22,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.positivity.premise import Abstraction
 from recipe_compiler.algebra.positivity.prove import scalar
+from recipe_compiler.algebra.scalars import untyped
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
 from recipe_compiler.algebra.scalars.sign_cells import Cell, by_signs, off_kinks
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError, argument
@@ -243,5 +244,5 @@ def _is_multiple(e: Expr, gap: Expr) -> bool:
         if e.is_polynomial(x) and gap.is_polynomial(x):
             divisor = sympy.Poly(gap, x)
             if divisor.degree() > 0 and divisor.LC().is_Rational:
-                return is_zero(sympy.rem(sympy.Poly(e, x), divisor).as_expr())
+                return is_zero(untyped.rem(sympy.Poly(e, x), divisor).as_expr())
     return False

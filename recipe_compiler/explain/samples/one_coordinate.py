@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
-from sympy.integrals.rationaltools import ratint
 
+from recipe_compiler.algebra.scalars import untyped
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.rationals import fraction
 from recipe_compiler.algebra.scalars.symbols import coordinate
@@ -91,7 +91,7 @@ def _rational_integral(e: Expr, x: Expr) -> Expr | None:
     top, bottom = sympy.fraction(sympy.together(e))
     if max(sympy.Poly(top, x).degree(), sympy.Poly(bottom, x).degree()) > MAX_DEGREE:
         return None
-    found = ratint(e, x)
+    found = untyped.ratint(e, x)
     return found if isinstance(found, Expr) else None
 
 

@@ -23,6 +23,7 @@ from recipe_compiler.algebra.dynamics.brackets import circulation, never_zero
 from recipe_compiler.algebra.dynamics.system import System, gradient
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import points
+from recipe_compiler.algebra.scalars import untyped
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.elementwise import SMOOTH
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
@@ -106,7 +107,7 @@ def _candidates(s: System) -> list[Expr]:
     """Return functions of z that occur in D and Q as factors, bases or arguments, the shortest first."""
     found: set[Expr] = set()
     for e in {e for A in (s.D, s.Q) for row in A for e in row if e.free_symbols & set(s.z)}:
-        factored = sympy.factor(e) if e.is_polynomial(*s.z) and e.count_ops() < LARGEST else e
+        factored = untyped.factor(e) if e.is_polynomial(*s.z) and e.count_ops() < LARGEST else e
         for node in (*sympy.preorder_traversal(e), *sympy.preorder_traversal(factored)):
             if isinstance(node, Expr) and node.free_symbols & set(s.z) and _is_smooth(node):
                 found.add(node.base if isinstance(node, sympy.Pow) and node.exp.is_Integer else node)
@@ -283,7 +284,7 @@ def factors(e: Expr, z: tuple[Symbol, ...]) -> tuple[Expr, tuple[Expr, ...]]:
     """
     constant: Expr = sympy.Integer(1)
     found: list[Expr] = []
-    for factor in sympy.Mul.make_args(cast(Expr, sympy.factor(e))):
+    for factor in sympy.Mul.make_args(cast(Expr, untyped.factor(e))):
         if not factor.free_symbols & set(z):
             constant *= factor
             continue

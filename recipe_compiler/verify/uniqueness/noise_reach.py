@@ -17,6 +17,7 @@ from sympy import Expr
 
 from recipe_compiler.algebra.dynamics.brackets import circulation, fields
 from recipe_compiler.algebra.dynamics.system import System
+from recipe_compiler.algebra.scalars import untyped
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.matrices import determinant
 from recipe_compiler.algebra.scalars.rational_matrices import rank
@@ -81,10 +82,10 @@ def _without_common_zero(minors: list[Expr], variables: list[sympy.Basic]) -> li
     for minor in minors:
         if not variables:
             return [minor]
-        if ideal and sympy.reduced(minor, ideal, *variables, order="grevlex")[1] == 0:
+        if ideal and untyped.reduced(minor, ideal, *variables, order="grevlex")[1] == 0:
             continue
         used.append(minor)
-        ideal = list(sympy.groebner([*ideal, minor], *variables, order="grevlex").exprs)
+        ideal = list(untyped.groebner([*ideal, minor], *variables, order="grevlex").exprs)
         if ideal == [1]:
             return used
     return None
