@@ -48,11 +48,12 @@ class Handed:
             KeptElsewhereError: the file keeps some of it.
         """
         own = [*_changeable(Reached(file), values)]
-        for name, value in names.items():
-            if is_pythons(name) or name in replaced:
-                continue
-            kept = [*_changeable(Reached(file), [value])]
-            if any(_is_shared(one, other) for one in own for other in kept):
+        shown = {name: value for name, value in names.items() if not is_pythons(name) and name not in replaced}
+        look = Reached(file)
+        if not _share(own, _changeable(look, shown.values())) and look.left >= 0:
+            return own
+        for name, value in shown.items():  # each by itself, to tell which it is
+            if _share(own, _changeable(Reached(file), [value])):
                 raise KeptElsewhereError(
                     f"it returns, or is given, an array that the file keeps in {name}, {RETURN_A_COPY}"
                 )
@@ -81,6 +82,12 @@ def _changeable(look: Reached, values: Iterable[object]) -> Iterator[object]:
         own = hasattr(one, "__dict__") and not callable(one)
         if own or isinstance(one, (np.ndarray, list, dict, set, deque, bytearray)):
             yield one
+
+
+def _share(own: Iterable[object], kept: Iterable[object]) -> bool:
+    """Return whether something of one is something of the other."""
+    others = [*kept]
+    return any(_is_shared(one, other) for one in own for other in others)
 
 
 def _is_shared(one: object, other: object) -> bool:

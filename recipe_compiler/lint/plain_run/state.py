@@ -52,6 +52,8 @@ OF_C = (
     types.MethodWrapperType,
 )
 """Functions and what classes hold that are written in C: beside their attributes they keep nothing."""
+BARE = frozenset(id(kind) for kind in OF_C if kind is not np.ufunc)
+"""Those of them that have no attributes either, most of what is met: their identities, which no class can take on."""
 UNSEEN = "(not seen)"
 """What stands for the state of an object that does not show it."""
 
@@ -64,6 +66,8 @@ class KeptState:
         self.left = MOST
         self.places: dict[int, int] = {}
         self.alive: list[object] = []
+        self.kinds: dict[int, tuple[type, bool]] = {}
+        """Classes by their identities, with whether what is of them never changes."""
 
     def followed(self, obj: object) -> str | None:
         """Return what a value is that is followed, None of any other."""
@@ -75,16 +79,24 @@ class KeptState:
 
     def text(self, obj: object) -> str:
         """Return what an object is and holds; of one that was met before, where."""
-        if isinstance(obj, ATOMS) and not self.is_followed(obj):
-            return f"{type(obj).__name__}:{obj!r}"
-        if id(obj) in self.places:
-            return f"#{self.places[id(obj)]}"
+        kind = type(obj)
+        bare = id(kind) in BARE
+        if not bare and self._is_atom(kind) and not self.is_followed(obj):
+            return f"{kind.__name__}:{obj!r}"
+        if (place := self.places.get(id(obj))) is not None:
+            return f"#{place}"
         self.places[id(obj)] = len(self.places)
         self.alive.append(obj)
         self.left -= 1
         if self.left < 0:
             return UNSEEN
-        return f"{type(obj).__name__}({';'.join(self._parts(obj))})"
+        return f"{kind.__name__}({id(obj) if bare else ';'.join(self._parts(obj))})"
+
+    def _is_atom(self, kind: type) -> bool:
+        found = self.kinds.get(id(kind))
+        if found is None:
+            found = self.kinds[id(kind)] = kind, issubclass(kind, ATOMS)
+        return found[1]
 
     def _parts(self, obj: Any) -> Iterator[str]:
         followed = self.followed(obj)
@@ -92,7 +104,7 @@ class KeptState:
             yield followed
             return
         yield from self._beside(obj)
-        if issubclass(type(obj), OF_C):  # most of what is met
+        if issubclass(type(obj), OF_C):
             yield str(id(obj))
             return
         match obj:

@@ -10,7 +10,6 @@ import math
 import operator
 import os
 import sys
-import types
 
 import numpy as np
 
@@ -19,7 +18,6 @@ TABLE = {float: 0, np.float64: 0}
 CALLS = [0]
 RIGHT = "recipe_compiler" in sys.modules
 NAME = __name__
-BUILTINS = __builtins__
 NUMBERS = (float, np.float64)
 
 
@@ -84,11 +82,6 @@ def by_name_of_the_module(x, p, eps, rng):
 
 def by_names_of_the_module(x, p, eps, rng):
     return seen(x, p, eps, rng, not any("recipe_lint" in name for name in globals()))
-
-
-def by_builtins(x, p, eps, rng):
-    own = BUILTINS if isinstance(BUILTINS, dict) else vars(BUILTINS)
-    return seen(x, p, eps, rng, isinstance(own["min"], types.BuiltinFunctionType))
 
 
 def by_numpy(x, p, eps, rng):
