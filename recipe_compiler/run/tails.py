@@ -149,7 +149,8 @@ def heavy_tails(
 
     fitted = {k: fit(kept[:, :, k]) for k in sorted(told) if not integer[k]}
     fitted |= {k: min(found, fit(declared[:, :, k])) for k, found in fitted.items() if found > NO_ERROR}
-    stated = of_potential or (0.0,) * count
+    by_slope = of_potential or (0.0,) * count
+    stated = [0.0 if whole else k for k, whole in zip(by_slope, integer, strict=False)]  # U has no slope along counts
     found = [
         Tail(row.name, max(stated[k], fitted.get(k, 0.0)), by_draws=fitted.get(k, 0.0) > stated[k])
         for k, row in of.items()

@@ -27,6 +27,7 @@ from recipe_compiler.run.linear_step import curvature
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import DENSE, FindMode, Start
 from recipe_compiler.run.sample import Draws, potential_place
+from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.model import Build
 
 DRAWS = 256
@@ -73,8 +74,8 @@ def mode_unvisited(
 ) -> Unvisited | None:  # fmt: skip
     """Return what there is of draws around the mode of U that a search finds; None where nothing can be said.
 
-    Nothing is said of bounded states, of a gradient that is code, of more than `DENSE` coordinates, of more data
-    than `READ`, and where no minimum is found.
+    Nothing is said of bounded states, of discrete blocks, which have no mode, of a gradient that is code, of more than
+    `DENSE` coordinates, of more data than `READ`, and where no minimum is found.
 
     Args:
         module: emitted and imported.
@@ -87,6 +88,7 @@ def mode_unvisited(
     """
     slope, potential = full_gradient(module, inputs), potential_of(module, inputs)
     bounded = any(b.domain.name is not DomainName.REAL for b in build.dynamics.declarations.blocks)
+    bounded = bounded or bool(discrete_blocks(build.target.declarations))
     chosen = chosen_draws(inputs, draws)
     if slope is None or potential is None or chosen is None or bounded or inputs.gradient is not None:
         return None
