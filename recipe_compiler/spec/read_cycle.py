@@ -79,7 +79,8 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: 
         return Scheme(CYCLE, cycle=tuple(moves))
     for path, _ in words[1:]:
         problem = "found a second move with a word, expected one word in a cycle: more are not offered yet"
-        page.fault(path, entry_name(path), problem, "`steps` says how often a word is done")
+        hint = "`steps` says how often a word is done, `of` which blocks it moves together"
+        page.fault(path, entry_name(path), problem, f"{hint}; others take `draw`, `cir`, an involution or `code`")
     (path, entry), *_ = words
     word = read_word(page, path, entry, around)
     if word.keep:

@@ -357,7 +357,7 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
         (
             "cycle: [{repeat: 2, of: [refresh: r, MOVE]}]",
             "scheme.cycle[3].metropolis",
-            "found a second move with a word",
+            "others take `draw`, `cir`, an involution or `code`",
         ),
         ("cycle: [MOVE, {repeat: 2, of: [refresh: s]}]", "scheme.cycle[1].refresh", "found `s`"),
         (
