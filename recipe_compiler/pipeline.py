@@ -276,6 +276,7 @@ def _key_of_plan(build: Build, data: Data | None) -> Iterator[str]:
 def _planned(build: Build, report: Report, data: Data | None, *, allow_undecided: bool, cache: Cache) -> Plan:
     """Return what is chosen for a build, as `plan_run` does."""
     # Imported here because only builds that leave something open need it, and a known plan does without.
+    from recipe_compiler.planner.diagonal import demand_statable, with_diagonals
     from recipe_compiler.planner.pilot_chains import Walker
     from recipe_compiler.planner.pilot_moves import Pilots
     from recipe_compiler.planner.plan import Bent, plan, plan_of_bulk, trial
@@ -288,6 +289,9 @@ def _planned(build: Build, report: Report, data: Data | None, *, allow_undecided
         math.prod(extent(size, sizes) for size in block.sampled.shape.sizes)
         for block in build.target.declarations.blocks
     )
+    if build.has_acceptance:
+        build = with_diagonals(build, width)
+    demand_statable(build, width)
     tried = trial(build, width, data.rows)
     module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache, with_file=False)
     emitted = load_text(module.name, module.text, build.codes)

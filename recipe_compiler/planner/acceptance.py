@@ -22,7 +22,18 @@ from recipe_compiler.planner.moments import AGREE, effective_shares, r_hats
 from recipe_compiler.planner.moved import Moved, Moving
 from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.roles import Open, ParameterRole
-from recipe_compiler.planner.search import decimals, matched
+from recipe_compiler.planner.search import matched
+from recipe_compiler.planner.spread import (
+    MANY,
+    decimals,
+    eigenvalues,
+    inverse,
+    is_definite,
+    root,
+    symmetric,
+    times,
+    unit,
+)
 from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.stuck import STUCK, least_accepted
 
@@ -30,9 +41,6 @@ Array = NDArray[np.float64]
 
 WINDOWS = (75, 100, 150, 250)
 """Draws of a chain; the mass of the last is kept."""
-
-DENSE = 100
-"""Most coordinates for which all covariances are made use of; of more, the variances."""
 
 TRAJECTORY = 10
 """Steps of a draw at least: moves of a single step are done several times."""
@@ -124,7 +132,7 @@ def tuned(
     Raises:
         RunError: at no step size are moves accepted so often, or at every one; says which.
     """
-    scale = np.eye(pilots.width) if K is None else K
+    scale = unit(pilots.width, diagonal=pilots.width > MANY) if K is None else K
     values = _values(open_ones, scale)
     eps, draws = _window(pilots, values, wanted, moves, WINDOWS[0])
     for updates in WINDOWS[1:]:
@@ -146,25 +154,23 @@ def _values(open_ones: tuple[Open, ...], K: Array) -> Mapping[str, Array]:
     if not open_ones:
         return {}
     has_mass = any(one.role is ParameterRole.MASS for one in open_ones)
-    return matched(open_ones, decimals(K), 1.0 if has_mass else float(np.sqrt(np.linalg.eigvalsh(K)[0])))
+    return matched(open_ones, decimals(K), 1.0 if has_mass else float(np.sqrt(eigenvalues(K)[0])))
 
 
 def _precision(draws: Array, before: Array) -> Array:
     """Return the inverse of the covariance of draws, the first quarter of each chain left out; else what was before.
 
     It is drawn towards its diagonal in coordinates in which what was before is 1: narrow directions across the axes
-    stay as narrow as they are known to be.
+    stay as narrow as they are known to be. Of many coordinates it is the variances alone.
     """
     late = draws[:, draws.shape[1] // 4 :]
     flat = late.reshape(-1, late.shape[2])
-    A = np.eye(len(before)) if len(before) > DENSE else np.linalg.cholesky(before)
+    if before.ndim == 1:
+        variances = flat.var(axis=0)
+        return inverse(variances) if is_definite(variances) else before
+    A = root(before)
     covariance = regularised(flat @ A)
-    if len(covariance) > DENSE:
-        covariance = np.diag(np.diag(covariance))
-    if not (np.isfinite(covariance).all() and np.linalg.eigvalsh(covariance)[0] > 0.0):
-        return before
-    K = A @ np.linalg.inv(covariance) @ A.T
-    return np.asarray((K + K.T) / 2.0, dtype=np.float64)
+    return symmetric(A @ np.linalg.inv(covariance) @ A.T) if is_definite(covariance) else before
 
 
 def _window(
@@ -231,9 +237,8 @@ def measured(
             break
         thin = min(most, thin * 2 ** math.ceil(math.log2(WANTED / max(counts, WANTED / MOST))))
     flat = found.theta.reshape(-1, pilots.width)
-    centred = flat - flat.mean(axis=0)
-    covariance = centred.T @ centred / len(flat) if len(flat) > KNOWN * pilots.width else regularised(flat)
-    if not np.linalg.eigvalsh(covariance)[0] > 0.0:
+    covariance = _covariance(flat)
+    if not is_definite(covariance):
         raise RunError(
             f"step_size: auto: warm-up is stuck: at a step size of {eps:g} its chains hardly move; state another `init`"
         )
@@ -244,12 +249,21 @@ def measured(
     )  # fmt: skip
 
 
+def _covariance(flat: Array) -> Array:
+    """Return the covariance of draws, of many coordinates their variances."""
+    draws, width = flat.shape
+    if width > MANY:
+        return flat.var(axis=0)
+    centred = flat - flat.mean(axis=0)
+    return centred.T @ centred / draws if draws > KNOWN * width else regularised(flat)
+
+
 def spread_of(pilots: Pilots, found: Tuned) -> float:
     """Return how wide chains may start around the mean, in sds of the draws: half of what is seen to work."""
     normals = np.random.default_rng(0).standard_normal((STARTS, pilots.width))
-    root = np.linalg.cholesky(found.covariance)
+    away = times(root(found.covariance), normals)
     for k, spread in enumerate(SPREADS):
-        theta = found.mean + spread * normals @ root.T
+        theta = found.mean + spread * away
         try:
             moved = pilots.at(theta, k + 1).moved(found.values, found.eps, STUCK, 1)
         except RunError:  # U is not finite there
@@ -288,8 +302,7 @@ def _uneven(slope: Slope | None, flat: Array, covariance: Array, entries: int) -
     """Yield that one step size does not serve all of theta."""
     if slope is None:
         return
-    A = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
-    bent = curvatures(slope, A, flat, entries)
+    bent = curvatures(slope, root(covariance), flat, entries)
     steepest, typical = float(np.max(bent)), float(np.median(bent))
     if not steepest <= (STEEPEST if steepest > UNEVEN * typical else STEEPEST_EVEN):
         yield (

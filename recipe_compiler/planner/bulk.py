@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.pilot_chains import CHAINS, Settings, Walker
 from recipe_compiler.planner.roles import Open, ParameterRole
-from recipe_compiler.planner.search import decimals, matched, slowest
+from recipe_compiler.planner.search import matched, slowest
+from recipe_compiler.planner.spread import decimals, times
 from recipe_compiler.planner.steepness import TURNS, bent_at
 from recipe_compiler.run.linear_step import curvature
 from recipe_compiler.run.map_estimate import Slope
@@ -220,17 +221,19 @@ def curvatures(slope: Slope, A: Array, draws: Array, entries: float) -> list[flo
 
     Args:
         slope: theta to grad U.
-        A: a root of what the step multiplies forces by.
+        A: a root of what the step multiplies forces by, d x d or its diagonal.
         draws: where, draws x coordinates.
         entries: of the data that one grad U reads.
     """
     rng = np.random.default_rng(0)
     looks = min(LOOKED_AT, max(CHAINS, READ / (10 * len(WINDOWS) * 2 * TURNS * entries)))
     looked = draws[:: max(1, len(draws) // int(looks))]
-    return [
-        bent_at(lambda w, at=at: A.T @ slope(at + A @ w), np.zeros(len(A)), rng.standard_normal(len(A)), APART)
-        for at in looked
-    ]
+
+    def bent(at: Array) -> float:
+        first = rng.standard_normal(len(A))
+        return bent_at(lambda w: times(A.T, slope(at + times(A, w))), np.zeros(len(A)), first, APART)
+
+    return [bent(at) for at in looked]
 
 
 def _scale(open_ones: tuple[Open, ...], S: Array) -> tuple[Array, float, bool]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.planner.roles import Open, ParameterRole
-from recipe_compiler.planner.search import decimals
+from recipe_compiler.planner.spread import decimals, symmetric
 from recipe_compiler.run.sizes import declared_parameters, potential_block
 from recipe_compiler.spec.build_minibatch import ESTIMATE
 from recipe_compiler.spec.model import Build
@@ -99,34 +99,36 @@ class ChosenEntries:
         match one.role:
             case ParameterRole.MASS:
                 return K
-            case ParameterRole.FRICTION if not one.is_matrix:
+            case ParameterRole.FRICTION if one.is_number:
                 return f"{float(self.values[one.name]):.3g}"
             case ParameterRole.FRICTION:
                 mass = next((other.name for other in self.open_ones if other.role is ParameterRole.MASS), "I")
                 return f"{gamma} {mass}"
             case ParameterRole.PRECONDITIONER:
-                return S if one.is_matrix else f"{float(self.values[one.name]):g}"
+                return f"{float(self.values[one.name]):g}" if one.is_number else S
 
     def _own(self, name: str) -> int | None:
         """Return a setting that the document states itself."""
         return getattr(self.stated.run, name) if states(self.stated, name) else None
 
     def _add_starts(self, changes: dict[str, dict[str, Entry | None]]) -> None:
-        """Let chains start wide around a state: new parameters `start` and `start_covariance`."""
-        declared = {parameter.name for parameter in declared_parameters(self.stated)}
-        mean, spread = (_free(name, declared) for name in ("start", "start_covariance"))
+        """Let chains start wide around a state: new parameters `start` and `start_covariance`, or `start_variances`."""
+        is_diagonal = self.start_covariance.ndim == 1
+        mean, spread = (
+            free_name(name, self.stated) for name in ("start", "start_variances" if is_diagonal else "start_covariance")
+        )
         own = potential_block(self.stated)
         block = next(b for b in self.stated.dynamics.declarations.blocks if b.name == own)
-        covariance = decimals((self.start_covariance + self.start_covariance.T) / 2.0)
+        covariance = decimals(symmetric(self.start_covariance))
         size = [str(size) for size in block.shape.sizes]
-        shapes = ({"shape": size[0]}, {"shape": size * 2}) if size else ({}, {})
+        shapes = ({"shape": size[0]}, {"shape": size[0] if is_diagonal else size * 2}) if size else ({}, {})
         values = (self.start, covariance) if size else (self.start.reshape(()), covariance.reshape(()))
-        kinds = ({}, {"is": "positive definite" if size else "positive"})
+        kinds = ({}, {"is": "positive definite" if size and not is_diagonal else "positive"})
         changes["parameters"] |= {
             name: {**shape, **kind, "value": _entry(value)}
             for name, shape, kind, value in zip((mean, spread), shapes, kinds, values, strict=True)
         }
-        changes["init"] = {own: f"{mean} + N(0, {spread})"}
+        changes["init"] = {own: f"{mean} + N(0, {f'diag({spread})' if is_diagonal else spread})"}
 
 
 def parameter_entries(build: Build, values: Mapping[str, Array]) -> dict[str, Entry | None]:
@@ -145,5 +147,9 @@ def _entry(array: Array) -> Entry:
     return number(float(array)) if array.ndim == 0 else [_entry(part) for part in array]
 
 
-def _free(name: str, taken: set[str]) -> str:
-    return name if name not in taken else _free(f"{name}_", taken)
+def free_name(name: str, build: Build) -> str:
+    """Return a name that no parameter of a build has."""
+    taken = {parameter.name for parameter in declared_parameters(build)}
+    while name in taken:
+        name += "_"
+    return name

@@ -26,7 +26,8 @@ from recipe_compiler.planner.not_gaussian import NotGaussianError
 from recipe_compiler.planner.other_modes import main_mode, minima
 from recipe_compiler.planner.pilot_chains import LEAST_ENTRIES, Walker, value_of
 from recipe_compiler.planner.roles import Open, open_parameters
-from recipe_compiler.planner.search import Choice, choose, decimals, slowest
+from recipe_compiler.planner.search import Choice, choose, slowest
+from recipe_compiler.planner.spread import decimals
 from recipe_compiler.planner.steepness import AWAY, OTHERS, Surroundings, surroundings
 from recipe_compiler.planner.subtracted import Subtracting
 from recipe_compiler.run.chain import Inputs
@@ -93,7 +94,8 @@ def trial(build: Build, width: int, rows: int) -> Build:
         RunError: a parameter has no value, and nothing that it could be matched to.
     """
     ones = tuple(
-        (one.name, value_of(np.eye(width) if one.is_matrix else np.ones(()))) for one in open_parameters(build)
+        (one.name, value_of(np.eye(width) if one.is_matrix else np.ones(() if one.is_number else width)))
+        for one in open_parameters(build)
     )
     size = build.run.batch_size or min(BATCH, rows)
     run = replace(build.run, step_size=TRIAL, batch_size=size if build.variant == "minibatch" else None)

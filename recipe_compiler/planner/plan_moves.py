@@ -16,6 +16,7 @@ from recipe_compiler.planner.other_modes import minima
 from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.plan import WARMUP
 from recipe_compiler.planner.roles import ParameterRole, open_parameters
+from recipe_compiler.planner.spread import MANY
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.run.energies import potential_of
 from recipe_compiler.run.gradients import full_gradient
@@ -52,7 +53,7 @@ def plan_of_moves(
     steps = (cycle.trajectory.least + cycle.trajectory.most) / 2.0
     moves = max(1, math.ceil(TRAJECTORY / steps))
     open_ones, slope = open_parameters(stated), full_gradient(pilots.module, pilots.inputs)
-    K, around = at_mode(slope, starts, names) if open_ones and slope is not None else (None, "")
+    K, around = _first_mass(slope, starts, names) if open_ones and slope is not None else (None, "")
     values, eps = tuned(pilots, open_ones, K, stated.accept, moves)
     follows = pilots.module.potential_block in names_of(cycle.rest)
     found = measured(pilots, values, eps, stated.accept, moves, steps, None if follows else slope)
@@ -89,6 +90,11 @@ def _missed(
     return ()
 
 
+def _first_mass(slope: Slope, starts: tuple[Start, ...], names: tuple[str, ...]) -> tuple[Array | None, str]:
+    """Return the mass of the first window, None for 1, and what it is in words."""
+    return at_mode(slope, starts, names) if len(names) <= MANY else (None, "1")
+
+
 def at_mode(slope: Slope, starts: tuple[Start, ...], names: tuple[str, ...]) -> tuple[Array | None, str]:
     """Return the Hessian of U at a mode, d x d; None where none is positive definite, with what is used instead.
 
@@ -118,7 +124,7 @@ def _says(
         "then everything stands"
     )
     for one in entries.open_ones:
-        S = "the covariance of draws of warm-up"
+        S = f"the {'covariance' if found.covariance.ndim == 2 else 'variances'} of draws of warm-up"
         first = f" (in the first window by {around})" if one.role is ParameterRole.MASS else ""
         yield f"  {one.name}: {entries.matched_to(one, f'the inverse of {S}', S, '1')}{first}"
     yield (

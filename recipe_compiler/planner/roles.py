@@ -38,8 +38,13 @@ class Open:
         return self.parameter.name
 
     @property
+    def is_number(self) -> bool:
+        """Whether it is a number: no matrix, and no diagonal of one."""
+        return not self.parameter.shape.sizes
+
+    @property
     def is_matrix(self) -> bool:
-        """Whether it is a matrix, not a number."""
+        """Whether it is a matrix."""
         return len(self.parameter.shape.sizes) == 2
 
 
@@ -62,17 +67,19 @@ def _role(build: Build, parameter: Parameter) -> ParameterRole:
     own = [n for n, block in enumerate(blocks) if block.name in potential]
     size = [blocks[n].shape.sizes[0] for n in own if blocks[n].shape.sizes]
     square = list(parameter.shape.sizes) == size * 2
+    diagonal = list(parameter.shape.sizes) == size and Kind.POSITIVE in parameter.kinds
     number = not parameter.shape.sizes and bool({Kind.POSITIVE, Kind.NONNEGATIVE} & set(parameter.kinds))
     D = bound.D or ()
     of_own = any(_names(D[a][b], parameter) for a in own for b in own)
     elsewhere = any(
         _names(e, parameter) for a, row in enumerate(D) for b, e in enumerate(row) if {a, b}.isdisjoint(own)
     )
-    if (square or number) and of_own and not elsewhere:
+    if (square or diagonal or number) and of_own and not elsewhere:
         return ParameterRole.PRECONDITIONER
-    if (square or number) and elsewhere and not of_own:
+    if (square or diagonal or number) and elsewhere and not of_own:
         return ParameterRole.FRICTION
-    if square and Kind.PD in parameter.kinds and not of_own and not elsewhere and _names(bound.H, parameter):
+    definite = diagonal or (square and Kind.PD in parameter.kinds)
+    if definite and not of_own and not elsewhere and _names(bound.H, parameter):
         return ParameterRole.MASS
     where = ", ".join(_where(build, parameter)) or "nowhere"
     raise RunError(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.roles import Open, ParameterRole
+from recipe_compiler.planner.spread import decimals, eigenvalues, inverse, unit
 from recipe_compiler.run.linearized_chain import AS_IT_IS, CONTROL_VARIATES, LinearizedChain, Width
 from recipe_compiler.run.suggestions import rounded
 
@@ -57,21 +58,23 @@ _Ask = Callable[[float, Choice | None], Choice | None]
 
 
 def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Array]:
-    """Return the value of each open parameter: mass M = K, friction gamma M, preconditioner inv(K); d x d or scalar."""
-    mass = K if _has(open_ones, ParameterRole.MASS) else np.eye(len(K))
-    inverse = np.asarray(np.linalg.inv(K), dtype=np.float64)
-    of_matrix = {
+    """Return the value of each open parameter: mass M = K, friction gamma M, preconditioner inv(K).
+
+    As K is, d x d or its diagonal, or a number.
+    """
+    mass = K if _has(open_ones, ParameterRole.MASS) else unit(len(K), diagonal=K.ndim == 1)
+    of_array = {
         ParameterRole.MASS: K,
         ParameterRole.FRICTION: gamma * mass,
-        ParameterRole.PRECONDITIONER: decimals((inverse + inverse.T) / 2.0),
+        ParameterRole.PRECONDITIONER: decimals(inverse(K)),
     }
-    of_number = {ParameterRole.FRICTION: gamma, ParameterRole.PRECONDITIONER: 1.0 / float(np.linalg.eigvalsh(K)[-1])}
-    return {one.name: of_matrix[one.role] if one.is_matrix else np.asarray(of_number[one.role]) for one in open_ones}
+    of_number = {ParameterRole.FRICTION: gamma, ParameterRole.PRECONDITIONER: 1.0 / float(eigenvalues(K)[-1])}
+    return {one.name: np.asarray(of_number[one.role]) if one.is_number else of_array[one.role] for one in open_ones}
 
 
 def slowest(open_ones: tuple[Open, ...], K: Array) -> float:
     """Return the lowest frequency that a step has along theta: 1 where the mass is matched to K."""
-    return 1.0 if _has(open_ones, ParameterRole.MASS) else float(np.sqrt(np.linalg.eigvalsh(K)[0]))
+    return 1.0 if _has(open_ones, ParameterRole.MASS) else float(np.sqrt(eigenvalues(K)[0]))
 
 
 def _has(open_ones: tuple[Open, ...], role: ParameterRole) -> bool:
@@ -183,13 +186,3 @@ def _longest(
     if why is not None:
         raise why
     return None
-
-
-def decimals(matrix: Array) -> Array:
-    """Return a positive definite matrix rounded to as few digits as keep its eigenvalues within a thousandth."""
-    least = float(np.linalg.eigvalsh(matrix)[0])
-    for digits in (4, 7, 10, 13):
-        short = np.array([[float(f"{value:.{digits}g}") for value in row] for row in matrix])
-        if np.abs(np.linalg.eigvalsh(short - matrix)).max() < 1e-3 * least:
-            return short
-    return matrix

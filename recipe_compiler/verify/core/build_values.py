@@ -5,6 +5,7 @@ number it is, a multiple of the identity as such, any other matrix as a paramete
 and the kinds that the value shows.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -26,6 +27,9 @@ from recipe_compiler.spec.bind import bind, replaced, replaced_declarations, rep
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target, Value
 from recipe_compiler.spec.recursion import replaced_states
+
+MOST_ENTRIES = 10_000
+"""Entries of a bound matrix that are computed from values; a larger one stays bound to its formula."""
 
 Sizes = dict[str, int]
 Rational = tuple[tuple[Fraction, ...], ...]
@@ -158,7 +162,9 @@ def _settled(build: Build, name: str, formula: Formula) -> Rational | None:
     if name not in shapes or not formula.shape.sizes or isinstance(formula, Symbol):
         return None
     matrices = [p for p in dependence(formula).parameters if p in values and shapes[p].sizes]
-    return exact_rows(formula, build) if matrices else None
+    sizes = _all_sizes(build)
+    entries = math.prod(size if isinstance(size, int) else sizes.get(size, 1) for size in shapes[name].sizes)
+    return exact_rows(formula, build) if matrices and entries <= MOST_ENTRIES else None
 
 
 def _put_in(parameters: Iterable[Parameter], values: Mapping[str, Rational], sizes: Sizes) -> dict[str, Formula]:

@@ -1,0 +1,137 @@
+"""Plans of many coordinates are diagonal, and what no document holds is refused before it is looked for."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recipe_compiler as rc
+from recipe_compiler.errors import RunError
+from recipe_compiler.planner.acceptance import tuned
+from recipe_compiler.planner.diagonal import demand_statable, with_diagonals
+from recipe_compiler.planner.moved import Moved
+from recipe_compiler.planner.roles import ParameterRole, open_parameters
+from recipe_compiler.planner.search import matched
+from recipe_compiler.planner.spread import MANY, decimals, eigenvalues, inverse, is_definite, root, symmetric, times
+from recipe_compiler.spec.model import Build
+from recipe_compiler.verify.core.build_values import settled
+
+SPECS = Path(__file__).parents[2] / "specs"
+BUILD = """
+name: many
+dynamics: {specs}/dynamics/{dynamics}.yaml
+target: own.yaml
+scheme: {scheme}
+variant: full
+sizes: {{d: {d}}}
+run: {{step_size: auto, seed: 3}}
+"""
+HMC = "{cycle: [{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 'uniform(1, 20)', flip: {r: -r}}}]}"
+TARGET = """
+name: own
+state: {theta: {shape: d}}
+parameters: {s: {shape: d, is: positive, default: ones}}
+potential: sum((theta/s)**2)/2
+"""
+
+
+def build(folder: Path, d: int, dynamics: str = "hmc", scheme: str = HMC) -> Build:
+    (folder / "own.yaml").write_text(TARGET)
+    path = folder / "many.yaml"
+    path.write_text(BUILD.format(specs=SPECS, dynamics=dynamics, scheme=scheme, d=d))
+    return stated(path)
+
+
+def stated(path: Path) -> Build:
+    made = rc.load(str(path))
+    assert isinstance(made, rc.Build)
+    return made.document
+
+
+def test_of_many_coordinates_the_mass_is_a_diagonal(tmp_path: Path) -> None:
+    few = build(tmp_path, MANY)
+    assert with_diagonals(few, MANY) is few
+    many = with_diagonals(build(tmp_path, MANY + 1), MANY + 1)
+    assert [str(name) for name, _ in many.bind] == ["M"]
+    (mass,) = open_parameters(many)
+    assert (mass.name, mass.role, mass.is_number, mass.is_matrix) == ("mass", ParameterRole.MASS, False, False)
+
+
+def test_what_no_document_holds_is_refused_before_it_is_looked_for(tmp_path: Path) -> None:
+    for d in (111, 20_000):
+        langevin = build(tmp_path, d, "sghmc", "{name: euler}")
+        with pytest.raises(RunError, match=f"found {d} coordinates, whose plan is"):
+            demand_statable(langevin, d)
+    demand_statable(build(tmp_path, 80, "sghmc", "{name: euler}"), 80)
+    demand_statable(with_diagonals(build(tmp_path, 8_000), 8_000), 8_000)
+    with pytest.raises(RunError, match="found 8001 coordinates, whose plan is 24,003 numbers, expected at most 24,000"):
+        demand_statable(with_diagonals(build(tmp_path, 8_001), 8_001), 8_001)
+
+
+def test_a_diagonal_is_what_the_matrix_is(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    diagonal, w = np.exp(rng.standard_normal(5)), rng.standard_normal((3, 5))
+    whole = np.diag(diagonal)
+    np.testing.assert_allclose(times(root(diagonal), w), times(root(whole), w))
+    np.testing.assert_allclose(times(diagonal, w[0]), whole @ w[0])
+    np.testing.assert_allclose(np.diag(inverse(diagonal)), inverse(whole))
+    np.testing.assert_allclose(eigenvalues(diagonal), eigenvalues(whole))
+    np.testing.assert_allclose(decimals(diagonal), diagonal, rtol=1e-3)
+    np.testing.assert_array_equal(symmetric(diagonal), diagonal)
+    assert is_definite(diagonal)
+    assert not is_definite(np.array([1.0, 0.0]))
+    assert not is_definite(np.array([1.0, np.inf]))
+    (mass,) = open_parameters(with_diagonals(build(tmp_path, MANY + 1), MANY + 1))
+    np.testing.assert_array_equal(matched((mass,), diagonal, 1.0)["mass"], diagonal)
+
+
+class Exact:
+    """Chains that draw each coordinate independently, moves being accepted the more often the shorter their steps."""
+
+    def __init__(self, sds: np.ndarray) -> None:
+        self.sds, self.width, self.rng = sds, len(sds), np.random.default_rng(0)
+
+    def moved(self, values: Mapping[str, np.ndarray], eps: float, thin: int, draws: int) -> Moved:
+        frequency = float(np.max(1.0 / (self.sds * np.sqrt(values["mass"]))))
+        theta = self.sds * self.rng.standard_normal((4, draws, self.width))
+        return Moved(theta, np.full((4, draws), np.exp(-((eps * frequency) ** 2))))
+
+
+def test_windows_find_the_diagonal_of_many_coordinates(tmp_path: Path) -> None:
+    width = MANY + 20
+    sds = np.geomspace(1e-2, 1e2, width)
+    open_ones = open_parameters(with_diagonals(build(tmp_path, width), width))
+    values, eps = tuned(Exact(sds), open_ones, None, 0.8, 1)
+    assert values["mass"].shape == (width,)
+    np.testing.assert_allclose(values["mass"] * sds**2, 1.0, atol=0.3)
+    assert np.exp(-((eps * np.max(1.0 / (sds * np.sqrt(values["mass"])))) ** 2)) == pytest.approx(0.8, abs=0.05)
+
+
+def test_a_large_bound_matrix_stays_bound_to_its_formula(tmp_path: Path) -> None:
+    """Its entries are not written out: 2,000 numbers would be 4,000,000."""
+    for d, is_bound in ((20, False), (2_000, True)):
+        planned = build(tmp_path, d)
+        text = planned.source.file
+        numbers = ", ".join(["3/2", "2", *["1"] * (d - 2)])
+        more = f"bind: {{M: diag(m)}}\nparameters: {{m: {{shape: d, is: positive, value: [{numbers}]}}}}\n"
+        Path(text).write_text(Path(text).read_text() + more)
+        assert bool(settled(stated(Path(text))).bind) is is_bound
+
+
+@pytest.mark.slow
+def test_many_groups_are_planned_and_run(tmp_path: Path) -> None:
+    """A Gaussian of 120 coordinates, sds from 0.1 to 10: means within 5 errors, variances too."""
+    width = 120
+    sds = np.geomspace(0.1, 10.0, width)
+    document = build(tmp_path, width)
+    text = Path(document.source.file)
+    values = f"parameters: {{s: {{value: {np.round(sds, 6).tolist()}}}}}\n"
+    text.write_text(text.read_text() + values)
+    fit = rc.compile(str(text)).sample(progress=False)
+    assert not fit.attrs["doubts"], fit.attrs["doubts"]
+    theta = fit["posterior"]["theta"].to_numpy()
+    flat = theta.reshape(-1, width) / sds
+    count = len(flat) / 2.0
+    np.testing.assert_allclose(flat.mean(axis=0), 0.0, atol=5.0 / np.sqrt(count))
+    np.testing.assert_allclose(flat.var(axis=0), 1.0, atol=5.0 * np.sqrt(2.0 / count))
