@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 import flint
 import sympy
@@ -37,6 +38,8 @@ POINTS = 12
 STEP_SIZES = (Fraction(1, 2), Fraction(1), Fraction(1, 8))
 ANGLES = 4096
 """Parts of the circle over which an integral is enclosed."""
+REMEMBERED = 2**12
+"""Derivatives kept."""
 Refutation = tuple[str, Texts]
 
 
@@ -144,11 +147,11 @@ class _Numbers:
 
     def slope(self, e: Expr, by: Symbol) -> Fraction:
         """Return the derivative of an expression, through the points that functions are taken at."""
-        found = self.value(sympy.diff(e, by))
+        found = self.value(_derivative(e, by))
         for x in e.free_symbols:
             if isinstance(x, Symbol) and x in self.visited.opaque:
                 through = self._opaque_slope(x, by)
-                found += self.value(sympy.diff(e, x)) * through if through else 0
+                found += self.value(_derivative(e, x)) * through if through else 0
         return found
 
     def _leaf(self, e: Expr) -> Fraction:
@@ -171,9 +174,15 @@ class _Numbers:
             call, at = self.visited.opaque[x].call, self._at(x)
             along = [self.slope(self.visited.plain(e), by) for e in point]
             self.slopes[x, by] = sum(
-                (at.leaf(sympy.diff(call, z)) * s for z, s in zip(of, along, strict=True) if s), Fraction(0)
+                (at.leaf(_derivative(call, z)) * s for z, s in zip(of, along, strict=True) if s), Fraction(0)
             )
         return self.slopes[x, by]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _derivative(e: Expr, by: Symbol) -> Expr:
+    """Return de/dby, the same at all points."""
+    return sympy.diff(e, by)
 
 
 def _rational(e: Expr, at: Point) -> Fraction:
