@@ -216,4 +216,5 @@ if __name__ == "__main__":
     alone, given = "--wrong" in sys.argv, [text for text in sys.argv[1:] if text != "--wrong"]
     numbers = [int(text) for text in given if text.isdigit()]
     named = [text for text in given if not text.isdigit()] or [*KINDS, "step"]
-    main(*numbers, *(10000, 2015)[len(numbers) :], named, wrong_alone=alone)
+    count, seed = (numbers + [10000, 2015][len(numbers) :])[:2]
+    main(count, seed, named, wrong_alone=alone)
