@@ -54,6 +54,7 @@ def data_of(arrays: Mapping[str, object], target: Target, dtype: str = "float64"
     fields = [_field(datum, arrays[name], dtype, faults) for name, datum in declared.items()]
     known = [field for field in fields if field is not None]
     faults += _rows(known, declared)
+    faults += _labelled_otherwise(arrays, declared)
     if faults:
         raise DataError(faults)
     return Data(tuple(known))
@@ -84,6 +85,31 @@ def _labels(given: object) -> tuple[str, ...]:
         dims, coords = getattr(given, "dims", ()), getattr(given, "coords", {})
         columns = coords[dims[-1]].values if dims and dims[-1] in coords else ()
     return tuple(str(column) for column in columns)
+
+
+def _labelled_otherwise(arrays: Mapping[str, object], declared: Mapping[str, Datum]) -> Iterator[str]:
+    """Yield a fault for each field whose rows have other labels than those of one of the same size before it."""
+    first: dict[object, tuple[str, Any]] = {}
+    for name, datum in declared.items():
+        labels = _row_labels(arrays[name])
+        if labels is None:
+            continue
+        other, known = first.setdefault(datum.size, (name, labels))
+        if len(labels) == len(known) and not labels.equals(known):
+            row = next((k for k, pair in enumerate(zip(labels, known, strict=True)) if pair[0] != pair[1]), 0)
+            yield (
+                f"data: found row {row + 1} of `{name}` labelled {labels[row]} and of `{other}` {known[row]}, expected "
+                f"rows in one order: in pandas {name}.reindex({other}.index), or .to_numpy() where labels mean nothing"
+            )
+
+
+def _row_labels(given: Any) -> Any:
+    """Return the labels of the rows of a table or column of pandas, or of an array of xarray; None without any."""
+    if isinstance(given, (list, tuple, np.ndarray)):
+        return None
+    dims = getattr(given, "dims", ())
+    found = getattr(given, "indexes", {}).get(dims[0]) if dims else getattr(given, "index", None)
+    return found if hasattr(found, "equals") else None
 
 
 def _numbers(given: object) -> NDArray[Any] | None:

@@ -5,12 +5,14 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.shapes import Shape
-from recipe_compiler.run.data import load_data
+from recipe_compiler.run.data import data_of, load_data
 from recipe_compiler.run.table import open_array, read_table, table_pieces
 from recipe_compiler.spec.model import DataFile, Target
 
@@ -282,3 +284,22 @@ def test_a_header_that_describes_no_array_is_refused(tmp_path: Path, shape: str)
     (tmp_path / "data.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(24))
     with pytest.raises(DataError, match=r"data\.npy"):
         load_data(DataFile(tmp_path / "data.npy", (("x", ("0", "1")), ("y", ("2",)))), target())
+
+
+def test_rows_with_other_labels_are_not_taken_for_each_other() -> None:
+    """A table that was sorted beside a column that was not: rows would be paired by where they stand."""
+    X, y = np.array([[3.0, 1.0], [1.0, 2.0], [2.0, 5.0]]), pd.Series([0, 1, 1])
+    table, order = pd.DataFrame(X, columns=["a", "b"]), [1, 2, 0]
+    array = xr.DataArray(X, dims=("row", "column"), coords={"row": range(3)})
+    for x in (table.iloc[order], array[order]):
+        with pytest.raises(DataError) as caught:
+            data_of({"x": x, "y": y}, target())
+        assert str(caught.value).startswith(
+            "data: found row 1 of `y` labelled 0 and of `x` 1, expected rows in one order: in pandas y.reindex(x.index)"
+        )
+    aligned = data_of({"x": table.iloc[order], "y": y.iloc[order]}, target())
+    unlabelled = data_of({"x": table.iloc[order].to_numpy(), "y": y}, target())
+    assert aligned.fields[1].values.tolist() == [1, 1, 0]
+    assert unlabelled.fields[1].values.tolist() == [0, 1, 1]
+    assert data_of({"x": array[order].drop_vars("row"), "y": y.tolist()}, target()).rows == 3
+    assert data_of({"x": array, "y": y}, target()).rows == 3
