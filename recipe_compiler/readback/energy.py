@@ -12,6 +12,7 @@ from recipe_compiler.algebra.scalars.symbols import component, length, positions
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.extents import valued
 from recipe_compiler.formula.shapes import DISCRETE
 from recipe_compiler.program.lower_energies import LoweredEnergies, lower_energies
 from recipe_compiler.program.program import Potential
@@ -47,7 +48,7 @@ def _slopes(U: Scalar, potential: Potential, here: Names) -> Iterator[Scalar]:
     """Yield dU/dtheta, and 0 by entries of discrete blocks, which no word moves."""
     held = set[int]()
     for block, start in potential.places:
-        first = length(start, here.sizes)
+        first = valued(start, here.sizes)
         own = positions(block.sampled.shape, here.sizes) if block.domain.name in DISCRETE else ()
         held |= {first + k for k, _ in enumerate(own)}
     for k, z in enumerate(here.block(potential.block)):

@@ -241,4 +241,4 @@ def test_a_mean_that_is_none_ends_the_chain() -> None:
     kept_draws = np.empty((4, 1))
     for mean, count in ((1.5, 4), (0.0, 4), (-1.0, 0), (np.nan, 0), (np.inf, 0)):
         state, words = np.zeros(1), np.arange(1, 5, dtype=np.uint64)
-        assert module.run(state, mean, 0.0, 1.0, 1, words, kept_draws) == count, mean
+        assert module.run(state, mean, 1.0, 1, words, kept_draws) == count, mean
