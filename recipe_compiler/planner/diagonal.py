@@ -49,5 +49,5 @@ def demand_statable(build: Build, width: int) -> None:
         raise RunError(
             f"step_size: auto: found {width} coordinates, whose plan is {numbers:,} numbers, expected at most "
             f"{MAX_NODES - OWN:,}, which a document holds; state a step size and a value of every parameter"
-            + ("" if is_diagonal else ", or take dynamics `hmc`, whose mass is then diagonal")
+            + ("" if is_diagonal else f", or take dynamics `hmc`, which is planned up to {(MAX_NODES - OWN) // 3:,}")
         )

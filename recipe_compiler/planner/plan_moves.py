@@ -16,7 +16,7 @@ from recipe_compiler.planner.other_modes import minima
 from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.plan import WARMUP
 from recipe_compiler.planner.roles import ParameterRole, open_parameters
-from recipe_compiler.planner.spread import MANY
+from recipe_compiler.planner.spread import MANY, is_definite
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.run.energies import potential_of
 from recipe_compiler.run.gradients import full_gradient
@@ -79,7 +79,7 @@ def _missed(
     except RunError:
         return ()
     K = curvature(slope, mode.theta)
-    if not (np.isfinite(K).all() and np.linalg.eigvalsh(K)[0] > 0.0):
+    if not is_definite(K):
         return ()
     looked = np.ascontiguousarray(draws[:: max(1, len(draws) // LOOKED_AT)])
     energies = np.array([potential(theta) for theta in looked])
@@ -108,7 +108,7 @@ def at_mode(slope: Slope, starts: tuple[Start, ...], names: tuple[str, ...]) -> 
     except RunError:
         return None, "1, as U has no mode that was found"
     K = curvature(slope, mode.theta)
-    if not (np.isfinite(K).all() and np.linalg.eigvalsh(K)[0] > 0.0):
+    if not is_definite(K):
         return None, "1, as the Hessian of U at its mode is not positive definite"
     return K, f"the Hessian of U at the mode found from {mode.says}"
 

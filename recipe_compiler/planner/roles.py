@@ -67,7 +67,7 @@ def _role(build: Build, parameter: Parameter) -> ParameterRole:
     own = [n for n, block in enumerate(blocks) if block.name in potential]
     size = [blocks[n].shape.sizes[0] for n in own if blocks[n].shape.sizes]
     square = list(parameter.shape.sizes) == size * 2
-    diagonal = list(parameter.shape.sizes) == size and Kind.POSITIVE in parameter.kinds
+    diagonal = build.has_acceptance and list(parameter.shape.sizes) == size and Kind.POSITIVE in parameter.kinds
     number = not parameter.shape.sizes and bool({Kind.POSITIVE, Kind.NONNEGATIVE} & set(parameter.kinds))
     D = bound.D or ()
     of_own = any(_names(D[a][b], parameter) for a in own for b in own)

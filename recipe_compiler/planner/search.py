@@ -60,7 +60,7 @@ _Ask = Callable[[float, Choice | None], Choice | None]
 def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Array]:
     """Return the value of each open parameter: mass M = K, friction gamma M, preconditioner inv(K).
 
-    As K is, d x d or its diagonal, or a number.
+    Each is a matrix, the diagonal of one, or a number, as it is declared; of a K that is a diagonal none is a matrix.
     """
     mass = K if _has(open_ones, ParameterRole.MASS) else unit(len(K), diagonal=K.ndim == 1)
     of_array = {
@@ -69,7 +69,14 @@ def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Ar
         ParameterRole.PRECONDITIONER: decimals(inverse(K)),
     }
     of_number = {ParameterRole.FRICTION: gamma, ParameterRole.PRECONDITIONER: 1.0 / float(eigenvalues(K)[-1])}
-    return {one.name: np.asarray(of_number[one.role]) if one.is_number else of_array[one.role] for one in open_ones}
+
+    def value(one: Open) -> Array:
+        if one.is_number:
+            return np.asarray(of_number[one.role])
+        own = of_array[one.role]
+        return own if one.is_matrix or own.ndim == 1 else np.diag(own).copy()
+
+    return {one.name: value(one) for one in open_ones}
 
 
 def slowest(open_ones: tuple[Open, ...], K: Array) -> float:

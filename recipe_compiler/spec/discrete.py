@@ -174,9 +174,8 @@ def check_moved(page: Page, scheme: Scheme, target: Target, *, planned: bool) ->
             page.fault(("scheme",), "scheme", problem, hint)
         for place, move in enumerate(scheme.cycle):
             path = ("scheme", "cycle", place)
-            is_faulty = (
-                scheme.use is None and page.node(*path, "of") is not None
-            )  # what it moves has a fault of its own
+            # what it moves has a fault of its own
+            is_faulty = scheme.use is None and page.node(*path, "of") is not None
             if isinstance(move, Metropolis | Steps | Involution) and not is_faulty:
                 for problem, hint in _beside(move, scheme, target, block):
                     page.fault(path, f"scheme.cycle[{place}]", problem, hint)

@@ -86,6 +86,19 @@ def test_a_diagonal_is_what_the_matrix_is(tmp_path: Path) -> None:
     np.testing.assert_array_equal(matched((mass,), diagonal, 1.0)["mass"], diagonal)
 
 
+def test_a_diagonal_that_the_build_leaves_open_is_that_of_the_matrix(tmp_path: Path) -> None:
+    """`bind: {M: diag(m)}` of few coordinates; of a step that nothing refuses it is not chosen, as before."""
+    text = Path(build(tmp_path, 3).source.file)
+    text.write_text(text.read_text() + "bind: {M: diag(m)}\nparameters: {m: {shape: d, is: positive}}\n")
+    few = stated(text)
+    assert with_diagonals(few, 3) is few
+    K = np.array([[2.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 4.0]])
+    np.testing.assert_array_equal(matched(open_parameters(few), K, 1.0)["m"], [2.0, 3.0, 4.0])
+    text.write_text(text.read_text().replace(HMC, "[B, A]").replace("scheme: [B, A]", "scheme: {split: [B, A, B]}"))
+    with pytest.raises(RunError, match="parameter `m`: found no value with step_size: auto"):
+        open_parameters(stated(text))
+
+
 class Exact:
     """Chains that draw each coordinate independently, moves being accepted the more often the shorter their steps."""
 
