@@ -5,6 +5,7 @@ with one P, and P S P^T is what they add: a step that uses L in any other way th
 covariance, and is refused. How factors are computed is support code.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,7 +90,8 @@ class StepNoise:
         for column in self.columns:
             own = {owners[s] for entry in column for s in entry.free_symbols if s in owners}
             if not own:
-                _add(found, column, column, sp.Integer(1))
+                there = _entries(column)
+                _add(found, there, there, sp.Integer(1))
             elif len(own) == 1:
                 (f,) = own
                 j = _place(self.factors[f], column)
@@ -99,7 +101,7 @@ class StepNoise:
             else:
                 raise CompilerError("the emitted step uses two factors of its noise with one normal")
         for f, factor in enumerate(self.factors):
-            P = _before(factor, used[f])
+            P = [_entries(column) for column in _before(factor, used[f])]
             for i, left in enumerate(P):
                 for j, right in enumerate(P):
                     _add(found, left, right, factor.covariance[i, j])
@@ -120,13 +122,31 @@ def noise_of(values: Sequence[Scalar], normals: Sequence[sp.Symbol], factors: Se
     apart = frozenset(normals)
     columns: dict[sp.Symbol, list[Scalar]] = {normal: [ZERO] * len(values) for normal in normals}
     for row, value in enumerate(values):
-        for normal in value.free_symbols & apart:
-            factor = sp.diff(value, normal)
-            factor = factor if factor.free_symbols.isdisjoint(apart) else sp.expand(factor)
-            if not factor.free_symbols.isdisjoint(apart):
-                raise CompilerError(f"a step is not linear in its noise: {normal} is multiplied by {factor}")
+        for normal, factor in _coefficients(value, apart).items():
             columns[normal][row] = factor
     return StepNoise(len(values), tuple(tuple(columns[normal]) for normal in normals), tuple(factors))
+
+
+def _coefficients(value: Scalar, apart: frozenset[sp.Symbol]) -> dict[sp.Symbol, Scalar]:
+    """Return by what a value multiplies every normal that it has.
+
+    A sum is taken term by term, not derived as a whole by one normal after the other: d coordinates have d normals.
+
+    Raises:
+        CompilerError: the value is not linear in the normals.
+    """
+    terms: defaultdict[sp.Symbol, list[Scalar]] = defaultdict(list)
+    for term in sp.Add.make_args(value):
+        for normal in term.free_symbols & apart:
+            terms[normal].append(sp.diff(term, normal))
+    found: dict[sp.Symbol, Scalar] = {}
+    for normal, parts in terms.items():
+        factor = sp.Add(*parts)
+        factor = factor if factor.free_symbols.isdisjoint(apart) else sp.expand(factor)
+        if not factor.free_symbols.isdisjoint(apart):
+            raise CompilerError(f"a step is not linear in its noise: {normal} is multiplied by {factor}")
+        found[normal] = factor
+    return found
 
 
 def without_noise(values: Sequence[Scalar], normals: Sequence[sp.Symbol]) -> list[Scalar]:
@@ -135,12 +155,17 @@ def without_noise(values: Sequence[Scalar], normals: Sequence[sp.Symbol]) -> lis
     return [value.xreplace(none) for value in values]
 
 
-def _add(found: list[list[Scalar]], left: Sequence[Scalar], right: Sequence[Scalar], scale: Scalar) -> None:
+def _entries(column: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
+    """Return the entries of a column that are not zero, with their places."""
+    return [(a, x) for a, x in enumerate(column) if x != 0]
+
+
+def _add(
+    found: list[list[Scalar]], left: list[tuple[int, Scalar]], right: list[tuple[int, Scalar]], scale: Scalar
+) -> None:
     """Add scale left right^T to a matrix."""
-    rows = [(a, x) for a, x in enumerate(left) if x != 0]
-    cols = [(b, y) for b, y in enumerate(right) if y != 0]
-    for a, x in rows if scale != 0 else ():
-        for b, y in cols:
+    for a, x in left if scale != 0 else ():
+        for b, y in right:
             found[a][b] += x * y * scale
 
 
@@ -161,8 +186,9 @@ def _before(factor: NoiseFactor, used: Mapping[int, tuple[Scalar, ...]]) -> list
     L = factor.entries
     P = [tuple(sp.diff(entry, L[i, i]) for entry in used[i]) for i in range(size)]
     own = {entry for entry in L.ravel() if entry != 0}
-    again = {j: [sp.Add(*(P[i][a] * L[i, j] for i in range(size))) for a in range(len(used[j]))] for j in range(size)}
-    exact = all(sp.expand(x - y) == 0 for j in used for x, y in zip(used[j], again[j], strict=True))
+    rows = [[(i, P[i][a]) for i in range(size) if P[i][a] != 0] for a in range(len(used[0]))]
+    again = {j: [sp.Add(*(p * L[i, j] for i, p in row)) for row in rows] for j in range(size)}
+    exact = all(x == y or sp.expand(x - y) == 0 for j in used for x, y in zip(used[j], again[j], strict=True))
     if not exact or any(not entry.free_symbols.isdisjoint(own) for column in P for entry in column):
         raise CompilerError("the emitted step uses a factor of its noise in another way than L @ noise")
     return P
