@@ -15,7 +15,7 @@ from recipe_compiler.formula import tree
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
 
 MOST_PLACES = 400
-"""Places of a Decimal before or after its point."""
+"""Places of a number before or after its point: a text of the language has no more digits."""
 
 REAL = tree.Name("real")
 PYTHON = Place("python")
@@ -29,14 +29,15 @@ _SAYS = {Kind.POSITIVE: (Kind.NONNEGATIVE, Kind.NONZERO, Kind.REAL)}
 def exact(number: object) -> Fraction | None:
     """Return an exact ratio; a float is the decimal it is printed as (0.1 is 1/10). None for what is no number.
 
-    Raises SpecError for nan, the infinities, and a Decimal of more than 400 places.
+    Raises SpecError for nan, the infinities, and a number of more than 400 places.
     """
     if isinstance(number, bool):
         return None
-    if isinstance(number, Integral):
-        return Fraction(int(number))
-    if isinstance(number, Rational):
-        return Fraction(int(number.numerator), int(number.denominator))
+    if isinstance(number, Integral | Rational):
+        ratio = Fraction(int(number.numerator), int(number.denominator))
+        if max(abs(ratio.numerator), ratio.denominator) >= 10**MOST_PLACES:  # Python itself prints no longer ones
+            raise refusal(f"found a number beyond 10**{MOST_PLACES} or of such a denominator", "rescale")
+        return ratio
     if isinstance(number, float | Decimal):
         if not isfinite(number):
             raise refusal(f"found {number}, which is not a number", "formulas are finite everywhere on their domain")

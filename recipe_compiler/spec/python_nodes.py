@@ -7,6 +7,7 @@ is that of the text.
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any, cast
 
@@ -215,7 +216,7 @@ class Statement:
         """Return a number or a formula as text; a stand-in and a fault where it is neither."""
         try:
             if exact(obj) is not None:
-                return self._text(repr(obj) if type(obj) is float else str(obj))
+                return self._text(_number_text(obj))
             return self._written(tree_of(obj, entry, self.where))
         except DocumentError as error:
             faults = [replace(f, entry=entry) if f.entry == "formula" else f for f in error.faults]
@@ -244,7 +245,15 @@ def _leaves(obj: object) -> Iterator[object]:
 
 def rows_of(obj: Any) -> Any:
     """Return the entries of an array, or of a matrix of SymPy's, as lists; None for anything else."""
-    return obj.tolist() if hasattr(obj, "tolist") and hasattr(obj, "shape") else None
+    rows = obj.tolist() if hasattr(obj, "tolist") and hasattr(obj, "shape") else None
+    return None if type(rows) is type(obj) else rows  # a number of NumPy's that Python has none for is no list either
+
+
+def _number_text(number: object) -> str:
+    """Return a number as text, by its value: a class of a user's own may print itself as another one."""
+    if isinstance(number, float):
+        return repr(float(number))
+    return str(int(number)) if isinstance(number, Integral) else str(number)
 
 
 def _names(leaf: object) -> tuple[Declared, ...] | None:

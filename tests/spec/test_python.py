@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sympy
 
@@ -104,12 +106,41 @@ def test_faults_are_gathered_at_the_line_of_the_statement() -> None:
         ({"H": object()}, "H", "object"),
         ({"potential": "V"}, "potential", "no function `V`"),
         ({"parameters": [matrix("d", 2, 2)]}, "parameters.d", "already a size"),
+        ({"H": 10**5000}, "H", "a number beyond 10**400"),
+        ({"H": Fraction(1, 10**5000)}, "H", "or of such a denominator"),
+        ({"H": sympy.Integer(10**5000)}, "H", "a number beyond 10**400"),
+        ({"H": np.longdouble("0.1")}, "H", "numpy.longdouble"),
+        ({"parameters": [matrix("A", 10**5000, 2)]}, "shape", "a number beyond 10**400"),
     ],
 )
 def test_a_fault_names_its_entry(changes: dict[str, object], entry: str, part: str) -> None:
     with pytest.raises((ModelError, SpecError)) as caught:
         sghmc(**changes)
     assert any(part in fault.problem for fault in caught.value.faults if fault.entry.startswith(entry))
+
+
+class Printed(float):
+    """A number that prints itself as another one."""
+
+    def __str__(self) -> str:
+        return "-7"
+
+    __repr__ = __str__
+
+
+class Counted(int):
+    """A number that prints itself as another one."""
+
+    def __str__(self) -> str:
+        return "-7"
+
+    __repr__ = __str__
+
+
+def test_a_number_is_what_it_is_and_not_what_it_prints() -> None:
+    x = scalar("x")
+    made = [state_dynamics(name="k", state=[x], H=x**2, D=D, Q=0).D for D in (Printed(2.5), 2.5, Counted(3), 3)]
+    assert (made[0], made[2]) == (made[1], made[3])
 
 
 def test_a_python_file_is_loaded_by_name(tmp_path: Path) -> None:
