@@ -11,6 +11,7 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Target
+from recipe_compiler.spec.transform import with_one_bound
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.tensor.matrixform import matrix_form
@@ -41,18 +42,20 @@ def found_laws(target: Target) -> tuple[FoundLaw, ...]:
         Gaussian    U = b.T P b/2 - h.T b + c, P positive definite, P and h free of b:    b ~ N(inv(P) h, inv(P))
         Gamma       b dU/db = rate b - (shape - 1), entry by entry, b > 0, rate and shape positive and free of b
 
-    What is not shown for every size is left out; none is returned where U is code or a recursion, or has a kink in the
-    block. Worked: U = N log(s)/2 + s2/(2 s) in a variance s has s dU/ds = N/2 - s2/(2 s), which is not of that form; in
-    the precision tau = 1/s, tau dU/dtau = -N/2 + s2 tau/2, so tau ~ Gamma(N/2 + 1, s2/2).
+    What is not shown for every size is left out, and so is a block that lies in a set, or has one bound: its law is
+    cut off there. None is returned where U is code or a recursion, or has a kink in the block. Worked: U = N log(s)/2 +
+    s2/(2 s) in a variance s has s dU/ds = N/2 - s2/(2 s), which is not of that form; in the precision tau = 1/s, tau
+    dU/dtau = -N/2 + s2 tau/2, so tau ~ Gamma(N/2 + 1, s2/2).
     """
+    bounded = with_one_bound(target)
     target = target.declared or target
     if target.gradient is not None or target.recursion:
         return ()
     declared = of_all_data(target.declarations)
     U = potential_of(target, stated=True)
-    restricted = {name for compare in declared.assume for name in dependence(compare).blocks}
-    free = [block for block in declared.blocks if block.name not in restricted and len(block.shape.sizes) < 2]
-    found = (_found(U, block, declared) for block in free)
+    restricted = {name for compare in declared.assume for name in dependence(compare).blocks} | {*bounded}
+    free = [block for block in declared.blocks if block.name not in restricted and block.constraint is None]
+    found = (_found(U, block, declared) for block in free if len(block.shape.sizes) < 2)
     return tuple(law for law in found if law is not None)
 
 

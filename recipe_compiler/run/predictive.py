@@ -25,8 +25,9 @@ from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extents
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, RunSettings, StatedDensity, Target
+from recipe_compiler.spec.model import Build, RunSettings, StatedDensity, Target, Transform
 from recipe_compiler.spec.recursion import OPEN
+from recipe_compiler.spec.transform import with_one_bound
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -143,23 +144,23 @@ def _of_blocks(target: Target) -> Sequence[StatedDensity]:
     own = [one for one in target.stated.densities if one.entry == "log_prior"]
     if target.log_prior is None or "log_prior" in dict(target.stated.others) or not all(o.is_term for o in own):
         raise RunError("log_prior is no sum of named densities alone")
-    blocks = {block.name: block for block in declared.blocks}
+    blocks, bounded = {block.name: block for block in declared.blocks}, with_one_bound(target)
     left = [one for one in own if one.of in blocks]
     names = [one.of for one in left]
     if len(left) != len(own) or sorted(names) != sorted(blocks):
         raise RunError("log_prior does not state one density of each block")
     for one in left:
         row = DENSITIES[one.name]
-        if not row.proper or not _stays_in(row, blocks[one.of]):
+        if not row.proper or not _stays_in(row, blocks[one.of], one_bound=one.of in bounded):
             raise RunError(f"{one.name} of {one.of} is cut off by its domain, or has no finite integral")
     return _in_order(left)
 
 
-def _stays_in(row: Density, block: Block) -> bool:
+def _stays_in(row: Density, block: Block, *, one_bound: bool) -> bool:
     """Whether draws of a law may lie where a block does: in a set as a whole by the set's own law alone."""
     if block.constraint is not None or block.domain.name is DomainName.SIMPLEX:
         return row.of_set is not None and row.of_set is block.constraint
-    return block.domain.name is DomainName.REAL or bool(row.support)
+    return (block.domain.name is DomainName.REAL and not one_bound) or bool(row.support)
 
 
 def add_predictive(tree: "DataTree", build: Build, data: Data, settings: RunSettings, sizes: Mapping[str, int]) -> str:
@@ -285,12 +286,13 @@ class _Drawer:
         axes = {name: tuple(extents(block.shape, self.sizes)[: len(block.shape.sizes)])
                 for name, block in declared.items()}  # fmt: skip
         found = {name: np.empty((1, PRIOR_DRAWS, *axes[name])) for name in declared}
+        bounded = with_one_bound(self.build.target)
         for draw in range(PRIOR_DRAWS):
             so_far: dict[str, Array] = {}
             for one in blocks:
                 at = self._point(so_far)
                 value = _of_block(one, rng, axes[one.of], at).reshape(axes[one.of])
-                _demand_inside(declared[one.of], value, at)
+                _demand_inside(declared[one.of], value, at, bounded.get(one.of))
                 found[one.of][0, draw] = so_far[one.of] = value
         return found
 
@@ -332,9 +334,12 @@ def _drawn(one: StatedDensity, rng: np.random.Generator, size: object, given: Se
         raise RunError(f"{one.name} of {one.of} cannot be drawn: {error}") from error
 
 
-def _demand_inside(block: Block, value: Array, at: Point) -> None:
+def _demand_inside(block: Block, value: Array, at: Point, one_sided: Transform | None) -> None:
     low, high = -np.inf, np.inf
-    if block.domain.name in (DomainName.POSITIVE, DomainName.NONNEGATIVE):
+    if one_sided is not None and one_sided.bound is not None:
+        bound = float(evaluate(one_sided.bound, at))
+        low, high = (bound, high) if one_sided.via == "lower" else (low, bound)
+    elif block.domain.name in (DomainName.POSITIVE, DomainName.NONNEGATIVE):
         low = 0.0
     elif block.domain.name is DomainName.INTERVAL:
         low, high = (float(evaluate(bound, at)) for bound in block.domain.bounds)

@@ -145,10 +145,15 @@ def _filled(number: Formula, shape: Shape) -> Formula:
     return number if shape == SCALAR else build.multiply(number, Filled(1, shape), shape)
 
 
+def with_one_bound(target: Target) -> dict[str, Transform]:
+    """Return the blocks that have one bound, by their names: their domain, as they are declared, does not tell it."""
+    return {one.block.name: one for one in target.transforms if one.bound is not None}
+
+
 def standard(target: Target) -> Target:
     """Return a target as declared, what has one bound as its distance to it: a positive block, the same measure."""
     own = target.declared or target
-    moved = {one.block.name: one for one in target.transforms if one.bound is not None}
+    moved = with_one_bound(target)
     if not moved:
         return own
     taken = _names(own)

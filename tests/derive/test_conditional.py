@@ -96,6 +96,10 @@ def test_laws_are_found(tmp_path: Path, name: str) -> None:
         "state: {x: {shape: d, domain: positive}}\npotential: sum(x)**2 - sum(log(x))",
         "state: {x: {}}\nassume: [x > 1]\npotential: x**2",
         'state: {x: {domain: "interval(0, 1)"}}\npotential: x**2',
+        "state: {x: {constraint: lower(1)}}\npotential: x**2",
+        "state: {x: {shape: 2, constraint: upper(1)}}\npotential: norm2(x)",
+        "state: {x: {shape: 2, constraint: ordered}}\npotential: norm2(x)",
+        "state: {x: {shape: 2, constraint: unit_vector}}\npotential: norm2(x) - x[0]",
     ],
 )
 def test_what_is_not_shown_is_not_found(tmp_path: Path, document: str) -> None:

@@ -150,12 +150,20 @@ def of_two_fields(folder: Path, law: str) -> Path:
 
 
 @pytest.mark.slow
-def test_a_prior_that_cannot_be_drawn_is_left_out_with_the_reason(tmp_path: Path) -> None:
-    other = TARGET.replace("exponential(sigma, 3)", "normal(sigma, 0, 1)")
-    tree = drawn(made(tmp_path, other, draws=10, warmup=2))
+@pytest.mark.parametrize(
+    ("stated", "other", "reason"),
+    [
+        ("exponential(sigma, 3)", "normal(sigma, 0, 1)", "normal of sigma is cut off by its domain"),
+        ("domain: positive, transform: log", "constraint: lower(0.1)", "the prior of sigma is cut off by its domain"),
+    ],
+)
+def test_a_prior_that_cannot_be_drawn_is_left_out_with_the_reason(
+    tmp_path: Path, stated: str, other: str, reason: str
+) -> None:
+    tree = drawn(made(tmp_path, TARGET.replace(stated, other), draws=10, warmup=2))
     assert "posterior_predictive" in tree.children
     assert {"prior", "prior_predictive"}.isdisjoint(tree.children)
-    assert "prior is left out: normal of sigma is cut off by its domain" in tree.attrs["left_out"]
+    assert f"prior is left out: {reason}" in tree.attrs["left_out"]
 
 
 OF_ONE_BLOCK = """name: t
@@ -177,6 +185,8 @@ log_likelihood: normal(y, sum(W), 1)
         ("shape: 3, constraint: simplex", "beta(W, 2, 2)"),
         ("shape: 3, constraint: unit_vector", "uniform(W, -1, 1)"),
         ("shape: 3, domain: simplex", "beta(W, 2, 2)"),
+        ("shape: 2, constraint: lower(1)", "normal(W, 0, 1)"),
+        ("shape: 2, constraint: upper(1)", "student_t(W, 3, 0, 1)"),
     ],
 )
 def test_a_law_of_entries_is_not_drawn_of_a_block_in_a_set(tmp_path: Path, block: str, prior: str) -> None:
