@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recipe_compiler.formula.constraints import Constraint
+from recipe_compiler.formula.shapes import Kind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,6 +90,21 @@ class Density:
     def sized_by(self) -> str:
         """The argument whose rows are the size `d`."""
         return self.increasing or self.arguments[0]
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """What every draw is, almost surely, by the support."""
+        x = self.arguments[0]
+        nonnegative = f"{x} > 0" in self.support or f"{x} >= 0" in self.support
+        whole = self.discrete or self.index
+        positive = f"{x} > 0" in self.support or (nonnegative and not whole)
+        held = {
+            Kind.POSITIVE: positive,
+            Kind.NONNEGATIVE: nonnegative or self.index,
+            Kind.NONZERO: not whole,
+            Kind.INTEGER: whole,
+        }
+        return (Kind.REAL, *(kind for kind, holds in held.items() if holds))
 
     @property
     def call(self) -> str:

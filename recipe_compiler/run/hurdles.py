@@ -43,7 +43,7 @@ def probability_above(target: Target, one: StatedDensity) -> Formula | None:
     above, other = (yes, no) if holds else (no, yes)
     split = Kind.POSITIVE in kinds_of_guard(condition, field, holds=holds)
     split = split and is_zero_by_guard(condition, field, holds=not holds)
-    if not split or len(one.guards) != 1 or row.discrete or not row.of_entry or not row.support:
+    if not split or len(one.guards) != 1 or not row.of_entry or Kind.POSITIVE not in row.kinds:
         return None
     left = add((above, negate(log_density(row, one.arguments, declared))), SCALAR)
     log_p = substitute(left, {one.of: ONE})

@@ -99,6 +99,8 @@ def _fields(target: Target) -> tuple[list[StatedDensity], Formula | None]:
         found = f"a part of a formula of {part}"
     elif above is None and (also := next((name for name in named if name in _beside(target, own, fields)), "")):
         found = f"one of {also} and a summand beside it that {also} stands in"
+    elif above is None and (cut := _cut_off(target, fields)):
+        found = cut
     else:
         return fields, above
     expected = "a summand of log_likelihood that is a named density of a field: `normal(y, x @ theta, sigma)`"
@@ -110,6 +112,27 @@ def _beside(target: Target, own: Sequence[StatedDensity], fields: Sequence[State
     others = [formula for entry, formula in target.stated.others if entry == "log_likelihood"]
     others += [argument for one in own if one not in fields for argument in one.arguments]
     return {name for formula in others for name in dependence(formula).data}
+
+
+def _cut_off(target: Target, fields: Sequence[StatedDensity]) -> str:
+    """Return what shows that a named density is not all of the law of its field, but that law on a part of its support.
+
+    Of a law that is cut off, normal(y, m, 1) - log_ndtr(m) over y > 0, a summand free of y is what it is divided by,
+    and the kinds that are declared of y do not hold of what the density alone would give.
+    """
+    declared = (target.declared or target).declarations
+    others = (formula for entry, formula in target.stated.others if entry == "log_likelihood")
+    if state := sorted({name for formula in others for name in dependence(formula).blocks}):
+        beside = f"a summand beside it that depends on {', '.join(state)}, as of a law that is cut off"
+        return f"one of {fields[0].of} and {beside}"
+    for one in fields:
+        field = declared.find(one.of)
+        lost = (
+            [kind for kind in field.known if kind not in DENSITIES[one.name].kinds] if isinstance(field, Datum) else []
+        )
+        if lost:
+            return f"{one.name} of {one.of}, which need not be {lost[0]} as {one.of} is declared"
+    return ""
 
 
 def _probability_above(target: Target, one: StatedDensity) -> Formula | None:
@@ -245,9 +268,16 @@ class _Drawer:
                 if of.above is not None:
                     log_p = evaluate_rows(of.above, at, given).reshape(-1)
                     drawn = np.where(np.log(streams[chain].random(drawn.shape)) < log_p, drawn, 0.0)
+                self._demand_allowed(one, drawn)
                 made[one.of][chain, draw] = drawn
                 given[one.of] = self._row(one.of, drawn)
         return made
+
+    def _demand_allowed(self, one: StatedDensity, drawn: Array) -> None:
+        """Raise RunError where a draw is none of the values that its field is allowed."""
+        field = self.declared.find(one.of)
+        if isinstance(field, Datum) and field.values and not np.isin(drawn, field.values).all():
+            raise RunError(f"{one.name} of {one.of} draws others than the values that `in` allows: its law is cut off")
 
     def _point(self, blocks: Mapping[str, Array]) -> Point:
         shapes = {block.name: extents(block.shape, self.sizes) for block in self.declared.blocks}

@@ -119,11 +119,55 @@ def test_data_that_cannot_be_drawn_are_refused_with_the_reason(tmp_path: Path, o
         ("normal(y, x @ beta + y/2, sigma)", "found one of y that names it"),
         ("normal(y, w, sigma) + normal(w, y, sigma)", "found densities of y, w that name each other"),
         ("normal(y, x @ beta, sigma) + normal(y, 0, 1)", "found two of y"),
+        (
+            "normal(y, x @ beta, sigma) - log_ndtr(x @ beta/sigma)",
+            "found one of y and a summand beside it that depends",
+        ),
+        ("poisson_log(y, x @ beta) - log1p(-exp(-exp(x @ beta)))", "found one of y and a summand .* depends on beta,"),
     ],
 )
 def test_densities_that_are_not_the_law_of_the_data_are_refused(tmp_path: Path, law: str, said: str) -> None:
     with pytest.raises(RunError, match=f"^log_likelihood.*: {said}"):
         predictive_of(load_target(of_two_fields(tmp_path, law)))
+
+
+@pytest.mark.parametrize(
+    ("law", "kinds", "said"),
+    [
+        ("normal(y, x @ beta, sigma)", "positive", "normal of y, which need not be positive"),
+        ("normal(y, x @ beta, sigma)", "nonnegative", "normal of y, which need not be nonnegative"),
+        ("normal(y, x @ beta, sigma)", "nonzero", ""),
+        ("lognormal(y, x @ beta, sigma)", "positive", ""),
+        ("exponential(y, sigma)", "positive", ""),
+        ("poisson_log(y, x @ beta)", "[integer, nonnegative]", ""),
+        ("poisson_log(y, x @ beta)", "[integer, positive]", "poisson_log of y, which need not be positive"),
+        ("uniform(y, -sigma, sigma)", "nonnegative", "uniform of y, which need not be nonnegative"),
+    ],
+)
+def test_data_are_drawn_by_a_law_of_the_kinds_that_they_are_declared(
+    tmp_path: Path, law: str, kinds: str, said: str
+) -> None:
+    text = TARGET.replace("normal(y, x @ beta, sigma)", law).replace("y: {shape: N}", f"y: {{shape: N, is: {kinds}}}")
+    (tmp_path / "t.yaml").write_text(text)
+    target = load_target(tmp_path / "t.yaml")
+    if not said:
+        assert [one.of for one in predictive_of(target).fields] == ["y"]
+        return
+    with pytest.raises(RunError, match=f"^log_likelihood.*: found {said} as y is declared"):
+        predictive_of(target)
+
+
+@pytest.mark.slow
+def test_values_that_are_not_allowed_are_not_drawn(tmp_path: Path) -> None:
+    text = TARGET.replace("normal(y, x @ beta, sigma)", "poisson_log(y, x @ beta)").replace(
+        "y: {shape: N}", "y: {shape: N, in: [0, 1]}"
+    )
+    build = made(tmp_path, text).build.document
+    states = {"beta": (("chain", "draw", "k"), np.ones((1, 20, 2))), "sigma": (("chain", "draw"), np.ones((1, 20)))}
+    tree = xarray.DataTree.from_dict({"posterior": xarray.Dataset(states, coords={"chain": [0]})})
+    data = data_of({"x": X, "y": (Y > 0).astype(float)}, build.target)
+    with pytest.raises(RunError, match="poisson_log of y draws others than the values that `in` allows"):
+        add_predictive(tree, build, data, build.run, {"N": 30, "k": 2})
 
 
 @pytest.mark.slow
