@@ -302,7 +302,7 @@ def _of_draws(program: Program, cycle: Cycle) -> Iterator[str]:
         yield "draws take as many words of the chain's own stream as they need, one draw after the other"
     if any(draw.by_precision for draw in cycle.draws):
         yield "N(inv(P) u, inv(P)) is L^-T (L^-1 u + n), n ~ N(0, I), with L L^T = P: no matrix is inverted"
-    if cycle.trajectory is not None and (program.carried or cycle.accepted is not None):
+    if cycle.trajectory is not None and (program.carried or cycle.accepted):
         known = " and ".join((*(("grad U",) if program.carried else ()), *(("U",) if cycle.accepted else ())))
         yield f"{known} at the state that is drawn: evaluated where the word begins, and not kept from step to step"
 

@@ -284,9 +284,9 @@ def _sum(first: str, second: str) -> str:
 def _given(build: Build, declared: Parameter, shipped: Parameter | None, name: str, by: Spelling) -> Keyword:
     """Return a parameter as a keyword: with the value of the build, or its declared default, where there is one."""
     own = shipped or Parameter(name, declared.shape, declared.kinds)
-    use = build.scheme.use
-    if use is not None and use.mask == declared.name:
-        return Keyword(own, "None", tuple(mask_lines(name, use.rows)), held=True)
+    parts = build.scheme.use.parts if build.scheme.use else ()
+    for part in (part for part in parts if part.mask == declared.name):
+        return Keyword(own, "None", tuple(mask_lines(name, part.rows)), held=True)
     value = dict(build.values).get(declared.name)
     if value is not None:
         return _stated(own, value)

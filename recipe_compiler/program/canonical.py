@@ -260,7 +260,7 @@ def _transforms_have_a_domain(program: Program) -> Iterator[str]:
 
 
 def _moves_follow(program: Program) -> Iterator[str]:
-    """16. Moves begin at the newest values; one is a trajectory, of all that is carried; H is there to accept it by."""
+    """16. Moves begin at the newest values; trajectories move all that is carried; H is there to accept them by."""
     if program.cycle is None:
         return
     newest: dict[str, str] = {}
@@ -290,9 +290,11 @@ def _moves_follow(program: Program) -> Iterator[str]:
     scheduled = bool(program.cycle.schedules)
     if scheduled != bool(program.cycle.counter):
         yield f"cycles are {'not ' if scheduled else ''}counted, and moves are {'' if scheduled else 'not '}left out"
-    trajectories = [move for move in program.cycle.moves if isinstance(move, Trajectory)]
-    if len(trajectories) != 1 and (trajectories or not program.cycle.begins_anew):
-        yield f"{len(trajectories)} of the moves are trajectories, expected one, or moves that begin anew alone"
+    trajectories = program.cycle.trajectories
+    if not trajectories and not program.cycle.begins_anew:
+        yield "none of the moves is a trajectory, expected one, or moves that begin anew alone"
+    if len(trajectories) > 1:
+        yield from _several_fit(trajectories, program)
     accepts = any(move.metropolis for move in trajectories) or bool(program.cycle.involutions)
     for says, found in (("U", program.cycle.potential), ("H - U", program.cycle.rest)):
         if accepts != (found is not None):
@@ -314,8 +316,7 @@ def _draws_fit(program: Program) -> Iterator[str]:
             yield f"a draw from {move.law}{f' by {move.via}' if move.via else ''}, which no step computes"
         if (move.datum is None) != (move.count is None) or (move.datum is not None and program.variant != "minibatch"):
             yield f"{move.new} takes of a datum what is not summed over a minibatch"
-    trajectory = program.cycle.trajectory
-    if trajectory is not None:
+    for trajectory in program.cycle.trajectories:
         kept = {value.name for value in trajectory.values if value.end} - {block.name for block in program.blocks}
         if trajectory.anew != program.cycle.begins_anew:
             yield f"a trajectory starts {'anew' if trajectory.anew else 'as it is carried on'} beside draws"
@@ -377,6 +378,24 @@ def _trajectory_fits(move: Trajectory, program: Program) -> Iterator[str]:
         yield f"a trajectory kicks {move.kick.block.name}, which the gradient depends on"
     if not 1 <= move.least <= move.most:
         yield f"a trajectory has {move.least} to {move.most} steps"
+    if move.scale <= 0 or (move.scale != 1 and (program.noises or program.propagators)):
+        yield f"a trajectory has steps of {move.scale} eps"
+    shapes = {parameter.name: parameter.shape for parameter in program.parameters}
+    for name, other in move.given:
+        if name not in shapes or shapes[name] != shapes.get(other):
+            yield f"a trajectory is given {other} in the place of {name}"
+
+
+def _several_fit(trajectories: tuple[Trajectory, ...], program: Program) -> Iterator[str]:
+    """Yield what keeps several trajectories from being of one word: noise that each would add is the same."""
+    if not all(move.metropolis for move in trajectories):
+        yield "one of several trajectories is taken as it comes"
+    if program.noises:
+        yield "trajectories take the same noise"
+    if any(move.is_solved for move in trajectories):
+        yield "one of several trajectories is solved for"
+    if len({(move.anew, move.kick) for move in trajectories}) > 1:
+        yield "trajectories differ in how they begin"
 
 
 _RULES: tuple[Callable[[Program], Iterator[str]], ...] = (

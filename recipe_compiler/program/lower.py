@@ -193,9 +193,10 @@ def started(program: Program) -> Definitions:
     values |= {value.at for value in trajectory.values if value.name in values} if trajectory else set()
     single = frozenset(values) if gradient and not gradient.block.shape.sizes else frozenset[str]()
     fields = {datum.name: datum.shape.sizes[0] for datum in program.data if datum.is_index}
+    varied = program.cycle.varied if program.cycle else frozenset[str]()
     triangles, definite = (frozenset(_of_sets(program, sets)) for sets in (FACTORS, DEFINITE))
     return Definitions(
-        constants | {EPS}, symmetric, frozenset(taken | values), singletons=single, triangles=triangles,
+        (constants | {EPS}) - varied, symmetric, frozenset(taken | values), singletons=single, triangles=triangles,
         definite=definite, calculus=calculus(Declarations((), program.parameters)), fields=fields,
     )  # fmt: skip
 
@@ -238,9 +239,13 @@ def _bodies(definitions: Iterable[Definition]) -> tuple[Statement, ...]:
 def _waits(program: Program) -> bool:
     """Whether shifts wait for each other: a block has several, and each multiplication on the way delays the next.
 
-    Those of a word that is repeated with its kicks joined do, though each block has one.
+    Those of a word that is repeated with its kicks joined do, though each block has one. Not where moves have step
+    sizes of their own: `prepare` knows one.
     """
-    joined = program.cycle is not None and program.cycle.trajectory is not None and program.cycle.trajectory.kick
+    cycle = program.cycle
+    if cycle is not None and EPS in cycle.varied:
+        return False
+    joined = cycle is not None and cycle.trajectory is not None and cycle.trajectory.kick
     return len(program.shifts) > len(program.blocks) or bool(joined)
 
 

@@ -56,11 +56,11 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Atom, Component, Tensor
 
 ACCEPTANCE = "acceptance"
-"""The probability with which the end of a trajectory is taken, as a step leaves it."""
+"""The mean probability with which the ends of trajectories are taken; their sum where not all are in each cycle."""
 UNSOLVED, IRREVERSIBLE = "unsolved", "irreversible"
 """Whether a trajectory of steps that are solved for ended in no number, or does not lead back to where it began."""
 TRIED = "tried"
-"""Whether a move was there to be accepted, of a cycle that does not have one each time."""
+"""How many were there to be accepted, of a cycle that does not have all each time."""
 INVOLUTION_ACCEPTANCE = "involution_acceptance"
 """The mean probability with which the involutions of a cycle are taken; their sum where not all are in each."""
 INVOLUTIONS_TRIED = "involutions_tried"
@@ -287,12 +287,14 @@ def lower_cycle(
     lowered: list[Lowered] = []
     flags, defined = each(naming, defined, tuple(f"due_{every}" for every in cycle.schedules))
     due = dict(zip(cycle.schedules, flags, strict=True))
-    told, taken = told_of(cycle), list[Scalar]()
+    told, taken, walked = told_of(cycle), list[Scalar](), list[Scalar]()
     for place, move in enumerate(cycle.moves):
         if isinstance(move, Trajectory):
             shapes |= {value.name: value.shape for value in move.values if value.end}
-            own, defined = _trajectory(defined, move, program, called)
-            lowered.append(_walked_when_due(defined, move, own, due, told_of_trajectory(cycle)))
+            probability, defined = _probability(defined, cycle)
+            own, defined = _trajectory(defined, move, program, called, probability)
+            lowered.append(_walked_when_due(defined, move, own, due, probability, told_of_trajectory(cycle)))
+            walked += [probability] if move.metropolis else []
         elif isinstance(move, CodeMove):
             lowered.append(_when_due(defined, move, _by_code(defined, move, program), due))
         elif isinstance(move, Involution):
@@ -307,7 +309,8 @@ def lower_cycle(
         *_counted(cycle, due),
         *_tried(cycle),
         *(statement for own in lowered for statement in own.body),
-        *_mean(taken, cycle),
+        *(_mean(ACCEPTANCE, walked, left_out=TRIED in told) if len(walked) > 1 else ()),
+        *_mean(INVOLUTION_ACCEPTANCE, taken, left_out=INVOLUTIONS_TRIED in told),
         *_few(cycle),
     )
     normals = tuple(array for own in lowered for array in own.normals)
@@ -371,19 +374,29 @@ def _left_out(cycle: Cycle) -> bool:
 
 
 def _tried(cycle: Cycle) -> Iterator[Statement]:
-    """Yield what begins to count involutions by those that are done in each cycle; nothing where all are."""
-    if _left_out(cycle):
-        always = sum(move.every == 1 for move in cycle.involutions)
-        yield Assign(Ref(INVOLUTIONS_TRIED, (0,)), Constant(Fraction(always)))
+    """Yield what begins to count what is accepted or refused by what is done in each cycle; nothing where all is."""
+    several = cycle.accepted if len(cycle.accepted) > 1 else ()
+    for name, moves in ((TRIED, several), (INVOLUTIONS_TRIED, cycle.involutions)):
+        if any(move.every > 1 for move in moves):
+            always = sum(move.every == 1 for move in moves)
+            yield Assign(Ref(name, (0,)), Constant(Fraction(always)))
+
+
+def _probability(defined: Definitions, cycle: Cycle) -> tuple[Ref, Definitions]:
+    """Return what holds the probability that a trajectory is taken with: of one that is accepted, what is told."""
+    if len(cycle.accepted) < 2:
+        return Ref(ACCEPTANCE, (0,)), defined
+    name, defined = defined.naming("taken")
+    return Ref(name), defined
 
 
 def told_of_trajectory(cycle: Cycle) -> tuple[str, ...]:
-    """Return what is told of the trajectory that is accepted or refused; nothing where there is none."""
-    move = cycle.accepted
-    if move is None:
+    """Return what is told of the trajectories that are accepted or refused; nothing where there is none."""
+    moves = cycle.accepted
+    if not moves:
         return ()
-    guards = (UNSOLVED, IRREVERSIBLE) if move.is_solved else ()
-    return (ACCEPTANCE, *guards, *((TRIED,) if move.every > 1 else ()))
+    guards = (UNSOLVED, IRREVERSIBLE) if any(move.is_solved for move in moves) else ()
+    return (ACCEPTANCE, *guards, *((TRIED,) if any(move.every > 1 for move in moves) else ()))
 
 
 def _few(cycle: Cycle) -> Iterator[Statement]:
@@ -394,14 +407,19 @@ def _few(cycle: Cycle) -> Iterator[Statement]:
 
 
 def _walked_when_due(
-    defined: Definitions, move: Trajectory, own: Lowered, due: Mapping[int, str], told: tuple[str, ...]
-) -> Lowered:
+    defined: Definitions, move: Trajectory, own: Lowered, due: Mapping[int, str], probability: Ref,
+    told: tuple[str, ...],
+) -> Lowered:  # fmt: skip
     """Return a trajectory that leaves all that it moves as it is, and tells zeros, where it is not done."""
     if move.every == 1:
         return own
     left = _copies(defined, [(value.end, value.start, value.shape) for value in move.values if value.end])
-    zeros = tuple(Assign(Ref(name, (0,)), Constant(Fraction(0))) for name in told)
-    ones = (Assign(Ref(TRIED, (0,)), Constant(Fraction(1))),) if TRIED in told else ()
+    zero, one = Constant(Fraction(0)), Constant(Fraction(1))
+    if probability != Ref(ACCEPTANCE, (0,)):  # one of several, which are counted
+        counted = (*own.body, Increment(Ref(TRIED, (0,)), one))
+        return replace(own, body=(When(due[move.every], counted, (*left, Assign(probability, zero))),))
+    zeros = tuple(Assign(Ref(name, (0,)), zero) for name in told)
+    ones = (Assign(Ref(TRIED, (0,)), one),) if TRIED in told else ()
     return replace(own, body=(When(due[move.every], (*own.body, *ones), (*left, *zeros)),))
 
 
@@ -451,14 +469,14 @@ def _taken(defined: Definitions, image: Image) -> tuple[Statement, ...]:
     return nested(loops, (Choose(Ref(image.new, at), ACCEPT, Ref(image.at, at), Ref(image.old, at)),))
 
 
-def _mean(taken: list[Scalar], cycle: Cycle) -> Iterator[Statement]:
-    """Yield what tells how probable it was that the involutions of a cycle are taken; nothing where there are none.
+def _mean(name: str, taken: list[Scalar], *, left_out: bool) -> Iterator[Statement]:
+    """Yield what tells how probable it was that moves of a cycle are taken; nothing where there are none.
 
     It is a mean where all are done in each cycle, else a sum, beside which their number is told.
     """
     if taken:
-        share = (Constant(Fraction(1, len(taken))),) if len(taken) > 1 and not _left_out(cycle) else ()
-        yield Assign(Ref(INVOLUTION_ACCEPTANCE, (0,)), plus(tuple(Times((*share, own)) for own in taken)))
+        share = (Constant(Fraction(1, len(taken))),) if len(taken) > 1 and not left_out else ()
+        yield Assign(Ref(name, (0,)), plus(tuple(Times((*share, own)) for own in taken)))
 
 
 def _drawn(move: Draw, own: LoweredDraw, program: Program) -> Lowered:
@@ -480,9 +498,10 @@ def _array(name: str, shape: Shape) -> Array:
 
 
 def _trajectory(
-    defined: Definitions, move: Trajectory, program: Program, called: Called
+    defined: Definitions, move: Trajectory, program: Program, called: Called, probability: Ref
 ) -> tuple[Lowered, Definitions]:
     """Return the statements that repeat the step from the newest values on, and what is left of where it leads."""
+    scaled, given, defined = _scaled(defined, move)
     moved = tuple(value for value in move.values if value.name in program.passed_on)
     at = {value.name: value.at for value in moved}
     made = {value.name: program.passed_on[value.name] for value in moved}
@@ -493,47 +512,60 @@ def _trajectory(
         (drawn, first, last), defined = each(naming, defined, ("noise_accept", "rest_start", "rest_at"))
         begun = (invoke(called.rest, {value.name: value.start for value in moved}, (first,)),)
         returned, defined = _returned(defined, move, program, called)
-        ended = _accepted(defined, move, program, called, (drawn, first, last), returned)
+        ended = _accepted(defined, move, program, called, (drawn, first, last), probability, returned)
         normals += (Array(drawn, (2,)),)
-    there, defined = _kicked(defined, move, at, program, "a kick before the first step", taken_back=False)
-    back, defined = _kicked(defined, move, at, program, "and taken back after the last", taken_back=True)
+    there, defined = _kicked(defined, move, at | given, program, "a kick before the first step", taken_back=False)
+    back, defined = _kicked(defined, move, at | given, program, "and taken back after the last", taken_back=True)
     body = (
         *length.body,
+        *scaled,
         *_evaluated_anew(move, program, called),
         *begun,
         *_copies(defined, [(value.at, value.start, value.shape) for value in moved]),
         *there,
         Repeat(
             move.least if move.least == move.most else LENGTH,
-            (*_stepped(called, at), *_copies(defined, [(v.at, made[v.name], v.shape) for v in moved])),
+            (*_stepped(called, at | given), *_copies(defined, [(v.at, made[v.name], v.shape) for v in moved])),
         ),
         *back,
         *ended,
     )
-    room = {value.end for value in move.values} - {*program.left.values()}
+    room = {value.end for value in move.values if value.end} - {*program.left.values()}
     names = [(name, v.shape) for v in moved for name in (v.at, made[v.name], v.back, *({v.end} & room)) if name]
     names += [(value.start, value.shape) for value in move.values if not value.end]
+    names += [(value.end, value.shape) for value in move.values if value not in moved and value.end in room]
     work = (*(_array(name, shape) for name, shape in names), *(array for own in called.every for array in own.work))
     work += (Array(HEAT, (1,)),) if program.heats else ()
     return Lowered(body, normals, work), defined
 
 
+def _scaled(defined: Definitions, move: Trajectory) -> tuple[tuple[Statement, ...], Mapping[str, str], Definitions]:
+    """Return what sets the step size of a move where it has its own, and what the step is given in whose place."""
+    if move.scale == 1:
+        return (), dict(move.given), defined
+    name, defined = defined.naming("eps_scaled")
+    return (Assign(Ref(name), Times((Constant(move.scale), Ref(EPS)))),), {**dict(move.given), EPS: name}, defined
+
+
 def _kicked(
     defined: Definitions, move: Trajectory, at: Mapping[str, str], program: Program, says: str, *, taken_back: bool
 ) -> tuple[tuple[Statement, ...], Definitions]:
-    """Return the statements of b' = b + eps rate, or b - eps rate, at values on the way; nothing without a kick."""
+    """Return the statements of b' = b + eps rate, or b - eps rate; nothing without a kick.
+
+    `at` says where values on the way are, and what is given in the place of parameters and eps.
+    """
     if move.kick is None or program.gradient is None:
         return (), defined
-    gradient, block = program.gradient.name, move.kick.block
+    block = move.kick.block
 
     def rule(atom: Atom) -> Atom:
-        return replace(atom, name=at[gradient]) if isinstance(atom, Component) and atom.name == gradient else atom
+        return replace(atom, name=at.get(atom.name, atom.name)) if isinstance(atom, Component) else atom
 
     begin, loops = len(defined.changing), defined.loops(block.shape.sizes)
     own = Ref(at[block.name], tuple(variable for _, variable in loops) or (0,))
     rate, defined = scalar(defined, replace_atoms(move.kick.rate, rule), tuple(i for i, _ in loops), dict(loops))
     computed = defined.changing[begin:]
-    change = Times((*((MINUS,) if taken_back else ()), Ref(EPS), rate))
+    change = Times((*((MINUS,) if taken_back else ()), Ref(at.get(EPS, EPS)), rate))
     written = text(move.kick.rate)
     return (
         Comment(f"{says}: {block.name} {'-' if taken_back else '+'} eps*({written})"),
@@ -589,6 +621,7 @@ def _accepted(
     program: Program,
     called: Called,
     names: tuple[str, str, str],
+    probability: Ref,
     returned: tuple[Statement, ...],
 ) -> tuple[Statement, ...]:
     """Return the statements that take the end of a trajectory with probability min(1, exp(H - H')), or its start."""
@@ -606,7 +639,7 @@ def _accepted(
         Comment(f"accept with probability min(1, exp(H - H'{' + heat' if program.heats else ''})), else turn round"),
         Assign(Ref(LOG_RATIO), Plus(differences)),
         *returned,
-        Accept(ACCEPT, Ref(ACCEPTANCE, (0,)), LOG_RATIO, (Ref(drawn, (0,)), Ref(drawn, (1,)))),
+        Accept(ACCEPT, probability, LOG_RATIO, (Ref(drawn, (0,)), Ref(drawn, (1,)))),
         *(s for v in move.values if v != U and v.end for s in _chosen(defined, v, turned=v.name in move.flip)),
         *((Choose(Ref(U.end, (0,)), ACCEPT, Ref(U.at), Ref(U.start, (0,))),) if U.end else ()),
     )

@@ -424,6 +424,10 @@ class Trajectory:
     """As of `Refresh`; what it moves stays as it is elsewhere."""
     kick: Kick | None = None
     """e, where the statements are V of a word W = e^-1 o V o e, so that n steps of W are e^-1 o V^n o e."""
+    scale: Fraction = Fraction(1)
+    """The statements are done with scale*eps in the place of eps."""
+    given: tuple[tuple[str, str], ...] = ()
+    """Parameters that they name to those that are given in their place."""
 
     @property
     def is_solved(self) -> bool:
@@ -544,9 +548,20 @@ class Cycle:
     """The value of it that a cycle leaves, one more."""
 
     @property
+    def trajectories(self) -> tuple[Trajectory, ...]:
+        """The moves that make the statements of the Program, in order: alike in all that concerns these."""
+        return tuple(move for move in self.moves if isinstance(move, Trajectory))
+
+    @property
     def trajectory(self) -> Trajectory | None:
-        """The move that makes the statements of the Program."""
-        return next((move for move in self.moves if isinstance(move, Trajectory)), None)
+        """The first of them."""
+        return next(iter(self.trajectories), None)
+
+    @property
+    def varied(self) -> frozenset[str]:
+        """What is not the same in the statements of all trajectories: `eps`, and parameters."""
+        scaled = {EPS} if any(move.scale != 1 for move in self.trajectories) else set[str]()
+        return frozenset(scaled | {name for move in self.trajectories for pair in move.given for name in pair})
 
     @property
     def left(self) -> Mapping[str, str]:
@@ -568,7 +583,7 @@ class Cycle:
     def names(self) -> frozenset[str]:
         """All names that the moves introduce."""
         drawn = (move.new for move in self.moves if isinstance(move, Refresh | Draw))
-        along = (name for own in self.moves if isinstance(own, Trajectory) for name in own.names)
+        along = (name for own in self.trajectories for name in own.names)
         images = (name for own in self.involutions for image in own.images for name in (image.at, image.new))
         own = (drawn.block.name for move in self.involutions for drawn in move.draws)
         told = (draw.told for draw in self.draws)
@@ -579,8 +594,7 @@ class Cycle:
     @property
     def schedules(self) -> tuple[int, ...]:
         """The numbers n of moves that are done in every n-th cycle only, in their order."""
-        words = (move for move in self.moves if isinstance(move, Trajectory))
-        moves = (*self.refreshes, *self.draws, *self.involutions, *self.codes, *words)
+        moves = (*self.refreshes, *self.draws, *self.involutions, *self.codes, *self.trajectories)
         return tuple(dict.fromkeys(move.every for move in moves if move.every > 1))
 
     @property
@@ -604,10 +618,9 @@ class Cycle:
         return bool(self.draws or self.involutions or self.codes)
 
     @property
-    def accepted(self) -> Trajectory | None:
-        """The trajectory where it is accepted or refused."""
-        trajectory = self.trajectory
-        return trajectory if trajectory is not None and trajectory.metropolis else None
+    def accepted(self) -> tuple[Trajectory, ...]:
+        """The trajectories that are accepted or refused."""
+        return tuple(move for move in self.trajectories if move.metropolis)
 
     @property
     def draws(self) -> tuple[Draw, ...]:

@@ -167,7 +167,8 @@ def _cycle(cycle: Cycle, names: Names) -> Cycle:
                                  shape=_shape(v.shape, names)) for v in values)  # fmt: skip
                 kick = one.kick and Kick(_block(one.kick.block, names), rule(one.kick.rate))
                 flipped = tuple(_name(name, names) for name in flip)
-                return replace(one, values=tuple(moved), flip=flipped, kick=kick)
+                given = tuple((_name(name, names), _name(other, names)) for name, other in one.given)
+                return replace(one, values=tuple(moved), flip=flipped, kick=kick, given=given)
 
     potential = None if cycle.potential is None else _potential(cycle.potential, names)
     rest = None if cycle.rest is None else rule(cycle.rest)

@@ -4,8 +4,8 @@ The step, U and H - U are boxes here, each read by itself. That a trajectory is 
 every value that the cycle leaves is chosen by; the ratio that sets it is the one of the two energies.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import lcm
 from typing import Any
@@ -32,6 +32,7 @@ from recipe_compiler.program.lower_cycle import (
 )
 from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.program import (
+    EPS,
     Auxiliary,
     CodeMove,
     Cycle,
@@ -106,6 +107,8 @@ class _Boxes:
     """What the cycle is given."""
     steps: list[tuple[Mapping[str, Entries], Mapping[str, Entries]]] = field(default_factory=list)
     """The state that each step was given, and what it made of it, by what the state is called."""
+    varied: list[Mapping[str, Value]] = field(default_factory=list)
+    """What each step was given of what is not the same in all trajectories: eps, parameters."""
     gradients: list[Mapping[str, Entries]] = field(default_factory=list)
     """Where the gradient was evaluated outside the steps."""
     draws: list[tuple[str, Mapping[str, Entries], list[Value]]] = field(default_factory=list)
@@ -136,7 +139,9 @@ class _Boxes:
     def step(self, arguments: list[Value]) -> Value:
         """Take a step: its arrays are written, or its scalars returned."""
         program, own = self.module.program, self.module.kernel.step
-        named = self._named(own, arguments)
+        apart = program.cycle.varied if program.cycle else frozenset[str]()
+        named = self._named(own, arguments, apart)
+        self.varied.append({name: named[name] for name in apart if name in named})
         state = self._state(named, program.passed_on)
         lengths = {name: len(entries) for name, entries in state.items()}
         if program.gradient is not None:
@@ -220,8 +225,13 @@ class _Boxes:
         self.lengths.append(arguments)
         return arguments[0] + 1
 
-    def _named(self, procedure: Procedure | None, arguments: list[Value]) -> dict[str, Value]:
-        """Return the arguments of a procedure by the names that it has for them; constants must be the chain's own."""
+    def _named(
+        self, procedure: Procedure | None, arguments: list[Value], varied: frozenset[str] = frozenset()
+    ) -> dict[str, Value]:
+        """Return the arguments of a procedure by the names that it has for them; constants must be the chain's own.
+
+        But for those that are `varied`, which are compared with what each trajectory says of them.
+        """
         if procedure is None:
             raise CompilerError("the emitted cycle calls what its kernel does not have")
         arrays = (*(() if procedure.returns else procedure.outputs), *procedure.inputs, *procedure.work)
@@ -229,7 +239,7 @@ class _Boxes:
             raise CompilerError(f"the emitted cycle gives {procedure.name} {len(arguments)} arguments")
         named = {array.name: value for array, value in zip(arrays, arguments, strict=True)}
         for array in procedure.inputs:
-            constant = array.name in self._constants
+            constant = array.name in self._constants - varied
             if constant and not np.array_equal(np.asarray(named[array.name]), np.asarray(self.given[array.name])):
                 raise CompilerError(f"the emitted cycle gives {procedure.name} another {array.name} than its own")
         return named
@@ -360,6 +370,21 @@ def _turned(move: Trajectory, values: Mapping[str, Entries]) -> dict[str, Entrie
     }
 
 
+def _begins(move: Move) -> Iterator[tuple[str, str, str]]:
+    """Yield what a move begins with: of which block, or U or its gradient, by which value, and what it makes of it."""
+    match move:
+        case Refresh(block, old, new) | Draw(block, old, new):
+            yield block.name, old, new
+        case Trajectory():
+            yield from ((value.name, value.start, value.end) for value in move.values if value.end)
+        case Involution():
+            yield from ((name, value, "") for name, value in move.start)
+            yield from ((image.block.name, image.old, image.new) for image in move.images)
+        case CodeMove():
+            yield from ((one.block.name, one.old, "") for one in move.read)
+            yield from ((one.block.name, one.old, one.new) for one in move.changed)
+
+
 @dataclass(slots=True)
 class _Moves:
     """The moves of a cycle against what was read of it, one after the other."""
@@ -383,8 +408,8 @@ class _Moves:
     """Those that involutions are taken with."""
     few: list[sp.Symbol] = field(default_factory=list[sp.Symbol])
     """What draws by slices tell, of those that are due."""
-    of_trajectory: sp.Symbol | None = None
-    """That of taking the end of a trajectory."""
+    of_trajectories: list[sp.Symbol] = field(default_factory=list[sp.Symbol])
+    """Those that ends of trajectories are taken with."""
 
     def __post_init__(self) -> None:
         self.drawn = [*self.boxes.draws]
@@ -395,7 +420,11 @@ class _Moves:
 
     def check(self, cycle: Cycle) -> None:
         """Check every move, that nothing more was done, and what is left."""
+        newest = dict[str, str]()
         for move in cycle.moves:
+            for name, old, new in _begins(move):
+                self._demand(old == newest.get(name, name), f"begins a move with {old}, which is not the newest {name}")
+                newest |= {name: new} if new else {}
             match move:
                 case Refresh() | Draw() if self._is_left_out(move):
                     self._same(self.entries(move.old), self.entries(move.new), f"{move.block.name}, which is not due")
@@ -423,30 +452,29 @@ class _Moves:
                     self._involution(move)
                 case CodeMove():
                     self._code(move)
-        trajectory = cycle.trajectory
-        done = [move for move in cycle.moves if isinstance(move, Trajectory) and not self._is_left_out(move)]
-        calls, accepts = len(done), sum(move.metropolis for move in done)
+        done = [move for move in cycle.trajectories if not self._is_left_out(move)]
         every = (("U", self.boxes.potentials), ("H - U", self.boxes.rests), ("ratio", self.boxes.ratios))
         counts = all(len(made) == self.compared.get(what, 0) for what, made in every)
         self._demand(counts, "evaluates H elsewhere than at both ends")
-        anew = int(bool(done) and done[0].anew)
-        self._demand(calls == 1 or cycle.begins_anew or trajectory not in done, "does not have one trajectory")
-        carried = int(anew and self.module.program.carried)
+        carried = sum(move.anew for move in done) if self.module.program.carried else 0
         self._demand(len(self.boxes.gradients) == carried, "evaluates the gradient elsewhere than where it starts")
-        self._demand(not self.boxes.steps or calls == 1, "takes steps of a word that it does not have")
+        walked = self.compared.get("step", 0)
+        self._demand(len(self.boxes.steps) == walked, "takes steps of a word elsewhere than in its trajectories")
+        self._demand(len(self.boxes.lengths) == self.compared.get("length", 0), "draws a length that nothing has")
         self._demand(not self.drawn, "draws more than its moves")
         coded = self.compared.get("code", 0)
         whole = len(self.boxes.codes) == coded and self.boxes.streams == coded
         self._demand(whole, "calls code, or makes streams for it, more often than its moves do")
         if cycle.counter:
             self._same([_COUNT + 1], self.entries(cycle.counted), "the number of cycles")
-        self._told(cycle, accepts=bool(accepts))
+        self._told(cycle)
 
-    def _told(self, cycle: Cycle, *, accepts: bool) -> None:
-        """Check what is told of the move that is accepted or refused, zeros where it is not due, and of draws."""
-        told = told_of_trajectory(cycle)
-        if accepts and self.of_trajectory is not None:
-            self._same([self.of_trajectory], self.entries(ACCEPTANCE), "the acceptance")
+    def _told(self, cycle: Cycle) -> None:
+        """Check what is told of moves that are accepted or refused, zeros where none is due, and of draws."""
+        told, taken = told_of_trajectory(cycle), self.of_trajectories
+        if taken:
+            share = 1 if TRIED in told else sp.Rational(1, len(taken))
+            self._same([share * sp.Add(*taken)], self.entries(ACCEPTANCE), "the acceptance")
         if INVOLUTIONS_TRIED in told_of(cycle):
             told_both = [*self.entries(INVOLUTION_ACCEPTANCE), *self.entries(INVOLUTIONS_TRIED)]
             stated = [sp.Add(*self.probabilities), sp.Integer(len(self.probabilities))]
@@ -456,10 +484,10 @@ class _Moves:
             self._same([mean], self.entries(INVOLUTION_ACCEPTANCE), "the acceptance of involutions")
         if TOO_FEW in told_of(cycle):
             self._same([sp.Add(*self.few)], self.entries(TOO_FEW), "how many draws had too few places")
-        for name in told if not accepts else ():
+        for name in told if not taken else ():
             self._same([sp.Integer(0)], self.entries(name), f"{name} of no move")
-        if TRIED in told and accepts:
-            self._same([sp.Integer(1)], self.entries(TRIED), "that a move was tried")
+        if TRIED in told and taken:
+            self._same([sp.Integer(len(taken))], self.entries(TRIED), "how many moves were tried")
 
     def entries(self, name: str) -> Entries:
         """Return the entries of a value."""
@@ -604,15 +632,23 @@ class _Moves:
 
     def _trajectory(self, move: Trajectory, cycle: Cycle) -> None:
         """Check where it starts, that every step begins where the one before ended, and what is left of its end."""
-        steps, count = self.boxes.steps, move.least
+        count = move.least
         if move.least < move.most:
-            ((least, most, a, b),) = self.boxes.lengths or ((None,) * 4,)
+            k = self.compared["length"] = self.compared.get("length", 0) + 1
+            least, most, a, b = self.boxes.lengths[k - 1] if len(self.boxes.lengths) >= k else (None,) * 4
             self._demand((least, most) == (move.least, move.most), "draws another length")
             self._two_normals(a, b)
             count += 1
         moved = [value for value in move.values if value.name in self.module.program.passed_on]
         both = 2 if any(value.back for value in moved) else 1
-        self._demand(len(steps) == both * count, f"takes {len(steps)} steps in a trajectory of {count}")
+        begin = self.compared.get("step", 0)
+        steps = self.boxes.steps[begin : begin + both * count]
+        self.compared["step"] = begin + both * count
+        last = move == cycle.trajectories[-1]
+        read = len(self.boxes.steps) - begin if last else len(steps)
+        self._demand(read == both * count, f"takes {read} steps in a trajectory of {count}")
+        for given in self.boxes.varied[begin : begin + both * count]:
+            self._of_its_own(move, given)
         start = {value.name: self.entries(value.start) for value in moved}
         if move.anew:
             self._anew(move, start)
@@ -626,15 +662,26 @@ class _Moves:
         back = self._walked(_turned(move, now), steps[count:]) if both == 2 else None
         self._accepted(move, cycle.potential.name, start, now, back)
 
+    def _of_its_own(self, move: Trajectory, given: Mapping[str, Value]) -> None:
+        """Check that a step is given the step size of its trajectory, and its parameters."""
+        for name, value in given.items():
+            if name == EPS:
+                equal(value, move.scale * self.here.eps, "the step size of a trajectory", self.here)
+                continue
+            own = self.boxes.given[dict(move.given).get(name, name)]
+            same = np.array_equal(np.asarray(value), np.asarray(own))
+            self._demand(same, f"gives a step of a trajectory another {name} than its own")
+
     def _anew(self, move: Trajectory, start: Mapping[str, Entries]) -> None:
         """Check that the gradient is evaluated at the state where a trajectory starts, and that it starts with it."""
         gradient = self.module.program.gradient
         if gradient is None or not self.module.program.carried:
             return
-        self._demand(len(self.boxes.gradients) == 1, "does not evaluate the gradient anew once")
-        theta = gradient.block.name
-        self._same(start[theta], self.boxes.gradients[0][theta], f"the {theta} that the gradient is evaluated anew at")
-        stated = [sp.Symbol(f"gradient[{k}] of call 1") for k in range(len(start[gradient.name]))]
+        call = self.compared["gradient"] = self.compared.get("gradient", 0) + 1
+        self._demand(len(self.boxes.gradients) >= call, "does not evaluate the gradient anew once")
+        theta, at = gradient.block.name, self.boxes.gradients[call - 1]
+        self._same(start[theta], at[theta], f"the {theta} that the gradient is evaluated anew at")
+        stated = [sp.Symbol(f"gradient[{k}] of call {call}") for k in range(len(start[gradient.name]))]
         self._same(stated, start[gradient.name], f"the {gradient.name} where a trajectory starts")
 
     def _walked(
@@ -654,14 +701,16 @@ class _Moves:
         if move.kick is None or gradient is None:
             return dict(at)
 
+        instead = dict(move.given)
+
         def rule(atom: Atom) -> Atom:
             if isinstance(atom, Component) and atom.name == gradient.name:
                 return Coordinate(gradient.name, atom.at)
-            return atom
+            return replace(atom, name=instead.get(atom.name, atom.name)) if isinstance(atom, Component) else atom
 
         block = move.kick.block
         change = values(replace_atoms(move.kick.rate, rule), self.here, block, dict(at))
-        moved = [b + sign * self.here.eps * rate for b, rate in zip(at[block.name], change, strict=True)]
+        moved = [b + sign * move.scale * self.here.eps * rate for b, rate in zip(at[block.name], change, strict=True)]
         return {**at, block.name: moved}
 
     def _word_normals(self) -> frozenset[str]:
@@ -678,10 +727,12 @@ class _Moves:
         first, last = self._evaluated("H - U", self.boxes.rests, (start, end))
         self._same(begun, [before] if anew else [], "U where a trajectory starts")
         stated = before - after + first - last
-        stated += sp.Add(*(_heat(k + 1) for k in range(len(self.boxes.steps)))) if self.module.program.heats else 0
+        walked = range(self.compared["step"]) if self.module.program.heats else ()  # no word with noise has two
+        stated += sp.Add(*(_heat(k + 1) for k in walked))
         if back is not None:
             stated = self._leads_back(stated, start, end, _turned(move, back))
-        flag, self.of_trajectory = self._compared(stated, "a trajectory")
+        flag, probability = self._compared(stated, "a trajectory")
+        self.of_trajectories.append(probability)
         for value in (own for own in move.values if own.end):
             sign = -1 if value.name in move.flip else 1
             taken = [after] if value.name == U else end[value.name]

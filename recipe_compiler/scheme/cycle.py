@@ -10,7 +10,7 @@ What each move does to the state; that it keeps exp(-H) is proved elsewhere (`ve
     code          what the user's function makes of the blocks that it is given
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -26,6 +26,7 @@ from recipe_compiler.program.program import (
     CodeMove,
     Cycle,
     Handed,
+    Kick,
     Move,
     Noise,
     Potential,
@@ -37,7 +38,7 @@ from recipe_compiler.scheme.draw import draw
 from recipe_compiler.scheme.involution import reflected
 from recipe_compiler.scheme.joined_kicks import join_kicks
 from recipe_compiler.scheme.shifts_and_noise import fresh
-from recipe_compiler.spec.model import Beside, Build, Cir, Code, Metropolis, Steps
+from recipe_compiler.spec.model import Beside, Build, Cir, Code, Metropolis, Scheme, Steps
 from recipe_compiler.spec.model import CodeMove as StatedCodeMove
 from recipe_compiler.spec.model import Draw as StatedDraw
 from recipe_compiler.spec.model import Involution as StatedInvolution
@@ -64,9 +65,11 @@ def with_cycle(
             accepted by H meets a boundary, or H contains U other than as a summand.
     """
     newest = {block.name: block.name for block in program.blocks}
+    carried = dict[str, str]()  # U and its gradient
     moves: list[Move] = []
     anew = any(isinstance(move, Beside) for move in build.scheme.cycle)
     accepted = any(isinstance(move, Metropolis) for move in build.scheme.cycle)
+    program, kick = _repeated(program, build.scheme)
     known = visible(derivation.dynamics.declarations, build.target.declarations.parameters)
     functions = _functions(build, declared)
     for move in build.scheme.cycle:
@@ -95,11 +98,11 @@ def with_cycle(
                 moves.append(coded)
             case Metropolis() | Steps():
                 U = potential if accepted else None
-                made = _trajectory(move, _along(program, U, newest, declared, anew=anew), anew=anew)
-                if made.metropolis and made.most > 1:  # repeated as it is, a word without acceptance is audited so
-                    program, kick = join_kicks(program)
-                    made = replace(made, kick=kick)
-                newest |= {value.name: value.end for value in made.values if value.name in newest}
+                values = _along(program, U, {**newest, **carried}, declared, _turn(moves), anew=anew)
+                made = replace(_trajectory(move, values, anew=anew), kick=kick, given=_given(build.scheme, move))
+                ends = {value.name: value.end for value in made.values if value.end}
+                newest |= {name: end for name, end in ends.items() if name in newest}
+                carried |= {name: end for name, end in ends.items() if name not in newest}
                 moves.append(made)
     counter = fresh("cycles", declared) if any(every_of(move) > 1 for move in build.scheme.cycle) else ""
     cycle = Cycle(tuple(moves), counter=counter, counted=fresh(f"{counter}_next", declared) if counter else "")
@@ -112,6 +115,29 @@ def with_cycle(
     return _checked(program, replace(cycle, potential=potential, rest=rest_of(derivation)))
 
 
+def _turn(moves: Sequence[Move]) -> str:
+    """Return how names end that the next trajectory introduces: `theta_at_v2` of a second one."""
+    before = sum(isinstance(move, Trajectory) for move in moves)
+    return f"_v{before + 1}" if before else ""
+
+
+def _repeated(program: Program, scheme: Scheme) -> tuple[Program, Kick | None]:
+    """Return a word with kicks that meet joined, where it is repeated and accepted, and the kick that begins it.
+
+    Repeated as it is, a word without acceptance is audited so.
+    """
+    often = any(isinstance(move, Metropolis) and move.steps[1] > 1 for move in scheme.cycle)
+    return join_kicks(program) if often else (program, None)
+
+
+def _given(scheme: Scheme, move: Metropolis | Steps) -> tuple[tuple[str, str], ...]:
+    """Return the parameter of P in the statements, and that of what a move moves; nothing where all move the same."""
+    own = scheme.moved(move)
+    if scheme.use is None or own is None or len(scheme.use.parts) == 1:
+        return ()
+    return ((scheme.use.parts[0].mask, own.mask),)
+
+
 def _is_reflected(program: Program, block: Block) -> bool:
     """Whether each shift of a block is put back into its domain by the one after it."""
     images = [shift.image for shift in program.shifts if shift.block == block]
@@ -120,14 +146,20 @@ def _is_reflected(program: Program, block: Block) -> bool:
 
 def _trajectory(move: Metropolis | Steps, values: tuple[Along, ...], *, anew: bool) -> Trajectory:
     match move:
-        case Metropolis((least, most), flip, every):
-            return Trajectory(least, most, values, metropolis=True, flip=flip, anew=anew, every=every)
+        case Metropolis((least, most), flip, every, scale):
+            return Trajectory(least, most, values, metropolis=True, flip=flip, anew=anew, every=every, scale=scale)
         case Steps(count, every):
             return Trajectory(count, count, values, metropolis=False, anew=anew, every=every)
 
 
 def _along(
-    program: Program, potential: Potential | None, newest: Mapping[str, str], declared: frozenset[str], *, anew: bool
+    program: Program,
+    potential: Potential | None,
+    newest: Mapping[str, str],
+    declared: frozenset[str],
+    turn: str,
+    *,
+    anew: bool,
 ) -> tuple[Along, ...]:
     """Return what a trajectory moves: the blocks, then the gradient and U where they are carried, or evaluated anew."""
     gradient = program.gradient
@@ -137,10 +169,11 @@ def _along(
 
     def named(name: str, shape: Shape, *, back: bool) -> Along:
         endings = ("at", "next", *(("back",) if back else ()))
-        return Along(name, shape, newest.get(name, name), *(fresh(f"{name}_{ending}", declared) for ending in endings))
+        own = (fresh(f"{name}_{ending}{turn}", declared) for ending in endings)
+        return Along(name, shape, newest.get(name, name), *own)
 
     def evaluated(one: Along) -> Along:
-        started = replace(one, start=fresh(f"{one.name}_start", declared), end="")
+        started = replace(one, start=fresh(f"{one.name}_start{turn}", declared), end="")
         return started if anew else one
 
     count = len(program.blocks)
@@ -159,8 +192,15 @@ def _checked(program: Program, cycle: Cycle) -> Program:
             "acceptance of steps that are solved for, without a flip that turns them round",
             "state it, as `flip: {r: -r}`: whether they lead back is tried at every move",
         )
-    if program.noises and cycle.trajectory.most > 1:
-        raise unsupported("a word with noise that is repeated within a cycle", "take `steps: 1`")
+    several = len(cycle.trajectories) > 1
+    if program.noises and (several or cycle.trajectory.most > 1):
+        hint = "take one move with it" if several else "take `steps: 1`"
+        raise unsupported("a word with noise that is repeated within a cycle", hint)
+    if several and any(shift.implicit for shift in program.shifts):
+        raise unsupported("several moves with a word whose steps are solved for", "take one of them, or exact flows")
+    if (program.propagators or program.noises) and any(move.scale != 1 for move in cycle.trajectories):
+        hint = "leave `scale` out, or take letters without noise that are shifts"
+        raise unsupported("a move with a step size of its own of a word with noise or linear flows", hint)
     if program.noises and cycle.trajectory.metropolis and any(shift.implicit for shift in program.shifts):
         hint = "take exact flows, or leave the letters with noise out and refresh instead"
         raise unsupported("acceptance of a word with noise whose steps are solved for", hint)

@@ -190,7 +190,8 @@ def _beside(move: Metropolis | Steps | Involution, scheme: Scheme, target: Targe
     """Yield what is wrong with a move that reads U of all blocks beside a discrete one, and what to do."""
     discrete = {one.name for one in discrete_blocks(target.declarations)}
     others = [one.name for one in (target.declared or target).declarations.blocks if one.name not in discrete]
-    holds = scheme.use is not None and not {*scheme.use.moved} & discrete
+    moved = None if isinstance(move, Involution) else scheme.moved(move)
+    holds = moved is not None and not {*moved.blocks} & discrete
     if isinstance(move, Involution):
         problem = f"found an involution beside `{block.name}`, which is discrete, expected draws: {NO_FLOW}"
         yield problem, "U is of all blocks together, so one that moves others reads it too: draw each by its law"

@@ -152,6 +152,13 @@ def _steps(value: Raw) -> tuple[int, int]:
     return int(least), int(most)
 
 
+def _scale(value: Raw) -> Fraction:
+    number = exact(value) if isinstance(value, str) else None
+    if number is None or not 0 < number <= MOST_SCALE or number < 1 / MOST_SCALE:
+        refuse(value, f"a number between 1/{MOST_SCALE} and {MOST_SCALE}: 1/4", "steps are of the length scale*eps")
+    return number
+
+
 def _pairs(value: Raw) -> tuple[Pair, ...] | None:
     if value == "all":
         return None
@@ -178,6 +185,8 @@ MOST_MOVES = 100
 """The moves that a cycle may have."""
 MOST_STEPS = 1000
 """How often a move may do its word."""
+MOST_SCALE = 1000
+"""What the step size may be multiplied by for one move, or divided by, at most."""
 _UNIFORM = re.compile(r"\s*uniform\(\s*(?P<least>\d{1,9})\s*,\s*(?P<most>\d{1,9})\s*\)\s*", re.ASCII)
 A_CYCLE = "[{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}}]"
 """What is shown where something else was written."""
@@ -558,6 +567,8 @@ StepsField = Annotated[
 """How often a word is done, at least and at most."""
 StepsNumber = Annotated[int, *_between(1, MOST_STEPS)]
 MovesNumber = Annotated[int, *_between(1, MOST_MOVES)]
+ScaleNumber = Annotated[Fraction, BeforeValidator(_scale), WithJsonSchema({"type": ["number", "string"]})]
+"""What the step size is multiplied by: 1/4, 0.25."""
 Pairs = Annotated[tuple[Pair, ...] | None, BeforeValidator(_pairs), WithJsonSchema(_PAIRS_SCHEMA)]
 """Places of a block matrix; None: all."""
 Summands = Annotated[tuple[str, ...] | None, BeforeValidator(_summands), WithJsonSchema({"type": ["string", "array"]})]

@@ -126,6 +126,10 @@ class Metropolis:
     """The blocks whose sign is turned where the move is refused: (b, ...) -> (-b, ...)."""
     every: int = 1
     """As of `Refresh`."""
+    scale: Fraction = Fraction(1)
+    """Its steps are of the length scale*eps."""
+    part: int = 0
+    """Which of the parts of the target that words move, `Scheme.use` says them, its word moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +139,8 @@ class Steps:
     count: int = 1
     every: int = 1
     """As of `Refresh`."""
+    part: int = 0
+    """As of `Metropolis`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,11 +241,25 @@ class CodeMove:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """Which blocks of the target a word moves, the others held."""
+
+    blocks: tuple[str, ...]
+    """As the target declares them."""
+    mask: str = ""
+    """The parameter of P; empty where all blocks of the target are moved, by every word."""
+    rows: tuple[bool, ...] = ()
+    """Its value: of each coordinate of the potential's block, whether it is moved."""
+
+
+@dataclass(frozen=True, slots=True)
 class Use:
     """Whose D and Q the word of a cycle follows, and which blocks of the target it moves, the others held.
 
     With P = diag(moved) in the place of the potential's block, 1 in those of others, the build's dynamics have P D P
-    and P Q P of those used, and their own H: P D P is positive semidefinite and P Q P skew where D and Q are.
+    and P Q P of those used, and their own H: P D P is positive semidefinite and P Q P skew where D and Q are. Where
+    moves differ in what they move the dynamics have the P of the first, and the word is done with that of each move:
+    whatever is shown of the word is so of every P.
     """
 
     own: Dynamics
@@ -248,12 +268,13 @@ class Use:
     """Those used, as theirs states them; None where the word follows the build's own."""
     blocks: tuple[tuple[str, str], ...]
     """A block of those used to what is called so here."""
-    moved: tuple[str, ...]
-    """The blocks of the target that are moved, as it declares them."""
-    mask: str = ""
-    """The parameter of P; empty where all blocks of the target are moved."""
-    rows: tuple[bool, ...] = ()
-    """Its value: of each coordinate of the potential's block, whether it is moved."""
+    parts: tuple[Moved, ...]
+    """What words move, each once; the first is that of the first word."""
+
+    @property
+    def masks(self) -> tuple[str, ...]:
+        """The parameters of P of all words; none where each moves all blocks of the target."""
+        return tuple(part.mask for part in self.parts if part.mask)
 
 
 ByLaw = Draw | Cir
@@ -270,7 +291,7 @@ class Scheme:
     name: str
     """`euler`, `sequential_euler`, that of a document, `split` or `cycle`."""
     split: Word = ()
-    """Empty for Euler's; of a cycle the word that its Metropolis move, or its move of steps, repeats, if it has one."""
+    """Empty for Euler's; of a cycle the word that its Metropolis moves, or its move of steps, repeat, if it has any."""
     pieces: tuple[tuple[str, tuple[Selection, ...]], ...] = ()
     """What each letter of the word selects; empty: what follows from the dynamics (`splitting/defaults.py`)."""
     flows: tuple[tuple[str, str], ...] = ()
@@ -280,8 +301,8 @@ class Scheme:
     keep: int = 0
     """After how many letters of the word draws are kept; 0: at its end."""
     cycle: tuple[Move, ...] = ()
-    """The moves of one step of the chain in order, one of them at most with the word, none where others draw blocks of
-    the target; empty: the word is the step."""
+    """The moves of one step of the chain in order; several of them have the word if all of these are accepted or
+    refused, none where others draw blocks of the target; empty: the word is the step."""
     use: Use | None = None
     """Of a cycle: what its word follows, and moves, where that is stated."""
     claims: WordClaims = WordClaims()
@@ -297,6 +318,15 @@ class Scheme:
     def is_used(self) -> bool:
         """Whether it is read from a document of its own, which is then a part of the build."""
         return self.source.document != "{}"
+
+    def moved(self, move: "Metropolis | Steps") -> Moved | None:
+        """Return what the word of a move moves; None where nothing is said of it, and it moves all."""
+        return None if self.use is None else self.use.parts[move.part]
+
+    @property
+    def words(self) -> "tuple[Metropolis | Steps, ...]":
+        """The moves of a cycle that repeat its word, in order."""
+        return tuple(move for move in self.cycle if isinstance(move, Metropolis | Steps))
 
     @property
     def takes_time(self) -> bool:

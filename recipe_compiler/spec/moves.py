@@ -74,23 +74,24 @@ def move_text(scheme: Scheme, move: Move) -> str:
         case CodeMove(code, changes, reads):
             read = f", reads: [{', '.join(reads)}]" if reads else ""
             return f"code: {code}, changes: [{', '.join(changes)}]{read}, keeps: exp(-H){every}"
-        case Metropolis(steps, flip):
+        case Metropolis(steps, flip, _, scale):
             turned = ", ".join(f"{block}: -{block}" for block in flip)
             flipped = f", flip: {{{turned}}}" if flip else ""
-            return f"{_of(scheme)}metropolis: {{{split}, steps: {_drawn(steps)}{flipped}}}{every}"
+            scaled = f", scale: {scale}" if scale != 1 else ""
+            return f"{_of(scheme, move)}metropolis: {{{split}, steps: {_drawn(steps)}{scaled}{flipped}}}{every}"
         case Steps(count):
-            return f"{_of(scheme)}{split}, steps: {count}{every}"
+            return f"{_of(scheme, move)}{split}, steps: {count}{every}"
 
 
-def _of(scheme: Scheme) -> str:
+def _of(scheme: Scheme, move: Metropolis | Steps) -> str:
     """Return what a word follows and moves, where that is stated: `use: sghmc, of: {theta: [beta], r: p}, `."""
-    use = scheme.use
-    if use is None:
+    use, moved = scheme.use, scheme.moved(move)
+    if use is None or moved is None:
         return ""
     (theta, _), *others = use.blocks
     named = "" if use.document is None else f"use: {use.document.name}, "
     called = "".join(f", {name}: {here}" for name, here in others if name != here)
-    return f"{named}of: {{{theta}: [{', '.join(use.moved)}]{called}}}, "
+    return f"{named}of: {{{theta}: [{', '.join(moved.blocks)}]{called}}}, "
 
 
 def slices_text(slices: Slices) -> str:

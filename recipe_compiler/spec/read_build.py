@@ -61,11 +61,11 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     read = _documents(Page(root, faults), around)
     if read is None:
         return None
-    page, document, dynamics, target, use = read
+    page, document, dynamics, target, use, parts = read
     parameters = _new_parameters(page, document, dynamics, target)
     check_unique_names(page, dynamics, target, parameters)
     check_target_fits(page, document, dynamics, target)
-    scheme = replace(read_build_scheme(page, document, dynamics, target, parameters, around), use=use)
+    scheme = replace(read_build_scheme(page, document, dynamics, target, parameters, around, parts), use=use)
     _check_sizes(page, document, dynamics, target, parameters)
     scope = Scope(unbound(dynamics, tuple(document.bind), parameters))
     wide = Scope(unbound(dynamics, tuple(document.bind), (*parameters, *target.declarations.parameters)))
@@ -75,7 +75,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     V = _gradient_noise(page, document, dynamics, scope) if noise is None else noise[0]
     control = control_parameters(document, dynamics, scope) if potential_blocks(dynamics) else ()
     init = _initial(page, document, dynamics, target, scope)
-    own = {} if use is None or not use.mask else {use.mask: mask_value(use)}
+    own = {} if use is None else {part.mask: mask_value(part) for part in use.parts if part.mask}
     values = _values(page, document, dynamics, target, parameters, around.folder, own)
     declared = (*dynamics.declarations.parameters, *target.declarations.parameters, *parameters)
     numbers = {name: value.numbers for name, value in values}
@@ -141,7 +141,9 @@ def _of_no_default(parameters: tuple[Parameter, ...], names: Set[str]) -> tuple[
     return tuple(replace(p, default=None) if p.name in names else p for p in parameters)
 
 
-def _documents(page: Page, around: Around) -> tuple[Page, BuildDocument, Dynamics, Target, Use | None] | None:
+def _documents(
+    page: Page, around: Around
+) -> tuple[Page, BuildDocument, Dynamics, Target, Use | None, Table[int, int]] | None:
     """Return a build's document, the dynamics it follows, its target, and what a move uses; None where one is faulty.
 
     Names that dynamics and target both have are the target's: those of the dynamics are others, on the page too.
@@ -152,14 +154,14 @@ def _documents(page: Page, around: Around) -> tuple[Page, BuildDocument, Dynamic
     target = part_of(page, ("target",), Target, around)
     if document is None or dynamics is None or target is None:
         return None
-    dynamics, use = with_use(page, document, dynamics, target, around)
+    dynamics, use, parts = with_use(page, document, dynamics, target, around)
     names = other_names(page.root, dynamics, target)
     if names:
         dynamics, page = renamed(dynamics, names), Page(with_keys(page.root, names, target), page.faults)
         document = validate(page.root, BuildDocument, page.faults)
     if document is None:
         return None
-    return page, with_sizes_of_columns(document, dynamics, target), dynamics, target, use
+    return page, with_sizes_of_columns(document, dynamics, target), dynamics, target, use, parts
 
 
 def _step_size(page: Page, document: BuildDocument, scheme: Scheme) -> Fraction | None:

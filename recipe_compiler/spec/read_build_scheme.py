@@ -1,5 +1,6 @@
 """The scheme of a build: one of Euler's, a word, or a cycle of moves."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from recipe_compiler.formula.declaration import Declarations, Parameter
@@ -17,14 +18,17 @@ from recipe_compiler.spec.schema_build import BuildDocument, MoveEntry, SchemeEn
 
 def read_build_scheme(
     page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, parameters: tuple[Parameter, ...],
-    around: Around,
+    around: Around, parts: Mapping[int, int],
 ) -> Scheme:  # fmt: skip
-    """Return the scheme that a build states; a fault is added for everything that does not fit together."""
+    """Return the scheme that a build states; a fault is added for everything that does not fit together.
+
+    `parts` says which of the parts that `use` lists the word of a move moves, by its place in a cycle.
+    """
     entry = document.scheme
     if entry.cycle is not None:
         free = unbound(dynamics, tuple(document.bind), parameters)
         known = visible(free, target.declarations.parameters)
-        scheme = _cycle(page, entry, entry.cycle, around, known, target)
+        scheme = _cycle(page, entry, entry.cycle, around, known, target, parts)
         check_cycle(page, scheme, dynamics, target, document.variant)
         return scheme
     if entry.name in EULER:
@@ -42,8 +46,9 @@ def read_build_scheme(
 
 
 def _cycle(
-    page: Page, entry: SchemeEntry, moves: list[MoveEntry], around: Around, known: Declarations, target: Target
-) -> Scheme:
+    page: Page, entry: SchemeEntry, moves: list[MoveEntry], around: Around, known: Declarations, target: Target,
+    parts: Mapping[int, int],
+) -> Scheme:  # fmt: skip
     """Return a cycle; a fault is added for each key that says of a word, or of Euler's, what its moves say."""
     in_a_move = "a word stands in a move, with its pieces and flows"
     whys = {
@@ -54,7 +59,7 @@ def _cycle(
     for key, why in whys.items():
         if getattr(entry, key) not in (None, [], {}):
             page.fault(("scheme", key), f"scheme.{key}", f"found `{key}` beside `cycle`, expected none: {why}")
-    return read_cycle(page, moves, around, known, target)
+    return read_cycle(page, moves, around, known, target, parts)
 
 
 def _euler(page: Page, entry: SchemeEntry, dynamics: Dynamics) -> Scheme:

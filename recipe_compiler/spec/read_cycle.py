@@ -1,6 +1,6 @@
 """The cycle of moves of a build: its moves in order with the one word they repeat, and what of it fits the build."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from recipe_compiler.formula.declaration import Block, Declarations
@@ -35,7 +35,7 @@ from recipe_compiler.spec.read_word import Path, read_word
 from recipe_compiler.spec.schema_build import MoveEntry
 from recipe_compiler.spec.schema_scheme import WordEntry
 from recipe_compiler.spec.validate import entry_name
-from recipe_compiler.spec.words import letters
+from recipe_compiler.spec.words import letters, word_text
 
 CYCLE = "cycle"
 """What a scheme is called that is one; its word has no name of its own."""
@@ -46,8 +46,14 @@ OF_CODE = frozenset({"changes", "reads", "keeps"})
 """Those that stand beside code alone."""
 
 
-def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: Declarations, target: Target) -> Scheme:
-    """Return a cycle with the word of its one move that has one, if any has; a fault is added for everything else."""
+def read_cycle(
+    page: Page, entries: Sequence[MoveEntry], around: Around, known: Declarations, target: Target,
+    parts: Mapping[int, int],
+) -> Scheme:  # fmt: skip
+    """Return a cycle with the word of its moves that have one, if any has; a fault is added for everything else.
+
+    `parts` says which part of the target the word of a move moves, by the place of that (`Scheme.use`).
+    """
     moves, words = list[Move](), list[tuple[Path, WordEntry]]()
     before = len(page.faults.found)
     for place, entry in enumerate(entries):
@@ -64,29 +70,46 @@ def read_cycle(page: Page, entries: Sequence[MoveEntry], around: Around, known: 
         elif entry.code is not None:
             moves += [read_code_move(page, path, entry, entry.code, around.folder)] * entry.repeat
         elif entry.metropolis is not None:
-            moves.append(Metropolis(entry.metropolis.steps, entry.metropolis.flip, entry.every))
-            words.append(((*path, "metropolis"), entry.metropolis))
-            _check_once(page, path, entry)
+            own, part = entry.metropolis, parts.get(place, 0)
+            moves += [Metropolis(own.steps, own.flip, entry.every, own.scale, part)] * entry.repeat
+            words.append(((*path, "metropolis"), own))
         else:
-            moves.append(Steps(entry.steps, entry.every))
+            moves += [Steps(entry.steps, entry.every, parts.get(place, 0))] * entry.repeat
             words.append((path, entry.model_copy(update={"use": None}) if "of" in entry.model_fields_set else entry))
-            _check_once(page, path, entry)
     _check_schedule(page, moves)
     if not words:
         if len(page.faults.found) == before and not any(isinstance(move, Beside) for move in moves):
             why = "refreshes alone leave the potential's block as it is"
             page.fault(_AT, entry_name(_AT), f"found no move with a word, and no draw, expected one: {why}", A_CYCLE)
         return Scheme(CYCLE, cycle=tuple(moves))
-    for path, _ in words[1:]:
-        problem = "found a second move with a word, expected one word in a cycle: more are not offered yet"
-        hint = "`steps` says how often a word is done, `of` which blocks it moves together"
-        page.fault(path, entry_name(path), problem, f"{hint}; others take `draw`, `cir`, an involution or `code`")
-    (path, entry), *_ = words
-    word = read_word(page, path, entry, around)
+    return replace(_word(page, words, around, moves), name=CYCLE, cycle=tuple(moves), keep=0)
+
+
+def _word(page: Page, words: Sequence[tuple[Path, WordEntry]], around: Around, moves: Sequence[Move]) -> Scheme:
+    """Return the word that moves repeat; a fault is added where they state several, or some take it as it comes."""
+    read = [(path, read_word(page, path, entry, around)) for path, entry in words]
+    (path, word), *others = read
     if word.keep:
         problem = f"found a word of which {word.name} keeps draws within, expected one without `keep`"
         page.fault(path, entry_name(path), problem, "of a cycle draws are kept at its end")
-    return replace(word, name=CYCLE, cycle=tuple(moves), keep=0)
+    for path, other in others:
+        if (
+            word.split
+            and other.split
+            and (other.split, other.pieces, other.flows) != (word.split, word.pieces, word.flows)
+        ):
+            found, first = (word_text(one.split) for one in (other, word))
+            found, first = (f"{found}, of other pieces or flows", first) if found == first else (found, first)
+            problem = f"found the word {found}, expected {first}, that of the move before: a cycle has one word"
+            hint = "moves may differ in `steps`, `scale`, `flip` and `of`; others take `draw`, `cir` or an involution"
+            page.fault(path, entry_name(path), problem, hint)
+    several = sum(isinstance(move, Steps | Metropolis) for move in moves) > 1
+    for path, _ in words:
+        if several and path[-1] != "metropolis":
+            problem = "found a word that is done as it comes beside another move with it, expected each accepted"
+            hint = "write `metropolis: {...}` in each, or `steps` for how often one move does it"
+            page.fault(path, entry_name(path), problem, hint)
+    return word
 
 
 def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
@@ -116,14 +139,6 @@ def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
             problem = f"found `{key}` beside `{kind}`, expected `{kind}` alone in its move"
             hint = "each move is an item of its own, and what is said of a Metropolis move stands under `metropolis`"
             page.fault((*path, key), f"{entry_name(path)}.{key}", problem, hint)
-
-
-def _check_once(page: Page, path: Path, entry: MoveEntry) -> None:
-    """Add a fault where a move with a word is repeated within a cycle."""
-    if entry.repeat != 1:
-        problem = f"found `repeat: {entry.repeat}` of a move with a word, expected 1: it is done once in a cycle"
-        hint = "`steps` says how often a word is done; moves are accepted once in a cycle"
-        page.fault((*path, "repeat"), f"{entry_name(path)}.repeat", problem, hint)
 
 
 def _check_schedule(page: Page, moves: Sequence[Move]) -> None:

@@ -3,7 +3,8 @@
 What they make of the build's dynamics is in `spec/use.py`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 
 from recipe_compiler.formula.declaration import Block, Function
 from recipe_compiler.formula.shapes import Size
@@ -12,7 +13,7 @@ from recipe_compiler.spec.build_parts import Around, part_of
 from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
-from recipe_compiler.spec.model import Dynamics, Target, Use
+from recipe_compiler.spec.model import Dynamics, Moved, Target, Use
 from recipe_compiler.spec.schema_build import BuildDocument, MoveEntry
 from recipe_compiler.spec.use import as_called_here, followed
 from recipe_compiler.spec.validate import entry_name
@@ -22,36 +23,99 @@ MASK = "moved"
 """What the parameter of P is called, with underscores behind it where that is another name."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """What the word of one move follows, and the blocks of the target that it moves."""
+
+    path: Path
+    document: Dynamics | None
+    """The dynamics that it names; None where it follows the build's own."""
+    blocks: Mapping[str, str]
+    """Their blocks to what they are called in the build's."""
+    moved: tuple[str, ...]
+
+
 def with_use(
     page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, around: Around
-) -> tuple[Dynamics, Use | None]:
-    """Return the dynamics that the word of a build's cycle follows, and what it uses, None where it says nothing of it.
+) -> tuple[Dynamics, Use | None, Mapping[int, int]]:
+    """Return the dynamics that the word of a build's cycle follows, what it uses, and which part of it each move does.
 
-    A fault is added for everything of it that does not fit together; dynamics are then as they were.
+    The dynamics as they are, None and nothing where no move says anything of it, or a fault was added: one is for
+    everything of it that does not fit together. Moves are named by their places in the cycle.
     """
+    nothing = dynamics, None, dict[int, int]()
     moves = document.scheme.cycle or []
-    place = next((place for place, entry in enumerate(moves) if entry.of), None)
-    if place is None:
-        return dynamics, None
-    entry, path = moves[place], ("scheme", "cycle", place)
+    if not any(entry.of for entry in moves):
+        return nothing
     before = len(page.faults.found)
-    other = dynamics if entry.use is None else part_of(page, (*path, "use"), Dynamics, around, "use")
+    places = [place for place, entry in enumerate(moves) if entry.of or entry.has_word]
+    every = [_followed(page, ("scheme", "cycle", place), moves[place], dynamics, target, around) for place in places]
+    words = [own for own in every if own is not None]
+    if len(words) < len(every) or len(page.faults.found) > before or not _are_one(page, words, dynamics):
+        return nothing
+    first = next(own for place, own in zip(places, words, strict=True) if moves[place].of)
+    renamed = _renamed(page, first.path, dynamics, first.document or dynamics, first.blocks)
+    if renamed is None:
+        return nothing
+    document = with_sizes_of_columns(document, dynamics, target)
+    moved = tuple(dict.fromkeys(own.moved for own in words))
+    parts = _parts(page, first.path, document, target, moved, _taken(document, dynamics, renamed, target))
+    if parts is None:
+        return nothing
+    use = Use(dynamics, first.document, tuple(first.blocks.items()), parts)
+    return (
+        followed(dynamics, renamed, use),
+        use,
+        dict(zip(places, map(moved.index, [w.moved for w in words]), strict=True)),
+    )
+
+
+def _followed(
+    page: Page, path: Path, entry: MoveEntry, dynamics: Dynamics, target: Target, around: Around
+) -> _Followed | None:
+    """Return what the word of a move follows; None where a fault was added."""
+    before = len(page.faults.found)
+    named = entry.use is not None and bool(entry.of)
+    other = part_of(page, (*path, "use"), Dynamics, around, "use") if named else dynamics
     if other is None or not _are_recipes(page, path, dynamics, other):
-        return dynamics, None
+        return None
     blocks = _blocks(page, path, entry, dynamics, other)
     moved = _moved(page, path, entry, dynamics, other, target)
-    renamed = None if len(page.faults.found) > before else _renamed(page, path, dynamics, other, blocks)
-    if renamed is None:
-        return dynamics, None
-    document = with_sizes_of_columns(document, dynamics, target)
-    rows = _rows(page, path, document, target, moved)
-    if rows is None:
-        return dynamics, None
-    document_of = None if entry.use is None else other
-    held = not all(rows)
-    mask = _unused(document, dynamics, renamed, target) if held else ""
-    use = Use(dynamics, document_of, tuple(blocks.items()), moved, mask, rows if held else ())
-    return followed(dynamics, renamed, use), use
+    return None if len(page.faults.found) > before else _Followed(path, other if named else None, blocks, moved)
+
+
+def _are_one(page: Page, words: Sequence[_Followed], dynamics: Dynamics) -> bool:
+    """Whether the words of all moves follow one equation; a fault is added for the first that does not."""
+    first = words[0]
+    for own in words[1:]:
+        if (own.document, own.blocks) != (first.document, first.blocks):
+            found, expected = (_says(one, dynamics) for one in (own, first))
+            problem = f"found a word that follows {found}, expected {expected}, as that of the move before does"
+            hint = "moves with a word may differ in what of the target they move, not in `use` and other blocks of `of`"
+            page.fault(own.path, entry_name(own.path), problem, hint)
+            return False
+    return True
+
+
+def _parts(
+    page: Page, path: Path, document: BuildDocument, target: Target, moved: Sequence[tuple[str, ...]], taken: Set[str]
+) -> tuple[Moved, ...] | None:
+    """Return what words move, with a name for the P of each where one holds something; None where a fault was added."""
+    (first, *others), found = moved, list[Moved]()
+    if not others and len(first) == len((target.declared or target).declarations.blocks):
+        return (Moved(first),)
+    for blocks in moved:
+        rows = _rows(page, path, document, target, blocks)
+        if rows is None:
+            return None
+        name = f"{MASK}_{len(found) + 1}" if found else MASK
+        found.append(Moved(blocks, _unused(name, taken), rows))
+    return tuple(found)
+
+
+def _says(word: _Followed, dynamics: Dynamics) -> str:
+    called = ", ".join(f"{name}: {here}" for name, here in word.blocks.items())
+    return f"{(word.document or dynamics).name} ({called})"
 
 
 def _are_recipes(page: Page, path: Path, *every: Dynamics) -> bool:
@@ -194,8 +258,6 @@ def _rows(
 ) -> tuple[bool, ...] | None:
     """Return of each coordinate of the potential's block whether it is moved; None where a fault was added."""
     declared = (target.declared or target).declarations.blocks
-    if len(moved) == len(declared):
-        return (True,)
     counts = [coordinates((block,), dict(document.sizes)) for block in sampled_blocks(target)]
     if not all(isinstance(count, int) for count in counts):
         open_ = ", ".join(str(count) for count in counts if not isinstance(count, int))
@@ -207,14 +269,17 @@ def _rows(
     return tuple(block.name in moved for block, count in pairs for _ in range(int(count)))
 
 
-def _unused(document: BuildDocument, *documents: Dynamics | Target) -> str:
-    """Return a name for the parameter of P that no document has."""
+def _taken(document: BuildDocument, *documents: Dynamics | Target) -> set[str]:
+    """Return the names that documents have."""
     taken = {*document.parameters, *document.sizes, *document.derived, *document.bind}
     for declared in (one.declarations for one in documents):
         taken |= {*declared.sizes}
         taken |= {x.name for g in (declared.blocks, declared.parameters, declared.functions, declared.data) for x in g}
-    taken |= {block.name for one in documents if isinstance(one, Target) for block in _all_blocks(one)}
-    name = MASK
+    return taken | {block.name for one in documents if isinstance(one, Target) for block in _all_blocks(one)}
+
+
+def _unused(name: str, taken: Set[str]) -> str:
+    """Return a name for the parameter of a P that none has."""
     while name in taken:
         name += "_"
     return name

@@ -1,5 +1,6 @@
 """What may stand under the keys of a build."""
 
+from fractions import Fraction
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
@@ -28,6 +29,7 @@ from recipe_compiler.spec.fields import (
     Positive,
     Probability,
     RefreshField,
+    ScaleNumber,
     Seed,
     ShapeField,
     SizeNumber,
@@ -55,6 +57,8 @@ class MetropolisEntry(WordEntry):
 
     steps: Annotated[StepsField, Field(description='how often the word is done: 10, or "uniform(1, 20)"')] = (1, 1)
     flip: Annotated[FlipField, Field(description="signs that are turned where the move is refused: {r: -r}")] = ()
+
+    scale: Annotated[ScaleNumber, Field(description="its steps are of the length scale*eps")] = Fraction(1)
 
 
 class AuxiliaryEntry(Part):
@@ -127,6 +131,11 @@ class MoveEntry(WordEntry):
     steps: Annotated[StepsNumber, Field(description="how often the word is done")] = 1
     every: Annotated[StepsNumber, Field(description="the move is done in each n-th cycle, the first of a chain on")] = 1
     repeat: Annotated[MovesNumber, Field(description="how often the move is done in a row")] = 1
+
+    @property
+    def has_word(self) -> bool:
+        """Whether it repeats a word: a Metropolis move does, and what says of itself that it is no other move."""
+        return all(own is None for own in (self.refresh, self.draw, self.cir, self.involution, self.code))
 
 
 class SchemeEntry(WordEntry):

@@ -19,7 +19,7 @@ from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.bind import replaced
 from recipe_compiler.spec.build_checks import potential_blocks
-from recipe_compiler.spec.model import Claims, Dynamics, Source, Use, Value
+from recipe_compiler.spec.model import Claims, Dynamics, Moved, Source, Use, Value
 from recipe_compiler.spec.places import canonical_json, placed
 
 
@@ -75,7 +75,7 @@ def followed(dynamics: Dynamics, given: Dynamics, use: Use) -> Dynamics:
         use: what the move says of them.
     """
     own, (theta,) = dynamics.declarations, potential_blocks(dynamics)
-    mask = (Parameter(use.mask, theta.shape),) if use.mask else ()
+    mask = tuple(Parameter(name, theta.shape) for name in use.masks)
     parameters = tuple(item for item in given.declarations.parameters if own.find(item.name) is None)
     functions = tuple(item for item in given.declarations.functions if own.find(item.name) is None)
     assumed = tuple(condition for condition in given.declarations.assume if condition not in own.assume)
@@ -98,7 +98,7 @@ def _placed(dynamics: Dynamics, given: Dynamics, matrix: Matrix, use: Use) -> Ma
     """Return P A P over the blocks of a build, zero in the places of blocks that those used do not have."""
     blocks, (theta,) = dynamics.declarations.blocks, potential_blocks(dynamics)
     order = {block.name: n for n, block in enumerate(given.declarations.blocks)}
-    P = _projection(theta.shape, use.mask)
+    P = _projection(theta.shape, use.parts[0].mask)
     found = [list(row) for row in zeros(blocks)]
     for i, row in enumerate(blocks):
         for j, col in enumerate(blocks):
@@ -120,9 +120,9 @@ def _projection(shape: Shape, mask: str) -> Formula | None:
     return Apply("diag", (Symbol(mask, shape, Role.PARAMETER),), Shape(shape.rows, shape.rows))
 
 
-def mask_value(use: Use) -> Value:
+def mask_value(moved: Moved) -> Value:
     """Return the value of the parameter of P: 1 for each coordinate that is moved, 0 for those that are held."""
-    return Value(tuple((Fraction(int(row)),) for row in use.rows))
+    return Value(tuple((Fraction(int(row)),) for row in moved.rows))
 
 
 def _stated(made: Dynamics, parameters: tuple[Parameter, ...], functions: tuple[Function, ...]) -> Source:

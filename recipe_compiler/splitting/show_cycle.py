@@ -37,11 +37,14 @@ def cycle_lines(
 ) -> Iterator[str]:
     """Yield the moves as text, and below each what it does to z; Psi is the word."""
     laws = _laws(target)
-    use = scheme.use
     for move in scheme.cycle:
         yield move_text(scheme, move)
-        if use is not None and use.mask and isinstance(move, Metropolis | Steps):
-            yield f"  {use.mask} is 1 at the coordinates of {', '.join(use.moved)}, which move, and 0 at others, held"
+        moved = scheme.moved(move) if isinstance(move, Metropolis | Steps) else None
+        if scheme.use is not None and moved is not None and moved.mask:
+            of_first = scheme.use.parts[0].mask
+            instead = "" if moved.mask == of_first else f", in the place of {of_first}"
+            blocks = ", ".join(moved.blocks)
+            yield f"  {moved.mask} is 1 at the coordinates of {blocks}, which move, and 0 at others, held{instead}"
         match move:
             case Refresh(block, kept):
                 S = _covariance(derivation, block, PLAIN)
@@ -79,7 +82,8 @@ def cycle_lines(
                 drawn = "" if least == most else f"; L uniform in {least}, ..., {most}"
                 led = "Psi" + ("^L" if drawn else _power(most)) + "(z)"
                 yield f"  z' = {led} with probability min(1, exp(-W)), else z{turned}"
-                yield f"  W = {_gained_by(pieces) or f'H({led}) - H(z)'}; Psi the word{drawn}"
+                eps = "" if move.scale == 1 else f" with {move.scale}*eps in the place of eps"
+                yield f"  W = {_gained_by(pieces) or f'H({led}) - H(z)'}; Psi the word{eps}{drawn}"
             case Steps(count):
                 yield f"  z' = Psi{_power(count)}(z); Psi the word"
 

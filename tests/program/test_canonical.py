@@ -164,6 +164,12 @@ def trajectory(**changes: object) -> Callable[[Program], Program]:
     return lambda program: moved(program, Trajectory, lambda move: [replace(move, **changes)])
 
 
+def after(move: Trajectory) -> Trajectory:
+    """Return the same again, from where it ends."""
+    values = (replace(v, start=v.end, at=f"{v.end}_at", end=f"{v.end}_next") for v in move.values)
+    return replace(move, values=tuple(values))
+
+
 def kicked(change: Callable[[Program, Kick], Kick]) -> Callable[[Program], Program]:
     """Return what changes the kick of the trajectory."""
 
@@ -200,6 +206,7 @@ XI = Block("xi", Shape("d"))
 FRICTION = "sghmc_lognormal_friction_gaussian"
 GAUSSIAN, LOGISTIC, SCHOOLS, WORD = "sghmc_gaussian", "sghmc_logistic", "sghmc_eight_schools", "sghmc_gaussian_baoab"
 HMC, STEPS, BETWEEN = "hmc_gaussian", "steps_logistic_regression", "between_gaussian"
+PATH = "baoab_path_double_well"
 DRAWS, ROW_OF_BETA = "hmc_between", Index("p", "i")
 MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
     "a new value under a parameter's name": (1, GAUSSIAN, renamed_value),
@@ -339,10 +346,19 @@ MUTANTS: dict[str, tuple[int, str, Callable[[Program], Program]]] = {
         16, HMC, lambda p: moved(p, Refresh, lambda move: [replace(move, noise=replace(move.noise, at_once=False))]),
     ),
     "no trajectory": (16, STEPS, lambda p: moved(p, Trajectory, lambda _: [])),
-    "two trajectories": (
-        16, HMC, lambda p: moved(p, Trajectory, lambda move: [move, replace(move, values=tuple(
-            replace(v, start=v.end, at=f"{v.end}_at", end=f"{v.end}_next") for v in move.values))]),
+    "two trajectories as they come": (16, STEPS, lambda p: moved(p, Trajectory, lambda move: [move, after(move)])),
+    "two trajectories by one noise": (16, PATH, lambda p: moved(p, Trajectory, lambda move: [move, after(move)])),
+    "two trajectories from one state": (
+        16, HMC, lambda p: moved(p, Trajectory, lambda move: [move, replace(after(move), values=tuple(
+            replace(v, start=own.start) for v, own in zip(after(move).values, move.values, strict=True)))]),
     ),
+    "a second trajectory of another kick": (
+        16, HMC, lambda p: moved(p, Trajectory, lambda move: [move, replace(after(move), kick=None)]),
+    ),
+    "steps back": (16, HMC, trajectory(scale=Fraction(-1))),
+    "a step size of a noise": (16, PATH, trajectory(scale=Fraction(1, 2))),
+    "another parameter in the place of a matrix": (16, HMC, trajectory(given=(("M", "mu"),))),
+    "a block in the place of a parameter": (16, HMC, trajectory(given=(("mu", "theta"),))),
     "a block that stays": (16, HMC, without("r")),
     "a gradient that stays": (16, HMC, without("grad_U")),
     "U that stays": (16, HMC, without("U")),

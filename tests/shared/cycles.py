@@ -60,6 +60,12 @@ CYCLES = {
     "between": f"[{{refresh: {{r: 1/2}}}}, {{metropolis: {{{LEAPFROG}, steps: 2, {FLIP}}}}}, {{refresh: {{r: 1/3}}}}]",
     "every_word": f"[{{metropolis: {{{LEAPFROG}, {FLIP}}}, every: 3}}, {{refresh: r, every: 2}}]",
     "every_steps": f"[{{{LEAPFROG}, steps: 2, every: 2}}, {{refresh: {{r: 1/3}}}}]",
+    "again": f"[{{refresh: {{r: 1/2}}}}, {{metropolis: {{{LEAPFROG}, steps: 3, {FLIP}}}}}, {{refresh: {{r: 1/3}}}}, "
+    f'{{metropolis: {{{LEAPFROG}, steps: "uniform(1, 4)", scale: 1/3, {FLIP}}}}}]',
+    "again_every": f"[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, scale: 3/2, {FLIP}}}, every: 2}}, "
+    f"{{metropolis: {{{LEAPFROG}, steps: 2, {FLIP}}}, repeat: 2}}, {{refresh: {{r: 1/3}}, every: 3}}]",
+    "again_anew": f"[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, steps: 2, {FLIP}}}}}, {WALK}, "
+    f"{{metropolis: {{{LEAPFROG}, {FLIP}}}}}]",
     "scaled": f"[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, steps: 3, {FLIP}}}}}, {SCALED}]",
     "turned": f"[{TURNED}, {{refresh: {{r: 1/2}}}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}]",
     "turned_steps": f"[{WALK}, {{{LEAPFROG}, steps: 2, every: 2}}, {{refresh: {{r: 1/3}}}}]",
@@ -80,7 +86,8 @@ ONE_OF_EACH = {
         ("eight_schools", "mala"), ("logistic_regression", "steps"), ("gaussian", "between"), ("gaussian", "every"),
         ("gaussian", "every_word"), ("logistic_regression", "every_steps"), ("double_well", "scaled"),
         ("gaussian", "turned"), ("logistic_regression", "turned_steps"), ("eight_schools", "walk"),
-        ("gaussian", "walk_every"),
+        ("gaussian", "walk_every"), ("gaussian", "again"), ("logistic_regression", "again"),
+        ("double_well", "again_every"), ("eight_schools", "again_anew"),
     )
 }  # fmt: skip
 """Every cycle and every target, by the names of the builds."""

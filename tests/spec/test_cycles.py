@@ -101,6 +101,11 @@ def test_a_cycle_has_its_moves_in_order_and_the_word_that_one_of_them_repeats(tm
             (Metropolis((10, 10), ("r",)), *(Refresh("r"), *(Refresh("r", Fraction(1, 3)),) * 2) * 2),
         ),
         ("refresh: r, MOVE, refresh: r", (Refresh("r"), Metropolis((10, 10), ("r",)), Refresh("r"))),
+        ("{repeat: 2, of: [refresh: r, MOVE]}", (Refresh("r"), Metropolis((10, 10), ("r",))) * 2),
+        (
+            "{metropolis: {LEAP, scale: 0.25}, repeat: 2}, metropolis: {name: leapfrog, scale: 3/2, flip: {r: -r}}",
+            (*(Metropolis(scale=Fraction(1, 4)),) * 2, Metropolis(flip=("r",), scale=Fraction(3, 2))),
+        ),
         ("metropolis: {LEAP}", (Metropolis(),)),
         ("metropolis: {name: leapfrog, steps: 1000}", (Metropolis((1000, 1000)),)),
         ("metropolis: {LEAP, steps: uniform(1, 20)}", (Metropolis((1, 20)),)),
@@ -213,8 +218,30 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
         ("cycle: [[[[r]]]]", "scheme.cycle[0]", "found a list of 1, expected `refresh`"),
         ("cycle: [{}]", "scheme.cycle[0]", "found no `name`, no `use` and no word"),
         ("cycle: [refresh: r]", "scheme.cycle", "found no move with a word, and no draw, expected one"),
-        ("cycle: [refresh: r, MOVE, {LEAP}]", "scheme.cycle[2]", "found a second move with a word, expected one word"),
-        ("cycle: [MOVE, MOVE]", "scheme.cycle[1].metropolis", "expected one word in a cycle: more are not offered yet"),
+        (
+            "cycle: [refresh: r, MOVE, {LEAP}]",
+            "scheme.cycle[2]",
+            "found a word that is done as it comes beside another",
+        ),
+        (
+            "cycle: [MOVE, metropolis: {split: [A/2, B, A/2]}]",
+            "scheme.cycle[1].metropolis",
+            "found the word [A/2, B, A/2], expected [B/2, A, B/2], that of the move before: a cycle has one word",
+        ),
+        (
+            "cycle: [MOVE, metropolis: {LEAP, flows: {A: midpoint}}]",
+            "scheme.cycle[1].metropolis",
+            "found the word [B/2, A, B/2], of other pieces or flows, expected [B/2, A, B/2]",
+        ),
+        (
+            "cycle: [metropolis: {LEAP, scale: 0}]",
+            "scheme.cycle[0].metropolis.scale",
+            "a number between 1/1000 and 1000",
+        ),
+        ("cycle: [metropolis: {LEAP, scale: -1/2}]", "scheme.cycle[0].metropolis.scale", "found `-1/2`"),
+        ("cycle: [metropolis: {LEAP, scale: eps/2}]", "scheme.cycle[0].metropolis.scale", "of the length scale*eps"),
+        ("cycle: [metropolis: {LEAP, scale: 1001}]", "scheme.cycle[0].metropolis.scale", "found `1001`"),
+        ("cycle: [{LEAP, scale: 1/2}]", "scheme.cycle[0].scale", ""),
         # beside each other
         ("HMC, name: baoab", "scheme.name", "found `name` beside `cycle`, expected none: a word stands in a move"),
         ("HMC, name: euler", "scheme.name", "found `name` beside `cycle`, expected none"),
@@ -335,7 +362,7 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
             "scheme.cycle",
             "found moves that begin anew together after 1517 cycles, expected 1000 at most",
         ),
-        ("cycle: [{LEAP, repeat: 2}]", "scheme.cycle[0].repeat", "`steps` says how often a word is done"),
+        ("cycle: [{LEAP, repeat: 2}]", "scheme.cycle[0]", "`steps` for how often one move does it"),
         ("cycle: [metropolis: {LEAP, every: 2}]", "scheme.cycle[0].metropolis.every", ""),
         *(
             (
@@ -353,11 +380,6 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
                 "{repeat: 50, of: [refresh: r, refresh: r]}",
                 "{repeat: 100, of: [{repeat: 100, of: [{repeat: 100, of: [refresh: r]}]}]}",
             )
-        ),
-        (
-            "cycle: [{repeat: 2, of: [refresh: r, MOVE]}]",
-            "scheme.cycle[3].metropolis",
-            "others take `draw`, `cir`, an involution or `code`",
         ),
         ("cycle: [MOVE, {repeat: 2, of: [refresh: s]}]", "scheme.cycle[1].refresh", "found `s`"),
         (

@@ -143,7 +143,7 @@ def test_momenta_without_blocks_of_the_target_move_all_of_it(tmp_path: Path) -> 
     build = load(path)
     assert isinstance(build, Build)
     assert build.scheme.use is not None
-    assert build.scheme.use.rows == ()
+    assert build.scheme.use.masks == ()
 
 
 def test_what_the_mask_would_be_called_is_left_to_others(tmp_path: Path) -> None:
@@ -152,7 +152,26 @@ def test_what_the_mask_would_be_called_is_left_to_others(tmp_path: Path) -> None
     assert dict(build.values)["moved_"].numbers == ((1,), (1,), (0,))
 
 
-@pytest.mark.parametrize(("move", "changes"), [(HMC, ()), (SGHMC, FRICTION)])
+def test_moves_with_a_word_have_what_each_of_them_moves(tmp_path: Path) -> None:
+    """The equation has the P of the first; that of another stands beside it, and the same again is no further one."""
+    other = HMC.replace("theta: beta", "theta: [tau, beta]").replace("{split", "{scale: 1/2, split")
+    build = build_of(tmp_path, f"{HMC}, {other}, {HMC}")
+    assert build.scheme.use is not None
+    assert [(part.blocks, part.mask) for part in build.scheme.use.parts] == [
+        (("beta",), "moved"), (("beta", "tau"), "moved_2"),
+    ]  # fmt: skip
+    assert matrices(build.dynamics)[1][0] == ["0", "-diag(moved)", "0", "0"]
+    assert dict(build.values)["moved_2"].numbers == ((1,), (1,), (1,))
+    assert [(move.part, str(move.scale)) for move in build.scheme.cycle[3:]] == [(0, "1"), (1, "1/2"), (0, "1")]
+    assert "of: {theta: [beta, tau], r: v}, metropolis: {split: [B/2, A, B/2], steps: 1, scale: 1/2," in cycle_text(
+        build.scheme
+    )
+
+
+TWO = f"{HMC}, {HMC.replace('theta: beta', 'theta: tau').replace('{split', '{scale: 3/2, split')}"
+
+
+@pytest.mark.parametrize(("move", "changes"), [(HMC, ()), (SGHMC, FRICTION), (TWO, ())])
 def test_it_is_written_back_and_archived(tmp_path: Path, move: str, changes: tuple[tuple[str, str], ...]) -> None:
     build = build_of(tmp_path, move, *changes)
     (tmp_path / "again.yaml").write_text(to_yaml(build), encoding="utf-8")
@@ -268,7 +287,16 @@ def test_blocks_whose_sizes_are_not_stated_are_not_told_apart(tmp_path: Path) ->
     [
         ("{refresh: v, of: {theta: beta, r: v}}", "scheme.cycle[3].of", "found `of` beside `refresh`"),
         ("{use: hmc, metropolis: {split: [B/2, A, B/2]}}", "scheme.cycle[3].use", "found `use` beside `metropolis`"),
-        (f"{HMC}, {HMC}", "scheme.cycle[4].metropolis", "expected one word in a cycle: more are not offered yet"),
+        (
+            f"{HMC}, {{of: {{q: tau}}, metropolis: {{split: [B/2, A, B/2]}}}}",
+            "scheme.cycle[4]",
+            "found a word that follows momentum (q: q, v: v, s: s, g: g), expected hmc (theta: q, r: v), as that of",
+        ),
+        (
+            f"{HMC}, {HMC.replace('use: hmc', 'use: sghmc')}",
+            "scheme.cycle[4]",
+            "found a word that follows sghmc (theta: q, r: v), expected hmc (theta: q, r: v)",
+        ),
     ],
 )
 def test_where_it_does_not_belong_it_is_told(tmp_path: Path, move: str, entry: str, problem: str) -> None:

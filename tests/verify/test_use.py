@@ -15,7 +15,7 @@ from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.build_checks import potential_blocks
-from recipe_compiler.spec.model import Dynamics, Metropolis, Scheme, Use
+from recipe_compiler.spec.model import Dynamics, Metropolis, Moved, Scheme, Use
 from recipe_compiler.spec.use import followed
 from recipe_compiler.spec.words import Letter
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
@@ -79,7 +79,7 @@ def followed_by(name: str) -> tuple[Dynamics, Dynamics]:
     """Return shipped dynamics, and what a word follows that holds some of their rows."""
     own = load_dynamics(ROOT / f"specs/dynamics/{name}.yaml")
     blocks = tuple((block.name, block.name) for block in own.declarations.blocks)
-    return own, followed(own, own, Use(own, None, blocks, ("a",), "moved", (True, False)))
+    return own, followed(own, own, Use(own, None, blocks, (Moved(("a",), "moved", (True, False)),)))
 
 
 @pytest.mark.parametrize("name", FOLLOWED)

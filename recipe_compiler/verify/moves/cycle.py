@@ -28,7 +28,7 @@ from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_
 from recipe_compiler.verify.moves.draw import keeps_law_of
 from recipe_compiler.verify.moves.involution import involution_keeps
 from recipe_compiler.verify.moves.limit import law_in_the_limit
-from recipe_compiler.verify.moves.metropolis import metropolis
+from recipe_compiler.verify.moves.metropolis import metropolis_keeps
 from recipe_compiler.verify.moves.moved import coded_parts, mapped_parts, moved_parts, parts_of
 from recipe_compiler.verify.moves.refresh import law_given_others
 from recipe_compiler.verify.stationarity.stationary import stationary
@@ -109,7 +109,7 @@ def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obli
             case CodeMove():
                 yield f"move {place}, code {move.code}", given_to_keep(move)
             case Metropolis():
-                yield f"move {place}, Metropolis", _told(metropolis(split, stages), "metropolis")
+                yield f"move {place}, Metropolis", _told(metropolis_keeps(split, move, stages), "metropolis")
             case Steps() if at_every_step:
                 yield f"move {place}, steps", _of_each(split)
             case Steps():

@@ -106,7 +106,7 @@ def irreducible(split: Split, stages: Stages) -> Answer:
     if not is_regular(whole, W, (theta, r), lambda sizes: slopes_at(whole, of_all, theta, r, sizes)):
         beside = ", were nothing held" if held else ""
         return Answer(Undecided((f"not shown: d f[{theta.name}]/d{r.name} of {drift.name} is invertible{beside}",)))
-    reached = ", ".join(split.scheme.use.moved) if held and split.scheme.use else theta.name
+    reached = ", ".join(split.scheme.use.parts[0].blocks) if held and split.scheme.use else theta.name
     says = f"one step reaches every {reached} from every other, {r.name} being drawn anew"
     return shown(f"{says}, and {', '.join(held)} after it" if held else says, found, (FINITE,))
 
@@ -114,9 +114,14 @@ def irreducible(split: Split, stages: Stages) -> Answer:
 def _held(split: Split, build: Build) -> tuple[str, ...]:
     """Return the blocks of the target that the word does not move."""
     use = split.scheme.use
-    if use is None or not use.mask:
+    if use is None or not use.masks:
         return ()
-    return tuple(block.name for block in drawn_blocks(build.target) if block.name not in use.moved)
+    return tuple(block.name for block in drawn_blocks(build.target) if block.name not in use.parts[0].blocks)
+
+
+def _mask(split: Split) -> str:
+    """Return the name of P's diagonal in the equation that the word follows."""
+    return split.scheme.use.parts[0].mask if split.scheme.use else ""
 
 
 def _given_what_is_held(stages: Stages) -> list[Obligation]:
@@ -130,7 +135,7 @@ def _given_what_is_held(stages: Stages) -> list[Obligation]:
 
 def _with_nothing_held(split: Split, theta: Block) -> Split:
     """Return the pieces of the equation in which P is the identity."""
-    subject, mask = split.subject, split.scheme.use.mask if split.scheme.use else ""
+    subject, mask = split.subject, _mask(split)
     dynamics = replaced(subject.whole, {mask: Filled(1, theta.shape)})
     return split_of(replace(subject, dynamics=dynamics, derivation=derive(dynamics), wide=None), split.scheme)
 
@@ -138,7 +143,7 @@ def _with_nothing_held(split: Split, theta: Block) -> Split:
 def _projected(split: Split, whole: Split, drift: Piece, of: tuple[Block, Block]) -> Identity:
     """Return W = diag(moved) W0, W0 being that of the equation in which nothing is held."""
     (theta, r), c, of_all = of, split.derivation.calculus, _named(whole, drift)
-    mask = split.scheme.use.mask if split.scheme.use else ""
+    mask = _mask(split)
     kept = c.multiply(c.component(mask, *row_slots(theta)), _slope(whole, of_all, theta, r))
 
     def entries(sizes: Sizes) -> list[Expr]:
@@ -201,6 +206,8 @@ def _form(split: Split, held: Sequence[str]) -> tuple[Block, Block, Piece, tuple
     move = next((move for move in scheme.cycle if isinstance(move, Metropolis)), None)
     if move is None:
         raise _OtherFormError("it is known of draws of every block, and of a word that is accepted or refused")
+    if len(scheme.words) > 1:
+        raise _OtherFormError(f"it is known of one move with a word, and there are {len(scheme.words)}")
     if move.steps[0] != 1:
         least, most = move.steps
         hint = f"`uniform(1, {most})` is shown"

@@ -70,9 +70,8 @@ class Turned:
     """Blocks that a refused move leaves otherwise than the flip would, and that are drawn anew before they are read."""
 
 
-@lru_cache(maxsize=KEPT)
 def metropolis(split: Split, stages: Stages) -> Answer:
-    """Decide that the Metropolis move of a cycle keeps exp(-H); refuted by an exact point at which it does not.
+    """Decide that every Metropolis move of a cycle keeps exp(-H); refuted by an exact point at which one does not.
 
     The word leads from z to z', which is taken with probability min(1, exp(-W)), else F z; W is the sum of the changes
     of H over letters without noise. Obligations, for every size, U and step size: the word is a palindrome; H(F z) =
@@ -83,7 +82,28 @@ def metropolis(split: Split, stages: Stages) -> Answer:
     Example: HMC, [B/2, A, B/2] with F: r -> -r and r drawn anew, is proved. With a partial refresh r' = c r + noise, 0
     < c < 1, and no flip after a refusal it is refuted: mass arrives at some z more often than it leaves.
     """
-    move = next(move for move in split.scheme.cycle if isinstance(move, Metropolis))
+    accepted = [(n, move) for n, move in enumerate(split.scheme.cycle, 1) if isinstance(move, Metropolis)]
+    found = [(f"move {place}", metropolis_keeps(split, move, stages)) for place, move in accepted]
+    if len(found) == 1:
+        return found[0][1]
+    for what, answer in found:
+        if isinstance(answer.decision, Refuted):
+            return replace(answer, decision=replace(answer.decision, by=f"{what}: {answer.decision.by}"))
+    if not is_shown(found):
+        return Answer(Undecided(left_open(found)))
+    proofs = [(what, answer.decision) for what, answer in found if isinstance(answer.decision, Proved)]
+    whole = shown("; ".join(f"{what}: {proof.by}" for what, proof in proofs), found)
+    remarks = tuple(dict.fromkeys(remark for _, proof in proofs for remark in proof.remarks))
+    return replace(whole, decision=replace(whole.decision, remarks=remarks)) if remarks else whole
+
+
+@lru_cache(maxsize=KEPT)
+def metropolis_keeps(split: Split, move: Metropolis, stages: Stages) -> Answer:
+    """Decide it of one of them, among the other moves of the cycle.
+
+    What is shown of the word is so for every step size and whatever it holds, so for the scale and the part of the
+    target of each move; which blocks a move turns, and what reads them after it, is its own.
+    """
     refused = _not_asked(split, move, stages)
     if refused:
         return Answer(Undecided(refused))
@@ -137,7 +157,7 @@ def _shown(split: Split, move: Metropolis) -> Answer:
         if (name in stated.centres) is not (name in other.centres)
         or (name in stated.centres and stated.centres[name] != other.centres[name])
     )
-    read = _read_before_drawn(split, frozenset(apart))
+    read = _read_before_drawn(split, move, frozenset(apart))
     if read:
         turned = stated.says if stated.centres else "nothing"
         reason = f"does not hold: a refused move has to be turned, {other.says}; this one turns {turned}, and {read}"
@@ -213,8 +233,8 @@ def _asked(split: Split, under: Flip) -> Iterator[Obligation]:
     yield "the word is its own reverse", is_palindrome(split)
 
 
-def _read_before_drawn(split: Split, blocks: frozenset[str]) -> str:
-    """Return what reads the sign of some blocks after the Metropolis move, before all of them were drawn wholly anew.
+def _read_before_drawn(split: Split, move: Metropolis, blocks: frozenset[str]) -> str:
+    """Return what reads the sign of some blocks after a Metropolis move, before all of them were drawn wholly anew.
 
     Moves follow each other in a circle: that of a period, where some are not done in each cycle. The laws of other
     blocks do not read it: H is even in a block whose own law is normal of mean 0, and what the target claims of its
@@ -222,7 +242,7 @@ def _read_before_drawn(split: Split, blocks: frozenset[str]) -> str:
     is not given them cannot. Empty where nothing does.
     """
     circle = over_a_period(split.scheme.cycle)
-    places = (place for place, move in enumerate(circle) if isinstance(move, Metropolis))
+    places = (place for place, own in enumerate(circle) if own == move)
     read = (_read_after(split, blocks, (*circle[place + 1 :], *circle[:place])) for place in places)
     return next(filter(None, read), "")
 

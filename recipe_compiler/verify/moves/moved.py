@@ -48,7 +48,7 @@ def moved_parts(split: Split, move: Move, stages: Stages) -> Iterator[Part]:
         case Metropolis() | Steps():
             done = {letter.piece for letter in letters(split.scheme.split)}
             for piece in (piece for piece in split.pieces if piece.name in done):
-                yield from (part for name in piece.moved for part in _followed(split, name, build))
+                yield from (part for name in piece.moved for part in _followed(split, move, name, build))
 
 
 def mapped_parts(split: Split, move: Move, stages: Stages) -> Iterator[Part]:
@@ -65,10 +65,10 @@ def coded_parts(split: Split, move: Move, stages: Stages) -> Iterator[Part]:
         yield from (part for name in move.changes for part in parts_of(split, name, stages.build))
 
 
-def _followed(split: Split, block: str, build: Build) -> tuple[Part, ...]:
-    """Return the blocks of the target that the word moves of a block of the dynamics: those that are not held."""
-    use, parts = split.scheme.use, parts_of(split, block, build)
-    return parts if use is None else tuple(part for part in parts if not part.of_target or part.name in use.moved)
+def _followed(split: Split, move: Metropolis | Steps, block: str, build: Build) -> tuple[Part, ...]:
+    """Return the blocks of the target that a word moves of a block of the dynamics: those that are not held."""
+    moved, parts = split.scheme.moved(move), parts_of(split, block, build)
+    return parts if moved is None else tuple(part for part in parts if not part.of_target or part.name in moved.blocks)
 
 
 def parts_of(split: Split, block: str, build: Build) -> tuple[Part, ...]:

@@ -23,6 +23,8 @@ REFUTED = {
     "ghmc_every_third_without_flip": ("metropolis", "theta = ", "nothing draws r anew"),
     "ghmc_of_some_steps_without_flip": ("metropolis", "steps = uniform(1, 3)", "the refresh of r keeps 9/10 of it"),
     "ghmc_of_ten_steps_without_flip": ("metropolis", "U(theta) = theta[0]**2/2", "state `flip: {r: -r}`"),
+    "second_word_without_flip": ("metropolis", "eps = 1/2, steps = 1, ", "move 4: exact witness"),
+    "words_that_hold_one_part": ("cycle", "moved = beta, r", "no move moves tau"),
     "flip_of_the_position": ("metropolis", OFF, "this one turns theta -> -theta"),
     "no_palindrome": ("metropolis", OFF, "letter 1 = B, letter 2 = A"),
     "momentum_of_another_mean": ("refresh", "dH/dr - P r = ", ""),
@@ -79,6 +81,14 @@ OPEN = {
         "the velocity of an entry of theta by the r of another = 1/17",
     ),
     "position_that_is_not_reflected": ("metropolis", "not shown that a move over it is refused"),
+    "first_word_without_flip": ("metropolis", "move 2: ", TURNED, "nothing draws r anew"),
+    "every_other_word_without_flip": ("metropolis", "move 1: ", TURNED, "nothing draws r anew"),
+    "words_in_turn_that_are_no_palindrome": (
+        "metropolis",
+        "move 2: does not hold: the word is its own reverse: letter 1 = B, letter 2 = A",
+        "move 4: does not hold: the word is its own reverse: letter 1 = B, letter 2 = A",
+        "open whether r, drawn wholly anew, mends it",
+    ),
     "hmc_every_other_without_flip": ("metropolis", TURNED, "nothing draws r anew", "open whether r, drawn wholly anew"),
     "hmc_every_third_refresh_without_flip": (
         "metropolis",

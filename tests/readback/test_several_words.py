@@ -1,0 +1,144 @@
+"""Several moves of a cycle with its word: faults of the second, in what it begins with, its step size, its blocks."""
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from cycles import FLIP, LEAPFROG, WALK, Text, cycle_build, texts
+
+from recipe_compiler.emit.module import Module
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.program import Move, Refresh, Trajectory
+
+HELD = (
+    f"[refresh: r, {{of: {{theta: eta}}, metropolis: {{{LEAPFROG}, steps: 2, {FLIP}}}}}, refresh: r, "
+    f"{{of: {{theta: [mu, tau]}}, metropolis: {{{LEAPFROG}, steps: 3, scale: 1/2, {FLIP}}}}}]"
+)
+ANEW = HELD.replace("refresh: r, {of: {theta: [", f"{WALK}, {{of: {{theta: [")
+BUILDS = {
+    "again": ("gaussian", "again"),
+    "every": ("gaussian", "again_every"),
+    "held": ("eight_schools", HELD),
+    "anew": ("eight_schools", ANEW),
+}
+FAULTS = {
+    # fault: the build, what stands there, what then, what is said
+    "U before the first move": (
+        "again", "log_ratio = U_next[0] -", "log_ratio = U[0] -", "the log of the ratio",
+    ),
+    "the end of the first move": ("again", "- U_at_v2 +", "- U_at +", "the log of the ratio"),
+    "H - U of the first move": ("again", "+ rest_start_2 -", "+ rest_start -", "the log of the ratio"),
+    "the position before the first move": ("again", "= theta_next[i]\n", "= theta[i]\n", "the theta that a step"),
+    "the momentum before its refresh": ("again", "= r_next_drawn[i]\n", "= r_next[i]\n", "the r that a step"),
+    "the gradient before the first move": ("again", "= grad_U_next[i]\n", "= grad_U[i]\n", "the r that a step"),
+    "no flip of the second move": ("again", "else -r_next_drawn[i]", "else r_next_drawn[i]", "what is left of r"),
+    "a flip of the first momentum": ("again", "else -r_next_drawn[i]", "else -r_drawn[i]", "what is left of r"),
+    "the position of the first move on refusal": (
+        "again", "accept else theta_next[i]", "accept else theta[i]", "what is left of theta",
+    ),
+    "the gradient of the first move": ("again", "grad_U_at_v2[i] if", "grad_U_at[i] if", "what is left of grad_U"),
+    "U of the first move": ("again", "= U_at_v2 if accept", "= U_at if accept", "what is left of U"),
+    "one decision for both": (
+        "again", "noise_accept_2[0], noise_accept_2[1]", "noise_accept[0], noise_accept[1]", "uses the normals",
+    ),
+    "the flag of the first move": (
+        "again", "    accept, taken_2 =", "    accept_2, taken_2 =", "what is left of theta",
+    ),
+    "steps of the first move's length": (
+        "again", "inv_M, eps_scaled, inv_Sigma", "inv_M, eps, inv_Sigma", "the step size of a trajectory",
+    ),
+    "another scale": ("again", "eps_scaled = eps / 3.0", "eps_scaled = eps / 2.0", "the step size of a trajectory"),
+    "a kick of another step size": (
+        "again", "r_at_v2[i] + eps_scaled *", "r_at_v2[i] + eps *", "the r that a step",
+    ),
+    "a kick taken back by another": (
+        "again", "r_at_v2[i] - eps_scaled *", "r_at_v2[i] - eps *", "the r that H is evaluated at",
+    ),
+    "a scaled step of the first move": (
+        "again", "r_at, mu, inv_Sigma, inv_M, eps,", "r_at, mu, inv_Sigma, inv_M, eps / 3.0,",
+        "the step size of a trajectory",
+    ),
+    "the number of steps of the first move": (
+        "again", "for _ in range(length)", "for _ in range(3)", "takes 3 steps in a trajectory of 2",
+    ),
+    "acceptance of the first move alone": ("again", "taken / 2.0 + taken_2 / 2.0", "taken", "the acceptance"),
+    "acceptance that is summed": ("again", "taken / 2.0 + taken_2 / 2.0", "taken + taken_2", "the acceptance"),
+    "acceptance of a mean where they are counted": (
+        "every", "= taken + taken_2 + taken_3", "= taken / 2.0 + taken_2 / 2.0 + taken_3 / 2.0", "the acceptance",
+    ),
+    "a move that is not counted": ("every", "tried[0] += 1.0", "tried[0] += 0.0", "how many moves were tried"),
+    "a move that is counted where it is not due": ("every", "tried[0] = 2.0", "tried[0] = 3.0", "how many moves were"),
+    "a probability that is left from before": ("every", "taken = 0.0", "taken = 1.0", "the acceptance"),
+    "a move that is not due": ("every", "_is_due(cycles[0], 2)", "_is_due(cycles[0], 3)", ""),
+    "the blocks of the first move": (
+        "held", "theta_at_v2, r_at_v2, moved_2,", "theta_at_v2, r_at_v2, moved,", "another moved than its own",
+    ),
+    "the blocks of the second move": (
+        "held", "theta_at, r_at, moved,", "theta_at, r_at, moved_2,", "another moved than its own",
+    ),
+    "a kick of the blocks of the first move": (
+        "held", "moved_2[i] / 2.0", "moved[i] / 2.0", "the r that a step",
+    ),
+    "the gradient of the first move, though it is evaluated anew": (
+        "anew", "grad_U_at_v2[i] = grad_U_start_v2[i]", "grad_U_at_v2[i] = grad_U_start[i]", "the r that a step",
+    ),
+    "a gradient that is evaluated at the state of the first move": (
+        "anew", "(grad_U_start_v2, theta_next_mapped", "(grad_U_start_v2, theta_next", "evaluated anew at",
+    ),
+    "U that is evaluated at the state of the first move": (
+        "anew", "U_at_v2 = potential(theta_next_mapped", "U_at_v2 = potential(theta_next", "theta that H is evaluated",
+    ),
+}  # fmt: skip
+
+
+def text_of(build: str) -> Text:
+    """Return a text, loops over arrays, with every statement on one line."""
+    found = texts(cycle_build(*BUILDS[build]))["scheduled"]
+    return replace(found, module=replace(found.module, text=ast.unparse(ast.parse(found.module.text))))
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_texts_as_they_are_emitted_have_no_fault(build: str) -> None:
+    for text in texts(cycle_build(*BUILDS[build])).values():
+        text.read()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found_and_named(fault: str) -> None:
+    build, old, new, says = FAULTS[fault]
+    text = text_of(build)
+    assert old in text.module.text, text.module.text
+    changed = text.module.text.replace(old, new, 1)
+    with pytest.raises(CompilerError) as raised:
+        text.read(replace(text.module, text=changed))
+    assert says in str(raised.value)
+
+
+def begun(change: Callable[[Move], Move]) -> Callable[[Module], Module]:
+    """Return what changes the moves of a Program."""
+
+    def changed(module: Module) -> Module:
+        cycle = module.program.cycle
+        assert cycle is not None
+        moves = replace(cycle, moves=tuple(map(change, cycle.moves)))
+        return replace(module, program=replace(module.program, cycle=moves))
+
+    return changed
+
+
+@pytest.mark.parametrize("kind", [Refresh, Trajectory])
+def test_a_program_whose_moves_begin_with_what_is_gone_is_not_believed(kind: type[Move]) -> None:
+    """The text may make what its Program says, and that begin with a value that another move has changed since."""
+
+    def stale(move: Move) -> Move:
+        if isinstance(move, Refresh) and kind is Refresh and move.old != move.block.name:
+            return replace(move, old=move.block.name)
+        if isinstance(move, Trajectory) and kind is Trajectory:
+            old = {"theta": "theta", "r": "r_drawn"}
+            return replace(move, values=tuple(replace(v, start=old.get(v.name, v.start)) for v in move.values))
+        return move
+
+    text = text_of("again")
+    with pytest.raises(CompilerError, match="which is not the newest"):
+        text.read(begun(stale)(text.module))
