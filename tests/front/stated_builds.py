@@ -863,6 +863,27 @@ def builds() -> tuple[rc.Build, ...]:
             data={"file": "../data/linear_regression.csv", "x": ["a", "b", "c", "e"], "y": "y"}, step_size="0.5",
             draws=2000, warmup=100, **FOUR,
         ),
+        rc.Build(
+            name="hmc_in_turn", title="HMC of the coefficients of a regression, then of its precision",
+            references=["duane1987hmc", "neal2011hmc"], dynamics=hmc(),
+            target=regression_precision(), bind={"M": mass * I}, parameters={mass: 400}, sizes={"p": 4},
+            scheme={
+                "cycle": [
+                    {"refresh": r},
+                    {
+                        "of": {theta: rc.vector("beta", "p")},
+                        "metropolis": {"split": LEAPFROG, "steps": "uniform(1, 8)", "flip": {r: -r}},
+                    },
+                    {"refresh": r},
+                    {
+                        "of": {theta: "tau"},
+                        "metropolis": {"split": LEAPFROG, "steps": "uniform(1, 3)", "scale": 2, "flip": {r: -r}},
+                    },
+                ]
+            },
+            data={"file": "../data/linear_regression.csv", "x": ["a", "b", "c", "e"], "y": "y"}, step_size="0.5",
+            draws=2000, warmup=100, **FOUR,
+        ),
         moves(
             "hmc_double_well", "HMC with ten leapfrog steps, full gradient, a double well on the line", double_well(),
             {"refresh": r}, {"metropolis": {"split": LEAPFROG, "steps": 10, "flip": {r: -r}}},

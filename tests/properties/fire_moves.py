@@ -9,7 +9,8 @@ draws (`random_cycles`: acceptance ratios, shares, flips, orders of moves, how o
 draws and flows of gamma laws with data (`random_flows`: shapes, rates, Jacobians of log variables, sums over
 minibatches), an eighth involutions (`random_involutions`: maps, Jacobians, laws of what is drawn), an eighth positions
 that are reflected (`random_reflections`: masses, words, flips), a sixteenth draws of shares and of allocations by them
-(`random_shares`: parameters, counts, logits), an eighth steps of Python that are accepted or refused, as lint reads
+(`random_shares`: parameters, counts, logits), a sixteenth several moves with one word (`random_words`: what each moves,
+its step size, flips, refreshes between them), an eighth steps of Python that are accepted or refused, as lint reads
 them (`random_steps`: ratios, momenta, kicks, corrections, flips). No claim that the judge finds wrong may be proved,
 none that it does not may be refuted: each such is printed with its seed, and the exit code is 1. Of a step with a wrong
 coefficient that no mean tells nothing is known, and it is not counted.
@@ -37,6 +38,7 @@ from random_involutions import INVOLUTION_CLAIMS, random_involution
 from random_reflections import REFLECTION_CLAIMS, random_reflection
 from random_shares import SHARES_CLAIMS, random_shares
 from random_steps import random_step
+from random_words import WORDS_CLAIMS, random_words
 
 from recipe_compiler.lint.bind_arguments import bind_arguments
 from recipe_compiler.lint.findings import lint
@@ -56,6 +58,7 @@ KINDS = {
     "reflection": (random_reflection, REFLECTION_CLAIMS),
     "involution": (random_involution, INVOLUTION_CLAIMS),
     "shares": (random_shares, SHARES_CLAIMS),
+    "words": (random_words, WORDS_CLAIMS),
     "flow": (random_flow, FLOW_CLAIMS),
     "cycle": (random_cycle, CLAIMS),
 }
@@ -122,7 +125,7 @@ def kind_of(seed: int) -> str:
         case 3 | 7:
             return "flow"
         case _:
-            return "shares" if seed % 16 == 8 else "cycle"
+            return {8: "shares", 5: "words"}.get(seed % 16, "cycle")
 
 
 def judged(seed: int, *, wrong_alone: bool = False) -> Shot:

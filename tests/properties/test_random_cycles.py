@@ -1,6 +1,8 @@
 """Random cycles of moves: none is proved that does not keep exp(-H), and none refuted that does as far as one sees."""
 
 import sys
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 
@@ -11,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from fire_moves import Shot, Tally, fire, judged
 from random_flows import random_flow
 from random_shares import random_shares
+from random_words import random_words
 
 from recipe_compiler.verdict import Verdict
 
@@ -47,6 +50,21 @@ def test_faults_of_shares_are_seen_by_the_judge_alone() -> None:
     assert len(right) > 50 < len(bent)
     assert not any(one.wrong_claims(1) for one in right)
     assert sum({"draw", "cycle", "exact"} <= set(one.wrong_claims(1)) for one in bent) > 0.7 * len(bent)
+
+
+def test_faults_of_several_moves_are_seen_by_the_judge_alone() -> None:
+    """Of leapfrogs that all turn their momenta and move both coordinates nothing is wrong; without a flip most are."""
+    found = [random_words(Random(seed)) for seed in range(400)]
+    right = [
+        one for one in found
+        if one.of.word[0] == one.of.word[-1] and len(one.of.word) == 3
+        and all(word.flip for word in one.words) and {k for word in one.words for k in word.moved} == {0, 1}
+    ][:40]  # fmt: skip
+    assert len(right) == 40
+    assert not any(one.wrong_claims(1) for one in right)
+    kept = [replace(word, before=(Fraction(9, 10),), flip=False, every=1) for word in right[0].words]
+    bent = [replace(one, words=tuple(kept), after=()) for one in right[:10]]
+    assert all({"metropolis", "cycle", "exact"} <= set(one.wrong_claims(1)) for one in bent)
 
 
 @pytest.mark.slow

@@ -304,7 +304,7 @@ MOVES: dict[str, tuple[str, str, str, str, str, str]] = {
         "every_word", "        acceptance[0] = 0.0", "        acceptance[0] = 1.0", "        acceptance_0 = 0.0", "        acceptance_0 = 1.0", "acceptance of no move",
     ),
     "a move that is not counted": (
-        "every_word", "        tried[0] = 1.0", "        tried[0] = 0.0", "        tried_0 = 1.0", "        tried_0 = 0.0", "that a move was tried",
+        "every_word", "        tried[0] = 1.0", "        tried[0] = 0.0", "        tried_0 = 1.0", "        tried_0 = 0.0", "how many moves were tried",
     ),
     "a count of no move": (
         "every_word", "        tried[0] = 0.0", "        tried[0] = 1.0", "        tried_0 = 0.0", "        tried_0 = 1.0", "tried of no move",

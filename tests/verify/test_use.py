@@ -165,6 +165,54 @@ def test_what_is_held_is_reached_by_its_draws(tmp_path: Path, cycle: str) -> Non
     assert "tau after it" in found.by
 
 
+OF_TAU = WORD.replace("beta", "tau")
+TURN = "{involution: {theta: -theta}}"
+
+
+@pytest.mark.parametrize(
+    "cycle",
+    [
+        "refresh: r, WORD, refresh: r, TAU",
+        "refresh: {r: 1/2}, TAU, refresh: {r: 9/10}, WORD",
+        "refresh: r, LONG, refresh: r, TAU, refresh: r, WORD",
+        "refresh: r, {of: {theta: [tau, beta]}, metropolis: {split: [B/2, A, B/2], scale: 1/4, flip: {r: -r}}}, "
+        "refresh: r, LONG",
+        "refresh: r, WORD, refresh: r, draw: tau, TAU, refresh: r",
+        "refresh: r, WORD, {refresh: r, every: 2}, TAU",
+        f"refresh: r, WORD, refresh: r, {TURN}, refresh: r, TAU",
+    ],
+)
+def test_moves_with_a_word_in_a_row_reach_what_each_of_them_holds(tmp_path: Path, cycle: str) -> None:
+    moves = {"WORD": WORD.replace("STEPS", "1"), "LONG": WORD.replace("STEPS", "5")}
+    moves["TAU"] = OF_TAU.replace("STEPS", '"uniform(1, 4)"')
+    for name, move in moves.items():
+        cycle = cycle.replace(name, move)
+    found = reached(tmp_path, cycle).decision
+    assert isinstance(found, Proved), found
+    assert "moves with the word reach every beta, tau from every other, r being drawn anew" in found.by
+
+
+NOT_ALL = "no moves in a row, of one step at times and with r drawn anew next to each, move or draw all of beta, tau"
+
+
+@pytest.mark.parametrize(
+    ("cycle", "coupling", "why"),
+    [
+        ("refresh: r, WORD, TAU", "-I", "r is drawn anew less often than a word is done"),
+        ("refresh: r, WORD, refresh: r, LONG", "-I", NOT_ALL),
+        ("refresh: r, LONG, refresh: r, LONG", "-I", "5 steps at least: where U is quadratic trajectories may close"),
+        (f"refresh: r, WORD, refresh: r, {TURN}, refresh: r, TAU, refresh: r, {TURN}", "-I", NOT_ALL),
+        ("refresh: r, WORD, refresh: r, TAU", "-v @ v.T", "is invertible, were nothing held"),
+    ],
+)
+def test_moves_with_a_word_may_leave_something_where_it_is(tmp_path: Path, cycle: str, coupling: str, why: str) -> None:
+    for name, move, steps in (("WORD", WORD, "1"), ("LONG", OF_TAU, "5"), ("TAU", OF_TAU, "1")):
+        cycle = cycle.replace(name, move.replace("STEPS", steps))
+    found = reached(tmp_path, cycle, coupling).decision
+    assert isinstance(found, Undecided), found
+    assert why in "; ".join(found.tried), found
+
+
 @pytest.mark.parametrize(
     ("cycle", "steps", "coupling", "why"),
     [

@@ -21,6 +21,10 @@ rows by slices, whose levels may be below all weights. At most one word stands b
 takes what is positive where pi is to another such, since of a set A with K(z, A) = 0 for almost all z also pi(A) = int
 pi K(., A) = 0. Hence two cycles reach every set to which exp(-H) gives anything, from wherever.
 
+Of several moves with the word each has such a density in what it moves, given the rest, r being drawn anew next to it,
+on either side. One after the other, the draws between them too, they have one in all that they move or draw together:
+what a move holds keeps the density that it has, and what it moves has one given that.
+
 Moves that are not done in each cycle make one kernel of a period: the moves of as many cycles as go by until all begin
 anew together. Of draws a row of it without a word has to draw every block; of a word one move has to stand between two
 refreshes, with no other word there. What comes before such a part leads somewhere, and what comes after it keeps
@@ -32,6 +36,7 @@ That there is a law is shown apart: conditional laws there may be where exp(-H) 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from sympy import Expr
 
@@ -65,6 +70,9 @@ from recipe_compiler.verify.steps.split import Split, decided, split_of
 
 FINITE = "U is finite, and has a gradient, everywhere"
 
+_Word = tuple[Metropolis, tuple[Move, ...]]
+"""A move with a word, and the draws after it."""
+
 
 class _OtherFormError(Exception):
     """A cycle is not of the form for which it is known, and why."""
@@ -75,19 +83,20 @@ def irreducible(split: Split, stages: Stages) -> Answer:
 
     Shown for two forms. (1) A refresh r' = c r + N(0, (1 - c**2) S), and a word of one step that moves theta once,
     theta' = theta + eps W (r + ...) with a constant invertible W: theta' has a density that is positive everywhere
-    (Tierney 1994, Thm. 1, Cor. 2); blocks that the word holds are drawn after it. (2) Every block is drawn, from laws
-    that are positive on their whole domain (Roberts, Smith 1994). It rests on `cycle`, and for (2), or with blocks that
-    are held, on a finite integral of exp(-H) (Hobert, Casella 1996).
+    (Tierney 1994, Thm. 1, Cor. 2); blocks that the word holds are drawn after it, or moved by the next move with it.
+    (2) Every block is drawn, from laws that are positive on their whole domain (Roberts, Smith 1994). It rests on
+    `cycle`, and for (2), or with blocks that are held, on a finite integral of exp(-H) (Hobert, Casella 1996).
     Anything else is undecided: a fixed number of leapfrog steps may close its trajectories on a quadratic U.
     """
     if draws_in_a_row(split, stages.build):
         return _by_draws(split, stages)
-    held = _held(split, stages.build)
+    masked = bool(_mask(split))
     try:
-        theta, r, drift, kicks = _form(split, held)
-        whole = _with_nothing_held(split, theta) if held else split
+        theta, r, drift, kicks = _form(split)
+        by = _reaching(split, stages.build, theta, r)
+        whole = _with_nothing_held(split, theta) if masked else split
         identities = list(_identities(split, theta, r, drift, kicks))
-        identities += [_projected(split, whole, drift, (theta, r))] if held else []
+        identities += [_projected(split, whole, drift, (theta, r))] if masked else []
     except _OtherFormError as why:
         return Answer(Undecided((str(why),)))
     except ModelError as error:
@@ -97,26 +106,16 @@ def irreducible(split: Split, stages: Stages) -> Answer:
     if not isinstance(kept.decision, Proved):
         return Answer(Undecided(("not shown: every move keeps exp(-H), see cycle",)))
     found = [("every move keeps exp(-H)", kept), (of_fields, decided(split, identities))]
-    if held:
+    if masked:
         found += _given_what_is_held(stages)
     if not is_shown(found):
         return Answer(Undecided(left_open(found)))
     of_all = _named(whole, drift)
     W = _slope(whole, of_all, theta, r)
     if not is_regular(whole, W, (theta, r), lambda sizes: slopes_at(whole, of_all, theta, r, sizes)):
-        beside = ", were nothing held" if held else ""
+        beside = ", were nothing held" if masked else ""
         return Answer(Undecided((f"not shown: d f[{theta.name}]/d{r.name} of {drift.name} is invertible{beside}",)))
-    reached = ", ".join(split.scheme.use.parts[0].blocks) if held and split.scheme.use else theta.name
-    says = f"one step reaches every {reached} from every other, {r.name} being drawn anew"
-    return shown(f"{says}, and {', '.join(held)} after it" if held else says, found, (FINITE,))
-
-
-def _held(split: Split, build: Build) -> tuple[str, ...]:
-    """Return the blocks of the target that the word does not move."""
-    use = split.scheme.use
-    if use is None or not use.masks:
-        return ()
-    return tuple(block.name for block in drawn_blocks(build.target) if block.name not in use.parts[0].blocks)
+    return shown(by, found, (FINITE,))
 
 
 def _mask(split: Split) -> str:
@@ -200,16 +199,14 @@ def _by_draws(split: Split, stages: Stages) -> Answer:
     return shown("every block is drawn from a law that is positive on its whole domain", found)
 
 
-def _form(split: Split, held: Sequence[str]) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
-    """Return theta, r, the piece that moves theta and those that kick r; what is held has to be drawn after it."""
+def _form(split: Split) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
+    """Return theta, r, the piece that moves theta and those that kick r."""
     declarations, scheme = split.subject.dynamics.declarations, split.scheme
-    move = next((move for move in scheme.cycle if isinstance(move, Metropolis)), None)
-    if move is None:
+    moves = [move for move in scheme.cycle if isinstance(move, Metropolis)]
+    if not moves:
         raise _OtherFormError("it is known of draws of every block, and of a word that is accepted or refused")
-    if len(scheme.words) > 1:
-        raise _OtherFormError(f"it is known of one move with a word, and there are {len(scheme.words)}")
-    if move.steps[0] != 1:
-        least, most = move.steps
+    if all(move.steps[0] != 1 for move in moves):
+        least, most = moves[0].steps
         hint = f"`uniform(1, {most})` is shown"
         raise _OtherFormError(f"{least} steps at least: where U is quadratic trajectories may close; {hint}")
     if len(declarations.blocks) != 2 or restricts_state(declarations):
@@ -219,15 +216,6 @@ def _form(split: Split, held: Sequence[str]) -> tuple[Block, Block, Piece, tuple
     r = next((block for block in declarations.blocks if block.name not in of_U), None)
     if theta is None or r is None or any(b.domain.name is not DomainName.REAL for b in (theta, r)):
         raise _OtherFormError("it is known of a position and a momentum over all of the real numbers")
-    if not any(isinstance(other, Refresh) and other.block == r.name for other in scheme.cycle):
-        raise _OtherFormError(f"nothing draws {r.name} anew")
-    after = _rows_after(split, r)
-    if not after:
-        if any(isinstance(move, Involution | CodeMove) for move in scheme.cycle):
-            raise _OtherFormError(f"it is known where {r.name} is drawn anew next to a word, on either side of it")
-        raise _OtherFormError(f"{r.name} is drawn anew less often than a word is done: its trajectories may close")
-    if not any({*held} <= {own.block for own in row if isinstance(own, ByLaw)} for row in after):
-        raise _OtherFormError(f"what is held, {', '.join(held)}, is not all drawn between a word and the next move")
     named, word = {piece.name: piece for piece in split.pieces}, [letter.piece for letter in letters(scheme.split)]
     drifts = [name for name in word if theta.name in named[name].moved]
     if len(drifts) != 1 or named[drifts[0]].moved != (theta.name,) or drifts[0] in split.numerical:
@@ -238,19 +226,63 @@ def _form(split: Split, held: Sequence[str]) -> tuple[Block, Block, Piece, tuple
     return theta, r, named[drifts[0]], kicks
 
 
-def _rows_after(split: Split, r: Block) -> list[tuple[Move, ...]]:
-    """Return the draws after each word of a period that has r drawn anew next to it, on either side."""
+def _reaching(split: Split, build: Build, theta: Block, r: Block) -> str:
+    """Return by what every state is reached: moves with the word in a row, and the draws after each of them.
+
+    Raises:
+        _OtherFormError: none are known to.
+    """
+    cycle, every = split.scheme.cycle, [block.name for block in drawn_blocks(build.target)]
+    if not any(isinstance(other, Refresh) and other.block == r.name for other in cycle):
+        raise _OtherFormError(f"nothing draws {r.name} anew")
+    around = _words_around(split, r)
+    if not any(row for row in around):
+        if any(isinstance(move, Involution | CodeMove) for move in cycle):
+            raise _OtherFormError(f"it is known where {r.name} is drawn anew next to a word, on either side of it")
+        raise _OtherFormError(f"{r.name} is drawn anew less often than a word is done: its trajectories may close")
+    runs = [[*takewhile(bool, (*around[k:], *around[:k]))] for k in range(len(around))]
+    by = [_by_run([own for own in run if own], split, every) for run in runs]
+    reached = [(moved, drawn) for moved, drawn in by if {*every} <= {*moved, *drawn}]
+    if not reached and len(split.scheme.words) == 1:
+        moved = split.scheme.moved(split.scheme.words[0])
+        held = [name for name in every if moved is not None and name not in moved.blocks]
+        raise _OtherFormError(f"what is held, {', '.join(held)}, is not all drawn between a word and the next move")
+    if not reached:
+        raise _OtherFormError(
+            f"no moves in a row, of one step at times and with {r.name} drawn anew next to each, move or draw all of "
+            f"{', '.join(every)}"
+        )
+    moved, drawn = reached[0]
+    named = ", ".join(moved) if _mask(split) else theta.name
+    one = "one step reaches" if len(split.scheme.words) == 1 else "moves with the word reach"
+    says = f"{one} every {named} from every other, {r.name} being drawn anew"
+    late = [name for name in drawn if name not in moved] if _mask(split) else []
+    return f"{says}, and {', '.join(late)} after it" if late else says
+
+
+def _words_around(split: Split, r: Block) -> list[_Word | None]:
+    """Return each move of a period that is no draw, with those after it; None where nothing is known of its reach.
+
+    Known is that of a move of one step, or that may have one, with r drawn anew next to it, on either side.
+    """
 
     def anew(row: tuple[Move, ...]) -> bool:
         return any(isinstance(own, Refresh) and own.block == r.name for own in row)
 
     found = list(_rows(split))
-    around = zip(found, (*found[1:], *found[:1]), strict=True)
+    around = zip((*found[-1:], *found[:-1]), found, strict=True)
     return [
-        after
+        (move, after) if isinstance(move, Metropolis) and move.steps[0] == 1 and anew(before) and anew(after) else None
         for (_, before), (move, after) in around
-        if anew(before) and anew(after) and not isinstance(move, Involution | CodeMove)
     ]
+
+
+def _by_run(run: Sequence[_Word], split: Split, every: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the blocks of the target that some words in a row move, and those that are drawn after them."""
+    parts = [split.scheme.moved(move) for move, _ in run]
+    moved = {name for part in parts for name in (every if part is None else part.blocks)}
+    drawn = {own.block for _, row in run for own in row if isinstance(own, ByLaw)}
+    return [name for name in every if name in moved], [name for name in every if name in drawn]
 
 
 def _identities(split: Split, theta: Block, r: Block, drift: Piece, kicks: tuple[Piece, ...]) -> Iterator[Identity]:
