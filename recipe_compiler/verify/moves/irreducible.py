@@ -92,8 +92,7 @@ def irreducible(split: Split, stages: Stages) -> Answer:
         return _by_draws(split, stages)
     masked = bool(_mask(split))
     try:
-        theta, r, drift, kicks = _form(split)
-        by = _reaching(split, stages.build, theta, r)
+        theta, r, drift, kicks, by = _form(split, stages.build)
         whole = _with_nothing_held(split, theta) if masked else split
         identities = list(_identities(split, theta, r, drift, kicks))
         identities += [_projected(split, whole, drift, (theta, r))] if masked else []
@@ -199,8 +198,8 @@ def _by_draws(split: Split, stages: Stages) -> Answer:
     return shown("every block is drawn from a law that is positive on its whole domain", found)
 
 
-def _form(split: Split) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
-    """Return theta, r, the piece that moves theta and those that kick r."""
+def _form(split: Split, build: Build) -> tuple[Block, Block, Piece, tuple[Piece, ...], str]:
+    """Return theta, r, the piece that moves theta and those that kick r, and by what every state is reached."""
     declarations, scheme = split.subject.dynamics.declarations, split.scheme
     moves = [move for move in scheme.cycle if isinstance(move, Metropolis)]
     if not moves:
@@ -216,6 +215,7 @@ def _form(split: Split) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
     r = next((block for block in declarations.blocks if block.name not in of_U), None)
     if theta is None or r is None or any(b.domain.name is not DomainName.REAL for b in (theta, r)):
         raise _OtherFormError("it is known of a position and a momentum over all of the real numbers")
+    by = _reaching(split, build, theta, r)
     named, word = {piece.name: piece for piece in split.pieces}, [letter.piece for letter in letters(scheme.split)]
     drifts = [name for name in word if theta.name in named[name].moved]
     if len(drifts) != 1 or named[drifts[0]].moved != (theta.name,) or drifts[0] in split.numerical:
@@ -223,7 +223,7 @@ def _form(split: Split) -> tuple[Block, Block, Piece, tuple[Piece, ...]]:
     kicks = tuple(piece for name, piece in named.items() if name in word and name != drifts[0])
     if any(piece.is_noisy or piece.name in split.numerical for piece in (named[drifts[0]], *kicks)):
         raise _OtherFormError("it is known of a word without noise, of exact flows")
-    return theta, r, named[drifts[0]], kicks
+    return theta, r, named[drifts[0]], kicks, by
 
 
 def _reaching(split: Split, build: Build, theta: Block, r: Block) -> str:
