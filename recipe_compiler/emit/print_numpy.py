@@ -27,6 +27,7 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
+from recipe_compiler.program.combine import double
 
 
 class NotInNumpyError(Exception):
@@ -57,6 +58,7 @@ def print_numpy(formula: Formula, by: Spelling) -> str:
 
     Raises:
         NotInNumpyError: NumPy alone has no expression for it.
+        ModelError: A number is beyond doubles.
     """
 
     def of(part: Formula) -> str:
@@ -64,7 +66,7 @@ def print_numpy(formula: Formula, by: Spelling) -> str:
 
     match formula:
         case Number(value):
-            return repr(float(value))
+            return repr(double(value))
         case Pi():
             return "np.pi"
         case Symbol(name, _, Role.SIZE):
@@ -76,13 +78,13 @@ def print_numpy(formula: Formula, by: Spelling) -> str:
         case Identity(size):
             return f"np.eye({by.size(size)})"
         case Filled(value, shape):
-            return f"np.full({shape_numbers(shape, by)}, {float(value)})"
+            return f"np.full({shape_numbers(shape, by)}, {double(value)})"
         case Add(terms):
             return f"({' + '.join(map(of, terms))})"
         case Multiply(left, right):
             return f"({of(left)} * {of(right)})"
         case Power(Number(base), Number(exponent)):
-            return repr(float(np.asarray(float(base)) ** np.asarray(float(exponent))))
+            return repr(float(np.asarray(double(base)) ** np.asarray(double(exponent))))
         case Power(base, exponent):
             return f"(np.asarray({of(base)}) ** np.asarray({of(exponent)}))"
         case MatMul(left, right, shape):

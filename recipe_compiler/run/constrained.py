@@ -16,6 +16,7 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.evaluate import Point, evaluate, extent, extents
 from recipe_compiler.spec.discrete import is_counts
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Transform
 
 FORWARD: Mapping[Constraint, Callable[..., Array]] = {c: getattr(constraints, f"_{c}") for c in Constraint}
@@ -78,8 +79,9 @@ def with_stated(start: Array, build: Build, at: Point) -> Array:
             if block.domain.name is DomainName.ONE_HOT and not is_one_hot(u, row_shape(block, at.sizes)):
                 expected = "a one at one place of each row, zeros elsewhere"
                 raise DataError([f"init of `{name}`: found {value.reshape(-1)[:5]}, expected {expected}"])
-            if is_counts(block) and not is_whole(u):
-                expected = "whole numbers from 0 on"
+            if is_counts(block) and not (is_whole(u) and (u <= _most(block, at)).all()):
+                end = f"to {_most(block, at):g}" if np.isfinite(_most(block, at)) else "on"
+                expected = f"whole numbers from 0 {end}"
                 raise DataError([f"init of `{name}`: found {value.reshape(-1)[:5]}, expected {expected}"])
             if not np.isfinite(u).all():
                 inside = "finite numbers" if one is None else "numbers inside its bounds"
@@ -98,6 +100,12 @@ def is_one_hot(entries: Array, shape: tuple[int, int]) -> bool:
 def is_whole(counts: Array) -> bool:
     """Whether numbers are whole and not negative."""
     return bool(np.isfinite(counts).all() and (counts >= 0.0).all() and (counts == np.floor(counts)).all())
+
+
+def _most(block: Block, at: Point) -> float:
+    """Return the end of counts; infinity where they have none, or one that data say, which are not known here."""
+    ends = [bound for bound in block.domain.bounds if not dependence(bound).data]
+    return float(evaluate(ends[0], at)) if ends else np.inf
 
 
 def _back(one: Transform, x: Array, at: Point) -> Array:

@@ -5,6 +5,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,14 @@ class Point:
     """Where `N(0, cov)` draws from."""
 
 
+def nearest(number: Fraction) -> float:
+    """Return the double nearest to an exact number; infinity, which callers refuse, where it is beyond 1.8e308."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
 def evaluate(formula: Formula, at: Point) -> Array:
     """Return the value of a formula at a point, an array of the formula's own shape.
 
@@ -62,7 +71,7 @@ def evaluate(formula: Formula, at: Point) -> Array:
     """
     match formula:
         case Number(value):
-            return np.asarray(float(value))
+            return np.asarray(nearest(value))
         case Pi():
             return np.asarray(math.pi)
         case Symbol(name, _, Role.SIZE):
@@ -74,7 +83,7 @@ def evaluate(formula: Formula, at: Point) -> Array:
         case Identity(size):
             return np.eye(extent(size, at.sizes))
         case Filled(value, shape):
-            return np.full(extents(shape, at.sizes), float(value))
+            return np.full(extents(shape, at.sizes), nearest(value))
         case Add(terms):
             return np.asarray(sum((evaluate(term, at) for term in terms[1:]), evaluate(terms[0], at)))
         case Multiply(left, right):
@@ -110,7 +119,7 @@ def _product(left: Formula, right: Formula, at: Point) -> Array:
         case _, Power(base, Number(value)) if value == -1:
             return np.asarray(evaluate(left, at) / evaluate(base, at))
         case (Number(value), arg) | (arg, Number(value)) if abs(value.numerator) == 1:
-            return np.asarray(evaluate(arg, at) / float(1 / value))
+            return np.asarray(evaluate(arg, at) / nearest(1 / value))
         case _:
             return np.asarray(evaluate(left, at) * evaluate(right, at))
 

@@ -9,7 +9,7 @@ from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.run.data import Data, load_data
-from recipe_compiler.run.evaluate import Array, Point, evaluate, extent
+from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, nearest
 from recipe_compiler.scheme.posterior import is_stacked
 from recipe_compiler.spec.build_checks import given_by_data
 from recipe_compiler.spec.model import Build, Value
@@ -67,7 +67,7 @@ def found_columns(values: Mapping[str, Array], declared: Mapping[str, Parameter]
 
 def _as_written(name: str, value: Value, axes: int) -> Array:
     if value.numbers is not None:
-        array = np.array([[float(number) for number in row] for row in value.numbers])
+        array = np.array([[nearest(number) for number in row] for row in value.numbers])
     else:
         array = _read_array(name, value)
     if axes == 0 and array.size == 1:

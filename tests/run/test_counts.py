@@ -7,7 +7,7 @@ Standard errors are between chains, which share no draw, and a figure is off by 
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.checkpoint_facts import checkpoint_facts
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.energies import energies_of
+from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample
 from recipe_compiler.run.store import to_datatree
@@ -226,9 +227,32 @@ def test_counts_start_at_zero_or_where_they_are_told(tmp_path: Path) -> None:
                 start(load_build(path))
 
 
+@pytest.mark.parametrize("end", ["2", "n"])
+def test_counts_start_below_their_end(tmp_path: Path, end: str) -> None:
+    text = f"""name: t
+state: {{p: {{constraint: "interval(0, 1)"}}, left: {{shape: 13, domain: counts({end})}}}}
+data: {{y: {{shape: n}}}}
+log_prior: binomial(left, {end}, p)
+log_likelihood: -y**2
+laws: {{left: "Binomial({end}, p*ones)"}}
+"""
+    (tmp_path / "t.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "y.csv").write_text("y\n1\n2\n", encoding="utf-8")
+    head = "name: b\ndynamics: still\ntarget: t.yaml\nscheme: {cycle: [draw: left]}\nvariant: full\n"
+    for first, right in (("2", True), ("3", False)):
+        build = f"{head}data: {{file: y.csv, y: y}}\ninit: {{left: {first}*ones}}\nrun: {{step_size: 1}}\n"
+        (tmp_path / "b.yaml").write_text(build, encoding="utf-8")
+        document = load_build(tmp_path / "b.yaml")
+        stated = partial(initial_state, document, document.dynamics, {}, {}, {"d": 14, "n": 2}, 1, 0)
+        if right:
+            assert (stated()[0][1:] == 2.0).all()
+            continue
+        with pytest.raises(DataError, match="whole numbers from 0 to 2"):
+            stated()
+
+
 def start(build: Build) -> np.ndarray:
     """Return the counts at which a chain starts."""
-    from recipe_compiler.run.initial import initial_state
     from recipe_compiler.run.sample import known_values
 
     sizes = {"d": 13, "N": 10}

@@ -151,6 +151,9 @@ def test_init_that_does_not_fit_is_refused(build: Build) -> None:
     infinite = Apply("log", (Filled(0, COLUMN),), COLUMN)
     with pytest.raises(DataError, match="expected finite numbers"):
         starts(replace(build, init=(("theta", infinite),)))
+    beyond = Multiply(Number(Fraction(10**400)), Filled(1, COLUMN), COLUMN)
+    with pytest.raises(DataError, match="expected finite numbers"):
+        starts(replace(build, init=(("theta", beyond),)))
     minus = Multiply(Number(Fraction(-1)), Identity("d"), SQUARE)
     with pytest.raises(DataError, match="not positive semidefinite"):
         starts(replace(build, init=(("theta", Normal(minus, COLUMN)),)))

@@ -101,6 +101,16 @@ def test_kinds_are_checked(build: Build, kind: Kind, good: list[list[object]], b
         parameter_values(with_parameter(build, SQUARE, kind, value=numbers(bad)), ("A",), {"d": 2})
 
 
+@pytest.mark.parametrize("beyond", [Fraction(10**400), Fraction(-(10**400))])
+def test_numbers_beyond_doubles_are_refused(build: Build, beyond: Fraction) -> None:
+    for changed in (
+        with_parameter(build, SCALAR, value=Value(((beyond,),))),
+        replace(build, parameters=(Parameter("A", SCALAR, default=Number(beyond)),)),
+    ):
+        with pytest.raises(DataError, match="parameter `A`: found a value that is not finite"):
+            parameter_values(changed, ("A",), {"d": 2})
+
+
 def test_all_misfits_are_named_at_once(build: Build) -> None:
     build = replace(
         with_parameter(build, SQUARE, value=numbers([[1, 2, 3]])),
