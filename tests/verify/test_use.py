@@ -1,5 +1,6 @@
 """Other dynamics under the H of a build, and blocks that are held: P D P, P Q P, and whether the energies agree."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +26,7 @@ from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.moves.in_build import of_cycle
 from recipe_compiler.verify.moves.irreducible import irreducible
+from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.use import use
 from recipe_compiler.verify.stationarity.stationary import stationary
 from recipe_compiler.verify.steps.split import Split, split_of
@@ -228,3 +230,58 @@ def test_what_is_held_may_be_left_where_it_is(tmp_path: Path, cycle: str, steps:
     found = reached(tmp_path, cycle.replace("WORD", WORD.replace("STEPS", steps)), coupling).decision
     assert isinstance(found, Undecided), found
     assert why in "; ".join(found.tried)
+
+
+IN_TURN = """
+format: 1
+name: in_turn
+dynamics: {root}/specs/dynamics/hmc.yaml
+target: own.yaml
+bind: {{M: m*I}}
+parameters: {{m: {{is: positive, value: 2}}}}
+scheme:
+  cycle:
+    - refresh: {{r: 9/10}}
+    - {{of: {{theta: a}}, metropolis: {{split: [B/2, A, B/2]{first}}}}}
+    - refresh: {{r: 9/10}}
+    - {{of: {{theta: b}}, metropolis: {{split: [B/2, A, B/2], scale: 1/4{second}}}}}
+variant: full
+run: {{step_size: 1/2, draws: 4000, warmup: 1000, chains: 4, seed: 1}}
+"""
+OWN = "{format: 1, name: own, state: {a: {}, b: {}}, potential: a**2/2 + (b - a)**2 + b**4/4}"
+FLIP = ", flip: {r: -r}"
+
+
+def leapfrog(theta: list[Fraction], r: list[Fraction], moved: int, eps: Fraction) -> tuple[Fraction, Fraction]:
+    """Return a step of one coordinate, of U = norm2(theta)/2 and M = I; the other stands still."""
+    half = r[moved] - eps / 2 * theta[moved]
+    end = theta[moved] + eps * half
+    return end, half - eps / 2 * end
+
+
+@pytest.mark.parametrize(("place", "moved"), [(2, 0), (4, 1)])
+def test_a_move_is_refuted_at_what_it_moves_alone(tmp_path: Path, place: int, moved: int) -> None:
+    """Of two moves with a word one turns nothing where it is refused: (pi K - pi)/pi is that of its own coordinate."""
+    flips = {"first": "" if moved == 0 else FLIP, "second": "" if moved == 1 else FLIP}
+    (tmp_path / "own.yaml").write_text(OWN, encoding="utf-8")
+    (tmp_path / "build.yaml").write_text(IN_TURN.format(root=ROOT, **flips), encoding="utf-8")
+    build = load_build(tmp_path / "build.yaml")
+    found = of_cycle(metropolis)(Stages(build, bind(build))).decision
+    assert isinstance(found, Refuted), found
+    assert found.by.startswith(f"move {place}: ")
+    at = dict(found.witness)
+    assert at["U(theta)"] == "theta[0]**2/2 + theta[1]**2/2"
+    assert at["moved"] == ("[1, 0]", "[0, 1]")[moved]
+    assert at["m"] == "1"
+    theta, r = ([Fraction(x) for x in at[name].strip("[]").split(", ")] for name in ("theta", "r"))
+    eps = Fraction(at["eps" if moved == 0 else "1/4*eps"])
+
+    def energy(end: tuple[Fraction, Fraction]) -> Fraction:
+        return end[0] ** 2 / 2 + end[1] ** 2 / 2
+
+    now = energy((theta[moved], r[moved]))
+    after = energy(leapfrog(theta, r, moved, eps))
+    before = energy(leapfrog(theta, [-x for x in r], moved, eps))
+    off = min(math.exp(float(now - before)), 1.0) - min(1.0, math.exp(float(now - after)))
+    stated = at["(pi K - pi)/pi, pi = exp(-H)"]
+    assert float(stated.rpartition("= ")[2]) == pytest.approx(off, rel=1e-3)

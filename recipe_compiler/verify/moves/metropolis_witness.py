@@ -1,7 +1,8 @@
 """A point at which a Metropolis move without noise does not keep exp(-H), in exact numbers.
 
 Words of shifts are looked at, z + t f with f free of what it moves: rational where f is, with |det| = 1. The U and the
-values of the build come first; where they are not few numbers and formulas, or numbers grow too long, some U does.
+values of the build come first; where they are not few numbers and formulas, or numbers grow too long, some U does. What
+a word of a part of the target moves is that part in either case.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,14 +22,18 @@ from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import ModelError
-from recipe_compiler.spec.model import Metropolis
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build, Metropolis
+from recipe_compiler.spec.use import mask_value
 from recipe_compiler.spec.words import Letter, letters
 from recipe_compiler.splitting.entrywise import SHIFT
 from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.split_by import selections_of
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.core.build_values import at_values
 from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.steps.in_build import own_subject
 from recipe_compiler.verify.steps.split import Split, split_of
 
@@ -53,25 +58,51 @@ def departure(split: Split, move: Metropolis, stages: Stages) -> Answer | None:
     y) - min(pi(G y), pi(Psi G y)) - pi(y) at a rational point is a sum of c exp(-a) with rational c and a, zero only if
     the c of every a are (Lindemann and Weierstrass): the sign of its value is certain.
     """
-    build = stages.build
-    stated = () if build.is_planned else (build.eps,)
-    own = _own(split, stages)
-    if own is not None:
+    build = _of_its_part(stages.build, move)
+    stated = () if build.is_planned else (build.eps * move.scale,)
+    own = own_subject(Stages(build, bind(build)))
+    for subject, step_sizes in ((own, (*stated, *STEP_SIZES)), (_general(split, build), (*STEP_SIZES, *stated))):
+        pieces = None if subject is None else _pieces(split, subject)
+        if pieces is None:
+            continue
         try:
-            return _found(own, move, (*stated, *STEP_SIZES))
+            return _found(pieces, move, step_sizes)
         except _TooLongError:
-            pass
+            continue
+    return None
+
+
+def _of_its_part(build: Build, move: Metropolis) -> Build:
+    """Return a build whose word moves the blocks that a move does, alone."""
+    use = build.scheme.use
+    if use is None or not use.masks:
+        return build
+    mask, declared = use.parts[0].mask, build.dynamics.declarations
+    parameters = tuple(p for p in declared.parameters if p.name == mask or p.name not in use.masks)
+    values = tuple(item for item in build.values if item[0] not in use.masks)
+    return replace(
+        build,
+        dynamics=replace(build.dynamics, declarations=replace(declared, parameters=parameters)),
+        values=(*values, (mask, mask_value(use.parts[move.part]))),
+    )
+
+
+def _general(split: Split, build: Build) -> Subject | None:
+    """Return the dynamics with any U and all values but that of what is moved."""
+    use = build.scheme.use
+    if use is None or not use.masks:
+        return split.subject
     try:
-        return _found(split, move, (*STEP_SIZES, *stated))
-    except _TooLongError:
+        dynamics = at_values(replace(build, values=build.values[-1:]))
+    except ModelError:
         return None
+    return None if dynamics is None else subject_of(dynamics)
 
 
-def _own(split: Split, stages: Stages) -> Split | None:
-    """Return the pieces with the U and the values of a build, where they are few numbers and formulas."""
-    subject = own_subject(stages)
-    if subject is None:
-        return None
+def _pieces(split: Split, subject: Subject) -> Split | None:
+    """Return the pieces of a word in dynamics with values put in."""
+    if subject is split.subject:
+        return split
     stated = replace(split.scheme, pieces=tuple(selections_of(split.derivation, split.scheme).items()))
     try:
         return split_of(subject, stated)
@@ -101,9 +132,10 @@ def _found(split: Split, move: Metropolis, step_sizes: tuple[Fraction, ...]) -> 
 def _refuted(at: Point, move: Metropolis, eps: Fraction, off: str) -> Refuted:
     least, most = move.steps
     steps = str(least) if least == most else f"uniform({least}, {most})"
+    length = "eps" if move.scale == 1 else f"{move.scale}*eps"
     return Refuted(
         "exact witness: exp(-H) changes under the move",
-        (*at.text, ("eps", str(eps)), ("steps", steps), ("(pi K - pi)/pi, pi = exp(-H)", off)),
+        (*at.text, (length, str(eps)), ("steps", steps), ("(pi K - pi)/pi, pi = exp(-H)", off)),
     )
 
 

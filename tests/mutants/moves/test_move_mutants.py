@@ -23,7 +23,7 @@ REFUTED = {
     "ghmc_every_third_without_flip": ("metropolis", "theta = ", "nothing draws r anew"),
     "ghmc_of_some_steps_without_flip": ("metropolis", "steps = uniform(1, 3)", "the refresh of r keeps 9/10 of it"),
     "ghmc_of_ten_steps_without_flip": ("metropolis", "U(theta) = theta[0]**2/2", "state `flip: {r: -r}`"),
-    "second_word_without_flip": ("metropolis", "eps = 1/2, steps = 1, ", "move 4: exact witness"),
+    "second_word_without_flip": ("metropolis", "1/4*eps = 1/8, steps = 1, ", "move 4: exact witness"),
     "words_that_hold_one_part": ("cycle", "moved = beta, r", "no move moves tau"),
     "flip_of_the_position": ("metropolis", OFF, "this one turns theta -> -theta"),
     "no_palindrome": ("metropolis", OFF, "letter 1 = B, letter 2 = A"),
