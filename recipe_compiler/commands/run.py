@@ -44,7 +44,6 @@ from recipe_compiler.run.store import save, set_aside, stored
 from recipe_compiler.run.summary import COLUMNS, Summary, summarise
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, RunSettings
-from recipe_compiler.spec.to_yaml import to_yaml
 from recipe_compiler.verdict import Report, Verdict
 
 if TYPE_CHECKING:
@@ -157,9 +156,7 @@ def _how_planned(build: Build) -> str:
 
 def _say_plan(planned: Plan) -> None:
     """Print a build with all that was chosen, in the language it is stated in: a file that runs as it is."""
-    for line in planned.says:
-        say(f"# {line}")
-    say(to_yaml(planned.build).rstrip())
+    say(planned.yaml.rstrip())
 
 
 def rerun_file(

@@ -15,7 +15,6 @@ from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stages import Run
 from recipe_compiler.run.summary import COLUMNS, Summary
-from recipe_compiler.spec.to_yaml import to_yaml
 from recipe_compiler.verdict import Report, Verdict
 
 SCHEMA_VERSION = 1
@@ -23,7 +22,7 @@ SCHEMA_VERSION = 1
 
 def say_plan(plan: Plan, report: Report) -> None:
     """Print what was chosen, and the build with it."""
-    _say({**_of_report(report), "faults": (), "plan": plan.says, "build": to_yaml(plan.build)})
+    _say({**_of_report(report), "faults": (), "plan": plan.says, "doubts": plan.doubts, "build": plan.yaml})
 
 
 def say_run(run: Run, draws: Draws, summary: Summary, left_out: Sequence[str], path: Path) -> None:

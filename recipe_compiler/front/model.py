@@ -184,9 +184,16 @@ class Model:
         ------
         DataError, RunError
             Data that do not fit; no step size that serves, and what does.
+
+        Warns
+        -----
+        DoubtWarning
+            Chains of warm-up speak against any run of it.
         """
         demand_no_code(self.build.document, "allow_code=True", allowed=allow_code)
         planned, _, _ = _planned(self, data)
+        for doubt in planned.doubts:
+            warnings.warn(doubt, DoubtWarning, stacklevel=2)
         return Build.of(planned.build)
 
     def __repr__(self) -> str:

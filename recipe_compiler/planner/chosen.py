@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.to_yaml import to_yaml
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,3 +23,8 @@ class Plan:
     """Friction over that of one time of the bulk, around a mode."""
     by_limit: bool = False
     """Whether something was given up because it took too long: another time it may be chosen."""
+
+    @property
+    def yaml(self) -> str:
+        """The build in a file that runs as it is, below what is said of it, doubts with it, in comments."""
+        return "".join(f"# {line}\n" for line in self.says) + to_yaml(self.build)

@@ -1,16 +1,12 @@
 """Other modes of U than the one a plan is made around: chains that all start around one say nothing of the others.
 
-In coordinates w with theta = mode + A w, A^T K A = 1, a quadratic U falls straight to w = 0 from everywhere. Searches
-begin far out in w, and where chains would start without a plan. What another minimum that they end in holds of exp(-U)
-is compared by Laplace's method:
+What another minimum that searches end in (`run/other_minima.py`) holds of exp(-U) is compared by Laplace's method:
 
     log of the ratio = -(U(other) - U(mode)) - (log det Hess U(other) - log det K)/2
-
-That none is found proves nothing: a mode that is narrow beside the way to it is passed by.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -18,43 +14,22 @@ from numpy.typing import NDArray
 
 from recipe_compiler.planner.not_gaussian import NotGaussianError
 from recipe_compiler.run.linear_step import curvature
-from recipe_compiler.run.map_estimate import Mode, PotentialOnLine, Slope, Start, minimum
+from recipe_compiler.run.map_estimate import Mode, Slope, Start
+from recipe_compiler.run.other_minima import SpentError, are_apart, counted, minima, others
 
 Array = NDArray[np.float64]
-
-RADII = (4.0, 12.0, 40.0)
-"""Where searches begin: as many posterior sds from the mode, times a normal number in each coordinate."""
-
-DIRECTIONS = 4
-"""Random ones, each both ways, for each radius."""
-
-APART = 1.0
-"""The distance, in posterior sds, from which two minima count as different."""
-
-FLATTEST = 1e-6
-"""The least curvature of another mode, in units of that at the mode; less is a plateau."""
 
 NEGLIGIBLE = 1e-3
 """What a mode may hold of exp(-U), over what another does, to be left out."""
 
-NEAR = 1e-2
-"""The slope of U over a posterior sd at which a search ends."""
-
 ROUNDS = 4
 """How often the plan moves on to a mode that holds more."""
-
-ITERATIONS = 60
-"""Of one search."""
 
 READ = 3e9
 """Entries of the data that may be read: some seconds."""
 
 SHOWN = 4
 """Coordinates of a mode that are shown."""
-
-
-class _SpentError(Exception):
-    """The data were read as often as they may be."""
 
 
 def main_mode(slope: Slope, mode: Mode, starts: Sequence[Start], entries: int) -> Mode:
@@ -71,21 +46,21 @@ def main_mode(slope: Slope, mode: Mode, starts: Sequence[Start], entries: int) -
     Raises:
         NotGaussianError: several hold more; says where they are, and what to do.
     """
-    counted = _counted(slope, entries)
+    limited = counted(slope, entries, READ)
     for _ in range(ROUNDS):
         K, heavier = curvature(slope, mode.theta), None
         held: list[tuple[Array, float]] = []
         try:
-            for theta, began in _others(counted, mode.theta, K, starts):
-                if not _apart(theta, (one for one, _ in held), K):
+            for theta, began in others(limited, mode.theta, K, starts):
+                if not are_apart(theta, (one for one, _ in held), K):
                     continue
-                log_ratio = _log_ratio(counted, mode.theta, K, theta)
+                log_ratio = _log_ratio(limited, mode.theta, K, theta)
                 if log_ratio > -math.log(NEGLIGIBLE):
                     heavier = Mode(theta, began)
                     break
                 if not log_ratio < math.log(NEGLIGIBLE):
                     held.append((theta, log_ratio))
-        except _SpentError:
+        except SpentError:
             heavier = None
         if heavier is None:
             if held:
@@ -95,33 +70,9 @@ def main_mode(slope: Slope, mode: Mode, starts: Sequence[Start], entries: int) -
     return mode
 
 
-def minima(slope: Slope, mode: Array, K: Array, starts: Sequence[Start], entries: int) -> tuple[Array, ...]:
+def known_minima(slope: Slope, mode: Array, K: Array, starts: Sequence[Start], entries: int) -> tuple[Array, ...]:
     """Return a minimum of U and others that are apart from it, in the metric of the precision K (d x d) around it."""
-    found = [mode]
-    try:
-        for theta, _ in _others(_counted(slope, entries), mode, K, starts):
-            if _apart(theta, found, K):
-                found.append(theta)
-    except _SpentError:
-        pass
-    return tuple(found)
-
-
-def _apart(theta: Array, others: Iterable[Array], K: Array) -> bool:
-    return all((theta - one) @ K @ (theta - one) > APART**2 for one in others)
-
-
-def _counted(slope: Slope, entries: int) -> Slope:
-    """Return grad U as a function that raises _SpentError once the data have been read as often as allowed."""
-    left = [READ / max(1, entries)]
-
-    def counted(theta: Array) -> Array:
-        left[0] -= 1.0
-        if left[0] < 0.0:
-            raise _SpentError
-        return slope(np.ascontiguousarray(theta))
-
-    return counted
+    return minima(counted(slope, entries, READ), mode, K, starts)
 
 
 def _several(mode: Array, other: Array, log_ratio: float, others: tuple[Array, ...]) -> NotGaussianError:
@@ -139,41 +90,6 @@ def _several(mode: Array, other: Array, log_ratio: float, others: tuple[Array, .
 
 def _shown(theta: Array) -> str:
     return f"({', '.join(f'{value:.4g}' for value in theta[:SHOWN])}{', ...' if theta.size > SHOWN else ''})"
-
-
-def _others(slope: Slope, mode: Array, K: Array, starts: Sequence[Start]) -> Iterator[tuple[Array, str]]:
-    """Yield minima of U that are apart from the mode, as searches end in them, and where these began."""
-    values, vectors = np.linalg.eigh(K)
-    A, back = vectors / np.sqrt(values), (vectors * np.sqrt(values)).T
-    rng = np.random.default_rng(0)
-    far = [radius * rng.standard_normal(mode.size) for radius in RADII for _ in range(DIRECTIONS)]
-    began = [(back @ (start.theta - mode), start.says) for start in starts]
-    began += [(sign * w, "far from another mode") for w in far for sign in (1.0, -1.0)]
-    for w, says in began:
-        ended = _fallen(lambda at: A.T @ slope(mode + A @ at), w)
-        if not np.isfinite(ended).all() or np.linalg.norm(ended) <= APART:
-            continue
-        theta, trouble = minimum(slope, mode + A @ ended)
-        if trouble or np.linalg.norm(back @ (theta - mode)) <= APART:
-            continue
-        bent = A.T @ curvature(slope, theta) @ A
-        if np.isfinite(bent).all() and np.linalg.eigvalsh(bent)[0] > FLATTEST:
-            yield theta, says
-
-
-def _fallen(slope: Slope, start: Array) -> Array:
-    """Return where a search ends (L-BFGS, `ITERATIONS` steps at most)."""
-    from scipy import optimize
-
-    with np.errstate(all="ignore"):
-        if not np.isfinite(slope(start)).all():
-            return np.full_like(start, np.nan)
-        line = PotentialOnLine(slope)
-        found = cast("Any", optimize).minimize(
-            line.value, start, jac=slope, callback=line.accept, method="L-BFGS-B",
-            options={"gtol": NEAR, "maxiter": ITERATIONS, "maxfun": 4 * ITERATIONS},
-        )  # fmt: skip
-    return np.asarray(found.x, dtype=np.float64)
 
 
 def _log_ratio(slope: Slope, mode: Array, K: Array, other: Array) -> float:

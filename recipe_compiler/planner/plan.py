@@ -23,7 +23,7 @@ from recipe_compiler.planner.entries import ChosenEntries
 from recipe_compiler.planner.exact_chains import ExactDraws, exact_draws
 from recipe_compiler.planner.measure import SHORTER, MeasuredSettings, measure
 from recipe_compiler.planner.not_gaussian import NotGaussianError
-from recipe_compiler.planner.other_modes import main_mode, minima
+from recipe_compiler.planner.other_modes import known_minima, main_mode
 from recipe_compiler.planner.pilot_chains import LEAST_ENTRIES, Walker, value_of
 from recipe_compiler.planner.roles import Open, open_parameters
 from recipe_compiler.planner.search import Choice, choose, slowest
@@ -141,7 +141,7 @@ def plan(
         K = decimals(_demand_definite(curvature(slope, mode.theta)))
         around = surroundings(slope, mode.theta, K)
     except NotGaussianError as why:
-        found = why.minima or minima(slope, mode.theta, guessed(slope, mode.theta), starts, linearized.entries)
+        found = why.minima or known_minima(slope, mode.theta, guessed(slope, mode.theta), starts, linearized.entries)
         return Bent(why.what, why.serves, slope, found, first_guess(slope, found))
     mode = linearized.refined(mode)
     linearized = replace(linearized, theta=mode.theta, sharpness=min(HELD_SHARPNESS, stated.share / 4.0))

@@ -12,7 +12,6 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.planner.acceptance import TRAJECTORY, WINDOWS, Tuned, measured, spread_of, tuned
 from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.planner.entries import ChosenEntries
-from recipe_compiler.planner.other_modes import minima
 from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.plan import WARMUP
 from recipe_compiler.planner.roles import ParameterRole, open_parameters
@@ -21,8 +20,8 @@ from recipe_compiler.program.atoms import names_of
 from recipe_compiler.run.energies import potential_of
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.linear_step import curvature
-from recipe_compiler.run.map_estimate import DENSE, Slope, Start, find_mode
-from recipe_compiler.run.unvisited import READ, unvisited
+from recipe_compiler.run.map_estimate import DENSE, Mode, Slope, Start, find_mode
+from recipe_compiler.run.unvisited import READ, mode_of, visits
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import restated
 
@@ -53,7 +52,10 @@ def plan_of_moves(
     steps = (cycle.trajectory.least + cycle.trajectory.most) / 2.0
     moves = max(1, math.ceil(TRAJECTORY / steps))
     open_ones, slope = open_parameters(stated), full_gradient(pilots.module, pilots.inputs)
-    K, around = _first_mass(slope, starts, names) if open_ones and slope is not None else (None, "")
+    missed_by = _is_looked_for(pilots)
+    wanted = slope is not None and (missed_by or (bool(open_ones) and len(names) <= MANY))
+    mode = mode_of(find_mode, slope, starts, names) if slope is not None and wanted else None
+    K, around = _first_mass(slope, mode, names) if open_ones and slope is not None else (None, "")
     values, eps = tuned(pilots, open_ones, K, stated.accept, moves)
     follows = pilots.module.potential_block in names_of(cycle.rest)
     found = measured(pilots, values, eps, stated.accept, moves, steps, None if follows else slope)
@@ -62,50 +64,43 @@ def plan_of_moves(
         stated, open_ones, found.eps, found.thin, math.ceil(WARMUP / found.counts), None, values, False, found.mean,
         spread**2 * found.covariance, goes_on=True,
     )  # fmt: skip
-    doubts = (*found.doubts, *_missed(pilots, slope, starts, names, found.draws))
+    missed = _missed(pilots, slope, mode, starts, found.draws) if slope is not None and missed_by else ()
+    doubts = (*found.doubts, *missed)
     says = tuple(_says(entries, pilots, replace(found, doubts=doubts), moves, around, spread))
     return Plan(restated(stated, entries.changes), says, doubts=doubts)
 
 
+def _is_looked_for(pilots: Pilots) -> bool:
+    """Whether what draws miss of exp(-U) is looked for: U is emitted, and neither it nor its data are too large."""
+    return pilots.entries <= READ and pilots.width <= DENSE
+
+
 def _missed(
-    pilots: Pilots, slope: Slope | None, starts: tuple[Start, ...], names: tuple[str, ...], draws: Array
+    pilots: Pilots, slope: Slope, mode: Mode | None, starts: tuple[Start, ...], draws: Array
 ) -> tuple[str, ...]:
-    """Return that draws of warm-up miss a mode of U that searches find; the first of those that they miss."""
+    """Return that draws of warm-up miss a mode of U, or what is outside of them; the first of all that they miss."""
     potential = potential_of(pilots.module, pilots.inputs)
-    if slope is None or potential is None or pilots.entries > READ or pilots.width > DENSE:
+    if potential is None:
         return ()
-    try:
-        mode = find_mode(slope, starts, names)
-    except RunError:
-        return ()
-    K = curvature(slope, mode.theta)
-    if not is_definite(K):
-        return ()
-    looked = np.ascontiguousarray(draws[:: max(1, len(draws) // LOOKED_AT)])
-    energies = np.array([potential(theta) for theta in looked])
-    for theta in minima(slope, mode.theta, K, starts, pilots.entries):
-        told = unvisited(potential, theta, curvature(slope, theta), looked, energies, "far away from them")
-        if told is not None and told.doubts:
-            return told.doubts
-    return ()
+    theta = draws.reshape(len(pilots.chains), -1, pilots.width)
+    looked = theta[:, :: max(1, len(draws) // LOOKED_AT)]
+    found = visits(potential, slope, mode, starts, looked, pilots.entries)
+    return next((one.doubts for one in found if one.doubts), ())
 
 
-def _first_mass(slope: Slope, starts: tuple[Start, ...], names: tuple[str, ...]) -> tuple[Array | None, str]:
+def _first_mass(slope: Slope, mode: Mode | None, names: tuple[str, ...]) -> tuple[Array | None, str]:
     """Return the mass of the first window, None for 1, and what it is in words."""
-    return at_mode(slope, starts, names) if len(names) <= MANY else (None, "1")
+    return at_mode(slope, mode) if len(names) <= MANY else (None, "1")
 
 
-def at_mode(slope: Slope, starts: tuple[Start, ...], names: tuple[str, ...]) -> tuple[Array | None, str]:
+def at_mode(slope: Slope, mode: Mode | None) -> tuple[Array | None, str]:
     """Return the Hessian of U at a mode, d x d; None where none is positive definite, with what is used instead.
 
     Args:
         slope: theta to grad U.
-        starts: where the search for a mode begins, one after another.
-        names: of the coordinates.
+        mode: of U, None where none was found.
     """
-    try:
-        mode = find_mode(slope, starts, names)
-    except RunError:
+    if mode is None:
         return None, "1, as U has no mode that was found"
     K = curvature(slope, mode.theta)
     if not is_definite(K):

@@ -40,7 +40,7 @@ from recipe_compiler.run.stein import departures
 from recipe_compiler.run.store import add_forecast, sampled_names, to_datatree
 from recipe_compiler.run.summary import Diagnostics
 from recipe_compiler.run.tails import powers
-from recipe_compiler.run.unvisited import mode_unvisited
+from recipe_compiler.run.unvisited import unvisited
 from recipe_compiler.spec.build_checks import no_lanes
 from recipe_compiler.spec.code import on_trust
 from recipe_compiler.spec.model import Build, RunSettings
@@ -266,7 +266,7 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
         powers(run.module, run.build, ready.inputs, draws),
         _kernel(run.report),
         on_trust(run.build, _given(run.report.findings)),
-        mode_unvisited(run.module, run.build, ready.inputs, draws, ready.names, _starts(run, ready.inputs), ready.find),
+        unvisited(run.module, run.build, ready.inputs, draws, ready.names, _starts(run, ready.inputs), ready.find),
     )
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
     known = energies_of(run.module, run.build, ready.inputs, run.data, draws, asked=run.log_likelihood)

@@ -15,7 +15,7 @@ from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.stein import Departures
 from recipe_compiler.run.tails import NO_SD, Tail, heavy_tails
-from recipe_compiler.run.unvisited import Unvisited
+from recipe_compiler.run.visits import Visits
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -43,8 +43,8 @@ class Diagnostics:
     """What is proved of the law that a step keeps, whatever its size; empty where nothing is."""
     assumed: tuple[str, ...] = ()
     """What is taken on the word of those who wrote the code that it calls."""
-    unvisited: Unvisited | None = None
-    """What there is of draws around the mode."""
+    visits: tuple[Visits, ...] = ()
+    """What there is of draws around modes, and outside of where they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
     tails = heavy_tails(tree, draws, rows, over, diagnostics.powers)
     word = diagnostics.assumed if diagnostics.kernel else ()
     about = (diagnostics.forecast, diagnostics.departures, word)
-    missed = () if diagnostics.unvisited is None else diagnostics.unvisited.doubts
+    missed = next((one.doubts for one in diagnostics.visits if one.doubts), ())
     doubted = (*diagnostics.doubted, *doubts(tree, draws, rows, over, tails, *about), *missed)
     return Summary(
         rows,

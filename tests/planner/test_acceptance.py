@@ -12,7 +12,8 @@ from recipe_compiler.errors import ModelError, SpecError
 from recipe_compiler.planner import plan_moves
 from recipe_compiler.planner.moments import r_hats
 from recipe_compiler.planner.plan_moves import at_mode
-from recipe_compiler.run.map_estimate import Start
+from recipe_compiler.run.map_estimate import Start, find_mode
+from recipe_compiler.run.unvisited import mode_of
 
 pytestmark = pytest.mark.usefixtures("taken_for_granted", "without_reading_back", "interruptible")
 
@@ -158,12 +159,17 @@ def test_a_mode_that_warm_up_does_not_come_to_is_told(folder: Path) -> None:
         fit = model.sample(progress=False)
     assert "doubt: the draws miss a mode of U, found by a search from far away" in fit.attrs["plan"]
     assert "% of exp(-U) is around it, and 0 % of the draws" in fit.attrs["doubts"]
+    with pytest.warns(rc.DoubtWarning, match="the draws miss a mode of U"):
+        planned = model.plan()
+    with pytest.warns(rc.DoubtWarning, match="the draws miss a mode of U"):  # again: its document says nothing of it
+        rc.compile(planned).sample(progress=False)
 
 
 def test_a_target_is_planned_without_a_mode(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starts = (Start("zero", np.zeros(2)),)
-    assert at_mode(lambda theta: -np.ones(2), starts, ("a", "b")) == (None, "1, as U has no mode that was found")
-    monkeypatch.setattr(plan_moves, "at_mode", lambda *_: (None, "1"))
+    assert mode_of(find_mode, lambda theta: -np.ones(2), starts, ("a", "b")) is None
+    assert at_mode(lambda theta: -np.ones(2), None) == (None, "1, as U has no mode that was found")
+    monkeypatch.setattr(plan_moves, "mode_of", lambda *_: None)
     fit = rc.compile(build(folder, QUARTIC, "step_size: auto, draws: 2000", '"uniform(1, 8)"')).sample(progress=False)
     assert not fit.attrs["doubts"], fit.attrs["doubts"]
     s = (fit["posterior"]["theta"].to_numpy() ** 2).sum(axis=-1)

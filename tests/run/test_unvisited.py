@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import recipe_compiler as rc
-from recipe_compiler.run.unvisited import LEAST, unvisited
+from recipe_compiler.run.unvisited import around_mode
+from recipe_compiler.run.visits import LEAST, Visited, Visits
 
 SPECS = Path(__file__).parents[2] / "specs"
 TURN, _ = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))
@@ -35,7 +36,14 @@ def found(share: float, drawn: float, law: np.ndarray = WIDE):
     def potential(theta: np.ndarray) -> float:
         return float(-np.log(density(theta, share)))
 
-    told = unvisited(potential, AT, np.linalg.inv(NARROW), draws, -np.log(density(draws, share)), "zero")
+    return around(potential, AT, np.linalg.inv(NARROW), draws, -np.log(density(draws, share)))
+
+
+def around(potential, mode: np.ndarray, K: np.ndarray, draws: np.ndarray, energies: np.ndarray) -> Visits:
+    """Return what is told of independent draws around a mode."""
+    visited = Visited.of(draws, energies, len(draws))
+    assert visited is not None
+    told = around_mode(potential, mode, K, visited, "zero")
     assert told is not None
     return told
 
@@ -70,16 +78,16 @@ def test_draws_of_a_bent_law_are_not_doubted() -> None:
     def potential(theta: np.ndarray) -> np.ndarray:
         return theta[..., 0] ** 2 / 2.0 + 2.0 * (theta[..., 1] - 3.0 * theta[..., 0] ** 2) ** 2
 
-    told = unvisited(lambda one: float(potential(one)), np.zeros(2), np.diag([1.0, 4.0]), draws, potential(draws), "")
-    assert told is not None
+    told = around(lambda one: float(potential(one)), np.zeros(2), np.diag([1.0, 4.0]), draws, potential(draws))
     assert told.expected <= told.found
     assert told.found < 0.5
 
 
 def test_nothing_is_said_around_what_is_no_mode() -> None:
-    draws = np.random.default_rng(4).standard_normal((100, 2))
+    visited = Visited.of(np.random.default_rng(4).standard_normal((100, 2)), np.zeros(100), 100.0)
+    assert visited is not None
     for K in (np.diag([1.0, 0.0]), np.diag([1.0, -1.0]), np.full((2, 2), np.nan)):
-        assert unvisited(lambda theta: float(theta @ theta), np.zeros(2), K, draws, np.zeros(100), "") is None
+        assert around_mode(lambda theta: float(theta @ theta), np.zeros(2), K, visited, "") is None
 
 
 @pytest.mark.slow
