@@ -31,6 +31,11 @@ LOOKED_AT = 1000
 """Draws of warm-up at which U is asked for, where modes are looked for that they miss."""
 
 
+SINGULAR = 1e9
+"""The largest condition number of a Hessian, coordinates measured in their own widths, whose smallest eigenvalue is
+told by differences. Where theta_j of N(mu, tau^2) have a mode, tau is next to zero there, and they are all the same."""
+
+
 def plan_of_moves(
     stated: Build, compiled: Module, pilots: Pilots, starts: tuple[Start, ...], names: tuple[str, ...]
 ) -> Plan:
@@ -56,7 +61,13 @@ def plan_of_moves(
     wanted = slope is not None and (missed_by or (bool(open_ones) and len(names) <= MANY))
     mode = mode_of(find_mode, slope, starts, names) if slope is not None and wanted else None
     K, around = _first_mass(slope, mode, names) if open_ones and slope is not None else (None, "")
-    values, eps = tuned(pilots, open_ones, K, stated.accept, moves)
+    try:
+        values, eps = tuned(pilots, open_ones, K, stated.accept, moves)
+    except RunError:
+        if K is None:
+            raise
+        values, eps = tuned(pilots, open_ones, None, stated.accept, moves)
+        around = "1, as with the Hessian of U at its mode no move is taken"
     follows = pilots.module.potential_block in names_of(cycle.rest)
     found = measured(pilots, values, eps, stated.accept, moves, steps, None if follows else slope)
     spread = spread_of(pilots, found)
@@ -105,6 +116,9 @@ def at_mode(slope: Slope, mode: Mode | None) -> tuple[Array | None, str]:
     K = curvature(slope, mode.theta)
     if not is_definite(K):
         return None, "1, as the Hessian of U at its mode is not positive definite"
+    scales = np.sqrt(np.diag(K))
+    if not np.linalg.cond(K / np.outer(scales, scales)) <= SINGULAR:
+        return None, "1, as the Hessian of U at its mode is all but singular"
     return K, f"the Hessian of U at the mode found from {mode.says}"
 
 

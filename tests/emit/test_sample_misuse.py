@@ -267,3 +267,30 @@ def test_it_runs_where_nothing_else_is(tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert ran.stdout == "(4, 5, 30) True\n", ran.stderr
     assert ran.stderr.endswith("24 of 24 draws\n")
+
+
+@pytest.mark.parametrize("name", ["sghmc_logistic", "sghmc_varying_intercepts"])
+def test_rows_that_pandas_labels_otherwise_are_refused(name: str, files: Callable[[str], ModuleType]) -> None:
+    """NumPy pairs them by place, and labels say that they belong to others."""
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(3)
+    if name == "sghmc_logistic":
+        given = of_logistic()
+    else:
+        given = {
+            "x": random.standard_normal((40, 1)),
+            "y": random.standard_normal(40),
+            "g": np.arange(40) % 12,
+            **SHORT,
+        }
+    given = {key: value for key, value in given.items() if key != "step_size"}
+    fields = [key for key, value in given.items() if isinstance(value, np.ndarray)]
+    labelled = {key: (pandas.DataFrame if given[key].ndim == 2 else pandas.Series)(given[key]) for key in fields}
+    sample = files(name).sample
+    plain, same = sample(**given), sample(**given | labelled)
+    for block, draws in plain.items():
+        np.testing.assert_array_equal(same[block], draws)
+    for key in fields[1:]:
+        with pytest.raises(ValueError, match=f"{key}: found rows with other labels than those before it, expected"):
+            sample(**given | labelled | {key: labelled[key][::-1]})
+        assert sample(**given | labelled | {key: labelled[key][::-1].to_numpy()}).keys() == plain.keys()

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import recipe_compiler as rc
-from recipe_compiler.errors import ModelError, SpecError
+from recipe_compiler.errors import ModelError, RunError, SpecError
 from recipe_compiler.planner import plan_moves
 from recipe_compiler.planner.moments import r_hats
 from recipe_compiler.planner.plan_moves import at_mode
-from recipe_compiler.run.map_estimate import Start, find_mode
+from recipe_compiler.run.map_estimate import Mode, Start, find_mode, minimum
 from recipe_compiler.run.unvisited import mode_of
 
 pytestmark = pytest.mark.usefixtures("taken_for_granted", "without_reading_back", "interruptible")
@@ -175,6 +175,76 @@ def test_a_target_is_planned_without_a_mode(folder: Path, monkeypatch: pytest.Mo
     s = (fit["posterior"]["theta"].to_numpy() ** 2).sum(axis=-1)
     # E s = 1/sqrt(pi), var s = 1/2 - 1/pi; a quarter of the draws count
     assert s.mean() == pytest.approx(1.0 / np.sqrt(np.pi), abs=4.0 * np.sqrt((0.5 - 1.0 / np.pi) / (s.size / 4.0)))
+
+
+def hierarchy(J: int, spread: float) -> str:
+    """Return J groups, centred, with a datum each and log tau of N(0, spread): tau is next to zero at the mode of U."""
+    y = np.random.default_rng(J).normal(2.0, np.sqrt(2.0), J)
+    return (
+        f"name: groups\nstate: {{mu: {{shape: scalar}}, log_tau: {{shape: scalar}}, eta: {{shape: {J}}}}}\n"
+        f"parameters: {{y: {{shape: {J}, default: {np.round(y, 3).tolist()}}}}}\n"
+        f"potential: mu**2/50 + log_tau**2/(2*{spread}) + {J}*log_tau + norm2(eta - mu*ones)/(2*exp(2*log_tau))"
+        " + norm2(eta - y)/2\n"
+    )
+
+
+@pytest.mark.parametrize(("J", "spread"), [(8, 1.6), (30, 0.44), (90, 0.15)])
+def test_a_mode_next_to_which_groups_are_the_same_gives_no_mass(J: int, spread: float) -> None:
+    """Its Hessian has eigenvalues of 1e12 and 1, of which differences do not tell the second."""
+    y = np.random.default_rng(J).normal(2.0, np.sqrt(2.0), J)
+
+    def slope(theta: np.ndarray) -> np.ndarray:
+        mu, log_tau, eta = theta[0], theta[1], theta[2:]
+        pull = (eta - mu) * np.exp(-2.0 * log_tau)
+        first = [mu / 25.0 - pull.sum(), log_tau / spread + J - pull @ (eta - mu)]
+        return np.concatenate([first, pull + eta - y])
+
+    mode, trouble = minimum(slope, np.zeros(J + 2))
+    assert not trouble
+    assert mode[1] < -12.0
+    K, says = at_mode(slope, Mode(mode, "zero"))
+    assert K is None
+    assert says.startswith("1, as the Hessian of U at its mode is ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("J", "spread"), [(8, 1.6), (30, 0.44), (90, 0.15)])
+def test_centred_groups_are_sampled_from_unit_mass(J: int, spread: float, folder: Path) -> None:
+    """The law of log tau is known: y_j is N(mu, tau^2 + 1) given mu and tau, mu N(0, 25)."""
+    run = "step_size: auto, accept: 0.9, draws: 1000, seed: 2"
+    model = rc.compile(build(folder, hierarchy(J, spread), run, '"uniform(1, 16)"', name=f"groups_of_{J}"))
+    fit = model.sample(progress=False)
+    assert "in the first window by 1, as the Hessian of U at its mode is" in fit.attrs["plan"]
+    y = np.round(np.random.default_rng(J).normal(2.0, np.sqrt(2.0), J), 3)
+    at = np.linspace(-12.0, 4.0, 4001)
+    v = np.exp(2.0 * at) + 1.0
+    precision = J / v + 1.0 / 25.0
+    level = -(at**2) / (2.0 * spread) - J * np.log(v) / 2.0 - np.log(precision) / 2.0
+    level += (y.sum() / v) ** 2 / (2.0 * precision) - (y**2).sum() / (2.0 * v)
+    share = np.exp(level - level.max())
+    mean = float(share @ at / share.sum())
+    sd = float(np.sqrt(share @ (at - mean) ** 2 / share.sum()))
+    log_tau = fit["posterior"]["log_tau"].to_numpy()
+    assert log_tau.mean() == pytest.approx(mean, abs=0.25 * sd)
+    assert log_tau.std() == pytest.approx(sd, rel=0.25)
+
+
+def test_where_no_move_is_taken_with_the_hessian_the_first_mass_is_1(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    masses = []
+
+    def stuck(pilots, open_ones, K, wanted, moves):
+        masses.append(K)
+        if K is not None:
+            raise RunError("step_size: auto: warm-up is stuck where it begins")
+        return tuned(pilots, open_ones, K, wanted, moves)
+
+    tuned = plan_moves.tuned
+    monkeypatch.setattr(plan_moves, "tuned", stuck)
+    fit = rc.compile(build(folder, WELL, "step_size: auto, draws: 200", '"uniform(1, 8)"')).sample(progress=False)
+    assert "in the first window by 1, as with the Hessian of U at its mode no move is taken" in fit.attrs["plan"]
+    assert len(masses) == 2
 
 
 @pytest.mark.parametrize(
