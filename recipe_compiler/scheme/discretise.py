@@ -169,8 +169,8 @@ FEW = 16
 def is_large(build: Build) -> bool:
     """Whether a text is made for every size of a stacked target, its sizes at its head.
 
-    So it is for more than 64 coordinates; not if a size has a name of the dynamics, if blocks are drawn by their laws
-    or mapped by an involution, changed by code, or if they lie in constrained sets.
+    So it is for more than 64 coordinates; not if no size has a name or one has a name of the dynamics, if blocks are
+    drawn by their laws or mapped by an involution, changed by code, or if they lie in constrained sets.
     """
     block, sizes = _potential_block(build), dict(build.sizes)
     if build.target.gradient is not None or not is_stacked(build.target, block):
@@ -179,7 +179,8 @@ def is_large(build: Build) -> bool:
         return False
     declared = build.dynamics.declarations
     mine = {*declared.sizes, *(item.name for group in (declared.blocks, declared.parameters) for item in group)}
-    if mine & {*stacked_sizes(build.target.declarations)}:
+    named = {*stacked_sizes(build.target.declarations)}
+    if not named or mine & named:
         return False
     return sum(valued(length(own, sizes, build.target), {}) for own in build.target.declarations.blocks) > LARGE
 

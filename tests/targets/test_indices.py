@@ -308,6 +308,30 @@ def large(variant: str = "full") -> tuple[Build, Emitted]:
     return build, Emitted(made.module, derivation, {})
 
 
+def numbered(folder: Path, J: int) -> Build:
+    """Return a build of J + 1 coordinates whose target gives their number, and names no size."""
+    (folder / "target.yaml").write_text(
+        f"name: numbered\nstate: {{mu: {{shape: scalar}}, eta: {{shape: {J}}}}}\n"
+        "potential: mu**2/2 + norm2(eta - mu*ones)/2\n"
+    )
+    (folder / "build.yaml").write_text(
+        f"name: numbered_build\ndynamics: {SPECS}/dynamics/sghmc.yaml\ntarget: target.yaml\nbind: {{M: I, C: I}}\n"
+        "scheme: {name: sequential_euler, order: [r, theta]}\nvariant: full\nrun: {step_size: 0.1}\n"
+    )
+    return load_build(folder / "build.yaml")
+
+
+def test_sizes_that_are_numbers_are_at_no_head(tmp_path: Path) -> None:
+    assert not is_large(numbered(tmp_path, 200))
+
+
+@pytest.mark.slow
+def test_many_coordinates_by_number_are_compiled(tmp_path: Path) -> None:
+    from recipe_compiler.pipeline import compile_build
+
+    assert "eta: (66,), real" in compile_build(numbered(tmp_path, 66), allow_undecided=True).file
+
+
 @pytest.mark.parametrize("variant", ["full", "minibatch"])
 @pytest.mark.usefixtures("without_jit")
 def test_many_coordinates_are_one_text_for_every_size(variant: str) -> None:
