@@ -1,6 +1,7 @@
 """`step_size: auto` of moves that are accepted or refused: what is asked is reached, what is planned is what runs."""
 
 import time
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -251,7 +252,11 @@ def test_where_no_move_is_taken_with_the_hessian_the_first_mass_is_1(
 
     tuned = plan_moves.tuned
     monkeypatch.setattr(plan_moves, "tuned", stuck)
-    fit = rc.compile(build(folder, WELL, "step_size: auto, draws: 200", '"uniform(1, 8)"')).sample(progress=False)
+    model = rc.compile(build(folder, WELL, "step_size: auto, draws: 200", '"uniform(1, 8)"'))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rc.DoubtWarning)  # of 200 draws
+        warnings.simplefilter("ignore", rc.SampleWarning)
+        fit = model.sample(progress=False)
     assert "in the first window by 1, as with the Hessian of U at its mode no move is taken" in fit.attrs["plan"]
     assert len(masses) == 2
 
