@@ -732,8 +732,8 @@ def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
     Lists, integers, other floats, other layouts and byte orders are converted, and what may not be written to is
     copied, as jitted code would be compiled for it once more; a memory map is read where it is. Refused is what would
     be lost by it or has no meaning here: masks, text, objects, complex numbers, integers that float64 cannot hold,
-    other shapes, numbers that are not finite or not one of `values`. Raises TypeError, ValueError: what was found, what
-    was expected.
+    other shapes, numbers that are not finite or not one of `values`, and rows that pandas labels otherwise than others
+    of the same size. Raises TypeError, ValueError: what was found, what was expected.
     """
     masked = isinstance(array, np.ma.MaskedArray)
     try:
@@ -752,6 +752,10 @@ def _checked_array(name, array, shape, sizes, values=(), dtype="float64"):
         hint = hint if found.size else ": there are no numbers in it"
         raise ValueError(f"{name}: found the shape {found.shape}, expected {_shape_text(known)}{hint}")
     sizes.update({size: count for size, count in zip(known, found.shape, strict=True) if not isinstance(size, int)})
+    rows, axis = getattr(array, "index", None), shape[0] if shape else 0
+    if isinstance(axis, str) and hasattr(rows, "equals") and not sizes.setdefault(f"rows of {axis}", rows).equals(rows):
+        told = "expected rows in one order: give .reindex of them, or .to_numpy() where labels mean nothing"
+        raise ValueError(f"{name}: found rows with other labels than those before it, {told}")
     if found.dtype.kind in "ui" and (found.max(initial=0) > 2**53 or found.min(initial=0) < -(2**53)):
         raise ValueError(f"{name}: found integers beyond 2**53, expected numbers that float64 holds")
     with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and refused
