@@ -511,7 +511,7 @@ def _trajectory(
     if move.metropolis and called.potential is not None and called.rest is not None:
         (drawn, first, last), defined = each(naming, defined, ("noise_accept", "rest_start", "rest_at"))
         begun = (invoke(called.rest, {value.name: value.start for value in moved}, (first,)),)
-        returned, defined = _returned(defined, move, program, called)
+        returned, defined = _returned(defined, move, program, called, given)
         ended = _accepted(defined, move, program, called, (drawn, first, last), probability, returned)
         normals += (Array(drawn, (2,)),)
     there, defined = _kicked(defined, move, at | given, program, "a kick before the first step", taken_back=False)
@@ -646,7 +646,7 @@ def _accepted(
 
 
 def _returned(
-    defined: Definitions, move: Trajectory, program: Program, called: Called
+    defined: Definitions, move: Trajectory, program: Program, called: Called, given: Mapping[str, str]
 ) -> tuple[tuple[Statement, ...], Definitions]:
     """Return the statements that refuse a trajectory which, turned round at its end, does not lead to its start.
 
@@ -665,7 +665,7 @@ def _returned(
         Repeat(
             move.least if move.least == move.most else LENGTH,
             (
-                *_stepped(called, back),
+                *_stepped(called, back | dict(given)),
                 *_copies(defined, [(v.back, program.passed_on[v.name], v.shape) for v in moved]),
             ),
         ),

@@ -3,14 +3,17 @@
 import ast
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from cycles import FLIP, LEAPFROG, WALK, Text, cycle_build, texts
+from loaders import load_build
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.program import Move, Refresh, Trajectory
 
+SPECS = Path(__file__).parents[2] / "specs"
 HELD = (
     f"[refresh: r, {{of: {{theta: eta}}, metropolis: {{{LEAPFROG}, steps: 2, {FLIP}}}}}, refresh: r, "
     f"{{of: {{theta: [mu, tau]}}, metropolis: {{{LEAPFROG}, steps: 3, scale: 1/2, {FLIP}}}}}]"
@@ -113,6 +116,20 @@ def test_a_fault_is_found_and_named(fault: str) -> None:
     with pytest.raises(CompilerError) as raised:
         text.read(replace(text.module, text=changed))
     assert says in str(raised.value)
+
+
+@pytest.mark.slow
+def test_a_step_that_is_solved_for_has_its_own_length_on_the_way_back_too(tmp_path: Path) -> None:
+    stated = (SPECS / "builds/rhmc_logistic.yaml").read_text(encoding="utf-8").replace("../", f"{SPECS}/")
+    path = tmp_path / "build.yaml"
+    path.write_text(stated.replace("steps:", "scale: 1/2\n        steps:"), encoding="utf-8")
+    text = texts(load_build(path))["scheduled"]
+    text.read()
+    forth, back = (text.module.text.rindex(f"{name}, X") for name in ("grad_U_at", "grad_U_back"))
+    for place in (forth, back):
+        changed = text.module.text[:place] + text.module.text[place:].replace("eps_scaled", "eps", 1)
+        with pytest.raises(CompilerError, match="the step size of a trajectory"):
+            text.read(replace(text.module, text=changed))
 
 
 def begun(change: Callable[[Move], Move]) -> Callable[[Module], Module]:

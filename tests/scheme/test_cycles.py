@@ -69,6 +69,39 @@ def test_a_word_with_noise_is_done_once_in_a_cycle() -> None:
     assert isinstance(cycle.trajectory, Trajectory)
 
 
+AGAIN = "{{metropolis: {{split: {word}, flip: {{r: -r}}{more}}}}}"
+PATH = "[B/2, A/2, O, A/2, B/2]"
+
+
+@pytest.mark.parametrize(
+    ("cycle", "changes", "said"),
+    [
+        (
+            f"[{AGAIN.format(word=PATH, more='')}, {{refresh: r}}, {AGAIN.format(word=PATH, more='')}]",
+            ((OF_HMC, FRICTION), MASS_AND_FRICTION),
+            "found a word with noise that is repeated within a cycle, which no emitted step can compute (take one move",
+        ),
+        (
+            f"[{AGAIN.format(word=PATH, more=', scale: 1/2')}]",
+            ((OF_HMC, FRICTION), MASS_AND_FRICTION),
+            "found a move with a step size of its own of a word with noise or linear flows, which no emitted step",
+        ),
+    ],
+)
+def test_moves_that_cannot_share_their_word_are_told(
+    cycle: str, changes: tuple[tuple[str, str], ...], said: str
+) -> None:
+    assert refused(cycle_build("gaussian", cycle, "1/4", *changes)).startswith(said)
+
+
+def test_moves_whose_steps_are_solved_for_do_not_share_their_word(tmp_path: Path) -> None:
+    stated = (SPECS / "builds/rhmc_logistic.yaml").read_text(encoding="utf-8").replace("../", f"{SPECS}/")
+    head, moves, tail = stated.partition("scheme:\n  cycle:\n")[0], *stated.partition("cycle:\n")[2].split("variant:")
+    (tmp_path / "build.yaml").write_text(f"{head}scheme:\n  cycle:\n{moves}{moves}variant:{tail}", encoding="utf-8")
+    said = refused(load_build(tmp_path / "build.yaml"))
+    assert said.startswith("found several moves with a word whose steps are solved for")
+
+
 def test_a_block_is_drawn_anew_from_a_law_that_is_known(tmp_path: Path) -> None:
     said = refused(of_own(tmp_path, f"[{{refresh: r}}, {MOVE}]", H=f"U(theta) + {QUARTIC}"))
     assert "found `refresh: r`, whose law given all others is not shown to be N(0, S)" in said
