@@ -54,8 +54,17 @@ class Mixture:
         return shares[0] * (self.wide @ theta) + shares[1] * (self.narrow @ (theta - self.at))
 
 
-@pytest.mark.parametrize(("variance", "condition"), [(0.04, 1.0), (0.0025, 100.0), (0.0004, 100.0)])
-@pytest.mark.parametrize("d", [3, *(pytest.param(d, marks=pytest.mark.slow) for d in (2, 5, 20))])
+@pytest.mark.parametrize(
+    ("d", "variance", "condition"),
+    [
+        (3, 0.0025, 100.0),
+        *(
+            pytest.param(d, variance, condition, marks=pytest.mark.slow)
+            for d in (2, 3, 5, 20)
+            for variance, condition in ((0.04, 1.0), (0.0025, 100.0), (0.0004, 100.0))
+        ),
+    ],
+)
 def test_what_lies_wide_around_narrow_draws_is_told(d: int, variance: float, condition: float) -> None:
     for share in (0.2, 0.8):
         mixture = Mixture(d, variance, share, condition)
@@ -67,7 +76,7 @@ def test_what_lies_wide_around_narrow_draws_is_told(d: int, variance: float, con
 
 @pytest.mark.parametrize("d", [2, *(pytest.param(d, marks=pytest.mark.slow) for d in (5, 20))])
 def test_a_mixture_that_is_visited_is_not(d: int) -> None:
-    for share in (0.2, 0.8, 0.95):
+    for share in (0.2, 0.8, 0.95) if d > 2 else (0.8,):
         mixture = Mixture(d, 0.0025, share)
         assert told(mixture.potential, mixture.slope, mixture.draws).doubts == ()
 
