@@ -42,7 +42,7 @@ SEARCHES = 1e8
 
 CALL = 1000.0
 
-ENERGIES = 2e8
+ENERGIES = 1e8
 """Entries of the data that may be read for U at the draws."""
 
 EFFECTIVE = 10.0
