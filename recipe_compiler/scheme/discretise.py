@@ -252,7 +252,8 @@ def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int] | No
     potential = build.dynamics.potential or "U"
     gradient = target_gradient(build.target, potential, block, declared, sizes, minibatch=minibatch)
     if build.control is not None:
-        gradient = with_control_variates(gradient, *build.control)
+        with placed(build.source, "minibatch"):
+            gradient = with_control_variates(gradient, *build.control)
     V = gradient_covariance(derivation, build.V) if minibatch else None
     return SchemeSetting(gradient, V, build.variant, build.replacement, build.contiguous, parameters, data, declared)
 

@@ -16,7 +16,7 @@ from loaders import load_build, load_target
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
-from recipe_compiler.errors import CompilerError, RecipeError
+from recipe_compiler.errors import CompilerError, ModelError, RecipeError
 from recipe_compiler.formula.show import text
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.program.lower import lower
@@ -445,3 +445,17 @@ def test_a_row_of_zeros_and_ones_that_is_no_position_picks_nothing(tmp_path: Pat
         "log_prior: -norm2(s)\nlog_likelihood: normal(y, 0, z @ s)\n"
     )
     assert defined(load_target(path)).decision.verdict is Verdict.UNDECIDED
+
+
+def test_control_variates_of_several_blocks_are_refused_where_they_are_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "build.yaml").write_text(
+        f"name: varying\ndynamics: {SPECS}/dynamics/sghmc.yaml\ntarget: {SPECS}/targets/varying_intercepts.yaml\n"
+        "bind: {M: I, C: I}\nscheme: {name: sequential_euler, order: [r, theta]}\nvariant: minibatch\n"
+        "minibatch: {control_variates: mode}\n"
+        f"data: {{file: {SPECS}/data/groups.csv, g: group, x: [x], y: y, from_one: g}}\n"
+        "sizes: {J: 12, p: 1}\nrun: {step_size: 0.01, batch_size: 10}\n"
+    )
+    build = load_build(tmp_path / "build.yaml")
+    with pytest.raises(ModelError, match="control variates of a target of several blocks") as refused:
+        discretise(build, derive(bind(build)))
+    assert refused.value.faults[0].where.line == 7
