@@ -78,7 +78,7 @@ def print_numpy(formula: Formula, by: Spelling) -> str:
         case Identity(size):
             return f"np.eye({by.size(size)})"
         case Filled(value, shape):
-            return f"np.full({shape_numbers(shape, by)}, {double(value)})"
+            return f"np.full({shape_numbers(shape, by)}, {float(value)})"
         case Add(terms):
             return f"({' + '.join(map(of, terms))})"
         case Multiply(left, right):

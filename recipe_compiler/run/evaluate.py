@@ -53,7 +53,7 @@ class Point:
     """Where `N(0, cov)` draws from."""
 
 
-def nearest(number: Fraction) -> float:
+def nearest(number: Fraction | int) -> float:
     """Return the double nearest to an exact number; infinity, which callers refuse, where it is beyond 1.8e308."""
     try:
         return float(number)

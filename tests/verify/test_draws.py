@@ -382,6 +382,28 @@ laws: {a: Exponential(b), b: Exponential(a)}
     assert found.verdict is not Verdict.PROVED
 
 
+@pytest.mark.parametrize(("c", "value", "of_values"), [("0", "0", False), ("c", "0", True), ("d - 1", "0", True)])
+def test_a_law_at_the_values_of_a_build_is_told_by_all_that_rests_on_it(
+    tmp_path: Path, c: str, value: str, of_values: bool
+) -> None:
+    """exp(-c a) on 0 < a < 1 is uniform where c is 0: a module takes c as an argument, and draws no other law."""
+    text = f"""
+name: tilted
+state: {{a: {{shape: d, domain: "interval(0, 1)", transform: logit}}}}
+parameters: {{c: {{default: {value}}}}}
+potential: ({c})*sum(a) + (c - c)*sum(a)
+laws: {{a: "Uniform(0, 1)"}}
+"""
+    (tmp_path / "tilted.yaml").write_text(text, encoding="utf-8")
+    found = check(load_build(write(tmp_path, "tilted", "sizes: {d: 1}", "draw: a")))
+    for claim in ("laws", "draw", "cycle", "exact", "irreducible"):
+        decision, for_d = finding(found, claim).decision, finding(found, claim).for_d
+        assert isinstance(decision, Proved)
+        assert decision.by.endswith(", at the values of the build") is of_values
+        assert decision.by.count("at the values") == of_values
+        assert for_d == ((("d", 1),) if of_values else "all")
+
+
 # flows that keep a Gamma law
 
 

@@ -26,6 +26,9 @@ from recipe_compiler.verify.core.subject import KEPT, Subject, at_sizes, find, s
 Claim = Callable[[Subject], Answer]
 Witness = tuple[tuple[str, str], ...]
 
+AT_VALUES = ", at the values of the build"
+"""How a proof says that it is about these alone."""
+
 LISTED = 64
 """Numbers up to which a value is listed in a witness."""
 
@@ -133,7 +136,7 @@ def narrowed(general: Answer, found: Answer, sizes: Sizes, valued: Dynamics | Ta
             hint = f"wrong at other values, which say nothing about these: {other}"
             return replace(found, decision=replace(found.decision, tried=(*tried, hint)))
         case Proved():
-            decision = replace(found.decision, by=f"{found.decision.by}, at the values of the build")
+            decision = replace(found.decision, by=f"{found.decision.by}{AT_VALUES}")
             return replace(found, decision=decision, for_d=_sizes_of(found, sizes))
         case _:
             return found

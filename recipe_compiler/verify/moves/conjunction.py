@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds.in_build import AT_VALUES
 
 Obligation = tuple[str, Answer]
 """What is to be shown, in words, with the answer."""
@@ -14,14 +15,20 @@ def is_shown(obligations: Iterable[Obligation]) -> bool:
 
 
 def shown(says: str, obligations: Sequence[Obligation], given: Iterable[str] = ()) -> Answer:
-    """Return the proof that several proved obligations make together, with their assumptions and methods."""
+    """Return the proof that several proved obligations make together, with their assumptions and methods.
+
+    Where one of them is about the values and sizes of a build alone, so is the whole.
+    """
     proofs = [(what, answer, answer.decision) for what, answer in obligations if isinstance(answer.decision, Proved)]
     facts = {*given, *(fact for _, _, proof in proofs for fact in proof.given)}
     looked = [set(answer.checked_at) for _, answer, _ in proofs if answer.checked_at]
     first = next((answer.checked_at for _, answer, _ in proofs if answer.checked_at), ())
     checked = tuple(sizes for sizes in first if all(sizes in seen for seen in looked))
     data = tuple((what, proof.by) for what, _, proof in proofs)
-    return Answer(Proved(says, tuple(sorted(facts)), data), "all", checked)
+    for_d = next((answer.for_d for _, answer, _ in proofs if answer.for_d != "all"), "all")
+    if AT_VALUES not in says and any(AT_VALUES in proof.by for _, _, proof in proofs):
+        says += AT_VALUES
+    return Answer(Proved(says, tuple(sorted(facts)), data), for_d, checked)
 
 
 def laws_kept(found: Sequence[Obligation]) -> Answer:
