@@ -489,7 +489,7 @@ def declared(document: Json, key: str) -> dict[str, Json]:
     given, found = document.get(key) or [], dict[str, Json]()
     for name, entry in given.items() if isinstance(given, dict) else given:
         whole = entry or {}
-        domain, _, ends = str(whole.get("domain", "real")).partition("(")
+        domain, _, ends = str(whole.get("constraint") or whole.get("domain", "real")).partition("(")
         found[str(name)] = {
             **whole,
             "is": listed(whole.get("is")),
@@ -698,7 +698,9 @@ class Documents:
         facts |= {k: any(k in m for m in self.cycle) for k in ("refresh", "draw", "cir", "involution", "metropolis")}
         facts["coded"] = any("code" in m for m in self.cycle)
         facts["follows"] = facts["step"] and not facts["metropolis"]
-        facts["assumes"] = self.assume or {*listed(self.target.get("assume"))} - {ASSUMED} or kinds
+        states = (x["ends"] for y in (self.dynamics, self.target) for x in declared(y, "state").values())
+        named = any(isinstance(x, ast.Name) for x in self.nodes([ends for ends in states if ends[1:]]))  # then a < b
+        facts["assumes"] = self.assume or {*listed(self.target.get("assume"))} - {ASSUMED} or kinds or named
         rows = [(part, *row.split(":")) for part in ASKED if self.parts.get(part) for row in ASKED[part].split()]
         return [(part, id_) for part, id_, needs in rows if all(facts[need] for need in needs.split(","))]
 

@@ -382,6 +382,30 @@ def test_an_integral_that_its_author_gives_is_granted(tmp_path: Path) -> None:
         assert "granted, not declared: exp(-U) has a finite integral, as the document states" in says[id_]
 
 
+@pytest.mark.parametrize(
+    ("among", "is_assumed"),
+    [
+        ('constraint: "interval(a, b)"', True),
+        ('domain: "interval(0, b)", transform: logit', True),
+        ('constraint: "interval(-1, pi)"', True),
+        ('constraint: "interval(-1/2, 2*3)"', False),
+        ("constraint: lower(a)", False),
+    ],
+)
+def test_ends_that_have_names_are_assumed_to_be_in_order(tmp_path: Path, among: str, is_assumed: bool) -> None:
+    (tmp_path / "target.yaml").write_text(
+        f"name: ends\nstate: {{t: {{{among}}}}}\nparameters: {{a: {{default: 0}}, b: {{default: 1}}}}\n"
+        "potential: t + (a + b)**2\n"
+    )
+    (tmp_path / "build.yaml").write_text(
+        f"name: ends\ndynamics: {ROOT}/specs/dynamics/sgld.yaml\ntarget: target.yaml\nbind: {{D: I}}\n"
+        "scheme: {name: euler}\nvariant: full\nsizes: {d: 1}\nrun: {step_size: 0.1}\n"
+    )
+    build = load_build(tmp_path / "build.yaml")
+    says = dict(recheck.recheck(json.loads(json.dumps(certificate(build, check(build))))))
+    assert ("assumptions" in says) is is_assumed
+
+
 def written(folder: Path, text: str) -> Json:
     (folder / "written.yaml").write_text(text, encoding="utf-8")
     document = load(folder / "written.yaml")
