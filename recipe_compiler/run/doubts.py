@@ -189,7 +189,7 @@ def _apart(rows: tuple[Row, ...], *, asked: bool) -> Iterator[str]:
         )
         return
     yield (
-        f"R-hat is {worst.value('r_hat'):.3f} for {worst.name}, above {MAX_R_HAT}{more}: the chains do not agree. "
+        f"R-hat is {worst.value('r_hat'):#.4g} for {worst.name}, above {MAX_R_HAT}{more}: the chains do not agree. "
         "Try more draws, more warmup, more thinning or another step size."
     )
 
