@@ -539,7 +539,7 @@ def _trajectory(
     return Lowered(body, normals, work), defined
 
 
-def _scaled(defined: Definitions, move: Trajectory) -> tuple[tuple[Statement, ...], Mapping[str, str], Definitions]:
+def _scaled(defined: Definitions, move: Trajectory) -> tuple[tuple[Statement, ...], dict[str, str], Definitions]:
     """Return what sets the step size of a move where it has its own, and what the step is given in whose place."""
     if move.scale == 1:
         return (), dict(move.given), defined
