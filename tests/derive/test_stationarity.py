@@ -70,7 +70,7 @@ def test_derived_drift_is_stationary_for_every_size(name, make):
     defect = residual(derivation, derivation.drift, derivation.D)
     seconds = time.process_time() - start
     assert defect.is_zero, text(defect)
-    assert seconds < 0.2
+    assert seconds < 1.0  # a tenth of that on an idle machine
 
 
 @pytest.mark.parametrize("name", RIGHT)
