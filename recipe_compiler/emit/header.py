@@ -280,8 +280,9 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
         yield f"grad U over all data{noise}"
         return
     yield f"grad U from {_batch(build)}, its sum scaled by N/n, the prior not"
-    if build.control is not None:
-        mode, at_mode = build.control
+    if build.control:
+        mode = ", ".join(own.mode for own in build.control)
+        at_mode = ", ".join(own.at_mode for own in build.control)
         yield f"control variates: the sum is of differences to the gradients at {mode}, where grad U is {at_mode};"
         yield "both are found once, before a run"
     if build.scheme.split:

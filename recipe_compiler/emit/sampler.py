@@ -298,8 +298,8 @@ def _given(build: Build, declared: Parameter, shipped: Parameter | None, name: s
             return Keyword(own, "None", (f"{name} = {formula_text(declared.default, by)}{flat}",), by_formula=True)
         except NotInNumpyError as error:
             return Keyword(own, "", says=str(error))
-    estimated = (*(build.control or ()), build.estimated)
-    return Keyword(own, "", says="`recipe run` estimates it from the data" if declared.name in estimated else "")
+    estimated = declared.name in build.estimates
+    return Keyword(own, "", says="`recipe run` estimates it from the data" if estimated else "")
 
 
 def _stated(own: Parameter, value: Value) -> Keyword:

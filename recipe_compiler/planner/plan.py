@@ -39,6 +39,7 @@ from recipe_compiler.run.linearized_chain import CONTROL_VARIATES, MOST_COORDINA
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Mode, NoModeError, Slope, Start, find_mode
 from recipe_compiler.run.suggestions import HELD_SHARPNESS
+from recipe_compiler.spec.build_minibatch import may_vary
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import restated
 
@@ -146,10 +147,10 @@ def plan(
     mode = linearized.refined(mode)
     linearized = replace(linearized, theta=mode.theta, sharpness=min(HELD_SHARPNESS, stated.share / 4.0))
     bends = around.steepest > BENT or around.flattest * BENT < 1.0
-    open_ones, gradient = open_parameters(stated), compiled.program.gradient
-    may_vary = stated.variant == "minibatch" and stated.control is None
+    open_ones = open_parameters(stated)
+    plain = stated.variant == "minibatch" and not stated.control
     candidates = [linearized]
-    if may_vary and gradient and not gradient.stacked:
+    if plain and may_vary(stated.target):
         candidates.append(replace(linearized, noise=CONTROL_VARIATES))
     less = subtracting()
     subtracted = [] if less is None else [*filter(None, [less.around(linearized)])]
@@ -235,7 +236,7 @@ def _by_pilots(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ...]
         ) from None
     choice = ChosenEntries(
         stated, open_ones, found.settings.eps, found.settings.thin, found.warmup, walker.build.run.batch_size,
-        found.settings.values, walker.build.control is not None and stated.control is None,
+        found.settings.values, bool(walker.build.control) and not stated.control,
         bulk.mean, found.spread**2 * bulk.covariance,
         subtracts=walker.build.estimated is not None and stated.estimated is None,
     )  # fmt: skip

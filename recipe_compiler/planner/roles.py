@@ -55,8 +55,8 @@ def open_parameters(build: Build) -> tuple[Open, ...]:
         RunError: one stands where nothing is known that it could be matched to.
     """
     stated = {name for name, _ in (*build.bind, *build.values)}
-    made = {*(build.control or ()), build.estimated}
-    bare = [p for p in declared_parameters(build) if p.name not in stated | made and p.default is None]
+    known = stated | build.estimates
+    bare = [p for p in declared_parameters(build) if p.name not in known and p.default is None]
     return tuple(Open(parameter, _role(build, parameter)) for parameter in bare)
 
 

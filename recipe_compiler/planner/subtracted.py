@@ -42,7 +42,7 @@ def subtracting(stated: Build, tried: Build, compiled: Module) -> Build | None:
         compiled: the module of that.
     """
     bounded = any(block.domain.name is not DomainName.REAL for block in stated.target.declarations.blocks)
-    plain = stated.variant == "minibatch" and stated.control is None and stated.target.gradient is None
+    plain = stated.variant == "minibatch" and not stated.control and stated.target.gradient is None
     if not plain or bounded or compiled.program.cycle is not None or thermostats(compiled.program):
         return None
     values = {

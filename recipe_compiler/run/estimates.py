@@ -11,6 +11,8 @@ where Cov is over the N data (divided by N). These are exact where all data are 
 blocks) as many are drawn, and the estimate is unbiased.
 """
 
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
@@ -19,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.formula.rebuild import zero
-from recipe_compiler.run.evaluate import Point
+from recipe_compiler.run.evaluate import Point, extents
 from recipe_compiler.run.gradients import Gradients
 from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.map_estimate import FindMode, find_mode
@@ -75,14 +77,13 @@ def _share(N: int, n: int, batches: Batches) -> float:
 
 def estimates(build: Build) -> bool:
     """Whether a run of the build has to estimate something first: a mode, a gradient there, or V."""
-    return build.control is not None or build.estimated is not None
+    return bool(build.estimates)
 
 
 def without_estimates(build: Build) -> Build:
     """Return the build without anything to estimate: its gradient is that of the target alone, and V is zero."""
-    made = {*(build.control or ()), build.estimated}
-    parameters = tuple(parameter for parameter in build.parameters if parameter.name not in made)
-    return replace(build, control=None, estimated=None, V=zero(build.V.shape), parameters=parameters)
+    parameters = tuple(parameter for parameter in build.parameters if parameter.name not in build.estimates)
+    return replace(build, control=(), estimated=None, V=zero(build.V.shape), parameters=parameters)
 
 
 def with_estimates(
@@ -101,11 +102,31 @@ def with_estimates(
         RunError: no mode is found.
     """
     mode = find(gradients.full, starts_of(build, gradients.width, at.names, at.sizes), ()).theta
-    return at_mode(build, gradients, mode, settings)
+    return at_mode(with_control(build, gradients, mode, at.sizes), gradients, mode, settings)
+
+
+def with_control(build: Build, gradients: Gradients, mode: Array, sizes: Mapping[str, int]) -> Build:
+    """Return the build with values of the parameters of control variates: each block of the target at a mode.
+
+    Args:
+        build: with them, or without any.
+        gradients: of its target.
+        mode: of U, in the coordinates of the potential's block: blocks of the target end to end, row by row.
+        sizes: all of the build.
+    """
+    if not build.control:
+        return build
+    shapes = {parameter.name: extents(parameter.shape, sizes) for parameter in build.parameters}
+    ends = np.cumsum([math.prod(shapes[own.mode]) for own in build.control])[:-1]
+    found: dict[str, Array] = {}
+    for own, *parts in zip(build.control, np.split(mode, ends), np.split(gradients.full(mode), ends), strict=True):
+        for name, part in zip((own.mode, own.at_mode), parts, strict=True):
+            found[name] = part.reshape(shapes[name])
+    return _with_values(build, found)
 
 
 def at_mode(build: Build, gradients: Gradients, mode: Array, settings: RunSettings) -> Build:
-    """Return the build with values of the parameters that are estimated at a mode which is known.
+    """Return the build with the value of V, where it is estimated, at a mode which is known.
 
     Args:
         build: what to run.
@@ -113,15 +134,17 @@ def at_mode(build: Build, gradients: Gradients, mode: Array, settings: RunSettin
         mode: of U, in the coordinates of the potential's block.
         settings: for the size of a batch and the seed.
     """
-    found: dict[str, Array] = {}
-    if build.control is not None:
-        found = dict(zip(build.control, (mode, gradients.full(mode)), strict=True))
-    if build.estimated is not None:
-        name = build.estimated
-        declared = next(parameter for parameter in build.parameters if parameter.name == name)
-        diagonal = len(declared.shape.sizes) < 2
-        n = settings.batch_size or gradients.rows
-        found[name] = gradient_noise(gradients, mode, n, _batches(build), diagonal=diagonal, seed=settings.seed)
+    if build.estimated is None:
+        return build
+    name = build.estimated
+    declared = next(parameter for parameter in build.parameters if parameter.name == name)
+    diagonal = len(declared.shape.sizes) < 2
+    n = settings.batch_size or gradients.rows
+    V = gradient_noise(gradients, mode, n, _batches(build), diagonal=diagonal, seed=settings.seed)
+    return _with_values(build, {name: V})
+
+
+def _with_values(build: Build, found: Mapping[str, Array]) -> Build:
     return replace(build, values=(*build.values, *((name, _value(array)) for name, array in found.items())))
 
 

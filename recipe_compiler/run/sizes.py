@@ -10,8 +10,7 @@ from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.run.data import Data, load_data
 from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, nearest
-from recipe_compiler.scheme.posterior import is_stacked
-from recipe_compiler.spec.build_checks import given_by_data
+from recipe_compiler.spec.build_checks import given_by_data, is_stacked
 from recipe_compiler.spec.model import Build, Value
 from recipe_compiler.spec.npy import mapped
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas

@@ -299,8 +299,10 @@ def _given(findings: Iterable[Finding]) -> Iterator[str]:
 def _starts(run: Run, inputs: Inputs) -> tuple[Start, ...]:
     """Return where the forecast begins its search: at the mode that is known already, else where `init` says."""
     given = dict(zip(run.module.parameters, inputs.parameters, strict=True))
-    if run.build.control is not None and run.build.control[0] in given:
-        return (Start("the mode of the control variates", np.asarray(given[run.build.control[0]])),)
+    modes = [own.mode for own in run.build.control if own.mode in given]
+    if modes:
+        whole = np.concatenate([np.ravel(given[name]) for name in modes])
+        return (Start("the mode of the control variates", whole),)
     sizes = resolve_sizes(run.build, run.data)
     width = potential_width(run.module, run.build, sizes)
     return starts_of(run.build, width, known_values(run.build, sizes), sizes)

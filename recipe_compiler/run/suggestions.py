@@ -18,6 +18,7 @@ from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.run.linearized_chain import CONTROL_VARIATES, SUBTRACTED, LinearizedChain, Width
 from recipe_compiler.run.load_module import users_name
 from recipe_compiler.run.sizes import declared_parameters
+from recipe_compiler.spec.build_minibatch import may_vary
 from recipe_compiler.spec.model import Build
 
 WIDE = 1.05
@@ -80,11 +81,12 @@ def cures_of(linearized: LinearizedChain, off: float, why: str = "", of_step: fl
     if noisy or not held:
         yield from _frictions(linearized, off)
     build = linearized.build
-    plain = noisy and build.estimated is None and build.control is None and is_zero(build.V)
+    plain = noisy and build.estimated is None and not build.control and is_zero(build.V)
     kinds = (
         (SUBTRACTED, "gradient_noise", "{V: estimate}", "V is taken from the data at the mode, and subtracted"),
         (CONTROL_VARIATES, "minibatch", "{control_variates: mode}", "twice the work of a step"),
     )
+    kinds = kinds if may_vary(build.target) else kinds[:1]
     for kind, setting, value, cost in kinds if plain else ():
         if (answer := _answer(replace(linearized, noise=kind))) is not None and answer.off < off:
             yield Cure(setting, value, answer, cost)

@@ -1,6 +1,6 @@
 """Build and derivation to Program: the scheme by its name, or by its word."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -12,18 +12,19 @@ from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
-from recipe_compiler.program.program import Energies, Gradient, Potential, Program
+from recipe_compiler.program.program import Energies, Gradient, Part, Potential, Program
 from recipe_compiler.program.rename import rename
 from recipe_compiler.scheme.assemble import SchemeSetting, without_word
 from recipe_compiler.scheme.cycle import rest_of, with_cycle
 from recipe_compiler.scheme.euler import euler
 from recipe_compiler.scheme.moments import moments
-from recipe_compiler.scheme.posterior import is_stacked, length, stacked_sizes, target_gradient, target_potential
+from recipe_compiler.scheme.posterior import length, stacked_sizes, target_gradient, target_potential
 from recipe_compiler.scheme.sequential_euler import sequential_euler
 from recipe_compiler.scheme.split import split
+from recipe_compiler.spec.build_checks import is_stacked
 from recipe_compiler.spec.catalogue import EULER
 from recipe_compiler.spec.constraint import constrained
-from recipe_compiler.spec.model import Build, CodeMove, Involution, Metropolis, Scheme
+from recipe_compiler.spec.model import Build, CodeMove, Control, Involution, Metropolis, Scheme
 from recipe_compiler.spec.model import Draw as DrawMove
 from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor, Term
@@ -41,8 +42,8 @@ from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Ten
 ONE = Fraction(1)
 
 
-def with_control_variates(gradient: Gradient, mode: str, at_mode: str) -> Gradient:
-    """Return the gradient as differences to that at `mode`, a vector at which the full gradient is `at_mode`.
+def with_control_variates(gradient: Gradient, control: Sequence[Control]) -> Gradient:
+    """Return the gradient as differences to that at a mode, at which the full gradient is known, block by block.
 
     With g_m the gradient of -log likelihood of datum m and p that of -log prior, it is
 
@@ -50,29 +51,39 @@ def with_control_variates(gradient: Gradient, mode: str, at_mode: str) -> Gradie
 
     unbiased whatever `mode` is, and of small variance near it (Baker, Fearnhead, Fox, Nemeth 2019).
 
+    Args:
+        gradient: of a target, full or by minibatches.
+        control: what holds each block of the target at the mode, and the gradient by it there.
+
     Raises:
-        ModelError: the gradient is code, or one of several blocks or of a matrix.
+        ModelError: the gradient is code.
     """
     if gradient.count is None:
         return gradient
-    if gradient.stacked or gradient.code:
-        what = "a target of several blocks or of a matrix" if gradient.stacked else "a gradient that is code"
-        raise unsupported(f"control variates of {what}", "leave them out, or state the target as one vector block")
-    (part,) = gradient.parts
-    place = tuple(Index(size, "i") for size in gradient.block.shape.sizes)
-    known = Term(ONE, ((Component(at_mode, place), ONE),))
-    part = part.mapped(lambda tensor: Tensor(tensor.free, _difference(tensor, gradient.block.name, mode)))
-    prior, stated = (Tensor(place, (*tensor.terms, known)) for tensor in (part.prior, part.stated_prior))
-    return replace(gradient, parts=(replace(part, prior=prior, stated_prior=stated),))
+    if gradient.code:
+        hint = "leave them out, or state the log likelihood of a datum as a formula"
+        raise unsupported("control variates of a gradient that is code", hint)
+    modes = {part.block.name: own.mode for part, own in zip(gradient.parts, control, strict=True)}
+    parts = (_around_mode(part, own, modes) for part, own in zip(gradient.parts, control, strict=True))
+    return replace(gradient, parts=tuple(parts))
 
 
-def _difference(tensor: Tensor, block: str, mode: str) -> tuple[Term, ...]:
-    """Return the terms of a tensor less those at the mode; terms without the block cancel, exactly."""
+def _around_mode(part: Part, own: Control, modes: Mapping[str, str]) -> Part:
+    """Return the gradient by one block as its difference to that at the mode, which is known."""
+    part = part.mapped(lambda tensor: Tensor(tensor.free, _difference(tensor, modes)))
+    slots = tuple(Index(size, label) for size, label in zip(part.block.shape.sizes, "ij", strict=False))
+    known = Term(ONE, ((Component(own.at_mode, slots), ONE),))
+    prior, stated = (Tensor(slots, (*tensor.terms, known)) for tensor in (part.prior, part.stated_prior))
+    return replace(part, prior=prior, stated_prior=stated)
+
+
+def _difference(tensor: Tensor, modes: Mapping[str, str]) -> tuple[Term, ...]:
+    """Return the terms of a tensor less those at the mode; terms without a block cancel, exactly."""
 
     def rule(atom: Atom) -> Atom:
         match atom:
-            case Coordinate(name, at) if name == block:
-                return Component(mode, at)
+            case Coordinate(name, at) if name in modes:
+                return Component(modes[name], at)
             case _:
                 return atom
 
@@ -251,9 +262,9 @@ def _setting(build: Build, derivation: Derivation, sizes: Mapping[str, int] | No
     minibatch = build.variant == "minibatch"
     potential = build.dynamics.potential or "U"
     gradient = target_gradient(build.target, potential, block, declared, sizes, minibatch=minibatch)
-    if build.control is not None:
+    if build.control:
         with placed(build.source, "minibatch"):
-            gradient = with_control_variates(gradient, *build.control)
+            gradient = with_control_variates(gradient, build.control)
     V = gradient_covariance(derivation, build.V) if minibatch else None
     return SchemeSetting(gradient, V, build.variant, build.replacement, build.contiguous, parameters, data, declared)
 

@@ -15,6 +15,7 @@ from recipe_compiler.program.program import Gradient, Part, Potential
 from recipe_compiler.scheme.adjoints import Adjoints, adjoints
 from recipe_compiler.scheme.quotients import without_overflow
 from recipe_compiler.scheme.shifts_and_noise import fresh
+from recipe_compiler.spec.build_checks import is_stacked
 from recipe_compiler.spec.model import Code, Target
 from recipe_compiler.spec.places import placed
 from recipe_compiler.spec.recursion import of_rows
@@ -143,16 +144,6 @@ def _by_code(target: Target, code: Code, name: str, block: Block, *, minibatch: 
     given = (block.name, *(item.name for group in (declared.parameters, declared.data) for item in group))
     batch = ("batch",) if minibatch else ()
     return Gradient(name, block, (), count, minibatch, str(code), (*given, *batch))
-
-
-def is_stacked(target: Target, block: Block) -> bool:
-    """Whether the blocks of a target are parts of the potential's block: several, a matrix, or a scalar in a column.
-
-    A block in a constrained set is stacked, too: it is not the potential's block itself.
-    """
-    blocks = target.declarations.blocks
-    axes = len(blocks[0].shape.sizes)
-    return len(blocks) != 1 or axes > 1 or axes != len(block.shape.sizes) or blocks[0].constraint is not None
 
 
 def stacked_sizes(declarations: Declarations) -> tuple[str, ...]:

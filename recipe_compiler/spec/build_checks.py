@@ -34,6 +34,16 @@ def potential_blocks(dynamics: Dynamics) -> tuple[Block, ...]:
     return tuple(b for b in dynamics.declarations.blocks if function is not None and b.name in function.of)
 
 
+def is_stacked(target: Target, block: Block) -> bool:
+    """Whether the blocks of a target are parts of the potential's block: several, a matrix, or a scalar in a column.
+
+    A block in a constrained set is stacked, too: it is not the potential's block itself.
+    """
+    blocks = target.declarations.blocks
+    axes = len(blocks[0].shape.sizes)
+    return len(blocks) != 1 or axes > 1 or axes != len(block.shape.sizes) or blocks[0].constraint is not None
+
+
 def check_unique_names(page: Page, dynamics: Dynamics, target: Target, parameters: tuple[Parameter, ...]) -> None:
     """Add a fault for each name that two of the three documents use for different things; sizes are shared."""
     shared = {block.name for block in potential_blocks(dynamics)}

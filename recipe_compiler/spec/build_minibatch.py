@@ -1,12 +1,13 @@
 """How minibatches are drawn, what is estimated from the data before a run, and how the step size falls along it."""
 
+from collections.abc import Set
 from typing import Any
 
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Apply, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
-from recipe_compiler.spec.build_checks import potential_blocks
+from recipe_compiler.spec.build_checks import is_stacked, potential_blocks
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Cir, Dynamics, Metropolis, Schedule, Scheme, Steps, Target
 from recipe_compiler.spec.schema_build import BuildDocument, MinibatchEntry
@@ -94,26 +95,52 @@ def check_estimates(page: Page, document: BuildDocument, target: Target, scheme:
         problem = "found a target whose gradient is code, expected formulas: the gradient of one datum is not known"
         page.fault(path, ".".join(path), problem, "leave it out, and state V as a formula")
     bounded = [b.name for b in target.declarations.blocks if b.domain.name is not DomainName.REAL]
-    if (control or estimate) and bounded:
+    in_sets = [b for b in target.declarations.blocks if b.constraint is not None]
+    if control and in_sets:
+        problem = f"found control variates of `{in_sets[0].name}`, which is {in_sets[0].constraint}, expected numbers"
+        page.fault(path, ".".join(path), problem, "leave them out: gradients at the mode are those of its variables")
+    elif (control or estimate) and bounded:
         problem = f"found the domain of `{bounded[0]}` bounded, expected real: the mode is looked for everywhere"
         page.fault(path, ".".join(path), problem, "sample it in an unbounded variable: `transform` in the target")
+
+
+def may_vary(target: Target) -> bool:
+    """Whether gradients of a target may be differences to those at a mode: of formulas, by unbounded blocks."""
+    blocks = target.declarations.blocks
+    return target.gradient is None and all(b.domain.name is DomainName.REAL and b.constraint is None for b in blocks)
 
 
 def _takes_gradients(scheme: Scheme) -> bool:
     return not scheme.cycle or any(isinstance(move, Steps | Metropolis) for move in scheme.cycle)
 
 
-def control_parameters(document: BuildDocument, dynamics: Dynamics, scope: Scope) -> tuple[Parameter, ...]:
-    """Return the parameters that hold the mode and the gradient there; none without control variates."""
+def control_parameters(
+    document: BuildDocument, dynamics: Dynamics, target: Target, scope: Scope
+) -> tuple[tuple[Parameter, Parameter], ...]:
+    """Return the parameters that hold the mode and the gradient there, block by block; none without control variates.
+
+    Where a target is one block that is the potential's, they have the name of that, else those of its own blocks.
+    """
     if document.minibatch is None or document.minibatch.control_variates is None:
         return ()
-    block = potential_blocks(dynamics)[0]
-    names = (f"{block.name}_mode", f"grad_{dynamics.potential}_mode")
-    return tuple(Parameter(_free(name, scope), block.shape) for name in names)
+    whole, U = potential_blocks(dynamics)[0], dynamics.potential
+    if not is_stacked(target, whole):
+        names = [(f"{whole.name}_mode", f"grad_{U}_mode", whole.shape)]
+    else:
+        blocks = target.declarations.blocks
+        names = [(f"{own.name}_mode", f"grad_{U}_{own.name}_mode", own.shape) for own in blocks]
+    declared = target.declarations
+    taken = {item.name for item in (*declared.blocks, *declared.parameters, *declared.data)}
+    found: list[tuple[Parameter, Parameter]] = []
+    for mode, at_mode, shape in names:
+        own = [Parameter(_free(name, scope, taken), shape) for name in (mode, at_mode)]
+        taken |= {parameter.name for parameter in own}
+        found.append((own[0], own[1]))
+    return tuple(found)
 
 
-def _free(name: str, scope: Scope) -> str:
+def _free(name: str, scope: Scope, taken: Set[str] = frozenset()) -> str:
     """Return a name that nothing declared has."""
-    while scope.declarations.find(name) is not None:
+    while name in taken or scope.declarations.find(name) is not None:
         name += "_"
     return name

@@ -593,6 +593,14 @@ class RunSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Control:
+    """The parameters that hold a block of the target at the mode, and the gradient of U by it there."""
+
+    mode: str
+    at_mode: str
+
+
+@dataclass(frozen=True, slots=True)
 class Build:
     """Everything one emitted module needs."""
 
@@ -619,8 +627,8 @@ class Build:
     source: Source = field(default=Source("", "{}"), compare=False)
     contiguous: bool = False
     """Whether a minibatch is a block of consecutive rows, the first row following the last."""
-    control: tuple[str, str] | None = None
-    """Of a gradient with control variates: the parameters that hold the mode and the sum of its data's gradients."""
+    control: tuple[Control, ...] = ()
+    """Of a gradient with control variates, by the blocks of the target in order; empty without."""
     estimated: str | None = None
     """The parameter that V is made of where a run estimates it: a matrix, or a vector for its diagonal."""
     stated_step_size: Fraction | None = None
@@ -674,6 +682,12 @@ class Build:
     def is_planned(self) -> bool:
         """Whether step size, and values that are not stated, are chosen from the data before a run."""
         return self.run.step_size is None
+
+    @property
+    def estimates(self) -> frozenset[str]:
+        """The parameters whose values a run estimates from the data before it begins."""
+        of_control = (name for one in self.control for name in (one.mode, one.at_mode))
+        return frozenset((*of_control, *([] if self.estimated is None else [self.estimated])))
 
 
 Document = Dynamics | Target | Scheme | Build

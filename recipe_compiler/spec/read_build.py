@@ -4,6 +4,7 @@ from collections.abc import Mapping as Table
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 
 from recipe_compiler.formula.declaration import Declarations, Parameter
@@ -39,7 +40,7 @@ from recipe_compiler.spec.derived import read_derived
 from recipe_compiler.spec.discrete import check_moved
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Schedule, Scheme, Target, Use, Value
+from recipe_compiler.spec.model import Build, Control, Dynamics, RunSettings, Schedule, Scheme, Target, Use, Value
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import formulas_of_moves, stated_formulas
 from recipe_compiler.spec.read_build_scheme import read_build_scheme
@@ -73,7 +74,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     check_domains(page, dynamics, target, dict(bind))
     noise = estimated_noise(page, document, dynamics, scope) if potential_blocks(dynamics) else None
     V = _gradient_noise(page, document, dynamics, scope) if noise is None else noise[0]
-    control = control_parameters(document, dynamics, scope) if potential_blocks(dynamics) else ()
+    control = control_parameters(document, dynamics, target, scope) if potential_blocks(dynamics) else ()
     init = _initial(page, document, dynamics, target, scope)
     own = {} if use is None else {part.mask: mask_value(part) for part in use.parts if part.mask}
     values = _values(page, document, dynamics, target, parameters, around.folder, own)
@@ -100,7 +101,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
         dynamics=replace(dynamics, declarations=_with_unread(dynamics.declarations, unread)),
         target=_target_with_unread(target, unread),
         bind=bind,
-        parameters=(*_of_no_default(parameters, unread), *control, *(() if noise is None else noise[1:])),
+        parameters=(*_of_no_default(parameters, unread), *chain(*control), *(() if noise is None else noise[1:])),
         values=values,
         scheme=scheme,
         variant=document.variant,
@@ -113,7 +114,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
         stated_step_size=eps,
         source=source_of(root, file),
         contiguous=document.minibatch is not None and document.minibatch.blocks is not None,
-        control=(control[0].name, control[1].name) if control else None,
+        control=tuple(Control(mode.name, at_mode.name) for mode, at_mode in control),
         estimated=None if noise is None else noise[1].name,
         bit_generator=document.noise.generator,
         derived=derived,

@@ -112,7 +112,7 @@ def test_a_plan_that_subtracts_keeps_to_its_share(tmp_path: Path, scheme: str) -
     with required():
         build = plan_run(stated, check_once(stated, NOTHING))[0].build
         assert check_once(build, NOTHING).verdict is Verdict.PROVED
-    assert (build.estimated, build.control) == ("V_hat", None)
+    assert (build.estimated, build.control) == ("V_hat", ())
     data = load_data(build.data, build.target)
     report = check_once(build, NOTHING)
     step, found = linear(estimate(build, report, build.run, data), data)

@@ -22,7 +22,7 @@ from recipe_compiler.readback.readback import read_back
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.scheme.discretise import discretise, with_control_variates
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.model import Build, Control
 
 SPECS = Path(__file__).parents[2] / "specs"
 TARGET = """
@@ -99,7 +99,7 @@ def test_planted_faults_are_found(built, old: str, new: str) -> None:
 def test_control_variates_are_unbiased_for_every_mode_in_symbols(built, more: str) -> None:
     _, _, program = built(more)
     plain = program.gradient
-    control = with_control_variates(plain, "mode", "at_mode")
+    control = with_control_variates(plain, [Control("mode", "at_mode")])
     parameters = (
         tuple(replace(program.parameters[0], name=name) for name in ("mode", "at_mode")) if program.parameters else ()
     )

@@ -279,3 +279,65 @@ def test_the_estimate_makes_the_variance_of_a_chain_right(
     np.testing.assert_allclose(theta.mean(axis=0), x.mean(axis=0), atol=0.01)
     if noise == "dense":  # what a diagonal leaves out is a covariance
         assert abs(np.cov(theta.T)[0, 1]) < 0.03 * right
+
+
+SEVERAL = """
+name: several
+state:
+  b: {shape: [K, 2]}
+  mu: {}
+  s: {domain: positive, transform: log}
+data: {x: {shape: [N, 2]}, g: {shape: N, index_of: K}, y: {shape: N}}
+log_prior: normal(b, 0, 2) + normal(mu, 0, 3) + lognormal(s, 0, 1/2)
+log_likelihood: normal(y, mu + dot(x, b[g]), s) - mu**4/50
+"""
+"""Rows of a matrix that data pick, a scalar and a scale: y ~ N(mu + x_n.b[g_n], s**2), and a quartic in mu."""
+
+
+def of_several(v: np.ndarray, x: np.ndarray, g: np.ndarray, y: np.ndarray, scale: float) -> np.ndarray:
+    """Return grad U at v = (b row by row, mu, log s), the sum over some data times `scale`."""
+    b, mu, u = v[:6].reshape(3, 2), v[6], v[7]
+    s = np.exp(u)
+    off = mu + np.sum(x * b[g], axis=1) - y
+    of_b = np.zeros((3, 2))
+    np.add.at(of_b, g, off[:, None] * x / s**2)
+    of_mu, of_u = np.sum(off) / s**2 + len(y) * 4 * mu**3 / 50, np.sum(1 - off**2 / s**2)
+    of_data = np.concatenate([of_b.ravel(), [of_mu, of_u]])
+    of_prior = np.concatenate([b.ravel() / 4, [mu / 9, 4 * u]])
+    return of_prior + scale * of_data
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["without replacement", "contiguous"])
+def test_control_variates_of_several_blocks_are_unbiased_and_exact_at_the_mode(tmp_path: Path, kind: str) -> None:
+    """Of a matrix, a scalar and a scale in its logarithm, over every batch of a small data set."""
+    (tmp_path / "own.yaml").write_text(SEVERAL)
+    more = ", blocks: contiguous" if kind == "contiguous" else ""
+    path = tmp_path / "several.yaml"
+    data = "{file: data.csv, x: [x, w], g: g, y: y, shuffled: true}"
+    text = BUILD.format(specs=SPECS, target="own.yaml", more=f"minibatch: {{control_variates: mode{more}}}", data=data)
+    path.write_text(f"{text}sizes: {{K: 3}}\n")
+    build = load_build(path)
+    own = np.random.default_rng(3)
+    x, g, y = own.normal(size=(N, 2)), np.array([0, 1, 2, 2, 1, 0]), own.normal(size=N)
+    given = Data((Field("x", x, ("x", "w")), Field("g", g, ("g",)), Field("y", y, ("y",))))
+    report = check(build, advisory=False)
+    module = compile_build(build, report, allow_undecided=True)
+    emitted = load_text(module.name, module.text)
+    build = estimate(build, report, build.run, given, allow_undecided=True)
+    inputs = prepare_inputs(emitted, build, build.run, given, 0)
+    of = gradients(module, emitted, inputs, resolve_sizes(build, given))
+    values = {name: np.array([[float(v) for v in row] for row in value.numbers]) for name, value in build.values}
+    assert values["b_mode"].shape == values["grad_U_b_mode"].shape == (3, 2)
+    mode = np.concatenate([values[f"{name}_mode"].ravel() for name in ("b", "mu", "log_s")])
+    np.testing.assert_allclose(of_several(mode, x, g, y, 1.0), 0.0, atol=1e-8)
+    batches = [np.array(batch, np.uint64) for batch in all_batches(kind)]
+    at_mode = np.array([of.of_batch(mode, batch) for batch in batches])
+    np.testing.assert_allclose(at_mode, 0.0, atol=1e-8)
+    for v in (np.linspace(-0.7, 0.8, 8), mode + 0.3):
+        found = np.array([of.of_batch(v, batch) for batch in batches])
+        np.testing.assert_allclose(found.mean(axis=0), of_several(v, x, g, y, 1.0), rtol=1e-11, atol=1e-12)
+        for batch, one in zip(all_batches(kind), found, strict=True):
+            rows = list(batch)
+            plain = [of_several(at, x[rows], g[rows], y[rows], N / n) for at in (v, mode)]
+            np.testing.assert_allclose(one, plain[0] - plain[1] + of_several(mode, x, g, y, 1.0), rtol=1e-9, atol=1e-9)

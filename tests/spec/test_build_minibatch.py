@@ -1,11 +1,13 @@
 """How minibatches are drawn, what is estimated, how steps fall: keys of a build, and what does not fit together."""
 
+from pathlib import Path
+
 import pytest
 
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.expression import Apply, Symbol
-from recipe_compiler.formula.shapes import Kind, Shape
-from recipe_compiler.spec.model import Schedule
+from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.spec.model import Control, Schedule
 
 LOGISTIC = "builds/sghmc_logistic"
 VARIANT = "variant: minibatch"
@@ -85,8 +87,41 @@ def test_a_declared_name_wins_over_the_word_estimate(load_spoiled) -> None:
 
 def test_control_variates_are_two_parameters(load_spoiled) -> None:
     build = load_spoiled(LOGISTIC, minibatch("control_variates: mode"))
-    assert build.control == ("theta_mode", "grad_U_mode")
-    assert [p.shape for p in build.parameters if p.name in build.control] == [Shape("d"), Shape("d")]
+    assert build.control == (Control("theta_mode", "grad_U_mode"),)
+    assert [p.shape for p in build.parameters if p.name in build.estimates] == [Shape("d"), Shape("d")]
+
+
+SEVERAL = """
+name: several
+dynamics: {specs}/dynamics/sgld.yaml
+target: own.yaml
+bind: {{D: I}}
+scheme: {{name: euler}}
+variant: minibatch
+minibatch: {{control_variates: mode}}
+data: {{file: data.csv, y: y}}
+run: {{step_size: 0.1, batch_size: 4}}
+"""
+
+
+def test_control_variates_of_several_blocks_are_two_parameters_of_each(load_text, specs, tmp_path: Path) -> None:
+    own = "{name: own, state: {a: {}, grad_U_a: {}, a_mode: {shape: 3}}, data: {y: {shape: N}}, log_prior: 0,\n"
+    (tmp_path / "own.yaml").write_text(f"{own} log_likelihood: -(y - a - grad_U_a)**2 - norm2(a_mode)}}")
+    build = load_text(SEVERAL.format(specs=specs))
+    names = [(own.mode, own.at_mode) for own in build.control]
+    assert names == [
+        ("a_mode_", "grad_U_a_mode"), ("grad_U_a_mode_", "grad_U_grad_U_a_mode"), ("a_mode_mode", "grad_U_a_mode_mode"),
+    ]  # fmt: skip
+    shapes = {parameter.name: parameter.shape for parameter in build.parameters}
+    assert [shapes[mode] for mode, _ in names] == [SCALAR, SCALAR, Shape(3)]
+
+
+def test_control_variates_of_a_block_that_lies_in_a_set_are_refused(load_text, specs, tmp_path: Path) -> None:
+    own = "{name: own, state: {a: {}, w: {shape: 3, constraint: simplex}}, data: {y: {shape: N}}, log_prior: 0,\n"
+    (tmp_path / "own.yaml").write_text(f'{own} log_likelihood: "-(y - a - w[0])**2"}}')
+    with pytest.raises(DocumentError) as refused:
+        load_text(SEVERAL.format(specs=specs))
+    assert any("found control variates of `w`, which is simplex" in fault.problem for fault in refused.value.faults)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from loaders import load_build, load_target
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
-from recipe_compiler.errors import CompilerError, ModelError, RecipeError
+from recipe_compiler.errors import CompilerError, RecipeError
+from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.program.lower import lower
@@ -26,6 +27,7 @@ from recipe_compiler.run.load_module import load_text
 from recipe_compiler.scheme.discretise import discretise, is_large, more_than_two, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
+from recipe_compiler.tensor.show import text as shown
 from recipe_compiler.verdict import Verdict
 from recipe_compiler.verify.builds.target import defined
 
@@ -447,7 +449,8 @@ def test_a_row_of_zeros_and_ones_that_is_no_position_picks_nothing(tmp_path: Pat
     assert defined(load_target(path)).decision.verdict is Verdict.UNDECIDED
 
 
-def test_control_variates_of_several_blocks_are_refused_where_they_are_asked_for(tmp_path: Path) -> None:
+def test_control_variates_of_several_blocks_are_differences_in_each_of_them(tmp_path: Path) -> None:
+    """Of an intercept that data pick too: U is quadratic, so what is left of its gradient is linear in a difference."""
     (tmp_path / "build.yaml").write_text(
         f"name: varying\ndynamics: {SPECS}/dynamics/sghmc.yaml\ntarget: {SPECS}/targets/varying_intercepts.yaml\n"
         "bind: {M: I, C: I}\nscheme: {name: sequential_euler, order: [r, theta]}\nvariant: minibatch\n"
@@ -456,6 +459,16 @@ def test_control_variates_of_several_blocks_are_refused_where_they_are_asked_for
         "sizes: {J: 12, p: 1}\nrun: {step_size: 0.01, batch_size: 10}\n"
     )
     build = load_build(tmp_path / "build.yaml")
-    with pytest.raises(ModelError, match="control variates of a target of several blocks") as refused:
-        discretise(build, derive(bind(build)))
-    assert refused.value.faults[0].where.line == 7
+    shapes = {p.name: p.shape for p in build.parameters if p.name in build.estimates}
+    assert {name: shape for name, shape in shapes.items() if name.endswith("alpha_mode")} == {
+        "alpha_mode": Shape("J"), "grad_U_alpha_mode": Shape("J"),
+    }  # fmt: skip
+    gradient = discretise(build, derive(bind(build))).gradient
+    assert gradient is not None
+    for part, own in zip(gradient.parts, ("mu", "alpha", "beta"), strict=True):
+        prior = shown(part.prior)
+        assert f"grad_U_{own}_mode" in prior
+        assert part.datum is not None
+        names = [f"{name}_mode" for name in ("mu", "alpha", "beta")]
+        assert all(name in shown(part.datum) for name in names), shown(part.datum)
+        assert "y" not in shown(part.datum)  # it is in both gradients of a datum
