@@ -137,7 +137,7 @@ def _coefficients(value: Scalar, apart: frozenset[sp.Symbol]) -> dict[sp.Symbol,
     """
     terms: defaultdict[sp.Symbol, list[Scalar]] = defaultdict(list)
     for term in sp.Add.make_args(value):
-        for normal in term.free_symbols & apart:
+        for normal in apart & term.free_symbols:
             terms[normal].append(sp.diff(term, normal))
     found: dict[sp.Symbol, Scalar] = {}
     for normal, parts in terms.items():

@@ -5,6 +5,7 @@ other is found proves nothing: a minimum that is narrow beside the way to it is 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -95,7 +96,7 @@ def others(
     far = [radius * rng.standard_normal(mode.size) for radius in RADII for _ in range(DIRECTIONS)]
     began = [(back @ (start.theta - mode), start.says) for start in starts]
     began += [(sign * w, "far from another mode") for w in far for sign in (1.0, -1.0)]
-    value = None if potential is None else lambda at: potential(np.ascontiguousarray(mode + A @ at))
+    value = None if potential is None else partial(_value, potential, mode, A)
     for w, says in began:
         ended = _fallen(lambda at: A.T @ slope(mode + A @ at), w, value)
         if not np.isfinite(ended).all() or np.linalg.norm(ended) <= APART:
@@ -106,6 +107,11 @@ def others(
         bent = A.T @ curvature(slope, theta) @ A
         if np.isfinite(bent).all() and np.linalg.eigvalsh(bent)[0] > FLATTEST:
             yield theta, says
+
+
+def _value(potential: Potential, mode: Array, A: Array, w: Array) -> float:
+    """Return U at theta = mode + A w."""
+    return potential(np.ascontiguousarray(mode + A @ w))
 
 
 def _fallen(slope: Slope, start: Array, potential: Potential | None) -> Array:

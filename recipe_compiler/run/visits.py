@@ -74,7 +74,7 @@ class Visited:
         S = np.atleast_2d(np.cov(draws, rowvar=False))
         if not (np.isfinite(S).all() and np.linalg.eigvalsh(S)[0] > 0.0):
             return None
-        root = np.linalg.cholesky(S)
+        root = np.asarray(np.linalg.cholesky(S), dtype=np.float64)
         entropy = d / 2.0 * math.log(2.0 * math.pi * math.e) + float(np.log(np.diag(root)).sum())
         log_most = entropy + d * (d + 1.0) / (2.0 * effective) - float(np.mean(energies))
         return cls(draws, draws.mean(axis=0), root, log_most) if math.isfinite(log_most) else None
