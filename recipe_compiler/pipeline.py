@@ -46,7 +46,7 @@ from recipe_compiler.run.assumed_of_data import check_assumed
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.checkpoint_facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.data import Data, load_data
-from recipe_compiler.run.estimates import estimates, with_estimates, without_estimates
+from recipe_compiler.run.estimates import with_estimates, without_estimates
 from recipe_compiler.run.evaluate import Point, extent
 from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.initial import starts_of
@@ -216,7 +216,7 @@ def estimate(
         VerificationError, CompilerError: as of `compile_build`.
         RunError: no mode was found.
     """
-    if not estimates(build):
+    if not build.estimates:
         return build
     alone = without_estimates(build)
     module = compile_build(alone, report, allow_undecided=allow_undecided, cache=cache, with_file=False)
@@ -311,7 +311,7 @@ def _planned(build: Build, report: Report, data: Data | None, *, allow_undecided
 
     def walker_of(own: Plan | None) -> Walker:
         walked = tried if own is None else own.build
-        if walked is tried and not estimates(tried):
+        if walked is tried and not tried.estimates:
             return Walker(emitted, tried, data)
         known = report if own is None else check_once(walked, cache)
         run = prepare_run(walked, known, walked.run, data, allow_undecided=allow_undecided, cache=cache)

@@ -30,7 +30,6 @@ Array = NDArray[np.float64]
 LOOKED_AT = 1000
 """Draws of warm-up at which U is asked for, where modes are looked for that they miss."""
 
-
 SINGULAR = 1e9
 """The largest condition number of a Hessian, coordinates measured in their own widths, whose smallest eigenvalue is
 told by differences. Where theta_j of N(mu, tau^2) have a mode, tau is next to zero there, and they are all the same."""

@@ -6,6 +6,8 @@ Of many coordinates a plan knows the diagonal alone. What it computes of either 
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.run.linear_step import is_definite as is_definite_matrix
+
 Array = NDArray[np.float64]
 
 MANY = 100
@@ -24,7 +26,7 @@ def eigenvalues(S: Array) -> Array:
 
 def is_definite(S: Array) -> bool:
     """Whether all numbers are finite, and all eigenvalues positive."""
-    return bool(np.isfinite(S).all()) and float(eigenvalues(S)[0]) > 0.0
+    return is_definite_matrix(S) if S.ndim > 1 else bool(np.isfinite(S).all() and (S > 0.0).all())
 
 
 def inverse(S: Array) -> Array:

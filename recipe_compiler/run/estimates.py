@@ -75,11 +75,6 @@ def _share(N: int, n: int, batches: Batches) -> float:
             return 1.0
 
 
-def estimates(build: Build) -> bool:
-    """Whether a run of the build has to estimate something first: a mode, a gradient there, or V."""
-    return bool(build.estimates)
-
-
 def without_estimates(build: Build) -> Build:
     """Return the build without anything to estimate: its gradient is that of the target alone, and V is zero."""
     parameters = tuple(parameter for parameter in build.parameters if parameter.name not in build.estimates)

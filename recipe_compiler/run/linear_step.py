@@ -133,6 +133,11 @@ def curvature(slope: Slope, theta: Array) -> Array:
     return (found + found.T) / 2.0
 
 
+def is_definite(S: Array) -> bool:
+    """Whether all entries of a symmetric matrix are finite, and all eigenvalues positive."""
+    return bool(np.isfinite(S).all() and np.linalg.eigvalsh(S)[0] > 0.0)
+
+
 def _with_steady_noise(step: OneStep, z: Array, every: NDArray[np.uint64]) -> Take:
     """Return a step to which normals add what they add to first order at z, with the gradient of the rows `every`.
 

@@ -17,7 +17,7 @@ from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.energies import potential_of
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.infinitesimal_means import chosen_draws
-from recipe_compiler.run.linear_step import curvature
+from recipe_compiler.run.linear_step import curvature, is_definite
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import DENSE, FindMode, Mode, Slope, Start
 from recipe_compiler.run.other_minima import counted, minima
@@ -114,7 +114,7 @@ def visits(
         return ()
     found = list[Visits | None]()
     K = None if mode is None else curvature(slope, mode.theta)
-    if mode is not None and K is not None and np.isfinite(K).all() and np.linalg.eigvalsh(K)[0] > 0.0:
+    if mode is not None and K is not None and is_definite(K):
         limited = counted(slope, entries + CALL, SEARCHES)
         for k, at in enumerate(minima(limited, mode.theta, K, starts, potential)):
             says = "far away from another" if k else mode.says
@@ -146,7 +146,7 @@ def around_mode(
         says: where the search for the mode began.
     """
     d = len(mode)
-    if not (np.isfinite(K).all() and np.linalg.eigvalsh(K)[0] > 0.0):
+    if not is_definite(K):
         return None
     root = np.linalg.cholesky(K)
     reach = d + SDS * math.sqrt(2.0 * d)

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.run.linear_step import is_definite
+
 Array = NDArray[np.float64]
 
 LEAST = 0.1
@@ -72,7 +74,7 @@ class Visited:
         """
         d = draws.shape[1]
         S = np.atleast_2d(np.cov(draws, rowvar=False))
-        if not (np.isfinite(S).all() and np.linalg.eigvalsh(S)[0] > 0.0):
+        if not is_definite(S):
             return None
         root = np.asarray(np.linalg.cholesky(S), dtype=np.float64)
         entropy = d / 2.0 * math.log(2.0 * math.pi * math.e) + float(np.log(np.diag(root)).sum())

@@ -17,7 +17,7 @@ from recipe_compiler.report.check import check
 from recipe_compiler.run import estimates as noise_module
 from recipe_compiler.run import gradients as gradients_module
 from recipe_compiler.run.data import Data, Field
-from recipe_compiler.run.estimates import estimates, gradient_noise, without_estimates
+from recipe_compiler.run.estimates import gradient_noise, without_estimates
 from recipe_compiler.run.gradients import Gradients, gradients
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.map_estimate import Start, find_mode
@@ -182,11 +182,11 @@ def test_control_variates_at_the_mode_have_the_less_noise_the_closer(make: Calla
 @pytest.mark.slow
 @unread
 def test_builds_with_nothing_to_estimate_are_left_alone(plain: Made, make: Callable[..., Made]) -> None:
-    assert not estimates(plain.build)
+    assert not plain.build.estimates
     assert estimate(plain.build, check(plain.build), plain.build.run, DATA) is plain.build
     cv = make("minibatch: {control_variates: mode}")
     alone = without_estimates(cv.build)
-    assert not estimates(alone)
+    assert not alone.estimates
     assert [parameter.name for parameter in alone.parameters] == []
 
 
