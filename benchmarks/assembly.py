@@ -38,9 +38,11 @@ WANTED = {
     "w3_minibatch": ("multiply or add", "divide"),
     "w3_full": ("multiply or add", "divide"),
     "w4": ("multiply or add", "divide", "square root"),
+    "hmc_w4": ("multiply or add", "divide", "square root"),
     "w5": ("multiply or add", "divide", "square root"),
 }
-"""What stands in the hot loops: the quotient of a sigmoid or of a logarithm, the root of Box and Muller."""
+"""What stands in the hot loops: the quotient of a sigmoid or of a logarithm, the root of Box and Muller. In `hmc_w4`
+64 chains of `hmc_w1a` side by side: a move that is refused stops none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,9 @@ def subject(name: str) -> tuple[Callable[[], object], object]:
         rows, d = {"w2_d2": (2000, 2), "w2_d14": (690, 14)}.get(name, (20_000, 100))
         build = {"w3_minibatch": "sghmc_w3", "w3_full": "sghmc_w3_full"}.get(name, f"sghmc_{name}")
         chains = emitted.Chains(emitted.load_build(build), 1, 20, emitted.logistic_data(rows, d, scale=0.1))
-    elif name == "w4":
-        chains = emitted.Chains(emitted.load_build("sghmc_w1c"), 20_000, 1, chains=64, lanes=True)
+    elif name in ("w4", "hmc_w4"):
+        build, steps = ("sghmc_w1c", 20_000) if name == "w4" else ("hmc_w1a", 2_000)
+        chains = emitted.Chains(emitted.load_build(build), steps, 1, chains=64, lanes=True)
     else:
         module = emitted.compiled(emitted.load_build("sgld_w5"))
         chains = emitted.Chains(emitted.load_build("sgld_w5", d=10_240), 20, 1, module=module)

@@ -110,6 +110,7 @@ OWN = frozenset(
         "run_lanes",
         "lanes",
         "lanes_noise",
+        "lanes_told",
         "lanes_draws",
         "lane",
         "turn",

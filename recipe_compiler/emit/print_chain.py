@@ -101,10 +101,9 @@ def _registers_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
     step, told = kernel.chain_step, told_by(kernel)
     rooms = (f"{a.name} = np.empty({shape_text(a.sizes)})" for a in step.work if a.name != CLIPPED)
     blocks = tuple((b.name, k, name) for b in program.blocks for k, name in enumerate(kernel.scalars(b.name)))
-    state = (*blocks, *_carried_entries(program, kernel))
+    state = (*blocks, *carried_entries(program, kernel))
     words = tuple(enumerate(WORDS[program.bit_generator]))
     normals = tuple(name for array in kernel.noises for name in kernel.scalars(array.name))
-    finite = (*(name for _, _, name in blocks), *(s for array in _energy(program) for s in kernel.scalars(array.name)))
     targets = (*(name for _, _, name in state), *(value for _, value in told))
     arguments = tuple(array.name for array in (*step.inputs, *step.work))
     return ChainLoop(
@@ -125,7 +124,7 @@ def _registers_loop(program: Program, kernel: Kernel, rows: str) -> ChainLoop:
             *(f"        {block}_draws[kept, {k}] = {name}" for block, k, name in blocks),
             *_kept_told(kernel),
             "        finite = True",
-            *(f"        finite = finite and abs({name}) <= {LARGEST}" for name in finite),
+            *(f"        finite = finite and abs({name}) <= {LARGEST}" for name in finite_scalars(program, kernel)),
             "        if not finite:",
             "            done = kept",
             "            break",
@@ -173,13 +172,26 @@ def told_by(kernel: Kernel) -> tuple[tuple[str, str], ...]:
     return tuple((name, scalar) for name, scalars in held for scalar in scalars)
 
 
+def mean_over(kernel: Kernel, told: str) -> str:
+    """Return the number of moves, by name, or of steps, that something is a mean over; nothing where it is a count."""
+    names = tuple(name for name, _ in told_by(kernel))
+    counted = {ACCEPTANCE: TRIED, INVOLUTION_ACCEPTANCE: INVOLUTIONS_TRIED}
+    count = counted.get(told)
+    return count if count in names else "thin" if count else ""
+
+
+def finite_scalars(program: Program, kernel: Kernel) -> tuple[str, ...]:
+    """Return the scalars without which a state is none: the blocks, and U where it is carried on."""
+    blocks = (name for block in program.blocks for name in kernel.scalars(block.name))
+    return (*blocks, *(name for array in _energy(program) for name in kernel.scalars(array.name)))
+
+
 def _kept_told(kernel: Kernel) -> Iterator[str]:
     """Yield the lines that write down the mean acceptance since the draw before, and how many moves were guarded."""
     told = tuple(name for name, _ in told_by(kernel))
-    counted = ((ACCEPTANCE, TRIED), (INVOLUTION_ACCEPTANCE, INVOLUTIONS_TRIED))
-    over = {name: summed(count) if count in told else "thin" for name, count in counted}
     for name in told:
-        number = f" / {over[name]}" if name in over else ""
+        over = mean_over(kernel, name)
+        number = f" / {summed(over) if over in told else over}" if over else ""
         yield f"        {name}_draws[kept, 0] = {summed(name)}{number}"
         yield f"        {summed(name)} = 0.0"
 
@@ -204,7 +216,7 @@ def print_first_values(program: Program, kernel: Kernel) -> Iterator[str]:
     for block in (program.gradient.block,) if program.gradient else program.blocks:
         yield from (f"    {name} = {block.name}[{k}]" for k, name in enumerate(kernel.scalars(block.name)))
     yield from _values_at_start(program, kernel)
-    yield from (f"    {array}[{k}] = {name}" for array, k, name in _carried_entries(program, kernel))
+    yield from (f"    {array}[{k}] = {name}" for array, k, name in carried_entries(program, kernel))
 
 
 def _work_at_start(program: Program, kernel: Kernel) -> Iterator[Array]:
@@ -348,7 +360,7 @@ def _count(program: Program) -> tuple[Array, ...]:
     return (Array(counter, (1,)),) if counter else ()
 
 
-def _carried_entries(program: Program, kernel: Kernel) -> tuple[tuple[str, int, str], ...]:
+def carried_entries(program: Program, kernel: Kernel) -> tuple[tuple[str, int, str], ...]:
     """Return array, place and scalar of what is carried on in registers."""
     return tuple((a.name, k, name) for a in carried(program) for k, name in enumerate(kernel.scalars(a.name)))
 

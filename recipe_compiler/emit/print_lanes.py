@@ -1,28 +1,36 @@
 """Many chains at once: 64 chains side by side as the lanes of loops that become vector code.
 
-Entry k of the state of lane l is at 64 k + l of one flat array, and so are its normals; word w of its random state is
-at 64 w + l. All steps of 64 chains are done before the next 64: what they need stays in the nearest cache.
+Entry k of the state of lane l is at 64 k + l of one flat array, and so are its normals, and what its moves tell; word w
+of its random state is at 64 w + l. All steps of 64 chains are done before the next 64: what they need stays in the
+nearest cache. A move that is refused stops no lane: both its ends are there, and one flag of each lane chooses.
 """
 
 from collections.abc import Iterator
+from textwrap import wrap
 
 from recipe_compiler.emit.chain_loop import LARGEST, RUN, ChainLoop, print_loop
-from recipe_compiler.emit.print_body import call
+from recipe_compiler.emit.print_body import WIDTH, assigned, call
+from recipe_compiler.emit.print_chain import carried_entries, finite_scalars, mean_over, told_by
 from recipe_compiler.emit.print_procedure import LOOP
 from recipe_compiler.emit.print_streams import draw_lanes, steps_at_once
 from recipe_compiler.program.kernel import Kernel
+from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.program import Program
 
 LANES = 64
 
+NOISE, TOLD = "lanes_noise", "lanes_told"
+"""The normals of a step, and the sums since the draw before of what each step tells of its moves; a row of 64 each."""
+
 
 def has_lanes(program: Program, kernel: Kernel) -> bool:
-    """Whether a module can run its chains as lanes: its step is one of scalars, counts nothing, and carries nothing on.
+    """Whether a module can run its chains as lanes: its step is one of scalars, which calls nothing of the user's.
 
-    A numpy.random.Generator draws for one chain at a time.
+    A numpy.random.Generator draws for one chain at a time, and a law as many random words as it takes.
     """
-    alone = program.bit_generator == "numpy" or program.carried
-    return bool(kernel.registers) and not kernel.step.work and not alone and kernel.cycle is None
+    step = kernel.chain_step
+    alone = program.bit_generator == "numpy" or program.functions or STREAM in step.inputs
+    return bool(kernel.registers) and not step.work and not alone
 
 
 def lanes_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
@@ -30,63 +38,94 @@ def lanes_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
     return ("lanes", *_given(program, kernel), "eps", "thin", "noise_state", "kept", "lanes_draws")
 
 
+def lanes_state(program: Program, kernel: Kernel) -> tuple[str, ...]:
+    """Return the names of the scalars of a lane, in order: of the blocks, then of what a step passes on beside them."""
+    return (*_blocks(program, kernel), *(name for _, _, name in carried_entries(program, kernel)))
+
+
 def print_step_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines of `step_lanes`."""
-    state, normals = _state(program, kernel), _normals(kernel)
-    noise = ("lanes_noise",) if normals else ()
+    state, normals, told = lanes_state(program, kernel), _normals(kernel), told_by(kernel)
+    step = kernel.chain_step
     yield LOOP
-    yield from call("def step_lanes", ("lanes", *_given(program, kernel), *noise, "eps"), 0, ":")
+    yield from call("def step_lanes", _step_arguments(program, kernel), 0, ":")
     yield f'    """Advance {LANES} chains by one step, in place; draw nothing."""'
     yield f"    for lane in range(np.uint64({LANES})):"
-    for array, names in (("lanes", state), *(("lanes_noise", normals) for _ in noise)):
+    for array, names in (("lanes", state), *(((NOISE, normals),) if normals else ())):
         yield from (f"        {name} = {array}[{_place(k)}]" for k, name in enumerate(names))
-    inputs = tuple(array.name for array in kernel.step.inputs)
-    yield from call(f"        {', '.join(state)} = step", inputs, 8)
+    targets = (*state, *(value for _, value in told))
+    yield from assigned(targets, step.name, tuple(array.name for array in step.inputs), 8)
     yield from (f"        lanes[{_place(k)}] = {name}" for k, name in enumerate(state))
+    yield from (f"        {TOLD}[{_place(k)}] += {value}" for k, (_, value) in enumerate(told))
 
 
 def print_run_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines of `run_lanes`."""
-    state, count = _state(program, kernel), len(_normals(kernel))
     yield RUN
     yield from call("def run_lanes", lanes_arguments(program, kernel), 0, ":")
+    told = " What moves tell follows the blocks of a draw." if told_by(kernel) else ""
+    says = f"Entry k of the state of lane l is lanes[{LANES} * k + l], in a row of lanes_draws too; word w of its"
+    says += (
+        f" random state is noise_state[{LANES} * w + l].{told} Each kept[l] counts its draws before it left the finite"
+    )
+    says += " numbers. Fastest where lanes and noise_state start at multiples of 512 bytes."
     yield f'    """Advance {LANES} chains and keep every thin-th state of each in a row of lanes_draws.'
     yield ""
-    yield f"    Entry k of the state of lane l is lanes[{LANES} * k + l], in a row of lanes_draws too; word w of its"
-    yield f"    random state is noise_state[{LANES} * w + l]. Each kept[l] counts its draws before it left the finite"
-    yield "    numbers. Fastest where lanes and noise_state start at multiples of 512 bytes."
+    yield from (f"    {line}" for line in wrap(says, WIDTH - 4))
     yield '    """'
     yield "    _wide_vectors()"
-    yield from print_loop(_lanes_loop(program, kernel, state, count))
+    yield from print_loop(_lanes_loop(program, kernel))
 
 
-def _lanes_loop(program: Program, kernel: Kernel, state: tuple[str, ...], count: int) -> ChainLoop:
-    """Return the loop of chains side by side; `count` normals are drawn for a step of one."""
+def _lanes_loop(program: Program, kernel: Kernel) -> ChainLoop:
+    """Return the loop of chains side by side."""
+    blocks, told, count = _blocks(program, kernel), told_by(kernel), len(_normals(kernel))
+    state = lanes_state(program, kernel)
     steps = steps_at_once(program, count)
-    rooms = (f"    lanes_noise = _empty_rows({count * steps + count * steps % 2})",) if count else ()
-    drawn, noise = tuple[str, ...](), ("lanes_noise",) if count else ()
+    rooms = (f"    {NOISE} = _empty_rows({count * steps + count * steps % 2})",) if count else ()
+    rooms += (f"    {TOLD} = _empty_rows({len(told)})", f"    {TOLD}[:] = 0.0") if told else ()
+    drawn, noise = tuple[str, ...](), NOISE
     if steps > 1:
-        many = f"lanes_noise[: {LANES * count} * min({steps}, thin - turn)]"
+        many = f"{NOISE}[: {LANES * count} * min({steps}, thin - turn)]"
         lines = (f"                {line}" for line in draw_lanes(program, many))
         drawn = (f"            if turn % {steps} == 0:", *lines)
-        noise = (f"lanes_noise[{LANES * count} * (turn % {steps}) :]",)
+        noise = f"{NOISE}[{LANES * count} * (turn % {steps}) :]"
     elif count:
-        drawn = tuple(f"            {line}" for line in draw_lanes(program, "lanes_noise"))
+        drawn = tuple(f"            {line}" for line in draw_lanes(program, NOISE))
+    arguments = tuple(noise if name == NOISE else name for name in _step_arguments(program, kernel))
     return ChainLoop(
         begin=(*rooms, "    kept[:] = 0"),
         draw="draw",
         rows="lanes_draws.shape[0]",
         turn="turn" if steps > 1 else "_",
-        step=(*drawn, *call("            step_lanes", ("lanes", *_given(program, kernel), *noise, "eps"), 12)),
+        step=(*drawn, *call("            step_lanes", arguments, 12)),
         keep=(
             f"        for lane in range(np.uint64({LANES})):",
             "            finite = kept[lane] == draw",
-            *(f"            finite &= abs(lanes[{_place(k)}]) <= {LARGEST}" for k in range(len(state))),
+            *(f"            finite &= abs(lanes[{_place(state.index(name))}]) <= {LARGEST}"
+              for name in finite_scalars(program, kernel)),
             "            kept[lane] += finite",
-            f"        for entry in range({LANES * len(state)}):",
+            *_kept_told(kernel, len(blocks)),
+            f"        for entry in range({LANES * len(blocks)}):",
             "            lanes_draws[draw, entry] = lanes[entry]",
         ),
-    )
+    )  # fmt: skip
+
+
+def _kept_told(kernel: Kernel, blocks: int) -> Iterator[str]:
+    """Yield the lines that write what the moves of a draw told behind its blocks, and begin anew."""
+    names = tuple(name for name, _ in told_by(kernel))
+    for k, name in enumerate(names):
+        over = mean_over(kernel, name)
+        divided = f" / {f'{TOLD}[{_place(names.index(over))}]' if over in names else over}" if over else ""
+        yield f"            lanes_draws[draw, {_place(blocks + k)}] = {TOLD}[{_place(k)}]{divided}"
+    yield from (f"            {TOLD}[{_place(k)}] = 0.0" for k in range(len(names)))
+
+
+def _step_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
+    """Return the names of the arguments of `step_lanes`, in order."""
+    noise = (NOISE,) if _normals(kernel) else ()
+    return ("lanes", *((TOLD,) if told_by(kernel) else ()), *_given(program, kernel), *noise, "eps")
 
 
 def _place(k: int) -> str:
@@ -95,12 +134,12 @@ def _place(k: int) -> str:
 
 def _given(program: Program, kernel: Kernel) -> tuple[str, ...]:
     """Return the parameters and constants that a step reads."""
-    read = {array.name for array in kernel.step.inputs}
+    read = {array.name for array in kernel.chain_step.inputs}
     names = (*(p.name for p in program.parameters), *(array.name for array in kernel.prepare.outputs))
     return tuple(name for name in names if name in read)
 
 
-def _state(program: Program, kernel: Kernel) -> tuple[str, ...]:
+def _blocks(program: Program, kernel: Kernel) -> tuple[str, ...]:
     return tuple(name for block in program.blocks for name in kernel.scalars(block.name))
 
 

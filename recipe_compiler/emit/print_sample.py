@@ -237,7 +237,10 @@ def _chains(own: Sampler) -> Iterator[str]:
     lanes = own.build.run.lanes
     function, order = ("run_lanes", "LANES_ARGUMENTS") if lanes else ("run", "ARGUMENTS")
     head = f"done = _{'run_lanes' if lanes else 'run_chains'}"
-    yield from call(head, (function, order, "given", "states", "drawn", "threads", "progress", *falling), 0)
+    passed = tuple(one.name for one in (*own.program.blocks, *carried(own.program)))
+    beside = (dumps(list(passed)),) if lanes else ()
+    settings = ("given", "states", "drawn", "threads", "progress", *falling)
+    yield from call(head, (function, order, *beside, *settings), 0)
     if CLIPPED in arguments:
         yield f'_tell_clipped([state["{CLIPPED}"] for state in states])'
     yield "drawn = _after_warmup(drawn, done, warmup)"

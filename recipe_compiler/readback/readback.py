@@ -22,8 +22,8 @@ from recipe_compiler.algebra.scalars.symbols import component, coordinates, posi
 from recipe_compiler.algebra.scalars.transforms import inverse_slopes, transformed
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
-from recipe_compiler.emit.print_chain import carried
-from recipe_compiler.emit.print_lanes import LANES, has_lanes
+from recipe_compiler.emit.print_chain import carried, told_by
+from recipe_compiler.emit.print_lanes import LANES, has_lanes, lanes_state
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.extents import extent, valued
 from recipe_compiler.program.atoms import smallest_sizes
@@ -61,33 +61,36 @@ from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor
 
 
 def check_lanes(module: Module, names: Names) -> None:
-    """Check that `step_lanes` passes each lane's state and normals to `step`, and keeps the result in that lane.
+    """Check that `step_lanes` passes each lane's state and normals to the step, and keeps the result in that lane.
 
-    All numbers differ, so that mixed-up lanes are seen. `step` itself is not entered: it is read back separately.
+    All numbers differ, so that mixed-up lanes are seen. The step itself is not entered: it is read back separately.
 
     Raises:
         CompilerError: a lane computes something else, or a lane is missing.
     """
-    kernel = module.kernel
-    state = [name for block in module.program.blocks for name in kernel.scalars(block.name)]
+    kernel, step = module.kernel, module.kernel.chain_step.name
+    state = lanes_state(module.program, kernel)
     normals = [name for array in kernel.noises for name in kernel.scalars(array.name)]
-    lanes, noise, made = (
-        _numbers(first, len(names_))
-        for first, names_ in ((0, state), (len(state), normals), (len(state) + len(normals), state))
-    )
-    steps = {"step": [list(made[lane::LANES]) for lane in range(LANES)]}
-    reader = Reader(module.text, opaque=steps, matrices=matrices_of(names), factor=_unit)
+    told = [name for name, _ in told_by(kernel)]
+    counts = (len(state), len(normals), len(told), len(state) + len(told))
+    lanes, noise, sums, made = (_numbers(sum(counts[:k]), count) for k, count in enumerate(counts))
+    reader = Reader(
+        module.text, opaque={step: [list(made[lane::LANES]) for lane in range(LANES)]}, matrices=matrices_of(names),
+        factor=_unit,
+    )  # fmt: skip
     given = prepared(module, names, reader)
     before = lanes.copy()
-    reader.call("step_lanes", {**given, "lanes": lanes, "lanes_noise": noise})
-    inputs = [argument.arg for argument in reader.functions["step"].args.args]
+    wanted = np.concatenate((made[: lanes.size], sums + made[lanes.size :]))
+    reader.call("step_lanes", {**given, "lanes": lanes, "lanes_told": sums, "lanes_noise": noise})
+    inputs = [argument.arg for argument in reader.functions[step].args.args]
+    found = np.concatenate((lanes, sums))
     for lane in range(LANES):
         own = dict(zip(state, before[lane::LANES], strict=True)) | dict(zip(normals, noise[lane::LANES], strict=True))
         asked = reader.asked[lane] if lane < len(reader.asked) else []
         stated: list[Any] = [(given | own).get(name) for name in inputs]
-        kept = np.array_equal(lanes[lane::LANES], made[lane::LANES])
+        kept = np.array_equal(found[lane::LANES], wanted[lane::LANES])
         if not kept or len(asked) != len(stated) or not all(map(np.array_equal, asked, stated)):
-            raise CompilerError(f"the emitted step_lanes was read back and differs from step in lane {lane}")
+            raise CompilerError(f"the emitted step_lanes was read back and differs from {step} in lane {lane}")
 
 
 def _numbers(first: int, rows: int) -> np.ndarray:

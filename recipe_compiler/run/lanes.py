@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.program.schedule import COORDINATES
-from recipe_compiler.run.chain import Chain, Inputs
+from recipe_compiler.run.chain import Array, Chain, Inputs
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.rng_state import set_words, words_of
 from recipe_compiler.spec.build_checks import no_lanes
-from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.model import Build, Cir, Draw
 
 LANES = 64
 
@@ -35,10 +35,10 @@ def why_no_lanes(module: Emitted, build: Build, sizes: Mapping[str, int]) -> str
         return f"a state of {coordinates} coordinates is longer than the {COORDINATES} that lanes hold"
     if symbolic := next((size for _, size in module.blocks if isinstance(size, str)), None):
         return f"the size {symbolic} is not fixed under `sizes`"
-    if build.scheme.cycle:
-        return "a step is a cycle of moves, and lanes hold a state alone"
-    if build.scheme.split:
-        return "a step of this word gives its last gradient to the next, and lanes hold a state alone"
+    if module.code:
+        return "a move is code, which is called for one chain at a time"
+    if any(isinstance(move, Draw | Cir) for move in build.scheme.cycle):
+        return "a move draws from a law, by as many random words as it takes, and lanes draw theirs beforehand"
     return "a step works in arrays, such as a factor of the noise that is computed anew at every state"
 
 
@@ -51,7 +51,7 @@ def advance_lanes(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draw
     live = [chain for chain in chains if not chain.diverging]
     if len(chains) > LANES or len({chain.done for chain in live}) > 1:
         raise ValueError("found chains that do not stand at the same draw, or too many, expected up to 64 that do")
-    size = sum(block.size for block in chains[0].blocks)
+    size = sum(block.shape[1] for block in chains[0].draws)
     most = 1 if inputs.of_draw else max(1, ROOM // (LANES * size))
     left = draws
     while True:
@@ -67,11 +67,13 @@ def advance_lanes(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draw
 def _piece(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draws: int) -> None:
     """Lay the chains side by side, advance them, and hand every chain what is its own; lanes left over run idly."""
     places = [min(lane, len(chains) - 1) for lane in range(LANES)]
-    states = np.stack([np.concatenate(chain.blocks) for chain in chains])
+    states = np.stack([np.concatenate(_passed_on(chain)) for chain in chains])
     lanes = _rows(states[places].T)
     noise_state = _rows(np.stack([words_of(chain.noise_state) for chain in chains])[places].T)
     kept = np.zeros(LANES, np.int64)
-    rows = np.empty((draws, lanes.size))
+    ends = np.cumsum([block.size for block in _passed_on(chains[0])])[:-1]
+    widths = [block.shape[1] for block in chains[0].draws]
+    rows = np.empty((draws, LANES * sum(widths)))
     given: dict[str, object] = {
         **dict(zip(module.parameters, inputs.parameters, strict=True)),
         **dict(zip(module.constants, inputs.constants, strict=True)),
@@ -81,17 +83,21 @@ def _piece(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draws: int)
     if module.run_lanes is None:
         raise ValueError(f"{module.name} has no run_lanes")
     module.run_lanes(*(given[name] for name in module.lanes_arguments))
-    drawn = rows.reshape(draws, states.shape[1], LANES)
-    ends = np.cumsum([block.size for block in chains[0].blocks])[:-1]
+    drawn = rows.reshape(draws, sum(widths), LANES)
     for lane, chain in enumerate(chains):
         whole = slice(chain.done, chain.done + draws)
-        for block, part in zip(chain.draws, np.split(drawn[:, :, lane], ends, axis=1), strict=True):
+        for block, part in zip(chain.draws, np.split(drawn[:, :, lane], np.cumsum(widths)[:-1], axis=1), strict=True):
             block[whole] = part
-        for block, part in zip(chain.blocks, np.split(lanes.reshape(-1, LANES)[:, lane], ends), strict=True):
+        for block, part in zip(_passed_on(chain), np.split(lanes.reshape(-1, LANES)[:, lane], ends), strict=True):
             block[:] = part
         set_words(chain.noise_state, noise_state.reshape(-1, LANES)[:, lane])
         chain.done += int(kept[lane])
         chain.diverging = int(kept[lane]) < draws
+
+
+def _passed_on(chain: Chain) -> tuple[Array, ...]:
+    """Return what a step of a chain takes and leaves: the blocks, and what it is given beside them."""
+    return (*chain.blocks, *chain.carried)
 
 
 def _rows(values: NDArray[Any]) -> NDArray[Any]:

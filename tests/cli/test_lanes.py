@@ -1,7 +1,6 @@
 """`recipe run --lanes`: the same draws for any number of chains, threads and processes; refused where it cannot be."""
 
 import json
-import re
 import subprocess
 from pathlib import Path
 
@@ -64,7 +63,8 @@ def test_the_mode_is_stored_and_a_run_is_not_continued_in_the_other(recipe, tmp_
     [
         ("sgld_logistic", "every step reads data"),
         ("wright_fisher_dirichlet", "a step works in arrays, such as a factor of the noise"),
-        ("ghmc_double_well", "a step is a cycle of moves"),
+        ("cir_categories", "every step reads data"),
+        ("scaled_categories", "a step works in arrays"),
     ],
 )
 def test_lanes_are_refused_by_name_where_they_cannot_be(recipe, tmp_path: Path, build: str, why: str) -> None:
@@ -75,10 +75,16 @@ def test_lanes_are_refused_by_name_where_they_cannot_be(recipe, tmp_path: Path, 
 
 
 @pytest.mark.slow
-def test_lanes_are_refused_to_a_word_that_carries_its_gradient(recipe, tmp_path: Path) -> None:
-    text = (ROOT / "specs/builds/sgnht_gaussian.yaml").read_text().replace("../", f"{ROOT}/specs/")
-    text = re.sub(r"scheme: .*", "scheme: {name: badodab}", text)
-    (tmp_path / "word.yaml").write_text(text)
-    outcome = recipe("run", tmp_path / "word.yaml", *SHORT, "--lanes", "-o", tmp_path)
+def test_lanes_are_refused_to_a_move_that_draws_from_a_law(recipe, tmp_path: Path) -> None:
+    (tmp_path / "normal.yaml").write_text(
+        "format: 1\nname: normal\nstate: {theta: {shape: d}}\npotential: theta.T @ theta\nlaws: {theta: 'N(0, I/2)'}\n"
+    )
+    build = tmp_path / "drawn.yaml"
+    build.write_text(
+        "format: 1\nname: drawn\ndynamics: still\ntarget: normal.yaml\nscheme: {cycle: [draw: theta]}\n"
+        "variant: full\nsizes: {d: 2}\nrun: {draws: 30}\n"
+    )
+    assert recipe("run", build, *SHORT, "-o", tmp_path).code in DONE
+    outcome = recipe("run", build, *SHORT, "--lanes", "--overwrite", "-o", tmp_path)
     assert outcome.code == 2
-    assert "a step of this word gives its last gradient to the next" in outcome.err
+    assert "a move draws from a law, by as many random words as it takes" in outcome.err

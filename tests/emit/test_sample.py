@@ -85,6 +85,7 @@ POWER, CYCLIC = Schedule("power", b=10.0, c=0.4), Schedule("cyclic", period=9)
     "build",
     [
         other_run("sghmc_double_well", lanes=True),
+        other_run("hmc_double_well", lanes=True),
         other_run("sghmc_double_well", lanes=True, schedule=POWER),
         other_run("sgld_gaussian", schedule=POWER),
         other_run("sgld_gaussian", schedule=CYCLIC),
@@ -94,7 +95,18 @@ POWER, CYCLIC = Schedule("power", b=10.0, c=0.4), Schedule("cyclic", period=9)
         other("sghmc_logistic", diagnostics=True),
         replace(other_run("sghmc_logistic_baoab", batch_size=64), variant="minibatch"),
     ],
-    ids=["lanes", "lanes, power", "power", "cyclic", "philox", "numpy", "replacement", "diagnostics", "kept gradient"],
+    ids=[
+        "lanes",
+        "lanes of moves",
+        "lanes, power",
+        "power",
+        "cyclic",
+        "philox",
+        "numpy",
+        "replacement",
+        "diagnostics",
+        "kept gradient",
+    ],
 )
 def test_what_a_build_asks_for_is_in_its_file(build: Build, tmp_path: Path) -> None:
     settings = replace(build.run, **SETTINGS)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cycles import cycle_build, texts
 from loaders import load_build
 
 from recipe_compiler.derive.recipe import derive
@@ -18,10 +19,13 @@ from recipe_compiler.program.schedule import schedule
 from recipe_compiler.run import chains as chains_module
 from recipe_compiler.run.chain import Chain, Inputs, start_chain
 from recipe_compiler.run.chains import run_chains
+from recipe_compiler.run.data import load_data
 from recipe_compiler.run.lanes import advance_lanes
 from recipe_compiler.run.load_module import Emitted, load_text
+from recipe_compiler.run.sample import Draws, sample
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build
 
 SPECS = Path(__file__).parents[2] / "specs"
 
@@ -216,3 +220,73 @@ def test_chains_that_do_not_stand_at_the_same_draw_are_refused(module: Callable[
     chains[1].done = 3
     with pytest.raises(ValueError, match="same draw"):
         advance_lanes(here, inputs, chains, 1)
+
+
+PHILOX = ("variant: full", "variant: full\nnoise: {generator: philox}")
+"""A generator whose numbers are the same in lanes."""
+MOVES = {
+    "hmc": cycle_build("gaussian", "hmc", "1/4", PHILOX),
+    "a length that is drawn": cycle_build("double_well", "hmc_of_some_steps", "1/2", PHILOX),
+    "ghmc": cycle_build("double_well", "ghmc", "1/2", PHILOX),
+    "moves that are not all in each cycle": cycle_build("gaussian", "again_every", "1/4", PHILOX),
+    "a path": replace(load_build(SPECS / "builds/baoab_path_double_well.yaml"), bit_generator="philox"),
+    "a word with its gradient": replace(load_build(SPECS / "builds/sghmc_gaussian_baoab.yaml"), bit_generator="philox"),
+    "reflected": replace(load_build(SPECS / "builds/hmc_reflected_categories.yaml"), bit_generator="philox"),
+}
+LATER = set(MOVES) - {"hmc", "moves that are not all in each cycle"}
+SAME = ("acceptance", "tried", "mapped", "mapped_tried")
+
+
+def of_moves(build: Build, *changes: tuple[str, str], lanes: bool) -> Draws:
+    """Return draws of a build, by its text with faults planted where asked."""
+    module = texts(build)["shipped"].module
+    text = module.text
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    settings = replace(build.run, draws=40, warmup=3, thin=3, chains=5, seed=3, lanes=lanes)
+    return sample(load_text(module.name, text), build, settings, load_data(build.data, build.target))
+
+
+def differences(one: Draws, other: Draws, build: Build) -> list[str]:
+    """Return what of two runs differs by more than rounding: products and sums may be fused in one form alone."""
+    blocks = [block.name for block in build.dynamics.declarations.blocks]
+    found = [name for name in blocks if not same(one.block(name), other.block(name))]
+    return found + [name for name in SAME if not same(getattr(one, name), getattr(other, name))]
+
+
+def same(one: object, other: object) -> bool:
+    return (
+        one is other
+        if one is None or other is None
+        else np.allclose(np.asarray(one), np.asarray(other), rtol=1e-9, atol=1e-9)
+    )
+
+
+@pytest.mark.parametrize(
+    "moves", [pytest.param(name, marks=[pytest.mark.slow] if name in LATER else []) for name in MOVES]
+)
+def test_a_move_that_is_refused_stops_no_lane(moves: str) -> None:
+    """With numbers that are the same in lanes, so are all draws, and what is told of each move."""
+    build = MOVES[moves]
+    alone = of_moves(build, lanes=False)
+    if alone.acceptance is not None:
+        assert 0.05 < float(np.mean(alone.acceptance)) < 0.999
+    assert differences(alone, of_moves(build, lanes=True), build) == []
+
+
+FAULTS = {
+    "acceptance over all steps": (
+        "lanes_told[lane] / lanes_told[np.uint64(64) + lane]", "lanes_told[lane] / thin", "acceptance"
+    ),
+    "acceptance that goes on": ("            lanes_told[lane] = 0.0\n", "", "acceptance"),
+    "an entry left out": ("for entry in range(384):", "for entry in range(320):", "r"),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_what_lanes_keep_is_seen_so(fault: str) -> None:
+    old, new, name = FAULTS[fault]
+    build = MOVES["moves that are not all in each cycle"]
+    assert name in differences(of_moves(build, lanes=False), of_moves(build, (old, new), lanes=True), build)

@@ -87,11 +87,11 @@ def _rows_of_64(values):
     return flat
 
 
-def _run_lanes(run_lanes, names, given, states, drawn, threads, progress, of_draw=None):
+def _run_lanes(run_lanes, names, passed, given, states, drawn, threads, progress, of_draw=None):
     """Fill `drawn` with the draws of chains, up to 64 side by side; return how many draws each has.
 
-    Arguments are those of `_run_chains`; lanes that are left over run idly. A lane that ended goes on with what is no
-    number, and nothing of it is counted.
+    passed: names of what a step takes of a state and leaves. Others are those of `_run_chains`; lanes that are
+    left over run idly. A lane that ended goes on with what is no number, and nothing of it is counted.
     """
     chains, draws, _ = next(iter(drawn.values())).shape
     sizes = [array.shape[2] for array in drawn.values()]
@@ -101,7 +101,7 @@ def _run_lanes(run_lanes, names, given, states, drawn, threads, progress, of_dra
     held = []
     for group in groups:
         of_lanes = [states[group[min(lane, len(group) - 1)]] for lane in range(64)]
-        lanes = np.array([np.concatenate([own[name] for name in drawn]) for own in of_lanes])
+        lanes = np.array([np.concatenate([own[name] for name in passed]) for own in of_lanes])
         words = np.array([own["noise_state"] for own in of_lanes])
         held.append({"lanes": _rows_of_64(lanes.T), "noise_state": _rows_of_64(words.T)})
 
