@@ -15,7 +15,7 @@ slow:
 lint:
     ruff check
     ruff format --check
-    basedpyright
+    ty check
 
 format:
     ruff check --fix

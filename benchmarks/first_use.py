@@ -43,7 +43,7 @@ class Spent:
 def timed(command: list[str], **given: object) -> tuple[Spent, str]:
     """Return what a command takes, with all that it starts, and what it prints. Exits where it fails."""
     before, began = os.times(), time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **given)  # pyright: ignore
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **given)
     after, ended = os.times(), time.perf_counter()
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")

@@ -37,7 +37,7 @@ _NAMES = {
 
 _HOMES = {name: f"recipe_compiler.{home}" for home, names in _NAMES.items() for name in names.split()}
 
-__all__ = ["__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll] - the stub beside this names each
+__all__ = ["__version__", *_HOMES]  # the stub beside this names each
 
 
 def __getattr__(name: str) -> Any:

@@ -5,8 +5,6 @@ jitted, and called by jitted code.
 """
 
 # The jit finds the types of this code.
-# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportPrivateUsage=false
-# pyright: reportUnknownVariableType=false, reportCallIssue=false
 
 from numba import njit
 

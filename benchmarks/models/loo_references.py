@@ -6,7 +6,6 @@
 4 chains of 4,000 draws after 1,000 of warmup, twice, from two seeds: how far the two differ is what a reference is
 known within.
 """
-# pyright: basic, reportMissingImports=false
 
 import json
 from importlib.metadata import version

@@ -7,7 +7,6 @@
 error of the mean, R-hat. Means and sds of `linear` and `ar2` are exact: their posteriors are known in closed form.
 """
 # ruff: noqa: D103, E402 - a model says what it is by what it states; devices are told before JAX is loaded
-# pyright: basic, reportMissingImports=false
 
 import json
 import os

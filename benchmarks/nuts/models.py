@@ -3,7 +3,6 @@
 What a user writes is a function here; its lines are counted beside those of the build and its target.
 """
 # ruff: noqa: D103 - a model says what it is by what it states
-# pyright: basic, reportMissingImports=false
 
 import jax
 import jax.numpy as jnp

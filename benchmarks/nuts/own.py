@@ -3,7 +3,6 @@
 python own.py NAME BUILD.yaml OUT.npz
 python own.py large ROWS OUT.npz               minibatches of 1,000
 """
-# pyright: basic, reportMissingImports=false, reportArgumentType=false
 
 import json
 import os

@@ -3,7 +3,6 @@
 python rival.py NAME DATA.csv OUT.npz          4 chains of 1,000 draws after 1,000 of warmup, as its defaults
 python rival.py large ROWS OUT.npz             2 chains of 150 draws after 150: each gradient reads all data
 """
-# pyright: basic, reportMissingImports=false, reportArgumentType=false
 
 import inspect
 import json

@@ -59,7 +59,7 @@ class _Output(io.FileIO):
         super().__init__(number, "w", closefd=False)
         self._forgiving = forgiving
 
-    def write(self, data: "ReadableBuffer", /) -> int | None:
+    def write(self, data: "ReadableBuffer", /) -> int:
         """Write to the stream, or to nowhere."""
         try:
             return super().write(data)

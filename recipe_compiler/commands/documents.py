@@ -26,14 +26,13 @@ def load_named(file: str) -> Document:
     path, colon, name = file.rpartition(":")
     asked = (path, name) if colon and path.endswith(".py") else (file, None)
     (found,) = run_all(Work(partial(_jobs, *asked), 1), SECONDS, SECONDS)
-    match found:
-        case Unfinished(reason):
-            problem = f"found no end of reading it ({reason}), expected a document that is read with {LIMITS}"
-            raise SpecError([Fault(Place(asked[0]), "document", problem)])
-        case (error, faults):
-            raise error(faults)
-        case _:
-            return found
+    if isinstance(found, Unfinished):
+        problem = f"found no end of reading it ({found.reason}), expected a document that is read with {LIMITS}"
+        raise SpecError([Fault(Place(asked[0]), "document", problem)])
+    if isinstance(found, tuple):
+        error, faults = found
+        raise error(faults)
+    return found
 
 
 def _jobs(path: str, name: str | None) -> Sequence[Callable[[], Document | _Faulty]]:

@@ -11,7 +11,6 @@ fact is never used.
 """
 
 # Draws are called with arrays of NumPy's, which is not imported here.
-# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

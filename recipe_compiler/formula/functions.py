@@ -39,7 +39,7 @@ def _density(row: Density) -> Callable[..., Expression]:
     function.__name__ = function.__qualname__ = row.name
     called = f"`{row.call}`, in formulas of targets: the log density of {row.words}; of columns, the sum over entries."
     function.__doc__ = f"Return {called}" if other is None else f"Return {other.words}, or {called}"
-    function.__signature__ = _signature(row)  # pyright: ignore[reportFunctionMemberAccess] - what help() shows
+    function.__signature__ = _signature(row)  # ty: ignore[missing-attribute] - what help() shows
     return function
 
 

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import mpmath
 import sympy
+from mpmath.libmp import prec_to_dps
 from sympy import Expr
 
 
@@ -31,7 +32,7 @@ class Phi(sympy.Function):
         return self.args[0].is_real
 
     def _eval_evalf(self, prec: int) -> Any:
-        x = self.args[0].n(mpmath.libmp.prec_to_dps(prec) + 5)  # pyright: ignore[reportAttributeAccessIssue]
+        x = sympy.N(self.args[0], prec_to_dps(prec) + 5)
         if not x.is_Float and not x.is_Integer:
             return None
         with mpmath.workprec(prec + 10):

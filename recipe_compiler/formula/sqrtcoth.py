@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import mpmath
 import sympy
+from mpmath.libmp import prec_to_dps
 from sympy import Expr
 
 
@@ -34,7 +35,7 @@ class SqrtCoth(sympy.Function):
         return self.args[0].is_extended_real
 
     def _eval_evalf(self, prec: int) -> Any:
-        q = self.args[0].n(mpmath.libmp.prec_to_dps(prec) + 5)  # pyright: ignore[reportAttributeAccessIssue]
+        q = sympy.N(self.args[0], prec_to_dps(prec) + 5)
         if not q.is_Float and not q.is_Integer:
             return None
         with mpmath.workprec(prec + 10):

@@ -10,7 +10,7 @@ import sympy
 from sympy.core.function import AppliedUndef
 
 # `c*(a + b)` as its printer sees it, c not distributed: there is no public function for that
-from sympy.core.mul import _keep_coeff  # pyright: ignore[reportPrivateUsage]
+from sympy.core.mul import _keep_coeff
 from sympy.core.relational import Relational
 from sympy.matrices.expressions.matexpr import MatrixElement
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recipe_compiler.front.document import Document, derived
 from recipe_compiler.front.dynamics import Dynamics
@@ -123,8 +123,7 @@ class Build(Document):
             "schedule": schedule,
         }  # fmt: skip
         made = state_build(
-            name=name, dynamics=dynamics.document if isinstance(dynamics, Document) else str(dynamics),
-            target=target.document if isinstance(target, Document) else str(target),
+            name=name, dynamics=_stated(dynamics), target=_stated(target),
             scheme=scheme.document if isinstance(scheme, Scheme) else scheme, order=order, variant=variant, bind=bind,
             parameters=parameters, sizes=sizes, data=data, init=init, derived=derived,
             gradient_noise=gradient_noise, minibatch=minibatch, noise=noise, run=run, title=title,
@@ -147,3 +146,8 @@ class Build(Document):
         from recipe_compiler.spec.bind import bind
 
         return derived(bind(self.document))
+
+
+def _stated(part: Document | PathLike[str] | str) -> Any:
+    """Return a part as `state_build` takes it, which says what a part of another kind is."""
+    return part.document if isinstance(part, Document) else str(part)

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 import sympy
+from sympy.core.function import UndefinedFunction
 
 from recipe_compiler.derive import recipe
 from recipe_compiler.derive.show import (
@@ -60,7 +61,7 @@ class Symbols:
                     return self._entry(name, self._shape(name), _positions(at))
                 of = [x for block in item.of for x in self._coordinates(block)]
                 sign, place = _by_kind(item, _positions(at))
-                value = sympy.Function(f"{name}{''.join(f'_{k}' for k in place)}", real=True)(*of)
+                value = UndefinedFunction(f"{name}{''.join(f'_{k}' for k in place)}", real=True)(*of)
                 return sign * (sympy.Derivative(value, *(self._leaf(x) for x in by)) if by else value)
             case _:
                 return None

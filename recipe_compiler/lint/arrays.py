@@ -37,7 +37,7 @@ class Traced(np.ndarray):
         return np.dtype(float)
 
     @property
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __class__(self) -> type:
         """What is seen of its type: that of NumPy's arrays."""
         return np.ndarray
 
@@ -50,7 +50,7 @@ class Traced(np.ndarray):
         raise UntraceableError(f"the bytes of {DEPENDS}: what is done by them cannot be followed")
 
     tobytes = tofile = dumps = _bytes
-    data = ctypes = flags = strides = __array_interface__ = property(_bytes)  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+    data = ctypes = flags = strides = __array_interface__ = property(_bytes)  # ty: ignore[incompatible-property-override]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return applied(ufunc, method, inputs, kwargs)
@@ -65,7 +65,7 @@ class Traced(np.ndarray):
             return wrapped(LINEAR[name](*args, **kwargs))
         return wrapped(func(*(plain(arg) for arg in args), **{key: plain(value) for key, value in kwargs.items()}))
 
-    def astype(self, dtype: Any, *args: Any, copy: bool = True, **kwargs: Any) -> Any:
+    def astype(self, dtype: Any, *args: Any, copy: Any = True, **kwargs: Any) -> Any:
         """Return a copy, whose numbers stay what they are; the array itself where NumPy would."""
         if not is_real(dtype):
             raise UntraceableError(f"an array made one of {np.dtype(dtype)}")

@@ -104,7 +104,7 @@ class ExactOperators:
 
 
 # operators of `float` return floats, those of `ExactOperators` nodes: the first base wins, which is what is wanted
-class Exact(ExactOperators, float):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+class Exact(ExactOperators, float):
     """An exact number: a float for whoever compares it, counts with it or prints it."""
 
     def __new__(cls, node: Node) -> "Exact":
@@ -152,11 +152,11 @@ class Symbolic(ExactOperators):
     # `object` promises an answer about every other object; there is none about a number that is not known
     __gt__ = __ge__ = _is_above
     __lt__ = __le__ = _is_below
-    __ne__ = _is_other  # pyright: ignore[reportAssignmentType]
-    __eq__ = _is_same  # pyright: ignore[reportAssignmentType]
+    __ne__ = _is_other
+    __eq__ = _is_same
 
     @property
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __class__(self) -> type:
         """What `isinstance`, patterns and dispatch by type see: an entry of an array of real numbers."""
         return np.float64
 
@@ -166,7 +166,7 @@ class Symbolic(ExactOperators):
     def _told(self, *_: object) -> NoReturn:
         raise UntraceableError(f"{DEPENDS} made a text or a key: what is done by it cannot be followed")
 
-    __hash__ = __str__ = __format__ = _told  # pyright: ignore[reportAssignmentType]
+    __hash__ = __str__ = __format__ = _told
 
     __bool__ = __float__ = __int__ = __index__ = __complex__ = __round__ = __trunc__ = __floor__ = __ceil__ = _converted
 
@@ -175,7 +175,7 @@ class Symbolic(ExactOperators):
 
     __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = _divided
 
-    __repr__ = _told  # pyright: ignore[reportAssignmentType]
+    __repr__ = _told
 
 
 class SymbolicFunction(Symbolic):

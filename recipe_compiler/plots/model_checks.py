@@ -39,7 +39,7 @@ def energies(tree: "DataTree") -> "Figure | None":
     page = sheet(f"Energies; bfmi {', '.join(f'{one:.2f}' for one in bfmi)}, chain by chain", 1, height=3.2)
     panel = page.panels[0]
     low, high = np.quantile(np.concatenate([away.ravel(), changes.ravel()]), [0.0005, 0.9995])
-    edges = np.linspace(low, high, BINS + 1)
+    edges = np.linspace(low, high, BINS + 1).tolist()
     for values, name, colour in (
         (away, "H - E H", COLOURS[0]),
         (changes, "H of a draw - H of the one before", COLOURS[1]),

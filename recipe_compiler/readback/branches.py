@@ -25,7 +25,7 @@ class Holds(sp.Function):
 
     @classmethod
     # SymPy names the arguments of `eval` anew in every function
-    def eval(cls, *args: sp.Basic) -> Scalar | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def eval(cls, *args: sp.Basic) -> Scalar | None:
         """Return the weight of a number; None where the argument has symbols."""
         return None if args[0].free_symbols else rational_of(f"{cls.__name__} {sp.N(args[0], DIGITS)}")
 

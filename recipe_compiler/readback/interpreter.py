@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from sympy.core.function import UndefinedFunction
 
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
 from recipe_compiler.errors import CompilerError, ReadBackError
@@ -66,7 +67,7 @@ SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
     **{row.emitted: row.scalar for row in FUNCTIONS.values()},
     "min": sp.Min,
     "max": sp.Max,
-    **{name: sp.Function(name) for name in ("_inverse_log", "_inverse_power", "_inverse_exp")},
+    **{name: UndefinedFunction(name) for name in ("_inverse_log", "_inverse_power", "_inverse_exp")},
     "np.float64": _same,
 }
 """The exact meaning of every scalar function that a kernel may call; inverses of transforms stand for themselves."""
@@ -74,7 +75,7 @@ SCALAR_CALLS: dict[str, Callable[..., Scalar]] = {
 RELATIONS: dict[type[ast.cmpop], str] = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "=="}
 """Comparisons that a kernel may choose a piece by."""
 
-CHOOSE = sp.Function("choose")
+CHOOSE = UndefinedFunction("choose")
 """One of two values by a flag: `taken if flag else refused`."""
 
 FACTORISED = frozenset({"_cholesky_factor", "_triangle_inverse"})

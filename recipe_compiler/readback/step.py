@@ -6,6 +6,7 @@ from itertools import accumulate, product
 
 import numpy as np
 import sympy as sp
+from sympy.core.function import UndefinedFunction
 
 from recipe_compiler.algebra.scalars.symbols import label, positions
 from recipe_compiler.algebra.scalars.transforms import transformed
@@ -117,7 +118,7 @@ def reader_of(module: Module, names: Names, cuts: Cuts, factor: Find | None = No
     )
 
 
-ENERGY = sp.Function("energy")
+ENERGY = UndefinedFunction("energy")
 """H - U of all that its procedure is given, which is read by itself."""
 
 

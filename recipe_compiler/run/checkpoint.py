@@ -77,7 +77,7 @@ class Checkpoint:
             RunError: it was not finished, so that it may still be wanted.
         """
         path = self.folder / "state"
-        header: Mapping[str, Any] = {"finished": True}
+        header = dict[str, Any](finished=True)
         with suppress(FileNotFoundError, RunError):  # damaged: nobody can go on from it
             header = read_sealed(path).header
         if not header["finished"]:

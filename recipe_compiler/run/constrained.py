@@ -1,7 +1,5 @@
 """Blocks of a target as they are declared, of the variables that are sampled and back, as emitted files have it."""
 
-# pyright: reportPrivateUsage=false
-
 from collections.abc import Callable, Mapping
 from math import prod
 

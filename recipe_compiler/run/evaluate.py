@@ -1,7 +1,5 @@
 """Typed formulas as NumPy arrays: initial values, defaults of parameters, energies at a point."""
 
-# pyright: reportPrivateUsage=false, reportUnknownLambdaType=false, reportUnknownMemberType=false
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

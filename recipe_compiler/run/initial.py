@@ -3,8 +3,6 @@
 The search for a mode begins at `init`, else at zero, else at states that chains could start from.
 """
 
-# pyright: reportPrivateUsage=false
-
 import math
 from collections.abc import Mapping
 

@@ -5,8 +5,6 @@ batch that never varies.
 """
 
 # The support code of emitted modules has names of its own.
-# pyright: reportPrivateUsage=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownLambdaType=false
 
 from collections.abc import Callable
 from dataclasses import dataclass

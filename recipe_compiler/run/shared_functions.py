@@ -104,14 +104,14 @@ def _keep(function: Any, folder: Path) -> None:
 def _parts(value: Any) -> tuple[FunctionType | None, Hashable]:
     """Return the plain function and the options of a jitted one, or of an intrinsic."""
     from numba.core.dispatcher import Dispatcher
-    from numba.core.extending import _Intrinsic  # pyright: ignore[reportPrivateUsage]
+    from numba.core.extending import _Intrinsic
 
     match value:
         case Dispatcher():
             plain = value.py_func
             options = _kept(value), *((key, _written(one)) for key, one in sorted(value.targetoptions.items()))
         case _Intrinsic():
-            plain, options = value._defn, "intrinsic"  # pyright: ignore[reportPrivateUsage]
+            plain, options = value._defn, "intrinsic"
         case _:
             return None, ()
     return (plain, options) if plain.__closure__ is None and plain.__defaults__ is None else (None, ())

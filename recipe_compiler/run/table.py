@@ -191,7 +191,7 @@ def _csv_pieces(file: Path, wanted: tuple[str, ...], rows: int | None) -> Iterat
         first, lines = 0, (line for line in stream if line.strip("\r\n"))
         while (line := next(lines, None)) is not None:
             try:
-                found = np.loadtxt(
+                found: Any = np.loadtxt(
                     chain([line], lines), columns, comments=None, delimiter=",", quotechar='"', max_rows=rows, ndmin=1
                 )
             except ValueError:

@@ -22,8 +22,8 @@ class Unread:
 Stated = Dynamics | Target | Scheme
 Part = Stated | Unread
 Wanted = TypeVar("Wanted", Dynamics, Target, Scheme)
-KINDS = {Dynamics: "dynamics", Target: "target", Scheme: "scheme"}
-_WORDS = {Dynamics: "dynamics", Target: "a target", Scheme: "a scheme", Unread: "a build"}
+KINDS: dict[type, str] = {Dynamics: "dynamics", Target: "target", Scheme: "scheme"}
+_WORDS: dict[type, str] = {Dynamics: "dynamics", Target: "a target", Scheme: "a scheme", Unread: "a build"}
 
 
 @dataclass(frozen=True, slots=True)

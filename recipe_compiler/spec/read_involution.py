@@ -79,7 +79,7 @@ def _auxiliary(
         return None
     entry = page.entry(label, *at, *(("law",) if isinstance(stated, AuxiliaryEntry) else ()))
     scope = Scope(with_draws(known, (block,)))
-    law = entry and page.faults.catch(lambda: read_law(entry, block, scope))
+    law = None if entry is None else page.faults.catch(lambda: read_law(entry, block, scope))
     if law is None:
         return None
     used = dependence(law.arguments[1]).blocks

@@ -12,6 +12,10 @@ from recipe_compiler.tensor.terms import Coordinate, Grid, Index, Slot, Tensor, 
 class Arithmetic(Protocol):
     """The operations of `recipe_compiler.tensor.calculus.Calculus` that its parts call back."""
 
+    def __hash__(self) -> int:
+        """By which results are kept."""
+        ...
+
     @property
     def rules(self) -> Rules:
         """The declared facts."""

@@ -142,7 +142,7 @@ def test_facts_about_kernels_are_true(e: Expr) -> None:
         size = max(1.0, *map(abs, values)) ** 3
 
         def value(poly: object, values: list[float] = values) -> float:
-            terms = poly.to_dict().items()  # pyright: ignore[reportAttributeAccessIssue]
+            terms = poly.to_dict().items()
             return sum(float(c) * math.prod(v ** int(n) for v, n in zip(values, m, strict=True)) for m, c in terms)
 
         assert all(value(fact.value) > -1e-9 * size for fact in found.facts)

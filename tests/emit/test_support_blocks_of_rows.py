@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 from scipy import stats
 
-from recipe_compiler.emit.support.blocks_of_rows import _block_indices  # pyright: ignore[reportPrivateUsage]
+from recipe_compiler.emit.support.blocks_of_rows import _block_indices
 
 
 @njit

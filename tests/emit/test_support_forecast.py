@@ -1,9 +1,5 @@
 """Support functions of the forecast against SciPy and closed forms."""
 
-# pyright: reportPrivateUsage=false, reportUnknownLambdaType=false, reportUnknownVariableType=false
-# pyright: reportUnknownParameterType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-# pyright: reportConstantRedefinition=false
-
 import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_lyapunov

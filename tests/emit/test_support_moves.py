@@ -130,6 +130,6 @@ def test_a_level_is_reached_by_what_is_at_it_or_above() -> None:
     numbers = np.array([-math.inf, -1.0, 0.0, 2.0, math.inf, math.nan])
     for value in numbers:
         for level in numbers:
-            reached, told = module["levels"](value, level)  # pyright: ignore[reportGeneralTypeIssues]
+            reached, told = module["levels"](value, level)
             assert reached is bool(value >= level)
             assert told == (1.0 if level < value else 0.0, 1.0)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from recipe_compiler.emit.support import read_ahead
 from recipe_compiler.emit.support.read_ahead import (
-    _read_ahead,  # pyright: ignore[reportPrivateUsage]
-    _read_on,  # pyright: ignore[reportPrivateUsage]
+    _read_ahead,
+    _read_on,
 )
 
 

@@ -22,7 +22,7 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula import elementwise as first
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.elementwise import FUNCTIONS, Corner, Elementwise, Parity, Size
-from recipe_compiler.run.evaluate import _ONE as ARRAYS  # pyright: ignore[reportPrivateUsage]
+from recipe_compiler.run.evaluate import _ONE as ARRAYS
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.rule_tensors import written
 from recipe_compiler.tensor.scalars import function, scalarise

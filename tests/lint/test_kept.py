@@ -15,7 +15,7 @@ class Pretending:
         self.kept = 0
 
     @property
-    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __class__(self) -> type:
         return float
 
 

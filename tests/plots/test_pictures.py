@@ -161,7 +161,7 @@ def test_pictures_are_written_whole_and_show_themselves(tmp_path: Path) -> None:
     assert [path.name for path in paths] == [f"{kind}.png" for kind in KINDS]
     assert all(path.read_bytes().startswith(PNG) for path in paths)
     assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == sorted(p.name for p in paths)
-    assert pictures._repr_html_().count("data:image/png;base64,") == len(KINDS)  # pyright: ignore[reportPrivateUsage]
+    assert pictures._repr_html_().count("data:image/png;base64,") == len(KINDS)
 
 
 def test_what_is_no_picture_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +227,7 @@ def test_the_forecast_of_a_gaussian_is_kept_by_coordinate(tmp_path: Path) -> Non
     assert again.verdict == fit.verdict
     np.testing.assert_array_equal(again.posterior.theta, fit.posterior.theta)
     assert set(again.plot().figures) == set(KINDS) - {"predictive"}
-    assert len(again._repr_html_().encode()) < 20_000  # pyright: ignore[reportPrivateUsage]
+    assert len(again._repr_html_().encode()) < 20_000
 
 
 def test_energies_are_those_of_the_draws_beside_their_changes() -> None:

@@ -14,8 +14,6 @@ a slope changes. The integral is finite if and only if U_inf(d) > 0 on every ray
 all hyperplanes.
 """
 
-# pyright: reportUnknownLambdaType=false
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction

@@ -7,7 +7,6 @@ volume. If the mass of the box does not fall between tau = 40, 80 and 160, the i
 """
 
 # Formulas are functions of numbers of as many arguments as they have.
-# pyright: reportUnknownLambdaType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """No posterior of infinite mass is proved, of a few; `python tests/properties/fire_integrals.py` fires thousands."""
 
-# pyright: reportUnknownLambdaType=false
-
 import sys
 from dataclasses import replace
 from fractions import Fraction
@@ -23,7 +21,7 @@ from random_posteriors import LAWS, Posterior, call, coordinate, datum, diverges
 
 from recipe_compiler.verify.builds import logarithms, residuals
 from recipe_compiler.verify.from_data import balance, decide, ranks, scales
-from recipe_compiler.verify.from_data.balance import _allowed as allowed  # pyright: ignore[reportPrivateUsage]
+from recipe_compiler.verify.from_data.balance import _allowed as allowed
 from recipe_compiler.verify.from_data.ranks import Rank, rank_of
 
 

@@ -49,7 +49,7 @@ def made(folder: Path, text: str = TARGET, **settings: object) -> rc.Model:
 def drawn(model: rc.Model, **given: object) -> xarray.DataTree:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rc.SampleWarning)
-        return model.sample({"x": X, "y": Y}, progress=False, **given)  # pyright: ignore[reportArgumentType]
+        return model.sample({"x": X, "y": Y}, progress=False, **given)
 
 
 @pytest.fixture(scope="module")

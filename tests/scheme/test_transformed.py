@@ -158,7 +158,7 @@ def test_another_transform_of_the_program_is_found(written) -> None:
 def test_the_term_of_ito_is_missed_in_a_step_without_it(written, monkeypatch: pytest.MonkeyPatch) -> None:
     """Program and text agree, and the drift of x is not the derived one: kappa v x is missing."""
     build = written(FRICTION)
-    derivation, slopes = derive(bind(build)), transformed._slopes  # pyright: ignore[reportPrivateUsage]
+    derivation, slopes = derive(bind(build)), transformed._slopes
 
     def read() -> None:
         program = discretise(build, derive(bind(build), stated=True))

@@ -193,9 +193,9 @@ def _become(request: Request) -> None:
             os.close(stream)
     for descriptor in request.streams.values():
         os.close(descriptor)
-    sys.stdin = sys.__stdin__ = _stream(0, "r")  # pyright: ignore[reportAttributeAccessIssue]
-    sys.stdout = sys.__stdout__ = _stream(1, "w")  # pyright: ignore[reportAttributeAccessIssue]
-    sys.stderr = sys.__stderr__ = _stream(2, "w")  # pyright: ignore[reportAttributeAccessIssue]
+    sys.stdin = sys.__stdin__ = _stream(0, "r")
+    sys.stdout = sys.__stdout__ = _stream(1, "w")
+    sys.stderr = sys.__stderr__ = _stream(2, "w")
     if "numba" in sys.modules:
         importlib.import_module("numba.core.config").reload_config()
 
@@ -234,7 +234,7 @@ def _run(arguments: list[str], path: list[str]) -> None:
 
 def _end(code: object) -> None:
     """End as the interpreter does; returns where it is to say itself what is amiss: of a code, or of a stream."""
-    threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue]
+    threading._shutdown()
     atexit._run_exitfuncs()
     if code is not None and not isinstance(code, int):
         return

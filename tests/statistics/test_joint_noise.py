@@ -78,8 +78,8 @@ class Law:
 def moves(module: Module, d: int, start: Array, b: Array) -> tuple[Array, int]:
     """Return what each of many steps from one state adds to it, and how many covariances were cut off."""
     run = load_text(module.name, module.text).run
-    functions = run.py_func.__globals__  # pyright: ignore[reportFunctionMemberAccess]
-    names = list(inspect.signature(run.py_func).parameters)  # pyright: ignore[reportFunctionMemberAccess]
+    functions = run.py_func.__globals__
+    names = list(inspect.signature(run.py_func).parameters)
     theta, r, clipped = start[:d].copy(), start[d:].copy(), np.zeros(1, np.int64)
     values = {"b": b, "eps": EPS, "thin": 1, "clipped": clipped, "theta": theta, "r": r}
     constants = functions["prepare"](b, EPS)

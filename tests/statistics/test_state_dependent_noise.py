@@ -41,7 +41,7 @@ def banana(metric_: str) -> Emitted:
 
 
 def names(module: Emitted) -> list[str]:
-    return list(inspect.signature(module.run.py_func).parameters)  # pyright: ignore[reportFunctionMemberAccess]
+    return list(inspect.signature(module.run.py_func).parameters)
 
 
 def arguments(module: Emitted, eps: float, thin: int, seed: int, start: np.ndarray, draws: np.ndarray) -> list[object]:
@@ -91,7 +91,7 @@ def test_moments_of_one_step_from_a_fixed_state(theta: tuple[float, float], metr
     found = np.cov(moves.T)
     error = np.sqrt((covariance**2 + np.outer(np.diag(covariance), np.diag(covariance))) / n)
     assert (np.abs(found - covariance) < 5 * error).all()
-    assert not module.clips or given[names(module).index("clipped")][0] == 0  # pyright: ignore[reportIndexIssue]
+    assert not module.clips or given[names(module).index("clipped")][0] == 0
 
 
 @pytest.mark.slow

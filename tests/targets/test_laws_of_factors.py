@@ -33,7 +33,7 @@ from recipe_compiler.readback.readback import read_back
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.evaluate import Point, evaluate
 from recipe_compiler.run.load_module import load_text
-from recipe_compiler.run.predictive import _Drawer, predictive_of  # pyright: ignore[reportPrivateUsage]
+from recipe_compiler.run.predictive import _Drawer, predictive_of
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load

@@ -28,7 +28,7 @@ from recipe_compiler.readback.readback import read_back
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.evaluate import Point, evaluate_rows
 from recipe_compiler.run.load_module import load_text
-from recipe_compiler.run.predictive import _Drawer, predictive_of  # pyright: ignore[reportPrivateUsage]
+from recipe_compiler.run.predictive import _Drawer, predictive_of
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.verdict import Proved
@@ -136,7 +136,7 @@ def test_the_emitted_gradient_is_that_of_50_digits_and_is_read_back(tmp_path: Pa
     found = gradient_of(module, theta, {"x": X, "y": G})
     with mpmath.workdps(50):
         wide = [mpf(one) for one in theta]
-        wanted = [mpmath.diff(lambda x, k=k: U([*wide[:k], x, *wide[k + 1 :]]), wide[k]) for k in range(5)]  # pyright: ignore[reportUnknownLambdaType]
+        wanted = [mpmath.diff(lambda x, k=k: U([*wide[:k], x, *wide[k + 1 :]]), wide[k]) for k in range(5)]
     np.testing.assert_allclose(found, [float(one) for one in wanted], rtol=1e-13)
     read_back(module, derivation, {}, pinned)
     text = module.text.replace("(1.0 if 3 == y_row", "(1.0 if 2 == y_row", 1)

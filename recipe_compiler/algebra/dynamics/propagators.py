@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import sympy
 from sympy import Expr, Symbol
+from sympy.core.function import UndefinedFunction
 
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.matrices import Rows, add, identity, product, transpose
@@ -39,8 +40,8 @@ def propagated(name: str, F: Rows, two_D: Rows, share: Expr, eps: Symbol) -> Pro
     n = len(F)
     if n == 1:
         return _of_one(F[0][0], two_D[0][0], share * eps)
-    Y = tuple(tuple(sympy.Function(f"{name}.Y[{i},{j}]")(eps) for j in range(n)) for i in range(n))
-    Z = tuple(tuple(sympy.Function(f"{name}.Z[{min(i, j)},{max(i, j)}]")(eps) for j in range(n)) for i in range(n))
+    Y = tuple(tuple(UndefinedFunction(f"{name}.Y[{i},{j}]")(eps) for j in range(n)) for i in range(n))
+    Z = tuple(tuple(UndefinedFunction(f"{name}.Z[{min(i, j)},{max(i, j)}]")(eps) for j in range(n)) for i in range(n))
     decayed = _negative(product(F, Y))
     spent = _negative(product(F, Z))
     slopes = (

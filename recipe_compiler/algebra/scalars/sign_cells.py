@@ -27,7 +27,7 @@ class Cell(sympy.Function):
 
     @classmethod
     # SymPy names the arguments of `eval` anew in every function
-    def eval(cls, *args: sympy.Basic) -> Expr | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def eval(cls, *args: sympy.Basic) -> Expr | None:
         """Return the value if the sign of the argument is known."""
         x = cast(Expr, args[0])
         if x.is_positive:

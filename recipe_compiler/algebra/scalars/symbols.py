@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import sympy
 from sympy import Expr, Symbol
+from sympy.core.function import UndefinedFunction
 
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Entries, Function, Parameter
@@ -59,7 +60,7 @@ def symbol(name: str, facts: Facts) -> Symbol:
 @lru_cache(maxsize=REMEMBERED)
 def _unknown(name: str, facts: Facts, arguments: tuple[Symbol, ...]) -> Expr:
     """Return an undefined function of symbols, the same object each time: each that is made is a class of its own."""
-    return sympy.Function(name, **dict.fromkeys(facts, True))(*arguments)
+    return UndefinedFunction(name, **dict.fromkeys(facts, True))(*arguments)
 
 
 def label(name: str, at: tuple[int, ...]) -> str:

@@ -110,9 +110,9 @@ def _sum(terms: list[Formula | None], block: Symbol) -> Formula | None:
 
 def _product(left: Formula, right: Formula | None, block: Symbol) -> Formula | None:
     """Return a product, without what cancels: `x * x**-1` is 1."""
+    if right is None:
+        return None
     match left, right:
-        case _, None:
-            return None
         case _, Filled(1, _) if left.shape == block.shape:
             return left
         case Filled(1, _), _ if right.shape == block.shape:

@@ -1,8 +1,6 @@
 """Random bits: xoshiro256++ with its state in local scalars."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 from numba import njit
 

@@ -1,8 +1,6 @@
 """Minibatches of consecutive rows: one random number a step, and data read in order."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import numpy as np
 from numba import njit

@@ -1,8 +1,6 @@
 """Pairs of standard normals from pairs of random words without branches, so that loops over them become vector code."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import math
 

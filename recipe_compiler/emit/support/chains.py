@@ -1,9 +1,6 @@
 """Chains of one call of `sample`: side by side on threads, in short pieces, so that an interrupt ends them soon."""
 
 # Emitted files carry this code without annotations, and call it.
-# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnusedFunction=false
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportPrivateUsage=false, reportArgumentType=false
 
 import os
 import sys

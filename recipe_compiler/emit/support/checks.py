@@ -1,9 +1,6 @@
 """What arguments of emitted functions have to be: jitted code looks at neither lengths nor types, this does."""
 
 # Emitted files carry this code without annotations, and call it.
-# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnusedFunction=false
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false
 
 import math
 

@@ -4,8 +4,6 @@ The sets are those of `formula/constraints.py`.
 """
 
 # Emitted files carry this code without annotations, and call it.
-# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnusedFunction=false
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 import numpy as np
 

@@ -7,7 +7,6 @@ differences, unit normals, and batches of one row. N depends on the state, so th
 """
 
 # Emitted files carry this code without annotations, and call it.
-# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnusedFunction=false
 
 import numpy as np
 

@@ -1,8 +1,6 @@
 """digamma and trigamma for positive numbers: recurrence to where a series holds, and a polynomial about the root."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import math
 

@@ -1,8 +1,6 @@
 """Normals of a numpy.random.Generator, for comparison with other programs: slower, and easy to check."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false, reportUnusedFunction=false
 
 import numpy as np
 from numba import njit

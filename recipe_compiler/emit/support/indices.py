@@ -1,8 +1,6 @@
 """Minibatch indices, uniform, with and without replacement."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import numpy as np
 from numba import njit

@@ -7,8 +7,6 @@ lanes for a store of these (measured: up to 1.9 times slower otherwise).
 """
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import numpy as np
 from numba import njit

@@ -1,8 +1,6 @@
 """Decisions of moves, each made of two normals a and b: u = exp(-(a^2 + b^2)/2) is uniform between 0 and 1."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false, reportUnusedFunction=false
 
 import math
 

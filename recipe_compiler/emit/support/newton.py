@@ -1,8 +1,6 @@
 """Newton's iteration for the equation of an implicit step: how far apart its sides are, and the next value."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 from numba import njit
 

@@ -1,7 +1,6 @@
 """Factors of the noise covariance eps (2D - eps B_hat), computed once before a chain starts."""
 
 # Emitted files carry this code without annotations, and call it.
-# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnusedFunction=false
 
 import numpy as np
 

@@ -1,8 +1,6 @@
 """The distribution function of N(0, 1), its logarithm and the slope of that: no digit is lost in either tail."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import math
 

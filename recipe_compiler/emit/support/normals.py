@@ -1,8 +1,6 @@
 """Standard normal draws: the ziggurat with 256 layers on random bits of xoshiro256++."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import math
 

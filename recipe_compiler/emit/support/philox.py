@@ -5,8 +5,6 @@ key. Any draw can be had without those before it, and in any order.
 """
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import numpy as np
 from numba import njit

@@ -1,7 +1,6 @@
 """Exact flows of linear equations with constant matrices, computed once before a chain starts."""
 
 # Emitted files carry this code without annotations, and call it.
-# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnusedFunction=false
 
 import numpy as np
 

@@ -1,8 +1,6 @@
 """Rows of data on their way from memory to the cache before they are needed."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import numpy as np
 from llvmlite import binding, ir

@@ -1,8 +1,6 @@
 """Factors of a noise covariance that depends on the state: in every step, without allocation."""
 
 # Emitted files carry this code without annotations, and call it; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false, reportUnusedFunction=false
 
 import math
 

@@ -6,7 +6,6 @@ streams of length m, some two overlap with probability n**2 m / 2**256 at most.
 """
 
 # Emitted files carry this code without annotations, and call it.
-# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnusedFunction=false
 
 import numpy as np
 

@@ -1,8 +1,6 @@
 """exp, sigmoid and softplus without branches, so that loops over them become vector instructions."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import math
 

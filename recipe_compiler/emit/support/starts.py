@@ -1,9 +1,6 @@
 """Where a chain starts that is told nothing else: spread out, or drawn from the law of a Gaussian block."""
 
 # Emitted files carry this code without annotations, and call it.
-# pyright: reportMissingParameterType=false, reportUnknownParameterType=false, reportUnusedFunction=false
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportPrivateUsage=false
 
 import warnings
 

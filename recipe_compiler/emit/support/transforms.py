@@ -1,8 +1,6 @@
 """Inverses of what a step moves in the place of a coordinate; not a number of what is no value of the transform."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import math
 

@@ -1,8 +1,6 @@
 """Triangles that depend on the state: in every step, without allocation."""
 
 # Emitted files carry this code without annotations, and call it; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false, reportUnusedFunction=false
 
 import math
 

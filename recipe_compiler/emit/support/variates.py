@@ -9,8 +9,6 @@ whatever the parameters, and after `_MOST_TURNS` of them, at 2**-256 at most, th
 """
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import math
 

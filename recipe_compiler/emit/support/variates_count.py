@@ -1,8 +1,6 @@
 """Poisson and binomial draws: by products or sums where the mean is below 10, by transformed rejection above."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import math
 

@@ -1,8 +1,6 @@
 """Gamma draws and their logarithms; beta and Dirichlet draws from logarithms, which do not underflow."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import math
 

@@ -1,8 +1,6 @@
 """Gamma draws whose shape is a Poisson draw: noncentral chi-square, and the exact transition of a CIR process."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false
 
 import math
 

@@ -1,8 +1,6 @@
 """Normal vectors from standard normals, by a Cholesky factor of their precision or of their covariance."""
 
 # The jit finds the types of this code, which emitted files carry without annotations; numba's own are incomplete.
-# pyright: reportCallIssue=false, reportMissingParameterType=false, reportUnknownParameterType=false
-# pyright: reportPrivateUsage=false, reportUnusedFunction=false
 
 import math
 

@@ -125,14 +125,14 @@ class _Kind(type):
         return isinstance(one, cls.__bases__[-1])
 
 
-class Generator(_StatedDraws, np.random.Generator, metaclass=_Kind):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+class Generator(_StatedDraws, np.random.Generator, metaclass=_Kind):
     """A generator of NumPy's whose draws are stated."""
 
     def __init__(self, *_: object, **__: object) -> None:
         super().__init__(np.random.PCG64())
 
 
-class RandomState(_StatedDraws, LegacyDraws, np.random.RandomState, metaclass=_Kind):  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+class RandomState(_StatedDraws, LegacyDraws, np.random.RandomState, metaclass=_Kind):
     """The older one."""
 
     def __init__(self, *_: object, **__: object) -> None:

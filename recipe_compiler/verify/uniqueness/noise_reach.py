@@ -64,7 +64,7 @@ def _minors(s: System) -> Iterator[Expr]:
     listed = sorted(fields(s), key=lambda v: (sum(int(x.count_ops()) for x in v), str(v)))[:FIELDS]
     for chosen in islice(combinations(listed, len(s.z)), MINORS):
         minor = sympy.expand(determinant(chosen))
-        free = sorted(minor.free_symbols, key=str)
+        free: list[sympy.Basic] = sorted(minor.free_symbols, key=str)
         if minor == 0 or set(free) - set(s.z) or not minor.is_polynomial(*free):
             continue
         if not free or (sympy.Poly(minor, *free).domain in {sympy.ZZ, sympy.QQ} and _degree(minor, free) <= DEGREE):

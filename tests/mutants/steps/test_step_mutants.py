@@ -247,7 +247,7 @@ def test_a_lognormal_flow_that_is_none_is_refuted(name: str, monkeypatch: pytest
 
 @pytest.mark.parametrize("sign", [0, -1], ids=["lost", "of the other sign"])
 def test_a_wrong_term_of_ito_is_refuted(sign: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    slopes = transformed._slopes  # pyright: ignore[reportPrivateUsage]
+    slopes = transformed._slopes
 
     def wrong(c: Calculus, transform: Transform, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         T, first, second = slopes(c, transform, z)
