@@ -32,11 +32,12 @@ def text_of(shape: str, cycle: str) -> Text:
     return replace(found, module=replace(found.module, text=ast.unparse(ast.parse(found.module.text))))
 
 
-def with_change(text: Text, change: tuple[str, str]) -> Text:
-    """Return a text with the first place of something replaced."""
+def with_change(text: Text, change: tuple[str, str], function: str = "") -> Text:
+    """Return a text with the first place of something replaced, in a function and what follows it."""
     old, new = change
-    assert old in text.module.text, old
-    changed = text.module.text.replace(old, new, 1)
+    start = text.module.text.index(f"def {function}(") if function else 0
+    assert old in text.module.text[start:], old
+    changed = text.module.text[:start] + text.module.text[start:].replace(old, new, 1)
     ast.parse(changed)
     return replace(text, module=replace(text.module, text=changed))
 
@@ -431,12 +432,12 @@ def test_a_fault_is_found_and_named(fault: str, shape: str) -> None:
 @pytest.mark.parametrize("fault", [*RUN, *FIRST])
 def test_a_fault_of_the_loop_is_found_and_named(fault: str, shape: str) -> None:
     *places, says = {**RUN, **FIRST}[fault]
-    read = check_iteration if fault in RUN else check_first_values
+    read, function = (check_iteration, "run") if fault in RUN else (check_first_values, "first_values")
     first = dict(BOTH)[shape]
     text, sizes = text_of(shape, "every" if "cycles" in places[first] else "hmc"), {"d": 3}
     read(text.module, sizes)
     with pytest.raises(CompilerError) as raised:
-        read(with_change(text, (places[first], places[first + 1])).module, sizes)
+        read(with_change(text, (places[first], places[first + 1]), function).module, sizes)
     assert says in str(raised.value)
 
 
