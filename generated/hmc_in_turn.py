@@ -30,6 +30,8 @@ Draws, each of shape (chain, draw, ...):
     tau: a number, exp(theta[4])
     r: (5,)
     acceptance: a number, the mean probability that the moves of a draw were accepted with
+    acceptance_1: a number, that of moves of beta, 1 to 8 steps
+    acceptance_2: a number, that of moves of tau, 1 to 3 steps, scale 2
 
 The build:
     step_size 0.5, draws 2000, warmup 100, thin 1, chains 4, seed 1
@@ -149,7 +151,8 @@ DATA = ("x", "y")
 COLUMN_MAJOR = ("x",)
 ARGUMENTS = (
     "theta", "r", "grad_U", "U", "moved", "moved_2", "mass", "m", "S", "shape", "rate", "inv_S", "scale_r", "x", "y",
-    "eps", "thin", "noise_state", "theta_draws", "r_draws", "acceptance_draws",
+    "eps", "thin", "noise_state", "theta_draws", "r_draws", "acceptance_draws", "acceptance_1_draws",
+    "acceptance_2_draws",
 )  # fmt: skip
 CARRIED = (("grad_U", 5), ("U", 1))
 FIRST_ARGUMENTS = (
@@ -209,6 +212,8 @@ def sample(
     starts = [first_state(seed, chain, mass) for chain in range(chains)]
     starts = _checked_starts(starts, init)
     drawn["acceptance"] = np.empty((chains, warmup + draws, 1))
+    drawn["acceptance_1"] = np.empty((chains, warmup + draws, 1))
+    drawn["acceptance_2"] = np.empty((chains, warmup + draws, 1))
     noise, _ = seed_streams(seed, chains)
     states = [
         {**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(5), "U": np.empty(1)}
@@ -223,7 +228,8 @@ def sample(
     with np.errstate(over="ignore"):  # a draw that is not finite stays so
         return {
             "beta": drawn["theta"][:, :, 0:4], "tau": np.exp(drawn["theta"][:, :, 4]), "r": drawn["r"],
-            "acceptance": drawn["acceptance"][:, :, 0],
+            "acceptance": drawn["acceptance"][:, :, 0], "acceptance_1": drawn["acceptance_1"][:, :, 0],
+            "acceptance_2": drawn["acceptance_2"][:, :, 0],
         }  # fmt: skip
 
 
@@ -344,12 +350,15 @@ def step(theta_new, r_new, grad_U_new, theta, r, moved, mass, m, shape, rate, in
 
 @njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_FASTMATH)
 def cycle(
-    theta_next_v2, r_next_v2, grad_U_next_v2, U_next_v2, acceptance, theta, r, grad_U, U, moved, moved_2, mass, m,
-    shape, rate, inv_S, scale_r, x, y, noise_r, noise_length, noise_accept, noise_r_2, noise_length_2, noise_accept_2,
-    eps, r_drawn, theta_at, theta_new, theta_next, r_at, r_new, r_next, grad_U_at, grad_U_new, grad_U_next, U_next,
-    r_next_drawn, theta_at_v2, r_at_v2, grad_U_at_v2, inv_S_difference, inv_S_difference_2,
+    theta_next_v2, r_next_v2, grad_U_next_v2, U_next_v2, acceptance, acceptance_1, acceptance_2, theta, r, grad_U, U,
+    moved, moved_2, mass, m, shape, rate, inv_S, scale_r, x, y, noise_r, noise_length, noise_accept, noise_r_2,
+    noise_length_2, noise_accept_2, eps, r_drawn, theta_at, theta_new, theta_next, r_at, r_new, r_next, grad_U_at,
+    grad_U_new, grad_U_next, U_next, r_next_drawn, theta_at_v2, r_at_v2, grad_U_at_v2, inv_S_difference,
+    inv_S_difference_2,
 ):  # fmt: skip
-    """Write one step, a cycle of moves: theta_next_v2, r_next_v2, grad_U_next_v2, U_next_v2, acceptance; draw nothing."""
+    """Write one step, a cycle of moves: theta_next_v2, r_next_v2, grad_U_next_v2, U_next_v2, acceptance, acceptance_1,
+    acceptance_2; draw nothing.
+    """
     # refresh: r_drawn = N(0, mass delta[i,j])
     for i in range(5):
         r_drawn[i] = scale_r * noise_r[i]
@@ -434,6 +443,8 @@ def cycle(
         grad_U_next_v2[i] = grad_U_at_v2[i] if accept else grad_U_next[i]
     U_next_v2[0] = U_at_v2 if accept else U_next[0]
     acceptance[0] = taken / 2.0 + taken_2 / 2.0
+    acceptance_1[0] = taken
+    acceptance_2[0] = taken_2
 
 
 def prepare(moved, moved_2, mass, m, S, shape, rate, eps):
@@ -455,7 +466,7 @@ def first_values(theta, r, grad_U, U, moved, moved_2, mass, m, S, shape, rate, i
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
 def run(
     theta, r, grad_U, U, moved, moved_2, mass, m, S, shape, rate, inv_S, scale_r, x, y, eps, thin, noise_state,
-    theta_draws, r_draws, acceptance_draws,
+    theta_draws, r_draws, acceptance_draws, acceptance_1_draws, acceptance_2_draws,
 ):  # fmt: skip
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
@@ -475,6 +486,8 @@ def run(
     grad_U_next_v2 = np.empty(5)
     U_next_v2 = np.empty(1)
     acceptance = np.empty(1)
+    acceptance_1 = np.empty(1)
+    acceptance_2 = np.empty(1)
     r_drawn = np.empty(5)
     theta_at = np.empty(5)
     theta_new = np.empty(5)
@@ -499,6 +512,8 @@ def run(
     noise_length_2 = np.empty(2)
     noise_accept_2 = np.empty(2)
     acceptance_sum = 0.0
+    acceptance_1_sum = 0.0
+    acceptance_2_sum = 0.0
     for kept in range(theta_draws.shape[0]):
         for _ in range(thin):
             _fill_normals(noise_state, noise_r)
@@ -508,11 +523,11 @@ def run(
             _fill_normals(noise_state, noise_length_2)
             _fill_normals(noise_state, noise_accept_2)
             cycle(
-                theta_next_v2, r_next_v2, grad_U_next_v2, U_next_v2, acceptance, theta, r, grad_U, U, moved, moved_2,
-                mass, m, shape, rate, inv_S, scale_r, x, y, noise_r, noise_length, noise_accept, noise_r_2,
-                noise_length_2, noise_accept_2, eps, r_drawn, theta_at, theta_new, theta_next, r_at, r_new, r_next,
-                grad_U_at, grad_U_new, grad_U_next, U_next, r_next_drawn, theta_at_v2, r_at_v2, grad_U_at_v2,
-                inv_S_difference, inv_S_difference_2,
+                theta_next_v2, r_next_v2, grad_U_next_v2, U_next_v2, acceptance, acceptance_1, acceptance_2, theta, r,
+                grad_U, U, moved, moved_2, mass, m, shape, rate, inv_S, scale_r, x, y, noise_r, noise_length,
+                noise_accept, noise_r_2, noise_length_2, noise_accept_2, eps, r_drawn, theta_at, theta_new, theta_next,
+                r_at, r_new, r_next, grad_U_at, grad_U_new, grad_U_next, U_next, r_next_drawn, theta_at_v2, r_at_v2,
+                grad_U_at_v2, inv_S_difference, inv_S_difference_2,
             )  # fmt: skip
             for entry in range(5):
                 theta[entry] = theta_next_v2[entry]
@@ -522,8 +537,14 @@ def run(
             for entry in range(1):
                 U[entry] = U_next_v2[entry]
             acceptance_sum += acceptance[0]
+            acceptance_1_sum += acceptance_1[0]
+            acceptance_2_sum += acceptance_2[0]
         acceptance_draws[kept, 0] = acceptance_sum / thin
         acceptance_sum = 0.0
+        acceptance_1_draws[kept, 0] = acceptance_1_sum / thin
+        acceptance_1_sum = 0.0
+        acceptance_2_draws[kept, 0] = acceptance_2_sum / thin
+        acceptance_2_sum = 0.0
         finite = True
         for entry in range(5):
             theta_draws[kept, entry] = theta[entry]

@@ -19,6 +19,7 @@ from recipe_compiler.program.lower_cycle import (
     TOO_FEW,
     TRIED,
     UNSOLVED,
+    of_kind,
 )
 from recipe_compiler.program.lower_draw import OF_NORMALS
 from recipe_compiler.program.program import Cycle, Program
@@ -125,9 +126,20 @@ _TOLD = {
 """What is told of the moves of a draw."""
 
 
+def _told(scheme: Scheme) -> Mapping[str, str]:
+    """Return in words what is told of the moves of a scheme, each kind of them apart."""
+    found = dict(_TOLD)
+    for k, move in enumerate(scheme.accepted):
+        kind = scheme.kind_of(move)
+        found[of_kind(ACCEPTANCE, k)] = f"that of {kind}"
+        found[of_kind(TRIED, k)] = f"how many there were of {kind}: where none was, {of_kind(ACCEPTANCE, k)} is NaN"
+    return found
+
+
 def _drawn(sampler: Sampler) -> Iterator[str]:
     yield from (_piece(piece) for piece in sampler.pieces)
-    yield from (f"{name}: a number, {_TOLD[name]}" for name, _ in told_by(sampler.kernel))
+    told = _told(sampler.build.scheme)
+    yield from (f"{name}: a number, {told[name]}" for name, _ in told_by(sampler.kernel))
 
 
 def _references(build: Build) -> Iterator[str]:

@@ -16,7 +16,15 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array, Invoke
 from recipe_compiler.program.lower import GRADIENT, block_array
-from recipe_compiler.program.lower_cycle import ACCEPTANCE, INVOLUTION_ACCEPTANCE, INVOLUTIONS_TRIED, TOLD, TRIED
+from recipe_compiler.program.lower_cycle import (
+    ACCEPTANCE,
+    INVOLUTION_ACCEPTANCE,
+    INVOLUTIONS_TRIED,
+    KINDS,
+    TOLD,
+    TRIED,
+    of_kind,
+)
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
 
@@ -176,6 +184,7 @@ def mean_over(kernel: Kernel, told: str) -> str:
     """Return the number of moves, by name, or of steps, that something is a mean over; nothing where it is a count."""
     names = tuple(name for name, _ in told_by(kernel))
     counted = {ACCEPTANCE: TRIED, INVOLUTION_ACCEPTANCE: INVOLUTIONS_TRIED}
+    counted |= {of_kind(ACCEPTANCE, k): of_kind(TRIED, k) for k in range(KINDS)}
     count = counted.get(told)
     return count if count in names else "thin" if count else ""
 

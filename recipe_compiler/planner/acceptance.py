@@ -9,7 +9,7 @@ the moves that are accepted, the effective draws, where they may begin.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -274,14 +274,16 @@ def spread_of(pilots: Pilots, found: Tuned) -> float:
 
 
 def _least(found: Moved, thin: int) -> Array:
-    """Return the least mean probability that each chain's moves were accepted with, some of them in a row."""
+    """Return the least mean probability that each chain's moves, of any kind, were accepted with, some in a row."""
     moves = np.full(found.acceptance.shape[1], float(thin))
-    least = (least_accepted(rates, moves) for rates in found.acceptance)
-    return np.array([1.0 if one is None else one[0] for one in least])
+    least = [[least_accepted(rates, moves) for rates in kind] for kind in found.kinds]
+    return np.array([[1.0 if one is None else one[0] for one in kind] for kind in least]).min(axis=0)
 
 
 def _stuck(found: Moved, thin: int) -> Iterator[str]:
-    stuck = [str(k + 1) for k, least in enumerate(_least(found, thin)) if least < 1.0 / STUCK]
+    together = replace(found, acceptance=sum(found.kinds) / len(found.kinds))
+    least = np.minimum(_least(together, thin), np.min([kind.mean(axis=1) for kind in found.kinds], axis=0))
+    stuck = [str(k + 1) for k, own in enumerate(least) if own < 1.0 / STUCK]
     if stuck:
         yield (
             f"stuck in warm-up: chain{'s' if len(stuck) > 1 else ''} {', '.join(stuck)} of {len(found.theta)}, of "

@@ -14,7 +14,7 @@ from recipe_compiler.planner.pilot_chains import CHAINS, LEAST_ENTRIES, SEED
 from recipe_compiler.run.chain import Chain, Inputs, advance, start_chain
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.initial import initial_state
-from recipe_compiler.run.load_module import Emitted, users_name
+from recipe_compiler.run.load_module import OF_KINDS, Emitted, users_name
 from recipe_compiler.run.sample import (
     available_cores,
     known_values,
@@ -84,7 +84,7 @@ class Pilots:
             inputs = stepping(self.module, self._given(values), eps)
         except RunError:
             theta = np.stack([np.tile(chain.blocks[self._place], (draws, 1)) for chain in self.chains])
-            return Moved(theta, np.zeros(theta.shape[:2]))
+            return Moved(theta, np.zeros(theta.shape[:2]))  # of all kinds
         inputs = replace(inputs, thin=thin)
 
         def walked(chain: Chain) -> Chain:
@@ -101,7 +101,10 @@ class Pilots:
                 f"step_size: auto: U is not finite where chain {lost + 1} of warm-up begins, so that no move is taken "
                 "or refused by it; state an `init` where it is"
             )
-        acceptance = np.stack([chain.draws[len(chain.blocks)][:, 0] for chain in found])
+        names = self.module.told
+        kinds = [names.index(accepted) for accepted, _ in OF_KINDS if accepted in names]
+        told = [[chain.draws[len(chain.blocks) + k][:, 0] for k in kinds or [0]] for chain in found]
+        acceptance = np.moveaxis(np.array(told), 1, 2) if kinds else np.array(told)[:, 0]
         return Moved(np.stack([chain.draws[self._place] for chain in found]), np.nan_to_num(acceptance, nan=0.0))
 
     @cached_property

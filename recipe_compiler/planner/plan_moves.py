@@ -51,9 +51,9 @@ def plan_of_moves(
         RunError: no step size has moves that are accepted as often as wanted; says what to do.
     """
     cycle = compiled.program.cycle
-    if cycle is None or cycle.trajectory is None or cycle.rest is None:
+    if cycle is None or not cycle.accepted or cycle.rest is None:
         raise RunError(f"{stated.name}: found no move that is accepted or refused, expected one")
-    steps = (cycle.trajectory.least + cycle.trajectory.most) / 2.0
+    steps = sum(move.least + move.most for move in cycle.accepted) / 2.0
     moves = max(1, math.ceil(TRAJECTORY / steps))
     open_ones, slope = open_parameters(stated), full_gradient(pilots.module, pilots.inputs)
     missed_by = _is_looked_for(pilots)
@@ -135,8 +135,9 @@ def _says(
         S = f"the {'covariance' if found.covariance.ndim == 2 else 'variances'} of draws of warm-up"
         first = f" (in the first window by {around})" if one.role is ParameterRole.MASS else ""
         yield f"  {one.name}: {entries.matched_to(one, f'the inverse of {S}', S, '1')}{first}"
+    several = " of the kind that is least" if len(entries.stated.scheme.accepted) > 1 else ""
     yield (
-        f"  step_size: {entries.eps:g}; moves are accepted with probability {found.acceptance:.3f}, asked "
+        f"  step_size: {entries.eps:g}; moves{several} are accepted with probability {found.acceptance:.3f}, asked "
         f"{entries.stated.accept:g}"
     )
     if found.shortened:

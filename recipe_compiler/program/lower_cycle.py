@@ -67,7 +67,19 @@ INVOLUTIONS_TRIED = "involutions_tried"
 """How many there were in a cycle, where not all are in each."""
 TOO_FEW = "too_few"
 """How many draws by slices of a cycle had a level below what no place holds."""
-TOLD = (ACCEPTANCE, UNSOLVED, IRREVERSIBLE, TRIED, INVOLUTION_ACCEPTANCE, INVOLUTIONS_TRIED, TOO_FEW)
+KINDS = 100
+"""As many kinds of moves a cycle has at most."""
+
+
+def of_kind(name: str, k: int) -> str:
+    """Return what is told of the k-th kind of moves that are accepted or refused, counted from 0."""
+    return f"{name}_{k + 1}"
+
+
+TOLD = (
+    *(ACCEPTANCE, UNSOLVED, IRREVERSIBLE, TRIED, INVOLUTION_ACCEPTANCE, INVOLUTIONS_TRIED, TOO_FEW),
+    *(of_kind(name, k) for k in range(KINDS) for name in (ACCEPTANCE, TRIED)),
+)
 """What a step may leave besides the state of the chain."""
 REST = "rest"
 """The procedure that returns H - U."""
@@ -287,14 +299,14 @@ def lower_cycle(
     lowered: list[Lowered] = []
     flags, defined = each(naming, defined, tuple(f"due_{every}" for every in cycle.schedules))
     due = dict(zip(cycle.schedules, flags, strict=True))
-    told, taken, walked = told_of(cycle), list[Scalar](), list[Scalar]()
+    told, taken, walked = told_of(cycle), list[Scalar](), list[tuple[Trajectory, Scalar]]()
     for place, move in enumerate(cycle.moves):
         if isinstance(move, Trajectory):
             shapes |= {value.name: value.shape for value in move.values if value.end}
             probability, defined = _probability(defined, cycle)
             own, defined = _trajectory(defined, move, program, called, probability)
-            lowered.append(_walked_when_due(defined, move, own, due, probability, told_of_trajectory(cycle)))
-            walked += [probability] if move.metropolis else []
+            lowered.append(_walked_when_due(defined, move, own, due, probability, cycle))
+            walked += [(move, probability)] if move.metropolis else []
         elif isinstance(move, CodeMove):
             lowered.append(_when_due(defined, move, _by_code(defined, move, program), due))
         elif isinstance(move, Involution):
@@ -309,7 +321,8 @@ def lower_cycle(
         *_counted(cycle, due),
         *_tried(cycle),
         *(statement for own in lowered for statement in own.body),
-        *(_mean(ACCEPTANCE, walked, left_out=TRIED in told) if len(walked) > 1 else ()),
+        *(_mean(ACCEPTANCE, [p for _, p in walked], left_out=TRIED in told) if len(walked) > 1 else ()),
+        *_means_of_kinds(cycle, walked),
         *_mean(INVOLUTION_ACCEPTANCE, taken, left_out=INVOLUTIONS_TRIED in told),
         *_few(cycle),
     )
@@ -376,10 +389,23 @@ def _left_out(cycle: Cycle) -> bool:
 def _tried(cycle: Cycle) -> Iterator[Statement]:
     """Yield what begins to count what is accepted or refused by what is done in each cycle; nothing where all is."""
     several = cycle.accepted if len(cycle.accepted) > 1 else ()
-    for name, moves in ((TRIED, several), (INVOLUTIONS_TRIED, cycle.involutions)):
+    kinds = ((of_kind(TRIED, k), moves) for k, moves in enumerate(told_apart(cycle)))
+    for name, moves in ((TRIED, several), (INVOLUTIONS_TRIED, cycle.involutions), *kinds):
         if any(move.every > 1 for move in moves):
             always = sum(move.every == 1 for move in moves)
             yield Assign(Ref(name, (0,)), Constant(Fraction(always)))
+
+
+def told_apart(cycle: Cycle) -> tuple[tuple[Trajectory, ...], ...]:
+    """Return the kinds of moves of which is told by itself how they are accepted: none where there is one."""
+    return cycle.kinds if len(cycle.kinds) > 1 else ()
+
+
+def _means_of_kinds(cycle: Cycle, walked: list[tuple[Trajectory, Scalar]]) -> Iterator[Statement]:
+    """Yield what tells how probable it was that moves of each kind are taken, where there are several kinds."""
+    for k, moves in enumerate(told_apart(cycle)):
+        own = [probability for move, probability in walked if move in moves]
+        yield from _mean(of_kind(ACCEPTANCE, k), own, left_out=any(move.every > 1 for move in moves))
 
 
 def _probability(defined: Definitions, cycle: Cycle) -> tuple[Ref, Definitions]:
@@ -396,7 +422,10 @@ def told_of_trajectory(cycle: Cycle) -> tuple[str, ...]:
     if not moves:
         return ()
     guards = (UNSOLVED, IRREVERSIBLE) if any(move.is_solved for move in moves) else ()
-    return (ACCEPTANCE, *guards, *((TRIED,) if any(move.every > 1 for move in moves) else ()))
+    kinds = enumerate(told_apart(cycle))
+    apart = ((of_kind(ACCEPTANCE, k), *((of_kind(TRIED, k),) if own[0].every > 1 else ())) for k, own in kinds)
+    tried = (TRIED,) if any(move.every > 1 for move in moves) else ()
+    return (ACCEPTANCE, *guards, *tried, *(name for both in apart for name in both))
 
 
 def _few(cycle: Cycle) -> Iterator[Statement]:
@@ -407,17 +436,18 @@ def _few(cycle: Cycle) -> Iterator[Statement]:
 
 
 def _walked_when_due(
-    defined: Definitions, move: Trajectory, own: Lowered, due: Mapping[int, str], probability: Ref,
-    told: tuple[str, ...],
-) -> Lowered:  # fmt: skip
+    defined: Definitions, move: Trajectory, own: Lowered, due: Mapping[int, str], probability: Ref, cycle: Cycle
+) -> Lowered:
     """Return a trajectory that leaves all that it moves as it is, and tells zeros, where it is not done."""
     if move.every == 1:
         return own
     left = _copies(defined, [(value.end, value.start, value.shape) for value in move.values if value.end])
     zero, one = Constant(Fraction(0)), Constant(Fraction(1))
     if probability != Ref(ACCEPTANCE, (0,)):  # one of several, which are counted
-        counted = (*own.body, Increment(Ref(TRIED, (0,)), one))
+        of_kinds = (of_kind(TRIED, k) for k, moves in enumerate(told_apart(cycle)) if move in moves)
+        counted = (*own.body, *(Increment(Ref(name, (0,)), one) for name in (TRIED, *of_kinds)))
         return replace(own, body=(When(due[move.every], counted, (*left, Assign(probability, zero))),))
+    told = told_of_trajectory(cycle)
     zeros = tuple(Assign(Ref(name, (0,)), zero) for name in told)
     ones = (Assign(Ref(TRIED, (0,)), one),) if TRIED in told else ()
     return replace(own, body=(When(due[move.every], (*own.body, *ones), (*left, *zeros)),))

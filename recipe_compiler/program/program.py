@@ -623,6 +623,15 @@ class Cycle:
         return tuple(move for move in self.trajectories if move.metropolis)
 
     @property
+    def kinds(self) -> tuple[tuple[Trajectory, ...], ...]:
+        """The trajectories that are accepted or refused by what they are told apart by, in the order of the first."""
+        found = dict[object, tuple[Trajectory, ...]]()
+        for move in self.accepted:
+            key = (move.least, move.most, move.flip, move.every, move.scale, move.given)
+            found[key] = (*found.get(key, ()), move)
+        return tuple(found.values())
+
+    @property
     def draws(self) -> tuple[Draw, ...]:
         """What is drawn by its law, in order."""
         return tuple(move for move in self.moves if isinstance(move, Draw))

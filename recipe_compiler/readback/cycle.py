@@ -27,6 +27,8 @@ from recipe_compiler.program.lower_cycle import (
     TOO_FEW,
     TRIED,
     UNSOLVED,
+    of_kind,
+    told_apart,
     told_of,
     told_of_trajectory,
 )
@@ -410,6 +412,8 @@ class _Moves:
     """What draws by slices tell, of those that are due."""
     of_trajectories: list[sp.Symbol] = field(default_factory=list[sp.Symbol])
     """Those that ends of trajectories are taken with."""
+    walked: list[Trajectory] = field(default_factory=list[Trajectory])
+    """Those trajectories."""
 
     def __post_init__(self) -> None:
         self.drawn = [*self.boxes.draws]
@@ -484,6 +488,15 @@ class _Moves:
             self._same([mean], self.entries(INVOLUTION_ACCEPTANCE), "the acceptance of involutions")
         if TOO_FEW in told_of(cycle):
             self._same([sp.Add(*self.few)], self.entries(TOO_FEW), "how many draws had too few places")
+        for k, moves in enumerate(told_apart(cycle) if taken else ()):
+            own = [probability for move, probability in zip(self.walked, taken, strict=True) if move in moves]
+            counted = of_kind(TRIED, k) in told
+            share = 1 if counted or not own else sp.Rational(1, len(own))
+            self._same([share * sp.Add(*own)], self.entries(of_kind(ACCEPTANCE, k)), f"the acceptance of kind {k + 1}")
+            if counted:
+                self._same(
+                    [sp.Integer(len(own))], self.entries(of_kind(TRIED, k)), f"how many of kind {k + 1} were tried"
+                )
         for name in told if not taken else ():
             self._same([sp.Integer(0)], self.entries(name), f"{name} of no move")
         if TRIED in told and taken:
@@ -733,6 +746,7 @@ class _Moves:
             stated = self._leads_back(stated, start, end, _turned(move, back))
         flag, probability = self._compared(stated, "a trajectory")
         self.of_trajectories.append(probability)
+        self.walked.append(move)
         for value in (own for own in move.values if own.end):
             sign = -1 if value.name in move.flip else 1
             taken = [after] if value.name == U else end[value.name]

@@ -19,7 +19,7 @@ from recipe_compiler.run.posterior_numbers import (
     finite_draws,
     sampled_block,
 )
-from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.sample import Accepted, Draws
 from recipe_compiler.run.stein import Departures
 from recipe_compiler.run.stuck import STUCK, least_accepted
 from recipe_compiler.run.tails import NO_SD, Tail
@@ -147,13 +147,28 @@ def _stuck(tree: "DataTree", draws: Draws) -> Iterator[str]:
             probable = np.where(np.any(np.diff(theta, axis=0, prepend=np.nan) != 0.0, axis=1), 1.0, probable)
         total, expected = int(moves.sum()), float(np.nansum(probable * moves))
         least = least_accepted(probable, moves)
+        where = next(_seldom_alone(draws.kinds, k, after), "")
         if total and expected < LEAST_ACCEPTED and draws.acceptance is not None:
-            found = f"of {total} moves after warmup {expected:.3g} were to be expected accepted"
+            found = f": of {total} moves after warmup {expected:.3g} were to be expected accepted"
         elif least is not None and least[0] < 1.0 / STUCK:
-            found = f"of {least[1]} moves in a row {least[0] * least[1]:.2g} were to be expected accepted"
+            found = f": of {least[1]} moves in a row {least[0] * least[1]:.2g} were to be expected accepted"
+        elif where:
+            found = where
         else:
             continue
-        yield f"chain {k + 1} is stuck: {found}. Try {shorter}, or another start (`init`)."
+        yield f"chain {k + 1} is stuck{found}. Try {shorter}, or another start (`init`)."
+
+
+def _seldom_alone(kinds: Sequence[Accepted], chain: int, after: slice) -> Iterator[str]:
+    """Yield the kinds of moves that a chain hardly makes, though others move it on.
+
+    What one kind refuses for long others may lead out of: it is all of its moves that count.
+    """
+    for kind in kinds:
+        moves, rates = kind.moves[chain, after], kind.rates[chain, after]
+        total, expected = int(moves.sum()), float(np.nansum(rates * moves))
+        if total and expected < max(min(LEAST_ACCEPTED, total / 4.0), total / STUCK):
+            yield f" in {kind.says}: of {total} after warmup {expected:.3g} were to be expected accepted"
 
 
 def _outside(draws: Draws) -> Iterator[str]:

@@ -23,9 +23,12 @@ from recipe_compiler.program.lower_cycle import (
     INVOLUTION_ACCEPTANCE,
     INVOLUTIONS_TRIED,
     IRREVERSIBLE,
+    KINDS,
+    TOLD,
     TOO_FEW,
     TRIED,
     UNSOLVED,
+    of_kind,
 )
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.own_modules import own_modules
@@ -66,6 +69,8 @@ MAPPED = f"{INVOLUTION_ACCEPTANCE}_draws"
 """What it writes the mean probability into that involutions since then were accepted with."""
 MAPPED_TRIED = f"{INVOLUTIONS_TRIED}_draws"
 """What it writes into how many involutions there were since then, of a cycle that does not have all each time."""
+OF_KINDS = tuple((f"{of_kind(ACCEPTANCE, k)}_draws", f"{of_kind(TRIED, k)}_draws") for k in range(KINDS))
+"""What it writes both into of the moves of each kind, where there are several."""
 FEW = f"{TOO_FEW}_draws"
 """What it writes into how many draws by slices since then had a level below what no place holds."""
 
@@ -144,9 +149,8 @@ class Emitted:
     @property
     def told(self) -> tuple[str, ...]:
         """What `run` tells of moves, in its order."""
-        return tuple(
-            name for name in (ACCEPTED, *GUARDED, ATTEMPTED, MAPPED, MAPPED_TRIED, FEW) if name in self.arguments
-        )
+        told = (f"{name}_draws" for name in TOLD)
+        return tuple(name for name in told if name in self.arguments)
 
 
 def load_text(name: str, text: str, codes: Iterable[Code] = ()) -> Emitted:

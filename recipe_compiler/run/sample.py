@@ -4,7 +4,7 @@ import math
 import os
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,6 +34,7 @@ from recipe_compiler.run.load_module import (
     GUARDED,
     MAPPED,
     MAPPED_TRIED,
+    OF_KINDS,
     Emitted,
     users_name,
 )
@@ -42,6 +43,18 @@ from recipe_compiler.run.schedule import step_of
 from recipe_compiler.run.sizes import declared_parameters, found_columns, parameter_values, resolve_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics, RunSettings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Accepted:
+    """How moves of one kind, of several in a cycle, were accepted."""
+
+    says: str
+    """What kind it is: the blocks that it moves, its steps."""
+    rates: Array
+    """The probability that they were accepted with, a mean over those of a draw: chains x draws; NaN where none was."""
+    moves: Array
+    """How many there were in each draw: likewise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +97,8 @@ class Draws:
     """How many involutions there were in a draw, of a cycle that does not have all each time; likewise."""
     too_few: Array | None = None
     """How many draws by slices of a draw had a level below what no place holds; likewise."""
+    kinds: tuple[Accepted, ...] = ()
+    """Moves that are accepted or refused, kind by kind, where there are several kinds."""
     outside: tuple[Outside, ...] = ()
     """Blocks with draws outside of their domains."""
 
@@ -169,6 +184,7 @@ def sample(
         mapped=told.get(MAPPED),
         mapped_tried=told.get(MAPPED_TRIED),
         too_few=told.get(FEW),
+        kinds=tuple(_of_kinds(build, told, settings.thin)),
         outside=outside(build, arrays, Point(known, sizes)),
     )
 
@@ -184,6 +200,16 @@ def _at_their_start(module: Emitted, build: Build, settings: RunSettings, inputs
     if inputs.gradient is not None:
         try_gradient(inputs.gradient, [start[potential_place(module)] for start in starts])
     return [start_chain(module, inputs, start, noise[k], batch[k]) for k, start in enumerate(starts)]
+
+
+def _of_kinds(build: Build, told: Mapping[str, Array], thin: int) -> Iterator[Accepted]:
+    """Yield how moves of each kind were accepted; nothing where there is one kind."""
+    for kind, (accepted, tried) in zip(build.scheme.accepted, OF_KINDS, strict=False):
+        if (rates := told.get(accepted)) is not None:
+            times = sum(move == kind for move in build.scheme.cycle)
+            yield Accepted(
+                build.scheme.kind_of(kind), rates, told.get(tried, np.full(rates.shape, float(thin * times)))
+            )
 
 
 def _stacked(chains: Sequence[Chain], block: int, longest: int) -> Array:

@@ -23,6 +23,7 @@ from recipe_compiler.program.lower_cycle import (
     TOO_FEW,
     TRIED,
     UNSOLVED,
+    of_kind,
 )
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
@@ -42,6 +43,7 @@ from recipe_compiler.spec.model import Build
 from recipe_compiler.version import OWN, versions
 
 Attributes = Mapping[str, str | int | float]
+ACCEPTANCE_RATE = "acceptance_rate"
 OVERHEAD = 1 << 20
 """Bytes of a netCDF file beside its arrays: names, attributes, HDF5's own."""
 
@@ -110,7 +112,8 @@ def to_datatree(
 
     `sample_stats` is of all chains: `diverging` is true where a draw is not finite, and where there is none as the
     chain has left the finite numbers; `step_size`, which is the weight of a draw where it falls along a chain;
-    `acceptance_rate` of the moves of a draw where they are accepted or refused, `unsolved` and `irreversible` how many
+    `acceptance_rate` of the moves of a draw where they are accepted or refused, `acceptance_rate_1` and so on of each
+    kind of them where there are several, `unsolved` and `irreversible` how many
     of them guards refused where their steps are solved for, `tried` how many there were, of a word that is not done in
     each cycle, `involution_acceptance` the mean probability that involutions were accepted with, `involutions_tried`
     how many there were, where not all are done in each cycle, `too_few` how many draws by slices had a level below what
@@ -199,11 +202,12 @@ def _sample_stats(draws: Draws, known: DrawEnergies, lost: NDArray[np.bool_]) ->
     found["step_size"] = np.broadcast_to(each, diverging.shape)
     stated = {"lp": known.lp, "energy": known.energy, "temperature": known.temperature}
     if draws.acceptance is not None:
-        stated["acceptance_rate"] = draws.acceptance[:, draws.warmup :]
+        stated[ACCEPTANCE_RATE] = draws.acceptance[:, draws.warmup :]
     told = ((UNSOLVED, draws.unsolved), (IRREVERSIBLE, draws.irreversible), (TRIED, draws.tried),
             (INVOLUTION_ACCEPTANCE, draws.mapped), (INVOLUTIONS_TRIED, draws.mapped_tried),
             (TOO_FEW, draws.too_few))  # fmt: skip
-    for name, counts in told:
+    kinds = ((of_kind(ACCEPTANCE_RATE, k), kind.rates) for k, kind in enumerate(draws.kinds))
+    for name, counts in (*told, *kinds):
         if counts is not None:
             stated[name] = counts[:, draws.warmup :]
     return found | {name: values for name, values in stated.items() if values is not None}

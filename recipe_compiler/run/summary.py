@@ -67,6 +67,8 @@ class Summary:
     """Draws by slices after warmup with a level below what no place holds, and cycles; None where none counts that."""
     mapped: tuple[float, ...] = ()
     """As `acceptance`, of involutions."""
+    kinds: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    """As `acceptance`, of each kind of moves, where there are several: what kind it is, and by chain."""
 
     @property
     def trust(self) -> str:
@@ -102,6 +104,7 @@ class Summary:
         return (
             *(f"assumed, not proved: {one}" for one in diagnostics.assumed),
             *_rates("of the moves", self.acceptance),
+            *(line for says, by_chain in self.kinds for line in _rates(f"of the {says}", by_chain)),
             *_rates("of the involutions", self.mapped),
             *self._guarded,
             *self._too_few,
@@ -149,6 +152,7 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
         _guarded(draws),
         _too_few(draws),
         tuple(_rates_of(draws, draws.mapped, draws.involutions())),
+        tuple((kind.says, tuple(_rates_of(draws, kind.rates, kind.moves))) for kind in draws.kinds),
     )
 
 

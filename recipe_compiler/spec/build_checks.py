@@ -260,10 +260,6 @@ def _check_auto(page: Page, document: BuildDocument, scheme: Scheme) -> None:
         problem = "found step_size: auto with a move that is accepted in some cycles alone, expected one of each cycle"
         hint = "plan the build without `every` of that move, then state the step size that was chosen"
         page.fault(("run", "step_size"), "run.step_size", problem, hint)
-    if moves and len(scheme.words) > 1:
-        problem = "found step_size: auto with several moves that have a word, expected one of them"
-        hint = "warm-up follows one: state the step size, and `scale` for each move; look at the acceptance of a run"
-        page.fault(("run", "step_size"), "run.step_size", problem, hint)
     if run.share is not None and moves:
         problem = "found a share, expected none: what is accepted by H has no bias to share out"
         page.fault(("run", "share"), "run.share", problem, "state `accept`, the probability that moves shall have")

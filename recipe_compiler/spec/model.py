@@ -324,6 +324,20 @@ class Scheme:
         return None if self.use is None else self.use.parts[move.part]
 
     @property
+    def accepted(self) -> "tuple[Metropolis, ...]":
+        """The moves of a cycle that are accepted or refused, each kind once, in order."""
+        return tuple(dict.fromkeys(move for move in self.cycle if isinstance(move, Metropolis)))
+
+    def kind_of(self, move: "Metropolis") -> str:
+        """Return in words what tells moves of a kind from others of the cycle."""
+        moved, (least, most) = self.moved(move), move.steps
+        blocks = f"moves of {', '.join(moved.blocks)}" if moved is not None and moved.mask else "moves of all blocks"
+        steps = f"{least} to {most} steps" if least < most else f"{most} step{'s' if most > 1 else ''}"
+        scale = f"scale {move.scale}" if move.scale != 1 else ""
+        every = f"every {move.every}" if move.every > 1 else ""
+        return ", ".join(filter(None, (blocks, steps, scale, every, "" if move.flip else "no flip")))
+
+    @property
     def words(self) -> "tuple[Metropolis | Steps, ...]":
         """The moves of a cycle that repeat its word, in order."""
         return tuple(move for move in self.cycle if isinstance(move, Metropolis | Steps))

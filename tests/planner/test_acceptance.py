@@ -295,17 +295,6 @@ def test_a_move_of_each_third_cycle_is_not_planned(folder: Path) -> None:
         rc.load(str(path))
 
 
-def test_several_moves_with_a_word_are_not_planned(folder: Path) -> None:
-    path = folder / "several.yaml"
-    path.write_text(
-        f"name: several\ndynamics: {SPECS}/dynamics/hmc.yaml\ntarget: {SPECS}/targets/standard_normal.yaml\n"
-        "scheme: {cycle: [{repeat: 2, of: [refresh: r, {metropolis: {split: [B/2, A, B/2]}}]}]}\n"
-        "variant: full\nsizes: {d: 2}\nrun: {step_size: auto}\n"
-    )
-    with pytest.raises((ModelError, SpecError), match="several moves that have a word, expected one of them"):
-        rc.load(str(path))
-
-
 @pytest.mark.slow
 def test_a_regression_of_thirty_coefficients_takes_seconds(tmp_path: Path) -> None:
     text = (SPECS / "builds/hmc_logistic.yaml").read_text()

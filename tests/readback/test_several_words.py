@@ -70,6 +70,17 @@ FAULTS = {
     "acceptance of a mean where they are counted": (
         "every", "= taken + taken_2 + taken_3", "= taken / 2.0 + taken_2 / 2.0 + taken_3 / 2.0", "the acceptance",
     ),
+    "acceptance of the other move": ("again", "acceptance_2[0] = taken_2", "acceptance_2[0] = taken", "of kind 2"),
+    "acceptance of a kind that is summed": (
+        "every", "acceptance_2[0] = taken_2 / 2.0 + taken_3 / 2.0", "acceptance_2[0] = taken_2 + taken_3", "of kind 2",
+    ),
+    "acceptance of a kind with a move of another": (
+        "every", "taken_2 / 2.0 + taken_3 / 2.0", "taken / 2.0 + taken_3 / 2.0", "of kind 2",
+    ),
+    "a move of a kind that is not counted": ("every", "tried_1[0] += 1.0", "tried_1[0] += 0.0", "how many of kind 1"),
+    "a move of a kind that is counted where none is due": (
+        "every", "tried_1[0] = 0.0", "tried_1[0] = 1.0", "how many of kind 1",
+    ),
     "a move that is not counted": ("every", "tried[0] += 1.0", "tried[0] += 0.0", "how many moves were tried"),
     "a move that is counted where it is not due": ("every", "tried[0] = 2.0", "tried[0] = 3.0", "how many moves were"),
     "a probability that is left from before": ("every", "taken = 0.0", "taken = 1.0", "the acceptance"),

@@ -5,6 +5,7 @@ other, and no matrix commutes with another. Errors are those of means over batch
 them off once in 80,000 runs.
 """
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,11 @@ import pytest
 from cycles import texts
 from loaders import load_build
 
+import recipe_compiler as rc
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.sample import Draws, sample
+from recipe_compiler.run.summary import Diagnostics, Summary
 
 ROOT = Path(__file__).parents[2]
 BENT = """
@@ -61,6 +64,13 @@ WRONG = {
 """Faults of the text; the first three of moves in turn, the last of those beside a draw."""
 
 
+SUMMED = {
+    "in turn": ("moves of a, 1 to 4 steps", "moves of b, 1 to 6 steps, scale 1/2"),
+    "short and long": ("moves of all blocks, 1 step, every 2", "moves of all blocks, 1 to 6 steps, scale 2/3"),
+    "beside a draw": ("moves of a, 2 steps", "moves of a, b, 3 steps, scale 1/3"),
+}
+
+
 def chains(tmp_path: Path, name: str, draws: int, *changes: tuple[str, str]) -> Draws:
     (tmp_path / "bent.yaml").write_text(BENT, encoding="utf-8")
     (tmp_path / "several.yaml").write_text(BUILD.format(cycle=MOVES[name], draws=draws), encoding="utf-8")
@@ -75,8 +85,11 @@ def chains(tmp_path: Path, name: str, draws: int, *changes: tuple[str, str]) -> 
 
 
 def errors_off(draws: Draws) -> float:
+    return errors_of(draws.block("theta")[:, draws.warmup :])
+
+
+def errors_of(theta: np.ndarray) -> float:
     """Return by how many standard errors the means of a, w and of their products are off, the most of them."""
-    theta = draws.block("theta")[:, draws.warmup :]
     a, b = theta[..., :2], theta[..., 2:]
     w = b - a @ np.array([[0.5, -0.25], [0.25, 0.5]]).T - a**2 / 2.0
     both, (i, j) = np.concatenate([a, w], axis=-1), np.triu_indices(4)
@@ -100,3 +113,77 @@ def test_moments_are_those_of_the_target(tmp_path: Path, name: str) -> None:
 def test_a_fault_of_the_second_move_is_seen(tmp_path: Path, fault: str) -> None:
     name = "beside a draw" if fault == "a momentum that is not turned" else "in turn"
     assert errors_off(chains(tmp_path, name, 80_000, WRONG[fault])) > 5.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MOVES)
+def test_each_kind_of_moves_has_its_own_acceptance(tmp_path: Path, name: str) -> None:
+    """Their mean, by how many there are of each in a draw, is that of all moves."""
+    draws = chains(tmp_path, name, 300)
+    assert tuple(kind.says for kind in draws.kinds) == SUMMED[name]
+    assert draws.acceptance is not None
+    counts = [np.nan_to_num(kind.rates) * kind.moves for kind in draws.kinds]
+    whole = sum(counts) / sum(kind.moves for kind in draws.kinds)
+    np.testing.assert_allclose(whole, draws.acceptance, rtol=1e-12)
+    first, second = (
+        float(np.nansum(count) / kind.moves.sum()) for count, kind in zip(counts, draws.kinds, strict=True)
+    )
+    assert abs(first - second) > 0.05
+
+
+def planned(
+    tmp_path: Path, name: str, *changes: tuple[str, str], run: str = "step_size: auto, accept: 0.8"
+) -> rc.Model:
+    """Return a model of `MOVES` with settings of its own."""
+    text = BUILD.format(cycle=MOVES[name], draws=8000)
+    settings = text[text.index("run: {") :]
+    for old, new in ((settings, f"run: {{{run}, draws: 8000, seed: 11}}\n"), *changes):
+        assert old in text, old
+        text = text.replace(old, new)
+    (tmp_path / "bent.yaml").write_text(BENT, encoding="utf-8")
+    (tmp_path / "several.yaml").write_text(text, encoding="utf-8")
+    return rc.compile(rc.load(str(tmp_path / "several.yaml")))
+
+
+OPEN = ("  M: {value: [[2, 1/2, 0, 1/3], [1/2, 1, 1/4, 0], [0, 1/4, 3/2, 1/2], [1/3, 0, 1/2, 1]]}\n", "")
+"""The mass is chosen, too."""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("taken_for_granted", "without_reading_back", "interruptible")
+@pytest.mark.parametrize(("name", "changes"), [("in turn", ()), ("in turn", (OPEN,)), ("beside a draw", (OPEN,))])
+def test_one_step_size_is_planned_for_all_and_the_first_run_is_right(
+    tmp_path: Path, name: str, changes: tuple[tuple[str, str], ...]
+) -> None:
+    fit = planned(tmp_path, name, *changes).sample(progress=False)
+    assert not fit.attrs["doubts"], fit.attrs["doubts"]
+    rates = [float(fit["sample_stats"][f"acceptance_rate_{k}"].mean()) for k in (1, 2)]
+    assert min(rates) == pytest.approx(0.8, abs=0.05)
+    theta = np.concatenate([fit["posterior"][block].to_numpy() for block in ("a", "b")], axis=-1)
+    assert errors_of(theta) < 5.0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("taken_for_granted", "without_reading_back", "interruptible")
+def test_a_move_that_is_never_accepted_is_stuck_beside_another_that_is(tmp_path: Path) -> None:
+    run = "step_size: 0.5, warmup: 100, chains: 2"
+    model = planned(tmp_path, "in turn", ("scale: 1/2", "scale: 40"), run=run)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rc.DoubtWarning)
+        fit = model.sample(progress=False)
+    stuck = [line for line in fit.attrs["doubts"].splitlines() if "stuck" in line]
+    assert len(stuck) == 2
+    assert all("is stuck in moves of b, 1 to 6 steps, scale 40" in line for line in stuck)
+    assert float(fit["sample_stats"]["acceptance_rate"].mean()) > 0.3
+
+
+def test_a_summary_tells_each_kind_apart() -> None:
+    summary = Summary(
+        (), (), (), Diagnostics(), acceptance=(0.6, 0.8), kinds=(("moves of a", (0.9, 1.0)), ("moves of b", (0.3, 0.6)))
+    )
+    told = [line for line in summary.notes if line.startswith("acceptance")]
+    assert told == [
+        "acceptance: 0.70 of the moves (0.60 to 0.80 by chain)",
+        "acceptance: 0.95 of the moves of a (0.90 to 1.00 by chain)",
+        "acceptance: 0.45 of the moves of b (0.30 to 0.60 by chain)",
+    ]
