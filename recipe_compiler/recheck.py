@@ -630,10 +630,8 @@ class Documents:
         require({name for name, _ in found} <= {*names}, f"{claim['id']} rests on code that no move of the cycle is")
         kept = {name for name, groups in found if groups == 1}
         lacking = [name for name in names if name not in kept]
-        rests = claim["id"] in ("code", "cycle", "exact", "irreducible")
-        require(
-            not rests or not lacking, f"{claim['id']} does not say that it rests on the code of {', '.join(lacking)}"
-        )
+        says = f"{claim['id']} does not say that it rests on the code of {', '.join(lacking)}"
+        require(claim["id"] not in ("code", "cycle", "exact", "irreducible") or not lacking, says)
 
     def facts(self, entries: dict[str, Json]) -> Iterator[tuple[str, str]]:
         """Yield names with each of their kinds, and those that these include."""
@@ -801,11 +799,8 @@ ASKED = {
 KNOWN = {row.partition(":")[0] for rows in ASKED.values() for row in rows.split()}
 ADVISORY = {
     *(("dynamics", id_) for id_ in ("recovered_q", "step_scale", "explosion", "unique", "independence", "units")),
-    *(
-        ("build", id_)
-        for id_ in ("keeps", "volume", "symplectic", "reversible", "palindrome", "configurational", "order")
-    ),
-    *(("build", id_) for id_ in ("exact", "irreducible")),
+    *(("build", id_) for id_ in ("keeps", "volume", "symplectic", "reversible", "palindrome", "configurational")),
+    *(("build", id_) for id_ in ("order", "exact", "irreducible")),
 }
 EULER = ("euler", "sequential_euler")
 STOPS = {"explosion"}  # advisory claims that count where they are refuted
@@ -1899,6 +1894,8 @@ def refuted(claim: Json, d: Documents, _: Any, seed: str) -> str:
     if "potential" in witness:
         name, _, text = witness.pop("potential").partition(" = ")
         witness |= {name: text}
+    at_data = d.build.get("data") and label in ("direction", "towards")
+    require(not at_data, "data, which no certificate holds", TrustedError)
     partial = id_ in (*FAR_OUT, "regular") and not label.startswith("current of ")
     if partial:
         sizes = d.sizes(every=True)[0] if claim["for_d"] == "all" else claim["for_d"]
@@ -1917,6 +1914,9 @@ def refuted(claim: Json, d: Documents, _: Any, seed: str) -> str:
         value = page.formula(stated, ()).item() if ended == stated else arb(ended)
         ball = isinstance(value, arb)
         wrong = [x for x in wrong if (value.overlaps(arb(page.value(x))) if ball else not page.sign(x - value))]
+    of_target = {**d.target, "H": d.target.get("potential"), "D": None} if d.dynamics.get("D") else {}
+    if not wrong and id_ == "normalisable" and of_target.get("H"):  # of a build: exp(-U) by itself
+        return refuted(claim, Documents({**d.parts, "dynamics": of_target}), _, seed)
     require(wrong, f"{id_} does not fail as stated")
     return f"rechecked: {'exactly' if page.exact else 'enclosed'}"
 

@@ -364,22 +364,59 @@ def test_facts_of_data_are_of_the_file_named_and_of_one_claim(of_data: str, id_:
     assert rejected(sealed(changed))
 
 
+def build_of(target: str, data: str, folder: Path) -> Build:
+    (folder / "target.yaml").write_text(f"name: one\n{target}")
+    (folder / "build.yaml").write_text(
+        f"name: one\ndynamics: {ROOT}/specs/dynamics/sghmc.yaml\ntarget: target.yaml\nbind: {{M: I, C: I}}\n"
+        f"scheme: {{name: baoab}}\nvariant: full\n{data}run: {{step_size: 0.1}}\n"
+    )
+    return load_build(folder / "build.yaml")
+
+
 @pytest.mark.slow
 def test_an_integral_that_its_author_gives_is_granted(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("y\n1\n2\n4\n")
-    (tmp_path / "target.yaml").write_text(
-        "name: given\nstate: {a: {}, b: {}}\ndata: {y: {shape: N}}\nassume: [normalisable]\n"
-        "log_likelihood: -sqrt(1 + (y - a*b)**2)\n"
-    )
-    (tmp_path / "build.yaml").write_text(
-        f"name: given\ndynamics: {ROOT}/specs/dynamics/sghmc.yaml\ntarget: target.yaml\nbind: {{M: I, C: I}}\n"
-        "scheme: {name: baoab}\nvariant: full\nsizes: {d: 2}\ndata: {file: data.csv, y: y}\nrun: {step_size: 0.1}\n"
-    )
-    build = load_build(tmp_path / "build.yaml")
+    target = "state: {a: {}, b: {}}\ndata: {y: {shape: N}}\nassume: [normalisable]\n"
+    likelihood = "log_likelihood: -sqrt(1 + (y - a*b)**2)\n"
+    build = build_of(target + likelihood, "sizes: {d: 2}\ndata: {file: data.csv, y: y}\n", tmp_path)
     found = json.loads(json.dumps(certificate(build, check(observed(build)))))
     says = dict(recheck.recheck(found))
     for id_ in ("normalisable", "unique"):
         assert "granted, not declared: exp(-U) has a finite integral, as the document states" in says[id_]
+
+
+FLAT = (
+    ("theta: {shape: 2}", "theta[0]**2", "theta[0]**2 + theta[1]**2"),
+    ("a: {}, b: {}", "(a - b)**2", "(a - b)**2 + b**2"),
+    ("a: {}, s: {domain: positive, transform: log}", "a**2/s**2 + log(s)", "a**2/s**2 + s"),
+)
+"""Blocks of a target, a potential with an end that it does not rise to, and one that rises to all."""
+
+
+@pytest.mark.parametrize(("state", "flat", "steep"), FLAT)
+def test_a_potential_that_is_flat_somewhere_is_rechecked(state: str, flat: str, steep: str, tmp_path: Path) -> None:
+    build = build_of(f'state: {{{state}}}\npotential: "{flat}"\n', "", tmp_path)
+    found = json.loads(json.dumps(certificate(build, check(build))))
+    assert found["verdict"] == "refuted"
+    assert dict(recheck.recheck(found))["normalisable"] == "rechecked: exactly"
+    found["documents"]["target"]["potential"] = steep
+    with pytest.raises(recheck.FailureError, match="normalisable does not fail as stated"):
+        recheck.recheck(sealed(found))
+
+
+def test_what_data_refute_is_trusted_where_a_build_has_data(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("x1,x2,y\n1,2,0\n2,-1,1\n-1,1,0\n3,1,1\n")
+    target = "state: {beta: {shape: p}}\ndata: {x: {shape: [N, p]}, y: {shape: N, in: [0, 1]}}\n"
+    likelihood = "log_likelihood: y*(x @ beta) - softplus(x @ beta)\n"
+    data = "sizes: {p: 2}\ndata: {file: data.csv, x: [x1, x2], y: y}\n"
+    build = build_of(target + likelihood, data, tmp_path)
+    found = json.loads(json.dumps(certificate(build, check(observed(build)))))
+    claim = next(c for c in found["claims"] if c["id"] == "normalisable")
+    assert claim["verdict"] == "refuted"
+    assert "data, which no certificate holds" in dict(recheck.recheck(found))["normalisable"]
+    del found["documents"]["build"]["data"]
+    with pytest.raises(recheck.FailureError):
+        recheck.recheck(sealed(found))
 
 
 @pytest.mark.parametrize(
