@@ -539,7 +539,10 @@ def _next_log_gamma(a, s0, s1, s2, s3):
     return draw, s0, s1, s2, s3
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(
+    cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy",
+    fastmath={"contract", "nsz", "arcp", "reassoc"},
+)  # fmt: skip
 def _cholesky(S):
     """Write L with L L^T = S over the lower triangle of S, of which no other is read; NaN where S is not definite."""
     for j in range(S.shape[0]):
@@ -551,7 +554,10 @@ def _cholesky(S):
             S[i, j] = S[i, j] / pivot
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(
+    cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy",
+    fastmath={"contract", "nsz", "arcp", "reassoc"},
+)  # fmt: skip
 def _normal_by_precision(u, P, noise, out):
     """Write L^-T (L^-1 u + noise) with L L^T = P: N(inv(P) u, inv(P)), P being used up, and never inverted."""
     _cholesky(P)

@@ -187,7 +187,7 @@ def first_state(seed, chain):
     return {"theta": theta, "r": r}
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def gradient(grad_U, theta, prior_variance, x, y, x_theta, weight):
     """Write grad_U[i] = theta[i]/prior_variance
     + sum over the data of -x[n,i] y[n] + x[n,i] sigmoid(sum_j x[n,j] theta[j]).

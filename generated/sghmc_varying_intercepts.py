@@ -209,7 +209,7 @@ def first_state(seed, chain, m):
     return {"theta": theta, "r": r}
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def gradient(grad_U, theta, prior_variance, group_variance, noise_variance, g, x, y):
     """Write grad_U_mu = mu/prior_variance
     + sum over the data of (x[n,0] beta[0] - y[n] + alpha[g[n]] + mu)/noise_variance

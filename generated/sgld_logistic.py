@@ -174,7 +174,7 @@ def first_state(seed, chain):
     return {"theta": theta}
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
 def gradient(grad_U_tilde, theta, prior_variance, x, y, batch, x_theta, y_row, weight):
     """Write grad_U_tilde[i] = theta[i]/prior_variance
     + (N/batch_size) * sum over the batch of -x[n,i] y[n] + x[n,i] sigmoid(sum_j x[n,j] theta[j]).

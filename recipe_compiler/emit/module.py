@@ -364,8 +364,7 @@ def _functions(program: Program, kernel: Kernel, parts: ModuleParts) -> Iterator
     """Yield the functions of a text, apart from its support code."""
     lanes = parts.lanes and has_lanes(program, kernel)
     if kernel.gradient is not None:
-        many = INLINED if kernel.gradient.inlined else REDUCTION
-        yield print_procedure(kernel.gradient, LOOP if kernel.gradient.returns else many)
+        yield print_procedure(kernel.gradient, LOOP if kernel.gradient.returns else INLINED)
     for procedure in (kernel.potential, kernel.rest, kernel.sums, *kernel.draws):
         if procedure is not None:
             yield print_procedure(procedure, LOOP if kernel.registers else INLINED)

@@ -18,9 +18,9 @@ MOST_ARGUMENTS = 30
 LONG = LOOP.replace('inline="always"', "forceinline=True")
 """Decorator of those with more arguments: LLVM puts them into the chain, which takes longer to compile."""
 REDUCTION = '@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_REDUCTION)'
-"""Decorator of functions whose sums may be reordered, so that they vectorise."""
+"""Decorator of functions that Python calls, whose sums may be reordered, so that they vectorise."""
 INLINED = '@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)'
-"""Decorator of such functions that are short, where a call takes as long as a part of them, or called once a step.
+"""Decorator of such functions that the chain calls.
 
 A function that is called is compiled by itself, and once more with its caller; which of both is called depends on what
 is kept from earlier runs, and the order of its sums differs. What is inlined is compiled with its caller alone.

@@ -21,8 +21,6 @@ class Procedure:
     """Arrays and scalars it reads, in the order of its arguments."""
     work: tuple[Array, ...]
     body: tuple[Statement, ...]
-    inlined: bool = False
-    """Whether its caller is to hold its instructions: a call would take as long as a good part of them."""
 
     @property
     def returns(self) -> bool:

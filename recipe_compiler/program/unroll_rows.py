@@ -45,4 +45,4 @@ def small_rows(procedure: Procedure, fused: Fused) -> Procedure:
     made = (statement for statement in body[len(straight) :] if isinstance(statement, Assign))
     kept = (replace(own, target=store.target) for own, store in zip(made, stores, strict=True))
     stored = tuple(own for own in kept if own.value != own.target)  # what is returned as a scalar is not stored
-    return replace(procedure, body=(*body[: len(straight)], *stored), work=fused.work, inlined=True)
+    return replace(procedure, body=(*body[: len(straight)], *stored), work=fused.work)

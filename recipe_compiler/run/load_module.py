@@ -161,7 +161,6 @@ def load_text(name: str, text: str, codes: Iterable[Code] = ()) -> Emitted:
     are others for files in another place: neither finds what was compiled with the other.
     """
     _demand_jit()
-    _take_blas_as_there()
     given = "".join(map(_module_name, codes))
     digest = hashlib.sha256((MODULE + text + given).encode()).hexdigest()[:24]  # compiled code names such modules
     path = cache_folder() / digest / f"{name}.py"
@@ -177,16 +176,6 @@ def _demand_jit() -> None:
 
     if cast("Any", config).DISABLE_JIT:
         raise RunError("found NUMBA_DISABLE_JIT set, expected numba to compile emitted modules: unset it")
-
-
-def _take_blas_as_there() -> None:
-    """Let the jit find that there is BLAS without importing SciPy for it, which takes longer than all that it loads.
-
-    SciPy is required. What calls BLAS imports it when it is called.
-    """
-    from numba.np import linalg
-
-    cast("Any", linalg).ensure_blas = lambda: None
 
 
 def load_file(path: Path) -> Emitted:
@@ -246,6 +235,10 @@ def _import(path: Path, module_name: str) -> Emitted:
     sys.modules[module_name] = module  # where numba looks for the module of cached code
     spec.loader.exec_module(module)
     takes_code = "CODE" in vars(module)  # what is kept of its callers names the user's module
+    if takes_code:
+        from recipe_compiler.run.kept_code import take_blas_as_there
+
+        take_blas_as_there()
     share_functions(vars(module), None if takes_code else path.parents[1])
     return _typed(path.stem, module, path)
 

@@ -72,31 +72,36 @@ class OneStep:
     def after(self, z: Array, batch: NDArray[np.uint64], normals: Array) -> Array:
         """Return the state after a step, n numbers, from a state, a batch of rows and standard normals."""
         plan = _plan(self, batch.size)
-        values = self._made(plan, z, batch, normals)
-        return np.concatenate([_left(values, names) for names in plan.left])
+        return plan.read(plan.left, self._made(plan, z, batch, normals))
 
     def held_after(self, z: Array, batch: NDArray[np.uint64], normals: Array) -> Array:
         """Return what a step would make of the blocks that are held."""
         plan = _plan(self, batch.size)
-        values = self._made(plan, z, batch, normals)
-        return np.concatenate([_left(values, names) for names in plan.left_of_held])
+        return plan.read(plan.left_of_held, self._made(plan, z, batch, normals))
 
-    def _made(self, plan: "_Plan", z: Array, batch: NDArray[np.uint64], normals: Array) -> dict[str, Any]:
-        """Return all values that a step is given or makes, by name: a forecast asks thousands of times."""
-        values: dict[str, Any] = {**self.given, "batch": batch}
-        for name, place in plan.places:
-            values[name] = z[place].copy()
-        for name, value in self.held:
-            values[name] = value.copy()
-        for name, place in plan.noises:
-            values[name] = normals[place].copy()
-        for name, scalars in plan.registers:
-            values.update(zip(scalars, values[name].tolist(), strict=True))
-        for name, shape in plan.empty:
-            values[name] = np.zeros(shape)
-        returned = cast("Any", self.emitted.step)(*[values[name] for name in plan.arguments])
+    def _made(self, plan: "_Plan", z: Array, batch: NDArray[np.uint64], normals: Array) -> list[Any]:
+        """Return all values that a step is given or makes, in the order of a plan: a forecast asks thousands of times.
+
+        Arrays are copies, as a step may write into what it is given.
+        """
+        values: list[Any] = [*plan.fixed]
+        values[plan.batch] = batch
+        z, normals = z.copy(), normals.copy()
+        for at, place in plan.places:
+            values[at] = z[place]
+        for at, value in plan.held:
+            values[at] = value.copy()
+        for at, place in plan.noises:
+            values[at] = normals[place]
+        for at, scalars in plan.registers:
+            for scalar, number in zip(scalars, values[at].tolist(), strict=True):
+                values[scalar] = number
+        for at, shape in plan.empty:
+            values[at] = np.zeros(shape)
+        returned = cast("Any", self.emitted.step)(*values[: plan.taken])
         if plan.returned:
-            values.update(zip(plan.returned, returned if isinstance(returned, tuple) else (returned,), strict=True))
+            for at, value in zip(plan.returned, returned if isinstance(returned, tuple) else (returned,), strict=True):
+                values[at] = value
         return values
 
     def length(self, array: Declared) -> int:
@@ -105,26 +110,43 @@ class OneStep:
         return int(np.prod([_extent(size, {**self.sizes, "entries": entries}) for size in array.sizes]))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """Where the arrays of a step are taken from: the same at every state, so that it is worked out once."""
+    """Where the values of a step stand in a list, and where they come from: the same at every state."""
 
-    places: tuple[tuple[str, slice], ...]
-    """In the state."""
-    noises: tuple[tuple[str, slice], ...]
+    fixed: tuple[Any, ...]
+    """What is the same at every state; None where it is not. What a step takes comes first, in its order."""
+    taken: int
+    """How many it takes."""
+    batch: int
+    places: tuple[tuple[int, slice], ...]
+    """Of blocks, in the state."""
+    held: tuple[tuple[int, Array], ...]
+    """Blocks that are held, with their values."""
+    noises: tuple[tuple[int, slice], ...]
     """In the normals."""
-    empty: tuple[tuple[str, tuple[int, ...]], ...]
+    empty: tuple[tuple[int, tuple[int, ...]], ...]
     """Arrays that a step writes into, with their shapes."""
-    registers: tuple[tuple[str, tuple[str, ...]], ...]
-    """What the step takes in scalars, with their names."""
-    arguments: tuple[str, ...]
-    """Of the step, in their order."""
-    returned: tuple[str, ...]
+    registers: tuple[tuple[int, tuple[int, ...]], ...]
+    """What the step takes in scalars, with these."""
+    returned: tuple[int, ...]
     """Scalars that it returns; none where it writes into arrays."""
-    left: tuple[tuple[str, ...], ...]
-    """What it leaves of each part of the state: the names of scalars, or of one array."""
-    left_of_held: tuple[tuple[str, ...], ...]
+    left: tuple[tuple[int, ...], ...]
+    """What it leaves of each part of the state: scalars, or one array."""
+    left_of_held: tuple[tuple[int, ...], ...]
     """What it would leave in the place of each block that is held."""
+
+    def read(self, left: tuple[tuple[int, ...], ...], values: list[Any]) -> Array:
+        """Return what is left of some parts, end to end."""
+        return np.concatenate([_one(values, places) for places in left])
+
+
+def _one(values: list[Any], places: tuple[int, ...]) -> Array:
+    first, *others = places
+    found = values[first]
+    if isinstance(found, np.ndarray) and found.ndim:
+        return cast("Array", found)
+    return np.array([found, *(values[at] for at in others)])
 
 
 @lru_cache(maxsize=32)
@@ -142,7 +164,6 @@ def _plan(step: OneStep, batch_size: int) -> _Plan:
     registers = tuple((name, scalars) for name, scalars in kernel.registers if name in given)
     given |= {scalar for _, scalars in registers for scalar in scalars}
     made = {a.name: a.sizes for a in (*written, *own.work, *own.inputs) if a.name not in given}
-    empty = tuple((name, tuple(_extent(size, sizes) for size in shape)) for name, shape in made.items())
     returned = tuple(array.name for array in own.outputs) if own.returns else ()
     known = {*given, *made, *returned}
 
@@ -150,22 +171,22 @@ def _plan(step: OneStep, batch_size: int) -> _Plan:
         """Return the names of what a step leaves: in scalars, in an array of its own, or in place."""
         return kernel.scalars(new) or ((new,) if new in known else (old,))
 
-    held = step.compiled.program.passed_on
+    taken = tuple(array.name for array in (*written, *own.inputs, *own.work))
+    at = {name: place for place, name in enumerate(dict.fromkeys((*taken, *sorted(known))))}
+    held_by_name = step.compiled.program.passed_on
     return _Plan(
-        places=tuple((name, step.place(name)) for name, _, _ in step.passed_on),
-        noises=tuple(noises),
-        empty=empty,
-        registers=registers,
-        arguments=tuple(array.name for array in (*written, *own.inputs, *own.work)),
-        returned=returned,
-        left=tuple(left(old, new) for old, new, _ in step.passed_on),
-        left_of_held=tuple(left(name, held[name]) for name, _ in step.held),
+        fixed=tuple(step.given.get(name) for name in at),
+        taken=len(taken),
+        batch=at["batch"],
+        places=tuple((at[name], step.place(name)) for name, _, _ in step.passed_on),
+        held=tuple((at[name], value) for name, value in step.held),
+        noises=tuple((at[name], place) for name, place in noises),
+        empty=tuple((at[name], tuple(_extent(size, sizes) for size in shape)) for name, shape in made.items()),
+        registers=tuple((at[name], tuple(at[scalar] for scalar in scalars)) for name, scalars in registers),
+        returned=tuple(at[name] for name in returned),
+        left=tuple(tuple(at[name] for name in left(old, new)) for old, new, _ in step.passed_on),
+        left_of_held=tuple(tuple(at[one] for one in left(name, held_by_name[name])) for name, _ in step.held),
     )
-
-
-def _left(values: Mapping[str, Any], names: tuple[str, ...]) -> Array:
-    first, *others = names
-    return np.array([values[name] for name in names]) if others else np.atleast_1d(values[first])
 
 
 def one_step(compiled: Module, emitted: Emitted, inputs: Inputs) -> OneStep:

@@ -17,7 +17,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -92,10 +92,13 @@ def _keep(function: Any, folder: Path) -> None:
     """File what is kept of a function under its content."""
     from numba.core.caching import IndexDataCacheFile
 
-    plain, kept = function.py_func, function._cache
+    from recipe_compiler.run.kept_code import KeptCode
+
+    plain = function.py_func
     place = folder / plain.__module__.removeprefix(MODULE)[:24]
-    if kept.cache_path != str(place):
+    if function._cache.cache_path != str(place):
         place.mkdir(parents=True, exist_ok=True)
+        kept = function._cache = cast("Any", KeptCode)(plain)
         kept._cache_path = str(place)
         name = f"{plain.__name__}.{sys.implementation.cache_tag}"
         kept._cache_file = IndexDataCacheFile(str(place), name, plain.__module__)

@@ -106,7 +106,10 @@ def _clipped_root(S, L, clipped):
             L[i, k] *= root
 
 
-@njit(cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@njit(
+    cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy",
+    fastmath={"contract", "nsz", "arcp", "reassoc"},
+)  # fmt: skip
 def _noise_root(S, L, clipped):
     """Write into L a factor of the symmetric matrix S, of which the lower triangle is read: L L^T = S.
 
