@@ -23,17 +23,8 @@ from recipe_compiler.planner.moved import Moved, Moving
 from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.planner.search import matched
-from recipe_compiler.planner.spread import (
-    MANY,
-    decimals,
-    eigenvalues,
-    inverse,
-    is_definite,
-    root,
-    symmetric,
-    times,
-    unit,
-)
+from recipe_compiler.planner.spread import MANY, decimals, eigenvalues, inverse, root, symmetric, times, unit
+from recipe_compiler.run.linear_step import is_definite
 from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.stuck import STUCK, least_accepted
 

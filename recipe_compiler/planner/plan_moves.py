@@ -15,11 +15,11 @@ from recipe_compiler.planner.entries import ChosenEntries
 from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.plan import WARMUP
 from recipe_compiler.planner.roles import ParameterRole, open_parameters
-from recipe_compiler.planner.spread import MANY, is_definite
+from recipe_compiler.planner.spread import MANY
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.run.energies import potential_of
 from recipe_compiler.run.gradients import full_gradient
-from recipe_compiler.run.linear_step import curvature
+from recipe_compiler.run.linear_step import curvature, is_definite
 from recipe_compiler.run.map_estimate import DENSE, Mode, Slope, Start, find_mode
 from recipe_compiler.run.unvisited import READ, mode_of, visits
 from recipe_compiler.spec.model import Build

@@ -6,8 +6,6 @@ Of many coordinates a plan knows the diagonal alone. What it computes of either 
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.run.linear_step import is_definite as is_definite_matrix
-
 Array = NDArray[np.float64]
 
 MANY = 100
@@ -22,11 +20,6 @@ def unit(width: int, *, diagonal: bool) -> Array:
 def eigenvalues(S: Array) -> Array:
     """Return the eigenvalues in ascending order."""
     return np.asarray(np.sort(S) if S.ndim == 1 else np.linalg.eigvalsh(S), np.float64)
-
-
-def is_definite(S: Array) -> bool:
-    """Whether all numbers are finite, and all eigenvalues positive."""
-    return is_definite_matrix(S) if S.ndim > 1 else bool(np.isfinite(S).all() and (S > 0.0).all())
 
 
 def inverse(S: Array) -> Array:

@@ -132,8 +132,8 @@ def curvature(slope: Slope, theta: Array) -> Array:
 
 
 def is_definite(S: Array) -> bool:
-    """Whether all entries of a symmetric matrix are finite, and all eigenvalues positive."""
-    return bool(np.isfinite(S).all() and np.linalg.eigvalsh(S)[0] > 0.0)
+    """Whether all numbers of a symmetric matrix, or of its diagonal alone, are finite, and all eigenvalues positive."""
+    return bool(np.isfinite(S).all() and (S if S.ndim == 1 else np.linalg.eigvalsh(S)).min() > 0.0)
 
 
 def _with_steady_noise(step: OneStep, z: Array, every: NDArray[np.uint64]) -> Take:

@@ -257,6 +257,7 @@ def draw(
 def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     """Return draws as ArviZ reads them, and what else is known of them; the tree names it in its attributes."""
     run = ready.run
+    known = energies_of(run.module, run.build, ready.inputs, run.data, draws, asked=run.log_likelihood)
     means = infinitesimal_means(run.module, ready.inputs, draws)
     diagnostics = Diagnostics(
         ready.forecast,
@@ -266,10 +267,11 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
         powers(run.module, run.build, ready.inputs, draws),
         _kernel(run.report),
         on_trust(run.build, _given(run.report.findings)),
-        unvisited(run.module, run.build, ready.inputs, draws, ready.names, _starts(run, ready.inputs), ready.find),
+        unvisited(
+            run.module, run.build, ready.inputs, draws, ready.names, _starts(run, ready.inputs), ready.find, known.lp
+        ),
     )
     verdicts = "; ".join(f"{finding.id}: {finding.verdict.value}" for finding in run.report.findings)
-    known = energies_of(run.module, run.build, ready.inputs, run.data, draws, asked=run.log_likelihood)
     tree = to_datatree(draws, run.build, run.data, run.report.digest, verdicts, known)
     add_forecast(tree, ready.forecast)
     left_out = (*known.left_out, *_predicted(run, draws, tree))

@@ -140,8 +140,10 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
     tails = heavy_tails(tree, draws, rows, over, diagnostics.powers)
     word = diagnostics.assumed if diagnostics.kernel else ()
     about = (diagnostics.forecast, diagnostics.departures, word)
-    missed = next((one.doubts for one in diagnostics.visits if one.doubts), ())
-    doubted = (*diagnostics.doubted, *doubts(tree, draws, rows, over, tails, *about), *missed)
+    missed = [one for one in diagnostics.visits if one.doubts][:1]
+    planned = (doubt for doubt in diagnostics.doubted if not any(one.is_told_by(doubt) for one in missed))
+    of_run = doubts(tree, draws, rows, over, tails, *about)
+    doubted = (*planned, *of_run, *(doubt for one in missed for doubt in one.doubts))
     return Summary(
         rows,
         (*_chain_warnings(draws), *_number_warnings(rows, draws, len(over.chains)), *_tail_warnings(tails)),

@@ -53,7 +53,7 @@ CURE = "Try `init` on both sides, to see whether they pass, or another parameter
 
 def unvisited(
     module: Emitted, build: Build, inputs: Inputs, draws: Draws, names: Sequence[str], starts: Sequence[Start],
-    find: FindMode,
+    find: FindMode, lp: Array | None = None,
 ) -> tuple[Visits, ...]:  # fmt: skip
     """Return what there is of draws around modes of U, and outside of where they are; nothing where none can be said.
 
@@ -68,6 +68,7 @@ def unvisited(
         names: of the coordinates of the potential's block.
         starts: where the search for a mode begins, one after another.
         find: the search.
+        lp: -U of the draws after warmup, chains x draws; None where it is not known.
     """
     slope, potential = full_gradient(module, inputs), potential_of(module, inputs)
     bounded = any(b.domain.name is not DomainName.REAL for b in build.dynamics.declarations.blocks)
@@ -80,7 +81,9 @@ def unvisited(
         return ()
     entries = inputs.rows * theta.shape[2]
     mode = mode_of(find, slope, starts, names) if entries <= READ else None
-    return visits(potential, slope, mode, starts, theta, entries)
+    chains, places = chosen
+    energies = None if lp is None else -lp[np.ix_(chains, places - draws.warmup)].ravel()
+    return visits(potential, slope, mode, starts, theta, entries, energies)
 
 
 def mode_of(find: FindMode, slope: Slope, starts: Sequence[Start], names: Sequence[str]) -> Mode | None:
@@ -93,7 +96,7 @@ def mode_of(find: FindMode, slope: Slope, starts: Sequence[Start], names: Sequen
 
 def visits(
     potential: Callable[[Array], float], slope: Slope, mode: Mode | None, starts: Sequence[Start], theta: Array,
-    entries: float,
+    entries: float, energies: Array | None = None,
 ) -> tuple[Visits, ...]:  # fmt: skip
     """Return what there is of draws around the modes of U that searches find, and outside of where they are.
 
@@ -104,10 +107,12 @@ def visits(
         starts: where chains would start.
         theta: draws, chains x draws x coordinates.
         entries: of the data, each of which one U reads.
+        energies: U at the draws, where it is known.
     """
     flat = np.ascontiguousarray(theta.reshape(-1, theta.shape[2]))
-    stride = max(1, math.ceil(len(flat) * entries / ENERGIES))
-    energies = np.array([potential(one) for one in flat[::stride]])
+    if energies is None:
+        stride = max(1, math.ceil(len(flat) * entries / ENERGIES))
+        energies = np.array([potential(one) for one in flat[::stride]])
     effective = _effective(theta)
     visited = Visited.of(flat, energies, effective)
     if visited is None:
