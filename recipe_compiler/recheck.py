@@ -534,9 +534,10 @@ class Documents:
             functions["V"] = {"is": [PSD if shape else "nonnegative"], "of": gradients[:1], "shape": shape * 2}
             functions["V"] |= {"domain": "real", "ends": []}
         self.functions = {name: entry for name, entry in functions.items() if name not in self.bind}
-        theirs = {*declared(self.target, "parameters")} - {*own}
+        bound = {name for text in self.bind.values() for name in re.findall(r"\w+", str(text))}
+        theirs = {name: x for name, x in declared(self.target, "parameters").items() if name not in own}
         new = {name: x for name, x in declared(self.build, "parameters").items() if name not in theirs}
-        self.parameters = {**new, **own}
+        self.parameters = {**{name: x for name, x in theirs.items() if name in bound}, **new, **own}
         self.declared = {**self.blocks, **own, **functions, **self.parameters}
         self.assume = [str(text) for text in listed(self.dynamics.get("assume"))]
         merged = {**declared(self.target, "parameters"), **own}

@@ -80,8 +80,13 @@ def reflected(derivation: Derivation, piece: Piece) -> Reflected | NoRow:
     declarations = derivation.dynamics.declarations
     blocks = {block.name: block for block in declarations.blocks}
     moved = blocks[piece.moved[0]]
-    if len(piece.moved) != 1 or moved.domain.name is not DomainName.POSITIVE:
+    if len(piece.moved) != 1:
         return NoRow(f"it moves {', '.join(piece.moved)}, and what is reflected is one positive block")
+    if moved.domain.name is not DomainName.POSITIVE:
+        return NoRow(
+            f"{moved.name} has the domain {moved.domain.name.value}, and what is reflected is positive, at 0; between "
+            "two walls sample an unbounded variable, as `constraint: interval(a, b)` of the target does"
+        )
     shift = entrywise(derivation, piece)
     if isinstance(shift, NoRow) or shift.row != SHIFT:
         return NoRow(f"its drift is not free of {moved.name}: what is reflected moves with a constant velocity")

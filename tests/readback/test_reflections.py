@@ -85,8 +85,8 @@ def test_a_fault_is_seen_in_the_law(tmp_path: Path, fault: str) -> None:
 @pytest.mark.parametrize(
     ("flow", "problem"),
     [
-        ("{B: reflected}", "what is reflected is one positive block"),
-        ("{A: reflected, B: reflected}", "what is reflected is one positive block"),
+        ("{B: reflected}", "r has the domain real, and what is reflected is positive, at 0"),
+        ("{A: reflected, B: reflected}", "r has the domain real, and what is reflected is positive, at 0"),
     ],
 )
 def test_what_is_not_reflected_says_so(tmp_path: Path, flow: str, problem: str) -> None:
@@ -94,6 +94,27 @@ def test_what_is_not_reflected_says_so(tmp_path: Path, flow: str, problem: str) 
     (tmp_path / "build.yaml").write_text(text.replace("{A: reflected}", flow), encoding="utf-8")
     with pytest.raises(ModelError, match=problem):
         compile_build(load_build(tmp_path / "build.yaml"), allow_undecided=True)
+
+
+def test_between_two_walls_it_is_said_how_to_sample(tmp_path: Path) -> None:
+    dynamics = (ROOT / "specs/dynamics/hmc_reflected.yaml").read_text(encoding="utf-8")
+    (tmp_path / "walls.yaml").write_text(dynamics.replace("domain: positive", 'domain: "interval(0, 1)"'))
+    (tmp_path / "own.yaml").write_text(
+        'format: 1\nname: own\nstate: {theta: {shape: d, domain: "interval(0, 1)"}}\npotential: sum(2*theta)\n'
+    )
+    (tmp_path / "build.yaml").write_text(
+        "format: 1\nname: between\ndynamics: walls.yaml\ntarget: own.yaml\nparameters: {m: {value: [1, 2]}}\n"
+        "scheme: {cycle: [refresh: r, {metropolis: {split: [B/2, A, B/2], flows: {A: reflected}, flip: {r: -r}}}]}\n"
+        "variant: full\nsizes: {d: 2}\nrun: {step_size: 0.3}\n"
+    )
+    with only("metropolis"):
+        found = check(load_build(tmp_path / "build.yaml"))
+    (decision,) = (finding.decision for finding in found.findings if finding.id == "metropolis")
+    assert isinstance(decision, Undecided)
+    says = (
+        "theta has the domain interval, and what is reflected is positive, at 0; between two walls sample an unbounded"
+    )
+    assert says in " ".join(decision.tried)
 
 
 def test_the_velocity_of_an_entry_is_of_its_momentum_alone() -> None:
