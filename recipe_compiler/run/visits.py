@@ -42,8 +42,8 @@ class Visits:
     cure: str
 
     def is_told_by(self, doubt: str) -> bool:
-        """Whether a doubt, of a plan, is that draws miss the same region."""
-        return doubt.startswith(f"{MISS} {self.region}:")
+        """Whether a doubt, of a plan, is that draws miss such a region, wherever its search began."""
+        return doubt.startswith(f"{MISS} {self.region.partition(',')[0]},")
 
     @property
     def doubts(self) -> tuple[str, ...]:
