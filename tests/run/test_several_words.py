@@ -169,7 +169,7 @@ def test_a_move_that_is_never_accepted_is_stuck_beside_another_that_is(tmp_path:
     run = "step_size: 0.5, warmup: 100, chains: 2"
     model = planned(tmp_path, "in turn", ("scale: 1/2", "scale: 40"), run=run)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rc.DoubtWarning)
+        warnings.simplefilter("ignore")
         fit = model.sample(progress=False)
     stuck = [line for line in fit.attrs["doubts"].splitlines() if "stuck" in line]
     assert len(stuck) == 2
