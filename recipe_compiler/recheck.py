@@ -1875,7 +1875,7 @@ def proved(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
     return f"rechecked at sizes {'; '.join(seen)} ({max(seen.values())}, at points drawn here); {rest}"
 
 
-def refuted(claim: Json, d: Documents, _: Any, seed: str) -> str:
+def refuted(claim: Json, d: Documents, points: Any, seed: str) -> str:
     """Recompute what a witness says is wrong."""
     require(isinstance(claim["witness"], dict), "refuted without a witness")
     witness, id_ = dict(claim["witness"]), claim["id"]
@@ -1915,9 +1915,9 @@ def refuted(claim: Json, d: Documents, _: Any, seed: str) -> str:
         value = page.formula(stated, ()).item() if ended == stated else arb(ended)
         ball = isinstance(value, arb)
         wrong = [x for x in wrong if (value.overlaps(arb(page.value(x))) if ball else not page.sign(x - value))]
-    of_target = {**d.target, "H": d.target.get("potential"), "D": None} if d.dynamics.get("D") else {}
-    if not wrong and id_ == "normalisable" and of_target.get("H"):  # of a build: exp(-U) by itself
-        return refuted(claim, Documents({**d.parts, "dynamics": of_target}), _, seed)
+    U = d.target.get("potential") if d.build and d.dynamics.get("D") else None
+    if not wrong and id_ == "normalisable" and U:  # exp(-U) by itself
+        return refuted(claim, Documents({**d.parts, "dynamics": {**d.target, "H": U, "D": None}}), points, seed)
     require(wrong, f"{id_} does not fail as stated")
     return f"rechecked: {'exactly' if page.exact else 'enclosed'}"
 

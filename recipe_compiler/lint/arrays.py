@@ -50,6 +50,7 @@ class Traced(np.ndarray):
         raise UntraceableError(f"the bytes of {DEPENDS}: what is done by them cannot be followed")
 
     tobytes = tofile = dumps = _bytes
+    # NumPy lets `strides` be set, too
     data = ctypes = flags = strides = __array_interface__ = property(_bytes)  # ty: ignore[incompatible-property-override]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:

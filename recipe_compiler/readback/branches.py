@@ -24,7 +24,6 @@ class Holds(sp.Function):
     is_real = True
 
     @classmethod
-    # SymPy names the arguments of `eval` anew in every function
     def eval(cls, *args: sp.Basic) -> Scalar | None:
         """Return the weight of a number; None where the argument has symbols."""
         return None if args[0].free_symbols else rational_of(f"{cls.__name__} {sp.N(args[0], DIGITS)}")

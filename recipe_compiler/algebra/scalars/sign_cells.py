@@ -26,7 +26,6 @@ class Cell(sympy.Function):
     is_nonzero = True
 
     @classmethod
-    # SymPy names the arguments of `eval` anew in every function
     def eval(cls, *args: sympy.Basic) -> Expr | None:
         """Return the value if the sign of the argument is known."""
         x = cast(Expr, args[0])
