@@ -95,6 +95,8 @@ _OF_MODULES = {
 NAMES = frozenset(f"{module}.{name}" for module, names in _OF_MODULES.items() for name in names)
 """Names of modules whose answers follow from what they are given."""
 MODULES = frozenset(_OF_MODULES)
+NEEDED = frozenset(name.partition(".")[0] for name in MODULES) | {"builtins", "sys"}
+"""Modules that steps are written with, or that say how Python itself is."""
 SHARED = frozenset(
     f"{module}.{name}"
     for module in ("numpy.random", "random")

@@ -6,8 +6,6 @@ elsewhere; code that the step does not call may change names that it reads. All 
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Protocol
 
 from recipe_compiler.lint import allowed
 from recipe_compiler.lint.file_names import (
@@ -23,47 +21,23 @@ from recipe_compiler.lint.file_names import (
     root_of,
     top,
 )
-
-NEEDED = frozenset(name.partition(".")[0] for name in allowed.MODULES) | {"builtins", "sys"}
-"""Modules that steps are written with, or that say how Python itself is."""
-
-
-class Walk(Protocol):
-    """What a step reaches, as far as it is asked and told here."""
-
-    read: dict[tuple[Path, str], int]
-    seen: set[int]
-    either: list[tuple[File, str, int]]
-
-    def tell(self, file: File, line: int, what: str) -> None:
-        """Note what is not allowed."""
-
-    def reach(self, file: File, name: str, line: int = 0) -> None:
-        """Look at what makes a name of a file."""
-
-    def look_at(self, file: File, statement: ast.stmt) -> None:
-        """Look at a statement that runs when the file is loaded."""
-
-    def look_into(self, file: File, part: ast.AST) -> None:
-        """Read a part of a file now."""
-
-    def beside(self, file: File, dotted: str) -> object:
-        """Return what is known of a module that is one of the folder's, None of any other."""
+from recipe_compiler.lint.reached import Reached
+from recipe_compiler.lint.reading import read_part
 
 
-def look_at_loading(walk: Walk, file: File) -> None:
+def look_at_loading(reached: Reached, file: File) -> None:
     """Tell what a file changes that is not its own when it is loaded, and reach what runs then and may change it."""
     for statement in file.tree.body:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             continue
         for part in _run_at_once(statement):
-            _look_at_what_is_set(walk, file, part)
+            _look_at_what_is_set(reached, file, part)
             if not is_main(statement):
-                _look_at_what_runs(walk, file, part)
+                _look_at_what_runs(reached, file, part)
         if isinstance(statement, ast.Try) and _is_instead(statement):
-            _note_instead(walk, file, statement)
+            _note_instead(reached, file, statement)
         elif not (is_main(statement) or _is_plain(file, statement) or _is_loose(file, statement)):
-            walk.look_at(file, statement)
+            reached.look_at(file, statement)
 
 
 def _is_plain(file: File, statement: ast.stmt) -> bool:
@@ -123,7 +97,7 @@ def _is_instead(node: ast.Try) -> bool:
     return own and all(isinstance(part, makes) for part in made) and not node.orelse and not node.finalbody
 
 
-def _note_instead(walk: Walk, file: File, node: ast.Try) -> None:
+def _note_instead(reached: Reached, file: File, node: ast.Try) -> None:
     """Note the names that are others where a module is missing; for numba functions stand as they are in Python."""
     modules = {dotted for part in node.body for _, dotted in aliases_in(ast.Module([part], []))}
     imported = {name for part in node.body for name, _ in aliases_in(ast.Module([part], []))}
@@ -133,7 +107,7 @@ def _note_instead(walk: Walk, file: File, node: ast.Try) -> None:
             names = set(names_made(part)) | {name for name, _ in aliases_in(ast.Module([part], []))}
             for name in names:
                 if not (of_numba and name in imported):
-                    walk.either.append((file, name, part.lineno))
+                    reached.either.append((file, name, part.lineno))
 
 
 def _run_at_once(node: ast.AST) -> Iterator[ast.AST]:
@@ -147,64 +121,67 @@ def _run_at_once(node: ast.AST) -> Iterator[ast.AST]:
         yield from _run_at_once(child)
 
 
-def _look_at_what_runs(walk: Walk, file: File, node: ast.AST) -> None:
+def _look_at_what_runs(reached: Reached, file: File, node: ast.AST) -> None:
     match node:
         case ast.Call(func=func, args=args, keywords=keywords):
             for part in (func, *args, *(keyword.value for keyword in keywords)):
                 if isinstance(part, ast.Name) and any(isinstance(s, Definition) for s in file.makers.get(part.id, ())):
-                    walk.reach(file, part.id, part.lineno)
+                    reached.reach(file, part.id, part.lineno)
                 elif isinstance(part, ast.Lambda):
-                    walk.look_into(file, part)
-                elif isinstance(part, ast.Name) and _is_needed(walk, file, part.id, ()):
-                    walk.tell(file, part.lineno, f"`{file.aliases[part.id][0]}`, which is given away when it is loaded")
+                    read_part(reached, file, part)
+                elif isinstance(part, ast.Name) and _is_needed(reached, file, part.id, ()):
+                    reached.tell(
+                        file, part.lineno, f"`{file.aliases[part.id][0]}`, which is given away when it is loaded"
+                    )
         case ast.Name(id=name, ctx=ast.Load()) if name in allowed.ELSEWHERE and name not in file.makers:
-            walk.tell(file, node.lineno, f"`{name}`, which is called when it is loaded")
+            reached.tell(file, node.lineno, f"`{name}`, which is called when it is loaded")
         case ast.FunctionDef(args=arguments, returns=returns) | ast.AsyncFunctionDef(args=arguments, returns=returns):
             own = (part.annotation for part in ast.walk(arguments) if isinstance(part, ast.arg))
             for annotation in (*own, returns):
                 if annotation is not None and is_made_by(file, annotation):
-                    walk.look_into(file, annotation)
+                    read_part(reached, file, annotation)
         case _:
             pass
 
 
-def _look_at_what_is_set(walk: Walk, file: File, node: ast.AST) -> None:
+def _look_at_what_is_set(reached: Reached, file: File, node: ast.AST) -> None:
     match node:
         case (
             ast.Subscript(value=ast.Attribute(attr="__dict__" | "modules" as name), ctx=ast.Store() | ast.Del())
             | ast.Attribute(value=ast.Attribute(attr="__dict__" | "modules" as name))
         ):
-            walk.tell(file, node.lineno, f"`{name}`, which may be changed when it is loaded")
+            reached.tell(file, node.lineno, f"`{name}`, which may be changed when it is loaded")
         case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
             name, rest = dotted_name(node if isinstance(node, ast.Attribute) else node.value)
-            if name in file.aliases and _is_needed(walk, file, name, rest):
+            if name in file.aliases and _is_needed(reached, file, name, rest):
                 dotted = ".".join((file.aliases[name][0], *rest))
-                walk.tell(file, node.lineno, f"`{dotted}`, which is set when it is loaded")
+                reached.tell(file, node.lineno, f"`{dotted}`, which is set when it is loaded")
         case _:
             pass
 
 
-def _is_needed(walk: Walk, file: File, name: str, rest: tuple[str, ...]) -> bool:
+def _is_needed(reached: Reached, file: File, name: str, rest: tuple[str, ...]) -> bool:
     """Whether a name is a module that steps are written with, or one of the folder."""
     return any(
-        (top(dotted) in NEEDED and dotted not in allowed.NAMES) or walk.beside(file, ".".join((dotted, *rest)))
+        (top(dotted) in allowed.NEEDED and dotted not in allowed.NAMES)
+        or reached.beside(file, ".".join((dotted, *rest)))
         for dotted in file.aliases.get(name, ())
     )
 
 
-def tell_switches(walk: Walk, file: File) -> None:
+def tell_switches(reached: Reached, file: File) -> None:
     """Tell names of a file that the step reads, and that code changes which it does not call."""
     for statement in file.tree.body:
-        if id(statement) in walk.seen or not (isinstance(statement, Definition) or is_main(statement)):
+        if id(statement) in reached.seen or not (isinstance(statement, Definition) or is_main(statement)):
             continue
         where = f"`{statement.name}`" if isinstance(statement, Definition) else "it as the program"
         lines: dict[str, int] = {}
         for name, line in _changed_names(statement, frozenset()):
             lines.setdefault(name, line)
         for name, line in lines.items():
-            at = walk.read.get((file.path, name))
+            at = reached.read.get((file.path, name))
             if at is not None:
-                walk.tell(file, at or line, f"`{name}`, which {where} changes (line {line})")
+                reached.tell(file, at or line, f"`{name}`, which {where} changes (line {line})")
 
 
 def _changed_names(node: ast.AST, local: frozenset[str]) -> Iterator[tuple[str, int]]:
