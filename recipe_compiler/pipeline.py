@@ -280,6 +280,7 @@ def _planned(build: Build, report: Report, data: Data | None, *, allow_undecided
     from recipe_compiler.planner.pilot_chains import Walker
     from recipe_compiler.planner.pilot_moves import Pilots
     from recipe_compiler.planner.plan import Bent, plan, plan_of_bulk, trial
+    from recipe_compiler.planner.plan_draws import plan_of_draws
     from recipe_compiler.planner.plan_moves import plan_of_moves
 
     data = _held(build, data)
@@ -291,13 +292,16 @@ def _planned(build: Build, report: Report, data: Data | None, *, allow_undecided
     )
     if build.has_acceptance:
         build = with_diagonals(build, width)
-    demand_statable(build, width)
+    if not build.is_exact_at_every_step:
+        demand_statable(build, width)
     tried = trial(build, width, data.rows)
     module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache, with_file=False)
     emitted = load_text(module.name, module.text, build.codes)
+    names = sampled_names(tried, data, sizes)
+    if build.is_exact_at_every_step:
+        return plan_of_draws(build, Pilots.begun(emitted, tried, data), names)
     inputs = prepare_inputs(emitted, tried, tried.run, data, 0)
     starts = starts_of(tried, width, known_values(tried, sizes), sizes)
-    names = sampled_names(tried, data, sizes)
     if build.has_acceptance:
         return plan_of_moves(build, module, Pilots.begun(emitted, tried, data), starts, names)
     of_noise: list[Report] = []

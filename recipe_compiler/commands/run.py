@@ -151,6 +151,8 @@ def _why(report: Report) -> str:
 def _how_planned(build: Build) -> str:
     if build.has_acceptance:
         return f"chains warm up, until {build.accept:g} of their moves are accepted"
+    if build.is_exact_at_every_step:
+        return "chains say how many cycles apart draws are to be"
     return "looking for the modes of U, then for the step of least work"
 
 

@@ -295,7 +295,8 @@ def _uneven(slope: Slope | None, flat: Array, covariance: Array, entries: int) -
     """Yield that one step size does not serve all of theta."""
     if slope is None:
         return
-    bent = curvatures(slope, root(covariance), flat, entries)
+    A = root(covariance)
+    bent = curvatures(slope, lambda _: A, flat, entries)
     steepest, typical = float(np.max(bent)), float(np.median(bent))
     if not steepest <= (STEEPEST if steepest > UNEVEN * typical else STEEPEST_EVEN):
         yield (

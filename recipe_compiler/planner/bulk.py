@@ -12,12 +12,14 @@ little of their bias is left in S does not matter: what is planned with S is mea
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.planner.metric import Metric
 from recipe_compiler.planner.pilot_chains import CHAINS, Settings, Walker
 from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.planner.search import matched, slowest
@@ -108,10 +110,16 @@ def first_guess(slope: Slope, minima: tuple[Array, ...]) -> Bulk:
     apart = np.array(minima) - np.mean(minima, axis=0)
     covariance = covariance + apart.T @ apart / len(minima)
     theta = np.array([minima[k % len(minima)] for k in range(CHAINS)])
-    return Bulk(np.mean(minima, axis=0), covariance, math.nan, math.nan, math.nan, 1, theta)
+    beside = np.random.default_rng(0).standard_normal(theta.shape) @ (np.linalg.cholesky(covariance) / 4.0).T
+    return Bulk(np.mean(minima, axis=0), covariance, math.nan, math.nan, math.nan, 1, theta + beside)
 
 
-def of_draws(slope: Slope, open_ones: tuple[Open, ...], draws: Array, entries: float) -> Bulk:
+def scattered(theta: Array) -> Bulk:
+    """Return a first guess of the bulk where nothing is known of U: as wide as chains begin, chain by chain."""
+    return Bulk(theta.mean(axis=0), regularised(theta), math.nan, math.nan, math.nan, 1, theta)
+
+
+def of_draws(slope: Slope, open_ones: tuple[Open, ...], draws: Array, walker: Walker) -> Bulk:
     """Return the bulk from draws that are known to be of exp(-U); chain x draw x coordinate.
 
     Raises:
@@ -119,7 +127,7 @@ def of_draws(slope: Slope, open_ones: tuple[Open, ...], draws: Array, entries: f
     """
     flat = draws.reshape(-1, draws.shape[2])
     before = Bulk(flat.mean(axis=0), regularised(flat), math.nan, math.nan, math.nan, 1, draws[:, -1])
-    found = _measured(slope, open_ones, before, draws, entries)
+    found = _measured(slope, open_ones, before, draws, walker)
     if found is None:
         raise RunError("U has a curvature that is not finite among them, from which no step follows")
     _demand_even(found)
@@ -149,10 +157,7 @@ def learnt(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], guess: Bul
     Raises:
         RunError: chains leave the finite numbers, or the curvature varies too much for one step size.
     """
-    rng, bulk = np.random.default_rng(0), guess
-    spread = np.linalg.cholesky(guess.covariance) / 4.0
-    theta = guess.theta + rng.standard_normal(guess.theta.shape) @ spread.T
-    begun = _measured(slope, open_ones, guess, theta[:, None], walker.entries)
+    begun = _measured(slope, open_ones, guess, guess.theta[:, None], walker)
     if begun is None:
         raise RunError("where pilot chains begin U has a curvature that is not finite, from which no step follows")
     bulk = begun
@@ -178,7 +183,7 @@ def _window(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], bulk: Bul
     for _ in range(HALVINGS):
         found = walker.walked(bulk.theta, settings_of(open_ones, bulk, eps, thin, walker.damping), draws, number)
         if not _ran_off(found, bulk):
-            measured = _measured(slope, open_ones, bulk, found[:, draws // 4 :], walker.entries)
+            measured = _measured(slope, open_ones, bulk, found[:, draws // 4 :], walker)
             if measured is not None:
                 return measured
         eps, thin = eps / 2.0, 2 * thin
@@ -192,21 +197,22 @@ def _ran_off(found: Array, before: Bulk) -> bool:
     return not near.all()
 
 
-def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Array, entries: float) -> Bulk | None:
+def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Array, walker: Walker) -> Bulk | None:
     """Return the bulk by the draws of a window; None where the curvature of U is not finite at one of them."""
     flat = draws.reshape(-1, draws.shape[2])
     covariance = before.covariance
     if len(flat) > CHAINS:
         covariance = regularised(flat)
-    metric, time, by_root = _scale(open_ones, covariance)
-    values, vectors = np.linalg.eigh(metric)
-    bent = curvatures(slope, vectors * np.sqrt(values), flat, entries)
+    scale = _of_metric(walker.metric, flat, covariance) if walker.metric else _scale(open_ones, covariance)
+    bent = curvatures(slope, scale.root, flat, walker.entries)
     steepest = float(max(bent))
     if not (np.isfinite(bent).all() and steepest > 0.0):
         return None
-    eps = rounded(1.0 / (math.sqrt(steepest) if by_root else steepest))
-    thin = min(MOST_STEPS, max(1, math.ceil(time / eps)))
-    return Bulk(flat.mean(axis=0), covariance, steepest, float(np.median(bent)), eps, thin, draws[:, -1])
+    eps = rounded(1.0 / (math.sqrt(steepest) if scale.by_root else steepest))
+    thin = min(MOST_STEPS, max(1, math.ceil(scale.time / eps)))
+    of_bulk = 1.0 if walker.metric is None else scale.time**2 if scale.by_root else scale.time
+    typical = float(np.median(bent))
+    return Bulk(flat.mean(axis=0), covariance, of_bulk * steepest, of_bulk * typical, eps, thin, draws[:, -1])
 
 
 def regularised(draws: Array) -> Array:
@@ -216,12 +222,12 @@ def regularised(draws: Array) -> Array:
     return (n * raw + SHRUNK * np.diag(np.diag(raw))) / (n + SHRUNK)
 
 
-def curvatures(slope: Slope, A: Array, draws: Array, entries: float) -> list[float]:
+def curvatures(slope: Slope, root: Callable[[Array], Array], draws: Array, entries: float) -> list[float]:
     """Return the spectral norm of A^T Hess U A at draws, spread over all that are given.
 
     Args:
         slope: theta to grad U.
-        A: a root of what the step multiplies forces by, d x d or its diagonal.
+        root: theta to A, a root of what the step multiplies forces by, d x d or its diagonal.
         draws: where, draws x coordinates.
         entries: of the data that one grad U reads.
     """
@@ -230,14 +236,40 @@ def curvatures(slope: Slope, A: Array, draws: Array, entries: float) -> list[flo
     looked = draws[:: max(1, len(draws) // int(looks))]
 
     def bent(at: Array) -> float:
+        A = root(at)
         first = rng.standard_normal(len(A))
         return bent_at(lambda w: times(A.T, slope(at + times(A, w))), np.zeros(len(A)), first, APART)
 
     return [bent(at) for at in looked]
 
 
-def _scale(open_ones: tuple[Open, ...], S: Array) -> tuple[Array, float, bool]:
-    """Return what a step multiplies forces by, one time of the bulk, and whether the stable step goes by a root.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scale:
+    """How a step goes over a bulk."""
+
+    root: Callable[[Array], Array]
+    """Of what it multiplies forces by, at a state."""
+    time: float
+    """One time of the bulk."""
+    by_root: bool
+    """Whether the longest stable step falls as the root of the curvature."""
+
+
+def _of_metric(metric: Metric, draws: Array, S: Array) -> _Scale:
+    """Return how a step goes whose metric depends on the state."""
+
+    def root(at: Array) -> Array:
+        values, vectors = np.linalg.eigh(metric.at(at))
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+    some = draws[:: max(1, len(draws) // LEAST)]
+    typical = np.mean([metric.at(at) for at in some], axis=0)
+    time = float(np.max(np.linalg.eigvals(np.linalg.solve(typical, S)).real))
+    return _Scale(root, time if metric.of_noise else math.sqrt(time), not metric.of_noise)
+
+
+def _scale(open_ones: tuple[Open, ...], S: Array) -> _Scale:
+    """Return how a step goes whose metric is the same everywhere.
 
     A momentum's longest stable step falls as the square root of the curvature, that of theta alone as the curvature.
     Where the mass is stated, forces are taken as they are.
@@ -245,13 +277,22 @@ def _scale(open_ones: tuple[Open, ...], S: Array) -> tuple[Array, float, bool]:
     roles = {one.role: one for one in open_ones}
     widest = float(np.linalg.eigvalsh(S)[-1])
     if ParameterRole.MASS in roles:
-        return S, 1.0, True
+        return _Scale(_steady_root(S), 1.0, by_root=True)
     if ParameterRole.PRECONDITIONER not in roles:
-        return np.eye(len(S)), math.sqrt(widest), True
+        return _Scale(_steady(np.eye(len(S))), math.sqrt(widest), by_root=True)
     if roles[ParameterRole.PRECONDITIONER].is_matrix:
-        return S, 1.0, False
+        return _Scale(_steady_root(S), 1.0, by_root=False)
     least = float(np.linalg.eigvalsh(S)[0])
-    return least * np.eye(len(S)), widest / least, False
+    return _Scale(_steady(math.sqrt(least) * np.eye(len(S))), widest / least, by_root=False)
+
+
+def _steady_root(S: Array) -> Callable[[Array], Array]:
+    values, vectors = np.linalg.eigh(S)
+    return _steady(np.asarray(vectors * np.sqrt(values)))
+
+
+def _steady(A: Array) -> Callable[[Array], Array]:
+    return lambda _: A
 
 
 def _extent(slope: Slope, origin: Array, direction: Array, first: float) -> float:

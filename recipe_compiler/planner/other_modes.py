@@ -83,7 +83,7 @@ def _several(mode: Array, other: Array, log_ratio: float, others: tuple[Array, .
         "tell what the others hold",
         "state a step size, a value of every parameter, and an `init` from which chains reach all of them: R-hat then "
         "tells whether they pass from one to another. Components that may change places: break the symmetry in the "
-        "target",
+        "target, as `mu: {shape: K, constraint: ordered}` keeps means in their order",
         (mode, *others),
     )
 

@@ -9,13 +9,24 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.planner.metric import Metric, depends_on_theta
 from recipe_compiler.run.chain import start_chain
 from recipe_compiler.run.chains import run_chains
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.evaluate import extent
-from recipe_compiler.run.load_module import Emitted, users_name
-from recipe_compiler.run.sample import NoStepError, available_cores, potential_place, prepare_inputs, unwatched
-from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.domain_check import UNBOUNDED, leaves
+from recipe_compiler.run.evaluate import Point
+from recipe_compiler.run.initial import initial_state
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.sample import (
+    NoStepError,
+    available_cores,
+    known_values,
+    potential_place,
+    prepare_inputs,
+    unwatched,
+)
+from recipe_compiler.run.sizes import potential_block, resolve_sizes
 from recipe_compiler.spec.model import Build, Value
 
 Array = NDArray[np.float64]
@@ -57,10 +68,29 @@ class Walker:
         part = (self.build.run.batch_size or 1) / max(1, self.data.rows) if self.module.variant == "minibatch" else 1.0
         return max(float(LEAST_ENTRIES), fields * part)
 
+    @cached_property
+    def metric(self) -> Metric | None:
+        """What its step multiplies forces by; None where that is the same everywhere."""
+        return Metric(self.build, self._at.names, self._at.sizes) if depends_on_theta(self.build) else None
+
+    @cached_property
+    def begun(self) -> Array:
+        """Where chains of a run that states nothing would begin, chain by chain."""
+        return np.array([self._started(k)[potential_place(self.module)] for k in range(CHAINS)])
+
+    @cached_property
+    def _rest(self) -> tuple[Array, ...]:
+        """Where other blocks start: at zero, momenta at rest; where zero is outside of their domain, inside of it."""
+        return self._started(0)
+
+    def _started(self, chain: int) -> tuple[Array, ...]:
+        return initial_state(self.build, self.build.dynamics, {}, self._at.names, self._at.sizes, SEED, chain)
+
     def walked(self, theta: Array, settings: Settings, draws: int, seed: int) -> Array:
         """Return draws of the potential's block, [chain, draw, coordinate]; NaN once a chain has become infinite.
 
-        No numbers at all of a step size above eps_max. All other blocks start at zero: momenta at rest.
+        So it is once a chain has left the domain of its equation, or where it begins outside of it; and all of it with
+        a step size above eps_max. All other blocks start at zero, momenta at rest, or where their domain lets them.
 
         Args:
             theta: where each chain starts.
@@ -72,8 +102,8 @@ class Walker:
         kept = tuple((name, value) for name, value in self.build.values if name not in settings.values)
         run = replace(self.build.run, step_size=settings.eps, thin=settings.thin)
         build = replace(self.build, values=(*kept, *chosen), run=run, stated_step_size=Fraction(settings.eps))
-        place, widths = potential_place(self.module), self._widths
-        found = np.full((len(theta), draws, widths[place]), np.nan)
+        place = potential_place(self.module)
+        found = np.full((len(theta), draws, theta.shape[1]), np.nan)
         try:
             inputs = prepare_inputs(self.module, build, run, self.data, draws)
         except NoStepError:
@@ -82,7 +112,7 @@ class Walker:
         chains = [
             start_chain(
                 self.module, inputs,
-                tuple(at.copy() if b == place else np.zeros(width) for b, width in enumerate(widths)),
+                tuple(at.copy() if b == place else rest.copy() for b, rest in enumerate(self._rest)),
                 noise[k], batch[k],
             )
             for k, at in enumerate(theta)
@@ -92,14 +122,23 @@ class Walker:
             signal.raise_signal(stopped)  # it was meant for the whole run, not for the walk alone
         for k, chain in enumerate(chains):
             found[k, : chain.done] = chain.draws[place][: chain.done]
+        if self._block.domain.name not in UNBOUNDED:
+            bind, at = dict(self.build.bind), self._at
+            first = leaves(self._block, bind, at, theta[:, None])
+            found[np.logical_or.accumulate(first | leaves(self._block, bind, at, found), axis=1)] = np.nan
         return found
 
     @cached_property
-    def _widths(self) -> tuple[int, ...]:
-        """Numbers that each block has."""
+    def _block(self) -> Block:
+        """The potential's block of the dynamics."""
+        own = potential_block(self.build)
+        return next(block for block in self.build.dynamics.declarations.blocks if block.name == own)
+
+    @cached_property
+    def _at(self) -> Point:
+        """What the names in formulas of parameters alone stand for."""
         sizes = resolve_sizes(self.build, self.data)
-        return tuple(extent(users_name(str(n), sizes) if isinstance(n, str) else n, sizes) or 1
-                     for _, n in self.module.blocks)  # fmt: skip
+        return Point(known_values(self.build, sizes), sizes)
 
 
 def value_of(array: Array) -> Value:

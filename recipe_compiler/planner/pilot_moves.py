@@ -103,6 +103,9 @@ class Pilots:
             )
         names = self.module.told
         kinds = [names.index(accepted) for accepted, _ in OF_KINDS if accepted in names]
+        if not names:  # draws by laws are always taken
+            theta = np.stack([chain.draws[self._place] for chain in found])
+            return Moved(theta, np.ones(theta.shape[:2]))
         told = [[chain.draws[len(chain.blocks) + k][:, 0] for k in kinds or [0]] for chain in found]
         acceptance = np.moveaxis(np.array(told), 1, 2) if kinds else np.array(told)[:, 0]
         return Moved(np.stack([chain.draws[self._place] for chain in found]), np.nan_to_num(acceptance, nan=0.0))

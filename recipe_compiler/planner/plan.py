@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
-from recipe_compiler.planner.bulk import Bulk, first_guess, guessed, learnt, of_draws
+from recipe_compiler.planner.bulk import Bulk, first_guess, guessed, learnt, of_draws, scattered
 from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.planner.entries import ChosenEntries
 from recipe_compiler.planner.exact_chains import ExactDraws, exact_draws
@@ -25,15 +25,15 @@ from recipe_compiler.planner.measure import SHORTER, MeasuredSettings, measure
 from recipe_compiler.planner.not_gaussian import NotGaussianError
 from recipe_compiler.planner.other_modes import known_minima, main_mode
 from recipe_compiler.planner.pilot_chains import LEAST_ENTRIES, Walker, value_of
-from recipe_compiler.planner.roles import Open, open_parameters
+from recipe_compiler.planner.roles import Open, ParameterRole, open_parameters
 from recipe_compiler.planner.search import Choice, choose, slowest
 from recipe_compiler.planner.spread import decimals
 from recipe_compiler.planner.steepness import AWAY, OTHERS, Surroundings, surroundings
 from recipe_compiler.planner.subtracted import Subtracting
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.energies import potential_of
-from recipe_compiler.run.forecast import LongStateError, NoForecastError, linearized_chain_of
-from recipe_compiler.run.gradients import full_gradient
+from recipe_compiler.run.forecast import LongStateError, NoForecastError, NotLinearError, linearized_chain_of
+from recipe_compiler.run.gradients import full_gradient, gradient_of_steps
 from recipe_compiler.run.linear_step import curvature
 from recipe_compiler.run.linearized_chain import CONTROL_VARIATES, MOST_COORDINATES
 from recipe_compiler.run.load_module import Emitted
@@ -64,6 +64,15 @@ NECK = (
 )
 """What may serve a density that grows without limit where no step size that stays the same does."""
 
+OTHERWISE = (
+    "State a step size; or, of a target whose blocks have a bounded domain, let them be sampled on the real line: "
+    "`transform: log` (`logit`) or `constraint: simplex` beside their domain, with dynamics such as `sghmc` or `hmc`"
+)
+"""What to do where steps are near to no linear one, and pilot chains tell nothing."""
+
+MOST_STEPS = 1e6
+"""That one effective draw may take by the audit: minutes of the smallest of targets."""
+
 TRIAL = 2.0**-10
 """The step size of the module that computes the gradient; no chain is run with it."""
 
@@ -77,8 +86,9 @@ class Bent:
     """What to do where chains tell nothing either."""
     slope: Slope
     minima: tuple[Array, ...]
-    begun: Bulk | ExactDraws
-    """What U on rays from the first of them tells; draws of moves that are accepted or refused where there is none."""
+    begun: Bulk | ExactDraws | None
+    """What U on rays from the first of them tells; draws of moves that are accepted or refused where there is none;
+    None: chains begin where those of a run would."""
     own: tuple[Plan, ...] = ()
     """Plans around the mode all the same, of least work first: for what each makes of the gradient's noise."""
 
@@ -129,6 +139,11 @@ def plan(
         linearized = linearized_chain_of(compiled, module, tried, inputs, starts[0].theta)
     except LongStateError as why:
         return _by_draws(str(why), OTHERS, module, inputs, starts, names)
+    except NotLinearError as why:
+        steps = full_gradient(module, inputs) or gradient_of_steps(compiled, module, inputs)
+        if steps is None or inputs.gradient is not None:
+            raise RunError(f"step_size: auto: {why}, and its gradient is code. {OTHERWISE}") from None
+        return Bent(str(why), OTHERWISE, steps, (), None)
     except NoForecastError as why:
         raise RunError(f"step_size: auto: {why}; state a step size, and a value of every parameter") from None
     slope = linearized.slope_of_few
@@ -166,6 +181,8 @@ def plan(
             except RunError as why:
                 what = f"the audit of the step at the mode ended with: {str(why).removeprefix('step_size: auto: ')}"
     choices.sort(key=lambda choice: choice.work)
+    if choices and choices[0].width.steps > MOST_STEPS:
+        raise RunError(_too_slow(choices[0].width.steps, open_ones))
     own = tuple(_around_mode(stated, open_ones, choice, mode, K, around) for choice in choices)
     if own and not bends:
         return own[0]
@@ -225,10 +242,10 @@ def _by_pilots(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ...]
     open_ones = open_parameters(stated)
     try:
         if isinstance(bent.begun, ExactDraws):
-            bulk = of_draws(bent.slope, open_ones, bent.begun.theta, walker.entries)
+            bulk = of_draws(bent.slope, open_ones, bent.begun.theta, walker)
             found = measure(walker, open_ones, bulk, stated.share, names, bent.begun.moments)
         else:
-            bulk = learnt(bent.slope, walker, open_ones, bent.begun)
+            bulk = learnt(bent.slope, walker, open_ones, bent.begun or scattered(walker.begun))
             found = measure(walker, open_ones, bulk, stated.share, names)
     except RunError as why:
         raise RunError(
@@ -242,6 +259,20 @@ def _by_pilots(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ...]
     )  # fmt: skip
     says = tuple(_says_measured(bent, bulk, found, choice, names, walker.damping))
     return Plan(restated(stated, choice.changes), says, found.measured)
+
+
+def _too_slow(steps: float, open_ones: tuple[Open, ...]) -> str:
+    """Say that no run of a plan comes to an end."""
+    cure = "leave the mass or the preconditioner without a value: it is matched to the Hessian of U then"
+    if any(one.role is ParameterRole.MASS for one in open_ones):
+        cure = (
+            "state a mass: where noise does not reach every momentum, one that is the Hessian of U lets all directions "
+            "swing alike, and none hands to others what it is given (`bind: {M: I}`)"
+        )
+    return (
+        f"step_size: auto: with the settings of least work {steps:.2g} steps are worth one independent draw, expected "
+        f"{MOST_STEPS:.0g} at most; {cure}, or state a step size"
+    )
 
 
 def _demand_definite(K: Array) -> Array:

@@ -92,7 +92,9 @@ def _far_from_quadratic(away: float, rise: float, bent: float, values: Array) ->
             f"the Hessian of U at its mode is all but singular (eigenvalues {values[0]:.2g} to "
             f"{values[-1]:.2g}): U is flatter there than any quadratic, so that nothing is known there of the width of "
             "the posterior",
-            "state a step size and a value of every parameter, or another parameterisation",
+            "state a step size and a value of every parameter, or another parameterisation: where U is the same along "
+            "a direction, as of factors that are known up to rotations, one that leaves it out (a factor with zeros "
+            "above its diagonal)",
         )
     where = f"its slope there is {rise:.2g} and its curvature {bent:.2g} of the quadratic's"
     return NotGaussianError(

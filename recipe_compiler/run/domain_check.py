@@ -56,9 +56,17 @@ def outside(build: Build, arrays: Sequence[Array], at: Point) -> tuple[Outside, 
     return tuple(found for block, array in bounded for found in _of_block(block, array, dict(build.bind), at))
 
 
+def leaves(block: Block, bind: dict[str, Formula], at: Point, states: Array) -> Truths:
+    """Return which states of a block, the entries of each along the last axis of three, lie outside its domain."""
+    return np.any(_beyond(states, block.domain.name, _bounds(block, bind, at)), axis=2)
+
+
+def _bounds(block: Block, bind: dict[str, Formula], at: Point) -> list[float]:
+    return [float(evaluate(substitute(bound, bind) if bind else bound, at)) for bound in block.domain.bounds]
+
+
 def _of_block(block: Block, array: Array, bind: dict[str, Formula], at: Point) -> Iterator[Outside]:
-    bounds = [float(evaluate(substitute(bound, bind) if bind else bound, at)) for bound in block.domain.bounds]
-    entries = _beyond(array, block.domain.name, bounds)
+    entries = _beyond(array, block.domain.name, _bounds(block, bind, at))
     found: Truths = np.any(entries, axis=2)
     if not found.any():
         return

@@ -182,6 +182,10 @@ class LongStateError(NoForecastError):
     """A build whose state is too long for its step to be made linear."""
 
 
+class NotLinearError(NoForecastError):
+    """A build whose steps are near to no linear one, though chains of it can be run: bounded domains, uneven noise."""
+
+
 def linearized_chain_of(
     compiled: Module, module: Emitted, build: Build, inputs: Inputs, theta: Array
 ) -> LinearizedChain:
@@ -197,7 +201,7 @@ def linearized_chain_of(
         raise NoForecastError(NO_NOISE)
     bounded = [b.name for b in build.dynamics.declarations.blocks if b.domain.name is not DomainName.REAL]
     if bounded:
-        raise NoForecastError(f"`{bounded[0]}` has a bounded domain, on which no step is linear")
+        raise NotLinearError(f"`{bounded[0]}` has a bounded domain, on which no step is linear")
     slope = full_gradient(module, inputs)
     if slope is None or inputs.gradient is not None:
         raise NoForecastError("the gradient of the target is code")
@@ -208,6 +212,8 @@ def linearized_chain_of(
     linearized = LinearizedChain(held, stepping, build, inputs, slope, theta).of_few()
     if linearized.too_long:
         raise LongStateError(linearized.too_long)
+    if linearized.uneven:
+        raise NotLinearError(linearized.uneven)
     if refused := linearized.refused():
         raise NoForecastError(refused)
     return linearized

@@ -39,6 +39,25 @@ class Gradients:
         return total
 
 
+def gradient_of_steps(module: Module, emitted: Emitted, inputs: Inputs) -> Callable[[Array], Array] | None:
+    """Return grad U of all data by the gradient that steps take, as a function of theta; None where they take none.
+
+    Args:
+        module: as it was emitted.
+        emitted: the same, imported.
+        inputs: what its chains are given.
+    """
+    if module.kernel.gradient is None or module.program.gradient is None or emitted.gradient is None:
+        return None
+    sizes = dict(zip(emitted.sizes, inputs.numbers, strict=True))
+    for datum, array in zip(module.program.data, inputs.data, strict=True):
+        sizes |= {size: n for size, n in zip(datum.axes, np.shape(array), strict=True) if isinstance(size, str)}
+    found = _gradients(module, emitted, inputs, sizes)
+    if emitted.variant == "minibatch":
+        return found.full
+    return lambda theta: found.of_batch(theta, np.empty(0, dtype=np.uint64))
+
+
 def gradients(module: Module, emitted: Emitted, inputs: Inputs, sizes: Mapping[str, int]) -> Gradients:
     """Return the gradient of a module that estimates it from minibatches.
 
@@ -51,10 +70,16 @@ def gradients(module: Module, emitted: Emitted, inputs: Inputs, sizes: Mapping[s
     Raises:
         RunError: the module has no minibatch gradient.
     """
-    procedure, program = module.kernel.gradient, module.program
-    if procedure is None or program.gradient is None or emitted.gradient is None or emitted.variant != "minibatch":
+    if module.kernel.gradient is None or emitted.gradient is None or emitted.variant != "minibatch":
         raise RunError(f"{module.name}: found no minibatch gradient, expected one to estimate from")
-    call, block = emitted.gradient, program.gradient.block.name
+    return _gradients(module, emitted, inputs, sizes)
+
+
+def _gradients(module: Module, emitted: Emitted, inputs: Inputs, sizes: Mapping[str, int]) -> Gradients:
+    procedure, program, call = module.kernel.gradient, module.program, emitted.gradient
+    if procedure is None or program.gradient is None or call is None:
+        raise RunError(f"{module.name}: found no gradient, expected one that steps take")
+    block = program.gradient.block.name
     given: dict[str, Any] = dict(zip(emitted.parameters, inputs.parameters, strict=True))
     given |= dict(zip(emitted.constants, inputs.constants, strict=True))
     given |= dict(zip(emitted.data, inputs.data, strict=True))
@@ -70,6 +95,11 @@ def gradients(module: Module, emitted: Emitted, inputs: Inputs, sizes: Mapping[s
 
     def of_batch(theta: Array, batch: NDArray[np.uint64]) -> Array:
         values = {**given, block: theta, "batch": batch}
+        values |= {
+            scalar: number
+            for name, scalars in module.kernel.registers if name == block
+            for scalar, number in zip(scalars, theta.tolist(), strict=True)
+        }  # fmt: skip
         values |= {a.name: np.zeros(tuple(length(size, batch.size) for size in a.sizes)) for a in made}
         names = (*(() if procedure.returns else procedure.outputs), *procedure.inputs, *procedure.work)
         returned = call(*(values[array.name] for array in names))

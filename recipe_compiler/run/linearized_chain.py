@@ -113,14 +113,17 @@ class LinearizedChain:
         long = width > MOST_COORDINATES
         return f"a step passes on {width} numbers, at most {MOST_COORDINATES} are made linear" if long else ""
 
+    @property
+    def uneven(self) -> str:
+        """Say that the noise of a step depends on the state; empty where it does not."""
+        if self.has_batches or thermostats(self.compiled.program) or self.step.noise_is_steady:
+            return ""
+        return "the noise of a step depends on the state: what it samples does not follow from a linear step"
+
     def refused(self) -> str:
         """Return why there can be no forecast, empty where there may be one."""
-        step = self.step
         if self.has_batches and self.inputs.rows < 2:
             return "one datum alone tells nothing of the noise of a minibatch"
-        held = thermostats(self.compiled.program)
-        if not (self.has_batches or held or step.noise_is_steady):
-            return "the noise of a step depends on the state: what it samples does not follow from a linear step"
         if self.work > WORK:
             return "there are too many data to make the step linear in less than some seconds"
         return ""

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from recipe_compiler.formula.declaration import Block, Declarations, Domain, Parameter
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import DISCRETE, Size
+from recipe_compiler.formula.shapes import DISCRETE, DomainName, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.constraint import sampled_blocks
@@ -127,6 +127,22 @@ def given_by_data(target: Target) -> set[str]:
     return {size for size in sizes if isinstance(size, str)}
 
 
+def _other_domain(block: Block, domain: Domain) -> str:
+    """Return what to do about a block whose domain is not that of the dynamics."""
+    if domain.name is not DomainName.REAL or block.domain.name not in UNBOUNDED_BY:
+        return "use dynamics made for that domain"
+    stated = UNBOUNDED_BY[block.domain.name]
+    return f"state {stated} in the target, or use dynamics made for that domain (`recipe list dynamics`)"
+
+
+UNBOUNDED_BY = {
+    DomainName.POSITIVE: "`transform: log` beside it",
+    DomainName.INTERVAL: "`transform: logit` beside it",
+    DomainName.SIMPLEX: "`constraint: simplex`, which is of all shares, in its place",
+}
+"""What a target states of a block for it to be sampled in a variable on the whole real line."""
+
+
 def check_domains(page: Page, dynamics: Dynamics, target: Target, bind: Mapping[str, Formula]) -> None:
     """Add a fault for each block of the target whose domain is not that of the potential's block, bindings put in."""
     for wanted in potential_blocks(dynamics)[:1]:
@@ -136,7 +152,7 @@ def check_domains(page: Page, dynamics: Dynamics, target: Target, bind: Mapping[
             if block.domain != domain and block.domain.name not in DISCRETE:
                 problem = f"found the domain {domain_text(block.domain)} of the target's `{block.name}`"
                 expected = f"expected {domain_text(domain)} as {wanted.name} has in the dynamics"
-                page.fault(("target",), "target", f"{problem}, {expected}", "use dynamics made for that domain")
+                page.fault(("target",), "target", f"{problem}, {expected}", _other_domain(block, domain))
 
 
 def domain_text(domain: Domain) -> str:

@@ -693,6 +693,12 @@ class Build:
         return any(isinstance(move, Metropolis) for move in self.scheme.cycle)
 
     @property
+    def is_exact_at_every_step(self) -> bool:
+        """Whether its scheme is a cycle without words, of moves that keep exp(-H) at every step size."""
+        exact = all(isinstance(move, Refresh | Draw | Cir | Involution) for move in self.scheme.cycle)
+        return bool(self.scheme.cycle) and exact and self.variant == "full"
+
+    @property
     def is_planned(self) -> bool:
         """Whether step size, and values that are not stated, are chosen from the data before a run."""
         return self.run.step_size is None

@@ -84,7 +84,7 @@ def _scheme(s: Statement, file: str | None, scheme: object, order: Sequence[obje
     """Return the scheme's entry: the file that its document would be in, its name, a word, or what a document has."""
     key = "use" if file else "name" if isinstance(scheme, str) else "split"
     stated = dict(cast("Mapping[str, object]", scheme)) if isinstance(scheme, Mapping) else {key: file or scheme}
-    return s.mapping(**stated, order=[s.name(block) for block in order] or None)
+    return s.mapping(**{**stated, **({"order": [s.name(block) for block in order]} if order else {})})
 
 
 def _parameters(

@@ -25,6 +25,7 @@ class Walks:
     away: float
     entries: float = 30.0
     damping: float = 1.0
+    metric: None = None
     tried: list[float] = field(default_factory=list)
     frictions: list[np.ndarray] = field(default_factory=list)
 

@@ -37,7 +37,7 @@ parameters:
 scheme: SCHEME
 variant: full
 sizes: {{d: 3}}
-run: {{step_size: auto}}
+run: {{step_size: AUTO}}
 """
 EULER = "{name: sequential_euler, order: [r, theta]}"
 
@@ -58,8 +58,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("plan")
 
 
-def stated(dynamics: str = "sghmc", scheme: str = EULER, **changes: str) -> str:
-    text = GAUSSIAN.replace("DYNAMICS", dynamics).replace("SCHEME", scheme)
+def stated(dynamics: str = "sghmc", scheme: str = EULER, auto: str = "auto", **changes: str) -> str:
+    text = GAUSSIAN.replace("DYNAMICS", dynamics).replace("SCHEME", scheme).replace("AUTO", auto)
     for old, new in changes.items():
         assert old in text
         text = text.replace(old, new)
