@@ -299,14 +299,14 @@ _ROWS = (
         value="y*log(p) + (n - y)*log1p(-p) + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1)",
         support=("y >= 0", "y <= n"), needs=("n >= 0", "p > 0", "p < 1"), discrete=True,
         bounds=(Bound(over=("y", "n", "p"), at_most="0"),),
-        draw=lambda rng, size, n, p: rng.binomial(n, p, size),
+        draw=lambda rng, size, n, p: rng.binomial(_trials(n), p, size),
     ),
     Density(
         name="binomial_logit", arguments=("y", "n", "eta"), words="the law of successes in n trials, log odds eta",
         value="y*eta - n*softplus(eta) + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1)",
         support=("y >= 0", "y <= n"), needs=("n >= 0",), discrete=True,
         bounds=(Bound(over=("y", "n", "eta"), at_most="0"),),
-        draw=lambda rng, size, n, eta: rng.binomial(n, _sigmoid(eta), size),
+        draw=lambda rng, size, n, eta: rng.binomial(_trials(n), _sigmoid(eta), size),
     ),
     Density(
         name="poisson", arguments=("y", "mu"), words="the Poisson law of mean mu",
@@ -389,6 +389,15 @@ def _exp(x: Any) -> Any:
 
     with np.errstate(over="ignore"):  # oo is right below a fraction, and no rate: NumPy refuses it
         return np.exp(x)
+
+
+def _trials(n: Any) -> Any:
+    """Return numbers of trials as whole numbers, which data are as doubles; ValueError where one is none."""
+    import numpy as np
+
+    if not (np.floor(n) == n).all():
+        raise ValueError("a number of trials is not whole")
+    return np.asarray(n).astype(np.int64)
 
 
 def _sigmoid(x: Any) -> Any:

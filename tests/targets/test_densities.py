@@ -385,3 +385,15 @@ def test_a_draw_far_out_is_certain_and_warns_of_nothing() -> None:
     draw = DENSITIES["bernoulli_logit"].draw
     assert draw is not None
     assert draw(rng, (2,), far).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(("name", "other"), [("binomial", 0.25), ("binomial_logit", -1.0)])
+def test_trials_are_a_column_of_doubles_as_data_are(name: str, other: float) -> None:
+    draw = DENSITIES[name].draw
+    assert draw is not None
+    n = np.array([47.0, 3.0, 810.0])
+    drawn = draw(np.random.default_rng(0), 3, n, np.full(3, other))
+    assert (drawn <= n).all()
+    assert drawn[2] > 100
+    with pytest.raises(ValueError, match="not whole"):
+        draw(np.random.default_rng(0), 1, np.array([2.5]), np.array([other]))
