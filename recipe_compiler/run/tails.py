@@ -105,7 +105,8 @@ def power(slopes: Array, distances: Array) -> float:
     0 where that does not settle, as U then grows faster than a logarithm; infinite for a <= 1. Student's law with nu
     degrees has U = (nu + 1) log|x| far out, a = nu + 1 and k = 1/nu.
     """
-    found = slopes * distances
+    with np.errstate(over="ignore"):  # of exp(theta), say, which has no tail
+        found = slopes * distances
     if not (np.isfinite(found).all() and np.ptp(found) <= ALIKE * max(1.0, float(np.abs(found).max()))):
         return 0.0
     return 1.0 / (found[-1] - 1.0) if found[-1] > 1.0 + ALIKE else math.inf

@@ -9,7 +9,7 @@ from loaders import load_build
 from recipe_compiler.pipeline import conclude, draw, make_ready, prepare_run
 from recipe_compiler.report.check import check
 from recipe_compiler.run.summary import summarise
-from recipe_compiler.run.tails import powers_along
+from recipe_compiler.run.tails import power, powers_along
 
 DYNAMICS = Path(__file__).parents[2] / "specs/dynamics/hmc.yaml"
 TARGET = """
@@ -81,3 +81,8 @@ def test_a_run_whose_draws_look_lighter_is_told_by_the_slope(tmp_path: Path) -> 
     assert len(told.tails) == 2
     assert all(tail.shape >= 0.333 for tail in told.tails)
     assert "as warned, the sd of theta[" in told.trust or told.doubts
+
+
+def test_a_slope_that_overflows_with_its_distance_is_of_no_tail_and_warns_of_nothing() -> None:
+    """U of exp(theta): the slope is finite far out, its product with the distance is not."""
+    assert power(np.array([1e290, 1e300, 1e305]), np.array([1e10, 1e12, 1e14])) == 0.0
