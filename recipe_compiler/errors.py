@@ -7,6 +7,23 @@ exit code (`docs/spec_reference.md`).
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+MOST_SHOWN = 60
+"""Characters of what somebody gave that a message repeats."""
+
+
+def shown(given: object) -> str:
+    """Return what somebody gave, as a message repeats it: the start of its `repr`, or what it is where it has none.
+
+    Python prints no integer of more than 4300 digits, nothing that is nested too deeply, and a class of a user's own
+    may raise whatever it likes.
+    """
+    try:
+        text = repr(given)
+    except Exception:
+        digits = f" of {given.bit_length()} bits" if isinstance(given, int) else ", which cannot be printed"
+        return f"{type(given).__name__}{digits}"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

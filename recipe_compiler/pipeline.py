@@ -54,7 +54,7 @@ from recipe_compiler.run.kept_mode import find_once, parts_of_data
 from recipe_compiler.run.load_module import load_function, load_text
 from recipe_compiler.run.map_estimate import FindMode, find_mode
 from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs
-from recipe_compiler.run.sizes import resolve_sizes, with_sizes
+from recipe_compiler.run.sizes import declared_parameters, resolve_sizes, with_sizes
 from recipe_compiler.run.stages import Ready, Run, conclude, demand_room, draw
 from recipe_compiler.run.store import sampled_names
 from recipe_compiler.run.write import write_whole
@@ -63,7 +63,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.spec.places import compiled_digest, placed
-from recipe_compiler.verdict import Report, Verdict
+from recipe_compiler.verdict import AT_VALUES, Proved, Report, Verdict
 
 if TYPE_CHECKING:
     from recipe_compiler.planner.subtracted import Subtracting
@@ -122,11 +122,24 @@ def _filed(made: "Made", build: Build, derivation: Derivation, report: Report, *
     identity = compiled_digest(build)
     fixed = {} if module.kernel.chunked else dict(build.sizes)
     program = rename(module.program, dict(module.program.heads))
-    sampler = sampler_of(build, derivation, program, module.kernel, names, fixed)
+    held = _held_values(report, build, allow_undecided=allow_undecided)
+    sampler = sampler_of(build, derivation, program, module.kernel, names, fixed, held)
     top = header(sampler, derivation, report, identity, names, allow_undecided=allow_undecided)
     module = emit_file(module, sampler, top, identity)
     check_file(module)
     return module
+
+
+def _held_values(report: Report, build: Build, *, allow_undecided: bool) -> frozenset[str]:
+    """Return the parameters that keep their values, as what is proved of the build is proved of these alone.
+
+    Where claims may be open, the file says of none that it is proved, and what is depends on the limits.
+    """
+    proofs = (f.decision for f in report.findings if f.required and isinstance(f.decision, Proved))
+    if allow_undecided or not any(AT_VALUES in proof.by for proof in proofs):
+        return frozenset()
+    defaults = (p.name for p in declared_parameters(build) if p.default is not None)
+    return frozenset((*dict(build.values), *defaults))
 
 
 @dataclass(frozen=True, slots=True)

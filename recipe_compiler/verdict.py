@@ -16,6 +16,10 @@ from recipe_compiler.errors import Place
 Sizes = tuple[tuple[str, int], ...]
 
 
+AT_VALUES = ", at the values of the build"
+"""How a proof says that it is about these alone."""
+
+
 class Verdict(StrEnum):
     """What is known about a claim."""
 

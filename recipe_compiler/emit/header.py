@@ -68,6 +68,7 @@ def header(
         "\n".join(_usage(sampler)),
         _section("Data", _data(sampler)),
         _section("Parameters", [_parameter(one) for one in sampler.given if not one.held]),
+        _section("Held", _held(sampler)),
         _section("State", _state(sampler)),
         _section("Draws, each of shape (chain, draw, ...)", _drawn(sampler)),
         _section("The build", _values(sampler)),
@@ -204,9 +205,20 @@ def _data(sampler: Sampler) -> Iterator[str]:
 def _parameter(one: Keyword) -> str:
     own = one.parameter
     kinds = ", ".join(kind.value for kind in own.kinds)
-    value = one.default if one.default != "None" else " ".join(" ".join(one.made).split(" = ", 1)[1].split())
-    said = f"{value} unless it is given" if one.default else f"to be given{f': {one.says}' if one.says else ''}"
+    said = f"{_value(one)} unless it is given" if one.default else f"to be given{f': {one.says}' if one.says else ''}"
     return f"{own.name}: {shape_text(own.shape.sizes)}, {kinds}; {said}"
+
+
+def _value(one: Keyword) -> str:
+    return one.default if one.default != "None" else " ".join(" ".join(one.made).split(" = ", 1)[1].split())
+
+
+def _held(sampler: Sampler) -> Iterator[str]:
+    """Yield the values that `sample` takes no others for, and of which values that are given it is as true."""
+    held = [one for one in sampler.given if one.held and not one.ready]
+    if held:
+        yield from (f"{one.parameter.name}: {_value(one)}" for one in held)
+        yield "what is proved below at the values of the build is of these alone: compile a build that states others"
 
 
 def _state(sampler: Sampler) -> Iterator[str]:

@@ -20,13 +20,13 @@ from recipe_compiler.program.lower_cycle import (
     ACCEPTANCE,
     INVOLUTION_ACCEPTANCE,
     INVOLUTIONS_TRIED,
-    KINDS,
     TOLD,
     TRIED,
     of_kind,
 )
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
+from recipe_compiler.spec.model import MOST_MOVES
 
 CHUNK = 512
 """Entries of a chunk: their noise stays in the first cache, beside the state."""
@@ -184,7 +184,7 @@ def mean_over(kernel: Kernel, told: str) -> str:
     """Return the number of moves, by name, or of steps, that something is a mean over; nothing where it is a count."""
     names = tuple(name for name, _ in told_by(kernel))
     counted = {ACCEPTANCE: TRIED, INVOLUTION_ACCEPTANCE: INVOLUTIONS_TRIED}
-    counted |= {of_kind(ACCEPTANCE, k): of_kind(TRIED, k) for k in range(KINDS)}
+    counted |= {of_kind(ACCEPTANCE, k): of_kind(TRIED, k) for k in range(MOST_MOVES)}
     count = counted.get(told)
     return count if count in names else "thin" if count else ""
 

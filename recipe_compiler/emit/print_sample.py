@@ -119,9 +119,10 @@ def _assumed_of_data(own: Sampler) -> Iterator[str]:
 def _parameter(one: Keyword) -> Iterator[str]:
     name, kinds = one.parameter.name, one.parameter.kinds
     if one.held:
-        yield from one.made
-        return
-    if one.made:
+        yield from one.made or (f"{name} = {one.default}",)
+        if one.ready or not (one.parameter.shape.sizes or one.by_formula):
+            return
+    elif one.made:
         yield f"if {name} is None:"
         yield from (f"    {line}" for line in one.made)
     if one.parameter.shape.sizes:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from recipe_compiler.derive.recipe import Derivation
@@ -36,6 +36,8 @@ class Keyword:
     by_formula: bool = False
     held: bool = False
     """What was proved is of this value alone: the lines make it, and nobody gives another."""
+    ready: bool = False
+    """The lines make what jitted code takes: there is nothing to look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ class Sampler:
 
 def sampler_of(
     build: Build, derivation: Derivation, program: Program, kernel: Kernel, names: Mapping[str, str],
-    sizes: Mapping[str, int],
+    sizes: Mapping[str, int], held: Set[str] = frozenset(),
 ) -> Sampler:  # fmt: skip
     """Return what `sample` of a file is printed from.
 
@@ -122,6 +124,7 @@ def sampler_of(
         kernel: the same, as loops.
         names: the user's names that had to be changed, with what they became.
         sizes: those that the file fixes, by the user's names.
+        held: parameters, by the user's names, of whose values alone something is proved.
     """
     fixed = dict(sizes)
     for declared, block in zip(build.dynamics.declarations.blocks, program.blocks, strict=True):
@@ -135,6 +138,7 @@ def sampler_of(
     shipped = {p.name: p for p in program.parameters}
     order = dict.fromkeys((*shipped, *(name for name in own if name in needed)))
     given = [_given(build, own[name], shipped.get(name), name, inner) for name in order if name in own]
+    given = [replace(one, held=True) if own[one.parameter.name].name in held and one.default else one for one in given]
     given.sort(key=lambda one: one.by_formula)  # formulas may need the sizes, and values, of others
     stated = {names.get(name, name): number for name, number in build.sizes}
     told = _told(given, program)
@@ -286,7 +290,7 @@ def _given(build: Build, declared: Parameter, shipped: Parameter | None, name: s
     own = shipped or Parameter(name, declared.shape, declared.kinds)
     parts = build.scheme.use.parts if build.scheme.use else ()
     for part in (part for part in parts if part.mask == declared.name):
-        return Keyword(own, "None", tuple(mask_lines(name, part.rows)), held=True)
+        return Keyword(own, "None", tuple(mask_lines(name, part.rows)), held=True, ready=True)
     value = dict(build.values).get(declared.name)
     if value is not None:
         return _stated(own, value)

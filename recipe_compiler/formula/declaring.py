@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from recipe_compiler.errors import shown
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.python_declaration import (
     PYTHON,
@@ -189,12 +190,14 @@ def function(
     if len(names) < len(blocks):
         other = next(block for block in blocks if not isinstance(block.tree, tree.Name))
         hint = f'write function("{name}", of=theta) with theta = vector("theta", "d")'
-        raise refusal(f"found {other!r} among the blocks of {name}, expected names of blocks", hint, entry="functions")
+        raise refusal(
+            f"found {shown(other)} among the blocks of {name}, expected names of blocks", hint, entry="functions"
+        )
     sizes = shape if isinstance(shape, tuple) else (shape,)
     if len(sizes) > 2:
         raise refusal(f"found {len(sizes)} sizes of {name}, expected none, one or two", entry="functions")
     if role not in ROLES:
-        raise refusal(f"found the role {role!r} of {name}, expected {ROLES[1]!r} or none", entry="functions")
+        raise refusal(f"found the role {shown(role)} of {name}, expected {ROLES[1]!r} or none", entry="functions")
     declared = Declared(name, Shape(*(checked_size(size) for size in sizes)), _kinds(is_), of=names, role=role)
     used = merged((declared,), *(block.names for block in blocks))
     return Expression(tree.Name(checked_name(name)), used)
@@ -213,16 +216,17 @@ def _named(declared: Declared) -> Expression:
 
 
 def _kinds(is_: Kinds, allowed: Sequence[Kind] = OF_PARAMETERS) -> tuple[Kind, ...]:
-    words = tuple(is_) if isinstance(is_, list | tuple) else (str(is_),)
+    words: tuple[object, ...] = tuple(is_) if isinstance(is_, list | tuple) else (is_,)
     known = {kind.value: kind for kind in allowed}
-    for word in words:
-        if word not in known:
-            raise refusal(f"found the kind {word!r}, expected one of {', '.join(known)}", entry="is_")
-    return tuple(known[word] for word in words)
+    found = tuple(known[word] for word in words if isinstance(word, str) and word in known)
+    if len(found) < len(words):
+        other = next(word for word in words if not isinstance(word, str) or word not in known)
+        raise refusal(f"found the kind {shown(other)}, expected one of {', '.join(known)}", entry="is_")
+    return found
 
 
 def _domain(domain: str) -> tree.Tree:
     if type(domain) is not str:
         hint = 'write "positive", "interval(0, 1)" or "circle"'
-        raise refusal(f"found the domain {domain!r}, expected a text", hint, entry="domain")
+        raise refusal(f"found the domain {shown(domain)}, expected a text", hint, entry="domain")
     return REAL if domain == "real" else parse(domain, "domain", PYTHON)

@@ -10,9 +10,9 @@ from fractions import Fraction
 from math import isfinite
 from numbers import Integral, Rational
 
-from recipe_compiler.errors import Fault, Place, SpecError
+from recipe_compiler.errors import Fault, Place, SpecError, shown
 from recipe_compiler.formula import tree
-from recipe_compiler.formula.shapes import SCALAR, Kind, Shape, Size
+from recipe_compiler.formula.shapes import MAX_SIZE, SCALAR, Kind, Shape, Size
 
 MOST_PLACES = 400
 """Places of a number before or after its point: a text of the language has no more digits."""
@@ -90,10 +90,10 @@ def refusal(problem: str, hint: str = "", entry: str = "formula") -> SpecError:
 def checked_name(name: str) -> str:
     """Return a name that formulas may use. Raises SpecError."""
     if type(name) is not str:
-        raise refusal(f"found {name!r} as a name, expected a text")
+        raise refusal(f"found {shown(name)} as a name, expected a text")
     if not _NAME.fullmatch(name):
-        shown = name.encode("unicode_escape").decode("ascii")[:80]
-        raise refusal(f"found the name '{shown}', expected [A-Za-z][A-Za-z0-9_]{{0,62}} in ASCII")
+        plain = name.encode("unicode_escape").decode("ascii")[:80]
+        raise refusal(f"found the name '{plain}', expected [A-Za-z][A-Za-z0-9_]{{0,62}} in ASCII")
     return name
 
 
@@ -101,9 +101,9 @@ def checked_size(size: object) -> Size:
     """Return a size: a name or a positive integer. Raises SpecError."""
     if isinstance(size, str):
         return checked_name(size)
-    if isinstance(size, int) and not isinstance(size, bool) and size > 0:
+    if isinstance(size, int) and not isinstance(size, bool) and 0 < size <= MAX_SIZE:
         return size
-    raise refusal(f"found the size {size!r}, expected a name or a positive integer")
+    raise refusal(f"found the size {shown(size)}, expected a name or an integer from 1 to {MAX_SIZE}")
 
 
 def merged(*groups: tuple[Declared, ...]) -> tuple[Declared, ...]:

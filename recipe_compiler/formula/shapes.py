@@ -6,6 +6,9 @@ from enum import StrEnum
 Size = str | int
 """A symbolic size (`"d"`: some positive integer) or a fixed one."""
 
+MAX_SIZE = 10**9
+"""The largest number that is a size; positions along an axis are below it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:

@@ -13,7 +13,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from recipe_compiler.errors import DocumentError, Place
+from recipe_compiler.errors import DocumentError, Place, shown
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.bounds import check_bounds
 from recipe_compiler.formula.declaration import Block, Declarations, Function
@@ -21,6 +21,7 @@ from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.latex import latex
 from recipe_compiler.formula.python_declaration import PYTHON, Declared, exact, literal, merged, refusal
+from recipe_compiler.formula.shapes import MAX_SIZE
 from recipe_compiler.formula.sympy_names import sympy_names
 from recipe_compiler.formula.sympy_tree import sympy_tree
 from recipe_compiler.formula.syntax import parse
@@ -129,13 +130,14 @@ class Expression:
         names = self.names
         for one in at if isinstance(at, tuple) else (at,):
             match one:
-                case int(k) if type(k) is int and k >= 0:  # no slices, and True is no position
+                case int(k) if type(k) is int and 0 <= k < MAX_SIZE:  # no slices, and True is no position
                     positions.append(k)
                 case Expression(tree=tree.Name(name)):
                     positions.append(name)
                     names = merged(names, one.names)
                 case _:
-                    raise refusal(f"found the position {one!r}, expected 0, 1, 2, ..., or an index field of the data")
+                    expected = f"expected a whole number from 0 to {MAX_SIZE - 1}, or an index field of the data"
+                    raise refusal(f"found the position {shown(one)}, {expected}")
         return Expression(tree.Subscript(self.tree, tuple(positions)), names)
 
     def __call__(self, *blocks: object) -> "Expression":

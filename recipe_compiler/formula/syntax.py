@@ -13,6 +13,7 @@ from recipe_compiler.errors import Place, SpecError
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.bounds import check_bounds
 from recipe_compiler.formula.expression import CALCULUS, ELEMENTWISE, ELEMENTWISE_PAIRS, MATRIX_FUNCTIONS
+from recipe_compiler.formula.shapes import MAX_SIZE
 from recipe_compiler.formula.tokens import Mark, Token, tokens, why_refused
 from recipe_compiler.formula.tree import fault_at
 
@@ -21,7 +22,6 @@ MAX_NESTING = 60
 MAX_NAME = 63
 MAX_DIGITS = 400
 MAX_DECIMAL_EXPONENT = 400
-MAX_POSITION_DIGITS = 9
 ATTRIBUTES = {
     "I": "write the inverse inv(M) and matrix products @: p.T @ inv(M) @ p",
     "inv": "write inv(M)",
@@ -219,8 +219,8 @@ class _Reader:
             elif not token.text.isdigit():
                 problem = f"found {_shown(token)}, expected a position 0, 1, 2, ..., or an index field of the data"
                 raise self.error(token, problem, "write theta[0]")
-            elif len(token.text) > MAX_POSITION_DIGITS:
-                raise self.error(token, f"a position of more than {MAX_POSITION_DIGITS} digits")
+            elif len(token.text) >= len(str(MAX_SIZE)):
+                raise self.error(token, f"a position of more than {len(str(MAX_SIZE)) - 1} digits")
             else:
                 found.append(int(token.text))
             if not self.sees(","):

@@ -20,7 +20,7 @@ from recipe_compiler.derive.show import (
     vector_latex,
     vector_text,
 )
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import Fault, ModelError, Place, shown
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.spec.model import Dynamics
@@ -114,15 +114,15 @@ def symbols_of(dynamics: Dynamics, sizes: Mapping[str, object]) -> Symbols:
     """
     declared = dynamics.declarations
     least = smallest_sizes(declared, equation_formulas(dynamics))
-    shown = ", ".join(f"{name}={size}" for name, size in sizes.items()) or "no sizes"
+    given = ", ".join(f"{name}={shown(size)}" for name, size in sizes.items()) or "no sizes"
     if sizes.keys() != least.keys():
         hint = f"write to_sympy({', '.join(f'{name}=2' for name in least)})"
-        problem = f"found {shown}, expected a number for each of {', '.join(least) or 'none'}"
+        problem = f"found {given}, expected a number for each of {', '.join(least) or 'none'}"
         raise ModelError([Fault(Place(""), "to_sympy", problem, hint)])
     known = {name: size for name, size in sizes.items() if type(size) is int and size >= least[name]}
     if len(known) < len(sizes):
         expected = ", ".join(f"{name} >= {size}" for name, size in least.items())
-        raise ModelError([Fault(Place(""), "to_sympy", f"found {shown}, expected whole numbers, {expected}")])
+        raise ModelError([Fault(Place(""), "to_sympy", f"found {given}, expected whole numbers, {expected}")])
     return Symbols(declared, known)
 
 

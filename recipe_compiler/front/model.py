@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.emit.module import Module
-from recipe_compiler.errors import RunError
+from recipe_compiler.errors import RunError, shown
 from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.load import load
@@ -155,7 +155,7 @@ class Model:
             "batch_size": batch_size, "lanes": lanes,
         }  # fmt: skip
         if cores is not None and (type(cores) is not int or cores < 1):
-            raise RunError(f"cores: found {cores!r}, expected None or a whole number of 1 or more")
+            raise RunError(f"cores: found {shown(cores)}, expected None or a whole number of 1 or more")
         run = _run(self, data, given, allow_code=allow_code)
         run = replace(run, log_likelihood=log_likelihood, predictive=predictive)
         demand_log_likelihood(run, "log_likelihood")

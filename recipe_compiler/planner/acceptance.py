@@ -266,13 +266,13 @@ def spread_of(pilots: Pilots, found: Tuned) -> float:
 
 def _least(found: Moved, thin: int) -> Array:
     """Return the least mean probability that each chain's moves, of any kind, were accepted with, some in a row."""
-    moves = np.full(found.acceptance.shape[1], float(thin))
+    moves = np.full(found.kinds[0].shape[1], float(thin))
     least = [[least_accepted(rates, moves) for rates in kind] for kind in found.kinds]
     return np.array([[1.0 if one is None else one[0] for one in kind] for kind in least]).min(axis=0)
 
 
 def _stuck(found: Moved, thin: int) -> Iterator[str]:
-    together = replace(found, acceptance=sum(found.kinds) / len(found.kinds))
+    together = replace(found, kinds=(found.acceptance,))
     least = np.minimum(_least(together, thin), np.min([kind.mean(axis=1) for kind in found.kinds], axis=0))
     stuck = [str(k + 1) for k, own in enumerate(least) if own < 1.0 / STUCK]
     if stuck:

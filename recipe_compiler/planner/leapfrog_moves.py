@@ -80,7 +80,7 @@ class LeapfrogMoves:
                             at, level = proposed, risen
                     found[k, draw] = at
                 self.theta[k] = at
-        return Moved(found, acceptance)
+        return Moved(found, (acceptance,))
 
     def _proposed(self, at: Array, level: float, root: Array, eps: float) -> tuple[Array, float, float]:
         """Return where a trajectory ends, U there, and the probability that it is accepted with.

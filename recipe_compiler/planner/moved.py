@@ -16,19 +16,19 @@ class Moved:
 
     theta: Array
     """Chain x draw x coordinate of the potential's block."""
-    acceptance: Array
-    """The mean probability that moves of a draw were accepted with: chain x draw, or chain x draw x kind of a cycle
-    that has several kinds; 0 where it is no number."""
+    kinds: tuple[Array, ...]
+    """The mean probability that moves of a draw were accepted with, of each kind that a cycle has: chain x draw; 0
+    where it is no number."""
 
     @property
     def mean(self) -> float:
         """The mean probability of all, of several kinds that of the one that is accepted least."""
-        return float(self.acceptance.mean(axis=(0, 1)).min())
+        return min(float(kind.mean()) for kind in self.kinds)
 
     @property
-    def kinds(self) -> tuple[Array, ...]:
-        """`acceptance` of each kind: chain x draw."""
-        return tuple(np.moveaxis(self.acceptance, 2, 0)) if self.acceptance.ndim == 3 else (self.acceptance,)
+    def acceptance(self) -> Array:
+        """The mean over the kinds: chain x draw."""
+        return sum(self.kinds[1:], self.kinds[0]) / len(self.kinds)
 
 
 class Moving(Protocol):

@@ -84,7 +84,7 @@ class Pilots:
             inputs = stepping(self.module, self._given(values), eps)
         except RunError:
             theta = np.stack([np.tile(chain.blocks[self._place], (draws, 1)) for chain in self.chains])
-            return Moved(theta, np.zeros(theta.shape[:2]))  # of all kinds
+            return Moved(theta, (np.zeros(theta.shape[:2]),))  # of all kinds
         inputs = replace(inputs, thin=thin)
 
         def walked(chain: Chain) -> Chain:
@@ -102,13 +102,12 @@ class Pilots:
                 "or refused by it; state an `init` where it is"
             )
         names = self.module.told
-        kinds = [names.index(accepted) for accepted, _ in OF_KINDS if accepted in names]
+        theta = np.stack([chain.draws[self._place] for chain in found])
         if not names:  # draws by laws are always taken
-            theta = np.stack([chain.draws[self._place] for chain in found])
-            return Moved(theta, np.ones(theta.shape[:2]))
-        told = [[chain.draws[len(chain.blocks) + k][:, 0] for k in kinds or [0]] for chain in found]
-        acceptance = np.moveaxis(np.array(told), 1, 2) if kinds else np.array(told)[:, 0]
-        return Moved(np.stack([chain.draws[self._place] for chain in found]), np.nan_to_num(acceptance, nan=0.0))
+            return Moved(theta, (np.ones(theta.shape[:2]),))
+        places = [names.index(accepted) for accepted, _ in OF_KINDS if accepted in names] or [0]
+        told = ([chain.draws[len(chain.blocks) + k][:, 0] for chain in found] for k in places)
+        return Moved(theta, tuple(np.nan_to_num(np.array(kind), nan=0.0) for kind in told))
 
     @cached_property
     def _place(self) -> int:

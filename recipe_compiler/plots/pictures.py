@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recipe_compiler.errors import RunError
+from recipe_compiler.errors import RunError, shown
 from recipe_compiler.plots.chains import autocorrelations, ranks, traces
 from recipe_compiler.plots.model_checks import energies, predictive
 from recipe_compiler.plots.panels import demand_matplotlib
@@ -74,7 +74,7 @@ def pictures_of(tree: "DataTree", *kinds: str) -> Pictures:
         RunError: one that there is not; draws that no picture can be made of; matplotlib is not installed.
     """
     demand_matplotlib()
-    if unknown := [repr(kind)[:40] for kind in kinds if kind not in KINDS]:
+    if unknown := [shown(kind) for kind in kinds if kind not in KINDS]:
         raise RunError(f"pictures: found {', '.join(unknown)}, expected some of {', '.join(KINDS)}")
     made = {kind: KINDS[kind](tree) for kind in kinds or KINDS}
     return Pictures({kind: figure for kind, figure in made.items() if figure is not None})

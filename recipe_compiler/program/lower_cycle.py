@@ -52,6 +52,7 @@ from recipe_compiler.program.program import (
     Refresh,
     Trajectory,
 )
+from recipe_compiler.spec.model import MOST_MOVES
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Atom, Component, Tensor
 
@@ -67,8 +68,6 @@ INVOLUTIONS_TRIED = "involutions_tried"
 """How many there were in a cycle, where not all are in each."""
 TOO_FEW = "too_few"
 """How many draws by slices of a cycle had a level below what no place holds."""
-KINDS = 100
-"""As many kinds of moves a cycle has at most."""
 
 
 def of_kind(name: str, k: int) -> str:
@@ -78,7 +77,7 @@ def of_kind(name: str, k: int) -> str:
 
 TOLD = (
     *(ACCEPTANCE, UNSOLVED, IRREVERSIBLE, TRIED, INVOLUTION_ACCEPTANCE, INVOLUTIONS_TRIED, TOO_FEW),
-    *(of_kind(name, k) for k in range(KINDS) for name in (ACCEPTANCE, TRIED)),
+    *(of_kind(name, k) for k in range(MOST_MOVES) for name in (ACCEPTANCE, TRIED)),
 )
 """What a step may leave besides the state of the chain."""
 REST = "rest"

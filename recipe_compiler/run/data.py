@@ -9,13 +9,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.errors import DataError
+from recipe_compiler.errors import DataError, shown
 from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.run.columns import Data, Field, Floats, fields_of, labels
 from recipe_compiler.run.kinds_of_data import places_of_others, says
 from recipe_compiler.run.made_columns import scales_of, with_made
 from recipe_compiler.run.memmap_cache import Arrays, converted
-from recipe_compiler.run.stored import places_not_held, stored
+from recipe_compiler.run.stored import DIGITS_LOST, MOST_WHOLE, places_not_held, places_of_lost_digits, stored
 from recipe_compiler.run.table import Table, columns_of, open_array, read_table, table_pieces
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import DataFile, Target
@@ -41,11 +41,11 @@ def data_of(arrays: Mapping[str, object], target: Target, dtype: str = "float64"
     if not hasattr(arrays, "keys"):
         found = type(cast("object", arrays)).__name__
         raise DataError([f"data: found {found}, expected a mapping of {', '.join(declared) or 'nothing'} to arrays"])
+    others = (name if isinstance(name, str) else shown(name) for name in arrays if name not in declared)
     faults = [
         f"data: found `{name}`, expected a field of {target.name} ({', '.join(declared) or 'it has none'}) "
-        f"{nearest(str(name), tuple(declared))}".rstrip()
-        for name in arrays
-        if name not in declared
+        f"{nearest(name, tuple(declared))}".rstrip()
+        for name in others
     ]
     missing = [datum for datum in declared.values() if datum.name not in arrays]
     faults += [f"data: found no `{datum.name}`, expected {_wanted(datum)}" for datum in missing]
@@ -67,7 +67,7 @@ def _field(datum: Datum, given: object, dtype: str, faults: list[str]) -> Field 
         faults.append(f"data: found what is no array of real numbers for `{datum.name}`, expected {_wanted(datum)}")
         return None
     array = stored(numbers, "float64" if datum.is_index else dtype)
-    if problem := _problem(datum, numbers, array):
+    if problem := _lost(datum, given, numbers) or _problem(datum, numbers, array):
         faults.append(f"data: {problem}")
         return None
     if datum.is_index:
@@ -135,6 +135,18 @@ def _with_nan(given: Any) -> Floats:
     return given.to_numpy("float64", na_value=np.nan)
 
 
+def _lost(datum: Datum, given: Any, numbers: NDArray[Any]) -> str:
+    """Return which integer lost digits as it became a double, the empty string if none did.
+
+    NumPy makes doubles of a list, or of a table, that holds integers beside others.
+    """
+    made = numbers
+    if numbers.dtype.kind == "f" and not isinstance(given, np.ndarray) and (np.abs(numbers) >= MOST_WHOLE).any():
+        made = np.atleast_1d(np.asarray(given.astype(object) if hasattr(given, "dtypes") else given, object))
+    lost = places_of_lost_digits(made)
+    return f"{_found(made, lost)} for `{datum.name}`, {DIGITS_LOST}" if lost.size else ""
+
+
 def _problem(datum: Datum, given: NDArray[Any], array: Floats) -> str:
     """Return what is wrong with the numbers of a field as they are given and stored, the empty string if nothing is."""
     sizes = datum.axes[1:]
@@ -152,7 +164,8 @@ def _problem(datum: Datum, given: NDArray[Any], array: Floats) -> str:
 
 
 def _found(array: NDArray[Any], places: NDArray[np.intp]) -> str:
-    return f"found {array[tuple(places[0])]:g} in row {int(places[0][0]) + 1}"
+    found = array[tuple(places[0])]
+    return f"found {found if array.dtype.kind in 'uiO' else f'{found:g}'} in row {int(places[0][0]) + 1}"
 
 
 def _rows(fields: list[Field], declared: Mapping[str, Datum]) -> Iterator[str]:

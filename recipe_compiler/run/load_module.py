@@ -23,7 +23,6 @@ from recipe_compiler.program.lower_cycle import (
     INVOLUTION_ACCEPTANCE,
     INVOLUTIONS_TRIED,
     IRREVERSIBLE,
-    KINDS,
     TOLD,
     TOO_FEW,
     TRIED,
@@ -35,7 +34,7 @@ from recipe_compiler.run.own_modules import own_modules
 from recipe_compiler.run.rng_state import Stream
 from recipe_compiler.run.shared_functions import MODULE, share_functions
 from recipe_compiler.run.write import write_whole
-from recipe_compiler.spec.model import Code
+from recipe_compiler.spec.model import MOST_MOVES, Code
 
 FORMATS = (2,)
 """Numbers of the emission format this version can run."""
@@ -69,7 +68,7 @@ MAPPED = f"{INVOLUTION_ACCEPTANCE}_draws"
 """What it writes the mean probability into that involutions since then were accepted with."""
 MAPPED_TRIED = f"{INVOLUTIONS_TRIED}_draws"
 """What it writes into how many involutions there were since then, of a cycle that does not have all each time."""
-OF_KINDS = tuple((f"{of_kind(ACCEPTANCE, k)}_draws", f"{of_kind(TRIED, k)}_draws") for k in range(KINDS))
+OF_KINDS = tuple((f"{of_kind(ACCEPTANCE, k)}_draws", f"{of_kind(TRIED, k)}_draws") for k in range(MOST_MOVES))
 """What it writes both into of the moves of each kind, where there are several."""
 FEW = f"{TOO_FEW}_draws"
 """What it writes into how many draws by slices since then had a level below what no place holds."""

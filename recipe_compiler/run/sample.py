@@ -3,6 +3,7 @@
 import math
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.derive.refresh import OwnLaw, own_laws
-from recipe_compiler.errors import RunError
+from recipe_compiler.errors import RunError, shown
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain
 from recipe_compiler.run.chains import Watch, run_chains
@@ -241,12 +242,14 @@ def known_values(build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
 def check_settings(module: Emitted, build: Build, settings: RunSettings, data: Data) -> None:
     """Raise RunError with all settings that no run can have."""
     faults: list[str] = []
-    if not (settings.eps > 0.0 and math.isfinite(settings.eps)):
-        faults.append(f"step_size: found {settings.eps}, expected a positive number")
+    if not 0.0 < settings.eps <= sys.float_info.max:
+        faults.append(f"step_size: found {shown(settings.eps)}, expected a positive number")
     for name, least in (("draws", 1), ("warmup", 0), ("thin", 1), ("chains", 1), ("seed", 0)):
         value = getattr(settings, name)
-        if value < least:
-            faults.append(f"{name}: found {value}, expected {least} or more")
+        if not least <= value < 2**63:
+            faults.append(
+                f"{name}: found {shown(value)}, expected {least} or more{'' if value < 2**63 else ', of 63 bits'}"
+            )
     if module.variant == "minibatch":
         most = None if module.replacement else data.rows
         size = settings.batch_size

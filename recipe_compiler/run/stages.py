@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.errors import DataError, Fault, RunError, SpecError
+from recipe_compiler.errors import DataError, Fault, RunError, SpecError, shown
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.chains import Watch
 from recipe_compiler.run.checkpoint import Checkpoint, Facts
@@ -145,7 +145,7 @@ def settings_of(
 
 def _of_wrong_kind(says: str, name: str, value: object) -> Iterator[str]:
     """Yield the fault of a setting that is not of its kind; bounds are those of `check_settings`."""
-    found = f"{says}: found {str(value)[:40]} ({type(value).__name__})"
+    found = f"{says}: found {shown(value)} ({type(value).__name__})"
     truth = isinstance(value, bool | np.bool_)
     if name == "lanes" and not truth:
         yield f"{found}, expected True or False"

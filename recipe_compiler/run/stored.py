@@ -1,9 +1,16 @@
 """Numbers in the type that data are stored in, and which of them it does not hold."""
 
+import re
+from decimal import Decimal
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+MOST_WHOLE = 2**53
+"""Whole numbers up to which doubles hold every one; beyond it they hold every second, fourth, ..."""
+DIGITS_LOST = "expected whole numbers that doubles hold, all of those up to 2**53: subtract one of them from the column"
 
 
 def stored(numbers: NDArray[Any], dtype: str) -> NDArray[Any]:
@@ -20,5 +27,31 @@ def places_not_held(numbers: NDArray[Any], made: NDArray[Any]) -> NDArray[np.int
     """
     if made.dtype == numbers.dtype:
         return np.empty((0, numbers.ndim), np.intp)
+    if (lost := places_of_lost_digits(numbers)).size:
+        return lost
     small = (np.abs(made) < np.finfo(made.dtype).tiny) & (made != numbers)
     return np.argwhere(small | (np.isfinite(numbers) & ~np.isfinite(made)))
+
+
+def places_of_lost_digits(numbers: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the places of integers that no double is, as 2**53 + 1 is none, a row for each, in order."""
+    if numbers.dtype.kind not in "uiO":
+        return np.empty((0, numbers.ndim), np.intp)
+    if numbers.dtype.kind == "O":
+        far = [
+            place for place, one in np.ndenumerate(numbers) if isinstance(one, Integral) and abs(int(one)) > MOST_WHOLE
+        ]
+    else:
+        far = list(map(tuple, np.argwhere((numbers > MOST_WHOLE) | (numbers < -MOST_WHOLE))))
+    lost = [place for place in far if int(float(n := int(numbers[place]))) != n]
+    return np.array(lost, np.intp).reshape(-1, numbers.ndim)
+
+
+def loses_digits(cell: str) -> bool:
+    """Whether a text is a whole number that reads otherwise as a double."""
+    return is_plain(cell) and abs(value := float(cell)) >= MOST_WHOLE and Decimal(repr(value)) != Decimal(cell.strip())
+
+
+def is_plain(cell: str) -> bool:
+    """Whether a text is a whole number, written with the digits 0 to 9 and a sign alone."""
+    return re.fullmatch(r"[+-]?[0-9]+", cell.strip()) is not None

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError
+from recipe_compiler.run.stored import DIGITS_LOST, MOST_WHOLE, is_plain, loses_digits, places_of_lost_digits
 from recipe_compiler.spec.npy import mapped
 
 BUFFER = 1 << 20
@@ -43,16 +44,24 @@ def parquet_pieces(file: Path, wanted: tuple[str, ...], rows: int | None = None)
         if total == 0:
             yield np.empty((0, len(wanted)))
             return
-        yield from _joined(opened.iter_batches(batch_size=rows or total, columns=list(wanted)), wanted, rows or total)
+        yield from _joined(
+            file, opened.iter_batches(batch_size=rows or total, columns=list(wanted)), wanted, rows or total
+        )
 
 
-def _joined(batches: Iterator[Any], wanted: tuple[str, ...], rows: int) -> Iterator[NDArray[np.float64]]:
+def _joined(file: Path, batches: Iterator[Any], wanted: tuple[str, ...], rows: int) -> Iterator[NDArray[np.float64]]:
     """Yield pieces of `rows` rows, the last with what is left: batches end where row groups do."""
+    import pyarrow
+
     waiting: list[NDArray[np.float64]] = []
-    count = 0
+    count = read = 0
     for batch in batches:
         columns = [batch.column(batch.schema.get_field_index(name)) for name in wanted]
+        for name, column in zip(wanted, columns, strict=True):
+            if pyarrow.types.is_integer(column.type):
+                _demand_digits(file, name, column.fill_null(0).to_numpy(zero_copy_only=False), read)
         values = np.stack([_numbers(column) for column in columns], axis=1)
+        read += len(values)
         while count + len(values) >= rows:
             yield np.concatenate([*waiting, values[: rows - count]])
             values, waiting, count = values[rows - count :], [], 0
@@ -198,6 +207,9 @@ def _csv_pieces(file: Path, wanted: tuple[str, ...], rows: int | None) -> Iterat
                 yield from _csv_by_rows(file, wanted, rows, first)
                 return
             values = np.stack([found[str(place)] for place in places], axis=1)
+            if (np.abs(values) >= MOST_WHOLE).any():  # of which digits may be lost
+                yield from _csv_by_rows(file, wanted, rows, first)
+                return
             yield Table(file, wanted, values, first)
             first += values.shape[0]
         if first == 0:
@@ -225,8 +237,10 @@ def _csv_by_rows(file: Path, wanted: tuple[str, ...], rows: int | None, skip: in
 
 
 def _number(cell: str) -> float:
-    """Return the number in a cell, written with the digits 0 to 9; ValueError for any other."""
+    """Return the number in a cell, written with the digits 0 to 9; ValueError for any other, and lost digits."""
     if "_" in cell or not cell.strip().isascii():  # Python takes 1_0 for 10, and the digits of every script
+        raise ValueError
+    if loses_digits(cell):
         raise ValueError
     return float(cell)
 
@@ -260,7 +274,8 @@ def _not_a_number(
         except ValueError:
             found = f"`{row[place][:40]}`" if row[place].strip() else "an empty cell"
             column = f"row {count + 1} (line {line}), column `{header[place]}`"
-            return DataError([f"{file}, {column}: found {found}, expected a number"])
+            expected = DIGITS_LOST if is_plain(row[place]) else "expected a number"
+            return DataError([f"{file}, {column}: found {found}, {expected}"])
     return DataError([f"{file}, row {count + 1} (line {line}): found something else than numbers"])
 
 
@@ -275,8 +290,19 @@ def _npy_pieces(file: Path, wanted: tuple[str, ...], names: tuple[str, ...], row
         for place in places:
             if columns[place].ndim != 1 or columns[place].dtype.kind not in "buif":
                 raise DataError([f"{file}, column `{header[place]}`: found {columns[place].dtype}, expected numbers"])
-        part = [columns[place][first : first + step].astype(np.float64) for place in places]
+        whole = [columns[place][first : first + step] for place in places]
+        for place, column in zip(places, whole, strict=True):
+            _demand_digits(file, header[place], column, first)
+        part = [column.astype(np.float64) for column in whole]
         yield Table(file, wanted, np.stack(part, axis=1), first=first)
+
+
+def _demand_digits(file: Path, name: str, column: NDArray[Any], first: int) -> None:
+    """Raise DataError for the first integer of a column, which begins at row `first`, that no double is."""
+    lost = places_of_lost_digits(column)
+    if lost.size:
+        row = int(lost[0][0])
+        raise DataError([f"{file}, row {first + row + 1}, column `{name}`: found {column[row]}, {DIGITS_LOST}"])
 
 
 def open_array(file: Path) -> NDArray[Any]:

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import BeforeValidator, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from recipe_compiler.formula.shapes import OF_DATA, OF_PARAMETERS, OF_ROW_STATES, SCALAR, Kind, Shape, Size
+from recipe_compiler.formula.shapes import MAX_SIZE, OF_DATA, OF_PARAMETERS, OF_ROW_STATES, SCALAR, Kind, Shape, Size
 from recipe_compiler.spec.catalogue import EULER, NAMED
 from recipe_compiler.spec.faults import nearest
-from recipe_compiler.spec.model import Refresh
+from recipe_compiler.spec.model import MOST_MOVES, Refresh
 from recipe_compiler.spec.words import LONGEST, Item, Pair, Repeat, Word, length, read_letter
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}", re.ASCII)
@@ -27,7 +27,6 @@ MAX_DIGITS = 400
 MAX_EXPONENT = 400
 _DECIMAL = r"[+-]?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?"
 _NUMBER = re.compile(rf"(?P<top>{_DECIMAL})(?:\s*/\s*(?P<bottom>{_DECIMAL}))?", re.ASCII)
-MAX_SIZE = 10**9
 Raw = Any
 """What the YAML door or a caller hands over, before anything is known about it."""
 
@@ -181,8 +180,6 @@ def _summands(value: Raw) -> tuple[str, ...] | None:
     return tuple(",".join(part.strip() for part in name.split(",")) for name in names)
 
 
-MOST_MOVES = 100
-"""The moves that a cycle may have."""
 MOST_STEPS = 1000
 """How often a move may do its word."""
 MOST_SCALE = 1000

@@ -283,6 +283,9 @@ Beside = ByLaw | Involution | CodeMove
 """The moves beside which a word begins anew: U and its gradient are those of a state that they have changed."""
 Move = Refresh | Metropolis | Steps | Beside
 
+MOST_MOVES = 100
+"""The moves that a cycle may have."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scheme:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from recipe_compiler.errors import Fault, ModelError
+from recipe_compiler.errors import Fault, ModelError, shown
 from recipe_compiler.formula.python_declaration import Declared
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec import model
@@ -191,7 +191,7 @@ def _row_states(
     for key, entry in given.items():
         named = s.declared(key)
         if len(named) != 1 or named[0].of is not None:
-            problem = f"found `{str(key)[:40]}`, expected a name with its shape"
+            problem = f"found `{shown(key)}`, expected a name with its shape"
             s.fault("recursion", problem, 'write `s = scalar("s")` and `recursion={s: {...}}`')
             continue
         name = named[0].name

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 import sympy
 
-from recipe_compiler.errors import DocumentError, Fault, Place, SpecError
+from recipe_compiler.errors import DocumentError, Fault, Place, SpecError, shown
 from recipe_compiler.formula.python_declaration import PYTHON, REAL, Declared, exact, merged
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.symbolic import block_rows, declared_in, tree_of
@@ -23,6 +23,7 @@ from recipe_compiler.spec import yaml_nodes
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.python_hints import in_python
 from recipe_compiler.spec.yaml_nodes import Node, Scalar
+from recipe_compiler.spec.yaml_reader import MAX_NESTING, TOO_DEEP
 
 PACKAGE = Path(__file__).parents[1]
 _DOMAINS: dict[tuple[Kind, ...], str] = {(Kind.POSITIVE,): "positive", (Kind.NONNEGATIVE,): "nonnegative"}
@@ -48,8 +49,11 @@ class Statement:
             tuple((self._text(name), self.node(name, value)) for name, value in given.items()), self.where
         )
 
-    def node(self, entry: str, obj: object) -> Node:
-        """Return an object as a node; `entry` is what its faults are said of."""
+    def node(self, entry: str, obj: object, depth: int = MAX_NESTING) -> Node:
+        """Return an object as a node, a fault where it nests deeper; `entry` is what its faults are said of."""
+        if not depth:
+            self.faults.catch(lambda: _raised([Fault(PYTHON, entry, TOO_DEEP)]))
+            return self._text("0")
         match obj:
             case Scalar() | yaml_nodes.Sequence() | yaml_nodes.Mapping():
                 return obj
@@ -65,14 +69,13 @@ class Statement:
                 return self.node(entry, _one_or_many(obj.sizes) if obj.sizes else "scalar")
             case Mapping():
                 named = [(self.name(key), value) for key, value in cast("Mapping[object, object]", obj).items()]
-                return yaml_nodes.Mapping(
-                    tuple((self._text(name), self.node(f"{entry}.{name}", value)) for name, value in named), self.where
-                )
+                entries = ((self._text(name), self.node(f"{entry}.{name}", value, depth - 1)) for name, value in named)
+                return yaml_nodes.Mapping(tuple(entries), self.where)
             case list() | tuple():
                 items = cast("Sequence[object]", obj)
-                return yaml_nodes.Sequence(tuple(self.node(entry, item) for item in items), self.where)
+                return yaml_nodes.Sequence(tuple(self.node(entry, item, depth - 1) for item in items), self.where)
             case _ if (rows := rows_of(obj)) is not None and not isinstance(obj, sympy.MatrixBase):
-                return self.node(entry, rows)
+                return self.node(entry, rows, depth - 1)
             case _:  # a matrix of SymPy's is a formula, too
                 return self._scalar(entry, obj)
 
@@ -99,7 +102,7 @@ class Statement:
             return obj
         names = self.declared(obj)
         if len(names) != 1:
-            self.fault("document", f"found `{str(obj)[:40]}` as a key, expected a name")
+            self.fault("document", f"found `{shown(obj)}` as a key, expected a name")
         return names[0].name if names else "unnamed"
 
     def declared(self, *objects: object) -> tuple[Declared, ...]:
@@ -136,9 +139,9 @@ class Statement:
         functions = [item for item in _names(obj) or () if item.of is not None]
         if len(functions) == 1:
             return functions[0].name
-        shown = str(obj)[:40] if _names(obj) is not None else type(obj).__name__
+        found = shown(obj) if _names(obj) is not None else type(obj).__name__
         hint = 'write U = function("U", of=theta), use U in H, and potential="U"; formulas of U stand in a Target'
-        self.fault("potential", f"found {shown}, expected a declared function or its name", hint)
+        self.fault("potential", f"found {found}, expected a declared function or its name", hint)
         return ""
 
     def state(self, objects: Sequence[object]) -> tuple[Declared, ...]:
@@ -153,7 +156,7 @@ class Statement:
             if len(names) == 1 and names[0].of is None:
                 found.append(names[0])
                 continue
-            problem = f"found {type(obj).__name__} `{str(obj)[:40]}`, expected a name with its shape"
+            problem = f"found {type(obj).__name__} `{shown(obj)}`, expected a name with its shape"
             self.fault("state", problem, 'write `theta = vector("theta", "d")` and `state=[theta]`')
         if not objects:
             self.fault("state", "found no blocks, expected at least one", 'vector("theta", "d") is d coordinates')
@@ -227,18 +230,20 @@ class Statement:
         return replace(self._text(written(formula)), formula=formula)
 
 
-def _leaves(obj: object) -> Iterator[object]:
-    """Yield what stands in lists, mappings (their keys too) and matrices."""
+def _leaves(obj: object, depth: int = MAX_NESTING) -> Iterator[object]:
+    """Yield what stands in lists, mappings (their keys too) and matrices, as far as a document nests."""
     match obj:
-        case Mapping():
+        case Mapping() if depth:
             for key, value in cast("Mapping[object, object]", obj).items():
                 yield key
-                yield from _leaves(value)
-        case list() | tuple():
+                yield from _leaves(value, depth - 1)
+        case list() | tuple() if depth:
             for item in cast("Sequence[object]", obj):
-                yield from _leaves(item)
+                yield from _leaves(item, depth - 1)
+        case Mapping() | list() | tuple():
+            return
         case _ if (rows := rows_of(obj)) is not None:
-            yield from _leaves(rows)
+            yield from _leaves(rows, depth - 1)
         case _:
             yield obj
 

@@ -10,9 +10,10 @@ from recipe_compiler.spec.build_checks import domain_text, potential_blocks
 from recipe_compiler.spec.build_parts import Around
 from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.faults import nearest
-from recipe_compiler.spec.fields import A_CYCLE, MOST_MOVES
+from recipe_compiler.spec.fields import A_CYCLE
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import (
+    MOST_MOVES,
     Beside,
     ByLaw,
     Cir,

@@ -6,7 +6,8 @@ P, Q, and keeps exp(-H) where P and Q do. What is no such item is left as it is,
 
 from dataclasses import replace
 
-from recipe_compiler.spec.fields import MOST_MOVES, exact
+from recipe_compiler.spec.fields import exact
+from recipe_compiler.spec.model import MOST_MOVES
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, Sequence
 
 KEYS = {"repeat", "of"}

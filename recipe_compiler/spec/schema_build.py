@@ -7,7 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.fields import (
-    MOST_MOVES,
     Chains,
     CirField,
     Count,
@@ -39,6 +38,7 @@ from recipe_compiler.spec.fields import (
     Text,
     Truth,
 )
+from recipe_compiler.spec.model import MOST_MOVES
 from recipe_compiler.spec.schema import Document, Part
 from recipe_compiler.spec.schema_scheme import WordEntry
 from recipe_compiler.spec.schema_target import Derived

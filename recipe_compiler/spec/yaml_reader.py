@@ -49,7 +49,7 @@ _TRAPS = (
 )
 _KEY = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*:", re.ASCII)
 MAX_NESTING = 50
-_TOO_DEEP = f"found nesting deeper than {MAX_NESTING}, expected a flat document"
+TOO_DEEP = f"found nesting deeper than {MAX_NESTING}, expected a flat document"
 MAX_NODES = 25_000
 MAX_ENTRIES = 1_000
 """Keys of one mapping: a state of more blocks has a D too large for any formula."""
@@ -120,7 +120,7 @@ def read_yaml(data: bytes, file: str) -> Mapping:
     for number, line in enumerate(reader.lines, 1):
         if line.count("[") + line.count("{") > 2 * MAX_NESTING and _depth(line) > MAX_NESTING:
             # The scanner looks ahead along a line, in time that grows with the square of its depth.
-            reader.fault(Place(file, number, 1), _TOO_DEEP)
+            reader.fault(Place(file, number, 1), TOO_DEEP)
             reader.stop()
     try:
         for event in YAML(typ="safe", pure=True).parse(text):
@@ -227,7 +227,7 @@ class _Reader:
         where = self.place(event)
         self.nodes += 1
         if len(self.stack) >= MAX_NESTING:
-            self.fault(where, _TOO_DEEP)
+            self.fault(where, TOO_DEEP)
             self.stop()
         if self.nodes > MAX_NODES:
             found = f"found more than {MAX_NODES:,} values, expected at most that"

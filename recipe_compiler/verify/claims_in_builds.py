@@ -52,7 +52,7 @@ from recipe_compiler.verify.moves.use import use, uses
 from recipe_compiler.verify.steps.claimed import configurational_in, gradients_in
 from recipe_compiler.verify.steps.configurational import configurational
 from recipe_compiler.verify.steps.flow import flow
-from recipe_compiler.verify.steps.in_build import of_flows, of_word, order_in, steps_by_word
+from recipe_compiler.verify.steps.in_build import of_flows, of_pieces, of_word, order_in, steps_by_word
 from recipe_compiler.verify.steps.kept import keeps, symplectic, volume
 from recipe_compiler.verify.steps.order import palindrome
 from recipe_compiler.verify.steps.pieces import pieces
@@ -146,6 +146,10 @@ def _word(decide: Callable[[Split], Answer]) -> Callable[[BoundBuild], Answer]:
     return _step(of_word(decide))
 
 
+def _pieces(decide: Callable[[Split], Answer]) -> Callable[[BoundBuild], Answer]:
+    return _step(of_pieces(decide))
+
+
 def _flows(decide: Callable[[Split], Answer]) -> Callable[[BoundBuild], Answer]:
     return _step(of_flows(decide))
 
@@ -217,7 +221,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     Claim("assumptions", "what dynamics and target assume holds in the build", _bound(assumptions), assumes),
     Claim("noise_budget", "2D - eps B_hat is positive semidefinite", _bound(noise_budget), _always, rechecked=True),
     Claim("independence", "D and Q do not reuse the gradient's minibatch", _bound(independence), _always),
-    Claim("pieces", "the pieces of the word make the equation", _word(pieces), steps_by_word, rechecked=True),
+    Claim("pieces", "the pieces of the word make the equation", _pieces(pieces), steps_by_word, rechecked=True),
     Claim("flow", "each piece is moved by its flow, exact or the one named", _flows(flow), steps_by_word),
     Claim("keeps", "exp(-H) is stationary for the pieces named", _flows(keeps), steps_by_word, required=False),
     Claim("volume", "the pieces named keep volume", _flows(volume), steps_by_word, required=False),

@@ -109,7 +109,7 @@ class Exact:
     def moved(self, values: Mapping[str, np.ndarray], eps: float, thin: int, draws: int) -> Moved:
         frequency = float(np.max(1.0 / (self.sds * np.sqrt(values["mass"]))))
         theta = self.sds * self.rng.standard_normal((4, draws, self.width))
-        return Moved(theta, np.full((4, draws), np.exp(-((eps * frequency) ** 2))))
+        return Moved(theta, (np.full((4, draws), np.exp(-((eps * frequency) ** 2))),))
 
 
 def test_windows_find_the_diagonal_of_many_coordinates(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.positions import stated_formulas
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.build_values import at_values, known_sizes, target_at_values
 from recipe_compiler.verify.core.generalise_size import of_target
 from recipe_compiler.verify.core.sizes import Sizes
@@ -25,9 +25,6 @@ from recipe_compiler.verify.core.subject import KEPT, Subject, at_sizes, find, s
 
 Claim = Callable[[Subject], Answer]
 Witness = tuple[tuple[str, str], ...]
-
-AT_VALUES = ", at the values of the build"
-"""How a proof says that it is about these alone."""
 
 LISTED = 64
 """Numbers up to which a value is listed in a witness."""
@@ -108,6 +105,28 @@ def decided_in(claim: Claim, stages: Stages) -> Answer:
         return general
     found = find(claim, valued)
     return narrowed(general, replace(found, where=found.where or general.where), stages.sizes, valued.dynamics)
+
+
+def step_decided_in(claim: Claim, stages: Stages) -> Answer:
+    """Return the answer of a claim about the moves of a build: for all values if proved, or refuted whatever they are.
+
+    Else it is decided at the values and sizes of the build.
+    """
+    declared, valued = stages.declared, stages.valued
+    general = find(claim, declared.wide or declared)
+    if valued is None or isinstance(general.decision, Proved):
+        return general
+    named = _named(general.decision.witness) if isinstance(general.decision, Refuted) else set[str]()
+    values = {*stages.sizes, *(p.name for p in stages.bound.declarations.parameters)}
+    if isinstance(general.decision, Refuted) and not named & values:
+        return general
+    try:
+        found = find(claim, valued)
+    except ModelError as error:  # its pieces are others: a summand of H may be gone
+        found = Answer(Undecided(tuple(fault.problem for fault in error.faults)))
+    if isinstance(general.decision, Undecided) and isinstance(found.decision, Undecided):
+        return general
+    return narrowed(general, found, stages.sizes, valued.dynamics)
 
 
 def target_decided_in(claim: Callable[[Target], Answer], build: Build) -> Answer:

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.builds.in_build import AT_VALUES
+from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided
 
 Obligation = tuple[str, Answer]
 """What is to be shown, in words, with the answer."""

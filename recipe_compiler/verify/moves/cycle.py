@@ -55,7 +55,7 @@ def cycle(split: Split, stages: Stages) -> Answer:
     if still:
         by = f"no move moves {', '.join(still)}: it stays where it began, whatever its law under exp(-H)"
         names = sorted({one.name for one in (*moved, *mapped)})
-        return Answer(Refuted(by, (("moved", ", ".join(names) or "nothing"),)))
+        return Answer(Refuted(by, (("blocks moved", ", ".join(names) or "nothing"),)))
     open_ = [one.name for one in every if one not in moved and one not in coded]
     if open_:
         reason = f"whether an involution moves {', '.join(open_)}, or a part that it leaves as it is, is not shown"

@@ -1,12 +1,11 @@
-"""Claims about the cycle of a build: for all values as declared and every size, as those about its word are."""
+"""Claims about the cycle of a build: for all values as declared, else at its own, as those about its word are."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
 from recipe_compiler.spec.model import Build, Cir, CodeMove, Draw, Involution, Metropolis, Refresh, Steps
 from recipe_compiler.verdict import Answer
-from recipe_compiler.verify.builds.in_build import Stages
-from recipe_compiler.verify.core.subject import find
+from recipe_compiler.verify.builds.in_build import Stages, step_decided_in
 from recipe_compiler.verify.steps.split import Split, split_of
 
 
@@ -51,11 +50,11 @@ def accepts(build: Build) -> bool:
 
 
 def of_cycle(decide: Callable[[Split, Stages], Answer]) -> Callable[[Stages], Answer]:
-    """Return what decides a claim about the moves of a build's cycle, for every size and all values as declared."""
+    """Return what decides a claim about the moves of a cycle: for all values, at the build's where that is wrong."""
 
     def answer(stages: Stages) -> Answer:
-        declared, scheme = stages.declared, stages.build.scheme
-        found = find(lambda subject: decide(split_of(subject, scheme), stages), declared.wide or declared)
+        scheme = stages.build.scheme
+        found = step_decided_in(lambda subject: decide(split_of(subject, scheme), stages), stages)
         return replace(found, where=stages.build.source.place("scheme"))
 
     return answer

@@ -85,8 +85,10 @@ def involution_keeps(split: Split, move: Involution, stages: Stages) -> Answer:
     if restricts_state(split.subject.dynamics.declarations):
         reason = "an assumption restricts the state, and it is not shown that the involution maps it into itself"
         return Answer(Undecided((reason,)))
-    general = _of(split.subject, move, split.scheme, build.target)
     valued, target = stages.valued, target_at_values(build)
+    if split.subject is valued:
+        return _of(valued, _at_values(move, stages), split.scheme, target or build.target)
+    general = _of(split.subject, move, split.scheme, build.target)
     if isinstance(general.decision, Proved):
         return general
     if valued is None:

@@ -53,7 +53,7 @@ from recipe_compiler.verify.steps.reversible import (
     runs_back,
     unknown,
 )
-from recipe_compiler.verify.steps.split import Split
+from recipe_compiler.verify.steps.split import Split, split_of
 
 MINIBATCH = "the acceptance takes H of all data: `variant: full`"
 
@@ -210,7 +210,20 @@ def _not_asked(split: Split, move: Metropolis, stages: Stages) -> tuple[str, ...
     except ModelError as error:
         return tuple(fault.problem for fault in error.faults)
     leaving = [name for name, ends in may_leave(declarations.blocks, moves).items() if not ends]
+    if split.subject is stages.valued and [own.row for _, own in moves] != _rows_as_declared(split, stages):
+        return (
+            "its pieces have other flows at the values of the build than the step has, which is one for all values",
+        )
     return tuple(f"{name} has a boundary, and it is not shown that a move over it is refused" for name in leaving)
+
+
+def _rows_as_declared(split: Split, stages: Stages) -> list[str]:
+    """Return the rows of the flows that a step is made of; none where a piece has none."""
+    declared = split_of(stages.declared.wide or stages.declared, split.scheme)
+    try:
+        return [flow_of(declared.derivation, p, declared.numerical.get(p.name, "")).row for p in _done(declared)]
+    except ModelError:
+        return []
 
 
 def _obligations(split: Split, under: Flip) -> tuple[Obligation, ...]:

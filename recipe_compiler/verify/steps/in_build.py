@@ -1,6 +1,7 @@
 """Claims about the step of a build: for all values as declared and every size.
 
-A module takes values as arguments, so its step is one for all of them; values that a build states decide nothing here.
+A module takes values as arguments, so its step is one for all of them; values that a build states decide nothing here
+but whether the pieces make the equation.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from recipe_compiler.spec.places import placed
 from recipe_compiler.splitting.split_by import selections_of
 from recipe_compiler.verdict import Answer, Proved
 from recipe_compiler.verify.builds.boundary import with_potential
-from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.builds.in_build import Stages, step_decided_in
 from recipe_compiler.verify.core.build_values import at_values, from_files, sized
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
 from recipe_compiler.verify.steps.euler import euler_order
@@ -39,6 +40,20 @@ def of_word(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
     def answer(stages: Stages) -> Answer:
         scheme = stages.build.scheme
         return _decided(stages, lambda subject: decide(split_of(subject, scheme)))
+
+    return answer
+
+
+def of_pieces(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
+    """Return what decides a claim about what the pieces of a word add up to, at the build's values where it is wrong.
+
+    Nothing else about a word is: which flow moves a piece is the same for all values, as a module takes them.
+    """
+
+    def answer(stages: Stages) -> Answer:
+        scheme = stages.build.scheme
+        found = step_decided_in(lambda subject: decide(split_of(subject, scheme)), stages)
+        return replace(found, where=stages.build.source.place("scheme"))
 
     return answer
 
