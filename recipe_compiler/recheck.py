@@ -33,7 +33,7 @@ VERSION, MOST_BYTES, MOST_CHARACTERS, MOST_NESTING, MOST_COORDINATES = 1, 20_000
 MOST_GENERATORS, MOST_EXPONENT, MOST_BITS, MOST_TERMS, MOST_WORK, MOST_ROOT = 160, 1000, 200_000, 20_000, 3_000_000, 12
 PRECISIONS, DIGITS = (300, 3000, 12000), 60
 """Bits of balls: the next where a sign is open. What the last does not tell from 0 must be below 10**-DIGITS."""
-HARDLY, SPARE, MOST_PAIRS, MOST_SETTLED, MOST_STEPS, MOST_PAIRS_OF_WAYS = fmpq(1, 1000), fmpq(1, 10), 5, 4, 40, 24
+HARDLY, MOST_PAIRS, MOST_SETTLED, MOST_STEPS, MOST_PAIRS_OF_WAYS = fmpq(1, 1000), 5, 4, 40, 24
 FAR = (fmpq(10) ** 5, fmpq(10) ** 12)
 MOST_SETTLED_TERMS, MOST_MADE, MOST_LETTERS, MOST_WORD, FEW_TERMS = 60, 9, 1000, 60, 20
 LOG_OF_FAR, FAR_ANGLE = (arb(10) ** 7).log(), 10**4
@@ -1660,10 +1660,10 @@ def divergent(page: Page, witness: Point, label: str) -> bool:
     H, ids = page.d.dynamics["H"], [k for _, _, k in coordinates(page)]
     stated = re.fullmatch(r"(?:what must be positive for|exponent of exp.* to) (.+) (?:->|=) (\S+)", label)
     if stated:
-        name, to = stated[1], stated[2] if stated[2].endswith("oo") else "low"
-        named = [(k, block) for block, one, k in coordinates(page) if name in (block, one)]
+        names, to = {*stated[1].split(", ")}, stated[2] if stated[2].endswith("oo") else "low"
+        named = [(k, block) for block, one, k in coordinates(page) if names & {block, one}]
         ways = {k: way for k, block in named for way in ends_of(page, block) if way.end == to}
-        return bool(ways) and diverges(page, ways, lambda: page.scalar(H), SPARE)
+        return bool(ways) and diverges(page, ways, lambda: page.scalar(H))
     if label.endswith("@ v"):
         v, P = page.beside["v"], array([page.gradient(x, ids) for x in page.gradient(page.scalar(H), ids)])
         quadratic = page.vanish([y for x in P.flat for y in page.gradient(x, ids)])

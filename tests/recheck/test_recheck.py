@@ -404,6 +404,28 @@ def test_a_potential_that_is_flat_somewhere_is_rechecked(state: str, flat: str, 
         recheck.recheck(sealed(found))
 
 
+BARELY = (
+    ("a: {}, b: {}", "log(1 + a**2 + b**2)", "101*log(1 + a**2 + b**2)/100"),
+    ("a: {}", "log(1 + a**2)/2", "51*log(1 + a**2)/100"),
+)
+"""Blocks, a potential whose integral diverges in all of them together, and one whose integral barely does not."""
+
+
+@pytest.mark.parametrize(("state", "flat", "steep"), BARELY)
+def test_growth_at_the_edge_is_rechecked_and_not_believed_beside_it(
+    state: str, flat: str, steep: str, tmp_path: Path
+) -> None:
+    build = build_of(f'state: {{{state}}}\npotential: "{flat}"\n', "", tmp_path)
+    found = json.loads(json.dumps(certificate(build, check(build))))
+    claim = next(one for one in found["claims"] if one["id"] == "normalisable")
+    assert claim["verdict"] == "refuted"
+    assert any(name.startswith("what must be positive for") for name in claim["witness"])
+    assert dict(recheck.recheck(found))["normalisable"] == "rechecked: exactly"
+    found["documents"]["target"]["potential"] = steep
+    with pytest.raises(recheck.FailureError, match="normalisable does not fail as stated"):
+        recheck.recheck(sealed(found))
+
+
 def test_what_data_refute_is_trusted_where_a_build_has_data(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("x1,x2,y\n1,2,0\n2,-1,1\n-1,1,0\n3,1,1\n")
     target = "state: {beta: {shape: p}}\ndata: {x: {shape: [N, p]}, y: {shape: N, in: [0, 1]}}\n"
