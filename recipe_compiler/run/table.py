@@ -207,7 +207,7 @@ def _csv_pieces(file: Path, wanted: tuple[str, ...], rows: int | None) -> Iterat
                 yield from _csv_by_rows(file, wanted, rows, first)
                 return
             values = np.stack([found[str(place)] for place in places], axis=1)
-            if (np.abs(values) >= MOST_WHOLE).any():  # of which digits may be lost
+            if (np.isfinite(values) & (np.abs(values) >= MOST_WHOLE)).any():  # of which digits may be lost
                 yield from _csv_by_rows(file, wanted, rows, first)
                 return
             yield Table(file, wanted, values, first)
