@@ -114,8 +114,8 @@ def step_decided_in(claim: Claim, stages: Stages) -> Answer:
     """
     declared, valued = stages.declared, stages.valued
     general = find(claim, declared.wide or declared)
-    if valued is None or isinstance(general.decision, Proved):
-        return general
+    if valued is None or isinstance(general.decision, Proved) or stages.build.scheme.use is not None:
+        return general  # moves of parts have masks of their own, of which the build's value is that of one
     named = _named(general.decision.witness) if isinstance(general.decision, Refuted) else set[str]()
     values = {*stages.sizes, *(p.name for p in stages.bound.declarations.parameters)}
     if isinstance(general.decision, Refuted) and not named & values:
