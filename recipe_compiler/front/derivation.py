@@ -31,6 +31,9 @@ from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Ten
 Expr = Any
 """A SymPy expression; SymPy ships no types."""
 
+MOST_COORDINATES = 200
+"""That are written out entry by entry: a matrix has as many squared."""
+
 _SYMMETRIC = {Kind.SYMMETRIC, Kind.PSD, Kind.PD}
 _ASSUMPTIONS = {Kind.POSITIVE: "positive", Kind.NONNEGATIVE: "nonnegative", Kind.NONZERO: "nonzero"}
 
@@ -110,7 +113,8 @@ def symbols_of(dynamics: Dynamics, sizes: Mapping[str, object]) -> Symbols:
     """Return the names of dynamics at sizes that are given.
 
     Raises:
-        ModelError: a size is missing, is none of the document, or is less than a position that a formula names needs.
+        ModelError: a size is missing, is none of the document, or is less than a position that a formula names needs;
+            there are more coordinates than are written out.
     """
     declared = dynamics.declarations
     least = smallest_sizes(declared, equation_formulas(dynamics))
@@ -123,7 +127,13 @@ def symbols_of(dynamics: Dynamics, sizes: Mapping[str, object]) -> Symbols:
     if len(known) < len(sizes):
         expected = ", ".join(f"{name} >= {size}" for name, size in least.items())
         raise ModelError([Fault(Place(""), "to_sympy", f"found {given}, expected whole numbers, {expected}")])
-    return Symbols(declared, known)
+    found = Symbols(declared, known)
+    count = sum(found.length(block) for block in declared.blocks)
+    if count > MOST_COORDINATES:
+        problem = f"found {shown(count)} coordinates ({given}), expected {MOST_COORDINATES} at most"
+        hint = "every entry is written out: take sizes at which they can be read; what is emitted has no such limit"
+        raise ModelError([Fault(Place(""), "to_sympy", problem, hint)])
+    return found
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -152,7 +162,7 @@ class Vector:
         Raises
         ------
         ModelError
-            A size is missing, unknown or too small for a formula.
+            A size is missing, unknown or too small for a formula, or there are more than 200 coordinates.
 
         Examples
         --------
@@ -162,10 +172,6 @@ class Vector:
         >>> sgld.derive().drift.to_sympy(d=1)
         Matrix([[-Derivative(U(theta[0, 0]), theta[0, 0])]])
         """
-        import sympy
-
-        from recipe_compiler.front.derivation import symbols_of
-
         symbols = symbols_of(self.derivation.dynamics, sizes)
         return sympy.Matrix([
             symbols.entry(tensor, dict.fromkeys(tensor.free, k))
@@ -203,10 +209,6 @@ class Matrix:
         sympy.Matrix
             One row and one column for each coordinate, in the order of the state.
         """
-        import sympy
-
-        from recipe_compiler.front.derivation import symbols_of
-
         symbols = symbols_of(self.derivation.dynamics, sizes)
         places = [(b, k) for b, block in enumerate(symbols.declared.blocks) for k in range(symbols.length(block))]
 

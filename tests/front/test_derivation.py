@@ -69,6 +69,8 @@ def test_what_goes_out_of_sympy_comes_in_again() -> None:
         ({"k": 2}, "found k=2, expected a number for each of d"),
         ({"d": 0}, "found d=0, expected whole numbers, d >= 1"),
         ({"d": True}, "found d=True, expected whole numbers, d >= 1"),
+        ({"d": 101}, r"found 202 coordinates \(d=101\), expected 200 at most"),
+        ({"d": 10**5000}, r"found int of 1661\d bits coordinates \(d=int of 16610 bits\), expected 200 at most"),
     ],
 )
 def test_sizes_that_do_not_fit_are_named(sizes: dict[str, int], problem: str) -> None:
