@@ -93,7 +93,7 @@ def test_settings_of_another_kind_are_refused(fit: rc.Fit) -> None:
     settings = json.loads(str(fit.attrs["run_settings"]))
     changed = rc.Fit.of(fit.copy())
     changed.attrs = dict(fit.attrs) | {"run_settings": json.dumps(settings | {"draws": "many"})}
-    with pytest.raises(RunError, match=r"draws: found many \(str\), expected a whole number"):
+    with pytest.raises(RunError, match=r"draws: found 'many' \(str\), expected a whole number"):
         again(changed, X)
 
 
