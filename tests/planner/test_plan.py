@@ -26,6 +26,9 @@ SPECS = Path(__file__).parents[2] / "specs"
 SIGMA = np.array([[2.0, 0.5, 0.25], [0.5, 1.0, -0.25], [0.25, -0.25, 1.5]]) * np.outer([1, 100, 0.01], [1, 100, 0.01])
 """Scales that differ by 10,000."""
 ROWS = "[" + ", ".join("[" + ", ".join(repr(float(x)) for x in row) + "]" for row in SIGMA) + "]"
+NARROW_SIGMA = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.25], [0.0, 0.25, 1.5]])
+NARROW = {ROWS: str(NARROW_SIGMA.tolist())}
+"""One unit for all coordinates, in the place of three."""
 GAUSSIAN = f"""
 name: planned
 dynamics: {SPECS}/dynamics/DYNAMICS.yaml
@@ -109,18 +112,21 @@ def test_a_preconditioner_is_the_inverse(folder: Path) -> None:
 def test_friction_alone_is_matched_where_the_mass_is_stated(folder: Path) -> None:
     own = f"parameters:\n  M_0: {{shape: [d, d], is: positive definite, value: {ROWS}}}\n  c: {{is: nonnegative}}"
     changes = {"bind: {}": "bind: {M: M_0, C: c*I}", "parameters:": own}
-    values = given_arrays(planned(stated(scheme="{name: baoab}", **changes), folder).build)
+    values = given_arrays(planned(stated(scheme="{name: baoab}", **changes, **NARROW), folder).build)
     assert values["c"] > 0.0
-    np.testing.assert_array_equal(values["M_0"], SIGMA)
+    np.testing.assert_array_equal(values["M_0"], NARROW_SIGMA)
+    with pytest.raises(
+        RunError, match=r"steps are worth one independent draw, expected 1e\+06 at most; leave the mass"
+    ):
+        planned(stated(scheme="{name: baoab}", **changes), folder)
 
 
 @pytest.mark.slow
 @plain
 def test_a_scalar_friction_is_about_critical(folder: Path) -> None:
     identity = {"bind: {}": "bind: {M: I, C: c*I}", "parameters:": "parameters:\n  c: {is: nonnegative}"}
-    narrow = {ROWS: "[[2, 0.5, 0], [0.5, 1, 0.25], [0, 0.25, 1.5]]"}
-    c = given_arrays(planned(stated(scheme="{name: baoab}", **identity, **narrow), folder).build)["c"]
-    slowest = 1.0 / np.sqrt(np.linalg.eigvalsh([[2, 0.5, 0], [0.5, 1, 0.25], [0, 0.25, 1.5]])[-1])
+    c = given_arrays(planned(stated(scheme="{name: baoab}", **identity, **NARROW), folder).build)["c"]
+    slowest = 1.0 / np.sqrt(np.linalg.eigvalsh(NARROW_SIGMA)[-1])
     assert slowest / 2.0 < c < 6.0 * slowest
 
 

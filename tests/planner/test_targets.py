@@ -87,8 +87,10 @@ def demand_right(tree: rc.Fit, moments: Moments) -> None:
     assert (np.abs(sd - sds) <= SHARE * sds + 5.0 * of_squares / (2.0 * sd)).all(), (sd, sds)
 
 
+@pytest.mark.filterwarnings("ignore:the tails of:recipe_compiler.front.model.SampleWarning")
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_target_that_is_no_gaussian_is_sampled_at_the_first_attempt(name: str, tmp_path: Path) -> None:
+    """Student's law has Pareto's k of 0.2, of which estimates pass 0.25 now and then: its sds are held to, too."""
     text, stated, moments = TARGETS[name]
     demand_right(model(name, text, tmp_path, **stated).sample(progress=False), moments)
 
