@@ -214,7 +214,7 @@ def _value(one: Keyword) -> str:
 
 
 def _held(sampler: Sampler) -> Iterator[str]:
-    """Yield the values that `sample` takes no others for, and of which values that are given it is as true."""
+    """Yield the values of the build that `sample` takes no others for, and why."""
     held = [one for one in sampler.given if one.held and not one.ready]
     if held:
         yield from (f"{one.parameter.name}: {_value(one)}" for one in held)

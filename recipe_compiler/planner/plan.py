@@ -70,7 +70,7 @@ OTHERWISE = (
 )
 """What to do where steps are near to no linear one, and pilot chains tell nothing."""
 
-MOST_STEPS = 1e6
+MOST_STEPS_A_DRAW = 1e6
 """That one effective draw may take by the audit: minutes of the smallest of targets."""
 
 TRIAL = 2.0**-10
@@ -181,7 +181,7 @@ def plan(
             except RunError as why:
                 what = f"the audit of the step at the mode ended with: {str(why).removeprefix('step_size: auto: ')}"
     choices.sort(key=lambda choice: choice.work)
-    if choices and choices[0].width.steps > MOST_STEPS:
+    if choices and choices[0].width.steps > MOST_STEPS_A_DRAW:
         raise RunError(_too_slow(choices[0].width.steps, open_ones))
     own = tuple(_around_mode(stated, open_ones, choice, mode, K, around) for choice in choices)
     if own and not bends:
@@ -271,7 +271,7 @@ def _too_slow(steps: float, open_ones: tuple[Open, ...]) -> str:
         )
     return (
         f"step_size: auto: with the settings of least work {steps:.2g} steps are worth one independent draw, expected "
-        f"{MOST_STEPS:.0g} at most; {cure}, or state a step size"
+        f"{MOST_STEPS_A_DRAW:.0g} at most; {cure}, or state a step size"
     )
 
 
