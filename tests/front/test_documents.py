@@ -108,6 +108,16 @@ def test_a_fault_names_its_entry_and_the_line_that_states_it(attempt, entry: str
     assert {fault.where.file for fault in faults} == {__file__}
 
 
+def test_a_scheme_with_its_order_is_what_both_say_apart() -> None:
+    """Stated twice it was a TypeError of Python."""
+    p = rc.vector("p", "d")
+    H = U + p.T @ p / 2
+    langevin = rc.Dynamics(name="k", state=[theta, p], H=H, D=[[0, 0], [0, rc.I]], Q=[[0, -rc.I], [rc.I, 0]])
+    named = build(dynamics=langevin, scheme={"name": "sequential_euler", "order": ["p", "theta"]})
+    assert named == build(dynamics=langevin, scheme="sequential_euler", order=[p, theta])
+    assert named.document.scheme.order == ("p", "theta")
+
+
 def test_a_constant_of_the_language_beside_a_declared_name_is_refused() -> None:
     gamma = sympy.Symbol("gamma", positive=True)
     x = sympy.Symbol("x", positive=True)
