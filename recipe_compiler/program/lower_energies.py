@@ -1,6 +1,7 @@
 """Lowering of diagnostics at one state: U of all data, the log likelihood of every datum, and H - U."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from recipe_compiler.errors import ModelError
 from recipe_compiler.program.cast_float64 import widened
@@ -10,7 +11,7 @@ from recipe_compiler.program.loops import names_in
 from recipe_compiler.program.lower import prepared, read_by, started
 from recipe_compiler.program.lower_cycle import lower_rest
 from recipe_compiler.program.lower_gradient import lower_log_likelihood, lower_potential
-from recipe_compiler.program.lower_infinitesimal_generator import given_at_state
+from recipe_compiler.program.lower_infinitesimal_generator import LOWERED, given_at_state
 from recipe_compiler.program.program import EPS, Program
 from recipe_compiler.program.split_long_lines import shorten
 from recipe_compiler.tensor.terms import Tensor
@@ -39,8 +40,12 @@ class LoweredEnergies:
         return tuple(procedure for procedure in every if procedure is not None)
 
 
+@lru_cache(maxsize=LOWERED)
 def lower_energies(program: Program) -> LoweredEnergies | None:
-    """Return the procedures of a program's energies; None if it has none, or if U cannot be computed."""
+    """Return the procedures of a program's energies; None if it has none, or if U cannot be computed.
+
+    Of the last programs they are kept: a text is made of them in several places, and read back by them at every point.
+    """
     stated = program.energies
     if stated is None:
         return None

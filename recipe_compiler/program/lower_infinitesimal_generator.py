@@ -1,6 +1,7 @@
 """Lowering of the infinitesimal generator: L phi of every polynomial phi at one state, and the gradient there."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.combine import nested
@@ -13,6 +14,9 @@ from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.program import Moment, Program
 from recipe_compiler.program.split_long_lines import shorten
 from recipe_compiler.tensor.show import text
+
+LOWERED = 4
+"""Programs of which what tells of draws is kept as it was lowered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +32,12 @@ class LoweredInfinitesimalGenerator:
     """The block of the potential."""
 
 
+@lru_cache(maxsize=LOWERED)
 def lower_infinitesimal_generator(program: Program) -> LoweredInfinitesimalGenerator | None:
-    """Return the procedures of a program's generator, None where it has none."""
+    """Return the procedures of a program's generator, None where it has none.
+
+    Of the last programs they are kept: a text is made of them, and read back by them at every point.
+    """
     stated = program.infinitesimal_generator
     if stated is None:
         return None

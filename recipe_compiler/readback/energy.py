@@ -3,7 +3,7 @@
 Those that a move is accepted by, and those that tell of draws.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import sympy as sp
 
@@ -21,7 +21,7 @@ from recipe_compiler.readback.names import Names, relabelled
 from recipe_compiler.readback.point import equal
 from recipe_compiler.readback.stein_operator import read_at_state, read_full_gradient
 from recipe_compiler.readback.unroll import log_jacobians, point, unrolled
-from recipe_compiler.tensor.scalars import Scalar
+from recipe_compiler.tensor.scalars import Scalar, Sums
 
 
 def check_potential(module: Module, here: Names) -> None:
@@ -37,7 +37,7 @@ def check_potential(module: Module, here: Names) -> None:
         return
     for turned in turns(here.for_gradients):
         (read,) = read_sum(module, turned, module.kernel.potential, ())
-        equal(read, _stated(potential, turned), "U", turned)
+        equal(read, _stated(potential, turned, _stated_data(potential, turned)), "U", turned)
         alone = turned.at_point or module.kernel.gradient is None
         slopes = () if alone else read_gradient(module, turned, ())
         for k, (slope, own) in enumerate(zip(slopes, _slopes(read, potential, here), strict=False)):
@@ -55,12 +55,12 @@ def _slopes(U: Scalar, potential: Potential, here: Names) -> Iterator[Scalar]:
         yield sp.Integer(0) if k in held else sp.diff(U, z)
 
 
-def _stated(potential: Potential, here: Names) -> Scalar:
-    """Return prior + sum over all rows of datum."""
+def _stated(potential: Potential, here: Names, data: Iterable[Scalar]) -> Scalar:
+    """Return prior + sum over all rows of datum, whose values are given."""
     own = potential.recursion
     prior = stated_value(potential.prior if own is None else own.prior, here, (), 0, {})
     jacobians = map(here.valued, log_jacobians(potential.block, potential.places, here))
-    return prior - sp.Add(*jacobians) + sp.Add(*_stated_data(potential, here))
+    return prior - sp.Add(*jacobians) + sp.Add(*data)
 
 
 def _stated_data(potential: Potential, here: Names) -> list[Scalar]:
@@ -69,7 +69,9 @@ def _stated_data(potential: Potential, here: Names) -> list[Scalar]:
         return []
     if potential.recursion is not None:
         return unrolled(potential.recursion, potential.count, here, point(potential.block, here))[1]
-    return [stated_value(potential.datum, here, (), row, {}) for row in range(length(potential.count, here.sizes))]
+    sums: Sums = {}  # all rows have sums of parameters and state in common
+    rows = range(length(potential.count, here.sizes))
+    return [stated_value(potential.datum, here, (), row, sums) for row in rows]
 
 
 def check_rest(module: Module, here: Names) -> None:
@@ -116,10 +118,11 @@ def _same_energies(module: Module, at: Names, potential: Potential, lowered: Low
     of_target = [own for own in lowered.procedures if own != lowered.rest]
     read = read_at_state(module, at, lowered.prepare, of_target)
     U = read[lowered.potential.name][0]
-    equal(U, _stated(potential, at), "U of all data", at)
+    stated = _stated_data(potential, at)
+    equal(U, _stated(potential, at, stated), "U of all data", at)
     if lowered.log_likelihood is not None:
         own = read[lowered.log_likelihood.name]
-        for row, (value, datum) in enumerate(zip(own, _stated_data(potential, at), strict=True)):
+        for row, (value, datum) in enumerate(zip(own, stated, strict=True)):
             equal(value, -datum, f"the log likelihood of datum {row}", at)
     return U
 

@@ -1,16 +1,18 @@
-"""The file that users get against the text that was read back: what steps in it is that text, word for word."""
+"""Texts that hold what was read back, word for word: the file that users get, and the same step in another shape."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.readback.text import check_names, parsed
 
-ROOTS = (
-    "run", "run_lanes", "first_values", "prepare", "seed_streams", "generator", "full_gradient", "forecast",
-    "prepare_energies", "full_potential", "log_likelihood", "auxiliary_energy",
+DIAGNOSTICS = (
+    "prepare_generator", "generator", "full_gradient", "prepare_energies", "full_potential", "log_likelihood",
+    "auxiliary_energy",
 )  # fmt: skip
+"""The functions that tell of draws. What one prepares is given to another, which does not call it."""
+ROOTS = ("run", "run_lanes", "first_values", "prepare", "seed_streams", "forecast", *DIAGNOSTICS)
 """The functions that draw, and those that tell of draws; all that they call goes with them."""
 
 
@@ -21,17 +23,33 @@ def check_file(module: Module) -> None:
         CompilerError: it is not, or a name is not defined; names what differs.
     """
     check_names(module.file)
-    read, there = (dict(_definitions(text)) for text in (module.text, module.file))
-    left = [name for name in ROOTS if name in there]
+    for name in _changed(module.file, module.text, ROOTS):
+        raise CompilerError(f"{module.name}: {name} of the file is not what was read back")
+
+
+def check_diagnostics(module: Module, read: Module) -> None:
+    """Check that what tells of draws is, word for word, that of another text of the same Program, which is read back.
+
+    Raises:
+        CompilerError: it is not; names what differs.
+    """
+    for name in _changed(module.text, read.text, DIAGNOSTICS):
+        raise CompilerError(f"{module.name}: {name} is another one in another shape of the loops")
+
+
+def _changed(text: str, read: str, roots: Iterable[str]) -> Iterator[str]:
+    """Yield what is not the same in two texts, of some names and of all that is called by what they are of."""
+    known, there = (dict(_definitions(own)) for own in (read, text))
+    left = [name for name in roots if name in there]
     seen: set[str] = set()
     while left:
         name = left.pop()
         if name in seen:
             continue
         seen.add(name)
-        node, text = there[name]
-        if name not in read or read[name][1] != text:
-            raise CompilerError(f"{module.name}: {name} of the file is not what was read back")
+        node, lines = there[name]
+        if name not in known or known[name][1] != lines:
+            yield name
         left += [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id in there]
 
 

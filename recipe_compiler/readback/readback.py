@@ -53,7 +53,7 @@ from recipe_compiler.readback.stein_operator import (
     same_full_gradient,
     stated_moments,
 )
-from recipe_compiler.readback.step import ReadStep, prepared, read_step, stated_step
+from recipe_compiler.readback.step import ReadStep, next_values, prepared, read_step, stated_step
 from recipe_compiler.readback.text import check_names
 from recipe_compiler.readback.transforms import transforms_of
 from recipe_compiler.tensor.scalars import Scalar
@@ -134,7 +134,8 @@ def read_back(
         CompilerError: it does not; names what differs and where.
         ReadBackError: it could not be shown that it does.
     """
-    for reading in (*readings(module, derivation, names, pinned), *energy_readings(module, derivation, names, pinned)):
+    given = (module, derivation, names, pinned)
+    for reading in (*readings(*given), *equation_readings(*given), *energy_readings(*given)):
         reading.job()
     return tuple(sizes_to_read(module.program))
 
@@ -152,6 +153,33 @@ def readings(
 def _sizes_read(program: Program, pinned: Mapping[str, int] | None) -> list[tuple[Sizes, Sizes]]:
     """Return the sizes that a text is read at, each also with those of the dynamics that the target fixes."""
     return [(sizes, {**sizes, **(pinned or {})}) for sizes in sizes_to_read(program)]
+
+
+def equation_readings(
+    module: Module, derivation: Derivation, names: Mapping[str, str], pinned: Mapping[str, int] | None = None
+) -> list[Reading]:
+    """Return the parts of `read_back` that compare with the derived equation: the same for all shapes of loops.
+
+    They are about the step as the Program states it, which that of every text is shown to be (`readings`), and about
+    the generator, which is emitted without regard to the shape.
+    """
+    return [
+        Reading(f"the equation{at_sizes(own)}", partial(_equation_at, module, derivation, names, sizes))
+        for own, sizes in _sizes_read(module.program, pinned)
+    ]
+
+
+def _equation_at(module: Module, derivation: Derivation, names: Mapping[str, str], sizes: Sizes) -> None:
+    module, derivation = _with_large_matrices_known(module, derivation, names, sizes)
+    here = Names(module.program, sizes).for_steps
+    if not here.at_point:
+        if module.program.statements:
+            _first_order(stated_step(here, next_values(here)), here, derivation, names)
+        _same_generator(module, here, derivation, names)
+        return
+    same_drift(here, derivation, names)
+    if module.program.infinitesimal_generator is not None:
+        _same_shipped_generator(module, module.program.infinitesimal_generator, here)
 
 
 def energy_readings(
@@ -182,24 +210,18 @@ def _read_at(module: Module, derivation: Derivation, names: Mapping[str, str], s
     if here.at_point:
         _same_at_point(module, here, sizes)
         _same_moves(module, here)
-        same_drift(here, derivation, names)
         same_rest(module, here, derivation, names)
-        if module.program.infinitesimal_generator is not None:
-            _same_shipped_generator(module, module.program.infinitesimal_generator, here)
         return
     if module.program.statements:
         if module.kernel.chunked:
-            read = _same_sweep(module, here)
+            _same_sweep(module, here)
         else:
-            read = read_step(module, here)
-            _same_step(read, here)
+            _same_step(read_step(module, here), here)
             same_gradient(module, here.for_gradients)
-        _first_order(read, here, derivation, names)
     check_draws(module, here)
     check_potential(module, here)
     check_energy(module, here, derivation, names)
     check_cycle(module, here)
-    _same_generator(module, here, derivation, names)
 
 
 def _with_large_matrices_known(
@@ -341,13 +363,12 @@ def _has_recursion(program: Program) -> bool:
     return program.gradient is not None and program.gradient.recursion is not None
 
 
-def _same_sweep(module: Module, here: Names) -> ReadStep:
-    """Compare a step that is taken chunk by chunk with its Program, and return it as it was read."""
+def _same_sweep(module: Module, here: Names) -> None:
+    """Compare a step that is taken chunk by chunk with its Program."""
     sweep = read_sweep(module, here)
     _same_step(sweep.step, here)
     for k, (read, stated) in enumerate(sweep.gradients):
         equal(read, stated, f"entry {k} of the gradient", here)
-    return sweep.step
 
 
 def _same_step(read: ReadStep, here: Names) -> None:
@@ -362,7 +383,7 @@ def _same_step(read: ReadStep, here: Names) -> None:
                 equal(read.covariance[a][b], stated.covariance[a][b], noise, here)
 
 
-def _first_order(read: ReadStep, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
+def _first_order(step: ReadStep, here: Names, derivation: Derivation, names: Mapping[str, str]) -> None:
     """Compare the parts of order eps with the derived drift and 2D, and put them into the Fokker-Planck equation.
 
     With S the inverse of T, what moves T by f eps and noise of variance v eps moves z by (S' f + S'' v/2) eps (Ito).
@@ -378,11 +399,11 @@ def _first_order(read: ReadStep, here: Names, derivation: Derivation, names: Map
     }
     coordinates_ = [(block, k) for block in program.blocks for k in range(len(here.block(block)))]
     old = [here.block(block)[k] for block, k in coordinates_]
-    still = {new: here.block(block)[k] for new, (block, k) in zip(read.next, places, strict=True)}
+    still = {new: here.block(block)[k] for new, (block, k) in zip(step.next, places, strict=True)}
     still |= at_rest(here)
     for value in here.gradients:
         still |= dict(zip(here.gradient(value), here.gradient(), strict=True))
-    values = [value.xreplace(still) for value in read.values]
+    values = [value.xreplace(still) for value in step.values]
     transforms = transforms_of(here)
     images = [shift.image for shift in program.shifts for _ in here.block(shift.block)]
     for value, (block, k), transform, image in zip(values, places, transforms, images, strict=True):
@@ -391,7 +412,7 @@ def _first_order(read: ReadStep, here: Names, derivation: Derivation, names: Map
         stated = transformed(transform, here.block(block)[k])
         equal(at_start(value), stated, f"a value of {block.name}[{k}] at eps = 0", here)
     covariance = {
-        (n, m): first_order(w.xreplace(still)) for n, row in enumerate(read.covariance) for m, w in enumerate(row) if w
+        (n, m): first_order(w.xreplace(still)) for n, row in enumerate(step.covariance) for m, w in enumerate(row) if w
     }
     inverses = [inverse_slopes(own, here.block(block)[k]) for own, (block, k) in zip(transforms, places, strict=True)]
     slopes = [

@@ -16,6 +16,7 @@ from recipe_compiler.pipeline import compile_build
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Constant, Increment, Raise, Ref, Scale, Times
 from recipe_compiler.program.lower import lower
+from recipe_compiler.readback.of_build import of_its_sizes
 from recipe_compiler.readback.readback import check_shipped, read_back
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
@@ -80,6 +81,15 @@ def test_wrong_gamma_is_found_by_the_second_engine(factor: Fraction) -> None:
     wrong = with_gamma(derived("sgnht_gaussian")[1], factor)
     with pytest.raises(CompilerError, match="Fokker-Planck"):
         read("sgnht_gaussian", emitted("sgnht_gaussian", wrong), wrong)
+
+
+def test_a_compilation_compares_with_the_derived_equation_whatever_the_shapes() -> None:
+    build, right = derived("sgnht_gaussian")
+    wrong = with_gamma(right, Fraction(-1))
+    module, pinned = emitted("sgnht_gaussian", wrong), dict(build.sizes)
+    readings = of_its_sizes([([module, module], {})], module, wrong, {}, pinned)
+    with pytest.raises(CompilerError, match="Fokker-Planck"):
+        [reading.job() for reading in readings]
 
 
 def test_wrong_sign_of_the_whole_drift_is_found() -> None:

@@ -13,6 +13,7 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
+from recipe_compiler.readback.file import check_diagnostics
 from recipe_compiler.readback.readback import check_shipped
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
@@ -97,3 +98,24 @@ def test_faults_in_a_shape_are_found(name: str, d: int, found: str, wrong: str) 
     assert found in module.text, "the fault must have a place"
     with pytest.raises(CompilerError):
         check_shipped(replace(module, text=module.text.replace(found, wrong)), {"d": d})
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("generator", "def generator(", "def generator ("),
+        ("full_potential", "U_value = 0.0", "U_value = 1.0"),
+        ("_softplus", "def _softplus(x):", "def _softplus(x, y=0.0):"),
+    ],
+)
+def test_what_tells_of_draws_is_the_same_in_every_shape(name: str, right: str, wrong: str) -> None:
+    """It is read back in one of them, and in the others it has to be that text, with all that it calls."""
+    scheduled = shipped("sghmc_logistic", 2)
+    plain = emit_module("plain", scheduled.program, lower(scheduled.program), "A test.\n", "0" * 64)
+    assert plain.text != scheduled.text
+    check_diagnostics(scheduled, plain)
+    before, head, rest = scheduled.text.partition(f"def {name}(")
+    assert right in head + rest, "the fault must have a place"
+    faulty = before + (head + rest).replace(right, wrong, 1)
+    with pytest.raises(CompilerError, match=f"{name} is another one in another shape"):
+        check_diagnostics(replace(scheduled, text=faulty), plain)

@@ -14,7 +14,7 @@ from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
 from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.child_process import Reading
-from recipe_compiler.readback.readback import readings, shipped_readings
+from recipe_compiler.readback.readback import equation_readings, readings, shipped_readings
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
@@ -139,7 +139,13 @@ def texts(build: Build) -> dict[str, Text]:
         plain, pinned = lower(general), pinned_sizes(build, general)
         for shape, kernel in {"plain": plain, "scheduled": schedule(general, plain)}.items():
             module = emit_module(build.name, general, kernel, "A test.\n", "0" * 64)
-            found[shape] = Text(module, lambda m, pinned=pinned: readings(m, derivation, names, pinned))
+            found[shape] = Text(
+                module,
+                lambda m, pinned=pinned: [
+                    *readings(m, derivation, names, pinned),
+                    *equation_readings(m, derivation, names, pinned),
+                ],
+            )
     shipped = rename(rename(program, names), {names.get(name, name): number for name, number in build.sizes})
     module = emit_module(build.name, shipped, schedule(shipped, lower(shipped)), "A test.\n", "0" * 64)
     return {**found, "shipped": Text(module, lambda m: shipped_readings(m, dict(build.sizes)))}
