@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.readback.text import check_names, parsed
+from recipe_compiler.readback.text import check_names, pieces_of
 
 DIAGNOSTICS = (
     "prepare_generator", "generator", "full_gradient", "prepare_energies", "full_potential", "log_likelihood",
@@ -55,8 +55,7 @@ def _changed(text: str, read: str, roots: Iterable[str]) -> Iterator[str]:
 
 def _definitions(text: str) -> Iterator[tuple[str, tuple[ast.stmt, str]]]:
     """Yield the functions and constants of a text, each with its own lines."""
-    lines = text.splitlines()
-    for node in parsed(text).body:
+    for lines, node in ((piece.lines, node) for piece in pieces_of(text) for node in piece.body):
         match node:
             case ast.FunctionDef(name=name, decorator_list=decorators):
                 names, first = [name], min([node.lineno, *(decorator.lineno for decorator in decorators)])

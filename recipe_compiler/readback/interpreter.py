@@ -6,9 +6,8 @@ parsed once for all the sizes at which it is read.
 """
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -23,8 +22,8 @@ from recipe_compiler.readback.equations import Equations
 from recipe_compiler.readback.names import exact_inverse, part_of, reshaped
 from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.noise import NoiseFactor, constant_factor, state_factor, symbolic
-from recipe_compiler.readback.text import parsed
-from recipe_compiler.tensor.scalars import Scalar
+from recipe_compiler.readback.text import PIECES, TEXTS, Piece, pieces_of, written_numbers
+from recipe_compiler.tensor.scalars import Scalar, rational
 
 Value = Any
 """int, str, None, a SymPy expression, an object array, or a tuple or list of those."""
@@ -33,23 +32,39 @@ BUDGET = 20_000_000
 """Statements and expressions after which reading stops: full mass and friction of a hundred coordinates are within."""
 
 
-@lru_cache(maxsize=4)
-def functions_of(text: str) -> dict[str, ast.FunctionDef]:
-    """Return the functions of a module's text by name. The trees are shared: nobody may change them."""
-    return {node.name: node for node in parsed(text).body if isinstance(node, ast.FunctionDef)}
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a text defines. The trees are shared: nobody may change them."""
+
+    functions: Mapping[str, ast.FunctionDef]
+    integers: Mapping[str, int]
+    """Those that it names at its head."""
+    exact: Mapping[ast.Constant, Scalar]
+    """Numbers that are no integers, as they are written."""
 
 
-@lru_cache(maxsize=4)
-def numbers_of(text: str) -> dict[str, int]:
-    """Return the integers that a module's text names at its head. The mapping is shared."""
-    found: dict[str, int] = {}
-    for node in parsed(text).body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int(number))):
-                found[name] = number
-            case _:
-                pass
-    return found
+@lru_cache(maxsize=TEXTS)
+def parsed(text: str) -> Parsed:
+    """Return what a module's text defines."""
+    functions: dict[str, ast.FunctionDef] = {}
+    integers: dict[str, int] = {}
+    exact: dict[ast.Constant, Scalar] = {}
+    for piece in pieces_of(text):
+        exact |= _exact(piece)
+        for node in piece.body:
+            match node:
+                case ast.FunctionDef(name=name):
+                    functions[name] = node
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int(number))):
+                    integers[name] = number
+                case _:
+                    pass
+    return Parsed(functions, integers, exact)
+
+
+@lru_cache(maxsize=PIECES)
+def _exact(piece: Piece) -> Mapping[ast.Constant, Scalar]:
+    return {node: rational(number) for node, number in written_numbers(piece)}
 
 
 def _same(x: Scalar) -> Scalar:
@@ -114,10 +129,8 @@ class Reader:
     """The numbers that a matrix is at a point, before it is taken apart; None where names are symbols."""
     fills: dict[str, Callable[[list[Value]], Value]] = field(default_factory=dict)
     """Functions of random streams, with what is done with their arguments instead."""
-    functions: dict[str, ast.FunctionDef] = field(init=False)
-    lines: list[bytes] = field(init=False)
-    """The text's lines as the parser counts their columns: in bytes."""
-    numbers: dict[ast.Constant, Scalar] = field(default_factory=dict)
+    functions: Mapping[str, ast.FunctionDef] = field(init=False)
+    numbers: Mapping[ast.Constant, Scalar] = field(init=False)
     factors: list[NoiseFactor] = field(default_factory=list)
     equations: Equations = field(default_factory=Equations)
     """What the step solves by iteration."""
@@ -133,8 +146,7 @@ class Reader:
     spent: int = 0
 
     def __post_init__(self) -> None:
-        self.functions = functions_of(self.text)
-        self.lines = self.text.encode().split(b"\n")
+        self.functions, self.numbers = parsed(self.text).functions, parsed(self.text).exact
 
     def call(self, name: str, arguments: dict[str, Value]) -> Value:
         """Execute a function with arguments by name; arrays among them are written in place."""
@@ -145,7 +157,7 @@ class Reader:
         missing = [argument for argument in names if argument not in arguments]
         if missing:
             raise CompilerError(f"the emitted {name} takes {missing}, which its program does not have")
-        scope = {**numbers_of(self.text), **{argument: arguments[argument] for argument in names}}
+        scope = {**parsed(self.text).integers, **{argument: arguments[argument] for argument in names}}
         return self.execute(function.body, scope)
 
     def execute(self, body: list[ast.stmt], scope: dict[str, Value]) -> Value:
@@ -228,7 +240,7 @@ class Reader:
         self._spend()
         match node:
             case ast.Constant(value=number) if isinstance(number, float):
-                return self._exact(node)
+                return self.numbers[node]
             case ast.Constant(value=constant):
                 return constant
             case ast.Name(id=name):
@@ -268,14 +280,6 @@ class Reader:
             raise _unreadable(op)
         yes, no = (self._value(piece, scope) for piece in pieces)
         return chosen(RELATIONS[type(op)], sides[0], sides[1], yes, no)
-
-    def _exact(self, node: ast.Constant) -> Scalar:
-        """Return a number as it is written, not as a double holds it."""
-        if node not in self.numbers:
-            line = self.lines[node.lineno - 1]
-            ratio = Fraction(line[node.col_offset : node.end_col_offset].decode())
-            self.numbers[node] = sp.Rational(ratio.numerator, ratio.denominator)
-        return self.numbers[node]
 
     def _place(self, node: ast.Attribute | ast.Subscript, scope: dict[str, Value]) -> Value:
         match node:
