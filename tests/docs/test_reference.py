@@ -182,6 +182,48 @@ def test_every_paper_cited_in_a_docstring_is_in_the_bibliography() -> None:
                 assert cited <= known, f"{file.name}: {cited - known}"
 
 
+YEAR = re.compile(r"\b(?:18|19|20)\d\d\b")
+NAME = r"[A-Z][a-z]+(?:[A-Z][a-z]+)?"
+AUTHORS = re.compile(rf"({NAME}(?:(?:, | and |, and ){NAME})*)(?: and others)?,? \(?$")
+"""What stands before the year, as docstrings cite a paper: Ma, Chen, Fox 2015."""
+
+
+def surnames(authors: str) -> set[str]:
+    """Return the last words of all surnames, umlauts as they are and written out."""
+    plain = re.sub(r"[{}\\\"']", "", authors)
+    written_out = re.sub(r'\{\\"([aou])\}', r"\1e", authors)
+    return {one.partition(",")[0].split()[-1] for text in (plain, written_out) for one in re.split(r"\s+and\s+", text)}
+
+
+def test_every_paper_cited_by_authors_and_year_is_in_the_bibliography() -> None:
+    entry = re.compile(r"author\s*=\s*\{(.*?)\},?\n.*?year\s*=\s*\{(\d+)\}", re.S)
+    known = [(surnames(authors), year) for authors, year in entry.findall(BIBLIOGRAPHY.read_text(encoding="utf-8"))]
+    cited: dict[tuple[str, str], str] = {}
+    for file in (ROOT / "recipe_compiler").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        for year in YEAR.finditer(text):
+            before = AUTHORS.search(" ".join(f"{text[year.start() - 150 : year.start()]}.".split())[:-1])
+            cited |= {(before[1], year[0]): file.name} if before else {}
+    assert len(cited) > 60
+    missing = {
+        f"{authors} {year}": file
+        for (authors, year), file in cited.items()
+        if not any({*re.split(r", and | and |, ", authors)} <= names and year == own for names, own in known)
+    }
+    assert missing == {}
+
+
+def test_every_error_that_a_docstring_names_by_its_module_is_there() -> None:
+    texts = {file: file.read_text(encoding="utf-8") for file in (ROOT / "recipe_compiler").rglob("*.py")}
+    raised = re.compile(r"^ +([\w.]+Error(?:, [\w.]+Error)*): ", re.M)
+    by_module = re.compile(r"\b([a-z_]+)\.(\w+)")
+    lines = ((file.name, line) for file, text in texts.items() for line in raised.findall(text) if "numpy" not in line)
+    found = {pair: name for name, line in lines for pair in by_module.findall(line)}
+    assert found
+    there = {(file.stem, name) for file, text in texts.items() for name in re.findall(r"^class (\w+)", text, re.M)}
+    assert {f"{module}.{name}": file for (module, name), file in found.items() if (module, name) not in there} == {}
+
+
 def test_every_page_can_be_reached_from_the_index() -> None:
     index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
     pages = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")} - {"index.md"}

@@ -190,7 +190,7 @@ def point(declarations: Declarations, sizes: Mapping[str, int], style: int, rand
     `style` 0 and 1 are the simplest ones; larger ones are random and ever wider.
 
     Raises:
-        instances.NoInstanceError: kinds or domains of which no instance is known.
+        sample_fields.NoInstanceError: kinds or domains of which no instance is known.
     """
     numbers: dict[Expr, Fraction] = {}
     fields: dict[str, Expr] = {}

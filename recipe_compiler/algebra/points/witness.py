@@ -76,7 +76,7 @@ def points(declarations: Declarations, sizes: Mapping[str, int], attempts: int =
     """Yield admissible points, the simplest first; the same ones on every call.
 
     Raises:
-        instances.NoInstanceError: kinds of which no instance is known.
+        sample_fields.NoInstanceError: kinds of which no instance is known.
     """
     drawn = _drawn(declarations, tuple(sizes.items()), attempts)
     for k in range(attempts):
@@ -121,7 +121,7 @@ def witness(
     2017): e(z) != 0. None if none was found in 48 attempts, which decides nothing.
 
     Raises:
-        instances.NoInstanceError: kinds of which no instance is known.
+        sample_fields.NoInstanceError: kinds of which no instance is known.
     """
     setting = Setting(declarations, sizes)
     for at in points(declarations, sizes):

@@ -33,7 +33,7 @@ def admissible(declarations: Declarations, sizes: Mapping[str, int]) -> Point | 
     """Return an exact point that satisfies all declarations, proposed by a search in floats; None if none was found.
 
     Raises:
-        instances.NoInstanceError: kinds of which no instance is known.
+        sample_fields.NoInstanceError: kinds of which no instance is known.
     """
     from recipe_compiler.algebra.positivity.falsify import falsified  # imports NumPy, which most proofs need not
 

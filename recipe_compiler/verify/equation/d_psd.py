@@ -67,7 +67,7 @@ def find_negative(matrix: Matrix, subject: Subject, sizes: Sizes, *, short: bool
 
     Raises:
         entries.NotScalarisableError, matrices.TooLargeError: the matrix has no scalar entries.
-        instances.NoInstanceError: kinds of which no instance is known.
+        sample_fields.NoInstanceError: kinds of which no instance is known.
     """
     declarations = subject.dynamics.declarations
     a = block_matrix(matrix, subject.setting(sizes))
@@ -90,7 +90,7 @@ def search_negative(matrix: Matrix, subject: Subject, sizes: Sizes) -> Negative 
 
     Raises:
         entries.NotScalarisableError, matrices.TooLargeError: the matrix has no scalar entries.
-        instances.NoInstanceError: kinds of which no instance is known.
+        sample_fields.NoInstanceError: kinds of which no instance is known.
     """
     from recipe_compiler.algebra.positivity.falsify import falsified  # imports NumPy, which most proofs need not
 

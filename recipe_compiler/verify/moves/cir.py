@@ -43,10 +43,10 @@ SUM = "its shape is a number plus a sum over the data, which a minibatch estimat
 
 
 def cir(split: Split, stages: Stages) -> Answer:
-    """Decide that the `cir` flows of a cycle keep the laws Gamma(a, b) of their blocks given all others.
+    """Decide that the `cir` flows dg = (a - b g) dt + sqrt(2 g) dW of a cycle keep Gamma(a, b), entry by entry.
 
-    With a shape estimated from a minibatch, only as eps -> 0. (Cox, Ingersoll, Ross 1985; Baker, Fearnhead, Fox, Nemeth
-    2018.)
+    Each is the law of its block given all others, with shape a and rate b (`flow_keeps`); with a shape that a minibatch
+    estimates, only as eps -> 0. (Cox, Ingersoll, Ross 1985; Baker, Fearnhead, Fox, Nemeth 2018.)
     """
     moves = [move for move in split.scheme.cycle if isinstance(move, Cir)]
     return laws_kept([(f"the flow of {move.block}", flow_keeps(split, move, stages)) for move in moves])
@@ -128,7 +128,12 @@ def of_flow() -> Answer:
 
 
 def residuals() -> list[tuple[str, Expr]]:
-    """Return what has to vanish, by name: for u to be that of the flow, and for the flow to be reversible."""
+    """Return what has to vanish, by name, for u(t, s, g) = v**-a exp(s g e/v) to be that of the flow and reversible.
+
+    With v(s) = 1 - s (1 - e)/b and e = exp(-b t): log u at e = 1 less s g; d(log u)/dt - (a - b g) l - g (l' + l**2)
+    with l = d(log u)/dg; and v(s) (1 - (r + s e/v(s))/b), whose power -a is E[exp(r g) u] over Gamma(a, b), less itself
+    with r and s exchanged. Scalars in a, b, e, g, r, s > 0 (Cox, Ingersoll, Ross 1985).
+    """
     a, b, e, g, r, s = (Symbol(name, positive=True) for name in "abegrs")
 
     def v(s: Expr) -> Expr:

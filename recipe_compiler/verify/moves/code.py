@@ -14,7 +14,11 @@ from recipe_compiler.verify.steps.split import Split
 
 
 def code(split: Split, stages: Stages) -> Answer:
-    """Take it as given of every move that is code that it keeps exp(-H)."""
+    """Take it as given of every move that is code that it keeps exp(-H): pi C = pi, C its kernel, pi = exp(-H).
+
+    Nobody reads it: the answer is proved by assumption, and names each move. (Tierney 1994: a product of kernels that
+    keep pi keeps pi.)
+    """
     del stages
     return laws_kept([(str(m.code), given_to_keep(m)) for m in split.scheme.cycle if isinstance(m, CodeMove)])
 

@@ -41,10 +41,13 @@ from recipe_compiler.verify.steps.split import Split
 def cycle(split: Split, stages: Stages) -> Answer:
     """Decide that every move of a cycle keeps exp(-H), and that every block has a move that moves it.
 
-    The moves done one after the other then keep exp(-H) too. Steps of a word without acceptance keep it as eps -> 0, if
-    exp(-H) is stationary for their equation. Refuted by a block that no move moves. It rests on the claim of each kind
-    of move: `refresh`, `draw`, `cir`, `involution`, `metropolis`, `pieces` with `stationary`; of `code` it is given by
-    its author that it keeps exp(-H), and where no other move moves a block, that it moves that.
+    pi T_k = pi for each kernel T_k, pi = exp(-H), gives pi T_1 ... T_m = pi (Tierney 1994). Steps of a word without
+    acceptance keep exp(-H) as eps -> 0, if it is stationary for their equation, and if the other moves do not undo what
+    they do in the mean (`law_in_the_limit`). Refuted by a block that no move moves, or by a move that does not keep
+    exp(-H). It rests on the claim of each kind of move: `refresh`, `draw`, `cir`, `involution`, `metropolis`, `pieces`
+    with `stationary`; of `code` it is given by its author that it keeps exp(-H), and where no other move moves a block,
+    that it moves that. Undecided where one of these is, and where an involution is not shown to move a block that
+    nothing else moves.
     """
     moved = {one for move in split.scheme.cycle for one in moved_parts(split, move, stages)}
     every = [one for block in split.subject.names for one in parts_of(split, block, stages.build)]
@@ -69,10 +72,11 @@ def cycle(split: Split, stages: Stages) -> Answer:
 
 
 def exact(split: Split, stages: Stages) -> Answer:
-    """Decide that every move keeps exp(-H) at every step size.
+    """Decide that pi T_k = pi, pi = exp(-H), for every move k of a cycle at every step size eps.
 
-    Undecided if one does not: other moves might make up for it. Steps of a word do if each of its pieces keeps exp(-H)
-    by itself.
+    Steps of a word without acceptance do if each of its pieces keeps exp(-H) by itself and has an exact flow; a `cir`
+    flow does unless its shape is estimated from a minibatch. Undecided, never refuted, if one move does not: others
+    might make up for it.
     """
     found = list(_kept(split, stages, at_every_step=True))
     lost = tuple(f"{what}, does not keep exp(-H)" for what, answer in found if isinstance(answer.decision, Refuted))

@@ -59,7 +59,8 @@ OF_A_BATCH = "the law of a block given all others takes all data: `variant: full
 def draw(split: Split, stages: Stages) -> Answer:
     """Decide that every block of the target that a cycle draws is drawn from its law given all others (Gibbs sampling).
 
-    (Geman and Geman 1984; Gelfand and Smith 1990.)
+    pi(b, rest) = pi(rest) p(b | rest) is kept by b' ~ p(b | rest), pi = exp(-H) (Geman and Geman 1984; Gelfand and
+    Smith 1990). Refuted or undecided where one of the laws is (`keeps_law_of`).
     """
     return laws_kept([(f"the law of {move.block}", keeps_law_of(split, move, stages)) for move in draws(split)])
 
@@ -75,7 +76,13 @@ def drawn_blocks(target: Target) -> tuple[Block, ...]:
 
 
 def keeps_law_of(split: Split, move: Draw, stages: Stages) -> Answer:
-    """Decide that a draw keeps the law of its block under exp(-H) given all others: at once, or by slices."""
+    """Decide that a draw keeps the law of its block under exp(-H) given all others: at once, or by slices.
+
+    By slices, rows z_n with the law Categorical(logits_n) are drawn by u_n ~ Uniform(0, w[z_n]), then z_n by
+    exp(logits_n)/w among the places k with w_k > u_n: under exp(logits_n[z_n])/w[z_n] on 0 < u_n < w[z_n] these are the
+    laws of each given the other, and z_n alone has exp(logits_n), whatever w > 0 is (Walker 2007). It rests on the law
+    itself (`law_under_H`) and on log w having a value for all others; undecided where that is not shown.
+    """
     of_law = drawn_from_law(split, move.block, stages)
     if move.slices is None or not isinstance(of_law.decision, Proved):
         return of_law

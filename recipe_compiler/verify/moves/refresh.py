@@ -41,9 +41,10 @@ LOOKED_AT = 6
 
 
 def refresh(split: Split, stages: Stages) -> Answer:
-    """Decide that every refreshed block is drawn from its law given all others, N(0, S).
+    """Decide that every refreshed block b of n entries is drawn from its law given all others, N(0, S), S: [n, n].
 
-    b' = c b + N(0, (1 - c**2) S) then keeps exp(-H) (`law_given_others`).
+    b' = c b + N(0, (1 - c**2) S) with |c| < 1 then keeps exp(-H), as c**2 S + (1 - c**2) S = S (Horowitz 1991). Refuted
+    or undecided where one of the laws is (`law_given_others`).
     """
     del stages
     return laws_kept([(f"the law of {move.block}", law_given_others(split, move.block)) for move in refreshes(split)])

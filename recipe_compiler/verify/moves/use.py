@@ -31,7 +31,13 @@ def uses(build: Build) -> bool:
 
 
 def use(split: Split, stages: Stages) -> Answer:
-    """Decide that the dynamics used have the drift that those of the build have; refuted by an exact point."""
+    """Decide that (D + Q) grad(E - H) = 0, E the energy of the dynamics that the word uses, H that of the build.
+
+    Block by block, vectors over z, with D and Q zero in the rows and columns of what is held: the drift -(D + Q) grad E
+    + Gamma is then -(D + Q) grad H + Gamma, that of H given what is held (Ma, Chen, Fox 2015, Eq. 3). Refuted by an
+    exact point; undecided where the word uses no other dynamics, or E jumps. With E = U(theta) + r.T r/2 and H =
+    U(theta) + r.T r/2 + V(x), x held, grad(E - H) is zero but in x, of which D + Q has no row or column.
+    """
     del stages
     E = split.subject.dynamics.claims.energy
     if E is None:

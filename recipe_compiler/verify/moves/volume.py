@@ -84,7 +84,16 @@ def _is_invertible(split: Split, Q: Matrix, a: int, b: int) -> bool:
 
 
 def is_regular(split: Split, matrix: Tensor, of: tuple[Block, Block], scalars: Callable[[Sizes], Rows]) -> bool:
-    """Whether a matrix is invertible by structure, and not singular at any point that the second engine looks at."""
+    """Whether a matrix [n, n] is invertible: by structure for every size, with det != 0 at all points looked at.
+
+    The points are exact, by the second engine. False decides nothing.
+
+    Args:
+        split: whose declarations hold.
+        matrix: in index notation, with the rows of the first block and the columns of the second.
+        of: the two blocks.
+        scalars: the same at fixed sizes, by the second engine.
+    """
     c, declarations = split.derivation.calculus, split.subject.dynamics.declarations
     nonzero = frozenset(p.name for p in declarations.parameters if {Kind.POSITIVE, Kind.NONZERO} & set(p.kinds))
     one, other = of

@@ -8,12 +8,19 @@ from recipe_compiler.verify.words.gradients import counted
 
 
 def configurational_in(split: Split) -> Answer:
-    """Decide that Cov theta is that of exp(-U) where U is quadratic, draws being kept at the end of the word."""
+    """Decide that Cov theta = inv(K), [d, d], for quadratic U of Hessian K, draws being kept at the end of the word.
+
+    As `is_exact`, of the pieces of a build (Leimkuhler, Matthews 2013).
+    """
     return is_exact(split, split.scheme.split)
 
 
 def gradients_in(split: Split) -> Answer:
-    """Decide how many times a step evaluates the gradient, by which pieces take it and which move its block."""
+    """Decide how many times a step evaluates grad U, by which pieces take it and which move its block (`counted`).
+
+    Pieces take it whose drift f_k holds U, and pieces move it that move the block of U; undecided where there is no
+    potential.
+    """
     dynamics = split.derivation.dynamics
     of = {name for f in dynamics.declarations.functions if f.name == dynamics.potential for name in f.of}
     if not of:

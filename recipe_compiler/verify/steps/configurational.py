@@ -29,9 +29,10 @@ class _OtherFormError(Exception):
 
 
 def configurational(split: Split) -> Answer:
-    """Report whether the chain has Cov theta = inv(K) for every quadratic U of Hessian K; both answers are proofs.
+    """Report whether Cov theta = inv(K), [d, d], for every quadratic U of Hessian K; both answers are proofs.
 
-    Undecided only where the pieces are not of Langevin's form, or it is not known of this friction.
+    BAOAB and ABOBA have it, [A, B, O] has not (Leimkuhler, Matthews 2013). Undecided only where the pieces are not of
+    Langevin's form (`is_exact`), or it is not known of this friction.
     """
     made = is_exact(split, split.scheme.word)
     match made.decision:

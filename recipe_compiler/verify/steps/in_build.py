@@ -64,7 +64,11 @@ def of_flows(decide: Callable[[Split], Answer]) -> Callable[[Stages], Answer]:
 
 
 def order_in(stages: Stages) -> Answer:
-    """Report the weak order of one step of a build; with minibatches, that of a step with the gradients of all data."""
+    """Report the weak order p of one step of a build: E phi(z') is that of the equation but for O(eps**(p + 1)).
+
+    Of Euler's rules by `euler_order`, of a word by `word_order`; with minibatches, of a step with the gradients of all
+    data, which is then among what is taken for granted.
+    """
     build, own = stages.build, own_subject(stages)
 
     def decide(subject: Subject) -> Answer:

@@ -48,7 +48,16 @@ def _named(split: Split, decide: Callable[[Split, Piece], Answer], unsaid: Mappi
 
 
 def keeps_law(split: Split, piece: Piece) -> Answer:
-    """Decide that exp(-H) is stationary for one piece, dz = f_k dt + sqrt(2 D_k) dW, infinity included."""
+    """Decide that exp(-H) is stationary for one piece, dz = f_k dt + sqrt(2 D_k) dW, infinity included.
+
+    R_k = (1/p) [-div(f_k p) + sum_ij d_i d_j (D_k,ij p)] = 0 with p = exp(-H), H the whole energy, f_k: [n], D_k: [n,
+    n], by both engines and for every size (Ma, Chen, Fox 2015, Theorem 1, for f_k and D_k). Refuted by an exact point,
+    or by a current through infinity; undecided as `through_infinity` is. Where a solution without noise may end within
+    a step, that none does is taken for granted.
+
+    Worked, H = (theta**2 + r**2)/2: the drift A, theta' = r, has R = -0 + r theta, refuted at theta = r = 1; the
+    friction O, dr = -c r dt + sqrt(2 c) dW, has R = c - c r**2 + c (r**2 - 1) = 0.
+    """
     where = split.subject.place("H")
     try:
         left = residual(split.derivation, piece.drift, piece.D)
@@ -85,7 +94,11 @@ def volume(split: Split) -> Answer:
 
 
 def keeps_volume(split: Split, piece: Piece) -> Answer:
-    """Decide that D_k = 0 and div f_k = 0; the flow of the piece then has |det dphi| = 1 (Liouville)."""
+    """Decide that D_k = 0 and div f_k = sum_i df_k,i/dz_i = 0: the flow phi of the piece then has |det dphi| = 1.
+
+    (Liouville; Hairer, Lubich, Wanner 2006, Lemma VI.9.1.) By both engines, for every size; refuted by an exact point.
+    A kick dr = -grad U(theta) dt keeps it, as it is free of r; dr = -c r dt does not, div f = -c n.
+    """
     where = split.subject.place("Q")
     blocks = split.derivation.dynamics.declarations.blocks
     left = divergence_of(split.derivation.calculus, blocks, piece.drift)
@@ -99,10 +112,10 @@ def keeps_volume(split: Split, piece: Piece) -> Answer:
 def symplectic(split: Split) -> Answer:
     """Report the pieces whose flow phi keeps Q, dphi Q dphi.T = Q, where the Q of all pieces without noise is constant.
 
-    f_k = -Q grad H_k does: with F = df_k/dz, F Q + Q F.T = 0. The implicit midpoint keeps what its field keeps, as (1 -
-    A)^-1 (1 + A) Q ((1 - A)^-1 (1 + A)).T = Q where A Q + Q A.T = 0; so does the generalised leapfrog where Q couples
-    its two blocks alone (Hairer, Lubich, Wanner 2006, Thms. VI.3.3, VI.4.2). Only the places of Q by which these pieces
-    move are looked at.
+    Q: [n, n] over z, dphi: [n, n]. f_k = -Q grad H_k does: with F = df_k/dz, F Q + Q F.T = 0. The implicit midpoint
+    keeps what its field keeps, as (1 - A)^-1 (1 + A) Q ((1 - A)^-1 (1 + A)).T = Q where A Q + Q A.T = 0; so does the
+    generalised leapfrog where Q couples its two blocks alone (Hairer, Lubich, Wanner 2006, Thms. VI.3.3, VI.4.2). Only
+    the places of Q by which these pieces move are looked at. Undecided where one of them is not shown to be constant.
     """
     Q = form(split)
     if all(entry.is_zero for row in Q for entry in row):
@@ -171,7 +184,14 @@ def form(split: Split) -> Matrix:
 
 
 def keeps_form(split: Split, piece: Piece, Q: Matrix) -> Answer:
-    """Decide that D_k = 0 and F Q + Q F.T = 0, F = df_k/dz, for a constant Q: the flow is then symplectic."""
+    """Decide that D_k = 0 and F Q + Q F.T = 0, F = df_k/dz: [n, n], for a constant Q: [n, n].
+
+    The derivative J of the flow has J' = F J, so d(J Q J.T)/dt = 0 and J Q J.T = Q (Hairer, Lubich, Wanner 2006, Thm.
+    VI.2.4, whose proof this is). By both engines; refuted by an exact point.
+
+    Worked, d = 2, Q = [[0, -I], [I, 0]]: a kick f = (0, -K theta) has F = [[0, 0], [-K, 0]] and F Q + Q F.T = [[0, 0],
+    [0, K - K.T]]: kept if and only if K is symmetric, a Hessian.
+    """
     c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
     where = split.subject.place("Q")
     identities = [*noiseless(split, piece)]

@@ -48,7 +48,11 @@ LOOKED_AT = 2
 
 
 def palindrome(split: Split) -> Answer:
-    """Report whether a word is its own reverse; its step is then its own adjoint, and its order is even."""
+    """Report whether a word is its own reverse; both answers are proofs.
+
+    If it is, its step is its own adjoint, and its order is even (Hairer, Lubich, Wanner 2006, Thm. II.3.2). Undecided
+    only where two ways of reading it backwards disagree.
+    """
     found = is_palindrome(split)
     match found.decision:
         case Proved():
@@ -120,7 +124,12 @@ class Least:
 
 
 def order_at_least(split: Split) -> Least | Undecided:
-    """Return the weak order that the letters of a word, and its numerical flows, show; or what is not shown."""
+    """Return the weak order that the letters of a word, and its numerical flows, show; or what is not shown.
+
+    The least of the order of the word and of those of its numerical flows. Undecided where the engines differ on a
+    coefficient of exp(s_1 eps L_1) ... exp(s_m eps L_m), where D, Q or H is not shown to be smooth, where a step is
+    reflected, and where a piece has no flow. (Talay, Tubaro 1990; Blanes, Casas 2016, Sec. 2.)
+    """
     found = order(split.scheme.word)
     apart = _disagreements(split, found)
     if apart:

@@ -67,7 +67,11 @@ def reversible(split: Split) -> Answer:
 
 
 def flip_of(split: Split) -> Flip | None:
-    """Return the flip of fewest blocks that leaves H and under which most noiseless pieces run backwards; else None."""
+    """Return the flip F of fewest blocks that leaves H and under which most noiseless pieces run backwards; else None.
+
+    F z_b = 2 m_b - z_b of some blocks b, [n_b] each, with H(F z) = H(z); counted are the pieces with F f_k(F z) =
+    -f_k(z).
+    """
     best: tuple[int, Flip] | None = None
     for under in _flips(split):
         count = sum(_is_odd(split, piece, under) for piece in split.noiseless)
@@ -77,7 +81,12 @@ def flip_of(split: Split) -> Flip | None:
 
 
 def runs_back(split: Split, piece: Piece, under: Flip) -> Answer:
-    """Decide that H(F z) = H(z), D_k = 0 and F f_k(F z) + f_k(z) = 0 for one piece."""
+    """Decide that H(F z) = H(z), D_k = 0 and F f_k(F z) + f_k(z) = 0 for one piece, f_k: [n].
+
+    Then F phi_t F = inv(phi_t) (Hairer, Lubich, Wanner 2006, Sec. V.1). By both engines and for every size; refuted by
+    an exact point; undecided where it is not known what F makes of a function. Under F: r -> -r the kick dr = -grad
+    U(theta) dt has F f(F z) = grad U = -f, friction dr = -C r dt has F f(F z) = -C r = f, and is refuted.
+    """
     c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
     where, energy = split.subject.place("H"), energy_turned(split, under)
     turned = reflected_vector(c, blocks, piece.drift, under.centres)

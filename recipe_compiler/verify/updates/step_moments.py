@@ -35,7 +35,7 @@ def step_moments(step: Step, sizes: Sizes) -> StepMoments:
 
     Raises:
         NoExpansionError: no expansion about eps = 0 is known, or a third moment of a gradient's noise is needed.
-        entries.NotScalarisableError, matrices.TooLargeError: as for `algebra.entries.rows`.
+        entries.NotScalarisableError, matrices.TooLargeError: as for `entries.rows`.
     """
     at = Setting(step.declarations, sizes)
     eps = Symbol("eps", positive=True)

@@ -33,7 +33,22 @@ def claimed_configurational(scheme: Scheme) -> Answer:
 
 
 def exactness(word: Word, roles: Mapping[str, NoiseRole], given: tuple[str, ...]) -> Decision:
-    """Decide that the covariance of theta is exact, for pieces that play the given roles of Langevin dynamics."""
+    """Decide that Cov theta = inv(K) under the steps of a word, U = theta.T K theta/2, at every size d.
+
+    K and M are any positive definite [d, d] that need not commute, the friction is any, eps any step size at which the
+    chain forgets its start. Proved by `keeps_configurations`, in polynomials of h = eps omega. Refuted at d = 1, K = M
+    = 1 by the variance omega**2 Var theta != 1 of the chain at a rational h and exp(-gamma eps); without a letter O
+    always, as det F = 1 and the word then has no law of its own. Undecided where a letter O has a negative share, and
+    where neither is found. (Leimkuhler, Matthews 2013.)
+
+    Worked, [O/2, B/2, A, B/2, O/2] with h = 1: between two letters O a pair (x, y) is moved by a = d = 1 - h**2/2 =
+    1/2, b = h and c = -h (1 - h**2/4) = -3/4, so v = -b/c = 1/(1 - h**2/4) = 4/3 in the place of 1.
+
+    Args:
+        word: of kicks, drifts and letters of O.
+        roles: of every piece in the word.
+        given: what the answer takes for granted.
+    """
     for place, letter in enumerate(letters(word), 1):
         if letter.share < 0 and roles[letter.piece] is NoiseRole.DECAY:
             return Undecided((f"letter {place}, {letter_text(letter)}, goes back: of what has noise nothing does",))

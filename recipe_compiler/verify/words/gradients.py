@@ -39,7 +39,19 @@ def claimed_gradients(scheme: Scheme) -> Answer:
 
 
 def counted(scheme: Scheme, kicks: tuple[str, ...], moves: tuple[str, ...], given: tuple[str, ...]) -> Decision:
-    """Decide how many times a step evaluates the gradient, for pieces that take it and pieces that move its block."""
+    """Decide that a step evaluates grad U as often as the scheme claims: once for each kick that finds theta moved.
+
+    Letters are read around the end of the step, as what the last kick knew is carried on: in [B/2, A/2, O, A/2, B/2]
+    the first B follows the last, and the count is 1; in [A/2, B, A/2, B/2, O, B/2] it is 2, as the third B finds what
+    the second left. Refuted by another count. Undecided where a piece takes the gradient and moves its block, or takes
+    it within the flow `generalised`.
+
+    Args:
+        scheme: its word, its flows, and the number claimed.
+        kicks: the pieces that take the gradient.
+        moves: the pieces that move its block.
+        given: what the answer takes for granted.
+    """
     flows = dict(scheme.flows)
     for name in kicks:
         if name in moves:

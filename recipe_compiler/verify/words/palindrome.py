@@ -7,7 +7,11 @@ from recipe_compiler.verdict import Answer, Proved, Refuted
 
 
 def claimed_palindrome(scheme: Scheme) -> Answer:
-    """Decide that letter k equals letter m + 1 - k of m letters, in piece and share."""
+    """Decide that letter k equals letter m + 1 - k of m letters, in piece and share.
+
+    With exact flows the step is then its own adjoint, Psi_eps = inv(Psi_-eps) where no piece has noise, and its order
+    is even (Hairer, Lubich, Wanner 2006, Thm. II.3.2). Refuted by the first two letters that differ; never undecided.
+    """
     where = scheme.source.place("claims.palindrome")
     place = first_asymmetry(scheme.split)
     if place is None:
