@@ -32,11 +32,12 @@ def assumes(build: Build) -> bool:
 
 
 def assumptions(build: Build, bound: Dynamics) -> Answer:
-    """Decide every assumption of dynamics and target at what the build binds and at its values.
+    """Decide every assumption l op r of dynamics and target, entry by entry, at what the build binds and at its values.
 
-    One about parameters is decided exactly. One about data is checked in every row before anything runs, and is listed
-    here as given (`run/assumed_of_data.py`). One about the state, or about the potential, is undecided: it restricts
-    where chains may go, or what the target may be, and no emitted step keeps to it.
+    One about parameters is decided by kinds, else in exact numbers or balls: refuted where it certainly fails. One
+    about data is checked in every row before anything runs, and is listed here as given. One about the state, or a kind
+    of the potential, is undecided: it restricts where chains may go, or what the target may be, and no emitted step
+    keeps to it. Undecided, too, where a value is not known.
     """
     tried = [f"the potential is declared {kind}, which the target is not shown to be" for kind in _kinds(build)]
     given: set[str] = set()

@@ -19,7 +19,13 @@ from recipe_compiler.verify.core.sizes import checked_sizes
 
 
 def bindings(build: Build, bound: Dynamics) -> Answer:
-    """Decide that every bound formula and every value is of the kinds declared for its name, and smooth."""
+    """Decide that every bound formula and every value is of the kinds declared for its name, and smooth.
+
+    M: [n, n] declared positive definite and bound to 2 B needs v.T B v > 0 for all v != 0: by structure for all values,
+    else by the exact numbers of the build, else by an exact point where it fails, which refutes. Defaults of parameters
+    without a value are held to the same. What is neither shown nor refuted, and what is not shown to be smooth, leaves
+    it undecided.
+    """
     where = build.source.place("bind")
     valued = at_values(build) or bound
     tried: list[str] = []
@@ -46,7 +52,8 @@ def bindings(build: Build, bound: Dynamics) -> Answer:
 def gradient_noise(build: Build, bound: Dynamics) -> Answer:
     """Decide that V, the covariance of the minibatch gradient, has V = V.T >= 0 (Ma, Chen, Fox 2015, Eq. 8).
 
-    V is d x d for a potential's block of size d, a scalar for a scalar one.
+    V is [d, d] for a potential's block of size d, a scalar for a scalar one. By structure, else at the values of the
+    build; refuted by an exact v; undecided where neither is shown, or V is not shown to be smooth.
     """
     where = build.source.place("gradient_noise")
     valued = at_values(build) or bound

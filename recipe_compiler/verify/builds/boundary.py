@@ -19,8 +19,9 @@ from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary
 def boundary_in(build: Build, bound: Dynamics) -> Answer:
     """Decide the flux through every face of a build's domain: for every U if possible, else for the target's U.
 
-    p ~ y**e and the face's row of D + Q ~ y**s need s + e > 0, as in `verify.uniqueness.boundary`. A proof that rests
-    on reflection does not hold of a build: no emitted step reflects.
+    At distance y from a face p = exp(-H) ~ y**e and the face's row of D + Q ~ y**s need s + e > 0, as in
+    `uniqueness.boundary`. A proof that rests on reflection does not hold of a build, and is undecided: no emitted step
+    reflects.
     """
     of_any = _decided(build, bound)
     stated = with_potential(build, bound)

@@ -51,9 +51,12 @@ def has_constraints(target: Target) -> bool:
 def keeps_law(target: Target) -> Answer:
     """Decide that exp(-U(u)) du of the sampled variables u is the law exp(-V(b)) db of the blocks b = g(u) as declared.
 
-    J = V(g(u)) - U(u) has to be log |det dg/du| up to a constant, block by block: by the index calculus for columns of
-    every size, by the second engine from the whole Jacobian at fixed sizes. For an ordered column b_k = b_(k-1) +
-    exp(u_k), J = sum_(k>=1) u_k.
+    J = V(g(u)) - U(u) has to be log |det dg/du| up to a constant, block by block: by the index calculus for columns,
+    [n], of every size, by the second engine from the whole Jacobian at fixed sizes; of matrices, [n, n], at their own
+    size alone. Refuted by an exact point; undecided where the determinant is too large to write out.
+
+    Worked, an ordered column of 2: b = (u_0, u_0 + exp(u_1)), dg/du = [[1, 0], [1, exp(u_1)]], J = u_1. Of n entries J
+    = sum_(k>=1) u_k.
     """
     where = target.source.place("state")
     answers = [_of_block(target, block) for block in constrained(target)]

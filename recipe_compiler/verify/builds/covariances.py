@@ -40,11 +40,22 @@ NONE, ONE = Fraction(0), Fraction(1)
 
 
 def by_covariance(target: Target, sample: Sample) -> tuple[Proved, tuple[str, ...]] | None:
-    """Return the proof that data give, with its facts of them; None where there is none.
+    """Return the proof of a finite integral over a covariance S > 0, [K, K], by data y_n ~ N(m_n, S); else None.
+
+    With a log det S - c tr S in the log prior, N data, and no combination of the K entries of y in the span of the
+    columns that the m_n are made of, sum_n (y_n - m_n) (y_n - m_n).T >= lambda I for one lambda > 0 and all states, and
+
+        int det(S)**(a - N/2) exp(-c tr S - lambda tr inv(S)/2) dS < oo    where c > 0, or c = 0 and N - 2 a > 2 K,
+
+    an inverse Wishart law. The other blocks are integrated out as their laws are, each being proper. Worked: y_n ~ N(m,
+    S) with K = 2, a proper law of m and none of S (a = c = 0) needs N > 4, and y_n that are not all on one line.
 
     Args:
         target: as it is sampled; looked at as it is declared.
         sample: its data, exact.
+
+    Returns:
+        the proof, and what it says of the data.
     """
     plain, stated = target.declared or target, target.stated
     declared = plain.declarations

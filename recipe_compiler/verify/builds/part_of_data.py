@@ -61,7 +61,10 @@ def part_of(observed: Observed) -> Observed | None:
 
 
 def rest_of(build: Build, target: Target, part: Observed) -> Rest | None:
-    """Return what is known of the data beside a part; None where nothing is.
+    """Return what is known of the data beside a part S; None where nothing is.
+
+    That is g, free of the data, with f_n <= C_n g for all states: int p_0 prod_n f_n dz <= C int p_0 prod_(n in S) f_n
+    g**(N - |S|) dz. Of y ~ N(x.T beta, sigma**2) g is 1/sigma, of a discrete law 1.
 
     Args:
         build: says of which columns a field is.

@@ -39,11 +39,18 @@ METHOD = "a Gaussian process with noise, bounded by a power of its length scale"
 
 
 def by_process(target: Target, sample: Sample) -> tuple[Proved, tuple[str, ...]] | None:
-    """Return the proof that a law of rho, and data that are not all their mean, give; None where there is none.
+    """Return the proof of a finite integral by a Gaussian process with noise, and data off its mean; else None.
+
+    y: [d] is N(m, alpha**2 R + s I), R_ij = exp(-(x_i - x_j)**2/(2 rho**2)) at d different numbers x, m known, s > 0:
+    the likelihood is at most C max(rho, 1)**(N d**2 (d - 1)/2), N the rows, whatever alpha and s are; rho has a law
+    with all moments, free of the state. None too where the target has other summands, or another kernel.
 
     Args:
         target: as it is sampled; looked at as it is declared.
         sample: its data, exact.
+
+    Returns:
+        the proof, and what it says of the data.
     """
     plain, stated = target.declared or target, target.stated
     priors = [one for one in stated.densities if one.entry == "log_prior"]

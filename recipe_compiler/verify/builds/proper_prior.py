@@ -48,7 +48,17 @@ def by_proper_prior(target: Target) -> Proved | None:
 
 
 def by_prior_and_data(target: Target, sample: Sample | None) -> tuple[Proved, tuple[str, ...]] | None:
-    """Return the proof by a proper prior, with the facts of exact data that it rests on; None where there is none."""
+    """Return the proof by a proper prior and a bounded likelihood, with the facts of data that it rests on; else None.
+
+    int exp(-U) <= C int prod_b p_b prod_j v_j**k_j exp(c_j h_j) db < oo, where log p(x | z) <= log C + sum_j k_j log
+    v_j + c_j h_j (`ceiling`) and the moments on the right are finite under the laws p_b. At exact data locations may be
+    integrated over first (`ceiling_at_locations`), or one block whose laws are in the likelihood (`ceiling_of_latent`).
+    A target with a recursion is decided for all data only.
+
+    Args:
+        target: as it is sampled; its densities are about the blocks as they are declared.
+        sample: its data, exact; None for all data.
+    """
     plain = target.declared or target
     declared, stated = plain.declarations, target.stated
     if target.potential is not None or target.gradient is not None or not stated.densities:

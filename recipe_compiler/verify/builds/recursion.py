@@ -32,6 +32,8 @@ def recursion(target: Target) -> Answer:
     """Decide, by induction over the rows, that states stay in their domains; both engines read the same recursion.
 
     s_0 = start(theta) and s_(n+1) = next(s_n, y_n, theta) lie in the domain for ALL s_n in it, all data and all theta.
+    Worked: s' = omega + alpha y**2 + beta s with omega > 0 and alpha, beta >= 0 stays positive where s is. Undecided
+    where that is not shown; never refuted.
     """
     where = target.source.place("recursion")
     shown = holds(in_domains(target), of_rows(target))

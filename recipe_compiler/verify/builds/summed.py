@@ -85,9 +85,12 @@ def _counts(target: Target) -> tuple[Block, ...]:
 
 @lru_cache(maxsize=KEPT)
 def summed(target: Target) -> Summed:
-    """Return a target with its counts summed over, as far as the sums are known.
+    """Return a target with its counts summed over, as far as the sums are known: exp(-V(x)) = sum_z exp(-U(x, z)).
 
-    Of one that has any the blocks are as it declares them; any other target is returned as it is.
+    exp(-U) has a finite integral and sum if and only if exp(-V) has a finite integral (Tonelli). A named law of z adds
+    up to 1; a law that the target claims, and is shown to have, gives the sum by its value at 0: exp(m - U(x, 0)) of
+    Poisson(m), exp(-U(x, 0)) (1 - p)**-n of Binomial(n, p). Of one that has any counts the blocks are as it declares
+    them; any other target is returned as it is.
     """
     if not _counts(target) or target.gradient is not None or target.recursion:
         return Summed(target)

@@ -43,7 +43,16 @@ SMOOTH = " is smooth"
 
 
 def of_bending(claim: str, build: Build, dynamics: Dynamics, decided: Callable[[], Answer]) -> Answer:
-    """Return a claim's answer in a build, undecided if it rests on a smooth U and the target is only C1."""
+    """Return a claim's answer in a build, undecided if it rests on a smooth U and the target is only C1.
+
+    A proof of a claim that a Lipschitz gradient is enough for stays, and names that in the place of smoothness.
+
+    Args:
+        claim: its id.
+        build: with the target.
+        dynamics: bound; a derivative of U that it states needs more.
+        decided: the claim's answer.
+    """
     found = decided()
     U = build.dynamics.potential
     smooth = f"{U} is smooth"
@@ -71,7 +80,11 @@ def _holds(formula: Formula, functions: frozenset[str]) -> bool:
 
 
 def defined(target: Target) -> Answer:
-    """Decide that every root, logarithm and quotient of a target has a value everywhere in the domain, for all data."""
+    """Decide that every root, logarithm and quotient of a target has a value everywhere in the domain, for all data.
+
+    And what named densities need: a scale is positive, a block is in the support. Undecided, never refuted, where rules
+    do not show it: sqrt(a) needs a >= 0, log(a) a > 0, 1/a a != 0, inv(A) a nonsingular A.
+    """
     target = held(target)
     declared = of_rows(target)
     premises = smoothness(stated_of(target), declared) | holds(_needs(target), declared)
@@ -85,10 +98,11 @@ def lies_in_supports(target: Target) -> bool:
 
 
 def gradient(target: Target) -> Answer:
-    """Decide that a target has a continuous gradient grad U everywhere in the domain: no kink, jump or pole.
+    """Decide that a target has a continuous gradient grad U: [n] everywhere in the domain: no kink, jump or pole.
 
-    U = -log_prior - sum_n log_likelihood_n, or the potential stated. The pieces of a `where` may meet with their
-    derivatives. For a gradient that is code it is assumed.
+    U = -log_prior - sum_n log_likelihood_n, or the potential stated. The pieces of a `where` may meet with their first
+    derivatives. For a gradient that is code it is assumed. Undecided, never refuted, where rules do not show it: |x| is
+    open, where(x > 0, x**2, 0) is shown.
     """
     target = held(target)
     if target.gradient is not None:

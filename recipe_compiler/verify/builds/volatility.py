@@ -104,12 +104,23 @@ class _Near:
 def by_floor(target: Target, sample: Sample) -> tuple[Proved, tuple[str, ...]] | None:
     """Return the proof of a finite integral by a scale with a positive floor and data that differ; None without one.
 
-    With a state s_n >= omega > 0 and scales s_n**k, k = 1/2 or 1, of N >= 4 data that all differ; the head of this file
-    has the bounds.
+    A state s_n >= omega > 0 before row n gives datum n the density p h(p r_n), p = s_n**-k, k = 1/2 or 1, r_n a form of
+    theta. With e the largest |S| - rank S of forms S that may be near zero together, N forms and p of theta, it is
+    shown if
+
+        k e < a,              the law of omega being at most C omega**(a - 1) at 0, a = 1 where it has none
+        k (N - p) > 1         where omega has no law; k N > 1 if all theta have proper ones
+        two disjoint sets     of forms that are never near determine theta, where a theta has no law.
+
+    Worked: r_n = y_n - mu, k = 1/2, no law of mu and omega, and m the largest number of equal data: e = m - 1, so m <=
+    2, and N >= 4. The head of this file has the bounds.
 
     Args:
         target: with a recursion, as it is sampled; looked at as it is declared.
         sample: its data, exact, in their order.
+
+    Returns:
+        the proof, and what it says of the data.
     """
     plain, stated = target.declared or target, target.stated
     of_data = [one for one in stated.densities if one.entry == "log_likelihood"]

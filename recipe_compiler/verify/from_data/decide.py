@@ -47,11 +47,13 @@ class Open:
 
 
 def decide(energy: Energy) -> Shown | Infinite | Open:
-    """Decide int exp(-U) dz < oo for an energy that has been read at exact data.
+    """Decide int exp(-U) dz < oo for an energy read at exact data, in forms l_i(theta), theta of m coordinates.
 
-    In turn: forms that do not span theta, or a direction along which a convex U does not grow (infinite); convex
-    functions confine forms (`balance`); power counting over the scales (`scales.unshown`, E(t) > 0); an end of one
-    scale towards which E <= 0 (infinite). Anything else is `Open`. The theory has the inequalities.
+    In turn: a direction of theta that no form depends on; exact weights that balance the convex functions (`balance`),
+    where none are found a direction along which a convex U does not grow; power counting, E(t) > 0 for all directions t
+    of the scales (`scales.unshown`); an end of one scale towards which E <= 0 (`scales.diverges`). Finite by the third;
+    infinite by the others, if U was read exactly. Anything else is `Open`. (Albert and Anderson 1984; Silvapulle 1981;
+    Edmonds 1970.)
 
     Raises:
         NotReadError: there is more of it than is looked at.

@@ -74,7 +74,11 @@ def most_together(forms: Sequence[Form], width: int) -> int | None:
 
 
 def excess(forms: Sequence[Form], width: int) -> int | None:
-    """Return the largest |S| - rank S of forms S that vanish together; None where there are too many to look at."""
+    """Return the largest e = |S| - rank S of forms S that vanish together; None where there are too many to look at.
+
+    Densities p h(p l) of S leave p**e once theta is integrated over. Of the forms theta - 1, theta - 1, theta - 2 it is
+    1.
+    """
     most = most_together(forms, width)
     return None if most is None else most - rank_of(forms, width).rank
 
@@ -86,7 +90,10 @@ def consistent_end(forms: Sequence[Form], width: int) -> int | None:
 
 
 def disjoint_bases(forms: Sequence[Form], width: int) -> int:
-    """Return a number of sets of forms that have none in common, each determining theta."""
+    """Return a number of sets of forms that have none in common, each of rank m: each determines theta, m coordinates.
+
+    As many as taking one after the other finds, which may be fewer than there are.
+    """
     left, count = list(forms), 0
     while width and (found := rank_of(left, width)).rank == width:
         left = [form for k, form in enumerate(left) if k not in found.attained]

@@ -11,6 +11,10 @@ from recipe_compiler.verify.from_data.values import NotReadError
 def squares(form: Mapping[tuple[int, int], fmpq], width: int) -> Iterator[Form]:
     """Yield forms l_k with q(theta) = sum_k c_k l_k**2, all c_k > 0, by exact symmetric elimination (L D L.T).
 
+    q = theta.T A theta, A: [m, m] of rationals; q >= 0 everywhere if and only if no pivot is negative, and a pivot 0
+    has a row of zeros (Sylvester's law of inertia). theta_1**2 + 2 theta_1 theta_2 + 2 theta_2**2 gives theta_1 +
+    theta_2, and theta_2.
+
     Args:
         form: coefficients of theta_i theta_j by (i, j), i <= j.
         width: how many coordinates theta has.

@@ -96,7 +96,7 @@ def _pivots_in_doubles(rows: Sequence[tuple[fmpq, ...]], width: int, most: int) 
 
 
 def solved(matrix: Sequence[Sequence[fmpq]], right: Sequence[fmpq]) -> list[fmpq]:
-    """Return x with A x = b, A being of full rank; in balls where numbers are irrational.
+    """Return x with A x = b, A: [n, n] of full rank and b: [n]; in balls where numbers are irrational.
 
     Raises:
         NotReadError: that is not certain.
@@ -114,7 +114,7 @@ def solved(matrix: Sequence[Sequence[fmpq]], right: Sequence[fmpq]) -> list[fmpq
 
 
 def is_consistent(forms: Sequence[Form], width: int) -> bool:
-    """Whether all forms vanish together at some theta: [A c] has the rank of A."""
+    """Whether all forms a_i . theta + c_i vanish together at some theta: [A c] has the rank of A, A: [N, m]."""
     return rank_of(forms, width).rank == rank_of(forms, width + 1).rank
 
 
@@ -186,7 +186,7 @@ def _dot(row: Sequence[fmpq], v: Sequence[fmpq]) -> fmpq:
 
 
 def inconsistent_sets(groups: Sequence[Sequence[Form]], width: int) -> list[frozenset[int]]:
-    """Return the smallest sets of groups whose forms do not all vanish together anywhere."""
+    """Return the sets of groups whose forms vanish together at no theta, and of which no part is such a set."""
     found: list[frozenset[int]] = []
     for size in range(1, len(groups) + 1):
         for chosen in combinations(range(len(groups)), size):

@@ -20,9 +20,10 @@ ONE = Fraction(1)
 
 
 def multiplied(values: Iterable[Value], known: Known) -> dict[Coordinate, Coordinate]:
-    """Return the coordinates that occur as tau z with one positive tau, with that tau.
+    """Return the coordinates z_j that occur as tau z_j with one positive tau, with that tau.
 
-    Empty where a coordinate has several such, or a tau is itself multiplied.
+    zeta_j = tau z_j takes the place of z_j: dz_j = dzeta_j/tau, which `jacobian` adds to U. Empty where a coordinate
+    has several such, or a tau is itself multiplied.
     """
     found: dict[Coordinate, set[Coordinate]] = {}
     for value in values:
@@ -48,5 +49,5 @@ def _pairs(own: Product, known: Known) -> Iterator[tuple[Coordinate, Coordinate]
 
 
 def jacobian(by: Mapping[Coordinate, Coordinate]) -> Value:
-    """Return sum_j log tau_j, what the energy gains where zeta_j takes the place of z_j."""
+    """Return sum_j log tau_j, what U gains where zeta_j = tau_j z_j takes the place of z_j: dz_j = dzeta_j/tau_j."""
     return total(called("log", coordinate(v)) for v in by.values())

@@ -52,6 +52,9 @@ class Way:
 def counted(energy: Energy, confined: Sequence[Form]) -> Counted:
     """Return the ranks of the groups of an energy, the forms that are confined as one of known scale.
 
+    With r(G) the rank of the forms of groups G, in m coordinates, the vertices of P are x_g = r(before and g) -
+    r(before), one for each order of the groups (Edmonds 1970).
+
     Raises:
         NotReadError: there are too many groups.
     """
@@ -96,9 +99,9 @@ def _never_zero(groups: Sequence[Group], light: Sequence[int], width: int) -> It
 
 
 def growth(own: Own, sign: int) -> fmpq | None:
-    """Return the rate at which an energy's part in one scale grows in |t| as t -> sign * oo; None if faster.
+    """Return the rate a of an energy's part in one scale, own(t) ~ a |t| as t -> sign * oo; None if it grows faster.
 
-    None if it grows faster than any multiple of |t|.
+    N t has N towards oo and -N towards -oo; exp(t) none at oo, and 0 at -oo; n log(1 + exp(2 t)) has 2 n at oo.
 
     Raises:
         NotReadError: it falls faster than any multiple of |t|.
@@ -207,9 +210,10 @@ def _short(x: float, top: fmpq | None) -> fmpq:
 def diverges(energy: Energy, found: Counted) -> Way | None:
     """Return a scale, and an end of it towards which the integral is infinite: E <= 0 there, and nothing else decays.
 
-    The energy must be exact and its groups light: by Cauchy and Binet E is then the integral over theta, up to a factor
-    between two positive numbers, where the forms of growing scale vanish together somewhere. None where that is not
-    shown.
+    The energy must be exact and its groups light: by Cauchy and Binet, det sum_i mu_i a_i a_i.T = sum_B prod_B mu_i
+    det(B)**2 over bases B, E is then the integral over theta, up to a factor between two positive numbers, where the
+    forms of growing scale vanish together somewhere. None where that is not shown. Worked: flat beta in R**p and sigma,
+    N data: towards sigma = oo E = (N - p - 1) t, so N = p + 1 is infinite.
     """
     width = len(energy.theta)
     if not energy.exact or any(group.tail is not None for group in found.groups):

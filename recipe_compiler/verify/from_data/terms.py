@@ -67,6 +67,10 @@ class Gathered:
 def energy_of(parts: Iterable[tuple[Value, int]], known: Known) -> Energy:
     """Return an energy as sums over affine forms of theta with scales; terms that are at least a constant are left out.
 
+    U = sum_i c_i (mu_i l_i**2)**(q_i/2) + sum_i p_i log(1 + c_i mu_i l_i**2) + convex functions of forms + a linear
+    form + sum_v own_v(t_v), l_i = a_i . theta + c, mu_i = exp(w_i . t). What is left out is at least a constant, so it
+    only helps; `exact` says that it is bounded.
+
     Args:
         parts: values whose sum it is, each with the number of data that it is summed over; 1 for what has no data.
         known: the declarations, sizes and data.

@@ -27,11 +27,11 @@ from recipe_compiler.verify.integrability.logarithmic_tails import tail
 
 
 def one_by_one(c: Calculus, block: Block, own: list[Term], left: list[Term]) -> Finite | None:
-    """Decide a block whose energy is a sum over its coordinates, sum_i h(x_i); None if it is not one.
+    """Decide a block of n entries whose energy is a sum over its coordinates, sum_i h(x_i); None if it is not one.
 
-    int exp(-H) is then a product of n integrals over one coordinate, each decided at the ends of its domain
-    (`at_ends`). On a simplex sums of logarithms are decided as a Dirichlet density. Where a term was left out, since it
-    only helps, conditions that fail do not refute.
+    int exp(-H) is then prod_i int exp(-h_i(x)) dx, each decided at the ends of the domain (`at_ends`). On a simplex
+    sums of logarithms are decided as a Dirichlet density: int prod x_i**-k_i (1 - sum x)**-k dx < oo if and only if all
+    k < 1. Where a term was left out, since it only helps, conditions that fail do not refute.
     """
     if block.domain.name is DomainName.SIMPLEX:
         return _dirichlet(c, block, own)

@@ -168,9 +168,10 @@ def _kind(declarations: Declarations, name: str) -> DomainName:
 
 
 def confinement(c: Calculus, declarations: Declarations, block: Block, own: tuple[Term, ...]) -> Confinement | None:
-    """Return what confines a block, out of the terms that depend on it alone: the fastest growth that is shown.
+    """Return what confines a block z, out of the terms that depend on it alone: the fastest c |z|**g - C that is shown.
 
-    Powers sum_i w_i |z_i|**e with w_i > 0, powers of such sums, and quadratic forms whose Hessian is positive definite.
+    Powers sum_i w_i |z_i|**e with w_i > 0, g = e; powers of such sums, (1 + |z|**2)**(1/2) with g = 1; and quadratic
+    forms whose Hessian, [n, n], is positive definite, g = 2. None where nothing does.
     """
     found = [Confinement(degree, (term,)) for term in own if (degree := _definite_degree(c, block, term)) is not None]
     for term in own:

@@ -56,7 +56,10 @@ def infinite(subject: Subject, needed: Sequence[EndCondition]) -> tuple[Refuted,
 
 
 def fails(declarations: Declarations, needed: Iterable[EndCondition], sizes: Sizes) -> Refuted | None:
-    """Return an exact point where a necessary K > 0 fails: K < 0, or K = 0 if the integral diverges there as well."""
+    """Return an exact point where a necessary K > 0 fails: K < 0, or K = 0 if the integral diverges there as well.
+
+    K is a scalar of the parameters, or one for each entry; balls that contain 0 decide nothing. None says nothing.
+    """
     leaf = leaf_of(declarations, sizes)
     for condition in needed:
         entries = written_out(condition.factor, sizes, leaf)
