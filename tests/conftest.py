@@ -220,7 +220,7 @@ def taken_for_granted() -> Iterator[None]:
 def without_reading_back() -> Iterator[None]:
     """Compile builds without reading their text back: for tests of what a module does, not of what is found in it.
 
-    That every build that is shipped, and every shape of a text, is read back is tested in `verify`.
+    That every build that is shipped, and every shape of a text, is read back is tested in `readback`.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(child_process, "read_all", lambda *_: None)

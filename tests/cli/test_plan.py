@@ -12,6 +12,7 @@ pytestmark = pytest.mark.usefixtures("known_verdicts", "without_reading_back", "
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_build_that_runs(recipe, tmp_path: Path) -> None:
     rng = np.random.default_rng(11)
     x = np.column_stack([np.ones(100), rng.normal(5.0, [1.0, 300.0], size=(100, 2))])

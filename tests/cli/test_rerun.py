@@ -9,6 +9,7 @@ pytestmark = pytest.mark.usefixtures("interruptible", "known_verdicts")
 SHORT = ("--draws", "60", "--warmup", "20", "--chains", "2", "--thin", "2", "--seed", "9")
 
 
+@pytest.mark.slow
 def test_a_run_again_is_compared_bit_by_bit(recipe, tmp_path: Path) -> None:
     assert recipe("run", "specs/builds/sgld_gaussian.yaml", *SHORT, "-o", tmp_path).code == 4
     file = tmp_path / "sgld_gaussian.nc"

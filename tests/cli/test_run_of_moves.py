@@ -10,6 +10,7 @@ import xarray
 from cycles import document
 from emitted_file import imported
 from loaders import load_build
+from some import some
 
 import recipe_compiler as rc
 from recipe_compiler.run.data import load_data
@@ -28,7 +29,7 @@ def written(folder: Path, target: str, cycle: str, eps: float) -> Path:
 
 @unread
 @pytest.mark.parametrize(
-    ("target", "cycle", "eps"), [("double_well", "ghmc", 0.5), ("logistic_regression", "hmc", 0.05)]
+    ("target", "cycle", "eps"), some([("double_well", "ghmc", 0.5), ("logistic_regression", "hmc", 0.05)])
 )
 def test_a_command_a_model_and_a_file_draw_the_same_bits(
     recipe, tmp_path: Path, target: str, cycle: str, eps: float

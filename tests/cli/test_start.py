@@ -75,6 +75,7 @@ def test_a_verdict_that_is_known_is_said_without_deciding_again() -> None:
     assert imported("check", "specs/dynamics/sghmc.yaml") & (UNUSED | DECIDES) == set()
 
 
+@pytest.mark.slow
 def test_a_second_run_with_another_step_imports_nothing_that_decides_reads_back_or_compiles(tmp_path: Path) -> None:
     run = ("run", "specs/builds/sghmc_double_well.yaml", "-o", str(tmp_path), "--draws", "200", "--thin", "20")
     imported(*run)

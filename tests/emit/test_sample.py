@@ -45,14 +45,19 @@ def drawn_by_the_file(module: ModuleType, build: Build, **settings: Any) -> dict
     "name",
     [
         "sghmc_logistic",  # minibatches
-        "sgld_logistic",
-        "sghmc_logistic_baoab",  # a word
         "sghmc_eight_schools",  # several blocks of a target, one of them transformed
-        "generalised_langevin_gaussian_baoab",  # three blocks, matrices as values
         "sgnht_gaussian",  # a scalar block
-        "sgld_gaussian_mixture",  # starts that the build states
         "sgrld_categories",  # a bounded domain
-        "hmc_within_gibbs",  # a block held while the others move
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in (
+                "sgld_logistic",
+                "sghmc_logistic_baoab",  # a word
+                "generalised_langevin_gaussian_baoab",  # three blocks, matrices as values
+                "sgld_gaussian_mixture",  # starts that the build states
+                "hmc_within_gibbs",  # a block held while the others move
+            )
+        ),
     ],
 )
 def test_a_file_draws_the_bits_of_a_run(name: str, tmp_path: Path) -> None:

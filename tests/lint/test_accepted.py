@@ -77,7 +77,7 @@ SLOW = {
     "walk_by_an_exponential", "walk_by_an_exponential_and_a_minimum", "hmc", "hmc_with_mass", "hmc_with_a_covariance",
     "hmc_by_positions", "preconditioned_mala", "turned_where_accepted", "walk_above", "mala_correction_turned",
     "mala_correction_doubled", "hmc_sign", "hmc_last_kick_forgotten", "persistent_sign", "persistent_without_momenta",
-    "hmc_of_the_inverse_covariance",
+    "hmc_of_the_inverse_covariance", "hmc_of_a_mass_forgotten", "preconditioned_mala_correction_forgotten",
 }  # fmt: skip
 """Computations of some seconds that are like others."""
 

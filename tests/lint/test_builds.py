@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from some import some
 
 from recipe_compiler.lint.against_build import binding_of_build
 from recipe_compiler.lint.findings import AT_FIXED_SIZES, OF_BATCHES, OF_SOME_ROWS, Lint, lint
@@ -90,7 +91,7 @@ def test_a_right_step_holds_where_it_is_followed_at_fewer_rows(step: str) -> Non
     assert second == AT_FIXED_SIZES
 
 
-@pytest.mark.parametrize("step", WRONG)
+@pytest.mark.parametrize("step", some(WRONG, 3))
 def test_a_wrong_step_is_refuted_by_a_point(step: str) -> None:
     decision = finding(step).decision
     assert isinstance(decision, Refuted), decision

@@ -120,7 +120,7 @@ def test_a_right_step_is_proved_where_the_sizes_are_fixed(name: str, step_findin
     assert isinstance(step_finding(f"right.py:{name}", spec, maps).decision, Proved)
 
 
-@pytest.mark.parametrize("name", some(WRONG, 3))
+@pytest.mark.parametrize("name", some(WRONG, 5))
 def test_a_wrong_step_is_refuted_at_the_smallest_size_that_shows_it(
     name: str, step_finding: Callable[..., Finding]
 ) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from reports import report
+from some import some
 
 from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Verdict
 
@@ -69,7 +70,7 @@ def test_every_mutant_has_its_row() -> None:
     assert {path.stem for path in HERE.glob("*.yaml")} == REFUTED.keys()
 
 
-@pytest.mark.parametrize("name", REFUTED)
+@pytest.mark.parametrize("name", some(REFUTED, 2))
 def test_a_mutant_fails_the_right_claims(name: str) -> None:
     found = report(HERE / f"{name}.yaml")
     expected = dict.fromkeys(DECIDED, Verdict.PROVED) | dict.fromkeys(REFUTED[name], Verdict.REFUTED)

@@ -41,6 +41,7 @@ def test_other_programs_change_no_byte(build: Build, request: pytest.FixtureRequ
     assert compile_build(build, check(build)).text == alone
 
 
+@pytest.mark.slow
 def test_advisory_claims_that_do_not_end_change_no_byte(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a build whose required claims take a small part of the time that a claim is given, on a busy machine too."""
     build = load_build(BUILDS / "sghmc_gaussian.yaml")

@@ -95,6 +95,7 @@ def test_the_mass_is_the_inverse_of_the_covariance(folder: Path) -> None:
     assert "accept" not in planned.to_yaml()
 
 
+@pytest.mark.slow
 def test_what_is_planned_is_what_runs_to_the_last_bit(folder: Path) -> None:
     asked = gaussian(folder, "step_size: auto, accept: 0.7, draws: 300, seed: 6")
     one, again = (asked.sample(progress=False, cores=cores) for cores in (1, 2))
@@ -166,6 +167,7 @@ def test_a_mode_that_warm_up_does_not_come_to_is_told(folder: Path) -> None:
         rc.compile(planned).sample(progress=False)
 
 
+@pytest.mark.slow
 def test_a_target_is_planned_without_a_mode(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starts = (Start("zero", np.zeros(2)),)
     assert mode_of(find_mode, lambda theta: -np.ones(2), starts, ("a", "b")) is None
@@ -239,6 +241,7 @@ def test_centred_groups_are_sampled_whatever_the_first_mass(J: int, spread: floa
     assert log_tau.std() == pytest.approx(sd, rel=0.25)
 
 
+@pytest.mark.slow
 def test_where_no_move_is_taken_with_the_hessian_the_first_mass_is_1(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

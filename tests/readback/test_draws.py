@@ -197,7 +197,7 @@ OF_PLACES = (
 """Faults that rows of two places have: the last of the small texts has rows of one."""
 
 
-@pytest.mark.parametrize("fault", some(FAULTS, 3))
+@pytest.mark.parametrize("fault", some(FAULTS, 6))
 def test_a_planted_fault_is_found(fault: str) -> None:
     name, old, new, says = FAULTS[fault]
     for which in ("shipped",) if fault in OF_RUN + OF_PLACES else ("scheduled", "shipped"):

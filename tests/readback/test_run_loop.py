@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from loaders import load_build
+from some import some
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import Module, emit_module
@@ -97,7 +98,7 @@ PLANTED = {"xoshiro": XOSHIRO, "philox": PHILOX, "numpy": NUMPY}
 
 
 @pytest.mark.parametrize(
-    ("generator", "fault"), [(generator, name) for generator in PLANTED for name in PLANTED[generator]]
+    ("generator", "fault"), some([(generator, name) for generator in PLANTED for name in PLANTED[generator]], 2)
 )
 def test_faults_of_the_text_are_found(generator: str, fault: str) -> None:
     shape, found, wrong = PLANTED[generator][fault]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from loaders import load_build
+from some import some
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import Module, emit_module
@@ -92,7 +93,9 @@ FAULTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "d", "found", "wrong"), [fault[1:] for fault in FAULTS], ids=[f[0] for f in FAULTS])
+@pytest.mark.parametrize(
+    ("name", "d", "found", "wrong"), some([fault[1:] for fault in FAULTS], 2), ids=[f[0] for f in FAULTS]
+)
 def test_faults_in_a_shape_are_found(name: str, d: int, found: str, wrong: str) -> None:
     module = shipped(name, d)
     assert found in module.text, "the fault must have a place"

@@ -305,6 +305,7 @@ def test_what_no_move_may_be_is_refused_before_a_chain_runs(tmp_path: Path, body
     assert said in found
 
 
+@pytest.mark.slow
 def test_a_move_that_is_rare_is_a_move(tmp_path: Path) -> None:
     """By one word in 300 it does something."""
     body = "if stream[0] % np.uint64(300) == 0:\n        theta[0] += 1.0"

@@ -146,6 +146,7 @@ def test_what_a_checkpoint_loses_shows(lost: str, made: Made, tmp_path: Path, mo
     assert not same(stopped_and_continued(module, build, tmp_path), drawn_by(module, build))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "generator", ["xoshiro", *(pytest.param(name, marks=pytest.mark.slow) for name in ("philox", "numpy"))]
 )

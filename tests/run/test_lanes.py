@@ -233,7 +233,6 @@ MOVES = {
     "a word with its gradient": replace(load_build(SPECS / "builds/sghmc_gaussian_baoab.yaml"), bit_generator="philox"),
     "reflected": replace(load_build(SPECS / "builds/hmc_reflected_categories.yaml"), bit_generator="philox"),
 }
-LATER = set(MOVES) - {"hmc", "moves that are not all in each cycle"}
 SAME = ("acceptance", "tried", "mapped", "mapped_tried")
 
 
@@ -263,9 +262,8 @@ def same(one: object, other: object) -> bool:
     )
 
 
-@pytest.mark.parametrize(
-    "moves", [pytest.param(name, marks=[pytest.mark.slow] if name in LATER else []) for name in MOVES]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("moves", MOVES)
 def test_a_move_that_is_refused_stops_no_lane(moves: str) -> None:
     """With numbers that are the same in lanes, so are all draws, and what is told of each move."""
     build = MOVES[moves]

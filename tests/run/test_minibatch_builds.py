@@ -107,6 +107,7 @@ def test_float32_storage_of_what_it_holds_changes_rounding_alone(folder: Path, l
     np.testing.assert_array_equal(mapped, found)
 
 
+@pytest.mark.slow
 @unread
 def test_contiguous_blocks_are_run(folder: Path, loaded: np.ndarray) -> None:
     build = written(folder, f"{TABLE}, shuffle: 3", "blocks: contiguous")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from cycles import ONE_OF_EACH, WALK, cycle_build, texts
 from loaders import load_build
+from some import some
 from stopping import stopping
 
 from recipe_compiler.run import chains as chains_module
@@ -94,7 +95,9 @@ def test_calls_of_run_go_on_where_the_one_before_ended(target: str, cycle: str, 
     assert np.std(whole[:, : counts[0]], axis=0).min() > 0.0
 
 
-@pytest.mark.parametrize(("target", "cycle"), [("double_well", "hmc_of_some_steps"), ("logistic_regression", "ghmc")])
+@pytest.mark.parametrize(
+    ("target", "cycle"), some([("double_well", "hmc_of_some_steps"), ("logistic_regression", "ghmc")])
+)
 def test_threads_change_nothing_and_a_stopped_run_goes_on_with_the_same_bits(
     target: str, cycle: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,8 +122,8 @@ def test_thinned_draws_are_every_third_and_their_acceptance_is_a_mean(target: st
     module, build = made(target, cycle)
     every = drawn(module, build, draws=300, warmup=0)
     third = drawn(module, build, draws=100, warmup=0, thin=3)
-    for all_, some in zip(every.arrays, third.arrays, strict=True):
-        np.testing.assert_array_equal(all_[:, 2::3], some)
+    for all_, thinned in zip(every.arrays, third.arrays, strict=True):
+        np.testing.assert_array_equal(all_[:, 2::3], thinned)
     assert every.acceptance is not None
     assert third.acceptance is not None
     np.testing.assert_allclose(every.acceptance.reshape(3, 100, 3).mean(axis=2), third.acceptance, rtol=1e-12)
@@ -153,6 +156,7 @@ def test_a_word_that_is_not_due_leaves_all_as_it_is_and_acceptance_is_of_the_mov
     np.testing.assert_allclose(summary.acceptance, np.nanmean(draws.acceptance, axis=1), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_word_of_each_third_cycle_keeps_the_law() -> None:
     """Var theta of the Gaussian, four chains of 20,000 draws at a step size that refuses a tenth of the moves."""
     module, build = made("gaussian", "every_word")

@@ -97,6 +97,7 @@ def test_settings_of_another_kind_are_refused(fit: rc.Fit) -> None:
         again(changed, X)
 
 
+@pytest.mark.slow
 def test_a_folder_takes_the_place_of_the_one_that_it_was_in(tmp_path: Path) -> None:
     for folder in ("first", "moved"):
         (tmp_path / folder).mkdir()

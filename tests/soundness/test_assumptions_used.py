@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from some import some
 
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Dynamics
@@ -53,7 +54,7 @@ NONNEGATIVE = [
 """A diffusion, what makes it positive semidefinite (and gives it a value), and what does not."""
 
 
-@pytest.mark.parametrize(("D", "enough", "weaker"), NONNEGATIVE)
+@pytest.mark.parametrize(("D", "enough", "weaker"), some(NONNEGATIVE, 2))
 def test_a_diffusion_is_proved_by_what_is_assumed_and_by_no_less(said: Said, D: str, enough: str, weaker: str) -> None:
     assert said("d_psd", document(enough, D=D)) == "proved"
     assert said("d_psd", document(weaker, D=D)) != "proved"

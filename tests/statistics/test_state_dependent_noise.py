@@ -112,6 +112,7 @@ def test_a_long_chain_keeps_the_banana(metric_: str) -> None:
     assert (np.abs(found - exact) < 5 * np.maximum(error, [0.02, 0.02, 0.04, 0.04])).all(), (found, error)
 
 
+@pytest.mark.slow
 def test_the_closed_form_of_two_coordinates_is_fast() -> None:
     """A step takes 30 ns; an allocation or a decomposition by a library would take ten times that."""
     module = banana(MULTIPLIED_OUT)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import sympy
 from loaders import load_build, load_dynamics
+from some import some
 from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.points.witness import points
@@ -165,7 +166,7 @@ def test_leapfrog_by_itself_has_other_laws() -> None:
     assert unique_in(build, bind(build)).verdict is Verdict.REFUTED
 
 
-@pytest.mark.parametrize("path", BUILDS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", some(BUILDS, 3), ids=lambda path: path.stem)
 def test_builds_are_decided_at_their_values(path: Path) -> None:
     """Friction declared positive semidefinite is definite at its value; two memories reach three momenta by forces."""
     build = load_build(path)

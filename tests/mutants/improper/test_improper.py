@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from loaders import load_build
+from some import some
 
 from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.bind import bind
@@ -1129,7 +1130,7 @@ def verdict(model: Model, folder: Path) -> Verdict:
     return normalisable_build(observed(build), bind(build)).decision.verdict
 
 
-@pytest.mark.parametrize("name", IMPROPER)
+@pytest.mark.parametrize("name", some(IMPROPER, 3))
 def test_an_improper_posterior_is_never_proved(name: str, tmp_path: Path) -> None:
     assert verdict(IMPROPER[name], tmp_path) is not Verdict.PROVED
 
@@ -1139,7 +1140,7 @@ def test_a_proper_posterior_is_never_refuted(name: str, tmp_path: Path) -> None:
     assert verdict(OPEN[name], tmp_path) is not Verdict.REFUTED
 
 
-@pytest.mark.parametrize("name", PROPER)
+@pytest.mark.parametrize("name", some(PROPER, 3))
 def test_a_proper_posterior_of_the_same_kind_is_proved(name: str, tmp_path: Path) -> None:
     assert verdict(PROPER[name], tmp_path) is Verdict.PROVED
 
