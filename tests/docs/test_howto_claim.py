@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from some import some
 
 PAGE = (Path(__file__).parents[2] / "docs" / "howto_claim.md").read_text(encoding="utf-8")
 COPIED = ("docs", "tests/docs", "tests/recheck")
@@ -53,7 +54,7 @@ def test_the_files_of_the_page_are_all_that_is_touched(house: Any) -> None:
     ]
 
 
-@pytest.mark.parametrize("required", [False, True])
+@pytest.mark.parametrize("required", some([True, False]))
 def test_the_checker_has_to_know_what_is_required(house: Any, required: bool) -> None:
     imported, row, *_ = house.added
     house.put(imported)

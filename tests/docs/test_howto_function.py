@@ -55,6 +55,7 @@ def test_a_wrong_derivative_in_one_table_proves_nothing(house: Any) -> None:
     assert "the engines disagree on the residual" in said
 
 
+@pytest.mark.slow
 def test_a_wrong_name_of_what_is_emitted_is_read_back(house: Any) -> None:
     first, meaning, scalar, _ = house.added
     house.put(first, first["code"].replace("math.asinh", "math.sinh"))

@@ -36,6 +36,7 @@ def test_a_scheme_that_is_not_there_is_named_with_those_that_are(house: Any) -> 
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_the_same_document_is_used_from_where_it_stands(house: Any) -> None:
     (house.at / SCHEME).rename(house.at / "specs/builds/mine.yaml")
     path = house.at / BUILD

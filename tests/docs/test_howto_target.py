@@ -52,6 +52,7 @@ def test_without_a_prior_the_page_says_undecided(house: Any) -> None:
     assert "robust_regression: undecided" in said, said
 
 
+@pytest.mark.slow
 def test_a_column_that_is_not_there_is_named(house: Any) -> None:
     path = house.at / BUILD
     text = path.read_text()
