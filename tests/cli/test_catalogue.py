@@ -2,12 +2,11 @@
 
 import json
 import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from copies import copy_compiled
 
 import recipe_compiler
 from recipe_compiler.commands.build_arguments import BuildArguments
@@ -199,16 +198,15 @@ def test_what_does_not_fit_is_told(recipe, here: Path, words: tuple[str, ...], t
     assert not (here / "generated").exists()
 
 
-def test_the_package_alone_has_its_catalogue(tmp_path: Path) -> None:
+def test_the_package_alone_has_its_catalogue(warm_libraries: list[str], tmp_path: Path) -> None:
     """As a wheel installs it: a copy of the folder, and an empty one to work in."""
     own, empty = tmp_path / "site", tmp_path / "empty"
     empty.mkdir()
-    shutil.copytree(
-        Path(recipe_compiler.__file__).parent, own / "recipe_compiler", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    own.mkdir()
+    copy_compiled(Path(recipe_compiler.__file__).parent, own / "recipe_compiler", links=False)
     outputs = [
         subprocess.run(
-            [sys.executable, "-m", "recipe_compiler", *words], cwd=empty, env=os.environ | {"PYTHONPATH": str(own)},
+            [*warm_libraries, "-m", "recipe_compiler", *words], cwd=empty, env=os.environ | {"PYTHONPATH": str(own)},
             capture_output=True, text=True, check=True,
         ).stdout
         for words in (("new", "mine", "--build"), ("check", "mine.yaml"))

@@ -13,6 +13,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
+from copies import copy_compiled
 
 ROOT = Path(__file__).parents[2]
 MADE = re.compile(r"<!-- made by: (?P<source>.+?) -->\n```(?P<language>\w*)\n(?P<body>.*?)```\n", re.S)
@@ -145,10 +146,7 @@ class House:
             if (ROOT / folder).is_symlink():
                 (at / folder).symlink_to((ROOT / folder).readlink())
                 continue
-            shutil.copytree(ROOT / folder, at / folder, symlinks=True)  # with what is compiled: times are kept
-            compiled = Path(f"{sys.pycache_prefix}{ROOT / folder}")
-            if sys.pycache_prefix is not None and compiled.is_dir():
-                shutil.copytree(compiled, f"{sys.pycache_prefix}{at / folder}")
+            copy_compiled(ROOT / folder, at / folder, links=True)
         for file in ("pyproject.toml", "tests/conftest.py"):
             shutil.copy(ROOT / file, at / file)
         for found in FILE.finditer(page):
