@@ -110,7 +110,7 @@ def _stated(files: Sequence[str], dynamics: Dynamics, target: Target, given: Bui
 
 def _path(file: str, document: Document, folder: Path) -> str:
     """Return the name of a document as the build says it: that it ships under, or its place from the build's own."""
-    if is_plain(file) and not Path(file).is_file():
+    if is_plain(file) and not os.path.isfile(file):
         return file
     return os.path.relpath(document.source.file, folder)
 

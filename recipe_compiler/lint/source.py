@@ -1,6 +1,7 @@
 """What a user's file shows without running it: the arguments of its step, and what it returns."""
 
 import ast
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,7 @@ def read_source(where: str) -> Source:
 
 
 def _text(path: Path) -> str:
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise SpecError([Fault(Place(str(path)), "step", "found no such file, expected a Python file")])
     if path.stat().st_size > LARGEST:
         raise SpecError([Fault(Place(str(path)), "step", f"found more than {LARGEST} bytes, expected fewer")])

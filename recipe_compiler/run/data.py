@@ -1,5 +1,6 @@
 """Data as the arrays a target declares: from files, in memory or mapped, or from arrays of Python."""
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
@@ -217,7 +218,7 @@ def load_data(file: DataFile | None, target: Target) -> Data:
 
 def _refuse_made_twice(file: DataFile) -> None:
     """Raise DataError for columns that are made, and stand in the file too."""
-    if file.made and file.file.is_file():
+    if file.made and os.path.isfile(file.file):
         own = set(columns_of(file.file, file.names))
         twice = [column.name for column in file.made if column.name in own and not column.whole]
         found = "expected names of made columns that the file does not have"
@@ -277,7 +278,7 @@ def _mapped_table(file: DataFile, target: Target) -> Data:
             yield {field.name: field.values for field in fields_of(whole, target, file, scales)}
 
     _refuse_shuffle(file)
-    if not file.file.is_file():
+    if not os.path.isfile(file.file):
         raise DataError([f"{file.file}: found no such file"])
     how = {**asdict(file), "file": "", "arrays": "", "fields": repr(declared), "made": repr(file.made)}
     arrays = converted(file.file, how, parts)
@@ -300,7 +301,7 @@ def _mapped_arrays(file: DataFile, target: Target) -> Data:
 
 
 def _mapped_array(datum: Datum, path: Path, dtype: str) -> Field:
-    if path.suffix.lower() != ".npy" or not path.is_file():
+    if path.suffix.lower() != ".npy" or not os.path.isfile(path):
         raise DataError([f"{path}: found no .npy file, expected one for `{datum.name}`"])
     array, sizes = open_array(path), datum.axes[1:]
     dtype = "int64" if datum.is_index else dtype

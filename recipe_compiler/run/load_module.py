@@ -183,7 +183,7 @@ def load_file(path: Path) -> Emitted:
     A copy is imported: the jit's cache beside the file belongs to whoever imports the file under its own name, and
     would be read in vain under another.
     """
-    if path.suffix != ".py" or not path.is_file():
+    if path.suffix != ".py" or not os.path.isfile(path):
         raise RunError(f"{path}: found no Python file, expected an emitted module")
     return load_text(path.stem, path.read_text(encoding="utf-8"))
 

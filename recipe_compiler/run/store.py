@@ -325,7 +325,7 @@ def stored(path: Path) -> "DataTree":
     import xarray
 
     expected = "expected a file that `recipe run` wrote"
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise RunError(f"{path}: found no file, {expected}")
     try:
         with xarray.open_datatree(path, engine="h5netcdf") as tree:

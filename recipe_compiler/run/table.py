@@ -4,6 +4,7 @@ Parquet is read by pyarrow, an optional dependency: `pip install recipe_compiler
 """
 
 import csv
+import os
 from array import array
 from collections.abc import Iterator
 from contextlib import suppress
@@ -163,7 +164,7 @@ def table_pieces(
     Raises:
         DataError: the file cannot be read, columns are missing, or a cell is no number (the first such is named).
     """
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise DataError([f"{file}: found no such file"])
     suffix = file.suffix.lower()
     if names and suffix != ".npy":

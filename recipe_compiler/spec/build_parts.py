@@ -1,5 +1,6 @@
 """The documents that a build is made of besides its own: dynamics, target, and a scheme that has one."""
 
+import os
 from collections.abc import Callable
 from collections.abc import Mapping as Table
 from dataclasses import dataclass, field
@@ -65,7 +66,7 @@ def part_of(
         hint = nearest(name, names(KINDS[wanted])) or "a build is data: what stands in a Python file is not read by it"
         page.fault(path, label, f"found `{shown(name)}`, {what}", hint)
         return None
-    if "\0" in name or not file.is_file():
+    if not os.path.isfile(file):
         page.fault(
             path, label, f"found no file `{shown(name)}`, expected one", "names are relative to the build's own file"
         )

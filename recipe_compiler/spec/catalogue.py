@@ -1,5 +1,6 @@
 """What ships with the package under a name: the documents and the data of `specs`."""
 
+import os
 import re
 from pathlib import Path
 
@@ -24,13 +25,13 @@ def is_plain(name: str) -> bool:
 def shipped(name: str, kinds: tuple[str, ...] = tuple(FOLDERS)) -> Path | None:
     """Return the document of a name, of one of some kinds; None where none ships under it."""
     paths = (FOLDER / FOLDERS[kind] / f"{name}.yaml" for kind in kinds if is_plain(name))
-    return next((path for path in paths if path.is_file()), None)
+    return next((path for path in paths if os.path.isfile(path)), None)
 
 
 def shipped_data(name: str) -> Path | None:
     """Return the table of a name; None where none ships under it."""
     path = FOLDER / "data" / f"{name}.csv"
-    return path if is_plain(name) and path.is_file() else None
+    return path if is_plain(name) and os.path.isfile(path) else None
 
 
 def names(kind: str) -> tuple[str, ...]:

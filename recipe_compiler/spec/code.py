@@ -3,6 +3,7 @@
 No command runs them but `recipe run`, and that only if it is told to.
 """
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def read_code(page: Page, path: tuple[str | int, ...], stated: str, folder: Path
     if not colon or not name.endswith(".py") or not name.isprintable() or not function.isidentifier():
         problem = f"found `{shown(stated)}`, expected a function of a Python file: {example}"
         page.fault(path, label, problem, "names of files are relative to that of the document")
-    elif "\0" in name or not file.is_file():
+    elif not os.path.isfile(file):
         hint = "names are relative to the file of the document"
         page.fault(path, label, f"found no file `{shown(name)}`, expected one", hint)
     return Code(file, function, name)

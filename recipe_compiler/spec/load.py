@@ -1,5 +1,6 @@
 """Documents from files: YAML, where the kind is seen from the keys, or Python."""
 
+import os
 from collections.abc import Callable
 from collections.abc import Mapping as Table
 from os import PathLike
@@ -40,7 +41,7 @@ def load(path: str | PathLike[str], name: str | None = None) -> Document:
 def _named(path: Path) -> Path:
     """Return the shipped document of a plain name, where no file has it; any other path as it is. Raises SpecError."""
     name = str(path)
-    if not is_plain(name) or path.is_file():
+    if not is_plain(name) or os.path.isfile(path):
         return path
     if (found := shipped(name)) is not None:
         return found

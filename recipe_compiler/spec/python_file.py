@@ -1,6 +1,7 @@
 """Documents from a Python file. Such a file is code and runs as code."""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -17,8 +18,8 @@ def load_python(path: Path, name: str | None) -> Document:
     Raises SpecError if there is no such file or object, or the file raises.
     """
     file = str(path)
-    if not path.is_file():
-        what = "a folder, a pipe or a device" if path.exists() else "no such file"
+    if not os.path.isfile(path):
+        what = "a folder, a pipe or a device" if os.path.exists(path) else "no such file"
         raise SpecError([Fault(Place(file), "document", f"found {what}, expected a file")])
     spec = importlib.util.spec_from_file_location(f"_recipe_spec_{path.stem}", path)
     if spec is None or spec.loader is None:

@@ -13,6 +13,7 @@ from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Value
 
+SPECS = Path(__file__).parents[2] / "specs"
 LOGISTIC, GAUSSIAN = "builds/sghmc_logistic", "builds/sghmc_gaussian"
 
 
@@ -99,6 +100,8 @@ def test_a_start_may_be_a_draw(load_spoiled) -> None:
         ("intercept: false", "intercept: no", "data.intercept", "true or false"),
         ("intercept: false", "intercept: true", "data.x", "30 columns and the intercept, expected 30"),
         ("sghmc.yaml", "nowhere.yaml", "dynamics", "found no file"),
+        ("sghmc.yaml", f"{'a' * 300}.yaml", "dynamics", "found no file"),  # longer than systems take
+        (f"{SPECS}/dynamics/sghmc.yaml", "a" * 300, "dynamics", "YAML file"),
         ("sghmc.yaml", "sghmc.py", "dynamics", "YAML file"),
         ("dynamics/sghmc.yaml", "targets/gaussian.yaml", "dynamics", "found a target"),
     ],

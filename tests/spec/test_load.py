@@ -30,7 +30,7 @@ def test_a_path_is_a_text_or_whatever_names_a_file(specs: Path, form, name: str)
     assert recipe_compiler.load(form(specs / name)) == recipe_compiler.load(specs / name)
 
 
-@pytest.mark.parametrize("name", ["nowhere.yaml", "nowhere.py", "nowhere/at/all.yaml"])
+@pytest.mark.parametrize("name", ["nowhere.yaml", "nowhere.py", "nowhere/at/all.yaml", f"{'a' * 300}.py"])
 def test_a_file_that_is_not_there_is_told_by_its_name(tmp_path: Path, name: str) -> None:
     with pytest.raises(SpecError, match=r"found no (such )?file") as caught:
         recipe_compiler.load(str(tmp_path / name))
