@@ -69,7 +69,9 @@ def is_stable(F: Array) -> bool:
 
 
 def covariance(F: Array, Sigma: Array) -> Array:
-    """Return the solution S of S = F S F^T + Sigma, n x n, as sum_k F^k Sigma (F^T)^k.
+    """Return the solution S of S = F S F.T + Sigma, all [n, n], as sum_k F**k Sigma (F.T)**k.
+
+    With S = sum_(k < m) and F**m at hand, S <- S + F**m S (F.T)**m doubles m. F = 1/2, Sigma = 3/4: S = 1.
 
     Raises:
         NoLawError: F has an eigenvalue that is not inside the unit circle.

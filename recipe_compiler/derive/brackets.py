@@ -44,7 +44,7 @@ class ReachedBlock:
 
 
 def circulation(derivation: Derivation) -> Vector:
-    """Return b = -Q grad H + div Q, a vector over z: f = b - D grad H + div D.
+    """Return b = -Q grad H + div Q: [n], a vector over z: f = b - D grad H + div D.
 
     Modulo the columns of D it is the Stratonovich drift, which Hoermander's condition takes brackets with (Hoermander
     1967, Theorem 1.1). For H = U(theta) + r.T inv(M) r/2 and Q[theta,r] = -I it is (inv(M) r, -grad U).

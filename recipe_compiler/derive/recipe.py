@@ -69,13 +69,14 @@ def col_index(size: int | str) -> Index:
 def derive(dynamics: Dynamics, *, stated: bool = False) -> Derivation:
     """Return grad H, Gamma and the drift of `dynamics`, for every size at once.
 
-    f = -(D + Q) grad H + Gamma with Gamma_i = sum_j d(D + Q)_ij/dz_j (Ma, Chen, Fox 2015, Eqs. 2 and 3). A vector over
-    z has a tensor for each block b, with the free indices `row_slots(b)`: one, or none of a scalar; a matrix has one
-    for each pair of blocks a, b, with `row_slots(a)` and `col_slots(b)`.
+    f = -(D + Q) grad H + Gamma with Gamma_i = sum_j d(D + Q)_ij/dz_j, D, Q: [n, n] and f: [n] over z (Ma, Chen, Fox
+    2015, Eqs. 2 and 3). A vector over z has a tensor for each block b, with the free indices `row_slots(b)`: one, or
+    none of a scalar; a matrix has one for each pair of blocks a, b, with `row_slots(a)` and `col_slots(b)`.
 
-    Worked, on a line: for H = theta**2/2, D = [[theta]] and Q = [[0]], grad H = theta and Gamma = d theta/d theta = 1,
-    so the drift is 1 - theta**2. For SGHMC, H = U(theta) + r.T inv(M) r/2, D[r,r] = C and Q[theta,r] = -I: Gamma = 0
-    and f = (inv(M) r, -grad U - C inv(M) r), the equation of Chen, Fox, Guestrin 2014.
+    Worked, d = 2: D = diag(1 + theta_2**2, 1) and Q = a(theta) [[0, -1], [1, 0]] have Gamma = (d_1 (1 + theta_2**2) -
+    d_2 a, d_1 a) = (-d_2 a, d_1 a): all of it is Q's, as D_11 is free of theta_1. On a line, D = theta gives Gamma = 1.
+    For SGHMC, H = U(theta) + r.T inv(M) r/2, D[r,r] = C and Q[theta,r] = -I: Gamma = 0 and f = (inv(M) r, -grad U - C
+    inv(M) r), the equation of Chen, Fox, Guestrin 2014.
 
     With `stated`, sums that are factors of D, Q and H are not multiplied out (`Rules.stated`): what is computed then
     loses no more digits than the formulas themselves.
@@ -144,7 +145,7 @@ def gradient(c: Calculus, blocks: tuple[Block, ...], scalar: Tensor) -> Vector:
 
 
 def divergence(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Vector:
-    """Return the vector `sum_j dA_ij/dz_j` of a matrix A over z, zero where it is shown to vanish.
+    """Return the vector sum_j dA_ij/dz_j, [n], of a matrix A over z, [n, n], zero where it is shown to vanish.
 
     A has a row and a column of tensors for each block; the result has one tensor for each (Ma, Chen, Fox 2015, Eq. 3:
     Gamma is that of D + Q).
@@ -160,7 +161,7 @@ def divergence(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix) -> Vector
 
 
 def apply_matrix(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, vector: Vector) -> Vector:
-    """Return the vector `sum_j A_ij v_j` over z, one tensor with the free indices `row_slots(a)` for each block a."""
+    """Return the vector sum_j A_ij v_j over z, A: [n, n], v: [n]: a tensor with `row_slots(a)` for each block a."""
     transposed = [
         c.rename(entry, dict(zip(row_slots(block), col_slots(block), strict=True)))
         for block, entry in zip(blocks, vector, strict=True)
@@ -216,9 +217,10 @@ def _matrix(dynamics: Dynamics, c: Calculus, name: str, given: tuple[tuple[Formu
 
 
 def generator(derivation: Derivation, phi: Tensor) -> Tensor:
-    """Return L phi for every size: f . grad phi + tr(D Hess phi), with f the derived drift, Gamma included.
+    """Return L phi = f . grad phi + tr(D Hess phi) for every size, D: [n, n], f: [n] the drift, Gamma included.
 
     For dtheta = -grad U dt + sqrt(2) dW and phi = theta_k theta_l it is -theta_k d_l U - theta_l d_k U + 2 delta_kl.
+    Where exp(-H) is stationary, the mean of L phi under it is 0 for every phi that does not grow too fast.
 
     Args:
         derivation: gives f and D.

@@ -28,9 +28,10 @@ class OwnLaw(Enum):
 
 
 def own_laws(derivation: Derivation, blocks: Iterable[str]) -> dict[str, OwnLaw]:
-    """Return those of some blocks that have a law of their own under exp(-H), with that law: dH/db = b is N(0, I).
+    """Return those of some blocks b, [n] each, that have a law of their own under exp(-H), with that law.
 
-    Whether the blocks are the whole real line is for the caller to know.
+    It is N(0, I) where dH/db = b, else a Gaussian (`is_gaussian`). Whether the blocks are the whole real line is for
+    the caller to know.
     """
     return {
         name: OwnLaw.NORMAL if _is_normal(derivation, name) else OwnLaw.GAUSSIAN

@@ -17,12 +17,13 @@ from recipe_compiler.tensor.terms import Coordinate, Index, Slot, Tensor
 def residual(derivation: Derivation, drift: Vector, D: Matrix) -> Tensor:
     """Return the Fokker-Planck residual R = (1/p) [-div(f p) + sum_ab d_a d_b (D_ab p)], p = exp(-H), a scalar.
 
-    It is evaluated as R = -(div J - grad H . J) with J = f - div D + D grad H, so that what cancels in J need not be
-    differentiated again. Zero (`is_zero`) is a proof for every size (Ma, Chen, Fox 2015, Theorem 1; cf. Eq. 5);
+    It is evaluated as R = -(div J - grad H . J) with J = f - div D + D grad H: [n], so that what cancels in J need not
+    be differentiated again. Zero (`is_zero`) is a proof for every size (Ma, Chen, Fox 2015, Theorem 1; cf. Eq. 5);
     anything else is no refutation by itself.
 
     Worked, on a line: H = theta**2/2 and D = 1. For f = -theta, J = -theta + theta = 0 and R = 0. For f = -2 theta, J =
-    -theta and R = -(-1 + theta**2) = 1 - theta**2, which is not zero.
+    -theta and R = -(-1 + theta**2) = 1 - theta**2, which is not zero. In two dimensions, H = |z|**2/2, D = 0 and f =
+    (z_2, -z_1): J = f, div J = 0 and grad H . J = z_1 z_2 - z_2 z_1 = 0, so R = 0.
     """
     blocks = derivation.dynamics.declarations.blocks
     c = calculus(derivation.dynamics.declarations)
@@ -34,7 +35,7 @@ def residual(derivation: Derivation, drift: Vector, D: Matrix) -> Tensor:
 
 
 def current(derivation: Derivation, drift: Vector, D: Matrix) -> Vector:
-    """Return J = f - div D + D grad H, a vector over z; J p is the probability current, p = exp(-H).
+    """Return J = f - div D + D grad H: [n], a vector over z; J p is the probability current, p = exp(-H).
 
     The Fokker-Planck equation is dp/dt = -div(J p). A recipe has J = div Q - Q grad H, for which div(J p) = 0 since Q
     is skew (Ma, Chen, Fox 2015, Theorem 1).

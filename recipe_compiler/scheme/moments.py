@@ -18,10 +18,11 @@ SMALL = 8
 def moments(
     derivation: Derivation, gradient: Gradient, declared: frozenset[str], sizes: Mapping[str, str | int]
 ) -> InfinitesimalGenerator | None:
-    """Return L phi = f . grad phi + tr(D Hess phi) for every coordinate, and for products of two.
+    """Return L phi = f . grad phi + tr(D Hess phi), f: [n], D: [n, n], for every coordinate, and for products of two.
 
-    The mean of L phi under exp(-H) is 0 for each, which a chain is checked by. None if no block ranges over the whole
-    real line. Of theta under SGLD, L theta_i = -d_i U; of theta_i theta_j, -theta_i d_j U - theta_j d_i U + 2 delta_ij.
+    The mean of L phi under exp(-H) is 0 for each (Ma, Chen, Fox 2015, Theorem 1), which a chain is checked by (Gorham
+    and Mackey 2015). None if no block ranges over the whole real line. Of theta under SGLD, L theta_i = -d_i U; of
+    theta_i theta_j, -theta_i d_j U - theta_j d_i U + 2 delta_ij.
 
     Args:
         derivation: of the bound dynamics.

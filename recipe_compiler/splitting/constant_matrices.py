@@ -76,8 +76,12 @@ class ConstantMatrices:
 def constant_matrices(derivation: Derivation, piece: Piece) -> ConstantMatrices | NoRow:
     """Return the flow of a piece whose drift is affine with constant matrices, its noise constant; else the reason.
 
-    F = -df/dz and b = f + F z over the blocks that the piece moves. A `NoRow` names the coefficient that depends on the
-    state, or the degree of the drift.
+    f = b - F z with F = -df/dz: [n, n] and b = f + F z: [n] over the n coordinates that the piece moves:
+
+        z' = exp(-t F) z + int_0^t exp(-u F) du b + N(0, int_0^t exp(-u F) 2D exp(-u F).T du).
+
+    (Arnold 1974, Sec. 8.2; Van Loan 1978.) A `NoRow` names the coefficient that depends on the state, or the degree of
+    the drift.
     """
     c, declarations = derivation.calculus, derivation.dynamics.declarations
     blocks = declarations.blocks

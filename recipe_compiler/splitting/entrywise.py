@@ -45,8 +45,9 @@ _SAYS = {
 class Entrywise:
     """A flow that is affine entry by entry: z' = z + t phi(-a t) f + N(0, t phi(-2 a t) 2D), phi(y) = (exp(y) - 1)/y.
 
-    f and a are vectors over the state, D a diagonal matrix; a = 0 is a shift, D != 0 Ornstein-Uhlenbeck's process
-    (Uhlenbeck, Ornstein 1930).
+    f, a: [n] over the state, D: [n, n] diagonal, f = b - a z with b and a frozen; a = 0 is a shift, D != 0
+    Ornstein-Uhlenbeck's process (Uhlenbeck, Ornstein 1930). The derivative of the mean by t is f at the mean, as 1 - a
+    t phi(-a t) = exp(-a t).
     """
 
     row: str
@@ -90,7 +91,7 @@ class Entrywise:
 def entrywise(derivation: Derivation, piece: Piece) -> Entrywise | NoRow:
     """Return the flow of a piece whose entries move each by itself, with frozen coefficients; else the reason.
 
-    The matrix df/dz has to be diagonal and free of z, and so has D, if there is noise.
+    The matrix df/dz, [n, n], has to be diagonal and free of z, and so has D, if there is noise.
     """
     declarations = derivation.dynamics.declarations
     moved = frozenset(piece.moved)

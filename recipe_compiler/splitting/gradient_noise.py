@@ -53,7 +53,7 @@ class GivenUp:
 
 
 def given_up(word: Word, roles: Mapping[str, NoiseRole]) -> GivenUp | None:
-    """Return the covariance that one letter of O gives up, or None if no letter can.
+    """Return the covariance eps**2 sum K B K.T, [n, n], that one letter of O gives up, or None if no letter can.
 
     `[B/2, A/2, O, A/2, B/2]`: both kicks of B use one evaluation (the last of a step and the first of the next), and
     each has g = 1/2 + E/2, one drift coming before O and one after it. So K = 1/2 + E/2, given up at place 2. None if

@@ -37,9 +37,10 @@ GENERALISED = "generalised"
 
 @dataclass(frozen=True, slots=True)
 class Midpoint:
-    """The implicit midpoint z' = z + t f((z + z')/2) of a piece that moves one block, a scalar or a vector.
+    """The implicit midpoint z' = z + t f((z + z')/2) + N(0, 2 D t), z: [n], of a piece that moves one block.
 
-    (Hairer, Lubich, Wanner 2006, Sec. VI.4.)
+    Of order 2, and its own inverse backward in time; without noise it keeps every constant Q that the field keeps
+    (Hairer, Lubich, Wanner 2006, Sec. VI.4). With f = -D inv(S) z it keeps N(0, S), whatever t is.
     """
 
     noisy: bool

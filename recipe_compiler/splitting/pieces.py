@@ -102,8 +102,9 @@ def share_of_gamma(derivation: Derivation, place: Pair) -> Tensor:
 def piece_of(derivation: Derivation, name: str, own: tuple[Selection, ...], gamma: tuple[Pair, ...] = ()) -> Piece:
     """Return the piece of some selections, with the given shares of Gamma.
 
-    f_k = -sum_s (D_s + Q_s) grad H_s + its shares of Gamma, D_k = sum_s D_s; the selection of Q[theta,r] = -I and of H
-    = U(theta) + r.T inv(M) r/2 without U has the drift inv(M) r of theta.
+    f_k = -sum_s (D_s + Q_s) grad H_s + its shares of Gamma: [n], D_k = sum_s D_s: [n, n] (Ma, Chen, Fox 2015, Eq. 3,
+    part by part); the selection of Q[theta,r] = -I and of H = U(theta) + r.T inv(M) r/2 without U has the drift inv(M)
+    r of theta.
 
     Raises:
         ModelError: a selection names what there is not.
@@ -164,7 +165,7 @@ def _holds(derivation: Derivation, selection: Selection, place: Pair) -> bool:
 
 
 def missing(derivation: Derivation, pieces: tuple[Piece, ...]) -> tuple[Vector, Matrix]:
-    """Return f - sum_k f_k, a vector, and D - sum_k D_k, a matrix over z: zero if the pieces add up to the equation."""
+    """Return f - sum_k f_k, [n], and D - sum_k D_k, [n, n], over z: zero if the pieces add up to the equation."""
     c: Calculus = derivation.calculus
     drift, diffusion = derivation.drift, derivation.D
     for piece in pieces:

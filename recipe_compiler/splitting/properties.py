@@ -28,10 +28,11 @@ def divergence_of(c: Calculus, blocks: tuple[Block, ...], f: Vector) -> Tensor:
 
 
 def change_of_form(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q: Matrix) -> Matrix:
-    """Return F Q + Q F.T with F = df/dz, a matrix over z; it is 0 iff the flow phi of f keeps a constant Q.
+    """Return F Q + Q F.T with F = df/dz, [n, n] over z; it is 0 iff the flow phi of f keeps a constant Q.
 
-    Kept means dphi Q dphi.T = Q, where dphi is the Jacobian of the flow: a symplectic map for Q = [[0, -I], [I, 0]].
-    For f = -Q grad H, F = -Q Hess H and F Q + Q F.T = -Q (Hess H) Q - Q (Hess H) Q.T = 0, as Q.T = -Q.
+    Kept means dphi Q dphi.T = Q, where dphi is the Jacobian of the flow: a symplectic map for Q = [[0, -I], [I, 0]]
+    (Hairer, Lubich, Wanner 2006, Sec. VI.2). For f = -Q grad H, F = -Q Hess H and F Q + Q F.T = -Q (Hess H) Q - Q (Hess
+    H) Q.T = 0, as Q.T = -Q.
     """
     return tuple(
         tuple(

@@ -74,9 +74,9 @@ class Riccati:
 
 
 def riccati(derivation: Derivation, piece: Piece) -> Riccati | NoRow:
-    """Return the flow of a piece whose entries move each by itself, with degree 2 and without noise.
+    """Return the flow of a piece whose entries move each by itself, with degree 2 and without noise; else the reason.
 
-    Else the reason.
+    f = a + b z + c z**2 entry by entry, [n], with a, b, c free of what moves. x' = x**2 has z' = z/(1 - t z).
     """
     if piece.is_noisy:
         return NoRow("Riccati's equation has no noise")

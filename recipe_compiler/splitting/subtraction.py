@@ -68,6 +68,10 @@ class _OtherFormError(Exception):
 def subtraction(derivation: Derivation, scheme: Scheme, V: Tensor) -> Subtraction | NothingGivenUp:
     """Return what the letters of a word give up for the noise of a gradient with covariance V, or why nothing.
 
+    eps**2 B_hat = eps**2 sum K B K.T with B = W V W.T, all [n, n] over the momentum, K powers of E = exp(-eps F)
+    (`given_up`). Of Langevin's form alone: one kick dr = -W grad U dt, one drift, one letter with noise, W, F and V
+    free of the state; of another form nothing is given up. (Ma, Chen, Fox 2015, Sec. 2.3, is that for one Euler step.)
+
     Args:
         derivation: of the bound dynamics, multiplied out.
         scheme: a word.

@@ -102,8 +102,8 @@ class Transformed:
 def transformed(derivation: Derivation, piece: Piece) -> Transformed | NoRow:
     """Return the flow of a piece that is affine entry by entry in transforms T of its blocks; else the reason.
 
-    T is log z or z**c of a positive block, exp(c z) of a real one, the first for which T' f + T'' D = b - a T(z) and
-    T'^2 D have frozen a, b and are free of z.
+    T is log z or z**c of a positive block, exp(c z) of a real one, the first for which T' f + T'' D = b - a T(z), [n],
+    and T'**2 D have frozen a, b and are free of z (Ito's formula: Arnold 1974).
     """
     blocks = derivation.dynamics.declarations.blocks
     moved = [n for n, block in enumerate(blocks) if block.name in piece.moved]

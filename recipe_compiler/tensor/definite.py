@@ -44,7 +44,7 @@ def never_zero(c: Calculus, tensor: Tensor, nonzero: Names) -> bool:
 
 
 def is_invertible(c: Calculus, matrix: Tensor, row: Index, col: Index, nonzero: Names) -> bool:
-    """Whether a square matrix with the free indices `row` and `col` is invertible at every state where it is defined.
+    """Whether a square matrix, [n, n] with the free indices `row` and `col`, is invertible wherever it is defined.
 
     Products of invertible matrices are, diagonals without zeros, positive definite matrices and their negatives: inv(M)
     G with M and G positive definite is, although it need not be symmetric. False says nothing.
@@ -312,7 +312,7 @@ def _of_chain(c: Calculus, links: Chain) -> Definiteness:
 
 
 def definite_atom(c: Calculus, atom: Atom) -> Definiteness:
-    """Return what is known of one matrix: by its declared kind, or as the inverse of a definite one."""
+    """Return what is known of one matrix, [n, n]: by its declared kind, or as the inverse of a definite one."""
     match atom:
         case Inverse(of, _):
             known = definiteness(c, of.entry)

@@ -80,7 +80,7 @@ def apart(left: Tensor, right: Tensor, step: Tensor | None) -> ModelError:
 
 
 def slope(c: Arithmetic, fn: str, x: Tensor, *, almost_everywhere: bool) -> Tensor:
-    """Return the derivative f'(x) of a scalar function at x, with the free indices of x.
+    """Return the derivative f'(x) of a scalar function at x, entry by entry: x of any shape, with its free indices.
 
     That of abs is sign. sign itself jumps: with `almost_everywhere` its derivative is zero, which emitted gradients may
     use.

@@ -5,7 +5,7 @@ from recipe_compiler.tensor.terms import Delta, Index, Slot, Tensor, Term
 
 
 def diagonal(matrix: Tensor, row: Index, col: Index) -> Tensor | None:
-    """Return s with matrix_ij = delta_ij s_i, s having the free index `row`; None if a term lacks that delta."""
+    """Return s, [n], with matrix_ij = delta_ij s_i, s having the free index `row`; None if a term lacks that delta."""
     deltas = ((Delta(row, col), 1), (Delta(col, row), 1))
     moves: dict[Index, Slot] = {col: row}
     terms: list[Term] = []

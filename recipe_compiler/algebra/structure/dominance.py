@@ -45,10 +45,14 @@ class _Term:
 
 
 def outweighed(terms: tuple[Formula, ...], judge: Judge) -> Outweighed | None:
-    """Return that a sum of plain d x d matrices is positive semidefinite as its identity or diagonal dominates.
+    """Return that a sum of plain [d, d] matrices is positive semidefinite as its identity or diagonal dominates.
 
-    t I - s P >= 0 if t - s trace(P) >= 0, and c diag(a) - s a a.T >= 0 if c - s sum(a) >= 0, with s, a >= 0 and P
-    positive semidefinite. (1 + norm2(x)) I - x x.T is one: t - s trace(P) = 1. None if this is not shown.
+    t I - s P >= 0 if t - s trace(P) >= 0, as x.T P x <= trace(P) x.T x; c diag(a) - s a a.T >= 0 if c - s sum(a) >= 0,
+    as (a.T x)**2 <= sum(a) sum_i a_i x_i**2 (Cauchy and Schwarz), with s, a >= 0 and P positive semidefinite. None if
+    this is not shown.
+
+    Worked, d = 2: (1 + norm2(x)) I - x x.T has t - s trace(P) = 1 > 0. diag(p) - p p.T with p = (1/2, 1/3) has c - s
+    sum(a) = 1/6; its matrix [[1/4, -1/6], [-1/6, 2/9]] has the determinant 1/36.
     """
     parts = [_term(term) for term in _flat(terms)]
     kept: list[_Term] = []

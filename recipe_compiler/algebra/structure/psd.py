@@ -58,11 +58,12 @@ class Definite:
 
 
 def semidefinite(formula: Formula, declarations: Declarations) -> Definite | None:
-    """Return why a square formula, d x d for any d, is positive semidefinite; None if no rule shows it.
+    """Return why a square formula, [d, d] for any d, is positive semidefinite; None if no rule shows it.
 
-    Rules are theorems about parts: A + B, c A with c >= 0, L P L.T, inv(P), diag(a) with a >= 0, kron(P, R) of such
-    (`dominance` has those with minus signs). x x.T + exp(y) I is positive definite for every size. Symmetry is part of
-    the answer: every rule yields symmetric matrices.
+    Rules are theorems about parts: A + B, c A with c >= 0, L P L.T, inv(P), diag(a) with a >= 0, kron(P, R) of such,
+    and exp(-s (u_i - u_j)**2), s >= 0, as powers of u u.T are semidefinite entry by entry (Schur 1911); `dominance` has
+    those with minus signs. x x.T + exp(y) I is positive definite for every size. Symmetry is part of the answer: every
+    rule yields symmetric matrices.
     """
     return _definite(plain(formula, declarations), declarations)
 

@@ -34,7 +34,7 @@ def angle_of(name: object, of: Ring) -> Angle:
 
 
 def total(angles: list[tuple[Angle, int]], of: Ring) -> Angle:
-    """Return cosine and sine of sum_k n_k a_k, by the addition theorems."""
+    """Return cosine and sine of sum_k n_k a_k, by the addition theorems: cos(2 a) = cos(a)**2 - sin(a)**2."""
     found = Angle(quotients.constant(1, 1, of), quotients.constant(0, 1, of))
     for angle, n in angles:
         one = angle if n > 0 else Angle(angle.cos, _minus(angle.sin, of))

@@ -222,7 +222,10 @@ def drift_changes(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
 
 
 def whole_drift(dynamics: Dynamics) -> Iterator[Change]:
-    """Yield the change that states the recipe's drift in every block where the claim differs from it."""
+    """Yield the change that states the recipe's drift in every block where the claim differs from it.
+
+    f = -(D + Q) grad H + Gamma, block by block, [n_b] each (Ma, Chen, Fox 2015, Eq. 3).
+    """
     declarations = dynamics.declarations
     derivation = derivation_of(dynamics)
     stated = dict(dynamics.claims.drift or ())

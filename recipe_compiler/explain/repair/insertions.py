@@ -73,7 +73,11 @@ def insertions(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
 
 
 def curl_insertions(dynamics: Dynamics) -> Iterator[Change]:
-    """Yield the changes that insert a constant matrix into Q[a,b] and Q[b,a] so that the claimed drift is derived."""
+    """Yield the changes that insert a constant matrix into Q[a,b] and Q[b,a] so that the claimed drift is derived.
+
+    A part x of Q_ab: [n_a, n_b] becomes T x, T a declared symmetric matrix or its inverse, the whole times a constant
+    c, and Q_ba = -Q_ab.T; c is solved for from f_claimed = -(D + Q) grad H + Gamma (Ma, Chen, Fox 2015, Eq. 3).
+    """
     declarations = dynamics.declarations
     blocks = declarations.blocks
     for a, b in combinations(range(len(blocks)), 2):

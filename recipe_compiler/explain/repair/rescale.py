@@ -23,10 +23,14 @@ Places = tuple[tuple[str, Formula], ...]
 
 
 def energy_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
-    """Yield the changes that multiply one term of H = sum_k H_k by a constant c: H_k becomes c H_k.
+    """Yield the changes that multiply one term of H = sum_k H_k, a scalar, by a constant c: H_k becomes c H_k.
 
-    c is solved for as a ratio of polynomials in sizes and parameters, and has to be positive, or to take away a minus
-    sign.
+    f and D as claimed are to keep exp(-H') for H' = H + (c - 1) H_k, or the recipe's f to become the claimed one; c is
+    solved for as a ratio of polynomials in sizes and parameters, and has to be positive, or to take away a minus sign.
+    A guess until `changes.proved` has it.
+
+    Worked, d = 2: H = U(theta) + r.T r/2 + (xi - A)**2/(2 d) with Q[r,xi] = r/d and the claimed drift r.T r/d - 1 of
+    xi: the recipe's r drift holds -r (xi - A) c/d**2 in the place of -r (xi - A), so c = d**2 = 4.
     """
     terms = additive(dynamics.H, constants=False)
     of = sketch(dynamics, len(terms))
@@ -50,7 +54,11 @@ def _turns_up(term: Formula, factor: Ratio, ring: Constants) -> bool:
 
 
 def noise_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
-    """Yield the changes that multiply a place D_ab of the noise (with D_ba), or all of them, by a positive constant."""
+    """Yield the changes that multiply a place D_ab: [n_a, n_b] of the noise (with D_ba), or all, by a constant c > 0.
+
+    c solves R = 0 for the claimed f and H, R the Fokker-Planck residual (cf. Ma, Chen, Fox 2015, Eq. 5); or makes the
+    recipe's drift the claimed one. Of f = -grad U/2 with D = I, D/2 is proposed.
+    """
     groups = _noise_places(dynamics)
     of, given = _sketched(dynamics, groups, derived=derived)
     whole = tuple(range(len(groups)))
@@ -60,7 +68,10 @@ def noise_scales(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
 
 
 def curl_scales(dynamics: Dynamics) -> Iterator[Change]:
-    """Yield the changes that multiply Q_ab and Q_ba by one constant so that the claimed drift is derived."""
+    """Yield the changes that multiply Q_ab, [n_a, n_b], and Q_ba by one constant so that the claimed drift is derived.
+
+    f_claimed = -(D + Q) grad H + Gamma is linear in the constant (Ma, Chen, Fox 2015, Eq. 3).
+    """
     groups = _pairs(dynamics, "Q", dynamics.Q)
     of, given = _sketched(dynamics, groups, derived=True)
     for places, name in zip(groups, of.unknowns, strict=True):

@@ -34,7 +34,9 @@ class _Option:
 def mirrored(subject: Subject) -> Iterator[Change]:
     """Yield the changes that make Q skew and D symmetric, by setting one of each pair of places that do not match.
 
-    Q_ba = -Q_ab.T or D_ba = D_ab.T, either place by the other; a diagonal place by its skew or symmetric half.
+    Q_ba = -Q_ab.T or D_ba = D_ab.T, [n_b, n_a], either place by the other; a diagonal place by its half (Q - Q.T)/2 or
+    (D + D.T)/2, 0 of a scalar Q_aa. Q = [[0, -I], [K, 0]] gives Q[r,theta] = I, or Q[theta,r] = -K.T. (Ma, Chen, Fox
+    2015, Theorem 1, asks for both.)
     """
     derivation = subject.derivation
     if derivation is None:

@@ -24,7 +24,7 @@ _LINEAR = frozenset({"sum", "diag", "trace"})
 
 
 def is_even(formula: Formula, block: str) -> bool:
-    """Return whether F(-r) = F(r) is shown, for a formula F and a block r."""
+    """Return whether F(-r) = F(r) is shown, for a formula F of any shape and a block r: [n]. False decides nothing."""
     return parity(formula, block) == EVEN
 
 

@@ -43,13 +43,17 @@ def contradiction(dynamics: Dynamics) -> str:
 def smoothness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
     """Return what formulas need to be defined and smooth (all derivatives), with the declared facts about their names.
 
-    sqrt(x) needs x > 0; |x| needs x to have a sign, and is otherwise left open.
+    sqrt(x) needs x > 0; |x| needs x to have a sign, and is otherwise left open; inv(A) needs a nonsingular A: [n, n].
+    What is shown is `given`, what is not is `open`.
     """
     return _with_facts(obligations, formulas, declarations)
 
 
 def gradients(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
-    """Return what formulas need to be continuously differentiable, with the declared facts about their names."""
+    """Return what formulas need to be continuously differentiable, with the declared facts about their names.
+
+    where(x > 0, x**2, 0) needs nothing more, as its pieces meet with their derivatives; |x| is left open.
+    """
     return _with_facts(differentiable, formulas, declarations)
 
 

@@ -51,7 +51,11 @@ from recipe_compiler.verify.uniqueness.boundary_rows import row_size
 
 
 def is_alone(subject: Subject, face: Face) -> bool:
-    """Whether each coordinate of a block is a diffusion by itself: D diagonal there, H a sum over coordinates."""
+    """Whether each coordinate of a block is a diffusion by itself.
+
+    D[b,b]: [n, n] is diagonal there, and H a sum over coordinates. Feller's condition s + e < 1 then tells whether the
+    face is reached (Feller 1952). False decides nothing.
+    """
     if not is_diagonal(own(subject, face)):
         return False
     terms = subject.whole.H.terms if isinstance(subject.whole.H, Add) else (subject.whole.H,)

@@ -25,7 +25,7 @@ from recipe_compiler.verify.core.subject import Subject
 
 
 def row_size(subject: Subject, face: Face, formula: Formula) -> EdgeSize | None:
-    """Return s with |row| <= C y**s for the row that an entry of D or Q has at a face; None where that row is zero.
+    """Return s with |row| <= C y**s for the row: [n_b] that an entry of D or Q has at a face; None where it is zero.
 
     D = diag(theta) has s = 1 at theta = 0. On the last face of a simplex, with the normal (1, ..., 1), it is the sum of
     all rows of the block: diag(w) - w w.T has w_j (1 - sum(w)) there, s = 1.

@@ -78,7 +78,10 @@ def line_of(subject: Subject, formula: Formula) -> EntryOnLine | None:
 
 
 def is_alike(subject: Subject, formula: Formula) -> bool:
-    """Whether one entry of a formula stands for all, at every size, up to constant nonsingular factors."""
+    """Whether one entry of a formula, [n] or [n, n], stands for all, at every size, up to constant nonsingular factors.
+
+    theta**2 does; so does M @ theta**2 with a constant nonsingular M; theta.T @ theta does not. False decides nothing.
+    """
     if is_entrywise(formula):
         return True
     match formula:
@@ -155,8 +158,9 @@ def _numerator(f: Expr) -> Expr:
 def is_crossed(subject: Subject, line: EntryOnLine, root: Root) -> bool | None:
     """Whether chains cross {x = root}; False if the row of x in D and Q vanishes there; None if it is not known.
 
-    They cross where D_xx, or b_x with b = -Q grad H + div Q, is not zero on a dense part of the surface. For Langevin
-    dynamics with Q[theta, r] = -theta the row of theta vanishes at theta = 0: not crossed.
+    They cross where D_xx, or b_x with b = -Q grad H + div Q: [n], is not zero on a dense part of the surface. For
+    Langevin dynamics with Q[theta, r] = -theta, b_theta = theta r, and the row of theta vanishes at theta = 0: not
+    crossed.
     """
     system = subject.system(subject.sizes[0])
     k = system.z.index(line.x)
