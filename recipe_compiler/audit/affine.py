@@ -306,7 +306,9 @@ def linear_flow(F: Array, two_D: Array, t: float) -> tuple[Array, Array, Array]:
 
 
 def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: tuple[str, ...] = ()) -> AffineStep:
-    """Return a step that was read as affine functions of the state, of which `at` makes the matrices F and Sigma.
+    """Return a step that was read as affine functions of the state, of which `at` makes F and Sigma: [n, n].
+
+    z' = F z + a + N(0, Sigma), composed from the statements in their order; grad U = K theta - b, K: [d, d].
 
     Args:
         step: entry by entry.

@@ -41,7 +41,7 @@ class NoLawError(ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figures:
-    """What a chain samples of theta, coordinate by coordinate (d numbers each), and how fast."""
+    """What a chain samples of theta, coordinate by coordinate ([d] each), and how fast (times: Sokal 1997, Sec. 3)."""
 
     sds: Array
     """Of the chain."""
@@ -151,10 +151,12 @@ def figures(F: Array, S: Array, K: Array, block: slice) -> Figures:
 
 
 def largest_stable(F_at: Callable[[float], Array], eps: float, factor: float, within: float) -> float | None:
-    """Return the step size at which a chain becomes unstable; None if none was found.
+    """Return the step size at which a chain becomes unstable, max |eigenvalue of F| > 1; None if none was found.
+
+    F = 1 - eps, Euler's step of dz = -z dt + sqrt(2) dW, has 2; leapfrog of H = (theta**2 + r**2)/2 has 2.
 
     Args:
-        F_at: F by the step size.
+        F_at: F, [n, n], by the step size.
         eps: where the search begins: upwards if F is stable there, else downwards.
         factor: by which the step size grows from one trial to the next, its fourth power far away: a band of unstable
             steps that is narrower may be passed over.

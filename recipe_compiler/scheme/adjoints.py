@@ -92,6 +92,9 @@ class Adjoints:
 def adjoints(target: Target, taken: Set[str]) -> Adjoints | None:
     """Return the recursion of a target with its adjoints; None if the target has none.
 
+    With U = V(theta) + sum_n e(s_n, theta), s_(n+1) = f(s_n, theta), s_n: [k] or a scalar, and a_n = dU/ds_n: a_n =
+    de/ds_n + (df/ds_n).T a_(n+1), a_N = 0 (Griewank and Walther 2008, Ch. 3).
+
     Args:
         target: whose blocks are called as it declares them.
         taken: names that new names must not meet.

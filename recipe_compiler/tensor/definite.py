@@ -178,7 +178,8 @@ def _is_diagonal(term: Term, row: Index, col: Index) -> bool:
 def chain(c: Calculus, term: Term, row: Index, col: Index) -> tuple[list[Factor], Chain] | None:
     """Split a term into scalar factors and a product of matrices from `row` to `col`; None if it is no such product.
 
-    s A_ij B_jk is (s, chain A B) from i to k; A_ij x_j y_k, where a column ends the walk from either side, is A x y.T.
+    s A_ij B_jk, A: [n, m] and B: [m, k], is (s, chain A B) from i to k; A_ij x_j y_k, where a column ends the walk from
+    either side, is A x y.T.
     """
     scalars = [factor for factor in term.factors if not slots(factor[0])]
     links = [_link(c, factor) for factor in term.factors if slots(factor[0])]

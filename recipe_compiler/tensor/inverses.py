@@ -114,7 +114,7 @@ def _computed_sign(c: Arithmetic, grid: Grid) -> int:
 def contracted(
     c: Arithmetic, factors: Sequence[Factor], free: frozenset[Index]
 ) -> tuple[tuple[Factor, ...], Index] | None:
-    """Replace one pair sum_s inv(A)_as A_sb by delta_ab; return the factors and s, or None if there is no such pair.
+    """Replace one pair sum_s inv(A)_as A_sb by delta_ab, A: [n, n]; return the factors and s, or None without one.
 
     The index s must occur nowhere else: sum_s inv(A)_as A_sb x_s is no matrix product. For a symmetric A every order of
     slots counts. A is a single name here: inv(M) with M, not with a sum.

@@ -21,7 +21,7 @@ from recipe_compiler.algebra.scalars.matrices import Rows, add, identity, produc
 
 @dataclass(frozen=True, slots=True)
 class Propagated:
-    """exp(-tF) - 1, Y and Z, n x n, with the equations for the functions in them."""
+    """exp(-tF) - 1, Y = int_0^t exp(-uF) du and Z, all [n, n], with the equations for the functions in them."""
 
     change: Rows
     integral: Rows
@@ -33,9 +33,17 @@ class Propagated:
 
 
 def propagated(name: str, F: Rows, two_D: Rows, share: Expr, eps: Symbol) -> Propagated:
-    """Return the matrices of n coordinates; `name` distinguishes the functions of one flow from those of another.
+    """Return exp(-t F) - 1, int_0^t exp(-u F) du and int_0^t exp(-u F) 2D exp(-u F).T du, t = s eps, F and 2D: [n, n].
 
-    For n = 1: exp(-F t) - 1, (1 - exp(-F t))/F and 2D (1 - exp(-2 F t))/(2 F), or 0, t and 2D t where F = 0.
+    (Arnold 1974, Sec. 8.2.) For n = 1 they are written out: exp(-F t) - 1, (1 - exp(-F t))/F and 2D (1 - exp(-2 F
+    t))/(2 F), or 0, t and 2D t where F = 0. Else entries are functions of eps of which their equations are known alone.
+
+    Args:
+        name: distinguishes the functions of one flow from those of another.
+        F: of the drift b - F z.
+        two_D: of the noise.
+        share: s.
+        eps: the step size.
     """
     n = len(F)
     if n == 1:

@@ -126,7 +126,10 @@ class DiagonalBlock:
 
 
 def parts(a: Rows, region: Region) -> tuple[DiagonalBlock, ...] | None:
-    """Return the connected blocks of an n x n matrix with the signs of their e_k; None unless it is symmetric.
+    """Return the connected blocks of a matrix, [n, n], with the signs of their e_k; None unless it is symmetric.
+
+    M is positive semidefinite if and only if every diagonal block is, and a block if and only if its e_k >= 0
+    (`coefficients`).
 
     Raises:
         NoNormalFormError: an entry outside what can be read.

@@ -43,8 +43,9 @@ class SosSystem:
 def system(problem: PolynomialProblem, a: Polynomials, multipliers: tuple[fmpq_mpoly, ...]) -> SosSystem | None:
     """Return the system A q = b of a matrix, its bases pruned; None if it has no solution or is too large.
 
-    q are the entries of all Gram matrices Q_g, b the coefficients of v.T M v = sum_g g w_g.T Q_g w_g, `a` being M (n x
-    n).
+    q are the entries of all Gram matrices Q_g, b the coefficients of v.T M v = sum_g g w_g.T Q_g w_g, `a` being M: [n,
+    n], g >= 0 on the domain (Putinar 1993). Elements whose square must have the coefficient 0 are left out, which
+    leaves those within half the Newton polytope.
     """
     bases: list[tuple[Element, ...]] = []
     for g in multipliers:

@@ -44,11 +44,11 @@ SIMPLE = 24
 
 
 def exact(found: SosSystem, near: list[np.ndarray]) -> tuple[Gram, ...] | None:
-    """Return positive semidefinite Gram matrices that solve the system exactly, near given ones; None without any.
+    """Return positive semidefinite Gram matrices that solve A q = b exactly, near given ones; None without any.
 
     The entries q are rounded to fractions of 2**bits and projected: q + A.T y with (A A.T) y = b - A q, the nearest
-    solution of A q = b (Peyrl, Parrilo 2008). L D L.T over the rationals decides whether they are semidefinite; if not,
-    more bits are tried.
+    solution of A q = b (Peyrl, Parrilo 2008). Whether they are semidefinite is decided over the rationals
+    (`is_semidefinite`); if not, more bits are tried.
     """
     for bits in BITS:
         q = [fmpq(round(float(near[n][i, j]) * 2**bits), 2**bits) for n, i, j in found.unknowns]

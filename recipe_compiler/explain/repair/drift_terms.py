@@ -208,9 +208,10 @@ class _Part:
 def drift_changes(dynamics: Dynamics, *, derived: bool) -> Iterator[Change]:
     """Yield the changes of at most three terms of the drift that may make the claim hold.
 
-    With an unknown factor on every term (claimed ones and possible new ones), what has to vanish is linear in the
-    factors; the smallest sets of factors that suffice are solved for. For naive SGHMC, dr = -grad U dt + sqrt(V) dW and
-    M = I, one new term -V r/2 makes exp(-H) stationary.
+    With an unknown factor on every term (claimed ones and possible new ones, [n_b] each), what has to vanish
+    (`defects`) is linear in the factors; the smallest sets of factors that suffice are solved for. For naive SGHMC, dr
+    = -grad U dt + sqrt(V) dW and M = I, one new term -V r/2 makes exp(-H) stationary: D = V/2, and -D grad_r H = -V r/2
+    (cf. Ma, Chen, Fox 2015, Sec. 3.1).
     """
     listed = pieces(dynamics)
     of = sketch(dynamics, len(listed))

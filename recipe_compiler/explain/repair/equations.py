@@ -90,7 +90,9 @@ def is_plain(tensor: Tensor) -> bool:
 
 
 def coefficients(tensor: Tensor, constants: Constants) -> list[Poly]:
-    """Return polynomials in the constants that vanish together only if the tensor does, if its atoms are independent.
+    """Return polynomials in the constants that all vanish only where the tensor does.
+
+    Where its atoms are independent, the tensor vanishes nowhere else.
 
     (c - 1) r_i + (c**2 - a) theta_i has c - 1 and c**2 - a.
 
@@ -192,8 +194,9 @@ def derivation_of(dynamics: Dynamics) -> Derivation:
 def defects(dynamics: Dynamics, *, derived: bool) -> tuple[Tensor, ...]:
     """Return what has to vanish for the claim to hold.
 
-    With `derived` (D and Q given) f - [-(D + Q) grad H + Gamma] block by block, and the claimed diffusion less D place
-    by place. Otherwise the Fokker-Planck residual of the claim, one scalar. (Ma, Chen, Fox 2015, Eqs. 3 and 5.)
+    With `derived` (D and Q given) f - [-(D + Q) grad H + Gamma] block by block, [n_b], and the claimed diffusion less D
+    place by place, [n_a, n_b]. Otherwise the Fokker-Planck residual of the claim, one scalar. (Ma, Chen, Fox 2015, Eqs.
+    3 and 5.)
 
     Raises:
         ModelError: a formula that has no meaning in index notation.

@@ -27,9 +27,11 @@ class DensityFamily:
 
 
 def family(dynamics: Dynamics) -> DensityFamily:
-    """Return the terms of H that depend on the state, and the terms that may be added to it.
+    """Return the terms H_k of H that depend on the state, and the terms G_m that may be added to it.
 
-    Added are logarithms of positive scalar fields and of determinants, of D too, and scalar blocks.
+    Candidates are H' = sum_k a_k H_k + sum_m b_m G_m. Added are logarithms of positive scalar fields and of
+    determinants of D[a,a]: [n_a, n_a] and of fields, of positive blocks, and scalar blocks of the real line, which
+    shift a quadratic energy.
     """
     declarations = dynamics.declarations
     own = tuple(term for term in additive(dynamics.H, constants=False) if depends_on_state(term))

@@ -33,7 +33,8 @@ class NotExactError(Exception):
 class Budget:
     """2D and B_hat = W V W.T at a build's values, over the blocks that the gradient's noise enters or D ties to them.
 
-    `W` is the column of D + Q at the potential's block, block by block: B_hat_ab = W_a V W_b.T.
+    `W` is the column of D + Q at the potential's block, block by block: B_hat_ab = W_a V W_b.T, [n_a, n_b], V: [d, d]
+    (Ma, Chen, Fox 2015, Sec. 2.3).
     """
 
     blocks: tuple[Block, ...]

@@ -24,10 +24,11 @@ class NotConvertedError(Exception):
 def ito_drift(dynamics: Dynamics, D: Matrix) -> tuple[Formula, ...]:
     """Return the claimed drift in Ito's sense, block by block: f_i + (1/2) sum_jk sigma_jk d_j sigma_ik.
 
-    sigma sigma.T = 2 D, D and sigma n x n. A drift claimed in Ito's sense is returned unchanged. Two cases are
-    converted: no noisy coordinate enters D, where the sum is 0 for every sigma; and a diagonal D with its diagonal
-    root, where it is d_i D_ii / 2. With one coordinate, D = x**2 and f = 0 in Stratonovich's sense, sigma = sqrt(2) x
-    and the Ito drift is x.
+    sigma sigma.T = 2 D, D and sigma: [n, n], sigma a function of D; a drift claimed in Ito's sense is returned
+    unchanged. Two cases are converted: no noisy coordinate enters D, hence sigma, where the sum is 0; and a diagonal D
+    with its diagonal root, where it is d_i D_ii / 2. With one coordinate, D = x**2 and f = 0 in Stratonovich's sense,
+    sigma = sqrt(2) x and the Ito drift is x. (A sigma that turns with the state has another sum for the same D: with D
+    = I, d = 2, and R the rotation by an angle phi(z), sigma = sqrt(2) R has (-d_2 phi, d_1 phi).)
 
     Raises:
         NotConvertedError: D alone does not determine the correction.

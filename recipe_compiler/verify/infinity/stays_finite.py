@@ -59,9 +59,12 @@ class ShownFinite:
 def inequality(of: Equation, terms: Terms, candidate: LyapunovFunction) -> ShownFinite:
     """Return whether L W <= c (1 + W) and W -> oo, for every size; failing that, at the sizes of the document.
 
-    L W = f . grad W + tr(D Hess W), made in index notation. At fixed sizes, polynomials without abstract functions are
-    decided by leading forms: W and c W - L W must go to infinity for some c of `FACTORS`. The identity between the L W
-    of the two engines is decided in `checked`.
+    L W = f . grad W + tr(D Hess W), f: [n], D: [n, n], made in index notation (Khasminskii 2012, Theorem 3.5). At fixed
+    sizes, polynomials without abstract functions are decided by leading forms: W and c W - L W must go to infinity for
+    some c of `FACTORS`. The identity between the L W of the two engines is decided in `checked`. What is open is named,
+    and never refutes.
+
+    Worked, dx = (x - x**3) dt + sqrt(2) dW and W = x**2: L W = 2 x**2 - 2 x**4 + 2 <= 2 (1 + W), -2 x**4 being dropped.
     """
     parts = [terms.c.settled(generator(of.derivation, part.tensor)) for part in candidate.parts]
     found = bound(terms, parts, candidate.weight)
@@ -125,8 +128,9 @@ def _by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[
 def by_lyapunov(of: Equation) -> Answer:
     """Decide that solutions stay finite, by L W <= c (1 + W) for some W -> oo (Khasminskii 2012, Theorem 3.5).
 
-    Of the candidates that show it, the one with the fewest premises is the certificate. Undecided lists, for each W,
-    the terms of L W that are not bounded; it never refutes. On a bounded domain there is nothing to show.
+    Then P(sup_(s <= t) W(z_s) >= n) <= exp(c t) (1 + W(z_0))/(1 + n). Of the candidates that show it, the one with the
+    fewest premises is the certificate. Undecided lists, for each W, the terms of L W that are not bounded; it never
+    refutes. On a bounded domain there is nothing to show.
     """
     terms = Terms.of(of.subject.dynamics.declarations)
     if not terms.unbounded:

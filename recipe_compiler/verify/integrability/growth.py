@@ -85,9 +85,10 @@ class Confinement:
 
 
 def degrees(c: Calculus, declarations: Declarations, factors: tuple[Factor, ...]) -> Degrees | None:
-    """Return s_b with |product| <= C prod_b (1 + |z_b|)**s_b everywhere; None where none are known.
+    """Return s_b with |product| <= C prod_b (1 + |z_b|)**s_b everywhere, z_b: [n_b]; None where none are known.
 
-    theta_i r_j r_j has s = 1 in theta and 2 in r; a logarithm counts as 0, sin(theta_i) has none.
+    theta_i r_j r_j has s = 1 in theta and 2 in r; a logarithm counts as 0, sin(theta_i) has none. Blocks of compact
+    domains have none.
     """
     total: dict[str, Fraction] = {}
     for factor in factors:

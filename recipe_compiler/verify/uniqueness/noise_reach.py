@@ -41,9 +41,10 @@ _Row = tuple[Fraction, ...]
 def spanning(s: System) -> tuple[Expr, ...]:
     """Return minors of the columns of D and their brackets that have no common zero; nothing where none are found.
 
-    Each is an n x n determinant, a polynomial with rational coefficients. At each state one of them is not zero, so the
-    brackets span all n directions there (Hormander's condition). That they have no common zero, real or complex, is
-    shown by a Groebner basis {1}: for `x` and `1 + x y`, 1 = (1 + x y) - y x.
+    Each is a determinant of n fields, [n, n], a polynomial with rational coefficients. At each state one of them is not
+    zero, so the brackets span all n directions there (Hormander 1967, Theorem 1.1). That they have no common zero, real
+    or complex, is shown by a Groebner basis {1}: for `x` and `1 + x y`, 1 = (1 + x y) - y x. Nothing for more than 4
+    coordinates.
     """
     if len(s.z) > LARGEST_OF_MINORS:
         return ()
