@@ -103,7 +103,8 @@ class AffineStep:
     """A step as affine functions, each value of those before it, to be composed for any step size.
 
     Statement by statement: x_k = (row of values before) + constant + noise_k. Composition in the order of the
-    statements gives z' = F z + a + G w with w ~ N(0, C), so that Sigma = G C G^T.
+    statements gives z' = F z + a + G w with w ~ N(0, C), so that Sigma = G C G^T; F, Sigma: [n, n], G: [n, m] for m
+    noisy values.
     """
 
     names: Names

@@ -59,7 +59,7 @@ def _summand(target: Target, entry: str, formula: Formula | None, way: int, *, s
 
 
 def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> Tensor:
-    """Return d(U - E)/db, with the free index i of the block: zero iff the law is that of b given all others.
+    """Return d(U - E)/db: [n], with the free index i of the block: zero iff the law is that of b given all others.
 
     Of N(m, cov) the gradient of E is P b - P m with P = inv(cov), and P m is u where m is written `cov @ u`. Of all
     shares of a simplex it is that entry less the entry with another index. Worked: with U = tau (y - mu)**2/2 + mu**2/2

@@ -112,7 +112,7 @@ def col_slots(block: Block) -> tuple[Index, ...]:
 
 
 def vector(formulas: Sequence[Formula], declarations: Declarations) -> Vector:
-    """Return a vector over z, stated block by block, in index notation: a tensor with `row_slots(a)` for each block.
+    """Return a vector over z, stated block by block, in index notation: [n_a], with `row_slots(a)`, for each block.
 
     Raises:
         ModelError: a formula has no entrywise meaning.
@@ -124,7 +124,7 @@ def vector(formulas: Sequence[Formula], declarations: Declarations) -> Vector:
 def matrix(formulas: Sequence[Sequence[Formula]], declarations: Declarations) -> Matrix:
     """Return a matrix over z, stated block by block, in index notation.
 
-    Entry (a, b) has the indices `row_slots(a)` and `col_slots(b)`, n_a x n_b.
+    Entry (a, b) has the indices `row_slots(a)` and `col_slots(b)`: [n_a, n_b].
 
     Raises:
         ModelError: a formula has no entrywise meaning.

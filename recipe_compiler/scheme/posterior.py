@@ -89,8 +89,8 @@ def target_potential(
 ) -> Potential:
     """Return U of a target, a scalar, in the dynamics' own names, at the block that U depends on.
 
-    U(theta) = -log_prior - sum_n log_likelihood_n, of all data, as the target states it; a target without data states U
-    itself.
+    U(theta) = -log_prior - sum_n log_likelihood_n, of all data, as the target states it (Ma, Chen, Fox 2015, Eq. 7,
+    with all data); a target without data states U itself.
 
     Raises:
         ModelError: a gradient that is code, from which U is not known; a size of a stacked target that is not known.

@@ -28,7 +28,7 @@ def shifts(
     *,
     sequential: bool,
 ) -> tuple[Shift, ...]:
-    """Return one shift b' = b + eps f_b + noise per block, in `order`; sequential ones read blocks shifted before them.
+    """Return one shift b' = b + eps f_b + noise, [n_b], per block, in `order`; sequential ones read shifted blocks.
 
     grad U in a drift becomes the component of `gradient`, the array that is computed for it.
     """

@@ -96,8 +96,8 @@ def keeps_configurations(word: Word, roles: Mapping[str, NoiseRole]) -> bool:
 def counterexample(word: Word, roles: Mapping[str, NoiseRole]) -> Sample | None:
     """Return a step size and a friction at which theta has another variance, on the line; None if none was found.
 
-    The stationary covariance S = F S F.T + Sigma (2 x 2, of x and y) is solved in rational numbers, at eight pairs of a
-    step size and a friction, where the chain forgets its start: |tr F| < 1 + det F < 2 (Schur and Cohn). On such a
+    The stationary covariance S = F S F.T + Sigma ([2, 2], of x and y) is solved in rational numbers, at eight pairs of
+    a step size and a friction, where the chain forgets its start: |tr F| < 1 + det F < 2 (Schur and Cohn). On such a
     point the variance is exact, so that a value other than 1 refutes.
     """
     written = tuple(letters(word))
@@ -114,7 +114,7 @@ def without_friction(word: Word, roles: Mapping[str, NoiseRole], h: Fraction = O
     """Return the variance of theta over that of r in the laws that a word without O keeps, t diag(v, 1) for every t.
 
     In units of those of exp(-H); None if the laws that it keeps are of another form. `[B/2, A, B/2]` at h = 1: 4/3, the
-    1/(1 - h^2/4) of leapfrog.
+    1/(1 - h^2/4) of leapfrog (cf. Leimkuhler, Matthews 2013).
     """
     own = _made([(roles[letter.piece], letter.share) for letter in letters(word)])
     b, c = (sum((k * h ** (2 * n) for n, k in enumerate(p)), ZERO) for p in (own.b, own.c))

@@ -31,7 +31,8 @@ NAMED: Mapping[str, Row] = {MIDPOINT: midpoint, GENERALISED: generalised, REFLEC
 def flow_of(derivation: Derivation, piece: Piece, named: str = "") -> Flow:
     """Return the flow of a piece: the first exact one that fits, or the one that is named.
 
-    dr = -xi r dt + sqrt(2A) dW is Ornstein-Uhlenbeck's: r exp(-xi t) + N(0, A (1 - exp(-2 xi t))/xi) after a time t.
+    dr = -xi r dt + sqrt(2A) dW is Ornstein-Uhlenbeck's (Uhlenbeck, Ornstein 1930): r exp(-xi t) + N(0, A (1 - exp(-2 xi
+    t))/xi) after a time t.
 
     Args:
         derivation: of the dynamics, multiplied out: degrees are read off it.

@@ -27,7 +27,8 @@ MOST_TURNS = 3
 def turns_of(derivation: Derivation, block: Block, drift: Vector) -> int:
     """Return how many substitutions solve the equation of a block exactly, for every size; 0 if that is not shown.
 
-    It is the least n <= 3 with J(x_1) ... J(x_n) = 0 identically, J = d rate/dx and x_1, ..., x_n any points.
+    It is the least n <= 3 with J(x_1) ... J(x_n) = 0 identically, J = d rate/dx: [m, m] for a block of m entries, and
+    x_1, ..., x_n any points.
 
     Args:
         derivation: of the dynamics.

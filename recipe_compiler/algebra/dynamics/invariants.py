@@ -35,8 +35,8 @@ class EnergyPart:
 def conserved_energies(s: System) -> Iterator[EnergyPart]:
     """Yield groups of coordinates without noise, coupled to no other, whose part h of H the drift leaves unchanged.
 
-    D grad h = 0 and b . grad h = 0 with the vector b = -Q grad H + div Q. In HMC, D = 0 and all of H is one: b =
-    (inv(M) r, -grad U) and grad H = (grad U, inv(M) r) are orthogonal.
+    D grad h = 0 and b . grad h = 0 with b = -Q grad H + div Q: [n]. In HMC, D = 0 and all of H is one: b = (inv(M) r,
+    -grad U) and grad H = (grad U, inv(M) r) are orthogonal.
 
     Raises:
         NoNormalFormError: an expression outside the normal form.
@@ -53,7 +53,7 @@ def conserved_energies(s: System) -> Iterator[EnergyPart]:
 
 
 def linear_invariants(s: System) -> tuple[Row, ...]:
-    """Return vectors v of n rational numbers with D v = 0 and v . b = 0 at every state, b = -Q grad H + div Q.
+    """Return vectors v: [n] of rational numbers with D v = 0 and v . b = 0 at every state, b = -Q grad H + div Q.
 
     Then d(v . z) = v . f dt + v . sqrt(2D) dW = 0: v . z never changes, and exp(-H) is not the only stationary law.
     Candidates solve the equations at random values of the state and of all derivatives of abstract functions; each that

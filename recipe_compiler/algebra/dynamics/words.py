@@ -20,9 +20,10 @@ Apply = Callable[[str, Expr], Expr]
 def coefficient(letters: Letters, of: Pieces) -> Fraction:
     """Return the coefficient of a product of generators in exp(s_1 L_1) ... exp(s_m L_m), by matrices.
 
-    L_k is represented by the matrix with a 1 in row j and column j + 1 where the j-th of the product is piece k. Every
-    row leads to the next only, so of all products this one alone leads from the first row to the last; the entry there
-    is its coefficient. Of `[B/2, A, B/2]` that of B A is 1/2, that of A A 1/2, that of B B 1/2.
+    L_k is represented by the matrix, [q + 1, q + 1] for a product of q generators, with a 1 in row j and column j + 1
+    where the j-th of the product is piece k. Every row leads to the next only, so of all products this one alone leads
+    from the first row to the last; the entry there is its coefficient. Of `[B/2, A, B/2]` that of B A is 1/2, that of A
+    A 1/2, that of B B 1/2.
     """
     row = [Fraction(1), *(Fraction(0) for _ in of)]
     for piece, share in letters:

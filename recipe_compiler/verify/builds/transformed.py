@@ -39,8 +39,9 @@ from recipe_compiler.verify.core.sizes import Sizes
 def law_is_kept(target: Target) -> Answer:
     """Decide that what is sampled in unbounded variables u has the law of the blocks b = g(u) as declared.
 
-    J = V(g(u)) - U(u) has to be sum_i log g'(u_i) up to a constant: g'(u_i) dJ/du_i = g''(u_i) for transformed blocks,
-    dJ/db_i = 0 for others. For tau = exp(u): J = u, and exp(u) * 1 = exp(u).
+    exp(-V(g(u))) |det dg/du| du, dg/du: [n, n] diagonal, is exp(-U(u)) du then: J = V(g(u)) - U(u) has to be sum_i log
+    g'(u_i) up to a constant: g'(u_i) dJ/du_i = g''(u_i) for transformed blocks, dJ/db_i = 0 for others. For tau =
+    exp(u): J = u, and exp(u) * 1 = exp(u).
 
     Args:
         target: one with transforms, whose formulas are about the unbounded variables.

@@ -83,7 +83,7 @@ class _Looked:
 
 
 def decide(question: Question) -> Answer:
-    """Decide that all identities T = 0 hold, for every size the document allows.
+    """Decide that all identities T = 0 hold, T of any shape, entry by entry, for every size the document allows.
 
     Proved: T reduces to zero in index notation, its entries reduce to zero at the small sizes looked at (1, 2, 3 each),
     the premises hold and the declarations have an admissible point. Where the document fixes all sizes, the second

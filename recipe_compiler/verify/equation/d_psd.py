@@ -50,7 +50,7 @@ SEARCHED = 3
 class Negative:
     """A proof that a matrix A is not positive semidefinite: sizes, a point as text, and v with v.T A v < 0 there.
 
-    `direction` is v, n rationals; `value` is v.T A v, exact.
+    `direction` is v: [n], rationals; `value` is v.T A v, exact.
     """
 
     sizes: Sizes

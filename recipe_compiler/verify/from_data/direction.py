@@ -22,7 +22,8 @@ def flat_direction(pieces: Sequence[Piece], linear: Form) -> tuple[fmpq, ...] | 
     """Return d != 0 with lim_(s -> oo) U(s d)/s <= 0, U being the pieces plus the linear form; None if none is found.
 
     U is convex, so it never grows along d, from any point, and int exp(-U) is infinite. Proposed by a linear programme,
-    checked exactly. Logistic regression with x = (-1, 1) and y = (0, 1) has d = 1.
+    checked exactly. (Albert and Anderson 1984: of logistic regression it separates the classes.) Logistic regression
+    with x = (-1, 1) and y = (0, 1) has d = 1.
     """
     width = len(linear) - 1
     if not width:

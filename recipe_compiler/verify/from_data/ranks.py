@@ -35,7 +35,7 @@ class Rank:
 
 
 def rank_of(forms: Sequence[Sequence[fmpq]], width: int) -> Rank:
-    """Return the exact rank of rows of rational numbers.
+    """Return the exact rank of A: [N, m], rows of rational numbers, or of numbers that are enclosed.
 
     A minor that is not zero modulo a prime bounds it from below; exact null vectors bound it from above.
 

@@ -131,6 +131,8 @@ def _is_steep(terms: Terms, term: Term, *, slow: bool, of_noise: bool) -> bool:
 def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
     """Return whether int |term|/(1 + |z|)**weight exp(-H) dz < oo is shown, given that int exp(-H) dz is finite.
 
+    It is asked of each term of D with the weight 2, and of J with the weight 1 (Stannat 1999, Proposition 1.10).
+
     Exponentials exp(a) in the term are moved into the energy, H - a, which must still grow like a power, or be
     integrable with the remaining powers; a bounded quotient needs nothing more. For H = x**2/2 the term x exp(x**2/4)
     is integrable, exp(x**2/2) with weight 1 is not.

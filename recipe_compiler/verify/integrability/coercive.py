@@ -163,9 +163,9 @@ def finite(
     """Return whether int exp(-energy) over some blocks is finite, whatever the values of the other blocks.
 
     Shown where H >= sum_b c |z_b|**g_b - C prod_b (1 + |z_b|)**s_b with c > 0 and sum_b s_b/g_b < 1, up to bounded
-    terms: the product is at most a small share of the sum plus a constant (weighted inequality of the means). Blocks
-    that no term of unknown sign couples are decided separately, coordinate by coordinate where possible; a mixture is
-    decided by its components.
+    terms: the product is at most a small share of the sum plus a constant (weighted inequality of the means), z_b:
+    [n_b]. Blocks that no term of unknown sign couples are decided separately, coordinate by coordinate where possible;
+    a mixture is decided by its components.
 
     Example: theta**4 + r**2 - theta r is shown, as 1/4 + 1/2 < 1. theta**2 + r**2 - 3 theta r is not: 1/2 + 1/2 = 1.
 

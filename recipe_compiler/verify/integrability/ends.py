@@ -104,9 +104,9 @@ def ends_of(block: Block, h: Tensor) -> tuple[End, ...] | None:
 def at_ends(c: Calculus, block: Block, x: Coordinate, h: Tensor) -> Ends:
     """Return what int exp(-h(x)) dx over one coordinate x of a block needs at each end of its domain.
 
-    Let L = |x| at infinity and 1/|x - e| at a finite end e. The term of largest order decides: K log L needs K > 1 at
-    infinity and K > -1 at e; what grows faster needs a positive factor. The conditions are necessary unless a term was
-    left out because it is nonnegative.
+    x is one entry of b: [n], h a scalar function. Let L = |x| at infinity and 1/|x - e| at a finite end e. The term of
+    largest order decides: K log L needs K > 1 at infinity and K > -1 at e; what grows faster needs a positive factor.
+    The conditions are necessary unless a term was left out because it is nonnegative.
 
     Example, the gamma density: h = x - (a - 1) log(x) over x > 0. At oo the term x has the factor 1 > 0. At 0, with L =
     1/x, h ~ (a - 1) log L, and K = a - 1 > -1 means a > 0.

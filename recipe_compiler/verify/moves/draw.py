@@ -115,8 +115,8 @@ def law_under_H(split: Split, block: str, stages: Stages, *, of_a_batch: bool = 
 
     It rests on: d(U - E)/db = 0 for the energy E of the claimed law (`laws`); dK/dtheta = 0 for K = H - U(theta), so
     that the law under exp(-H) is that under exp(-U); and, for transformed blocks, that what is sampled has the law as
-    declared. Refuted by an exact point at which one of the derivatives is not zero. Undecided where steps see a
-    minibatch only.
+    declared. The law of b under exp(-U) given all others is then drawn from (Gelfand and Smith 1990). Refuted by an
+    exact point at which one of the derivatives is not zero. Undecided where steps see a minibatch only.
 
     Example: U = sum_n (y_n - mu)**2/2 + mu**2/2 with N data has N((sum_n y_n)/(N + 1), 1/(N + 1)) as the law of mu,
     since dU/dmu = (N + 1) mu - sum_n y_n is that of E.

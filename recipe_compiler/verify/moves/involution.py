@@ -69,10 +69,10 @@ def involution(split: Split, stages: Stages) -> Answer:
 def involution_keeps(split: Split, move: Involution, stages: Stages) -> Answer:
     """Decide that one involution keeps exp(-H): (z', w') = S(z, w), w ~ q(w|z), taken with probability min(1, a).
 
-    a = exp(H(z) - H(z')) q(w'|z')/q(w|z) |det DS(z, w)|. Obligations: S o S = id, block by block; S is smooth and maps
-    its domain into itself; q is a law; the second engine finds the same |det DS|; what the author claims of log a is
-    what is derived (emitted is the derived one). Undecided with minibatches, and where an assumption restricts the
-    state.
+    a = exp(H(z) - H(z')) q(w'|z')/q(w|z) |det DS(z, w)|, DS: [m, m] over all that S moves (Green 1995; Tierney 1998).
+    Obligations: S o S = id, block by block; S is smooth and maps its domain into itself; q is a law; the second engine
+    finds the same |det DS|; what the author claims of log a is what is derived (emitted is the derived one). Undecided
+    with minibatches, and where an assumption restricts the state.
 
     Example: z' = z + w, w' = -w with w ~ N(0, s**2) is a random walk: S(S(z, w)) = (z + w - w, w), |det DS| = 1, q(-w)
     = q(w), so a = exp(H(z) - H(z')). With w' = w it is refuted, as S(S(z, w)) = (z + 2 w, w).

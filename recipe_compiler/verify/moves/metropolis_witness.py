@@ -56,7 +56,8 @@ def departure(split: Split, move: Metropolis, stages: Stages) -> Answer | None:
 
     For words of shifts. With x = Psi^-1 y and G the turn after a refusal, (pi K)(y) - pi(y) = min(pi(x), pi(y)) + pi(G
     y) - min(pi(G y), pi(Psi G y)) - pi(y) at a rational point is a sum of c exp(-a) with rational c and a, zero only if
-    the c of every a are (Lindemann and Weierstrass): the sign of its value is certain.
+    the c of every a are (Lindemann and Weierstrass): the sign of its value is certain. That it is zero everywhere is
+    the invariance of pi (Tierney 1998).
     """
     build = _of_its_part(stages.build, move)
     stated = () if build.is_planned else (build.eps * move.scale,)

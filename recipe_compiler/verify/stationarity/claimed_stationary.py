@@ -15,9 +15,9 @@ def claimed_stationary(subject: Subject) -> Answer:
     """Decide that exp(-H) is stationary for dz = f dt + sqrt(2 D) dW with the claimed f and D.
 
     With p = exp(-H), (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)] = 0, and the current J = f - div D + D grad H carries
-    nothing through infinity. f = -x + exp(x**2/2) with D = 1 and H = x**2/2 has residual 0, and is refuted: J =
-    exp(x**2/2), so J p = 1 runs from -oo to oo. Rests on `claimed_residual`, `normalisable` and, for steep currents, on
-    a Lyapunov function.
+    nothing through infinity (Ma, Chen, Fox 2015, Theorem 1; Bogachev, Krylov, Roeckner, Shaposhnikov 2015, Chapter 5).
+    f = -x + exp(x**2/2) with D = 1 and H = x**2/2 has residual 0, and is refuted: J = exp(x**2/2), so J p = 1 runs from
+    -oo to oo. Rests on `claimed_residual`, `normalisable` and, for steep currents, on a Lyapunov function.
     """
     found = claimed_residual(subject)
     if not isinstance(found.decision, Proved):

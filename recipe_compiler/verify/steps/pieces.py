@@ -29,9 +29,10 @@ WHOLE = Fraction(1)
 def pieces(split: Split) -> Answer:
     """Decide that sum_k s_k f_k = f and sum_k s_k D_k = D, s_k = 1 being the sum of the shares of piece k.
 
-    For every size. The second engine derives every piece by itself, compares, and adds up the letters of the word one
-    by one. Refuted where shares do not add up, or where something of D, Q, H or Gamma is in no piece or in several.
-    [B/2, A, O, B/2] does A, B and O once each.
+    f_k: [n] and D_k: [n, n] over z, for every size: the word then integrates the equation of f and D (Ma, Chen, Fox
+    2015, Eq. 3). The second engine derives every piece by itself, compares, and adds up the letters of the word one by
+    one. Refuted where shares do not add up, or where something of D, Q, H or Gamma is in no piece or in several. [B/2,
+    A, O, B/2] does A, B and O once each.
     """
     done = shares(split.scheme.word)
     wrong = {name: done.get(name, Fraction(0)) for name in _names(split) if done.get(name) != WHOLE}

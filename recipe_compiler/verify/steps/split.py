@@ -171,7 +171,7 @@ def _places(split: Split, place: tuple[str, str], sizes: Sizes) -> tuple[Sequenc
 
 
 def derived(split: Split, f: VectorOfTensors, sizes: Sizes, leaf: Leaf | None = None) -> tuple[Expr, ...]:
-    """Return a vector over z of the index calculus, written out at fixed sizes: n scalars."""
+    """Return a vector over z of the index calculus, written out at fixed sizes: [n]."""
     leaf = leaf or leaf_of(split.subject.dynamics.declarations, sizes)
     return tuple(x for entry in f for x in written_out(entry, sizes, leaf))
 

@@ -66,8 +66,8 @@ def wall(subject: Subject, *, degenerate: bool = False) -> Wall | None:
     """Return a surface {g = 0} that splits the state space, or None; if `degenerate`, one where D or D + Q degenerates.
 
     With v = (D + Q).T grad g, L g = div v - v . grad H. If L g = g w and grad g . D grad g = g**2 u with smooth w and
-    u, then by Ito's formula log|g| has bounded drift and noise in bounded sets, and g keeps its sign. g runs over
-    factors of the entries of D and Q, at fixed sizes; both signs of g must occur at exact admissible points.
+    u, then by Ito's formula (Arnold 1974) log|g| has bounded drift and noise in bounded sets, and g keeps its sign. g
+    runs over factors of the entries of D and Q, at fixed sizes; both signs of g must occur at exact admissible points.
 
     Example: D = theta**2, Q = 0 and H = theta**2/2 on the line, with g = theta. v = theta**2, L g = 2 theta - theta**3
     = theta (2 - theta**2), grad g . D grad g = theta**2: chains never cross 0.
@@ -162,7 +162,7 @@ class Across:
 
 
 def across(g: Expr, s: System) -> Across:
-    """Return v = (D + Q).T grad g (n scalars), the noise grad g . D grad g and the drift L g of a scalar function g.
+    """Return v = (D + Q).T grad g: [n], the noise grad g . D grad g and the drift L g of a scalar function g.
 
     L g = exp(H) div(exp(-H) v) = div v - v . grad H, for a symmetric D and a skew Q.
     """

@@ -58,11 +58,11 @@ def varies(dynamics: Dynamics) -> bool:
 def regular(subject: Subject) -> Answer:
     """Decide that D and Q are locally Lipschitz, and that they degenerate on no surface that splits the state space.
 
-    Entry by entry for the first; for the second, nT (D + Q) = 0 with n the normal of a surface means that noise and
-    drift are tangent to it (D >= 0 has no slope across its zeros), and no chain crosses. So where D or D + Q loses
-    rank, chains have to be shown to cross: n . D n or b . n must not vanish there. Abstract functions are taken to be
-    smooth, and nonsingular, both listed as assumptions. Where Q is not given, the one recovered for the drift is
-    judged; where none is, only D, and nothing is required of a constant D.
+    D, Q: [n, n] over z. Entry by entry for the first; for the second, nT (D + Q) = 0 with n the normal of a surface
+    means that noise and drift are tangent to it (D >= 0 has no slope across its zeros), and no chain crosses. So where
+    D or D + Q loses rank, chains have to be shown to cross: n . D n or b . n must not vanish there. Abstract functions
+    are taken to be smooth, and nonsingular, both listed as assumptions. Where Q is not given, the one recovered for the
+    drift is judged; where none is, only D, and nothing is required of a constant D.
 
     Examples: D = theta**2 on the line is refuted, as chains do not cross 0. D = sqrt(|theta|) is refuted as not
     Lipschitz at 0. SGHMC with constant matrices depends on no state, and the claim does not apply.

@@ -87,6 +87,9 @@ def unique(subject: Subject) -> Answer:
 def of_equation(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> Answer:
     """Decide that exp(-H) is the only stationary law, with Q as written or as recovered for the claimed drift.
 
+    By Hoermander's condition on the columns of D: [n, n] and their brackets with b = -Q grad H + div Q: [n] (Hormander
+    1967; Hairer, Mattingly 2006, Theorem 3.16), as `unique` says.
+
     Args:
         subject: the dynamics.
         at: the values of a build; None for dynamics by themselves.

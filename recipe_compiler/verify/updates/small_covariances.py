@@ -44,8 +44,8 @@ class _Product:
 def stays_semidefinite(covariance: Formula, first: Formula, declarations: Declarations) -> bool:
     """Whether a symmetric covariance is positive semidefinite for all small eps if its leading coefficient `first` is.
 
-    2 D - eps V is if D is definite, and is not where D is singular along a v with v.T V v > 0. 2 D - eps D Y D is for
-    every D >= 0, since |v.D Y D v| <= |Y| |D| v.D v. False may mean that it was not shown.
+    Both are [n, n], or scalars. 2 D - eps V is if D is definite, and is not where D is singular along a v with v.T V v
+    > 0. 2 D - eps D Y D is for every D >= 0, since |v.D Y D v| <= |Y| |D| v.D v. False may mean that it was not shown.
     """
     kind = Kind.PSD if covariance.shape.sizes else Kind.NONNEGATIVE
     if not holds_step(covariance) or is_of_kind(covariance, kind, declarations):
