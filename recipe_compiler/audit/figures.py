@@ -127,6 +127,11 @@ def figures(F: Array, S: Array, K: Array, block: slice) -> Figures:
     F and S are n x n matrices, K is d x d; the equations are at the head of the module (times as in Sokal 1997, Sec.
     3). For every n-th state of a chain, give F^n as F.
 
+        >>> F, Sigma = np.array([[0.9]]), np.array([[0.2]])  # SGLD on theta**2/2, eps = 0.1
+        >>> found = figures(F, covariance(F, Sigma), np.array([[1.0]]), slice(0, 1))
+        >>> round(float(found.factors[0]), 5), round(found.temperature, 5), round(float(found.times[0]), 3)
+        (1.02598, 1.05263, 19.0)
+
     Raises:
         NoLawError: K is not positive definite, or theta does not vary.
     """

@@ -95,6 +95,10 @@ def order(word: Word, highest: int = HIGHEST) -> Order:
     The coefficients of all products of up to p generators are those of exp(eps (L_1 + L_2 + ...)): 1/q! for every
     product of q (Blanes, Casas 2016, Sec. 2). It is a lower bound for given pieces: commutators of theirs may vanish.
     `[A, B]` has order 1, wrong by 1/2 in A B (1, not 1/2) and by -1/2 in B A; `[A/2, B, A/2]` has order 2.
+
+        >>> from recipe_compiler.spec.words import Letter
+        >>> order(tuple(Letter(piece, Fraction(1, n)) for piece, n in (("A", 2), ("B", 1), ("A", 2)))).order
+        2
     """
     pieces = tuple(shares(word))
     compared = next((p for p in range(highest, 1, -1) if len(pieces) ** p <= MOST_WORDS), 1)

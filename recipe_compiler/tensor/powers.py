@@ -28,6 +28,9 @@ def root(value: Fraction, exponent: Fraction) -> tuple[Fraction, tuple[tuple[int
 
     12**(1/2) = 2 * 3**(1/2) is (2, ((3, 1/2),)). Primes above 2000 are not split off: the integer under the root then
     need not be square-free, which is sound and less than canonical.
+
+        >>> root(Fraction(12), Fraction(1, 2))
+        (Fraction(2, 1), ((3, Fraction(1, 2)),))
     """
     outside = Fraction(1)
     inside: list[tuple[int, Fraction]] = []

@@ -47,6 +47,15 @@ def change_of_form(f: Vector, Q: Rows, z: Sequence[Symbol]) -> Rows:
     """Return F Q + Q F.T with F = df/dz, n x n: 0 if and only if the flow of f keeps a constant Q.
 
     The Jacobian J(t) of the flow has J' = F J, so d/dt of J(t) Q J(t).T vanishes if this does.
+
+    A kick by K theta in d = 2 keeps Q = [[0, -I], [I, 0]] if and only if K is symmetric:
+
+        >>> z = sympy.symbols("theta:2 r:2", real=True)
+        >>> numbers = ((0, 0, -1, 0), (0, 0, 0, -1), (1, 0, 0, 0), (0, 1, 0, 0))
+        >>> Q = tuple(tuple(sympy.S(x) for x in row) for row in numbers)
+        >>> f = (sympy.S(0), sympy.S(0), -2 * z[0] - z[1], 3 * z[0] - 2 * z[1])
+        >>> change_of_form(f, Q, z)[2:]
+        ((0, 0, 0, 4), (0, 0, -4, 0))
     """
     F = tuple(tuple(slope(off_kinks(x), y) for y in z) for x in f)
     return add((product(F, Q), transpose(product(F, transpose(Q)))))

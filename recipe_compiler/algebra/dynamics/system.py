@@ -100,6 +100,14 @@ def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
 
     p itself never occurs. f has n entries; `D`, n x n, is that of the system unless another diffusion is given. (Cf.
     Ma, Chen, Fox 2015, Eq. 5.) For H = x**2/2, D = 1 it is 0 of f = -x, and 1 - x**2 of f = -2 x.
+
+    In two dimensions, H = (x**2 + y**2)/2 with f = (y, -x) and D = 0 turns, and keeps exp(-H); f = (y, x) does not:
+
+        >>> import sympy
+        >>> x, y = z = sympy.symbols("x y", real=True)
+        >>> s = System(z, (x**2 + y**2) / 2, ((sympy.S(0),) * 2,) * 2, ((sympy.S(0),) * 2,) * 2)
+        >>> [sympy.expand(residual(s, f)) for f in ((y, -x), (y, x))]
+        [0, 2*x*y]
     """
     g = gradient(s.H, s.z)
     terms = [dot(f, g), *(-slope(off_kinks(f_i), x) for f_i, x in zip(f, s.z, strict=True))]

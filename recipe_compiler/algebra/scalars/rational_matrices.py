@@ -34,6 +34,9 @@ def negative_direction(a: Matrix) -> Column | None:
 
     Exact and complete: of [[1, 2], [2, 1]], with eigenvalues 3 and -1, elimination pivots on 1, the Schur complement is
     1 - 2*2 = -3, and its direction (1) lifts to v = (-2, 1) with v.T a v = 4 - 8 + 1 = -3.
+
+        >>> negative_direction(((Fraction(1), Fraction(2)), (Fraction(2), Fraction(1))))
+        (Fraction(-2, 1), Fraction(1, 1))
     """
     if len(a) <= ELIMINATED:
         return _eliminated(a)
@@ -50,6 +53,9 @@ def is_semidefinite(a: Matrix | tuple[tuple[fmpq, ...], ...]) -> bool:
     With det(t I - A) = sum_k c_k t**k it is if and only if (-1)**(n - k) c_k >= 0 for all k: these are the elementary
     symmetric functions of the eigenvalues, which are real. diag(0, -1) has t**2 + t and is not, though its leading
     minors are 0, 0.
+
+        >>> is_semidefinite(((Fraction(0), Fraction(0)), (Fraction(0), Fraction(-1))))
+        False
     """
     n = len(a)
     coefficients = _whole(a).charpoly().coeffs()

@@ -33,6 +33,10 @@ def is_zero_everywhere(e: Expr, apart: Apart) -> bool:
 
     |x| - x sign(x) does; sign(x)**2 - 1 does not, at x = 0, unless x is apart from 0. False decides nothing.
 
+        >>> x = sympy.Symbol("x", real=True)
+        >>> [is_zero_everywhere(e, lambda u: False) for e in (sympy.Abs(x) - x * sympy.sign(x), sympy.sign(x) ** 2 - 1)]
+        [True, False]
+
     Args:
         e: the expression.
         apart: whether a scalar is shown to have no zero on the domain.

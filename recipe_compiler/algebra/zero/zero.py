@@ -48,6 +48,10 @@ def is_zero(e: Expr) -> bool:
     exp(x + y) - exp(x) exp(y), sqrt(x**2) - |x| and sin(2 x) - 2 sin(x) cos(x) are zero. sign(x)**2 - 1 is, too, as x =
     0 is a kink: `is_zero_everywhere` is False for it.
 
+        >>> x, y = sympy.symbols("x y", real=True)
+        >>> is_zero(sympy.exp(x + y) - sympy.exp(x) * sympy.exp(y)), is_zero(sympy.sqrt(x**2) - x)
+        (True, False)
+
     Raises:
         NoNormalFormError: not real, not defined, not smooth, or too large.
     """

@@ -180,6 +180,10 @@ def roots(e: Expr, x: Symbol) -> tuple[Root, ...] | None:
 
     Each occurs once, isolated between two fractions, in ascending order: x**3 - 2 x has -sqrt(2), 0 and sqrt(2), (x**2
     - 2)**2/(x + 1) the outer two.
+
+        >>> x = sympy.Symbol("x", real=True)
+        >>> [root.text for root in roots((x**2 - 2) ** 2 / (x + 1), x) or ()]
+        ['the zero of x**2 - 2 near -1.4142136', 'the zero of x**2 - 2 near 1.4142136']
     """
     numerator, _ = sympy.fraction(sympy.together(e))
     polynomial = _polynomial(numerator, x)

@@ -78,6 +78,10 @@ def excess(forms: Sequence[Form], width: int) -> int | None:
 
     Densities p h(p l) of S leave p**e once theta is integrated over. Of the forms theta - 1, theta - 1, theta - 2 it is
     1.
+
+        >>> from flint import fmpq
+        >>> excess([(fmpq(1), fmpq(-1)), (fmpq(1), fmpq(-1)), (fmpq(1), fmpq(-2))], 1)
+        1
     """
     most = most_together(forms, width)
     return None if most is None else most - rank_of(forms, width).rank

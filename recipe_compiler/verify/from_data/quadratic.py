@@ -15,6 +15,9 @@ def squares(form: Mapping[tuple[int, int], fmpq], width: int) -> Iterator[Form]:
     has a row of zeros (Sylvester's law of inertia). theta_1**2 + 2 theta_1 theta_2 + 2 theta_2**2 gives theta_1 +
     theta_2, and theta_2.
 
+        >>> [tuple(map(int, form)) for form in squares({(0, 0): fmpq(1), (0, 1): fmpq(2), (1, 1): fmpq(2)}, 2)]
+        [(1, 1, 0), (0, 1, 0)]
+
     Args:
         form: coefficients of theta_i theta_j by (i, j), i <= j.
         width: how many coordinates theta has.

@@ -25,6 +25,10 @@ def mean(e: Expr, z: tuple[sympy.Symbol, ...]) -> Expr | None:
     """Return the mean over all angles of a polynomial in sines and cosines of single angles; None of anything else.
 
     (2 pi)**(-n) int e dz, exactly. sin(x)**2 has 1/2, sin(x) cos(x) has 0.
+
+        >>> x, y = sympy.symbols("x y", real=True)
+        >>> mean(sympy.sin(x) ** 2 * sympy.cos(y) ** 2, (x, y)), mean(sympy.sin(x) * sympy.cos(x), (x, y))
+        (1/4, 0)
     """
     reader = PolynomialReader([e])
     try:
