@@ -106,12 +106,24 @@ def _shown_by_part(build: Build, general: Answer, observed: Observed) -> Answer 
 
 
 def _decided_twice(build: Build, general: Answer, observed: Observed, rest: Rest | None = None) -> Answer:
-    """Return what data decide as doubles and as they are written; what is open where these differ."""
-    held = _decided(build, general, observed, DOUBLES, rest)
+    """Return what data decide as doubles and as they are written; what is open where these differ.
+
+    Where both are the same numbers, as those of counts are, that is one decision.
+    """
+    try:
+        doubles = _sample(build, observed, DOUBLES)
+    except NotReadError as error:
+        return _more(general, (f"at its data: {error}",))
+    held = _decided(build, general, observed, doubles, rest)
     if isinstance(held.decision, Undecided) or held.decision is general.decision:
         return held
     with flint.ctx.workprec(BITS):
-        again = _decided(build, general, observed, AS_WRITTEN, rest)
+        try:
+            written = _sample(build, observed, AS_WRITTEN)
+        except NotReadError as error:
+            again = _more(general, (f"at its data: {error}",))
+        else:
+            again = held if _are_same(written, doubles) else _decided(build, general, observed, written, rest)
     if type(again.decision) is type(held.decision):
         return held
     why = again.decision.tried[-1:] if isinstance(again.decision, Undecided) else (again.decision.by,)
@@ -119,13 +131,26 @@ def _decided_twice(build: Build, general: Answer, observed: Observed, rest: Rest
     return _more(left, (f"{BY_ROUNDING}: {', '.join(why)}",))
 
 
-def _decided(build: Build, general: Answer, observed: Observed, read_as: Reading, rest: Rest | None) -> Answer:
-    """Return what the data decide that the numbers of a build are read as; of a part what counting its powers shows."""
-    target = standard(build.target)
+def _are_same(one: Sample, other: Sample) -> bool:
+    """Whether data are certainly the same numbers."""
     try:
-        sample = Sample(_known(build, target, observed, read_as), observed.rows)
-    except NotReadError as error:
-        return _more(general, (f"at its data: {error}",))
+        return one == other
+    except NotReadError:  # a number in a ball is not certainly another
+        return False
+
+
+def _sample(build: Build, observed: Observed, read_as: Reading) -> Sample:
+    """Return the data that the numbers of a build are read as.
+
+    Raises:
+        NotReadError: they are not read.
+    """
+    return Sample(_known(build, standard(build.target), observed, read_as), observed.rows)
+
+
+def _decided(build: Build, general: Answer, observed: Observed, sample: Sample, rest: Rest | None) -> Answer:
+    """Return what data decide; of a part what counting its powers shows."""
+    target = standard(build.target)
     reasons: tuple[str, ...] = ()
     if not build.target.recursion and not constrained(target):
         counted, reasons = _by_counting(build, target, sample, observed, rest)

@@ -13,9 +13,12 @@ from recipe_compiler.report.in_builds import build_caveats
 from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Observed
-from recipe_compiler.verdict import Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Finding, Proved, Refuted, Undecided
+from recipe_compiler.verify.builds import of_data
+from recipe_compiler.verify.builds.cases import Sample
 from recipe_compiler.verify.builds.normalisable import normalisable_alone, normalisable_build
 from recipe_compiler.verify.builds.of_data import BY_ROUNDING
+from recipe_compiler.verify.builds.part_of_data import Rest
 
 ROOT = Path(__file__).parents[3]
 SGHMC = ROOT / "specs" / "dynamics" / "sghmc.yaml"
@@ -239,3 +242,19 @@ def test_whole_numbers_are_as_they_are_written(tmp_path: Path) -> None:
     assert isinstance(decided(build(tmp_path, ROWS)), Proved)
     halves = tuple((a / 2, y / 4) for a, y in ROWS)
     assert isinstance(decided(build(tmp_path, halves)), Proved)
+
+
+@pytest.mark.parametrize(("rows", "times"), [(ROWS, 1), (OFF, 2)], ids=["equal as doubles", "other numbers as doubles"])
+def test_data_that_doubles_hold_as_they_are_written_are_decided_once(
+    rows: object, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples: list[object] = []
+    decide = of_data._decided
+
+    def counted(build: Build, general: Answer, observed: Observed, sample: Sample, rest: Rest | None) -> Answer:
+        samples.append(sample)
+        return decide(build, general, observed, sample, rest)
+
+    monkeypatch.setattr(of_data, "_decided", counted)
+    assert isinstance(decided(build(tmp_path, rows)), Proved)
+    assert len(samples) == times
