@@ -26,7 +26,7 @@ NONE = "no block has a Gaussian or Gamma law given the others that is seen from 
 class FoundLaw:
     """The law of a block of n entries given all others, read off U; its parameters are shown to be those of a law.
 
-    N(inv(P) h, inv(P)) with P n x n and h a vector, or Gamma(shape, rate) entry by entry.
+    N(inv(P) h, inv(P)) with P: [n, n] and h: [n], or Gamma(shape, rate) entry by entry.
     """
 
     block: Block

@@ -99,6 +99,11 @@ def counterexample(word: Word, roles: Mapping[str, NoiseRole]) -> Sample | None:
     The stationary covariance S = F S F.T + Sigma ([2, 2], of x and y) is solved in rational numbers, at eight pairs of
     a step size and a friction, where the chain forgets its start: |tr F| < 1 + det F < 2 (Schur and Cohn). On such a
     point the variance is exact, so that a value other than 1 refutes.
+
+        >>> roles = {"A": NoiseRole.DRIFT, "B": NoiseRole.KICK, "O": NoiseRole.DECAY}
+        >>> obabo = tuple(Letter(x, Fraction(1, n)) for x, n in (("O", 2), ("B", 2), ("A", 1), ("B", 2), ("O", 2)))
+        >>> counterexample(obabo, roles)
+        Sample(h=Fraction(1, 1), decay=Fraction(1, 2), n=2, variance=Fraction(4, 3))
     """
     written = tuple(letters(word))
     n = lcm(*(letter.share.denominator for letter in written if roles[letter.piece] is NoiseRole.DECAY))

@@ -130,7 +130,7 @@ def _solved(turns: int) -> str:
 
 
 def midpoint(derivation: Derivation, piece: Piece) -> Midpoint | NoRow:
-    """Return the implicit midpoint of a piece that moves one block; else the reason why a step cannot solve for it.
+    """Return the implicit midpoint of a piece that moves one block, [n]; else why a step cannot solve for it.
 
     It has none if the equation would evaluate the gradient of U, or if there is noise and f is not affine or D not
     frozen.

@@ -65,6 +65,8 @@ class Piece:
 def pieces_of(derivation: Derivation, selections: Selections) -> tuple[Piece, ...]:
     """Return the pieces of a derivation: sum_k f_k = f and sum_k D_k = D if every part is in one piece (`missing`).
 
+    f_k: [n] and D_k: [n, n] over z (Ma, Chen, Fox 2015, Eq. 3, part by part).
+
     Raises:
         ModelError: a selection names what does not exist; or a share of Gamma has no piece, or several.
     """

@@ -19,7 +19,10 @@ Centres = Mapping[str, Tensor]
 
 
 def divergence_of(c: Calculus, blocks: tuple[Block, ...], f: Vector) -> Tensor:
-    """Return div f = sum_i df_i/dz_i, a scalar: the flow of dz = f dt keeps volume iff it is 0 (Liouville)."""
+    """Return div f = sum_i df_i/dz_i, a scalar, f: [n]: the flow of dz = f dt keeps volume iff it is 0.
+
+    (Liouville; Hairer, Lubich, Wanner 2006, Lemma VI.9.1.)
+    """
     parts = [
         c.total(c.diff(entry, Coordinate(block.name, row_slots(block))), *row_slots(block))
         for block, entry in zip(blocks, f, strict=True)
@@ -101,7 +104,7 @@ def reflected(c: Calculus, tensor: Tensor, centres: Centres) -> Tensor | None:
 
 
 def reflected_vector(c: Calculus, blocks: tuple[Block, ...], f: Vector, centres: Centres) -> Vector | None:
-    """Return F f(F z) over z: components of blocks with a centre change their sign, too; None if it is not known.
+    """Return F f(F z), [n] over z: components of blocks with a centre change their sign, too; None if it is not known.
 
     A piece runs backwards under the flip F where F f(F z) = -f(z): of f = (inv(M) r, -grad U) and F: r -> -r it is
     (-inv(M) r, grad U).

@@ -155,7 +155,7 @@ def definiteness(c: Calculus, matrix: Tensor) -> Definiteness:
 
 
 def is_definite_by_terms(c: Calculus, matrix: Tensor) -> bool:
-    """Whether every term of a matrix with two free indices is one positive definite matrix times a positive number.
+    """Whether every term of a matrix, [n, n], is one positive definite matrix times a positive number.
 
     It shows less than `definiteness`: no products of matrices, and no terms that are only semidefinite. True of inv(M)
     + 2 I with M positive definite.

@@ -53,6 +53,15 @@ def changes(step: AffineStep) -> tuple[Vector, Rows]:
     It is exp(-H), S = inv(P) and m = -S grad H(0). r' = c r + N(0, 1 - c**2) with H = r**2/2 has 0 and c**2 + (1 -
     c**2) - 1 = 0.
 
+    In two coordinates, F = [[0, 1], [1, 0]]/2 keeps N(0, S) with S = [[2, 1], [1, 2]] if Sigma = S - F S F.T = 3 S/4:
+
+        >>> import sympy
+        >>> x, y = z = sympy.symbols("x y", real=True)
+        >>> H = (x**2 - x * y + y**2) / 3
+        >>> noise = tuple(tuple(sympy.Rational(3 * k, 4) for k in row) for row in ((2, 1), (1, 2)))
+        >>> changes(affine_step(H, z, (y / 2 - x, x / 2 - y), noise))
+        ((0, 0), ((0, 0), (0, 0)))
+
     Raises:
         matrices.TooLargeError: P is too large to invert.
     """

@@ -102,6 +102,11 @@ def bracket(X: Vector, Y: Vector, z: tuple[sympy.Symbol, ...]) -> Vector:
     """Return [X, Y]_i = sum_j X_j d_j Y_i - Y_j d_j X_i of two vector fields over the coordinates z.
 
     For X = (0, 1) and Y = (z_2, 0) it is (1, 0): noise in the second coordinate reaches the first by way of Y.
+
+        >>> import sympy
+        >>> z = sympy.symbols("z1 z2", real=True)
+        >>> bracket((sympy.S(0), sympy.S(1)), (z[1], sympy.S(0)), z)
+        (1, 0)
     """
 
     def along(V: Vector, e: Expr) -> Expr:

@@ -46,6 +46,11 @@ def flat(H: Expr, z: Sequence[Symbol], positive: Sequence[bool]) -> Flat | None:
 
     `positive` has one entry for each of z: whether it is > 0. H = x**2 - y**2 has v = (0, 1) with v.T P v = -2, P the n
     x n Hessian; (x y - 1)**2 has a region of infinite volume on which it is bounded above.
+
+        >>> import sympy
+        >>> x, y = sympy.symbols("x y", real=True)
+        >>> flat((x * y - 1) ** 2, (x, y), (False, False)).text[0]
+        ('region', 'x = u0*s**(-1); y = u1*s**(1), with 1 <= u <= 2, s >= 1')
     """
     terms = monomials(H, z)
     if terms is None or not z or any(sum(e) > LARGEST_DEGREE for e, _ in terms):

@@ -99,7 +99,10 @@ def laws(target: Target) -> Answer:
 
 
 def law_of(target: Target, name: str) -> Answer:
-    """Decide that the claimed law of one block is its law given all others, and all data; see `laws`."""
+    """Decide that the claimed law exp(-E) of one block b: [n] is its law given all others, and all data.
+
+    d(U - E)/db = 0 on its domain, as `laws` says (Gelfand and Smith 1990).
+    """
     target = standard(target)
     return _law(target, _named(target, name), dict(target.laws)[name])
 

@@ -257,6 +257,9 @@ def psi(x: fmpq) -> fmpq:
 
     psi(x y) = psi(x) + psi(y): psi(12) = 2 + 2 + 3 = 7, psi(1/2) = -2.
 
+        >>> psi(fmpq(12)), psi(fmpq(1, 2))
+        (7, -2)
+
     Raises:
         NotReadError: x is not positive.
     """

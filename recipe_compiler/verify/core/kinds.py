@@ -52,8 +52,9 @@ def counterexample(
 ) -> tuple[tuple[str, str], ...] | None:
     """Return exact values at which a formula is not of a kind; None where no such point was met, which is no proof.
 
-    The point is one with A != A.T, or with a rational v and v.T A v < 0, all in exact arithmetic; it satisfies the
-    declarations, and the formula has a value there. The values are pairs of a name and its text, sizes included.
+    A: [n, n], or a scalar for signs. The point is one with A != A.T, or with a rational v and v.T A v < 0, all in exact
+    arithmetic; it satisfies the declarations, and the formula has a value there. The values are pairs of a name and its
+    text, sizes included.
     """
     for size in sizes:
         try:

@@ -54,9 +54,10 @@ class Kinks:
 def lipschitz(formulas: Iterable[Formula], declarations: Declarations) -> Kinks:
     """Return the obligations of formulas, less the kinks across which they are locally Lipschitz.
 
-    Across such a kink an identity of derivatives that holds almost everywhere holds weakly, by parts (see the head of
-    this file). |x|, max(x, 0) and a `where` whose pieces meet leave no obligation. sign(x) leaves one: where D or Q
-    jumps, the integral of (f . grad phi + D : hess phi) p need not vanish although the residual is 0 off the kink.
+    With A = D + Q: [n, n] and p = exp(-H) Lipschitz, f p = div(A p) weakly. Across such a kink an identity of
+    derivatives that holds almost everywhere holds weakly, by parts (see the head of this file). |x|, max(x, 0) and a
+    `where` whose pieces meet leave no obligation. sign(x) leaves one: where D or Q jumps, the integral of (f . grad phi
+    + D : hess phi) p need not vanish although the residual is 0 off the kink.
     """
     return _without(tuple(formulas), declarations, LIPSCHITZ)
 

@@ -58,6 +58,12 @@ def gaussian_integral(H: Expr, r: Sequence[sympy.Symbol]) -> GaussianIntegral:
     H = r.P r/2 - b.r + c leaves H' = c + log(det P)/2 - b.inv(P) b/2, up to a constant: a r**2/2 - x r leaves log(a)/2
     - x**2/(2 a). That P is positive definite, without which there is no integral, has to be shown separately.
 
+    In two coordinates, P = [[1, 1], [1, 2]] and b = (x, 0): log det P = 0 and b.inv(P) b/2 = x**2.
+
+        >>> a, b, x = sympy.symbols("a b x", real=True)
+        >>> gaussian_integral((a**2 + 2 * a * b + 2 * b**2) / 2 - x * a, (a, b))
+        GaussianIntegral(precision=((1, 1), (1, 2)), energy=-x**2)
+
     Raises:
         NotScalarisableError: H is not quadratic in r, or not defined at r = 0.
         NoNormalFormError: it is not known whether it is quadratic.

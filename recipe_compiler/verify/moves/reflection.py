@@ -20,7 +20,7 @@ from recipe_compiler.verify.steps.split import Split, decided
 
 
 def reflects(split: Split, piece: Piece) -> Answer:
-    """Decide that f_i = a_i r_i with constants a_i for a piece whose positions are reflected at 0.
+    """Decide that f_i = a_i r_i with constants a_i for a piece whose positions are reflected at 0, f, r: [n].
 
     Entry by entry: df_i/dr_j = 0 for i != j, and f_i = sum_j df_i/dr_j r_j. Turning r_i then turns the velocity of
     entry i alone, so that a reflected move leads back with |det| = 1. Refuted by a point where another momentum enters.

@@ -172,8 +172,8 @@ class Recovery:
 def verified(problem: SkewProblem, proposal: Proposal) -> Recovery | str:
     """Return the recovery, if the proposed Q is proved to be skew and to give the claimed drift; otherwise why not.
 
-    Q + Q.T = 0 and f = -(D + Q) grad H + Gamma, by both engines, as if the author had written Q; on circles Q also has
-    to be periodic.
+    Q + Q.T = 0 and f = -(D + Q) grad H + Gamma, Q: [n, n], by both engines, as if the author had written Q (Ma, Chen,
+    Fox 2015, Theorem 2); on circles Q also has to be periodic.
     """
     shown = "; ".join(text(place) for row in proposal.Q for place in row)
     try:

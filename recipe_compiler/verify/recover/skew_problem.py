@@ -106,7 +106,7 @@ class Fields:
 
 
 def fields(problem: SkewProblem, sizes: Sizes) -> Fields:
-    """Return W = f + D grad H - div D and grad H as n scalars each, at fixed sizes.
+    """Return W = f + D grad H - div D and grad H, [n] each, at fixed sizes.
 
     Raises:
         NotScalarisableError, TooLargeError: the second engine has no scalars for the document.

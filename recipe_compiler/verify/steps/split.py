@@ -40,7 +40,7 @@ AtSizes = tuple[tuple[str, int], ...]
 class Split:
     """Pieces (f_k, D_k) of a dynamics and a word over them.
 
-    Vectors and matrices over z are in index notation as in `Derivation`, or n and n x n scalars at fixed sizes.
+    Vectors and matrices over z are in index notation as in `Derivation`, or [n] and [n, n] scalars at fixed sizes.
     """
 
     subject: Subject

@@ -98,6 +98,11 @@ def reached(s: System) -> int | None:
     D and A are n x n matrices of rational numbers; A is the Jacobian of b = -Q grad H + div Q, the drift up to a
     combination of the columns of D. Rank n is Kalman's condition: noise reaches all directions. For A = [[0, 1], [-1,
     0]] and D = diag(0, 1) it is 2, since A D has the column (1, 0).
+
+        >>> x, r = z = sympy.symbols("x r", real=True)
+        >>> D, Q = (tuple(tuple(map(sympy.S, row)) for row in rows) for rows in (((0, 0), (0, 1)), ((0, -1), (1, 0))))
+        >>> reached(System(z, (x**2 + r**2) / 2, D, Q))
+        2
     """
     n = len(s.z)
     D = _numbers(s.D)

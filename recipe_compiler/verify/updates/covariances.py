@@ -48,7 +48,7 @@ class Laws:
 
 
 def laws(step: Step, sizes: tuple[Sizes, ...]) -> Laws:
-    """Decide that every `N(0, cov)` of a step has cov = cov.T >= 0 for small step sizes.
+    """Decide that every `N(0, cov)` of a step has cov = cov.T >= 0, [n, n], for small step sizes.
 
     The leading coefficient in eps decides if it is positive definite. Where it is only semidefinite, structure has to
     show that the rest keeps it so, or this is assumed and listed with the proof: 2 eps C - eps**2 V is decided by 2 C

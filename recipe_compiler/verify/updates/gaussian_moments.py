@@ -59,7 +59,7 @@ def standard(symbols: tuple[Symbol, ...]) -> DrawGroup:
 def moments(
     z: tuple[Symbol, ...], eps: Symbol, change: Sequence[Terms], groups: Sequence[DrawGroup], top: Fraction
 ) -> StepMoments:
-    """Return E[dz] (n) and Cov[dz] (n x n), up to a power of eps, of a dz that does not grow as eps -> 0.
+    """Return E[dz]: [n] and Cov[dz]: [n, n], up to a power of eps, of a dz that does not grow as eps -> 0.
 
     Cov[dz]_ij = E[dz_i dz_j] - E[dz_i] E[dz_j], the expectations by `expectation`.
 
@@ -83,6 +83,12 @@ def expectation(terms: Terms, groups: Sequence[DrawGroup], top: Fraction) -> Ter
     E[w_1 ... w_2k] of centred Gaussian draws is the sum over all pairings of products of covariances: E[w1**2 w2**2] =
     C11 C22 + 2 C12**2. The last group is averaged first, as its covariance may hold earlier draws. Of draws that need
     not be Gaussian only the first two moments are used.
+
+        >>> v, w = draws = sympy.symbols("v w")
+        >>> C = {key: {(ZERO, ()): sympy.Symbol(f"C{key}")} for key in (11, 12, 22)}
+        >>> group = DrawGroup(draws, ((C[11], C[12]), (C[12], C[22])))
+        >>> expectation({(ZERO, (v, v, w, w)): sympy.S(1)}, [group], Fraction(1))[ZERO, ()]
+        C11*C22 + 2*C12**2
 
     Raises:
         NoExpansionError: a moment of draws is needed that is not known.
