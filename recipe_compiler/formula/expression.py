@@ -6,9 +6,12 @@ integer, never an unknown). Numbers are exact. Nothing here simplifies: nodes sa
 `log(sum(exp(v)))`, and `eta[g]` with an index field g of the data is `g @ eta`, g a row with a single one.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from operator import eq, ge, gt, le, lt
+from typing import Any
 
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
@@ -163,6 +166,10 @@ class Compare:
     left: "Formula"
     right: "Formula"
     shape: Shape
+
+
+HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le, "==": eq}
+"""By the `op` of a comparison, whether it holds for two exact numbers of one kind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ as if that were declared. What they need of blocks and parameters is to be shown
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from operator import ge, gt, le, lt
 
 from recipe_compiler.algebra.structure.data_guards import Guarded
 from recipe_compiler.formula import tree
@@ -17,7 +16,18 @@ from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.density_terms import comparisons, density_called
 from recipe_compiler.formula.elaborate import Scope
-from recipe_compiler.formula.expression import Apply, Compare, Entry, Filled, Formula, Multiply, Number, Role, Symbol
+from recipe_compiler.formula.expression import (
+    HOLDS,
+    Apply,
+    Compare,
+    Entry,
+    Filled,
+    Formula,
+    Multiply,
+    Number,
+    Role,
+    Symbol,
+)
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.spec import formulas
 from recipe_compiler.spec.declarations import Page
@@ -26,7 +36,6 @@ from recipe_compiler.spec.model import Guards, Stated, StatedDensity
 from recipe_compiler.spec.recursion import SECTION, entry_of
 
 ENTRIES = ("log_prior", "log_likelihood", "potential")
-_HOLDS = {">": gt, ">=": ge, "<": lt, "<=": le}
 
 
 def read_stated(page: Page, declarations: Declarations, states: Iterable[str] = ()) -> Stated:
@@ -277,7 +286,7 @@ def of_kind(field: Datum, kind: Kind) -> Datum:
 def _check_number(page: Page, one: StatedDensity, condition: Compare) -> None:
     """Add a fault where an argument is a number that it may not be."""
     left, right = _number(condition.left), _number(condition.right)
-    if left is not None and right is not None and not _HOLDS[condition.op](left, right):
+    if left is not None and right is not None and not HOLDS[condition.op](left, right):
         row = DENSITIES[one.name]
         needed = ", ".join((*row.support, *row.needs))
         page.fault((one.entry,), one.entry, f"found {left} in {row.name}(), expected {needed} in {row.call}")
@@ -285,7 +294,7 @@ def _check_number(page: Page, one: StatedDensity, condition: Compare) -> None:
 
 def _check_values(page: Page, field: Datum, one: StatedDensity, condition: Compare, number: Fraction) -> None:
     """Add a fault where a value that a field may have is not in the support of a density that it has."""
-    bad = [value for value in field.values if not _HOLDS[condition.op](value, number)]
+    bad = [value for value in field.values if not HOLDS[condition.op](value, number)]
     if bad:
         path = ("data", field.name, "in")
         problem = f"found {bad[0]} among the values of `{field.name}`, which {one.name}() needs to be"

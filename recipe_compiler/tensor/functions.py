@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from recipe_compiler.formula.elementwise import FUNCTIONS, LOGARITHMS, Parity
+from recipe_compiler.formula.expression import HOLDS
 from recipe_compiler.tensor.absolute import unscaled, without_signs
 from recipe_compiler.tensor.atoms import ONE, Factor, indices, occurring
 from recipe_compiler.tensor.calculus_protocol import Arithmetic, as_number, constant, meaningless
@@ -237,7 +238,7 @@ def _value(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor | None:
         case "maximum", [Fraction() as x, Fraction() as y]:
             return constant(max(x, y))
         case (("where >" | "where >=" | "where <" | "where <=" | "where =="), [Fraction() as x, Fraction() as y, _, _]):
-            return args[2] if compares(fn.removeprefix("where "), x, y) else args[3]
+            return args[2] if HOLDS[fn.removeprefix("where ")](x, y) else args[3]
         case "minimum" | "maximum", _ if args[0] == args[1]:
             return args[0]
         case _, [_, _, _, _] if args[2].terms == args[3].terms:
@@ -246,18 +247,3 @@ def _value(c: Arithmetic, fn: str, args: tuple[Tensor, ...]) -> Tensor | None:
             return written(c, FUNCTIONS[fn].at_zero, args[0])
         case _:
             return None
-
-
-def compares(op: str, left: Fraction, right: Fraction) -> bool:
-    """Return whether `left op right` holds for two exact numbers; `op` is >, >=, <, <= or ==."""
-    match op:
-        case ">":
-            return left > right
-        case ">=":
-            return left >= right
-        case "<":
-            return left < right
-        case "<=":
-            return left <= right
-        case _:
-            return left == right

@@ -21,6 +21,7 @@ from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, SCALAR_FUNCTI
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, function_at
 from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.formula.expression import (
+    HOLDS,
     Add,
     Apply,
     Compare,
@@ -36,7 +37,7 @@ from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import DataFile, MadeColumn
 from recipe_compiler.verify.from_data.irrational import Unit, ball_of, in_ball, is_fraction, times_unit
-from recipe_compiler.verify.from_data.values import HOLDS, NotReadError
+from recipe_compiler.verify.from_data.values import NotReadError
 
 if TYPE_CHECKING:
     import numpy as np

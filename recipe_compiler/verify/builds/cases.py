@@ -15,14 +15,14 @@ from flint import fmpq
 from recipe_compiler.algebra.structure.data_guards import is_zero_by_guard, kinds_of_guard
 from recipe_compiler.formula.build import add, nodes, parts, rebuild
 from recipe_compiler.formula.declaration import Datum, Declarations
-from recipe_compiler.formula.expression import Apply, Compare, Formula, Number, Role, Symbol
+from recipe_compiler.formula.expression import HOLDS, Apply, Compare, Formula, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.formulas import dependence, is_of_data
 from recipe_compiler.spec.model import StatedDensity
 from recipe_compiler.verify.from_data.irrational import is_fraction
 from recipe_compiler.verify.from_data.reading import Known, demand_unrounded, read
-from recipe_compiler.verify.from_data.values import HOLDS, NotReadError, at_row
+from recipe_compiler.verify.from_data.values import NotReadError, at_row
 from recipe_compiler.verify.integrability.summands import TooLargeError
 
 MOST_CASES = 64

@@ -8,6 +8,7 @@ from flint import fmpq, fmpq_mat
 
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import (
+    HOLDS,
     Add,
     Apply,
     Compare,
@@ -27,7 +28,6 @@ from recipe_compiler.formula.expression import (
 )
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape, Size
 from recipe_compiler.verify.from_data.values import (
-    HOLDS,
     ONE,
     Column,
     Coordinate,

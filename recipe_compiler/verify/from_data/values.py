@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import repeat
-from operator import eq, ge, gt, le, lt
-from typing import Any
 
 from flint import fmpq
 
@@ -20,8 +18,6 @@ Coordinate = tuple[str, int]
 """A coordinate of the state: its block, and its place in it, row by row."""
 
 ZERO, ONE = fmpq(0), fmpq(1)
-
-HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le, "==": eq}
 
 LARGEST_SUM = 10_000
 """Terms up to which a sum is multiplied out."""
