@@ -8,10 +8,11 @@ from collections.abc import Set
 from dataclasses import replace
 
 from recipe_compiler.errors import Place
+from recipe_compiler.formula.block_matrices import place_shape
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.consistency import check_consistency
 from recipe_compiler.spec.declarations import (
     Page,
@@ -166,11 +167,6 @@ def _declarations(page: Page, document: DynamicsDocument) -> Declarations:
     declarations = Declarations(blocks, parameters, functions)
     check_unique(page, declarations)
     return declarations
-
-
-def place_shape(row: Block, col: Block) -> Shape:
-    """Return the shape of the place of a block matrix: size(row) x size(col)."""
-    return Shape(row.shape.rows, col.shape.rows)
 
 
 def read_matrix(page: Page, name: str, scope: Scope, places: list[tuple[str, Place]], *path: str) -> Blocks | None:

@@ -6,13 +6,14 @@ from itertools import islice
 
 from recipe_compiler.derive.recipe import Vector, col_slots, row_slots
 from recipe_compiler.formula import build
+from recipe_compiler.formula.block_matrices import place_shape
 from recipe_compiler.formula.expression import Apply, Formula, Identity, MatMul
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 from recipe_compiler.verify.recover.ingredients import Material, tensor_of
 from recipe_compiler.verify.recover.skew_problem import SkewProblem
-from recipe_compiler.verify.recover.to_formula import place_shape, times
+from recipe_compiler.verify.recover.to_formula import times
 
 LEVELS = 3
 MOST = (60, 90, 60)

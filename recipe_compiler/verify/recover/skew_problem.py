@@ -13,7 +13,7 @@ from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.algebra.scalars.symbols import coordinates, positions
 from recipe_compiler.derive.recipe import Derivation, Vector, vector
 from recipe_compiler.derive.stationarity import residual
-from recipe_compiler.formula.block_matrices import Matrix
+from recipe_compiler.formula.block_matrices import Matrix, place_shape
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Claims, Dynamics
@@ -23,7 +23,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import ito_drift
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.recover.scalar_formulas import Writer, outer
-from recipe_compiler.verify.recover.to_formula import place_shape, scaled, total
+from recipe_compiler.verify.recover.to_formula import scaled, total
 
 Entries = dict[tuple[int, int], list[Formula]]
 """Pairs of coordinates i < j to the terms of Q_ij."""

@@ -7,7 +7,7 @@ from math import floor
 
 from recipe_compiler.derive.recipe import Vector
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.block_matrices import Matrix
+from recipe_compiler.formula.block_matrices import Matrix, place_shape
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.expression import Formula, Pi, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
@@ -19,7 +19,7 @@ from recipe_compiler.verify.recover.candidates import LEVELS, Candidate, added_d
 from recipe_compiler.verify.recover.ingredients import gathered
 from recipe_compiler.verify.recover.skew_problem import Proposal, SkewProblem
 from recipe_compiler.verify.recover.solve import Column, Entry, Indeterminates, Powers, Solution, solve
-from recipe_compiler.verify.recover.to_formula import Names, enlarged, multiple, place_shape, scaled, total, transpose
+from recipe_compiler.verify.recover.to_formula import Names, enlarged, multiple, scaled, total, transpose
 
 
 def from_library(problem: SkewProblem) -> Proposal | str:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import reduce
 
 from recipe_compiler.formula import build
-from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
+from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -28,11 +28,6 @@ SYMMETRIC = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})
 
 Names = Mapping[Indeterminate, Formula]
 """How indeterminates are written."""
-
-
-def place_shape(row: Block, col: Block) -> Shape:
-    """Return the shape n_row x n_col of a place of a block matrix."""
-    return Shape(row.shape.rows, col.shape.rows)
 
 
 def scaled(number: Fraction, formula: Formula) -> Formula:
