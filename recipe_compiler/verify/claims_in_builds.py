@@ -60,9 +60,7 @@ from recipe_compiler.verify.steps.reversible import reversible
 from recipe_compiler.verify.steps.split import Split
 from recipe_compiler.verify.words.configurational import claimed_configurational
 from recipe_compiler.verify.words.gradients import claimed_gradients
-from recipe_compiler.verify.words.order import claimed_order
-from recipe_compiler.verify.words.palindrome import claimed_palindrome
-from recipe_compiler.verify.words.shares import whole_shares
+from recipe_compiler.verify.words.letters import claimed_order, claimed_palindrome, whole_shares
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ engine takes what a step does in each share, written out at small sizes, and dec
 piece, dz = f_k dt + sqrt(2 D_k) dW.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import cast
@@ -68,6 +68,22 @@ def flow(split: Split) -> Answer:
         return found
     data = tuple((name, f"{own.row}: {own.says}") for name, own in flows.items())
     return replace(found, decision=replace(found.decision, by=f"{_rows(flows)}; second engine", data=data))
+
+
+def assumed_to_last(split: Split, pieces: Iterable[Piece]) -> tuple[str, ...]:
+    """Return what is assumed of pieces whose solutions may end within a step: that none does; else nothing.
+
+    A chain ends there, so no law is kept by its steps and no moment is that of the equation, unless it happens never.
+    """
+    names = [piece.name for piece in pieces if _may_end(split, piece)]
+    return (f"no solution of {', '.join(names)} ends within a step",) if names else ()
+
+
+def _may_end(split: Split, piece: Piece) -> bool:
+    try:
+        return flow_of(split.derivation, piece, split.numerical.get(piece.name, "")).may_end
+    except ModelError:
+        return False  # `flow` says that it has none
 
 
 def _looked_at(split: Split) -> tuple[Sizes, ...]:

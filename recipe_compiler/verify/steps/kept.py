@@ -27,7 +27,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.infinity.at_infinity import through_infinity
-from recipe_compiler.verify.steps.solutions_last import assumed_to_last
+from recipe_compiler.verify.steps.flow import assumed_to_last
 from recipe_compiler.verify.steps.split import AtSizes, Split, decided
 from recipe_compiler.verify.steps.which_pieces import which_pieces
 

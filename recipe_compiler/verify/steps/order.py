@@ -35,8 +35,8 @@ from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import restricts_state, smoothness
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
+from recipe_compiler.verify.steps.flow import assumed_to_last
 from recipe_compiler.verify.steps.pieces import pieces
-from recipe_compiler.verify.steps.solutions_last import assumed_to_last
 from recipe_compiler.verify.steps.split import Split
 
 FLOWS = "each piece is moved by its flow"

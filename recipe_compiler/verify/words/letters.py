@@ -1,17 +1,51 @@
-"""Has a word the weak order that is claimed of it, for every dynamics?"""
+"""What is claimed of a word and its letters alone decide, for every dynamics: shares, symmetry, weak order.
+
+Is each piece moved for one step in all? Else another equation is integrated. Is the word its own reverse? Then its step
+undoes itself with -eps, and its order is even.
+"""
 
 from fractions import Fraction
 from math import factorial
 
 from recipe_compiler.spec.model import Scheme
-from recipe_compiler.spec.words import letters
+from recipe_compiler.spec.words import letter_text, letters
 from recipe_compiler.splitting.implicit import ORDER as IMPLICIT
-from recipe_compiler.splitting.words import order, shares
+from recipe_compiler.splitting.words import first_asymmetry, order, shares
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 
 BY = "coefficients in the free algebra of the pieces' generators"
 SMOOTH = "the pieces are smooth, grow like polynomials at most, and are moved by their exact flows"
 OF_ORDER_2 = f"{SMOOTH}, or by numerical ones of order {IMPLICIT}"
+
+
+def whole_shares(scheme: Scheme) -> Answer:
+    """Decide that sum_m s_m = 1 over the letters of each piece, and that the word contains every piece that is stated.
+
+    exp(s_1 eps L_1) ... exp(s_m eps L_m) is 1 + eps sum_k L_k + O(eps**2) if and only if that is so: otherwise another
+    equation is integrated. Refuted by the shares that are not 1; never undecided.
+    """
+    found = {**dict.fromkeys(dict(scheme.pieces), 0), **shares(scheme.split)}
+    where = scheme.source.place("split")
+    wrong = tuple((f"share of {name}", str(share)) for name, share in found.items() if share != 1)
+    if wrong:
+        return Answer(Refuted("the shares of each piece, added up", wrong), where=where)
+    return Answer(Proved("the shares of each piece, added up"), where=where)
+
+
+def claimed_palindrome(scheme: Scheme) -> Answer:
+    """Decide that letter k equals letter m + 1 - k of m letters, in piece and share.
+
+    With exact flows the step is then its own adjoint, Psi_eps = inv(Psi_-eps) where no piece has noise, and its order
+    is even (Hairer, Lubich, Wanner 2006, Thm. II.3.2). Refuted by the first two letters that differ; never undecided.
+    """
+    where = scheme.source.place("claims.palindrome")
+    place = first_asymmetry(scheme.split)
+    if place is None:
+        return Answer(Proved("letter by letter"), where=where)
+    written = [letter_text(letter) for letter in letters(scheme.split)]
+    mirrored = len(written) - 1 - place
+    witness = tuple((f"letter {k + 1}", written[k]) for k in (place, mirrored))
+    return Answer(Refuted("letter by letter", witness), where=where)
 
 
 def claimed_order(scheme: Scheme) -> Answer:
