@@ -25,9 +25,8 @@ from recipe_compiler.verify.integrability.marginal import claimed_marginal, clai
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.recover.recovered_q import lacks_q, recovered_q
 from recipe_compiler.verify.recover.search import states_equation
-from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.stationarity.explosion import explosion
-from recipe_compiler.verify.stationarity.stationary import stationary
+from recipe_compiler.verify.stationarity.stationary import claimed_stationary, stationary
 from recipe_compiler.verify.uniqueness.boundary import boundary, has_boundary
 from recipe_compiler.verify.uniqueness.regular import regular, varies
 from recipe_compiler.verify.uniqueness.unique import unique

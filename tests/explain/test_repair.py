@@ -20,7 +20,7 @@ from recipe_compiler.verdict import Explanation, Proved, Topic, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
-from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 
 FIRST = {
     "sghmc_naive": {"claims.drift.r": "-grad(U, theta) - V @ inv(M) @ r / 2"},

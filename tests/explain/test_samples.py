@@ -10,7 +10,7 @@ from recipe_compiler.explain.samples.samples import samples_instead
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Explanation, Proved, Topic
 from recipe_compiler.verify.core.subject import subject_of
-from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 
 ENERGY = {
     "friction_scale": "2*U + r.T @ inv(M) @ r",

@@ -18,7 +18,7 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
-from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 from recipe_compiler.verify.updates.claimed_step import claimed_step, disagreement
 from recipe_compiler.verify.updates.claimed_update import claimed_update, claims_update
 from recipe_compiler.verify.updates.expansion import NoExpansionError, by_power

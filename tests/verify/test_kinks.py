@@ -10,8 +10,7 @@ from loaders import load_dynamics
 from recipe_compiler.errors import ModelError
 from recipe_compiler.verdict import Answer, Proved, Undecided, Verdict
 from recipe_compiler.verify.core.subject import Subject, subject_of
-from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
-from recipe_compiler.verify.stationarity.stationary import stationary
+from recipe_compiler.verify.stationarity.stationary import claimed_stationary, stationary
 
 Subjects = Callable[[str], Subject]
 

@@ -16,8 +16,7 @@ from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
-from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
-from recipe_compiler.verify.stationarity.stationary import stationary
+from recipe_compiler.verify.stationarity.stationary import claimed_stationary, stationary
 
 ENERGY, NOISE, GAMMA, FRICTION, DRIFT, CURL = range(6)
 """Ranks of changes: what is changed first is proposed first."""

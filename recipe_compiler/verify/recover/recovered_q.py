@@ -26,7 +26,7 @@ from recipe_compiler.verify.recover.circles import current_around
 from recipe_compiler.verify.recover.numeric import numbers_of
 from recipe_compiler.verify.recover.search import search
 from recipe_compiler.verify.recover.skew_problem import Fields, SkewProblem, fields, problem_of
-from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 
 GAUGE = (
     "one representative of Q: A exp(H) may be added for any skew A(z) with sum_j d A_ij / d z_j = 0 in every row, "

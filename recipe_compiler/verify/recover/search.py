@@ -33,7 +33,7 @@ from recipe_compiler.verify.recover.ansatz import from_ansatz
 from recipe_compiler.verify.recover.scalar_formulas import NotWrittenError, Writer
 from recipe_compiler.verify.recover.skew_problem import Fields, Proposal, SkewProblem, assembled, fields, problem_of
 from recipe_compiler.verify.recover.tensors import from_library
-from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
+from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 
 UNKNOWN = "Q is not given, and none is shown to give the claimed drift"
 LARGEST_DEGREE = 12

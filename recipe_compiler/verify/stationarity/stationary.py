@@ -1,7 +1,8 @@
-"""Is exp(-H) stationary for the recipe's dynamics: is its Fokker-Planck residual zero? (ma2015recipe, Theorem 1).
+"""Is exp(-H) stationary, for the recipe's dynamics or those an author claims? (ma2015recipe, Theorem 1).
 
-A Q or D as steep as exp(H) may carry solutions through infinity, which the residual does not see: it leaves the claim
-open.
+The Fokker-Planck equation is decided first. A solution of it with a current that is not shown to vanish at infinity
+need not be a law that solutions keep: a Q or D as steep as exp(H) may carry them through infinity, which the residual
+does not see.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,8 @@ from recipe_compiler.verify.core.kinks import across, lipschitz
 from recipe_compiler.verify.core.scalars import drift_at
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.equation.equation import equation
+from recipe_compiler.verify.equation.claimed_residual import claimed_residual
+from recipe_compiler.verify.equation.equation import claimed_equation, equation
 from recipe_compiler.verify.infinity.at_infinity import through_infinity
 
 
@@ -60,6 +62,20 @@ def stationary(subject: Subject) -> Answer:
     )
     found = replace(answer, where=where)
     return through_infinity(subject, found, equation(subject)) if isinstance(answer.decision, Proved) else found
+
+
+def claimed_stationary(subject: Subject) -> Answer:
+    """Decide that exp(-H) is stationary for dz = f dt + sqrt(2 D) dW with the claimed f and D.
+
+    With p = exp(-H), (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)] = 0, and the current J = f - div D + D grad H carries
+    nothing through infinity (Ma, Chen, Fox 2015, Theorem 1; Bogachev, Krylov, Roeckner, Shaposhnikov 2015, Chapter 5).
+    f = -x + exp(x**2/2) with D = 1 and H = x**2/2 has residual 0, and is refuted: J = exp(x**2/2), so J p = 1 runs from
+    -oo to oo. Rests on `claimed_residual`, `normalisable` and, for steep currents, on a Lyapunov function.
+    """
+    found = claimed_residual(subject)
+    if not isinstance(found.decision, Proved):
+        return found
+    return through_infinity(subject, found, claimed_equation(subject))
 
 
 def _residual(subject: Subject) -> Scalars:

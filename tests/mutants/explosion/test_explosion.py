@@ -9,9 +9,8 @@ from recipe_compiler.report.check import check
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.claims import DYNAMICS
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
-from recipe_compiler.verify.stationarity.claimed_stationary import claimed_stationary
 from recipe_compiler.verify.stationarity.explosion import explosion
-from recipe_compiler.verify.stationarity.stationary import stationary
+from recipe_compiler.verify.stationarity.stationary import claimed_stationary, stationary
 from recipe_compiler.verify.updates.claimed_update import claimed_update
 
 ROWS = {claim.id: claim for claim in DYNAMICS}
