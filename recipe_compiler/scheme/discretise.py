@@ -14,12 +14,11 @@ from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Energies, Gradient, Part, Potential, Program
 from recipe_compiler.program.rename import rename
-from recipe_compiler.scheme.assemble import SchemeSetting, without_word
 from recipe_compiler.scheme.cycle import rest_of, with_cycle
-from recipe_compiler.scheme.euler import euler
+from recipe_compiler.scheme.euler import euler, sequential_euler
 from recipe_compiler.scheme.moments import moments
 from recipe_compiler.scheme.posterior import length, stacked_sizes, target_gradient, target_potential
-from recipe_compiler.scheme.sequential_euler import sequential_euler
+from recipe_compiler.scheme.setting import SchemeSetting
 from recipe_compiler.scheme.split import split
 from recipe_compiler.spec.build_checks import is_stacked
 from recipe_compiler.spec.catalogue import EULER
@@ -144,7 +143,7 @@ def discretise(
 def _program(build: Build, derivation: Derivation, setting: SchemeSetting) -> Program:
     """Return the program of a build's scheme, without its generator."""
     if build.scheme.cycle and not build.scheme.split:
-        return without_word(derivation, setting)
+        return setting.program("cycle", derivation, ())
     if build.scheme.split:
         with placed(build.source, "scheme"):
             return split(derivation, setting, build.scheme)

@@ -12,7 +12,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import names_of, replace_atoms
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Evaluate, Heat, Noise, Program, Shift, Statement
-from recipe_compiler.scheme.assemble import SchemeSetting
+from recipe_compiler.scheme.setting import SchemeSetting
 from recipe_compiler.scheme.shifts_and_noise import correlated, fresh, with_gradient
 from recipe_compiler.spec.model import Metropolis, Scheme
 from recipe_compiler.spec.words import letters, word_text
