@@ -9,15 +9,11 @@ from recipe_compiler.formula.constraints import DEFINITE, FACTORS, Constraint
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.program import program as program_
-from recipe_compiler.program.atoms import indices
-from recipe_compiler.program.combine import nested, plus
-from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import (
     Array,
     Assign,
-    Comment,
     Constant,
     Factor,
     Increment,
@@ -25,7 +21,6 @@ from recipe_compiler.program.loops import (
     Plus,
     Propagate,
     Ref,
-    Scalar,
     Statement,
     Times,
     names_in,
@@ -43,14 +38,10 @@ from recipe_compiler.program.lower_cycle import (
 from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.lower_implicit import lower_implicit
 from recipe_compiler.program.lower_noise import lower_noise
-from recipe_compiler.program.lower_propagator import lower_propagator
-from recipe_compiler.program.lower_transform import forward, inverse
-from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise
+from recipe_compiler.program.lower_shift import lower_shift
+from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise, assemble, length
 from recipe_compiler.program.program import EPS, Cycle, Evaluate, Heat, Noise, Program, Propagator, Shift
-from recipe_compiler.tensor.atoms import ONE
 from recipe_compiler.tensor.calculus import calculus
-from recipe_compiler.tensor.show import text
-from recipe_compiler.tensor.terms import Component, Tensor, Term
 
 GRADIENT = "gradient"
 """What a call of the gradient is written as until its arguments are known."""
@@ -150,7 +141,7 @@ def _lowered(
                 store = Assign if statement == program.heats[0] else Increment
                 body = (*calls, store(Ref(HEAT, (0,)), gained))
             case Propagator():
-                defined = lower_propagator(defined, statement)
+                defined = _propagated(defined, statement)
             case Noise(name):
                 noise, defined = lower_noise(defined, statement, program.parameters)
                 lowering = replace(lowering, noises={**lowering.noises, name: noise})
@@ -159,7 +150,7 @@ def _lowered(
                 lowering = replace(lowering, local=(*lowering.local, *own))
             case Shift():
                 noise = lowering.noises.get(statement.noise)
-                body, defined = _shifted(defined, statement, noise, gathered=_waits(program))
+                body, defined = lower_shift(defined, statement, noise, gathered=_waits(program))
         computed = defined.changing[emitted:]
         lowering = replace(
             lowering,
@@ -167,6 +158,19 @@ def _lowered(
             local=(*lowering.local, *(definition.array for definition in computed)),
         )
     return lowering, defined
+
+
+def _propagated(defined: Definitions, propagator: Propagator) -> Definitions:
+    """Return the definitions with F and 2D of a propagator, and the three matrices that follow from them."""
+    F, defined = assemble(defined, "F", propagator.blocks, propagator.F)
+    two_D, defined = assemble(defined, "two_D", propagator.blocks, propagator.two_D)
+    targets = (propagator.change, propagator.integral, propagator.covariance)
+    body = (Propagate(targets, F, two_D, propagator.share),)
+    for name, (row, col) in propagator.arrays.items():
+        array = Array(name, (length(row), length(col)))
+        defined = defined.having(Definition(array, body, constant=True, of_datum=False))
+        body = ()
+    return defined
 
 
 def block_array(name: str, shape: Shape) -> Array:
@@ -247,53 +251,6 @@ def _waits(program: Program) -> bool:
         return False
     joined = cycle is not None and cycle.trajectory is not None and cycle.trajectory.kick
     return len(program.shifts) > len(program.blocks) or bool(joined)
-
-
-def _gathered(defined: Definitions, rate: Tensor) -> tuple[Tensor, Definitions]:
-    """Return eps rate with the constants of each term, and eps, gathered in one factor that `prepare` computes."""
-    terms: list[Term] = []
-    for term in rate.terms:
-        fixed = tuple(f for f in term.factors if defined.is_constant(f[0]) and not indices(f[0]))
-        meant = Tensor((), (Term(term.coefficient, ((Component(EPS), ONE), *fixed)),))
-        name = defined.name_of(meant)
-        if name is None:
-            value, defined = scalar(defined, meant, (), {})
-            name, defined = defined.naming("step_factor")
-            assign = Assign(Ref(name), value)
-            defined = defined.having(Definition(Array(name, ()), (assign,), constant=True, of_datum=False))
-            defined = replace(defined.meaning(meant, name), constants=defined.constants | {name})
-        moving = tuple(f for f in term.factors if f not in fixed)
-        terms.append(Term(ONE, ((Component(name), ONE), *moving)))
-    return Tensor(rate.free, tuple(terms)), defined
-
-
-def _shifted(
-    defined: Definitions, shift: Shift, noise: LoweredNoise | None, *, gathered: bool
-) -> tuple[tuple[Statement, ...], Definitions]:
-    loops = defined.loops(shift.block.shape.sizes)
-    scope = tuple(index for index, _ in loops)
-    at = tuple(variable for _, variable in loops)
-    change = shift.rate
-    if shift.image:
-        value, defined = scalar(defined, change, scope, dict(loops))
-        says = Comment(f"{shift.new}{'[i]' if at else ''} = {text(shift.rate)}")
-        return (says, *nested(loops, (Assign(Ref(shift.new, at or (0,)), value),))), defined
-    if gathered:
-        change, defined = _gathered(defined, change)
-    moved, defined = scalar(defined, change, scope, dict(loops))
-    start = forward(shift.transform, Ref(shift.old, at or (0,)))
-    parts: list[Scalar] = [start, moved if gathered else Times((Ref(EPS), moved))]
-    inside: tuple[Statement, ...] = ()
-    if noise is not None:
-        parts += [increment for name, increment in noise.increments if name == shift.block.name]
-        inside = tuple(s for name, body in noise.inside if name == shift.block.name for s in body)
-    words = "" if noise is None else " + noise"
-    new, old = (f"{name}[i]" if at else name for name in (shift.new, shift.old))
-    if shift.transform is not None:
-        new, old = shift.transform.says(new), shift.transform.says(old)
-    says = Comment(f"{new} = {old} + eps*({text(shift.rate)}){words}")
-    store = Assign(Ref(shift.new, at or (0,)), inverse(shift.transform, plus(tuple(parts))))
-    return (says, *nested(loops, (*inside, store))), defined
 
 
 def _with_calls(body: tuple[Statement, ...], gradient: Procedure, program: Program) -> tuple[Statement, ...]:

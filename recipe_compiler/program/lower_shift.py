@@ -1,0 +1,98 @@
+"""Lowering of explicit shifts: new = old + eps rate + noise, or T(new) = T(old) + eps rate + noise."""
+
+from dataclasses import replace
+
+from recipe_compiler.formula.transforms import Family, Transform
+from recipe_compiler.program.atoms import indices
+from recipe_compiler.program.combine import nested, plus, times
+from recipe_compiler.program.contraction import scalar
+from recipe_compiler.program.definition import Definition, Definitions
+from recipe_compiler.program.loops import Array, Assign, Call, Comment, Constant, Raise, Ref, Scalar, Statement, Times
+from recipe_compiler.program.lowered_noise import LoweredNoise
+from recipe_compiler.program.program import EPS, Shift
+from recipe_compiler.tensor.atoms import ONE
+from recipe_compiler.tensor.show import text
+from recipe_compiler.tensor.terms import Component, Tensor, Term
+
+
+def lower_shift(
+    defined: Definitions, shift: Shift, noise: LoweredNoise | None, *, gathered: bool
+) -> tuple[tuple[Statement, ...], Definitions]:
+    """Return the loop that shifts a block, T(new) = T(old) + eps rate + noise, and what it reads beside the state.
+
+    Args:
+        defined: the definitions so far.
+        shift: not an implicit one.
+        noise: of its group of blocks, if it has any.
+        gathered: whether the constants of a term and eps are one factor, computed before the chain.
+    """
+    loops = defined.loops(shift.block.shape.sizes)
+    scope = tuple(index for index, _ in loops)
+    at = tuple(variable for _, variable in loops)
+    change = shift.rate
+    if shift.image:
+        value, defined = scalar(defined, change, scope, dict(loops))
+        says = Comment(f"{shift.new}{'[i]' if at else ''} = {text(shift.rate)}")
+        return (says, *nested(loops, (Assign(Ref(shift.new, at or (0,)), value),))), defined
+    if gathered:
+        change, defined = _gathered(defined, change)
+    moved, defined = scalar(defined, change, scope, dict(loops))
+    start = _forward(shift.transform, Ref(shift.old, at or (0,)))
+    parts: list[Scalar] = [start, moved if gathered else Times((Ref(EPS), moved))]
+    inside: tuple[Statement, ...] = ()
+    if noise is not None:
+        parts += [increment for name, increment in noise.increments if name == shift.block.name]
+        inside = tuple(s for name, body in noise.inside if name == shift.block.name for s in body)
+    words = "" if noise is None else " + noise"
+    new, old = (f"{name}[i]" if at else name for name in (shift.new, shift.old))
+    if shift.transform is not None:
+        new, old = shift.transform.says(new), shift.transform.says(old)
+    says = Comment(f"{new} = {old} + eps*({text(shift.rate)}){words}")
+    store = Assign(Ref(shift.new, at or (0,)), _inverse(shift.transform, plus(tuple(parts))))
+    return (says, *nested(loops, (*inside, store))), defined
+
+
+def _gathered(defined: Definitions, rate: Tensor) -> tuple[Tensor, Definitions]:
+    """Return eps rate with the constants of each term, and eps, gathered in one factor that `prepare` computes."""
+    terms: list[Term] = []
+    for term in rate.terms:
+        fixed = tuple(f for f in term.factors if defined.is_constant(f[0]) and not indices(f[0]))
+        meant = Tensor((), (Term(term.coefficient, ((Component(EPS), ONE), *fixed)),))
+        name = defined.name_of(meant)
+        if name is None:
+            value, defined = scalar(defined, meant, (), {})
+            name, defined = defined.naming("step_factor")
+            assign = Assign(Ref(name), value)
+            defined = defined.having(Definition(Array(name, ()), (assign,), constant=True, of_datum=False))
+            defined = replace(defined.meaning(meant, name), constants=defined.constants | {name})
+        moving = tuple(f for f in term.factors if f not in fixed)
+        terms.append(Term(ONE, ((Component(name), ONE), *moving)))
+    return Tensor(rate.free, tuple(terms)), defined
+
+
+def _forward(transform: Transform | None, x: Scalar) -> Scalar:
+    """Return T(x) = log x, x**c or exp(c x) as a scalar expression; x if there is no transform."""
+    if transform is None:
+        return x
+    c = transform.number
+    match transform.family:
+        case Family.LOG:
+            return Call("log", (x,))
+        case Family.POWER:
+            return Raise(x, c)
+        case Family.EXP:
+            return Call("exp", (times(c, (x,)),))
+
+
+def _inverse(transform: Transform | None, y: Scalar) -> Scalar:
+    """Return the x with T(x) = y as a scalar expression, not a number if there is none; y if there is no transform."""
+    if transform is None:
+        return y
+    c = transform.number
+    match transform.family:
+        case Family.LOG:
+            return Call("inverse_log", (y,))
+        case Family.POWER:
+            return Call("inverse_power", (y, Constant(1 / c)))
+        case Family.EXP:
+            return Call("inverse_exp", (y, Constant(c)))
