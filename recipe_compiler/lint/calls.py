@@ -5,15 +5,17 @@ the last one did, and end as it did. Where only numbers change, as those of a co
 more call: if that does the same, and decides nothing by them, their values do not matter.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, Protocol
 
+import numpy as np
+
 from recipe_compiler.lint import nodes
-from recipe_compiler.lint.followed_state import kept
-from recipe_compiler.lint.nodes import UntraceableError
+from recipe_compiler.lint.nodes import Node, UntraceableError, tape
+from recipe_compiler.lint.plain_run import state
 from recipe_compiler.lint.plain_run.slots import numbers_of, slots
-from recipe_compiler.lint.plain_run.state import changed, unseen
-from recipe_compiler.lint.values import made
+from recipe_compiler.lint.plain_run.state import KeptState, changed, unseen
+from recipe_compiler.lint.values import Symbolic, made, node_of
 
 CALLS, FEWEST = 50, 3
 """Times that a step is called, and those that one of many operations is called at least."""
@@ -31,24 +33,54 @@ class FollowedCall(Protocol):
         ...
 
 
+class _FollowedState(KeptState):
+    """One look at what a file keeps: values that are followed are told by their operations."""
+
+    def __init__(self) -> None:
+        super().__init__(tape.file)
+        self.texts: dict[int, str] = {}
+
+    def is_followed(self, obj: object) -> bool:
+        """Whether something that looks like a number is a symbol."""
+        return isinstance(obj, Symbolic)
+
+    def followed(self, obj: object) -> str | None:
+        """Return a followed value by its operations; one of an earlier call is what it was computed of."""
+        node = obj if isinstance(obj, Node) else None if isinstance(obj, np.ndarray) else node_of(obj)
+        if node is None:
+            return None
+        waiting = [node]
+        while waiting:
+            one = waiting[-1]
+            parts = [part for part in one.args if isinstance(part, Node)]
+            missing = [part for part in parts if part.serial not in self.texts]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            told = (self.texts[a.serial] if isinstance(a, Node) else str(a) for a in one.args)
+            self.texts[one.serial] = str(hash((one.op, one.number, *told)))
+        return self.texts[node.serial]
+
+
 def called_often(call: FollowedCall, names: Mapping[str, Any], replaced: frozenset[str]) -> Json:
     """Return what a step computed in every one of many calls, how many, and what changes without being looked at.
 
     Raises:
         UntraceableError: a call did something else, or a later one may.
     """
-    before = kept(names, replaced)
+    before = _kept(names, replaced)
     first = call(closely=True)
-    now = kept(names, replaced)
+    now = _kept(names, replaced)
     numbers = numbers_of(names, replaced)
     still: tuple[str, ...] = changed(before, now)
-    calls = max(FEWEST, min(CALLS, OPERATIONS // (1 + nodes.tape.used)))
+    calls = max(FEWEST, min(CALLS, OPERATIONS // (1 + tape.used)))
     for k in range(2, calls + 1):
         found = call(closely=k == calls)
         if found != first:
             why = "it depends on more than its arguments and the draws that are known"
             raise UntraceableError(f"call {k} did something else than call 1: {why}{_keeps(still)}")
-        last, now = now, kept(names, replaced)
+        last, now = now, _kept(names, replaced)
         still = changed(last, now)
         if still and k < calls:
             numbers = numbers_of(names, replaced)
@@ -59,6 +91,11 @@ def called_often(call: FollowedCall, names: Mapping[str, Any], replaced: frozens
         what = f"{', '.join(still)} still changes from call to call: a later one may do something else"
         raise UntraceableError(f"{calls} calls did the same, but {what}")
     return first | {"calls": calls, "changing": list(still)}
+
+
+def _kept(names: Mapping[str, Any], replaced: Container[str]) -> dict[str, str]:
+    """Return what each name of a file leads to, those that are given for the call left out."""
+    return state.kept(_FollowedState(), names, replaced)
 
 
 def _keeps(names: tuple[str, ...]) -> str:
@@ -80,14 +117,14 @@ def _does_not_matter(
     own = [value for _, value, _ in places]
     blank: list[Any] = [0] * len(places)
     put(blank)
-    without = kept(names, replaced)
+    without = _kept(names, replaced)
     put([made(nodes.leaf("(kept)", k)) for k in range(len(places))])
     try:
         found = call(closely=True)
         put(blank)
-        return found == first and not changed(without, kept(names, replaced))
+        return found == first and not changed(without, _kept(names, replaced))
     except UntraceableError:
-        nodes.tape.failed = None
+        tape.failed = None
         return False
     finally:
         put(own)

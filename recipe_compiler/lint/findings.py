@@ -9,10 +9,9 @@ from recipe_compiler.errors import Fault, SpecError
 from recipe_compiler.formula.show import text
 from recipe_compiler.lint.against_build import rows_said, sizes_in, with_stated_rows
 from recipe_compiler.lint.answer import FileOutcome, Trace, Untraced
-from recipe_compiler.lint.batches import stationary_of_mean
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
 from recipe_compiler.lint.equation import LimitEquation, equation, finite_steps, same_equation
-from recipe_compiler.lint.judge import stationary
+from recipe_compiler.lint.judge import stationary, stationary_of_mean
 from recipe_compiler.lint.metropolis import metropolis
 from recipe_compiler.lint.process import LIMITS, run_step
 from recipe_compiler.lint.read import NORMAL, Read, Seen, TracedProblem

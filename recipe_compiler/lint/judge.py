@@ -1,4 +1,11 @@
-"""Does the limit of small steps keep exp(-H), at fixed sizes?"""
+"""Does the limit of small steps keep exp(-H), at fixed sizes? Given a minibatch, that of the mean over all?
+
+With H of a batch in the place of H, f_batch = -(D + Q) grad H_batch + Gamma for every batch, D and Q being those of the
+document, has the mean f = -(D + Q) grad H + Gamma, for grad H_batch is grad H in the mean. That f_batch keeps
+exp(-H_batch) alone says nothing of the mean: a current may follow the batch.
+"""
+
+from dataclasses import replace
 
 import sympy
 from sympy import Expr
@@ -6,6 +13,7 @@ from sympy import Expr
 from recipe_compiler.algebra.scalars.symbols import component, coordinates
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.formula.declaration import Function
+from recipe_compiler.lint.equation import same_equation
 from recipe_compiler.lint.formulas import formula
 from recipe_compiler.lint.gaussian_invariance import kept
 from recipe_compiler.lint.moments import is_moved
@@ -16,6 +24,8 @@ from recipe_compiler.verify.updates.expansion import ZERO
 from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError
 from recipe_compiler.verify.updates.step_residual import MomentCoefficient, residual
 
+NOT_LINEAR = "what it does with a batch is not seen to be the equation of D and Q with the gradient of the batch"
+
 
 def stationary(read: Read) -> Seen:
     """Return whether exp(-H) is stationary for the limit of small steps, f = lim E[dz]/eps and D = lim Cov[dz]/(2 eps).
@@ -23,6 +33,14 @@ def stationary(read: Read) -> Seen:
     The residual (1/p) [-div(f p) + sum_ij d_i d_j (D_ij p)], p = exp(-H), is 0 (cf. Ma, Chen, Fox 2015, Eq. 5).
     """
     return with_needs(read, _stationary)
+
+
+def stationary_of_mean(read: Read) -> Seen:
+    """Return whether exp(-H) is stationary for the limit of small steps, its drift being the mean over all batches."""
+    found = stationary(read)
+    if not found.holds or same_equation(read).holds:
+        return found
+    return replace(found, holds=False, by="", reason=NOT_LINEAR, given=(), left=())
 
 
 def _stationary(read: Read) -> Seen:
