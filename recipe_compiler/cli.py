@@ -15,10 +15,9 @@ from typing import Annotated
 import typer
 
 import recipe_compiler
-from recipe_compiler.commands.build_arguments import BuildArguments
+from recipe_compiler.commands.arguments import BuildArguments, RunOptions
 from recipe_compiler.commands.clean_exit import code_of, guard_streams, with_exit_code
 from recipe_compiler.commands.exit_code import ExitCode
-from recipe_compiler.commands.run_options import RunOptions
 from recipe_compiler.display import complain, say
 
 EXIT_CODES = (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recipe_compiler.cache import check_once, open_cache
-from recipe_compiler.commands.build_arguments import BuildArguments
+from recipe_compiler.commands.arguments import BuildArguments
 from recipe_compiler.commands.clean_exit import of_verdict, worst
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from recipe_compiler.cache import Cache, check_once, open_cache
-from recipe_compiler.commands.build_arguments import BuildArguments
+from recipe_compiler.commands.arguments import BuildArguments
 from recipe_compiler.commands.clean_exit import of_verdict, worst
 from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode

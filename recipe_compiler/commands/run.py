@@ -9,14 +9,13 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from recipe_compiler.cache import Cache, check_once, open_cache
-from recipe_compiler.commands.build_arguments import BuildArguments
+from recipe_compiler.commands.arguments import BuildArguments, RunOptions
 from recipe_compiler.commands.clean_exit import of_verdict
 from recipe_compiler.commands.documents import load_build
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.made_build import make_build
 from recipe_compiler.commands.outputs import demand_file, demand_folder
 from recipe_compiler.commands.run_json import refusals_said, say_plan, say_run, say_verdict
-from recipe_compiler.commands.run_options import RunOptions
 from recipe_compiler.display import complain, say, show_report, show_summary
 from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import make_ready, plan_run, prepare_run

@@ -9,7 +9,7 @@ import pytest
 from copies import copy_compiled
 
 import recipe_compiler
-from recipe_compiler.commands.build_arguments import BuildArguments
+from recipe_compiler.commands.arguments import BuildArguments
 from recipe_compiler.commands.made_build import make_build
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.spec.catalogue import FOLDERS, names

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recipe_compiler.commands import made_build
-from recipe_compiler.commands.build_arguments import BuildArguments
+from recipe_compiler.commands.arguments import BuildArguments
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.catalogue import names

@@ -1,4 +1,4 @@
-"""What stands on the command line in the place of a build's document."""
+"""What stands on the command line beside a build, or in the place of its document: data, settings, those of a run."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,3 +19,17 @@ class BuildArguments:
     def is_empty(self) -> bool:
         """Whether nothing is said."""
         return self == BuildArguments()
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Settings of a run; None: as the build says."""
+
+    draws: int | None = None
+    warmup: int | None = None
+    chains: int | None = None
+    seed: int | None = None
+    step_size: float | None = None
+    batch_size: int | None = None
+    thin: int | None = None
+    lanes: bool | None = None
