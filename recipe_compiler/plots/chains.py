@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from recipe_compiler.plots.coordinates import Array, PlottedCoordinate, coordinates_of, slowest
-from recipe_compiler.plots.forecast_group import forecast_of
+from recipe_compiler.plots.coordinates import Array, PlottedCoordinate, coordinates_of, forecast_of, slowest
 from recipe_compiler.plots.panels import GREY, colour, of_how_many, sheet
 
 if TYPE_CHECKING:

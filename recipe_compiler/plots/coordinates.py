@@ -1,6 +1,6 @@
-"""Draws as pictures take them: one coordinate after another, with its numbers."""
+"""Draws as pictures take them: one coordinate after another, with its numbers and its forecast."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -82,3 +82,27 @@ def _flat(tree: "DataTree", group: str) -> dict[tuple[str, int], Array]:
         entries = values.reshape(*values.shape[:2], -1)
         found |= {(str(name), k): entries[:, :, k] for k in range(entries.shape[2])}
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ahead:
+    """The forecast of one coordinate (`run/forecast.py`)."""
+
+    sd: float
+    """Of the chain, by its step made linear at the mode."""
+    sd_of_target: float
+    """Of exp(-U), made Gaussian at the mode."""
+    autocorrelation: Array
+    """Between kept draws 0, 1, ... apart."""
+
+
+def forecast_of(tree: "DataTree") -> Mapping[str, Ahead]:
+    """Return the forecast of a run by coordinate; empty where there was none."""
+    if "forecast" not in tree.children:
+        return {}
+    group = cast("Any", tree["forecast"]).to_dataset()
+    rows = {name: group[name].to_numpy() for name in ("sd", "sd_of_target", "autocorrelation")}
+    return {
+        str(name): Ahead(float(rows["sd"][k]), float(rows["sd_of_target"][k]), rows["autocorrelation"][k])
+        for k, name in enumerate(group["coordinate"].to_numpy())
+    }

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recipe_compiler.plots.coordinates import Array, PlottedCoordinate, coordinates_of, slowest
-from recipe_compiler.plots.forecast_group import forecast_of
+from recipe_compiler.plots.coordinates import Array, PlottedCoordinate, coordinates_of, forecast_of, slowest
 from recipe_compiler.plots.panels import COLOURS, GREY, colour, of_how_many, sheet
 
 if TYPE_CHECKING:
