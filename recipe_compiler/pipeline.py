@@ -33,8 +33,7 @@ from recipe_compiler.emit.module import Module, emit_file, emit_module, renames
 from recipe_compiler.emit.sampler import sampler_of
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
-from recipe_compiler.planner.chosen import Plan
-from recipe_compiler.planner.kept_plan import plan_of_text, plan_text, processor
+from recipe_compiler.planner.chosen import Plan, plan_of_text, plan_text, processor
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Program

@@ -1,10 +1,16 @@
-"""What a plan chose: all of it that a run is given, whether or not something was planned."""
+"""What a plan chose: all of it that a run is given, whether or not something was planned; and as text, to be kept.
 
-from dataclasses import dataclass
+What was chosen stands in the document of its build, from which a plan is made again.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.spec.model import Build
-from recipe_compiler.spec.to_yaml import to_yaml
+from recipe_compiler.spec.restate import read_restated
+from recipe_compiler.spec.to_yaml import text_of, to_yaml
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,3 +34,41 @@ class Plan:
     def yaml(self) -> str:
         """The build in a file that runs as it is, below what is said of it, doubts with it, in comments."""
         return "".join(f"# {line}\n" for line in self.says) + to_yaml(self.build)
+
+
+def plan_text(plan: Plan) -> str:
+    """Return a plan as JSON from which `plan_of_text` makes it again."""
+    measured = None if plan.measured is None else asdict(plan.measured)
+    return json.dumps({
+        "build": text_of(plan.build.source), "says": plan.says, "measured": measured, "doubts": plan.doubts,
+        "damping": plan.damping,
+    })  # fmt: skip
+
+
+def plan_of_text(text: str, stated: Build) -> Plan:
+    """Return the plan that `plan_text` wrote.
+
+    Args:
+        text: of a plan.
+        stated: the build that it is of, with `step_size: auto`.
+
+    Raises:
+        SpecError, ModelError: the document means nothing.
+    """
+    kept: dict[str, Any] = json.loads(text)
+    measured = None if kept["measured"] is None else _figures(kept["measured"])
+    return Plan(
+        read_restated(stated, kept["build"]), tuple(kept["says"]), measured, tuple(kept["doubts"]), kept["damping"]
+    )
+
+
+def _figures(kept: dict[str, Any]) -> PilotFigures:
+    figures: dict[str, Any] = {name: tuple(own) if isinstance(own, list) else own for name, own in kept.items()}
+    return PilotFigures(**figures)
+
+
+def processor() -> str:
+    """Return what the jit compiles for: another processor may round sums otherwise."""
+    from llvmlite import binding  # with LLVM, which nothing needs but what is compiled
+
+    return f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()}"

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Datum
-from recipe_compiler.run.kinds_of_data import places_of_others, positions, says
 from recipe_compiler.run.made_columns import Scales, check_finite
-from recipe_compiler.run.stored import places_not_held, stored
+from recipe_compiler.run.refused_numbers import places_not_held, places_of_others, positions, says, stored
 from recipe_compiler.run.table import Table
 from recipe_compiler.spec.model import DataFile, Target
 

@@ -13,10 +13,17 @@ from numpy.typing import NDArray
 from recipe_compiler.errors import DataError, shown
 from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.run.columns import Data, Field, Floats, fields_of, labels
-from recipe_compiler.run.kinds_of_data import places_of_others, says
 from recipe_compiler.run.made_columns import scales_of, with_made
 from recipe_compiler.run.memmap_cache import Arrays, converted
-from recipe_compiler.run.stored import DIGITS_LOST, MOST_WHOLE, places_not_held, places_of_lost_digits, stored
+from recipe_compiler.run.refused_numbers import (
+    DIGITS_LOST,
+    MOST_WHOLE,
+    places_not_held,
+    places_of_lost_digits,
+    places_of_others,
+    says,
+    stored,
+)
 from recipe_compiler.run.table import Table, columns_of, open_array, read_table, table_pieces
 from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import DataFile, Target

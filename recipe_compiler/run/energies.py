@@ -18,7 +18,7 @@ import numpy as np
 
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.declared_scale import declared_blocks
+from recipe_compiler.run.declared_draws import declared_blocks
 from recipe_compiler.run.evaluate import Point, evaluate, extents
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, known_values

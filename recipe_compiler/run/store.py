@@ -27,8 +27,7 @@ from recipe_compiler.program.lower_cycle import (
 )
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.declared_scale import declared_blocks
-from recipe_compiler.run.derived import derived_draws, derived_formulas
+from recipe_compiler.run.declared_draws import declared_blocks, derived_draws, derived_formulas
 from recipe_compiler.run.energies import LARGEST, DrawEnergies
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.forecast import Forecast

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import DataError
-from recipe_compiler.run.stored import DIGITS_LOST, MOST_WHOLE, is_plain, loses_digits, places_of_lost_digits
+from recipe_compiler.run.refused_numbers import DIGITS_LOST, MOST_WHOLE, is_plain, loses_digits, places_of_lost_digits
 from recipe_compiler.spec.npy import mapped
 
 BUFFER = 1 << 20

@@ -15,7 +15,7 @@ from recipe_compiler.errors import CompilerError
 from recipe_compiler.pipeline import compile_build, prepare_run
 from recipe_compiler.readback.file import check_file
 from recipe_compiler.run.data import load_data
-from recipe_compiler.run.declared_scale import declared_blocks
+from recipe_compiler.run.declared_draws import declared_blocks
 from recipe_compiler.run.sample import sample
 from recipe_compiler.run.schedule import weights
 from recipe_compiler.spec.model import Build, RunSettings, Schedule

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.planner.exact_chains import exact_draws
-from recipe_compiler.planner.leapfrog_moves import MASS, LeapfrogMoves
+from recipe_compiler.planner.exact_chains import MASS, LeapfrogMoves, exact_draws
 from recipe_compiler.planner.moments import moments_of
 from recipe_compiler.run.map_estimate import Start
 

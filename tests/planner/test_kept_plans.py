@@ -12,8 +12,7 @@ import recipe_compiler as rc
 from recipe_compiler import pipeline
 from recipe_compiler.cache import NOTHING, Cache
 from recipe_compiler.pipeline import plan_run
-from recipe_compiler.planner.chosen import Plan
-from recipe_compiler.planner.kept_plan import plan_of_text, plan_text
+from recipe_compiler.planner.chosen import Plan, plan_of_text, plan_text
 from recipe_compiler.run.pilot_figures import PilotFigures
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.to_yaml import to_yaml

@@ -1,12 +1,15 @@
-"""Draws of the potential's block as the target declares its blocks: on their own scales, in their shapes."""
+"""Draws as documents state them: the blocks of the target on their own scales, and what is derived of them."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
+from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.constrained import of_variables
-from recipe_compiler.run.evaluate import Point, evaluate
+from recipe_compiler.run.evaluate import Point, evaluate, extents
+from recipe_compiler.run.sample import known_values
 from recipe_compiler.run.sizes import declared_parameters, entries, found_columns, parameter_values
 from recipe_compiler.spec.model import Build, Transform
 
@@ -54,3 +57,39 @@ def _turned_back(u: Array, one: Transform, build: Build, sizes: Mapping[str, int
         return bound + np.exp(u) if one.via == "lower" else bound - np.exp(u)
     low, high = (float(evaluate(bound, at)) for bound in one.block.domain.bounds)
     return low + (high - low) / (1.0 + np.exp(-u))
+
+
+def derived_formulas(build: Build) -> Mapping[str, Formula]:
+    """Return name to formula: those of the target, then those of the build."""
+    return dict((*build.target.derived, *build.derived))
+
+
+def derived_draws(build: Build, blocks: Mapping[str, Array], sizes: Mapping[str, int]) -> dict[str, Array]:
+    """Return the derived quantities at draws `[chain, draw, ...]`, in the shapes of their formulas; NaN without a draw.
+
+    Args:
+        build: with its target, which state the formulas.
+        blocks: draws of the target's blocks as they are declared.
+        sizes: symbolic sizes.
+    """
+    formulas = derived_formulas(build)
+    if not formulas:
+        return {}
+    declared = (build.target.declared or build.target).declarations
+    known = known_values(build, sizes)
+    shapes = {block.name: extents(block.shape, sizes) for block in declared.blocks}
+    length = next(iter(blocks.values())).shape[:2]
+    found = {name: np.full((*length, *_axes(formula.shape, sizes)), np.nan) for name, formula in formulas.items()}
+    for place in np.ndindex(*length):
+        own = {name: blocks[name][place].reshape(shape) for name, shape in shapes.items()}
+        if not all(np.isfinite(value).all() for value in own.values()):
+            continue
+        at = Point({**known, **own}, sizes)
+        for name, formula in formulas.items():
+            with np.errstate(all="ignore"):
+                found[name][place] = np.asarray(evaluate(formula, at)).reshape(found[name].shape[2:])
+    return found
+
+
+def _axes(shape: Shape, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(sizes[size] if isinstance(size, str) else size for size in shape.sizes)
