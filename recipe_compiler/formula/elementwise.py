@@ -145,7 +145,7 @@ def _exprel(x: Any) -> Any:
 
 def _sqrtcoth(x: Any) -> Any:
     """Return sqrt(x) coth(sqrt(x)) of a SymPy scalar of either sign."""
-    from recipe_compiler.formula.sqrtcoth import sqrtcoth
+    from recipe_compiler.formula.sympy_functions import sqrtcoth
 
     return sqrtcoth(x)
 
@@ -171,21 +171,21 @@ def _sigmoid(x: Any) -> Any:
 
 def _ndtr(x: Any) -> Any:
     """Return P(z <= x), z of N(0, 1), of a SymPy scalar."""
-    from recipe_compiler.formula.normal_law import ndtr
+    from recipe_compiler.formula.sympy_functions import ndtr
 
     return ndtr(x)
 
 
 def _log_ndtr(x: Any) -> Any:
     """Return log P(z <= x), z of N(0, 1), of a SymPy scalar."""
-    from recipe_compiler.formula.normal_law import log_ndtr
+    from recipe_compiler.formula.sympy_functions import log_ndtr
 
     return log_ndtr(x)
 
 
 def _inverse_mills(x: Any) -> Any:
     """Return phi(x)/Phi(x) of N(0, 1) of a SymPy scalar."""
-    from recipe_compiler.formula.normal_law import inverse_mills
+    from recipe_compiler.formula.sympy_functions import inverse_mills
 
     return inverse_mills(x)
 

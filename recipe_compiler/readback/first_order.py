@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import sympy as sp
 
-from recipe_compiler.formula.sqrtcoth import SqrtCoth
+from recipe_compiler.formula.sympy_functions import SqrtCoth
 from recipe_compiler.readback.names import EPS
 from recipe_compiler.tensor.scalars import Scalar
 

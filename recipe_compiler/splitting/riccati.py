@@ -4,8 +4,8 @@ With f = a + b z + c z**2 and g = b + 2 c z at the start z, Delta = g**2 - 4 c f
 
     z' = z + t f rho,    rho = 1/(h(q) - s),    q = t**2 Delta/4,    s = t g/2,
 
-h(q) = sqrt(q) coth(sqrt(q)), which is one function of q > -pi**2 (`formula/sqrtcoth.py`). At t = 0 rho is 1; and by h'
-= (h - h**2 + q)/(2 q) both sides of dz'/dt = a + b z' + c z'**2 are f (1 + 2 s rho + (s**2 - q) rho**2). (h(q) - s)/t
+h(q) = sqrt(q) coth(sqrt(q)), one function of q > -pi**2 (`formula/sympy_functions.py`). At t = 0 rho is 1; and by h' =
+(h - h**2 + q)/(2 q) both sides of dz'/dt = a + b z' + c z'**2 are f (1 + 2 s rho + (s**2 - q) rho**2). (h(q) - s)/t
 falls from infinity, its derivative -(h**2 - q)/t**2 being negative, and reaches zero before the pole of h: there the
 solution ends. So it lasts for all of t if and only if q > -pi**2 and h(q) > s, and otherwise z' is not a number. Where
 f = 0, q = s**2 and h(q) > s: z stays. Near the end, and near a fixed point that repels for a time of many

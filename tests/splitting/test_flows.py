@@ -9,7 +9,7 @@ from loaders import load_dynamics
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.sqrtcoth import SqrtCoth
+from recipe_compiler.formula.sympy_functions import SqrtCoth
 from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.spec.model import Selection
 from recipe_compiler.splitting.constant_matrices import ConstantMatrices

@@ -16,8 +16,7 @@ import sympy
 from flint import arb
 from sympy import Expr
 
-from recipe_compiler.formula.normal_law import Phi, inverse_mills, log_ndtr, ndtr
-from recipe_compiler.formula.sqrtcoth import SqrtCoth, sqrtcoth
+from recipe_compiler.formula.sympy_functions import Phi, SqrtCoth, inverse_mills, log_ndtr, ndtr, sqrtcoth
 
 
 class Corner(StrEnum):
