@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.planner.metric import Metric
 from recipe_compiler.planner.pilot_chains import CHAINS, Settings, Walker
-from recipe_compiler.planner.roles import Open, ParameterRole
+from recipe_compiler.planner.roles import Open
 from recipe_compiler.planner.search import matched, slowest
 from recipe_compiler.planner.spread import decimals, times
 from recipe_compiler.planner.steepness import TURNS, bent_at
@@ -203,16 +202,15 @@ def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Ar
     covariance = before.covariance
     if len(flat) > CHAINS:
         covariance = regularised(flat)
-    scale = _of_metric(walker.metric, flat, covariance) if walker.metric else _scale(open_ones, covariance)
-    bent = curvatures(slope, scale.root, flat, walker.entries)
+    pace = walker.metric(open_ones).over(flat, covariance)
+    bent = curvatures(slope, pace.root, flat, walker.entries)
     steepest = float(max(bent))
     if not (np.isfinite(bent).all() and steepest > 0.0):
         return None
-    eps = rounded(1.0 / (math.sqrt(steepest) if scale.by_root else steepest))
-    thin = min(MOST_STEPS, max(1, math.ceil(scale.time / eps)))
-    of_bulk = 1.0 if walker.metric is None else scale.time**2 if scale.by_root else scale.time
+    eps = rounded(1.0 / (math.sqrt(steepest) if pace.by_root else steepest))
+    thin = min(MOST_STEPS, max(1, math.ceil(pace.time / eps)))
     typical = float(np.median(bent))
-    return Bulk(flat.mean(axis=0), covariance, of_bulk * steepest, of_bulk * typical, eps, thin, draws[:, -1])
+    return Bulk(flat.mean(axis=0), covariance, pace.unit * steepest, pace.unit * typical, eps, thin, draws[:, -1])
 
 
 def regularised(draws: Array) -> Array:
@@ -241,58 +239,6 @@ def curvatures(slope: Slope, root: Callable[[Array], Array], draws: Array, entri
         return bent_at(lambda w: times(A.T, slope(at + times(A, w))), np.zeros(len(A)), first, APART)
 
     return [bent(at) for at in looked]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Scale:
-    """How a step goes over a bulk."""
-
-    root: Callable[[Array], Array]
-    """Of what it multiplies forces by, at a state."""
-    time: float
-    """One time of the bulk."""
-    by_root: bool
-    """Whether the longest stable step falls as the root of the curvature."""
-
-
-def _of_metric(metric: Metric, draws: Array, S: Array) -> _Scale:
-    """Return how a step goes whose metric depends on the state."""
-
-    def root(at: Array) -> Array:
-        values, vectors = np.linalg.eigh(metric.at(at))
-        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-
-    some = draws[:: max(1, len(draws) // LEAST)]
-    typical = np.mean([metric.at(at) for at in some], axis=0)
-    time = float(np.max(np.linalg.eigvals(np.linalg.solve(typical, S)).real))
-    return _Scale(root, time if metric.of_noise else math.sqrt(time), not metric.of_noise)
-
-
-def _scale(open_ones: tuple[Open, ...], S: Array) -> _Scale:
-    """Return how a step goes whose metric is the same everywhere.
-
-    A momentum's longest stable step falls as the square root of the curvature, that of theta alone as the curvature.
-    Where the mass is stated, forces are taken as they are.
-    """
-    roles = {one.role: one for one in open_ones}
-    widest = float(np.linalg.eigvalsh(S)[-1])
-    if ParameterRole.MASS in roles:
-        return _Scale(_steady_root(S), 1.0, by_root=True)
-    if ParameterRole.PRECONDITIONER not in roles:
-        return _Scale(_steady(np.eye(len(S))), math.sqrt(widest), by_root=True)
-    if roles[ParameterRole.PRECONDITIONER].is_matrix:
-        return _Scale(_steady_root(S), 1.0, by_root=False)
-    least = float(np.linalg.eigvalsh(S)[0])
-    return _Scale(_steady(math.sqrt(least) * np.eye(len(S))), widest / least, by_root=False)
-
-
-def _steady_root(S: Array) -> Callable[[Array], Array]:
-    values, vectors = np.linalg.eigh(S)
-    return _steady(np.asarray(vectors * np.sqrt(values)))
-
-
-def _steady(A: Array) -> Callable[[Array], Array]:
-    return lambda _: A
 
 
 def _extent(slope: Slope, origin: Array, direction: Array, first: float) -> float:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.planner.metric import Metric, depends_on_theta
+from recipe_compiler.planner.metric import Metric, metric_of
+from recipe_compiler.planner.roles import Open
 from recipe_compiler.run.chain import start_chain
 from recipe_compiler.run.chains import run_chains
 from recipe_compiler.run.data import Data
@@ -68,10 +69,9 @@ class Walker:
         part = (self.build.run.batch_size or 1) / max(1, self.data.rows) if self.module.variant == "minibatch" else 1.0
         return max(float(LEAST_ENTRIES), fields * part)
 
-    @cached_property
-    def metric(self) -> Metric | None:
-        """What its step multiplies forces by; None where that is the same everywhere."""
-        return Metric(self.build, self._at.names, self._at.sizes) if depends_on_theta(self.build) else None
+    def metric(self, open_ones: tuple[Open, ...]) -> Metric:
+        """Return what its step multiplies forces by, where a plan chooses parameters."""
+        return metric_of(self.build, self._at, open_ones)
 
     @cached_property
     def begun(self) -> Array:

@@ -9,6 +9,7 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.planner.bulk import first_guess, learnt
+from recipe_compiler.planner.metric import MatchedMetric
 from recipe_compiler.planner.pilot_chains import Settings
 from recipe_compiler.planner.roles import Open, ParameterRole
 
@@ -25,9 +26,11 @@ class Walks:
     away: float
     entries: float = 30.0
     damping: float = 1.0
-    metric: None = None
     tried: list[float] = field(default_factory=list)
     frictions: list[np.ndarray] = field(default_factory=list)
+
+    def metric(self, open_ones: tuple[Open, ...]) -> MatchedMetric:
+        return MatchedMetric(open_ones)
 
     def walked(self, theta: np.ndarray, settings: Settings, draws: int, seed: int) -> np.ndarray:
         self.tried.append(settings.eps)

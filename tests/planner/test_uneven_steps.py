@@ -8,7 +8,8 @@ import pytest
 import recipe_compiler as rc
 from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import load
-from recipe_compiler.planner.metric import Metric, depends_on_theta
+from recipe_compiler.planner.metric import StateMetric, depends_on_theta, metric_of
+from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.infinitesimal_means import errors_of
 from recipe_compiler.spec.model import Build
 
@@ -85,14 +86,16 @@ def test_a_law_whose_chains_leave_the_domain_at_every_step_is_refused_with_what_
         model.plan()
 
 
-def metric(name: str) -> tuple[Build, Metric]:
+def metric(name: str) -> tuple[Build, StateMetric]:
     build = load(ROOT / f"specs/builds/{name}.yaml")
     assert isinstance(build, Build)
     values = {n: np.array(v.numbers, dtype=float) for n, v in build.values if v.numbers is not None}
     known = {n: array if array.shape[0] == array.shape[1] > 1 else array.reshape(()) for n, array in values.items()
              if n in ("A", "s", "b")}  # fmt: skip
     known |= {n: values[n].reshape(-1, 1) for n in ("e_1", "e_2") if n in values}
-    return build, Metric(build, known, dict(build.sizes))
+    found = metric_of(build, Point(known, dict(build.sizes)), ())
+    assert isinstance(found, StateMetric)
+    return build, found
 
 
 def test_forces_are_multiplied_by_noise_or_by_what_moves_theta() -> None:
@@ -103,12 +106,12 @@ def test_forces_are_multiplied_by_noise_or_by_what_moves_theta() -> None:
     K = np.sqrt(1.0 + theta @ theta / 4.0) * A
     np.testing.assert_allclose(of_momenta.at(theta), K @ K, rtol=1e-12)
     assert depends_on_theta(build)
-    assert not of_momenta.of_noise
+    assert of_momenta.by_root
     build, of_noise = metric("sgrld_banana")
     v = np.array([1.0, theta[0] / 2.0])
     np.testing.assert_allclose(of_noise.at(theta[:2]), np.eye(2) / 2.0 + 2.0 * np.outer(v, v), rtol=1e-12)
     assert depends_on_theta(build)
-    assert of_noise.of_noise
+    assert not of_noise.by_root
 
 
 def test_a_metric_that_is_the_same_everywhere_is_none_of_the_state() -> None:
