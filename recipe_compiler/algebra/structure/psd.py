@@ -92,8 +92,7 @@ def _clear_sign(formula: Formula, declarations: Declarations) -> Sign:
 
 def _definite(formula: Formula, declarations: Declarations) -> Definite | None:
     if not formula.shape.sizes:
-        found = _clear_sign(formula, declarations)
-        return Definite(found.positive, found.given) if found.nonnegative else None
+        return _of_entries(formula, declarations)
     match formula:
         case Identity():
             return Definite(True)
@@ -106,18 +105,32 @@ def _definite(formula: Formula, declarations: Declarations) -> Definite | None:
         case Add(terms):
             found = _sum([_definite(term, declarations) for term in terms])
             return found if found is not None else _outweighed(terms, declarations)
-        case Apply("inv", (arg,)):
-            inner = _definite(arg, declarations)
-            return inner if inner and inner.strict else None
-        case Apply("diag", (arg,)):
-            entries = _clear_sign(arg, declarations)
-            return Definite(entries.positive, entries.given) if entries.nonnegative else None
-        case Apply("kron", args):
-            return _both([_definite(arg, declarations) for arg in args])
-        case Apply("exp", (arg,)):
-            return _kernel(arg, declarations)
         case Multiply() | MatMul() | Apply("outer"):
             return _product(formula, declarations)
+        case Apply(fn, args):
+            return _applied_definite(fn, args, declarations)
+        case _:
+            return None
+
+
+def _of_entries(formula: Formula, declarations: Declarations) -> Definite | None:
+    """Return what is known of a scalar, or of a diagonal, by the signs of its entries."""
+    found = _clear_sign(formula, declarations)
+    return Definite(found.positive, found.given) if found.nonnegative else None
+
+
+def _applied_definite(fn: str, args: tuple[Formula, ...], declarations: Declarations) -> Definite | None:
+    """Return what is known of a function of matrices, or of scalars entry by entry."""
+    match fn, args:
+        case "inv", (arg,):
+            inner = _definite(arg, declarations)
+            return inner if inner and inner.strict else None
+        case "diag", (arg,):
+            return _of_entries(arg, declarations)
+        case "kron", _:
+            return _both([_definite(arg, declarations) for arg in args])
+        case "exp", (arg,):
+            return _kernel(arg, declarations)
         case _:
             return None
 
@@ -254,19 +267,31 @@ def _sign_by_rules(formula: Formula, declarations: Declarations) -> Sign:
             return _matmul_sign(formula, declarations)
         case Transpose(arg):
             return _sign(arg, declarations)
-        case Entry(Symbol(name), (i, j)) if i == j and _has_positive_diagonal(name, declarations):
-            return sign_of(PLUS, given=f"the diagonal of {name} is positive")
-        case Apply("diag", (Symbol(name, shape),)) if shape.cols and _has_positive_diagonal(name, declarations):
-            return sign_of(PLUS, given=f"the diagonal of {name} is positive")
-        case Entry(Explicit(rows), at):
-            return _sign(entry_of(rows, at), declarations)
         case Entry(arg, at):
-            diagonal = _definite(arg, declarations) if len(at) == 2 and at[0] == at[1] else None
-            return _sign(arg, declarations) if diagonal is None else _sign_of_definite(diagonal)
+            return _entry_sign(arg, at, declarations)
+        case Apply("diag", (Symbol(name, shape),)) if shape.cols and _has_positive_diagonal(name, declarations):
+            return _of_positive_diagonal(name)
         case Apply(fn, args):
             return _applied_sign(fn, args, declarations)
         case _:
             return UNKNOWN
+
+
+def _entry_sign(arg: Formula, at: tuple[int, ...], declarations: Declarations) -> Sign:
+    """Return the sign of an entry: on the diagonal more may be known of it than of the others."""
+    on_diagonal = len(at) == 2 and at[0] == at[1]
+    match arg:
+        case Symbol(name) if on_diagonal and _has_positive_diagonal(name, declarations):
+            return _of_positive_diagonal(name)
+        case Explicit(rows):
+            return _sign(entry_of(rows, at), declarations)
+        case _:
+            diagonal = _definite(arg, declarations) if on_diagonal else None
+            return _sign(arg, declarations) if diagonal is None else _sign_of_definite(diagonal)
+
+
+def _of_positive_diagonal(name: str) -> Sign:
+    return sign_of(PLUS, given=f"the diagonal of {name} is positive")
 
 
 def _sign_of_difference(terms: tuple[Formula, ...], declarations: Declarations) -> Sign:
