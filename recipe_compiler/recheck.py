@@ -937,20 +937,17 @@ class Page(Field):
                 return array(A.reshape(bounds)[tuple(at)])
             case ast.Name(name):
                 return self._name(name, scope)
+            case _:
+                return self._call(node, read, scope)
+
+    def _call(self, node: Any, read: Callable[[Any], Array], scope: tuple[str, ...] | None) -> Array:
+        match node:
             case ast.Call(ast.Name(name), args) if name in self.d.declared:
                 same = [ast.unparse(x) for x in args] == self.d.declared[name]["of"]
                 require(same, f"{name} at other arguments", UnreadError)
                 return self._name(name, scope)
             case ast.Call(ast.Name("grad" | "div" | "hessian" as name), [what, ast.Name(block)]) if block in self.ids:
-                outer, over, self.smooth = self.smooth, self.ids[block], True
-                try:
-                    of = read(what)
-                finally:
-                    self.smooth = outer
-                if name == "div":
-                    return array([sum(map(self.slope, row, over), constant(0)) for row in of])
-                slopes = self.gradient(of.item(), over)
-                return array([self.gradient(x, over) for x in slopes] if name == "hessian" else slopes)
+                return self._derived(name, what, self.ids[block], read)
             case ast.Call(ast.Name("where"), [condition, yes, no]):
                 return read(yes if self._holds(condition, read) else no)
             case ast.Call(ast.Name("N"), [ast.Constant(0), cov]):
@@ -980,6 +977,17 @@ class Page(Field):
                 return read(meaning)
             case _:
                 raise UnreadError(ast.unparse(ast.fix_missing_locations(node))[:80])
+
+    def _derived(self, name: str, what: Any, over: Any, read: Callable[[Any], Array]) -> Array:
+        outer, self.smooth = self.smooth, True
+        try:
+            of = read(what)
+        finally:
+            self.smooth = outer
+        if name == "div":
+            return array([sum(map(self.slope, row, over), constant(0)) for row in of])
+        slopes = self.gradient(of.item(), over)
+        return array([self.gradient(x, over) for x in slopes] if name == "hessian" else slopes)
 
     def _meant(self, head: str, *given: Array) -> Array:
         self.beside, outer = {**self.beside, **dict(zip(("_x", "_y", "_z"), given, strict=False))}, self.beside

@@ -61,22 +61,18 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield from assignment(f"{pad}{print_scalar(target)} = ", value, indent)
         case Increment(target, value):
             yield from assignment(f"{pad}{print_scalar(target)} += ", value, indent)
-        case For(index, count, body, beyond):
-            counted = f"{count} - 1, -1, -1" if statement.backwards else _iterations(count, beyond)
-            yield f"{pad}for {index} in range({counted}):"
+        case For() | ForBlocks() | ForBatch() | Repeat():
+            yield from _loop(statement, indent)
+        case When(flag, body, otherwise):
+            yield f"{pad}if {flag}:"
             yield from print_body(body, indent + 4)
-        case ForBlocks(start, _, _, body):
-            yield f"{pad}for {start} in range({_whole_blocks(statement)}):"
-            yield from print_body(body, indent + 4)
+            if otherwise:
+                yield f"{pad}else:"
+                yield from print_body(otherwise, indent + 4)
         case Inside(target, position, count):
             yield f"{pad}{target} = np.float64({position} < np.uint64({count}))"
         case Take():
             yield f"{pad}{statement.target} = {_taken(statement)}"
-        case ForBatch(index, position, body, beyond):
-            yield f"{pad}for {position} in range({_iterations('batch_size', beyond)}):"
-            if any(index in ref.at for ref in refs(body)) or any(index in take.places for take in takes_of(body)):
-                yield f"{pad}    {index} = batch[{position}]"
-            yield from print_body(body, indent + 4)
         case Pack(array, position, values):
             yield from (f"{pad}{array}[{place}] = {one}" for place, one in _columns(position, values))
         case Unpack(array, position, targets):
@@ -92,8 +88,6 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield f"{pad}{CHANGE}, {SIZE} = _progress({CHANGE}, {SIZE}, {names})"
         case Comment(words):
             yield from _comment(words, pad)
-        case Repeat() | When():
-            yield from _done(statement, indent)
         case Variate() | Stream():
             yield from _random(statement, indent)
         case Uniform() | Accept() | Choose() | Decide():
@@ -104,19 +98,22 @@ def _print(statement: Statement, indent: int) -> Iterator[str]:
             yield from call(f"{pad}{', '.join(targets)}{' = ' if targets else ''}{procedure}", arguments, indent)
 
 
-def _done(statement: Repeat | When, indent: int) -> Iterator[str]:
-    """Yield the lines of what is done several times, or under a condition."""
+def _loop(statement: For | ForBlocks | ForBatch | Repeat, indent: int) -> Iterator[str]:
+    """Yield the lines of what is done several times."""
     pad = " " * indent
     match statement:
-        case Repeat(count, body):
+        case For(index, count, _, beyond):
+            counted = f"{count} - 1, -1, -1" if statement.backwards else _iterations(count, beyond)
+            yield f"{pad}for {index} in range({counted}):"
+        case ForBlocks(start):
+            yield f"{pad}for {start} in range({_whole_blocks(statement)}):"
+        case ForBatch(index, position, body, beyond):
+            yield f"{pad}for {position} in range({_iterations('batch_size', beyond)}):"
+            if any(index in ref.at for ref in refs(body)) or any(index in take.places for take in takes_of(body)):
+                yield f"{pad}    {index} = batch[{position}]"
+        case Repeat(count):
             yield f"{pad}for _ in range({count}):"
-            yield from print_body(body, indent + 4)
-        case When(flag, body, otherwise):
-            yield f"{pad}if {flag}:"
-            yield from print_body(body, indent + 4)
-            if otherwise:
-                yield f"{pad}else:"
-                yield from print_body(otherwise, indent + 4)
+    yield from print_body(statement.body, indent + 4)
 
 
 def _slice(start: Size, sizes: tuple[Size, ...]) -> str:

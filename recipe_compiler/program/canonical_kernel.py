@@ -28,6 +28,7 @@ from recipe_compiler.program.loops import (
     Invoke,
     Iterate,
     Loop,
+    Matrix,
     Pack,
     Progress,
     Propagate,
@@ -302,16 +303,6 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
     match statement:
         case Assign(target, value):
             return _Touched(tuple(refs_of(value)), (target,), compared=tuple(kroneckers(value)))
-        case Uniform(target, _, _, normals):
-            return _Touched(normals, (Ref(target),))
-        case Accept(flag, probability, log_ratio, normals):
-            return _Touched((Ref(log_ratio), *normals), (Ref(flag), probability))
-        case Decide(flag, _, read):
-            return _Touched(read, (Ref(flag),))
-        case Variate(target, _, parameters):
-            return _Touched(tuple(ref for value in parameters for ref in refs_of(value)), (target,))
-        case Choose(target, flag, taken, refused):
-            return _Touched((Ref(flag), *refs_of(taken), *refs_of(refused)), (target,))
         case Increment(target, value):
             return _Touched((target, *refs_of(value)), (target,), compared=tuple(kroneckers(value)))
         case Progress(start, value, following):
@@ -324,6 +315,32 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
             return _Touched(_refs((array,)), _refs(targets), (position,))
         case Inside(target, position):
             return _Touched((), (Ref(target),), (position,))
+        case Uniform() | Accept() | Decide() | Choose() | Variate():
+            return _touched_by_move(statement)
+        case Invert() | Factor() | Propagate() | Scale() | Clip():
+            return _touched_by_matrices(statement)
+        case Invoke():
+            return _touched_by_call(statement, scope)
+        case _:
+            return _Touched()
+
+
+def _touched_by_move(statement: Uniform | Accept | Decide | Choose | Variate) -> _Touched:
+    match statement:
+        case Uniform(target, _, _, normals):
+            return _Touched(normals, (Ref(target),))
+        case Accept(flag, probability, log_ratio, normals):
+            return _Touched((Ref(log_ratio), *normals), (Ref(flag), probability))
+        case Decide(flag, _, read):
+            return _Touched(read, (Ref(flag),))
+        case Choose(target, flag, taken, refused):
+            return _Touched((Ref(flag), *refs_of(taken), *refs_of(refused)), (target,))
+        case Variate(target, _, parameters):
+            return _Touched(tuple(ref for value in parameters for ref in refs_of(value)), (target,))
+
+
+def _touched_by_matrices(statement: Matrix | Scale | Clip) -> _Touched:
+    match statement:
         case Invert(target, source):
             return _Touched(_refs((source,)), (Ref(target),))
         case Factor(targets, _, two_D, B_hat):
@@ -335,14 +352,14 @@ def _touched(statement: Statement, scope: _Scope) -> _Touched:
             return _Touched((*refs_of(two_D), *refs_of(B_hat), *refs_of(statement.time)), (target,))
         case Clip(target, counter):
             return _Touched((target, Ref(counter)), (target, Ref(counter)))
-        case Invoke(procedure, arguments, targets):
-            own = scope.called.get(procedure)
-            if own is None:  # of a procedure that is not known, any array that is no input may be written
-                return _Touched(_refs(arguments), _refs((*(a for a in arguments if a not in scope.inputs), *targets)))
-            written = 0 if own.returns else len(own.outputs)
-            return _Touched(_refs(arguments), _refs((*arguments[:written], *targets)))
-        case _:
-            return _Touched()
+
+
+def _touched_by_call(statement: Invoke, scope: _Scope) -> _Touched:
+    own, arguments, targets = scope.called.get(statement.procedure), statement.arguments, statement.targets
+    if own is None:  # of a procedure that is not known, any array that is no input may be written
+        return _Touched(_refs(arguments), _refs((*(a for a in arguments if a not in scope.inputs), *targets)))
+    written = 0 if own.returns else len(own.outputs)
+    return _Touched(_refs(arguments), _refs((*arguments[:written], *targets)))
 
 
 def _refs(names: Iterable[str]) -> tuple[Ref, ...]:

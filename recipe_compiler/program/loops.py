@@ -435,6 +435,23 @@ def _names_of_random(statement: Move | Random) -> Iterator[str]:
             yield from (state, *names_in(body))
 
 
+def _names_of_matrices(statement: Matrix | Scale | Clip) -> Iterator[str]:
+    match statement:
+        case Invert(target, source):
+            yield from (target, source)
+        case Factor(targets, _, two_D, B_hat):
+            yield from targets
+            yield from (name for row in (*two_D, *(B_hat or ())) for name in row)
+            yield from (ref.name for ref in refs_of(statement.time))
+        case Propagate():
+            yield from (*statement.computed, *statement.given)
+        case Scale(target, _, two_D, B_hat):
+            yield target.name
+            yield from (ref.name for value in (two_D, B_hat, statement.time) for ref in refs_of(value))
+        case Clip(target, counter):
+            yield from (target.name, counter)
+
+
 def _names(statement: Statement) -> Iterator[str]:
     match statement:
         case Assign(target, value) | Increment(target, value):
@@ -459,19 +476,10 @@ def _names(statement: Statement) -> Iterator[str]:
             yield from (array, *scalars)
         case Inside(target):
             yield target
-        case View(target, source) | Invert(target, source):
+        case View(target, source):
             yield from (target, source)
-        case Factor(targets, _, two_D, B_hat):
-            yield from targets
-            yield from (name for row in (*two_D, *(B_hat or ())) for name in row)
-            yield from (ref.name for ref in refs_of(statement.time))
-        case Propagate():
-            yield from (*statement.computed, *statement.given)
-        case Scale(target, _, two_D, B_hat):
-            yield target.name
-            yield from (ref.name for value in (two_D, B_hat, statement.time) for ref in refs_of(value))
-        case Clip(target, counter):
-            yield from (target.name, counter)
+        case Invert() | Factor() | Propagate() | Scale() | Clip():
+            yield from _names_of_matrices(statement)
         case Invoke(_, arguments, targets):
             yield from arguments
             yield from targets

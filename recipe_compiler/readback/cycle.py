@@ -429,33 +429,51 @@ class _Moves:
             for name, old, new in _begins(move):
                 self._demand(old == newest.get(name, name), f"begins a move with {old}, which is not the newest {name}")
                 newest |= {name: new} if new else {}
-            match move:
-                case Refresh() | Draw() if self._is_left_out(move):
-                    self._same(self.entries(move.old), self.entries(move.new), f"{move.block.name}, which is not due")
-                    if isinstance(move, Draw):
-                        self.procedures.pop(0)
-                    if isinstance(move, Draw) and move.told:
-                        self._same([sp.Integer(0)], self.entries(move.told), f"what {move.name}, not due, tells")
-                case Involution() if self._is_left_out(move):
-                    for image in move.images:
-                        left = f"{image.block.name}, which is not due"
-                        self._same(self.entries(image.old), self.entries(image.new), left)
-                case CodeMove() if self._is_left_out(move):
-                    for one in move.changed:
-                        self._same(self.entries(one.old), self.entries(one.new), f"{one.block.name}, which is not due")
-                case Trajectory() if self._is_left_out(move):
-                    for value in (own for own in move.values if own.end):
-                        self._same(self.entries(value.start), self.entries(value.end), f"{value.name}, not due")
-                case Refresh():
-                    self._refresh(move, cycle)
-                case Trajectory():
-                    self._trajectory(move, cycle)
-                case Draw():
-                    self._draw(move)
-                case Involution():
-                    self._involution(move)
-                case CodeMove():
-                    self._code(move)
+            if self._is_left_out(move):
+                self._stays(move)
+            else:
+                self._done(move, cycle)
+        self._no_more(cycle)
+        if cycle.counter:
+            self._same([_COUNT + 1], self.entries(cycle.counted), "the number of cycles")
+        self._told(cycle)
+
+    def _stays(self, move: Move) -> None:
+        """Check that a move that is not due leaves all that it would move."""
+        match move:
+            case Refresh() | Draw():
+                self._same(self.entries(move.old), self.entries(move.new), f"{move.block.name}, which is not due")
+                if isinstance(move, Draw):
+                    self.procedures.pop(0)
+                if isinstance(move, Draw) and move.told:
+                    self._same([sp.Integer(0)], self.entries(move.told), f"what {move.name}, not due, tells")
+            case Involution():
+                for image in move.images:
+                    left = f"{image.block.name}, which is not due"
+                    self._same(self.entries(image.old), self.entries(image.new), left)
+            case CodeMove():
+                for one in move.changed:
+                    self._same(self.entries(one.old), self.entries(one.new), f"{one.block.name}, which is not due")
+            case Trajectory():
+                for value in (own for own in move.values if own.end):
+                    self._same(self.entries(value.start), self.entries(value.end), f"{value.name}, not due")
+
+    def _done(self, move: Move, cycle: Cycle) -> None:
+        """Check a move that is due."""
+        match move:
+            case Refresh():
+                self._refresh(move, cycle)
+            case Trajectory():
+                self._trajectory(move, cycle)
+            case Draw():
+                self._draw(move)
+            case Involution():
+                self._involution(move)
+            case CodeMove():
+                self._code(move)
+
+    def _no_more(self, cycle: Cycle) -> None:
+        """Check that nothing was done but by the moves."""
         done = [move for move in cycle.trajectories if not self._is_left_out(move)]
         every = (("U", self.boxes.potentials), ("H - U", self.boxes.rests), ("ratio", self.boxes.ratios))
         counts = all(len(made) == self.compared.get(what, 0) for what, made in every)
@@ -469,9 +487,6 @@ class _Moves:
         coded = self.compared.get("code", 0)
         whole = len(self.boxes.codes) == coded and self.boxes.streams == coded
         self._demand(whole, "calls code, or makes streams for it, more often than its moves do")
-        if cycle.counter:
-            self._same([_COUNT + 1], self.entries(cycle.counted), "the number of cycles")
-        self._told(cycle)
 
     def _told(self, cycle: Cycle) -> None:
         """Check what is told of moves that are accepted or refused, zeros where none is due, and of draws."""

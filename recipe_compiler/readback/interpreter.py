@@ -337,12 +337,8 @@ class Reader:
                 return np.full(arguments[0], None, object)
             case "np.linalg.inv":
                 return self.matrices.invert(arguments[0])
-            case "_noise_scale" | "_flow_scale":
-                two_D, B_hat, eps, _ = arguments
-                return sp.sqrt(eps * (two_D - eps * B_hat))
-            case "_noise_factor" | "_flow_factor":
-                two_D, B_hat, eps, _ = arguments
-                return constant_factor(two_D, B_hat, eps, self._factor)
+            case "_noise_scale" | "_flow_scale" | "_noise_factor" | "_flow_factor" | "_noise_root" | "_noise_root_2":
+                return self._of_noise(name, arguments)
             case "_propagator" if self.matrices.propagate is not None:
                 F, two_D, share, eps = arguments
                 return self.matrices.propagate(np.block(F), np.block(two_D), share * eps)
@@ -350,8 +346,6 @@ class Reader:
                 return self.equations.solve(arguments)
             case "_progress":
                 return self.equations.progress(arguments)
-            case "_noise_root" | "_noise_root_2":
-                return state_factor(arguments, self._factor)
             case _ if name in self.opaque:
                 return self._opaque(name, arguments)
             case _ if name in self.functions:
@@ -361,6 +355,15 @@ class Reader:
                 return self.call(name, dict(zip(names, arguments, strict=True)))
             case _:
                 raise _unreadable(node)
+
+    def _of_noise(self, name: str, arguments: list[Value]) -> Value:
+        """Give the sd of a noise, or a factor of its covariance: of a constant one, or of one at a state."""
+        if name.startswith("_noise_root"):
+            return state_factor(arguments, self._factor)
+        two_D, B_hat, eps, _ = arguments
+        if name.endswith("_scale"):
+            return sp.sqrt(eps * (two_D - eps * B_hat))
+        return constant_factor(two_D, B_hat, eps, self._factor)
 
     def _read_ahead(self, data: Value, row: Value, node: ast.expr) -> None:
         """Read the request for a row, which changes nothing: check that there is one."""

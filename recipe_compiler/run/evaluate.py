@@ -101,12 +101,7 @@ def evaluate(formula: Formula, at: Point) -> Array:
         case Apply(fn, args):
             return _apply(fn, args, at)
         case Normal(cov):
-            if at.rng is None:
-                raise DataError(["a draw N(0, cov) has no value here"])
-            try:
-                return _draw(at.rng, evaluate(cov, at))
-            except ValueError as error:
-                raise DataError([str(error)]) from error
+            return _drawn(cov, at)
         case Compare() | Next() | GradTilde():
             raise DataError(["a comparison, `next` or `grad_tilde` has no value outside of an update"])
 
@@ -120,6 +115,16 @@ def _product(left: Formula, right: Formula, at: Point) -> Array:
             return np.asarray(evaluate(arg, at) / nearest(1 / value))
         case _:
             return np.asarray(evaluate(left, at) * evaluate(right, at))
+
+
+def _drawn(cov: Formula, at: Point) -> Array:
+    """Return a draw of N(0, cov)."""
+    if at.rng is None:
+        raise DataError(["a draw N(0, cov) has no value here"])
+    try:
+        return _draw(at.rng, evaluate(cov, at))
+    except ValueError as error:
+        raise DataError([str(error)]) from error
 
 
 def evaluate_rows(formula: Formula, at: Point, rows: Mapping[str, Array]) -> Array:
