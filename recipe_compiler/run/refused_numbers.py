@@ -31,7 +31,8 @@ def places_not_held(numbers: NDArray[Any], made: NDArray[Any]) -> NDArray[np.int
     """Return the places of numbers that are other ones, not rounded ones, as they are stored; a row for each, in order.
 
     Those are finite numbers that became infinite, and those below the normal numbers of the type, of which it keeps few
-    digits or none: with 32 bits 1e-46 is 0 and 3e-45 is 2.8e-45. What is stored exactly is held, however small.
+    digits or none: with 32 bits 1e-46 is 0 and 3e-45 is 2.8e-45. What is stored exactly is held, however small. Emitted
+    files, which have nothing of ours, refuse the same by code of their own (`emit/support/checks.py`).
     """
     if made.dtype == numbers.dtype:
         return np.empty((0, numbers.ndim), np.intp)

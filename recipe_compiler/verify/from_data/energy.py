@@ -7,14 +7,14 @@ U = sum_i c_i (mu_i l_i**2)**(q_i/2) + sum_i p_i log(1 + c_i mu_i l_i**2)    for
 t_v = log v of a positive coordinate v that multiplies forms, or v itself where exp(v) does; theta is all the rest.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from flint import fmpq
+from flint import fmpq, fmpq_mat
 
 from recipe_compiler.verify.from_data.irrational import over_units, units_of
-from recipe_compiler.verify.from_data.values import Coordinate
+from recipe_compiler.verify.from_data.values import Coordinate, NotReadError
 
 Form = tuple[fmpq, ...]
 """a_1 ... a_m, c of the form c + sum_j a_j theta_j."""
@@ -85,3 +85,45 @@ def over_its_units(energy: Energy) -> Energy:
     groups = tuple(replace(group, forms=tuple(over_units(group.forms, units))) for group in energy.groups)
     pieces = tuple(replace(piece, forms=tuple(over_units(piece.forms, units))) for piece in energy.pieces)
     return replace(energy, groups=groups, pieces=pieces, linear=over_units([energy.linear], units)[0])
+
+
+def squares(form: Mapping[tuple[int, int], fmpq], width: int) -> Iterator[Form]:
+    """Yield forms l_k with q(theta) = sum_k c_k l_k**2, all c_k > 0, by exact symmetric elimination (L D L.T).
+
+    q = theta.T A theta, A: [m, m] of rationals; q >= 0 everywhere if and only if no pivot is negative, and a pivot 0
+    has a row of zeros (Sylvester's law of inertia). theta_1**2 + 2 theta_1 theta_2 + 2 theta_2**2 gives theta_1 +
+    theta_2, and theta_2.
+
+        >>> [tuple(map(int, form)) for form in squares({(0, 0): fmpq(1), (0, 1): fmpq(2), (1, 1): fmpq(2)}, 2)]
+        [(1, 1, 0), (0, 1, 0)]
+
+    Args:
+        form: coefficients of theta_i theta_j by (i, j), i <= j.
+        width: how many coordinates theta has.
+
+    Raises:
+        NotReadError: the quadratic form takes negative values.
+    """
+    used = sorted({i for key, a in form.items() if a != 0 for i in key})
+    A = fmpq_mat(len(used), len(used))
+    for (i, j), a in form.items():
+        if a != 0:
+            A[used.index(i), used.index(j)] += a / 2
+            A[used.index(j), used.index(i)] += a / 2
+    for k in range(len(used)):
+        pivot = A[k, k]
+        if pivot == 0 and all(A[k, j] == 0 for j in range(k, len(used))):
+            continue
+        if pivot <= 0:
+            raise NotReadError("a quadratic form that takes negative values")
+        row = [A[k, j] / pivot for j in range(len(used))]
+        own = [fmpq(0)] * (width + 1)
+        for j in range(k, len(used)):
+            own[used[j]] = row[j]
+        yield tuple(own)
+        for i in range(k + 1, len(used)):
+            if A[i, k] != 0:
+                for j in range(k, len(used)):
+                    A[i, j] -= A[i, k] * row[j] if j != k else 0
+        for i in range(k + 1, len(used)):
+            A[i, k] = fmpq(0)

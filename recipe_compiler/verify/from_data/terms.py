@@ -8,9 +8,8 @@ from flint import fmpq
 
 from recipe_compiler.formula.elementwise import BOUNDED
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.verify.from_data.energy import Energy, Form, Group, Own, Piece, Weights, unit
+from recipe_compiler.verify.from_data.energy import Energy, Form, Group, Own, Piece, Weights, squares, unit
 from recipe_compiler.verify.from_data.irrational import is_fraction
-from recipe_compiler.verify.from_data.quadratic import squares
 from recipe_compiler.verify.from_data.reading import HALF_LINE, Known
 from recipe_compiler.verify.from_data.values import (
     NUMBER_ZERO,
