@@ -318,7 +318,7 @@ def test_it_is_short_and_imports_nothing_of_the_compiler() -> None:
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
     }
-    assert len(text.splitlines()) <= 2230
+    assert len(text.splitlines()) <= 2240
     assert {name.partition(".")[0] for name in imported} - sys.stdlib_module_names == {"numpy", "flint"}
 
 
@@ -591,7 +591,7 @@ def forged_from() -> list[str]:
 
 
 def test_no_forged_certificate_passes(forged_from: list[str]) -> None:
-    made = list(forgeries(forged_from, FORGED, 7))
+    made = list(forgeries(forged_from, FORGED, 11))
     assert [name for name, changed in made if passes(changed)] == []
     assert len({name for name, _ in made}) >= len(FORGERS) - 3
 
