@@ -4,7 +4,7 @@ Python's numbers are made exact.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
@@ -18,6 +18,8 @@ MOST_PLACES = 400
 """Places of a number before or after its point: a text of the language has no more digits."""
 
 REAL = tree.Name("real")
+INTEGER = "integer"
+"""What SymPy's symbols of sizes are, and declarations have no word for."""
 PYTHON = Place("python")
 """The place of what no file holds."""
 
@@ -81,6 +83,19 @@ class Declared:
     index_of: Size | None = None
     """The length of the axes along which a field of the data is a position; None for what is none."""
 
+    def says(self) -> str:
+        """Return what it is, in words: of which shape and kinds, with what else it states."""
+        kinds = " that is " + ", ".join((*self.kinds, *filter(None, (self.lost,))))
+        default = "" if self.default is None else ", with a default"
+        return f"a {self.shape}{kinds}{default}" if self.of is None else "a function"
+
+    def is_size(self) -> bool:
+        """Whether a scalar says no more than what is true of a size, so that it may be the one of its name."""
+        plain = Declared(self.name, stated=self.stated)
+        return replace(self, kinds=plain.kinds, lost="") == plain and (
+            self.lost == INTEGER or (self.kinds == plain.kinds and not self.lost)
+        )
+
 
 def refusal(problem: str, hint: str = "", entry: str = "formula") -> SpecError:
     """Return the error of a Python object that cannot be a formula."""
@@ -125,8 +140,9 @@ def _agreed(known: Declared, item: Declared) -> Declared:
             return whole
         says = part.lost or ", ".join(part.kinds)
         raise refusal(f"found {item.name} as a symbol of SymPy's that is {says}", "its declaration does not say so")
-    problem = f"found {item.name} as a {known.shape} and as a {item.shape}, or of two kinds"
-    raise refusal(problem, "declare a name once and use that object")
+    one, other = known.says(), item.says()
+    what = "in two declarations that differ" if one == other else f"as {one} and as {other}"
+    raise refusal(f"found {item.name} {what}", "declare a name once and use that object")
 
 
 def _said(item: Declared) -> set[Kind]:

@@ -15,31 +15,28 @@ Object = Any
 def sympy_names(obj: Object) -> tuple[Declared, ...]:
     """Return the symbols, matrix symbols and undefined functions of a SymPy object, by name.
 
-    A symbol that occurs as the size of a matrix is a size and not declared. Raises SpecError for a name that formulas
-    cannot use, or one that stands for two things.
+    A symbol that occurs as the size of a matrix is a size and not declared; another one of its name, of which something
+    else is assumed, is. Raises SpecError for a name that formulas cannot use, or one that stands for two things.
     """
     found: list[Declared] = []
-    sizes: set[str] = set()
+    sized = obj.atoms(sympy.MatrixSymbol, sympy.Identity, sympy.ZeroMatrix, sympy.OneMatrix)
+    sizes = {size for node in sized for size in node.shape}
     counted = {limit[0] for sum_ in obj.atoms(sympy.Sum) for limit in sum_.limits}
     for node in sympy.preorder_traversal(obj):
         if isinstance(node, sympy.MatrixSymbol):
-            shape = matrix_shape(node)
-            sizes.update(size for size in shape.sizes if isinstance(size, str))
-            found.append(Declared(checked_name(str(node.name)), shape, stated=False))
-        elif isinstance(node, sympy.Identity | sympy.ZeroMatrix | sympy.OneMatrix):
-            sizes.update(str(size) for size in node.shape)
+            found.append(Declared(checked_name(str(node.name)), matrix_shape(node), stated=False))
         elif isinstance(node, AppliedUndef):
             blocks = tuple(block_name(arg) for arg in node.args)
             name = checked_name(type(node).__name__)
             found.append(Declared(name, SCALAR, symbol_kinds(node), of=blocks, stated=False, lost=_lost(node)))
-        elif isinstance(node, sympy.Symbol) and node not in counted:
+        elif isinstance(node, sympy.Symbol) and node not in counted | sizes:
             kinds = symbol_kinds(node)
             found.append(Declared(checked_name(node.name), SCALAR, kinds, stated=False, lost=_lost(node)))
     functions = tuple(item for item in found if item.of is not None)
     others = tuple(item for item in found if item.of is None)
     matrices = {item.name for item in others if item.shape != SCALAR}
     # SymPy keeps the name of a matrix symbol as a plain symbol inside it; that one is not declared by itself.
-    kept = [item for item in others if item.shape != SCALAR or item.name not in sizes | matrices]
+    kept = [item for item in others if item.shape != SCALAR or item.name not in matrices]
     return merged(functions, tuple(kept))
 
 
@@ -87,6 +84,11 @@ def block_name(arg: Object) -> str:
     if isinstance(arg, sympy.Symbol | sympy.MatrixSymbol):
         return checked_name(str(arg.name))
     raise refusal(f"found a function of a {type(arg).__name__}, expected functions of whole blocks")
+
+
+def means_its_name(kind: type) -> bool:
+    """Whether a class is SymPy's or of this package: somebody else's may be called `exp` and be another function."""
+    return kind.__module__.partition(".")[0] in ("sympy", __name__.partition(".")[0])
 
 
 def is_one_by_one(node: Object) -> bool:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import sympy
+from sympy.core.function import AppliedUndef
 from sympy.matrices.expressions.matexpr import MatrixElement
 
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.python_declaration import refusal
 from recipe_compiler.formula.spelled_numbers import call
-from recipe_compiler.formula.sympy_names import Object
+from recipe_compiler.formula.sympy_names import Object, means_its_name
 from recipe_compiler.formula.tree import Tree
 
 Read = Callable[[Object], Tree]
@@ -118,7 +119,7 @@ def _lifted(obj: Object, index: Object, read: Read) -> Tree:
             return _times([_scalar_or_lifted(factor, index, read) for factor in obj.as_ordered_factors()])
         case sympy.Pow() if index not in obj.exp.free_symbols:
             return tree.Power(_lifted(obj.base, index, read), read(obj.exp))
-        case sympy.Function() if not isinstance(obj, sympy.core.function.AppliedUndef | sympy.Piecewise):
+        case sympy.Function() if means_its_name(type(obj)) and not isinstance(obj, AppliedUndef | sympy.Piecewise):
             return call(type(obj).__name__, None, *(_lifted(arg, index, read) for arg in obj.args))
         case _:
             raise refusal(f"found {obj} within a sum, expected entries and functions of them")

@@ -19,7 +19,13 @@ from recipe_compiler.formula.bounds import MAX_DEPTH
 from recipe_compiler.formula.names import LANGUAGE, WRITE_INSTEAD
 from recipe_compiler.formula.python_declaration import checked_name, literal, refusal
 from recipe_compiler.formula.spellings import SPELLED
-from recipe_compiler.formula.sympy_names import Object, block_name, entry_positions, is_one_by_one
+from recipe_compiler.formula.sympy_names import (
+    Object,
+    block_name,
+    entry_positions,
+    is_one_by_one,
+    means_its_name,
+)
 from recipe_compiler.formula.sympy_sums import contracted
 from recipe_compiler.formula.tree import Tree
 
@@ -42,6 +48,8 @@ def sympy_tree(obj: Object, depth: int = 0) -> Tree:
     if found is None:
         kind = type(obj)
         hint = "formulas are of real numbers" if obj.has(sympy.I) else WRITE_INSTEAD.get(kind.__name__, "")
+        if not means_its_name(kind):
+            hint = "what a class that is not SymPy's own means is not known by its name: write its formula"
         raise refusal(f"found a SymPy object of class {kind.__name__}, which formulas do not have", hint)
     return found
 
@@ -231,15 +239,15 @@ def _function(obj: Object, read: Read) -> Tree | None:
             return _call("Heaviside", *map(read, obj.pargs))
         case sympy.Max() | sympy.Min():
             return _call(kind.__name__, *map(read, sorted(obj.args, key=sympy.default_sort_key)))
-        case sympy.Function() | sympy.MatrixExpr() | sympy.Trace() | sympy.Determinant() if _is_known(kind.__name__):
+        case sympy.Function() | sympy.MatrixExpr() | sympy.Trace() | sympy.Determinant() if _is_known(kind):
             return _call(kind.__name__, *map(read, obj.args))
         case _:
             return None
 
 
-def _is_known(name: str) -> bool:
+def _is_known(kind: type) -> bool:
     """Whether a class of SymPy's has the name of a function that formulas have, or read."""
-    return name in LANGUAGE or name in SPELLED
+    return means_its_name(kind) and (kind.__name__ in LANGUAGE or kind.__name__ in SPELLED)
 
 
 def _variable(variable: Object, count: Object, read: Read) -> Tree:

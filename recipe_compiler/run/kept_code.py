@@ -37,7 +37,7 @@ def take_blas_as_there() -> None:
     """
     from numba.np import linalg
 
-    # Numba has no setting for it: it asks by this function, wherever it types a product of matrices. What newer ones
-    # ask along with it, whether SciPy was built for integers as wide as numba was, needs SciPy too. SciPy as it is
-    # installed is, and `ensure_lapack`, which stays as it is, asks the same before anything is solved or inverted.
+    # Numba has no setting for it: it asks by this function, wherever it types a product of matrices. Newer ones ask
+    # along with it whether SciPy was built for integers as wide as numba was, which needs SciPy too: its wheels are,
+    # and one built otherwise is found by `ensure_lapack`, which stays as it is, before anything is solved or inverted.
     cast("Any", linalg).ensure_blas = lambda: None

@@ -34,7 +34,11 @@ def load(path: str | PathLike[str], name: str | None = None) -> Document:
         SpecError: The document is malformed; holds every fault found, of the documents it names too.
         ModelError: It is well formed but means nothing.
     """
-    file = _named(Path(path))
+    try:
+        file = _named(Path(path))
+    except TypeError:
+        problem = f"found a {type(path).__name__}, expected the path of a file, or the name of what ships"
+        raise SpecError([Fault(Place("python"), "document", problem)]) from None
     return load_python(file, name) if file.suffix == ".py" else _load_yaml(file, _read_build)
 
 

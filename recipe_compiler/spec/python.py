@@ -9,10 +9,9 @@ from typing import cast
 
 from recipe_compiler.errors import Fault, ModelError, shown
 from recipe_compiler.formula.python_declaration import Declared
-from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec import model
 from recipe_compiler.spec.load import around
-from recipe_compiler.spec.python_nodes import Statement, kinds_of, rows_of
+from recipe_compiler.spec.python_nodes import Statement, kinds_of, rows_of, sizes_of
 from recipe_compiler.spec.read_build import read_build
 from recipe_compiler.spec.read_dynamics import read_dynamics
 from recipe_compiler.spec.read_scheme import read_scheme
@@ -74,6 +73,9 @@ def state_build(
         run=s.mapping(**run),
     )
     made = read_build(root, s.file, around(s.folder, parts, in_memory=data is None), s.faults)
+    if made is not None:
+        both = (made.dynamics.declarations, made.target.declarations)
+        s.demand_sizes(used, {size for declared in both for size in declared.sizes})
     s.raise_faults()
     if made is None:
         raise ModelError([Fault(s.where, "document", "found no build, expected one")])
@@ -91,8 +93,9 @@ def _parameters(
     s: Statement, given: Mapping[object, object], new: Mapping[str, Declared]
 ) -> Iterator[tuple[str, object]]:
     """Yield the values of parameters; those that the build brings in are declared with them, by their objects."""
-    for key, value in given.items():
-        name = s.name(key)
+    named = [(s.name(key), value) for key, value in given.items()]
+    s.demand_once("parameters", [name for name, _ in named])
+    for name, value in named:
         rows = rows_of(value)
         stated = s.node(f"parameters.{name}.value", value if rows is None else rows)
         yield name, s.parameter(new[name], value=stated) if name in new else s.mapping(value=stated)
@@ -156,10 +159,9 @@ def state_target(
     states = dict(_row_states(s, passed))
     rows = [formula for _, entry in states.values() for formula in entry.values()]
     used = s.declared(*parameters, *state, potential, log_prior, log_likelihood, *assume, *formulas.values(), *rows)
-    own = {item.name for item in (*blocks, *fields)} | {
-        size for item in (*blocks, *fields) for size in item.shape.sizes
-    }
-    own |= states.keys()
+    taken = {**dict.fromkeys(states, "a state of the recursion"), **{item.name: "a block" for item in blocks}}
+    taken |= {item.name: "a field of the data" for item in fields}
+    lengths = sizes_of(*blocks, *fields, *used)
     root = s.mapping(
         format=1,
         name=name,
@@ -167,7 +169,7 @@ def state_target(
         references=list(references) or None,
         state={block.name: s.block(block) for block in blocks} or None,
         data={field.name: _field(s, field) for field in fields} or None,
-        parameters={i.name: s.parameter(i) for i in used if i.of is None and i.name not in own} or None,
+        parameters={i.name: s.parameter(i) for i in s.parameters(parameters, used, taken, lengths)} or None,
         assume=list(assume) or None,
         potential=potential,
         recursion={name: s.row_state(item, entry) for name, (item, entry) in states.items()} or None,
@@ -223,9 +225,11 @@ def state_dynamics(
     state, potential = s.blocks(state), s.potential(potential)
     assume, claims = s.assumptions(assume), s.keys("claims", claims, 'claims={"drift": {theta: ...}}')
     blocks = s.state(state)
-    given, draws = dict(claims or {}), _draws(s, claims or {})
+    given = {key: stated for key, stated in claims.items() if s.is_text("claims", key)}
+    draws = _draws(s, given)
     used = s.declared(*parameters, *state, H, D, Q, *assume, *given.values())
-    own = {item.name for item in (*blocks, *draws)} | _counted((*blocks, *used))
+    taken = {**{item.name: "a draw" for item in draws}, **{item.name: "a block" for item in blocks}}
+    lengths = sizes_of(*blocks, *used)
     functions = [item for item in used if item.of is not None]
     if potential and potential not in [item.name for item in functions]:
         s.fault("potential", f"found no function `{potential}`, expected the one a target binds")
@@ -235,10 +239,10 @@ def state_dynamics(
         title=title or None,
         references=list(references) or None,
         state={block.name: s.block(block) for block in blocks} or None,
-        parameters={i.name: s.parameter(i) for i in used if i.of is None and i.name not in own} or None,
+        parameters={i.name: s.parameter(i) for i in s.parameters(parameters, used, taken, lengths)} or None,
         functions={f.name: s.function(f, "potential" if f.name == potential else f.role) for f in functions} or None,
         assume=list(assume) or None,
-        units=dict(units) if units else None,
+        units=s.keys("units", units, 'units={"theta": "length"}') or None,
         H=H,
         D=s.matrix("D", D),
         Q=s.matrix("Q", Q),
@@ -266,10 +270,8 @@ def _claims(s: Statement, given: Mapping[str, object], draws: Sequence[Declared]
 def _draws(s: Statement, claims: Mapping[str, object]) -> tuple[Declared, ...]:
     """Return the standard normal draws that a claimed update shares."""
     stated = claims.get("noise", ())
+    if isinstance(stated, Mapping):
+        problem = "found keys with values, expected the draws themselves"
+        s.fault("claims.noise", problem, 'write `w = vector("w", "d")` and `"noise": [w]`')
+        return ()
     return s.declared(*(cast("Sequence[object]", stated) if isinstance(stated, list | tuple) else (stated,)))
-
-
-def _counted(names: Sequence[Declared]) -> set[str]:
-    """Return the numbers that are the size of another name: a size is not declared."""
-    sizes = {size for item in names for size in item.shape.sizes}
-    return {item.name for item in names if item.name in sizes and item.shape == SCALAR and item.of is None}

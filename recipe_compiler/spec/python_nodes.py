@@ -5,6 +5,7 @@ is that of the text.
 """
 
 import inspect
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -69,6 +70,7 @@ class Statement:
                 return self.node(entry, _one_or_many(obj.sizes) if obj.sizes else "scalar")
             case Mapping():
                 named = [(self.name(key), value) for key, value in cast("Mapping[object, object]", obj).items()]
+                self.demand_once(entry, [name for name, _ in named])
                 entries = ((self._text(name), self.node(f"{entry}.{name}", value, depth - 1)) for name, value in named)
                 return yaml_nodes.Mapping(tuple(entries), self.where)
             case list() | tuple():
@@ -109,6 +111,12 @@ class Statement:
         """Return the names that objects carry, those inside lists and mappings too, each once, in order of use."""
         groups = [group for leaf in _leaves(objects) if (group := _names(leaf)) is not None]
         return self.faults.catch(lambda: merged(*groups)) or ()
+
+    def demand_once(self, entry: str, names: Sequence[str]) -> None:
+        """Add a fault for a name that stands twice: an object and its name are one key."""
+        for name, times in Counter(names).items():
+            if times > 1:
+                self.fault(entry, f"found `{name}` {times} times, expected it once")
 
     def blocks(self, state: object) -> Sequence[object]:
         """Return what stands in a list of blocks; one block alone is a list of it."""
@@ -158,6 +166,7 @@ class Statement:
                 continue
             problem = f"found {type(obj).__name__} `{shown(obj)}`, expected a name with its shape"
             self.fault("state", problem, 'write `theta = vector("theta", "d")` and `state=[theta]`')
+        self.demand_once("state", [block.name for block in found])
         if not objects:
             self.fault("state", "found no blocks, expected at least one", 'vector("theta", "d") is d coordinates')
         return tuple(found)
@@ -175,6 +184,38 @@ class Statement:
         return self.mapping(
             shape=block.shape, domain=domain, transform=block.transform or None, constraint=block.constraint or None
         )
+
+    def parameters(
+        self, listed: Sequence[object], used: Sequence[Declared], taken: Mapping[str, str], sizes: set[str]
+    ) -> tuple[Declared, ...]:
+        """Return the names that are parameters.
+
+        Args:
+            listed: what is stated to be one; a fault is added where it has the name of something else.
+            used: all names of the document; a fault is added for one that a size has, and that says more than a size.
+            taken: the names of what else is declared, with what they are.
+            sizes: the names of sizes, which nothing declares.
+        """
+        for item in self.declared(*listed):
+            if what := taken.get(item.name) or ("a size" if item.name in sizes else ""):
+                problem = f"found the name `{item.name}` among the parameters, which is already {what}"
+                self.fault(f"parameters.{item.name}", problem, "give it another name")
+        self.demand_sizes(used, sizes)
+        return tuple(item for item in used if item.of is None and item.name not in {*taken, *sizes})
+
+    def demand_sizes(self, used: Sequence[Declared], sizes: set[str]) -> None:
+        """Add a fault for what has the name of a size, and says more than what is true of one: it would be dropped."""
+        for item in used:
+            if item.name in sizes and not item.is_size():
+                problem = f"found the name `{item.name}` of {item.says()}, which is already a size"
+                hint = f'give it another name; the size as a number is scalar("{item.name}"), of which nothing is said'
+                self.fault(f"parameters.{item.name}", problem, hint)
+
+    def is_text(self, entry: str, key: object) -> bool:
+        """Whether a key is a text; a fault is added where it is none."""
+        if not isinstance(key, str):
+            self.fault(entry, f"found {shown(key)} as a key, expected a text")
+        return isinstance(key, str)
 
     def parameter(self, item: Declared, **more: object) -> Node:
         """Return what a document declares of a parameter."""
@@ -246,6 +287,11 @@ def _leaves(obj: object, depth: int = MAX_NESTING) -> Iterator[object]:
             yield from _leaves(rows, depth - 1)
         case _:
             yield obj
+
+
+def sizes_of(*names: Declared) -> set[str]:
+    """Return the names of sizes in shapes."""
+    return {size for item in names for size in item.shape.sizes if isinstance(size, str)}
 
 
 def rows_of(obj: Any) -> Any:
