@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from recipe_compiler.run.write import write_whole
+from recipe_compiler.run.atomic_write import write_whole
 
 Array = NDArray[np.float64]
 

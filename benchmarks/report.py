@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recipe_compiler.run import write
+from recipe_compiler.run import atomic_write
 
 DOCS = Path(__file__).parent.parent / "docs"
 RECORD = DOCS / "performance.json"
@@ -109,7 +109,7 @@ def merge(file: Path, name: str, row: Row, machine: Mapping[str, Any]) -> None:
 def write_whole(file: Path, text: str) -> None:
     """Write a file whole or not at all, and nothing that is no file; its folder is made where it is not there."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    write.write_whole(file, text.encode())
+    atomic_write.write_whole(file, text.encode())
 
 
 def _judged(name: str, row: Row) -> Iterator[dict[str, Any]]:

@@ -28,9 +28,9 @@ from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
 from recipe_compiler.errors import ModelError
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.load_module import load_text

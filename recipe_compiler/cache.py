@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recipe_compiler.errors import Place
-from recipe_compiler.run.write import write_whole
+from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.spec.catalogue import SCHEMES
 from recipe_compiler.spec.files import files_of, state_of
 from recipe_compiler.spec.model import Build, Document

@@ -35,13 +35,14 @@ from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
 from recipe_compiler.planner.chosen import Plan, plan_of_text, plan_text, processor
 from recipe_compiler.program.kernel import Kernel
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.rename import rename
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.file import check_file
 from recipe_compiler.run import stages
 from recipe_compiler.run.assumed_of_data import check_assumed
+from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.checkpoint_facts import checkpoint_facts, stepping_code
 from recipe_compiler.run.data import Data, load_data
@@ -56,7 +57,6 @@ from recipe_compiler.run.sample import check_settings, known_values, prepare_inp
 from recipe_compiler.run.sizes import declared_parameters, resolve_sizes, with_sizes
 from recipe_compiler.run.stages import Ready, Run, conclude, demand_room, draw
 from recipe_compiler.run.store import sampled_names
-from recipe_compiler.run.write import write_whole
 from recipe_compiler.scheme.discretise import discretise, is_large, more_than_two, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load

@@ -12,7 +12,7 @@ from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import say, show_faults, show_report
 from recipe_compiler.errors import DocumentError, Fault
-from recipe_compiler.run.write import write_whole
+from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, Document
 from recipe_compiler.verdict import Report

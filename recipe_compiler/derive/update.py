@@ -8,6 +8,7 @@ this is the second way to f and D.
 from dataclasses import dataclass
 from fractions import Fraction
 
+from recipe_compiler.derive.ordered_update import ClaimedDraw, Step
 from recipe_compiler.derive.powers import (
     ONE,
     TOP,
@@ -24,9 +25,8 @@ from recipe_compiler.derive.powers import (
     times,
     total,
 )
-from recipe_compiler.derive.reading import HALF, StepReading
 from recipe_compiler.derive.recipe import Matrix, Vector, col_slots, row_slots
-from recipe_compiler.derive.step import ClaimedDraw, Step
+from recipe_compiler.derive.update_series import HALF, StepReading
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.tensor.atoms import everywhere, nested
 from recipe_compiler.tensor.calculus import Calculus, calculus

@@ -13,7 +13,7 @@ from recipe_compiler.plots.chains import autocorrelations, ranks, traces
 from recipe_compiler.plots.model_checks import energies, predictive
 from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.posterior import forest, pairs, sds
-from recipe_compiler.run.write import written_whole
+from recipe_compiler.run.atomic_write import written_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.write import write_whole
+from recipe_compiler.run.atomic_write import write_whole
 
 KIND = "recipe_compiler checkpoint"
 VERSION = 3

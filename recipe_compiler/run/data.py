@@ -14,7 +14,7 @@ from recipe_compiler.errors import DataError, shown
 from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.run.columns import Data, Field, Floats, fields_of, labels
 from recipe_compiler.run.made_columns import scales_of, with_made
-from recipe_compiler.run.memmap_cache import Arrays, converted
+from recipe_compiler.run.mapped_data import Arrays, converted
 from recipe_compiler.run.refused_numbers import (
     DIGITS_LOST,
     MOST_WHOLE,

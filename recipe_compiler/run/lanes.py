@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.program.schedule import COORDINATES
+from recipe_compiler.program.loop_passes import COORDINATES
 from recipe_compiler.run.chain import Array, Chain, Inputs
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.load_module import Emitted

@@ -30,10 +30,10 @@ from recipe_compiler.program.lower_cycle import (
     of_kind,
 )
 from recipe_compiler.program.lowered_noise import CLIPPED
+from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.own_modules import own_modules
 from recipe_compiler.run.rng_state import Stream
 from recipe_compiler.run.shared_functions import MODULE, share_functions
-from recipe_compiler.run.write import write_whole
 from recipe_compiler.spec.model import MOST_MOVES, Code
 
 FORMATS = (2,)

@@ -25,6 +25,7 @@ from recipe_compiler.program.lower_cycle import (
     UNSOLVED,
     of_kind,
 )
+from recipe_compiler.run.atomic_write import written_whole
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.declared_draws import declared_blocks, derived_draws, derived_formulas
@@ -35,7 +36,6 @@ from recipe_compiler.run.posterior_numbers import CONSTRAINT, finite_draws, stan
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
 from recipe_compiler.run.sizes import potential_block
-from recipe_compiler.run.write import written_whole
 from recipe_compiler.spec.constraint import constrained, sampled_blocks
 from recipe_compiler.spec.discrete import discrete_blocks, is_counts
 from recipe_compiler.spec.model import Build

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from recipe_compiler.audit.thermostat import SHARPNESS, settles_at, thermostats
 from recipe_compiler.audit.thermostat import with_thermostats_held as program_held
 from recipe_compiler.emit.module import Module, emit_module
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.run.linear_step import Batches, LinearStep, Slope, linear_step
 from recipe_compiler.run.one_step import OneStep
 

@@ -10,9 +10,9 @@ from emitted_file import module_of
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
 from recipe_compiler.program.kernel import Kernel
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind

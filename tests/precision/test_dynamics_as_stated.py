@@ -18,9 +18,9 @@ from stated_equation import Both, Equation
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.run.sizes import parameter_values
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind

@@ -15,7 +15,7 @@ from some import some
 from recipe_compiler import pipeline
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import renames
-from recipe_compiler.program import schedule as passes
+from recipe_compiler.program import loop_passes as passes
 from recipe_compiler.program.canonical_kernel import INVARIANTS, check_kernel, check_procedure
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import (
@@ -87,7 +87,7 @@ def test_every_pass_keeps_the_canonical_form(name: str, monkeypatch: pytest.Monk
 
 def test_every_pass_of_the_schedule_is_one_that_is_asked_after() -> None:
     """Passes over statements alone are asked after with the procedure they are put into."""
-    text = (ROOT / "recipe_compiler" / "program" / "schedule.py").read_text(encoding="utf-8")
+    text = (ROOT / "recipe_compiler" / "program" / "loop_passes.py").read_text(encoding="utf-8")
     files = re.findall(r"^from recipe_compiler\.program\.(\w+) import (.*)$", text, re.M)
     imported = {
         name

@@ -12,10 +12,10 @@ from loaders import load_build
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError, ModelError
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.rename import rename
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.readback import check_shipped, read_back
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind

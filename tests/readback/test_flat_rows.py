@@ -12,10 +12,10 @@ from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.fuse import fuse
 from recipe_compiler.program.kernel import Procedure
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.loops import Array, Assign, For, Increment, Ref
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.program.unroll import ONE, ZERO
 from recipe_compiler.readback.readback import check_shipped
 from recipe_compiler.scheme.discretise import discretise

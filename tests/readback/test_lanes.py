@@ -12,9 +12,9 @@ from some import some
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.readback import check_shipped
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind

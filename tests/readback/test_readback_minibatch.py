@@ -13,9 +13,9 @@ from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.kernel import Kernel
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Program
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.gradient import batches, stated_gradient
 from recipe_compiler.readback.names import Names
 from recipe_compiler.readback.readback import read_back

@@ -18,9 +18,9 @@ from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
 from recipe_compiler.emit.support.box_muller import _normal_pair
 from recipe_compiler.pipeline import compile_build
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.run import chains as chains_module
 from recipe_compiler.run.chain import Chain, Inputs, start_chain
 from recipe_compiler.run.chains import run_chains

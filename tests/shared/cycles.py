@@ -10,9 +10,9 @@ from loaders import load_build
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import Module, emit_module, renames
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.child_process import Reading
 from recipe_compiler.readback.readback import equation_readings, readings, shipped_readings
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes

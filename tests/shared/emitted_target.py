@@ -12,9 +12,9 @@ from loaders import load_build
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.lower_energies import lower_energies
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.names import Sizes
 from recipe_compiler.readback.readback import read_back
 from recipe_compiler.run.load_module import Emitted as Loaded

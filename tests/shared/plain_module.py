@@ -12,9 +12,9 @@ from loaders import load_build
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
 from recipe_compiler.program.kernel import Kernel, Procedure
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.scheme.discretise import discretise
 from recipe_compiler.spec.bind import bind
 

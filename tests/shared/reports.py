@@ -16,7 +16,7 @@ from recipe_compiler.report import check as module
 from recipe_compiler.report import in_builds
 from recipe_compiler.report.as_json import certificate
 from recipe_compiler.report.check import check
-from recipe_compiler.run.write import write_whole
+from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Document

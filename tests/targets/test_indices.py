@@ -20,8 +20,8 @@ from recipe_compiler.errors import CompilerError, RecipeError
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.pipeline import compile_build
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.readback import read_back, with_heads
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.scheme.discretise import discretise, is_large, more_than_two, pinned_sizes, small_sizes

@@ -22,8 +22,8 @@ from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.syntax import parse
+from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
-from recipe_compiler.program.schedule import schedule
 from recipe_compiler.readback.readback import read_back
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.evaluate import Point, evaluate_rows

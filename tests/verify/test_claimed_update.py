@@ -10,7 +10,7 @@ from loaders import load_dynamics
 from sympy import Symbol
 
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.derive.step import stated_step, update_order
+from recipe_compiler.derive.ordered_update import stated_step, update_order
 from recipe_compiler.derive.update import read_update
 from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.spec.model import Dynamics

@@ -8,8 +8,8 @@ from sympy import Expr
 
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, scalar
 from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.derive.ordered_update import stated_step
 from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, derive
-from recipe_compiler.derive.step import stated_step
 from recipe_compiler.derive.update import Update, read_update
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.block_matrices import zeros

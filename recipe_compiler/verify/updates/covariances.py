@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from recipe_compiler.algebra.structure.psd import semidefinite
-from recipe_compiler.derive.step import ClaimedDraw, Step
+from recipe_compiler.derive.ordered_update import ClaimedDraw, Step
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import add, apply, matmul, multiply, nodes, parts, power, rebuild, transpose
 from recipe_compiler.formula.declaration import Declarations

@@ -15,7 +15,7 @@ from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.symbols import extent, label, positions
-from recipe_compiler.derive.step import ClaimedDraw, Step
+from recipe_compiler.derive.ordered_update import ClaimedDraw, Step
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import parts, rebuild
 from recipe_compiler.formula.expression import Formula, Role

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from recipe_compiler.derive.ordered_update import ClaimedDraw, Step
 from recipe_compiler.derive.powers import (
     ONE,
     ZERO,
@@ -20,7 +21,6 @@ from recipe_compiler.derive.powers import (
     total,
 )
 from recipe_compiler.derive.recipe import col_slots, row_slots
-from recipe_compiler.derive.step import ClaimedDraw, Step
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block
