@@ -23,6 +23,7 @@ from recipe_compiler.program.loops import (
     Ref,
     Scalar,
     Statement,
+    names_in,
     parts_of,
 )
 from recipe_compiler.program.program import Program
@@ -44,14 +45,16 @@ SHAPE = (
 def chunks(program: Program, kernel: Kernel) -> Kernel:
     """Return the kernel with `step` in place on a chunk of entries; the same kernel if entries depend on each other.
 
-    A step that shifts a block several times, or carries its gradient on, is left unchanged. `gradient` then takes and
-    returns the values of one entry.
+    A step that shifts a block several times, carries its gradient on, or computes with the number of entries is left
+    unchanged. `gradient` then takes and returns the values of one entry.
     """
     size = _one_size(program)
     once = len(program.shifts) == len(program.blocks) and not program.carried
     if size is None or (isinstance(size, int) and size < LEAST) or not once:
         return kernel
     procedures = (kernel.step,) if kernel.gradient is None else (kernel.step, kernel.gradient)
+    if any(size in names_in(procedure.body) for procedure in procedures):
+        return kernel  # it computes with their number, and a chunk is not as long
     arrays = {a.name: a for p in procedures for a in (*p.inputs, *p.outputs, *p.work) if a.sizes == (size,)}
     if not all(_is_own(statement, size, frozenset(arrays)) for p in procedures for statement in p.body):
         return kernel

@@ -10,6 +10,7 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.program import program as program_
 from recipe_compiler.program.definition import Definition, Definitions, each
+from recipe_compiler.program.given import read_by, with_sizes_told
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.program.loops import (
     Array,
@@ -73,9 +74,10 @@ def lower(program: Program) -> Kernel:
             if program.gradient and program.gradient.code
             else read_by(gradient.body, program)
         )
-        gradient = replace(gradient, inputs=_used(readable, read))
+        inputs = with_sizes_told(readable, read, gradient.body, (*gradient.outputs, *gradient.work))
+        gradient = replace(gradient, inputs=inputs)
         body = _with_calls(body, gradient, program)
-    moves = moves.reading(_readable(program, prepare.outputs), lambda body: read_by(body, program))
+    moves = moves.reading(_readable(program, prepare.outputs), program)
     if program.heats and moves.rest is not None:
         body = tuple(_with_rest(body, moves.rest, program))
         lowering = replace(lowering, local=(*lowering.local, *moves.rest.work))
@@ -225,17 +227,6 @@ def _readable(program: Program, constants: tuple[Array, ...]) -> tuple[Array, ..
     return (*blocks, *parameters, *constants, *data, *batch)
 
 
-def _used(readable: tuple[Array, ...], used: frozenset[str]) -> tuple[Array, ...]:
-    return tuple(array for array in readable if array.name in used)
-
-
-def read_by(body: tuple[Statement, ...], program: Program) -> frozenset[str]:
-    """Return the names that a gradient reads: at least one field of the data, whose length is their number."""
-    names = names_in(body)
-    fields = [datum.name for datum in program.data]
-    return names if not fields or not names.isdisjoint(fields) else names | {fields[0]}
-
-
 def _bodies(definitions: Iterable[Definition]) -> tuple[Statement, ...]:
     return tuple(statement for definition in definitions for statement in definition.body)
 
@@ -300,15 +291,15 @@ def _step(
         outputs += (block_array(program.passed_on[program.gradient.name], program.gradient.block.shape),)
         # of joined kicks the trajectory makes the one that reads the gradient at the start
         state += () if joined else (block_array(program.gradient.name, program.gradient.block.shape),)
-    used = names_in(body)
-    others = _used(_readable(program, constants)[len(program.blocks) :], used)
     normals = tuple(array for noise in lowering.noises.values() for array in noise.normals)
     code = (Array("gradient"),) if program.gradient and program.gradient.code else ()
-    inputs = (*code, *state, *others, *normals, Array(EPS))
     what = "one step of the word" if program.cycle else f"one step ({program.scheme.replace('_', ' ')})"
     what += ", its first kick joined to the last" if joined else ""
     says = (f"{what}: {', '.join(a.name for a in outputs)}; draw nothing.",)
-    return Procedure("step", says, (*outputs, *heat), inputs, _work(program, gradient, lowering), body)
+    work, others = _work(program, gradient, lowering), _readable(program, constants)[len(program.blocks) :]
+    others = with_sizes_told(others, names_in(body), body, (*outputs, *state, *work))
+    inputs = (*code, *state, *others, *normals, Array(EPS))
+    return Procedure("step", says, (*outputs, *heat), inputs, work, body)
 
 
 def prepared(program: Program, defined: Definitions, used: frozenset[str]) -> Procedure:

@@ -4,7 +4,7 @@ The values that moves leave are separate from those that they are given. A unifo
 b, as -log u = (a^2 + b^2)/2 is exponential: normals are all the randomness that a chain draws in advance.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -14,6 +14,7 @@ from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definitions, each
+from recipe_compiler.program.given import inputs_of, with_sizes_told
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
     Accept,
@@ -146,22 +147,18 @@ class LoweredMoves:
     sums: Procedure | None = None
     """What draws take of constants and data alone."""
 
-    def reading(
-        self, readable: tuple[Array, ...], of_target: Callable[[tuple[Statement, ...]], frozenset[str]]
-    ) -> "LoweredMoves":
+    def reading(self, readable: tuple[Array, ...], program: Program) -> "LoweredMoves":
         """Return the procedures with what they read among all that a chain has for them."""
 
-        def given(procedure: Procedure | None, read: frozenset[str]) -> Procedure | None:
-            return procedure and replace(procedure, inputs=tuple(a for a in readable if a.name in read))
+        def reads(procedure: Procedure | None, data: Program | None = program) -> Procedure | None:
+            return procedure and replace(procedure, inputs=inputs_of(procedure, readable, data))
 
-        of_U = of_target(self.potential.body) if self.potential else frozenset[str]()
-        of_rest = names_in(self.rest.body) if self.rest else frozenset[str]()
         return replace(
             self,
-            potential=given(self.potential, of_U),
-            sums=given(self.sums, of_target(self.sums.body) if self.sums else frozenset[str]()),
-            rest=given(self.rest, of_rest),
-            draws={place: own.reading(readable, of_target(own.procedure.body)) for place, own in self.draws.items()},
+            potential=reads(self.potential),
+            sums=reads(self.sums),
+            rest=reads(self.rest, None),
+            draws={place: own.reading(readable, program) for place, own in self.draws.items()},
         )
 
     @property
@@ -326,12 +323,13 @@ def lower_cycle(
         *_few(cycle),
     )
     normals = tuple(array for own in lowered for array in own.normals)
-    given = {array.name for procedure in called.every for array in procedure.inputs} | names_in(body)
+    read = names_in(body).union(array.name for procedure in called.every for array in procedure.inputs)
+    values = tuple(_array(name, shape) for name, shape in shapes.items())
     streams = cycle.codes or any(STREAM in procedure.inputs for procedure in called.every)
     stream = (STREAM,) if streams else ()
-    others = tuple(array for array in readable if array.name in given and array.name not in shapes)
+    others = tuple(array for array in with_sizes_told(readable, read, body, values) if array.name not in shapes)
     code = map(Array, program.functions)
-    inputs = (*code, *(_array(name, shape) for name, shape in shapes.items()), *others, *normals, *stream, Array("eps"))
+    inputs = (*code, *values, *others, *normals, *stream, Array("eps"))
     outputs = tuple(_array(program.left[name], shape) for name, shape in shapes.items())
     outputs += tuple(Array(name, (1,)) for name in told)
     draws = f"draw from {STREAM.name} alone" if stream else "draw nothing"

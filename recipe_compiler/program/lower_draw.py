@@ -17,6 +17,7 @@ from recipe_compiler.program.atoms import indices, names_of
 from recipe_compiler.program.combine import nested, plus
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definition, Definitions, each
+from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.logs_of_shares import logs_of_shares
 from recipe_compiler.program.loops import (
@@ -41,7 +42,7 @@ from recipe_compiler.program.loops import (
 )
 from recipe_compiler.program.lower_constraint import ConstraintCode, around_by_logs
 from recipe_compiler.program.lower_gradient import Out, sums_of
-from recipe_compiler.program.program import SLICES, Draw
+from recipe_compiler.program.program import SLICES, Draw, Program
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Index, Tensor
 
@@ -143,10 +144,10 @@ class LoweredDraw:
     of_data: tuple[Definition, ...] = ()
     """What it takes of constants and data alone: the same along the chain."""
 
-    def reading(self, readable: tuple[Array, ...], read: frozenset[str]) -> "LoweredDraw":
+    def reading(self, readable: tuple[Array, ...], program: Program) -> "LoweredDraw":
         """Return the draw with its inputs among all arrays that a chain has for it."""
         fixed = (definition.array for definition in self.of_data)
-        inputs = (*(array for array in readable if array.name in read), *fixed, *self.procedure.inputs)
+        inputs = (*inputs_of(self.procedure, readable, program), *fixed, *self.procedure.inputs)
         return replace(self, procedure=replace(self.procedure, inputs=inputs))
 
 

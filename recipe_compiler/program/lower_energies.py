@@ -6,9 +6,10 @@ from functools import lru_cache
 from recipe_compiler.errors import ModelError
 from recipe_compiler.program.cast_float64 import widened
 from recipe_compiler.program.definition import Definitions
+from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import names_in
-from recipe_compiler.program.lower import prepared, read_by, started
+from recipe_compiler.program.lower import prepared, started
 from recipe_compiler.program.lower_cycle import lower_rest
 from recipe_compiler.program.lower_gradient import lower_log_likelihood, lower_potential
 from recipe_compiler.program.lower_infinitesimal_generator import LOWERED, given_at_state
@@ -67,15 +68,15 @@ def lower_energies(program: Program) -> LoweredEnergies | None:
     inputs = tuple(array for array in prepare.inputs if array.name != EPS)
     prepare = replace(prepare, name=PREPARE, inputs=inputs, says=(says,))
 
-    def given(procedure: Procedure, name: str, read: frozenset[str]) -> Procedure:
-        own = tuple(array for array in given_at_state(program, prepare.outputs) if array.name in read)
+    def given(procedure: Procedure, name: str, data: Program | None = program) -> Procedure:
+        own = inputs_of(procedure, given_at_state(program, prepare.outputs), data)
         return shorten(widened(program, replace(procedure, name=name, inputs=own)))
 
     return LoweredEnergies(
         prepare,
-        given(potential, POTENTIAL, read_by(potential.body, program)),
-        likelihood and given(likelihood, likelihood.name, read_by(likelihood.body, program)),
-        rest and given(rest, REST, names_in(rest.body)),
+        given(potential, POTENTIAL),
+        likelihood and given(likelihood, likelihood.name),
+        rest and given(rest, REST, None),
     )
 
 

@@ -7,9 +7,10 @@ from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.combine import nested
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import Definitions
+from recipe_compiler.program.given import inputs_of
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import Array, Assign, Comment, Invoke, Ref, Statement, names_in
-from recipe_compiler.program.lower import block_array, prepared, read_by, started
+from recipe_compiler.program.lower import block_array, prepared, started
 from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.program import Moment, Program
 from recipe_compiler.program.split_long_lines import shorten
@@ -59,7 +60,7 @@ def lower_infinitesimal_generator(program: Program) -> LoweredInfinitesimalGener
         says=("Return what `generator` and `full_gradient` take beside the state, parameters and data.",),
     )
     given = given_at_state(program, prepare.outputs)
-    gradient = replace(gradient, name="full_gradient", inputs=_used(given, read_by(gradient.body, program)))
+    gradient = replace(gradient, name="full_gradient", inputs=inputs_of(gradient, given, program))
     if any(gradient.outputs[0].name in names_of(moment.value) for moment in stated.moments):
         names = tuple(array.name for array in gradient.inputs)
         body = (Invoke(gradient.name, names, (gradient.outputs[0].name,)), *body)
@@ -81,10 +82,6 @@ def given_at_state(program: Program, constants: tuple[Array, ...]) -> tuple[Arra
         *constants,
         *(Array(d.name, d.axes) for d in program.data),
     )
-
-
-def _used(given: tuple[Array, ...], used: frozenset[str]) -> tuple[Array, ...]:
-    return tuple(array for array in given if array.name in used)
 
 
 def _array(moment: Moment) -> Array:

@@ -72,13 +72,11 @@ def _check_dependence(page: Page, item: Parameter | Function, formula: Formula) 
 def bind(build: Build) -> Dynamics:
     """Return the dynamics of a build: bound parameters and functions substituted, the build's own parameters declared.
 
+    Of the target's parameters there are those that the formulas name, and one for each size that only they have.
     The potential stays an abstract function: generic proofs are about every potential. Domains, assumptions and claims
     are substituted too. Raises ModelError where a binding makes a formula too large.
     """
-    used = {name for _, formula in build.bind for name in dependence(formula).names}
-    theirs = tuple(p for p in build.target.declarations.parameters if p.name in used)
-    declared = unbound(build.dynamics, tuple(name for name, _ in build.bind), (*build.parameters, *theirs))
-    dynamics = replace(build.dynamics, declarations=declared)
+    dynamics = replace(build.dynamics, declarations=_declared(build))
     if not build.bind:
         return dynamics
     try:
@@ -86,6 +84,21 @@ def bind(build: Build) -> Dynamics:
     except ModelError as error:
         where = build.source.place("bind")
         raise ModelError([Fault(where, fault.entry, fault.problem, fault.hint) for fault in error.faults]) from None
+
+
+def _declared(build: Build) -> Declarations:
+    """Return what bound dynamics declare: also the first parameter of the target with a size that is else unknown."""
+    bound, uses = tuple(name for name, _ in build.bind), [dependence(formula) for _, formula in build.bind]
+    named = {name for one in uses for name in one.names}
+
+    def declared() -> Declarations:
+        theirs = (parameter for parameter in build.target.declarations.parameters if parameter.name in named)
+        return unbound(build.dynamics, bound, (*build.parameters, *theirs))
+
+    told = declared().sizes
+    for size in (size for one in uses for size in one.sizes if size not in told):
+        named.update([p.name for p in build.target.declarations.parameters if size in p.shape.sizes][:1])
+    return declared()
 
 
 def dynamics_of(document: Document, where: str, entry: str) -> Dynamics:

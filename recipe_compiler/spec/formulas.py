@@ -31,6 +31,8 @@ class Dependence:
     functions: tuple[str, ...]
     parameters: tuple[str, ...]
     data: tuple[str, ...]
+    sizes: tuple[str, ...]
+    """Those that stand as numbers."""
     draws: bool
     """Whether `N(0, cov)` or declared noise occurs."""
     step: bool
@@ -76,10 +78,10 @@ def dependence(formula: Formula) -> Dependence:
                 pass
         stack += reversed(parts(node))
     symbols[Role.DATUM] |= symbols[Role.INDEX]
-    blocks, parameters, data = (tuple(symbols[role]) for role in (Role.BLOCK, Role.PARAMETER, Role.DATUM))
-    return Dependence(
-        blocks, tuple(functions), parameters, data, draws or bool(symbols[Role.NOISE]), bool(symbols[Role.STEP])
-    )
+    roles = (Role.BLOCK, Role.PARAMETER, Role.DATUM, Role.SIZE)
+    blocks, parameters, data, sizes = (tuple(symbols[role]) for role in roles)
+    noise, step = bool(symbols[Role.NOISE]), bool(symbols[Role.STEP])
+    return Dependence(blocks, tuple(functions), parameters, data, sizes, draws or noise, step)
 
 
 def is_of_data(condition: Compare) -> bool:

@@ -71,10 +71,11 @@ def module_of(folder: Path, dynamics: str, target: str, bind_: str, parameters: 
         ("sgld", "wells", "{D: I}", "{mu: {value: 0}}", 63, False),
         ("sghmc", "wells", "{M: I, C: c*I}", "{mu: {value: 0}, c: {value: 1, is: positive}}", None, True),
         ("sgld", "coupled", "{D: I}", "{}", None, False),
+        ("sgld", "wells", "{D: I/d}", "{mu: {value: 0}}", None, False),
         ("sgld", "wells", "{}", "{mu: {value: 0}, D: {value: 1}}", None, False),
         ("sgnht", "wells", "{}", "{mu: {value: 0}, A: {value: 1}}", None, False),
     ],
-    ids=["sgld", "long", "short", "sghmc", "coupled target", "a matrix D", "thermostat"],
+    ids=["sgld", "long", "short", "sghmc", "coupled target", "their number", "a matrix D", "thermostat"],
 )
 def test_chunks_are_chosen_where_no_entry_touches_another(
     tmp_path: Path, dynamics: str, target: str, bind_: str, parameters: str, d: int | None, expected: bool
