@@ -12,6 +12,7 @@ from sympy.core.function import AppliedUndef
 # `c*(a + b)` as its printer sees it, c not distributed: there is no public function for that
 from sympy.core.mul import _keep_coeff
 from sympy.core.relational import Relational
+from sympy.matrices.expressions.dotproduct import DotProduct
 from sympy.matrices.expressions.matexpr import MatrixElement
 
 from recipe_compiler.formula import tree
@@ -100,6 +101,8 @@ def _arithmetic(obj: Object, read: Read) -> Tree | None:
             return _matrix_product(obj, read)
         case sympy.HadamardProduct():
             return _times([read(arg) for arg in obj.args], "*")
+        case DotProduct():
+            return _call("dot", *map(read, obj.args))
         case sympy.MatAdd():
             return tree.Sum(tuple(read(arg) for arg in obj.args))
         case sympy.Add():

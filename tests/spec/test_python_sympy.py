@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import sympy
+from sympy.matrices.expressions.dotproduct import DotProduct
 
 from recipe_compiler.errors import DocumentError, Place
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
@@ -53,6 +54,7 @@ def tensor(formula: object):
         (sympy.Sum(c * i, (i, 1, 3)), "6*c"),
         (sympy.Trace(M * A) + sympy.Determinant(M), "trace(M @ A) + det(M)"),
         (sympy.Trace(sympy.HadamardProduct(p, theta) * p.T), "trace((p*theta) @ p.T)"),
+        (DotProduct(theta, p), "dot(theta, p)"),
     ],
     ids=str,
 )
