@@ -88,7 +88,8 @@ def block_name(arg: Object) -> str:
 
 def means_its_name(kind: type) -> bool:
     """Whether a class is SymPy's or of this package: somebody else's may be called `exp` and be another function."""
-    return kind.__module__.partition(".")[0] in ("sympy", __name__.partition(".")[0])
+    module = kind.__module__ or ""  # an undefined function has none
+    return module.partition(".")[0] in ("sympy", __name__.partition(".")[0])
 
 
 def is_one_by_one(node: Object) -> bool:

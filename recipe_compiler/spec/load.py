@@ -37,7 +37,7 @@ def load(path: str | PathLike[str], name: str | None = None) -> Document:
     try:
         file = _named(Path(path))
     except TypeError:
-        problem = f"found a {type(path).__name__}, expected the path of a file, or the name of what ships"
+        problem = f"found an object of class {type(path).__name__}, expected a path, or the name of what ships"
         raise SpecError([Fault(Place("python"), "document", problem)]) from None
     return load_python(file, name) if file.suffix == ".py" else _load_yaml(file, _read_build)
 

@@ -11,6 +11,7 @@ import recipe_compiler as rc
 theta, r = rc.vector("theta", "d"), rc.vector("r", "d")
 U = rc.function("U", of=theta, role="potential")
 d = sympy.Symbol("d", integer=True, positive=True)
+n, F, COLUMN = sympy.Symbol("n", integer=True), sympy.Function("f"), sympy.MatrixSymbol("theta", d, 1)
 K = rc.scalar("k", default=1)
 FAT = rc.log(1 + theta.T @ theta)
 """exp(-c FAT) has a finite integral where 2 c > d, and so for no c at every d."""
@@ -66,7 +67,9 @@ def drifts(*, named: str) -> dict[str, Any]:
             "declarations that differ",
         ),
         (lambda: dynamics(H=sigmoid(sympy.Symbol("a"))), "H", "class sigmoid"),
-        (lambda: rc.load(3), "document", "found a int"),
+        (lambda: dynamics(state=[COLUMN], H=sympy.Sum(sigmoid(COLUMN[n, 0]), (n, 0, d - 1))), "H", "within a sum"),
+        (lambda: dynamics(state=[COLUMN], H=sympy.Sum(F(COLUMN[n, 0]), (n, 0, d - 1))), "H", "within a sum"),
+        (lambda: rc.load(3), "document", "found an object of class int"),
     ],
 )
 def test_a_name_is_of_one_thing(attempt: Callable[[], object], entry: str, problem: str) -> None:
