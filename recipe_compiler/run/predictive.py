@@ -276,7 +276,9 @@ class _Drawer:
     def _demand_allowed(self, one: StatedDensity, drawn: Array) -> None:
         """Raise RunError where a draw is none of the values that its field is allowed."""
         field = self.declared.find(one.of)
-        if isinstance(field, Datum) and field.values and not np.isin(drawn, field.values).all():
+        if not isinstance(field, Datum) or field.is_index:  # a draw is a position, `values` are of the row it stands for
+            return
+        if field.values and not np.isin(drawn, field.values).all():
             raise RunError(f"{one.name} of {one.of} draws others than the values that `in` allows: its law is cut off")
 
     def _point(self, blocks: Mapping[str, Array]) -> Point:

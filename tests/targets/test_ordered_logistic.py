@@ -223,12 +223,11 @@ def test_grades_are_drawn_with_their_probabilities() -> None:
     assert (((np.bincount(draws, minlength=4) - wanted) ** 2) / wanted).sum() < stats.chi2(3).isf(1e-6)
 
 
-@pytest.mark.slow
 def test_grades_of_data_are_drawn_row_by_row(tmp_path: Path) -> None:
     build = written(tmp_path)
     found = predictive_of(build.target)
     drawer = _Drawer(build, load_data(build.data, build.target), {}, {})
-    n = 4000
+    n = 400
     b, c = np.array([0.8, -0.6]), CUTS
     posterior = {"b": np.broadcast_to(b, (1, n, 2)).copy(), "c": np.broadcast_to(c, (1, n, 3)).copy()}
     made = drawer.data_at(posterior, found, [np.random.default_rng(6)])["y"][0]
