@@ -1,7 +1,7 @@
 """Typed nodes put together from typed parts; shapes follow from the parts.
 
 Only numbers are folded, and what is equal by the meaning of a scalar: `c.T` is `c`, the inverse of a scalar is its
-power -1, the inverse of a small matrix of numbers is computed, a product with a scalar side is not a matrix product.
+power -1, inverse and determinant of a small matrix of numbers are computed, a product with a scalar side is not a matrix product.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -142,12 +142,12 @@ def apply(fn: str, args: Sequence[Formula], shape: Shape) -> Formula:
     """Return a function of the language at its arguments; the inverse of a scalar is its power -1."""
     if fn == "inv" and args[0].shape == SCALAR:
         return power(args[0], MINUS_ONE, SCALAR)
-    folded = _inverse(args[0]) if fn == "inv" and isinstance(args[0], ex.Explicit) else None
+    folded = _folded(fn, args[0]) if fn in {"inv", "det"} and isinstance(args[0], ex.Explicit) else None
     return ex.Apply(fn, tuple(args), shape) if folded is None else folded
 
 
-def _inverse(matrix: ex.Explicit) -> ex.Explicit | None:
-    """Return the inverse of a small regular matrix of numbers, exactly; None of any other."""
+def _folded(fn: str, matrix: ex.Explicit) -> Formula | None:
+    """Return the inverse or determinant of a small regular matrix of numbers, exactly; None of any other."""
     numbers = [entry.value for row in matrix.rows for entry in row if isinstance(entry, ex.Number)]
     n = len(matrix.rows)
     if len(numbers) < n * n or n > MOST_INVERTED:
@@ -155,8 +155,10 @@ def _inverse(matrix: ex.Explicit) -> ex.Explicit | None:
     from flint import fmpq, fmpq_mat  # which documents without matrices of numbers do without
 
     exact = fmpq_mat(n, n, [fmpq(x.numerator, x.denominator) for x in numbers])
-    if exact.det() == 0:
+    if (det := exact.det()) == 0:
         return None
+    if fn == "det":
+        return ex.Number(Fraction(int(det.p), int(det.q)))
     found = exact.inv()
     rows = [[Fraction(int(found[i, j].p), int(found[i, j].q)) for j in range(n)] for i in range(n)]
     return ex.Explicit(tuple(tuple(map(ex.Number, row)) for row in rows), matrix.shape)

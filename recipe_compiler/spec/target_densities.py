@@ -27,6 +27,7 @@ from recipe_compiler.formula.expression import (
     Number,
     Role,
     Symbol,
+    Transpose,
 )
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.spec import formulas
@@ -247,7 +248,7 @@ _OF_SETS = {
 def _field(formula: Formula) -> str | None:
     """Return the data field that a formula is, or is a position of."""
     match formula:
-        case Symbol(name, _, Role.DATUM) | Entry(Symbol(name, _, Role.DATUM)):
+        case Symbol(name, _, Role.DATUM) | Entry(Symbol(name, _, Role.DATUM)) | Transpose(Symbol(name, _, Role.DATUM)):
             return name
         case _:
             return None

@@ -23,7 +23,7 @@ from recipe_compiler.algebra.scalars import elementwise
 from recipe_compiler.algebra.scalars.transposes import chain, kinds_of, mirrored, plain, scaled
 from recipe_compiler.algebra.structure.dominance import Judge, outweighed
 from recipe_compiler.algebra.structure.ranges import range_of
-from recipe_compiler.formula.build import entry_of, negate
+from recipe_compiler.formula.build import entry_of, negate, nodes
 from recipe_compiler.formula.constraints import VECTORS, Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import (
@@ -47,6 +47,7 @@ from recipe_compiler.formula.expression import (
 )
 from recipe_compiler.formula.kernels import column_apart, differences
 from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.triangular import entry_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +255,9 @@ def _sign_by_rules(formula: Formula, declarations: Declarations) -> Sign:
             return _named_sign(formula, declarations)
         case Add(terms):
             found = reduce(signs.plus, [_sign(term, declarations) for term in terms])
-            if found == UNKNOWN:
-                found = _sign_by_range(formula, declarations)
-            return _sign_of_difference(terms, declarations) if found == UNKNOWN else found
+            for rule in (_sign_of_entries, _sign_by_range, _sign_of_difference):
+                found = rule(formula, declarations) if found == UNKNOWN else found
+            return found
         case Multiply(left, right):
             if left == right:
                 return signs.integer_power(_sign(left, declarations), 2)
@@ -269,6 +270,8 @@ def _sign_by_rules(formula: Formula, declarations: Declarations) -> Sign:
             return _sign(arg, declarations)
         case Entry(arg, at):
             return _entry_sign(arg, at, declarations)
+        case Explicit(rows):
+            return reduce(signs.either, (_sign(entry, declarations) for row in rows for entry in row))
         case Apply("diag", (Symbol(name, shape),)) if shape.cols and _has_positive_diagonal(name, declarations):
             return _of_positive_diagonal(name)
         case Apply(fn, args):
@@ -290,16 +293,28 @@ def _entry_sign(arg: Formula, at: tuple[int, ...], declarations: Declarations) -
             return _sign(arg, declarations) if diagonal is None else _sign_of_definite(diagonal)
 
 
+def _sign_of_entries(column: Formula, declarations: Declarations) -> Sign:
+    """Return the sign of the entries of a column that is made of one written out, each looked at by itself."""
+    rows = column.shape.rows
+    if not isinstance(rows, int) or column.shape.cols is not None or not _has_written_out(column):
+        return UNKNOWN
+    return reduce(signs.either, (_sign(entry_at(column, i), declarations) for i in range(rows)))
+
+
+def _has_written_out(formula: Formula) -> bool:
+    return any(isinstance(node, Explicit) for node in nodes(formula))
+
+
 def _of_positive_diagonal(name: str) -> Sign:
     return sign_of(PLUS, given=f"the diagonal of {name} is positive")
 
 
-def _sign_of_difference(terms: tuple[Formula, ...], declarations: Declarations) -> Sign:
+def _sign_of_difference(formula: Formula, declarations: Declarations) -> Sign:
     """Return the sign of the difference of two entries of a block whose entries increase."""
-    match terms:
-        case (Entry(Symbol(name), (i,)), Multiply(Number(c), Entry(Symbol(other), (j,)))) if c == -1 and name == other:
+    match formula:
+        case Add((Entry(Symbol(name), (i,)), Multiply(Number(c), Entry(Symbol(other), (j,))))) if c == -1 and name == other:
             pass
-        case (Multiply(Number(c), Entry(Symbol(name), (j,))), Entry(Symbol(other), (i,))) if c == -1 and name == other:
+        case Add((Multiply(Number(c), Entry(Symbol(name), (j,))), Entry(Symbol(other), (i,)))) if c == -1 and name == other:
             pass
         case _:
             return UNKNOWN
@@ -356,6 +371,11 @@ def _matmul_sign(formula: MatMul, declarations: Declarations) -> Sign:
         if form is not None:
             scale = _scale(scalars, declarations, _sign)
             return signs.product(scale, Sign(frozenset({ZERO, PLUS}), form.given))
+    match formula:
+        case MatMul(Apply("diag", (v,)), x) | MatMul(x, Apply("diag", (v,))) if v.shape.cols is None:
+            return signs.product(_sign(v, declarations), _sign(x, declarations))
+        case _:
+            pass
     left, right = _sign(formula.left, declarations), _sign(formula.right, declarations)
     return signs.summed(signs.product(left, right))
 

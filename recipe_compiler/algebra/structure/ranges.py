@@ -6,6 +6,7 @@ For v in (0, 1) entry by entry, `ones - v` lies in (0, 1), too, whatever the siz
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 from recipe_compiler.algebra.positivity.sign_sets import MINUS, PLUS, UNKNOWN, ZERO, Sign
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
@@ -15,6 +16,7 @@ from recipe_compiler.formula.expression import (
     Add,
     Apply,
     Entry,
+    Explicit,
     Filled,
     Formula,
     MatMul,
@@ -63,6 +65,8 @@ def range_of(formula: Formula, declarations: Declarations) -> Range | None:
         case Symbol(name):
             item = declarations.find(name)
             return _of_block(item) if isinstance(item, Block) else None
+        case Explicit(rows):
+            return reduce(_either, (range_of(entry, declarations) for row in rows for entry in row))
         case Add(terms):
             return _sum(range_of(term, declarations) for term in terms)
         case Multiply(Number(value), x) | Multiply(x, Number(value)):
@@ -107,6 +111,14 @@ def _sum(parts: Iterable[Range | None]) -> Range | None:
         inner = total.inner or part.inner
         total = Range(total.low + part.low, total.high + part.high, inner, by_low, by_high)
     return total
+
+
+def _either(x: Range | None, y: Range | None) -> Range | None:
+    """Return where two lie that each may be."""
+    if x is None or y is None:
+        return None
+    inner = x.inner and y.inner
+    return Range(min(x.low, y.low), max(x.high, y.high), inner, x.by_low | y.by_low, x.by_high | y.by_high)
 
 
 def _multiple(x: Range | None, by: Fraction) -> Range | None:

@@ -217,8 +217,8 @@ def has_known_ends(block: Block) -> bool:
 def _is_proper(one: StatedDensity, set_: Constraint | None) -> bool:
     """Whether a law has an integral of at most 1 over its block, its arguments being shown to be those of one.
 
-    Of a covariance they are not; of a factor they are where its determinant is not 0, which its logarithm asks for. Of
-    one number beside a column of arguments a density is a product of several of that number, which is no law. Over
+    The logarithm of its determinant asks that a covariance is positive definite, and that a factor's is not 0. Of one
+    number beside a column of arguments a density is a product of several of that number, which is no law. Over
     increasing columns an integral is at most that over all; other sets have measures of their own, and laws.
 
     Args:
@@ -229,7 +229,7 @@ def _is_proper(one: StatedDensity, set_: Constraint | None) -> bool:
     beside = {*row.matrices} - {row.arguments[0]}
     others = [a.shape for name, a in zip(row.arguments, one.arguments, strict=True) if name not in beside]
     fits = row.proper and row.of_set is None if set_ in _PARTS else row.of_set is set_
-    return fits and beside <= {row.factor} and all(shape in (SCALAR, own) for shape in others)
+    return fits and all(shape in (SCALAR, own) for shape in others)
 
 
 _PARTS = (None, Constraint.ORDERED, Constraint.POSITIVE_ORDERED)
