@@ -276,7 +276,7 @@ class _Drawer:
     def _demand_allowed(self, one: StatedDensity, drawn: Array) -> None:
         """Raise RunError where a draw is none of the values that its field is allowed."""
         field = self.declared.find(one.of)
-        if not isinstance(field, Datum) or field.is_index:  # a draw is a position, `values` are of the row it stands for
+        if not isinstance(field, Datum) or field.is_index:  # a draw is a position; `values` are those of its row
             return
         if field.values and not np.isin(drawn, field.values).all():
             raise RunError(f"{one.name} of {one.of} draws others than the values that `in` allows: its law is cut off")
