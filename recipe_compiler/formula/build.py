@@ -1,7 +1,8 @@
 """Typed nodes put together from typed parts; shapes follow from the parts.
 
 Only numbers are folded, and what is equal by the meaning of a scalar: `c.T` is `c`, the inverse of a scalar is its
-power -1, inverse and determinant of a small matrix of numbers are computed, a product with a scalar side is not a matrix product.
+power -1, inverse and determinant of a small matrix of numbers are computed, a product with a scalar side is not a
+matrix product.
 """
 
 from collections.abc import Callable, Iterator, Sequence

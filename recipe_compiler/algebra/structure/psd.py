@@ -312,12 +312,14 @@ def _of_positive_diagonal(name: str) -> Sign:
 def _sign_of_difference(formula: Formula, declarations: Declarations) -> Sign:
     """Return the sign of the difference of two entries of a block whose entries increase."""
     match formula:
-        case Add((Entry(Symbol(name), (i,)), Multiply(Number(c), Entry(Symbol(other), (j,))))) if c == -1 and name == other:
+        case Add((Entry(Symbol(name), (i,)), Multiply(Number(c), Entry(Symbol(other), (j,))))):
             pass
-        case Add((Multiply(Number(c), Entry(Symbol(name), (j,))), Entry(Symbol(other), (i,)))) if c == -1 and name == other:
+        case Add((Multiply(Number(c), Entry(Symbol(name), (j,))), Entry(Symbol(other), (i,)))):
             pass
         case _:
             return UNKNOWN
+    if c != -1 or name != other:
+        return UNKNOWN
     block = declarations.find(name)
     if not isinstance(block, Block) or block.constraint not in {Constraint.ORDERED, Constraint.POSITIVE_ORDERED}:
         return UNKNOWN

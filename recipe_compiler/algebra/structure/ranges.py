@@ -32,11 +32,12 @@ NOTHING: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Every entry x has low <= x <= high, strictly if `inner`, by the declarations `by_low` and `by_high`."""
+    """Every entry x has low <= x <= high, strictly if `above` and `below`, by declarations `by_low` and `by_high`."""
 
     low: Fraction
     high: Fraction
-    inner: bool = False
+    above: bool = False
+    below: bool = False
     by_low: frozenset[str] = NOTHING
     by_high: frozenset[str] = NOTHING
 
@@ -44,9 +45,9 @@ class Range:
         """Return the signs that x - number may have."""
         low, high = self.low - number, self.high - number
         if low >= 0:
-            return Sign(frozenset({PLUS} if low > 0 or self.inner else {ZERO, PLUS}), self.by_low)
+            return Sign(frozenset({PLUS} if low > 0 or self.above else {ZERO, PLUS}), self.by_low)
         if high <= 0:
-            return Sign(frozenset({MINUS} if high < 0 or self.inner else {MINUS, ZERO}), self.by_high)
+            return Sign(frozenset({MINUS} if high < 0 or self.below else {MINUS, ZERO}), self.by_high)
         return UNKNOWN
 
 
@@ -76,25 +77,27 @@ def range_of(formula: Formula, declarations: Declarations) -> Range | None:
         case MatMul(Symbol(_, _, Role.INDEX), arg):
             return range_of(arg, declarations)
         case Apply(fn) if fn in FUNCTIONS and (between := FUNCTIONS[fn].between):
-            return Range(*map(Fraction, between), inner=True)
+            return Range(*map(Fraction, between), above=True, below=True)
         case _:
             return None
 
 
 def _of_block(block: Block) -> Range | None:
-    inner = True
+    several = block.constraint is not Constraint.SIMPLEX or _has_several(block)
     match block.domain.name, block.domain.bounds:
         case _ if block.constraint is Constraint.SIMPLEX:
-            low, high, inner = Fraction(0), Fraction(1), _has_several(block)
+            low, high = Fraction(0), Fraction(1)
         case DomainName.SIMPLEX, _:
             low, high = Fraction(0), Fraction(1)
         case DomainName.INTERVAL, (Number(low), Number(high)):
             pass
         case _:
             return None
-    equal = "" if inner else "="
-    by_low, by_high = (f"{block.name} {op}{equal} {end} inside its domain" for op, end in ((">", low), ("<", high)))
-    return Range(low, high, inner, frozenset({by_low}), frozenset({by_high}))
+    by_low, by_high = (
+        f"{block.name} > {low} inside its domain",
+        f"{block.name} <{'' if several else '='} {high} inside its domain",
+    )
+    return Range(low, high, True, several, frozenset({by_low}), frozenset({by_high}))
 
 
 def _has_several(block: Block) -> bool:
@@ -108,8 +111,8 @@ def _sum(parts: Iterable[Range | None]) -> Range | None:
         if part is None:
             return None
         by_low, by_high = total.by_low | part.by_low, total.by_high | part.by_high
-        inner = total.inner or part.inner
-        total = Range(total.low + part.low, total.high + part.high, inner, by_low, by_high)
+        above, below = total.above or part.above, total.below or part.below
+        total = Range(total.low + part.low, total.high + part.high, above, below, by_low, by_high)
     return total
 
 
@@ -117,8 +120,8 @@ def _either(x: Range | None, y: Range | None) -> Range | None:
     """Return where two lie that each may be."""
     if x is None or y is None:
         return None
-    inner = x.inner and y.inner
-    return Range(min(x.low, y.low), max(x.high, y.high), inner, x.by_low | y.by_low, x.by_high | y.by_high)
+    above, below = x.above and y.above, x.below and y.below
+    return Range(min(x.low, y.low), max(x.high, y.high), above, below, x.by_low | y.by_low, x.by_high | y.by_high)
 
 
 def _multiple(x: Range | None, by: Fraction) -> Range | None:
@@ -127,16 +130,17 @@ def _multiple(x: Range | None, by: Fraction) -> Range | None:
     if by == 0:
         return Range(Fraction(0), Fraction(0))
     if by > 0:
-        return Range(x.low * by, x.high * by, x.inner, x.by_low, x.by_high)
-    return Range(x.high * by, x.low * by, x.inner, x.by_high, x.by_low)
+        return Range(x.low * by, x.high * by, x.above, x.below, x.by_low, x.by_high)
+    return Range(x.high * by, x.low * by, x.below, x.above, x.by_high, x.by_low)
 
 
 def _product(x: Range | None, y: Range | None) -> Range | None:
     """Return where products of what is not negative lie."""
     if x is None or y is None or min(x.low, y.low) < 0:
         return None
-    inner = x.inner and y.inner
-    return Range(x.low * y.low, x.high * y.high, inner, x.by_low | y.by_low, _all_of(x) | _all_of(y))
+    above = x.above and y.above
+    below = (x.below and y.high > 0) or (y.below and x.high > 0)
+    return Range(x.low * y.low, x.high * y.high, above, below, x.by_low | y.by_low, _all_of(x) | _all_of(y))
 
 
 def _all_of(x: Range) -> frozenset[str]:

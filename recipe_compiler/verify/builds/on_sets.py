@@ -33,9 +33,11 @@ from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Stated, Target
+from recipe_compiler.verify.builds.ceiling import ceiling
 from recipe_compiler.verify.core.premises import depends_on_state
 from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
 
+ZERO = Number(Fraction(0))
 ENTRIES = ("potential", "log_prior", "log_likelihood")
 
 
@@ -59,39 +61,57 @@ def without_sets(target: Target) -> Reduced:
     """
     declared = target.declarations
     sets = {b.name: b for b in declared.blocks if b.constraint in THIN or b.constraint in OF_MATRICES_IN_CONES}
-    known = frozenset(replace(declared, blocks=tuple(b for b in declared.blocks if b.name not in sets)).sizes)
     reasons = [f"{b.name} is a {b.constraint}, an unbounded set" for b in sets.values() if b.constraint not in THIN]
-    kept: dict[str, Formula | None] = {}
+    kept: dict[str, list[Formula]] = {entry: [] for entry in ENTRIES}
     data: list[tuple[str, str]] = []
     dirichlet: set[str] = set()
     for entry in ENTRIES:
         formula: Formula | None = getattr(target, entry)
-        left: list[Formula] = []
+        together: list[Formula] = []
+        unseen: list[str] = []
         for term in () if formula is None else terms_of(formula):
             held = sets.keys() & set(dependence(term).blocks)
             of = _of_dirichlet(term, declared) if entry == "log_prior" else None  # that of a datum stands N times
             if not held:
-                left += [] if _is_constant_of(term, known) else [term]
+                kept[entry].append(term)
             elif (bounded_below if entry == "potential" else bounded_above)(term, declared):
+                together.append(term)
                 data.append((entry, f"{text(term)} is bounded: it only helps"))
             elif of is not None and of.name not in dirichlet and of.name in sets:
                 dirichlet.add(of.name)
                 data.append((entry, f"{text(term)} is a Dirichlet's"))
             else:
-                reasons.append(f"{text(term)} is not seen to be bounded where {', '.join(sorted(held))} is")
-        kept[entry] = add(left, SCALAR) if left else None
+                together.append(term)
+                unseen.append(f"{text(term)} is not seen to be bounded where {', '.join(sorted(held))} is")
+        if unseen and _have_ceiling(together, target, entry):
+            data.append((entry, f"what holds {', '.join(sorted(sets))} is bounded together: it only helps"))
+        else:
+            reasons += unseen
     blocks = tuple(block for block in declared.blocks if block.name not in sets)
     if reasons or not blocks:
         return Reduced(None, tuple(data), tuple(reasons))
-    if kept["potential"] is None and kept["log_prior"] is None and kept["log_likelihood"] is None:
-        return Reduced(None, tuple(data), (f"nothing confines {', '.join(block.name for block in blocks)}",))
-    fewer = replace(declared, blocks=blocks, data=declared.data if kept["log_likelihood"] is not None else ())
-    stated = _without(target.stated, frozenset(sets), frozenset(entry for entry in ENTRIES if kept[entry] is None))
-    return Reduced(replace(target, declarations=fewer, laws=(), stated=stated, **kept), tuple(data), ())
+    fewer = replace(declared, blocks=blocks, data=declared.data if kept["log_likelihood"] else ())
+    left = {entry: _without_constants(terms, frozenset(fewer.sizes)) for entry, terms in kept.items()}
+    if not any(left.values()):
+        left["log_prior"] = ZERO
+    stated = _without(target.stated, frozenset(sets), frozenset(entry for entry in ENTRIES if left[entry] is None))
+    return Reduced(replace(target, declarations=fewer, laws=(), stated=stated, **left), tuple(data), ())
+
+
+def _have_ceiling(terms: list[Formula], target: Target, entry: str) -> bool:
+    """Whether the sum of terms of a log posterior is at most a constant, as y eta - log(1 + exp(eta)) is of a label."""
+    densities = [one for one in target.stated.densities if one.entry == entry]
+    return entry != "potential" and ceiling(add(terms, SCALAR), densities, target.declarations, {}) is not None
+
+
+def _without_constants(terms: list[Formula], known: frozenset[str]) -> Formula | None:
+    """Return the sum of terms without constants of sizes that are not known any more; None where none is left."""
+    left = [term for term in terms if not _is_constant_of(term, known)]
+    return add(left, SCALAR) if left else None
 
 
 def _is_constant_of(term: Formula, known: frozenset[str]) -> bool:
-    """Whether a summand is a constant of sizes that only blocks in sets have: log Gamma(K) of `dirichlet(w, ones)`."""
+    """Whether a summand is a constant of a size that nothing left has: log Gamma(K) of `dirichlet(w, ones)`."""
     sizes = [size for node in nodes(term) for size in node.shape.sizes if isinstance(size, str)]
     return not depends_on_state(term) and not known.issuperset(name for size in sizes for name in size.split("*"))
 
