@@ -197,6 +197,5 @@ def _log_prior(build: Build, draws: Draws, difference: Array) -> Array:
     found = np.full(difference.shape, np.nan)
     for place in zip(*np.nonzero(np.isfinite(difference)), strict=True):
         own = {name: blocks[name][place].reshape(shape) for name, shape in shapes.items()}
-        with np.errstate(all="ignore"):
-            found[place] = float(evaluate(declared.log_prior, Point({**known, **own}, sizes)))
+        found[place] = float(evaluate(declared.log_prior, Point({**known, **own}, sizes)))
     return found

@@ -60,13 +60,18 @@ def nearest(number: Fraction | int) -> float:
 
 
 def evaluate(formula: Formula, at: Point) -> Array:
-    """Return the value of a formula at a point, an array of the formula's own shape.
+    """Return the value of a formula at a point, an array of the formula's own shape; oo or nan where it has none.
 
     (), (n, 1), (1, n) or (m, n).
 
     Raises:
         DataError: for what has no value: an unknown name, a draw without a generator, derivatives, `next`.
     """
+    with np.errstate(all="ignore"):
+        return _value(formula, at)
+
+
+def _value(formula: Formula, at: Point) -> Array:
     match formula:
         case Number(value):
             return np.asarray(nearest(value))
@@ -83,20 +88,20 @@ def evaluate(formula: Formula, at: Point) -> Array:
         case Filled(value, shape):
             return np.full(extents(shape, at.sizes), nearest(value))
         case Add(terms):
-            return np.asarray(sum((evaluate(term, at) for term in terms[1:]), evaluate(terms[0], at)))
+            return np.asarray(sum((_value(term, at) for term in terms[1:]), _value(terms[0], at)))
         case Multiply(left, right):
             return _product(left, right, at)
         case Power(base, exponent):
-            return np.asarray(evaluate(base, at) ** evaluate(exponent, at))
+            return np.asarray(_value(base, at) ** _value(exponent, at))
         case MatMul(left, right, shape):
-            product = evaluate(left, at) @ evaluate(right, at)
+            product = _value(left, at) @ _value(right, at)
             return product.reshape(()) if shape == SCALAR else product
         case Transpose(arg):
-            return evaluate(arg, at).T
+            return _value(arg, at).T
         case Explicit(rows):
-            return np.array([[float(evaluate(entry, at)) for entry in row] for row in rows])
+            return np.array([[float(_value(entry, at)) for entry in row] for row in rows])
         case Entry(arg, place):
-            value = evaluate(arg, at)
+            value = _value(arg, at)
             return np.asarray(value[place] if len(place) == 2 else value.reshape(-1)[place[0]])
         case Apply(fn, args):
             return _apply(fn, args, at)
@@ -110,11 +115,11 @@ def _product(left: Formula, right: Formula, at: Point) -> Array:
     """Return a product; a quotient is rounded once, as `x/10` is, where x times 1/10 is rounded twice."""
     match left, right:
         case _, Power(base, Number(value)) if value == -1:
-            return np.asarray(evaluate(left, at) / evaluate(base, at))
+            return np.asarray(_value(left, at) / _value(base, at))
         case (Number(value), arg) | (arg, Number(value)) if abs(value.numerator) == 1:
-            return np.asarray(evaluate(arg, at) / nearest(1 / value))
+            return np.asarray(_value(arg, at) / nearest(1 / value))
         case _:
-            return np.asarray(evaluate(left, at) * evaluate(right, at))
+            return np.asarray(_value(left, at) * _value(right, at))
 
 
 def _drawn(cov: Formula, at: Point) -> Array:
@@ -122,7 +127,7 @@ def _drawn(cov: Formula, at: Point) -> Array:
     if at.rng is None:
         raise DataError(["a draw N(0, cov) has no value here"])
     try:
-        return _draw(at.rng, evaluate(cov, at))
+        return _draw(at.rng, _value(cov, at))
     except ValueError as error:
         raise DataError([str(error)]) from error
 
@@ -139,7 +144,8 @@ def evaluate_rows(formula: Formula, at: Point, rows: Mapping[str, Array]) -> Arr
         DataError: it contains what no formula of a datum has, a derivative or a draw.
     """
     names = {name: _first_axis(value) for name, value in at.names.items()}
-    found = _over_rows(formula, Point({**names, **rows}, at.sizes))
+    with np.errstate(all="ignore"):
+        found = _over_rows(formula, Point({**names, **rows}, at.sizes))
     if found is None:
         raise DataError([f"found {text(formula)}, which has no value at the rows of the data"])
     return found
@@ -178,7 +184,7 @@ def _over_rows(formula: Formula, at: Point) -> Array | None:
         case Apply(fn, args) if fn in _OF_STACKS and (found := values(*args)) is not None:
             return _OF_STACKS[fn](*found)
         case Number() | Pi() | Symbol(_, _, Role.SIZE) | Identity() | Filled():
-            return _first_axis(evaluate(formula, at))
+            return _first_axis(_value(formula, at))
         case _:
             return None
 
@@ -253,11 +259,11 @@ RELATIONS: Mapping[str, Callable[[Array, Array], NDArray[np.bool_]]] = {
 def _apply(fn: str, args: tuple[Formula, ...], at: Point) -> Array:
     match args:
         case (one,) if fn in _ONE:
-            return np.asarray(_ONE[fn](evaluate(one, at)))
+            return np.asarray(_ONE[fn](_value(one, at)))
         case (one, two) if fn in _TWO:
-            return np.asarray(_TWO[fn](evaluate(one, at), evaluate(two, at)))
+            return np.asarray(_TWO[fn](_value(one, at), _value(two, at)))
         case (Compare(op, left, right), yes, no) if fn == "where":
-            condition = RELATIONS[op](evaluate(left, at), evaluate(right, at))
-            return np.where(condition, evaluate(yes, at), evaluate(no, at))
+            condition = RELATIONS[op](_value(left, at), _value(right, at))
+            return np.where(condition, _value(yes, at), _value(no, at))
         case _:
             raise DataError([f"`{fn}` has no value here"])

@@ -46,8 +46,7 @@ def starts_of(build: Build, width: int, known: Mapping[str, Array], sizes: Mappi
         first = (Start(f"`init`{drawn}", with_stated(np.zeros(width), build, Point(known, sizes, rng))),)
     if formula is not None:
         drawn = ", a draw of it" if dependence(formula).draws else ""
-        with np.errstate(all="ignore"):
-            value = evaluate(formula, Point(known, sizes, rng))
+        value = evaluate(formula, Point(known, sizes, rng))
         first = (Start(f"`init`{drawn}", np.ascontiguousarray(value, dtype=np.float64).reshape(-1)),)
     scattered = (Start(f"random state {k + 1}", rng.uniform(-SPREAD, SPREAD, width)) for k in range(SCATTERED))
     return (*first, Start("zero", np.zeros(width)), *scattered)
@@ -100,8 +99,7 @@ def _length(block: Block, sizes: Mapping[str, int]) -> int:
 
 
 def _evaluated(block: Block, formula: Formula, at: Point) -> Array:
-    with np.errstate(all="ignore"):
-        value = evaluate(formula, at)
+    value = evaluate(formula, at)
     expected = extents(block.shape, at.sizes)
     if value.shape != expected:
         raise DataError([f"init of `{block.name}`: found an array {value.shape}, expected {expected}"])

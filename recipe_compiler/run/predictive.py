@@ -301,8 +301,7 @@ class _Drawer:
         self, one: StatedDensity, at: Point, rows: Mapping[str, Array], shape: tuple[int, ...],
         rng: np.random.Generator,
     ) -> Array:  # fmt: skip
-        with np.errstate(all="ignore"):
-            given = [evaluate_rows(argument, at, rows) for argument in one.arguments[1:]]
+        given = [evaluate_rows(argument, at, rows) for argument in one.arguments[1:]]
         if DENSITIES[one.name].index:
             odds = [np.broadcast_to(v.reshape(v.shape[0], -1), (shape[0], v[0].size)) for v in given]
             return np.asarray(_drawn(one, rng, shape[0], odds), dtype=np.float64)
@@ -361,7 +360,8 @@ def _of_location(
 def _drawn(one: StatedDensity, rng: np.random.Generator, size: object, given: Sequence[Array]) -> Any:
     """Return a draw. Raises RunError where the parameters of the law are none of it."""
     try:
-        return cast("Any", DENSITIES[one.name].draw)(rng, size, *given)
+        with np.errstate(all="ignore"):
+            return cast("Any", DENSITIES[one.name].draw)(rng, size, *given)
     except (ValueError, np.linalg.LinAlgError) as error:
         raise RunError(f"{one.name} of {one.of} cannot be drawn: {error}") from error
 

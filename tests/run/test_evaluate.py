@@ -170,3 +170,17 @@ def test_a_formula_of_a_datum_has_its_value_in_every_row(stated: str, tmp_path: 
     for n in range(4):
         one = {name: x[n].reshape(() if name == "h" else (1, -1)) for name, x in rows.items()}
         assert found[n].item() == pytest.approx(evaluate(mean, Point({**at.names, **one}, at.sizes)).item(), rel=1e-12)
+
+
+def test_what_overflows_or_divides_by_zero_warns_of_nothing() -> None:
+    """Warnings are errors here, and a user would see them in the middle of a run."""
+    x = Symbol("x", Shape(2), Role.BLOCK)
+    at = Point({"x": np.array([[0.0], [800.0]])}, {})
+    inverse = Power(x, Number(Fraction(-1)), Shape(2))
+    assert evaluate(inverse, at)[0] == np.inf
+    assert evaluate(Apply("exp", (x,), Shape(2)), at)[1] == np.inf
+    rows = {"y": np.array([[[0.0]], [[-1.0]]])}
+    y = Symbol("y", SCALAR, Role.DATUM)
+    logs = evaluate_rows(Apply("log", (y,), SCALAR), at, rows).reshape(-1)
+    assert logs[0] == -np.inf
+    assert np.isnan(logs[1])

@@ -55,7 +55,7 @@ def test_a_power_of_one_share_that_may_be_lower_is_not_said_to(prior: str, tmp_p
 
 @pytest.mark.parametrize("rows", ["K", "3"])
 @pytest.mark.parametrize("other", ["{constraint: 'interval(0, 1)'}", "{shape: K, constraint: simplex}"])
-@pytest.mark.parametrize("likelihood", ["bernoulli(y, {b}*w[g])", "bernoulli_logit(y, {b} + w[g])"])
+@pytest.mark.parametrize("likelihood", ["bernoulli(y, {b}*w[g]/2)", "bernoulli_logit(y, {b} + w[g])"])
 def test_shares_beside_bounded_blocks_under_an_index_field(
     rows: str, other: str, likelihood: str, tmp_path: Path
 ) -> None:
