@@ -2,18 +2,20 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from recipe_compiler.errors import Fault, ModelError, Place
 from recipe_compiler.formula.build import apply, nodes
 from recipe_compiler.formula.declaration import Block, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope, elaborate
-from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol
+from recipe_compiler.formula.expression import Formula, FunctionAt, GradTilde, Next, Normal, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.lint.dependencies import dependencies
+from recipe_compiler.lint.linear_images import is_step_size, solved_for_block, vanishes
+from recipe_compiler.lint.published_form import published_form
 from recipe_compiler.lint.source import Argument, Source
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.model import Dynamics
@@ -36,9 +38,21 @@ class BoundName:
     of: tuple[Block, ...] = ()
     """The blocks it depends on, in order; where there are any, it can be called at other values of them."""
     block: Block | None = None
-    """The block whose value it is, or whose shape its draws have."""
+    """The block whose value it is, or a linear image of it, or whose shape its draws have."""
     size: Size = ""
     """The size that it is, by its name or as a number."""
+    inverse: Formula | None = None
+    """Where it holds a linear image of its block, the inverse image of that block."""
+
+    @property
+    def uses_eps(self) -> bool:
+        """Whether it is the step size, or a formula of it."""
+        return self.kind == "eps" or (self.formula is not None and any(map(is_step_size, nodes(self.formula))))
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether it is seen to go to zero with the step size."""
+        return self.kind == "eps" or (self.formula is not None and vanishes(self.formula))
 
     @property
     def says(self) -> str:
@@ -150,6 +164,7 @@ def bind_arguments(
             faults.meaningless_at(
                 source.place(source.line), f"--map {name}", f"found no `{name}`, expected {expected}", hint
             )
+    given = _with_images(given, dynamics)
     _skipped(source, called, faults)
     _whole(given, source, dynamics, faults)
     faults.finish()
@@ -239,12 +254,28 @@ def _mapped(name: str, what: str, dynamics: Dynamics, numbers: Mapping[str, int]
             return BoundName(name, "size", size=_size(what, dynamics, numbers))
     entry = f"--map {name}"
     formula = elaborate(
-        parse(what, entry, Place("", 1, 1)), Scope(declarations, square=True), None, entry, Place("", 1, 1)
+        parse(what, entry, Place("", 1, 1)), Scope(declarations, square=True, update=True), None, entry, Place("", 1, 1)
     )
+    if any(isinstance(node, Normal | Next | GradTilde) for node in nodes(formula)):
+        problem = f"found `{what}`, expected a formula of the state, parameters and eps, or normal(BLOCK) for a draw"
+        raise ModelError([Fault(Place(""), entry, problem)])
     item = declarations.find(formula.name) if isinstance(formula, Symbol) else None
     if isinstance(item, Block):
         return BoundName(name, "formula", formula, (), item)
     return _of_formula(name, formula, dynamics)
+
+
+def _with_images(given: list[BoundName], dynamics: Dynamics) -> list[BoundName]:
+    """Return what names stand for; a linear image of a block that no argument holds itself holds that block."""
+    held = {one.block.name for one in given if one.block is not None and one.kind == "formula"}
+    free = {block.name: block for block in dynamics.declarations.blocks if block.name not in held}
+    found: list[BoundName] = []
+    for one in given:
+        is_formula = one.kind == "formula" and one.formula is not None
+        solved = solved_for_block(one.formula) if is_formula and one.formula is not None else None
+        block = None if solved is None else free.get(solved[0].name)
+        found.append(one if solved is None or block is None else replace(one, of=(), block=block, inverse=solved[1]))
+    return found
 
 
 def _of_formula(name: str, formula: Formula, dynamics: Dynamics) -> BoundName:
@@ -283,10 +314,14 @@ def _unknown(argument: Argument, source: Source, dynamics: Dynamics, faults: Fau
     usual = [f"grad_{f.name}" for f in declarations.functions if not f.shape.sizes]
     known = (*names, *usual, "eps", "rng")
     problem = f"found the argument `{argument.name}`, expected one of {', '.join(known)}"
-    hint = (
-        nearest(argument.name, known)
-        or f"say what it is: --map {argument.name}=WHAT, one of these names, a formula, or normal(BLOCK) for a draw"
-    )
+    form = published_form(source, dynamics)
+    if f"'{argument.name}=" in form:
+        hint = form if form.startswith(f"if {argument.name} is") else ""  # all of it once, at the velocity
+    else:
+        hint = (
+            nearest(argument.name, known)
+            or f"say what it is: --map {argument.name}=WHAT, one of these names, a formula, or normal(BLOCK) for a draw"
+        )
     faults.meaningless_at(source.place(source.line), f"{source.step}({argument.name})", problem, hint)
 
 

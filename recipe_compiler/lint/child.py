@@ -91,8 +91,7 @@ def _one_way(names: Json, step: Callable[..., Any], request: Json, case: Json, *
     with _timer(request["seconds"]):
         result = watched(lambda: step(*positional, **keywords), closely=closely)
     _refuse_changed(stand_ins, constant)
-    step_size = next((item["name"] for item in case["stand_ins"] if item["is"] == "step size"), "")
-    values, order = _outputs(result, case["outputs"], stand_ins, step_size)
+    values, order = _outputs(result, case["outputs"], stand_ins, frozenset(case["vanishing"]))
     roots = [node for flat in values for node in flat]
     if any(node.by_chance for node in roots):
         nodes.refuse_uniform()
@@ -198,7 +197,7 @@ def _entries(value: object, shape: tuple[int, ...], what: str) -> list[Node]:
 
 
 def _outputs(
-    result: object, outputs: Json, stand_ins: Mapping[str, Any], step_size: str
+    result: object, outputs: Json, stand_ins: Mapping[str, Any], vanishing: frozenset[str]
 ) -> tuple[list[list[Node]], tuple[int, ...]]:
     """Return the new entries of the state, argument by argument in the order of the document, and where each stood."""
     names: list[str] = outputs["names"]
@@ -210,7 +209,7 @@ def _outputs(
         raise UntraceableError(str(error)) from None
     if is_listed(result, len(names)):
         old = [[nodes.leaf(name, k) for k in range(prod(shape))] for name, shape in zip(names, shapes, strict=True)]
-        order = order_of([_flat(value) for value in values], old, step_size)
+        order = order_of([_flat(value) for value in values], old, vanishing)
         values = [values[k] for k in order]
     entries = [_entries(v, shape, f"the new {name}") for v, shape, name in zip(values, shapes, names, strict=True)]
     return entries, order

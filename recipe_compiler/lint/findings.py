@@ -14,7 +14,8 @@ from recipe_compiler.lint.equation import LimitEquation, equation, finite_steps,
 from recipe_compiler.lint.judge import stationary, stationary_of_mean
 from recipe_compiler.lint.metropolis import metropolis
 from recipe_compiler.lint.process import LIMITS, run_step
-from recipe_compiler.lint.read import NORMAL, Read, Seen, TracedProblem
+from recipe_compiler.lint.published_form import published_form
+from recipe_compiler.lint.read import NORMAL, Read, Seen, TracedProblem, in_blocks
 from recipe_compiler.lint.replay import replayed
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.places import digest
@@ -176,7 +177,7 @@ def _lint(ask: Binding, judged: bool, seconds: float) -> Lint:
     rows = _of_acceptance(sizes) if accepted else _of_limit(sizes, ask, judged=judged)
     traced = {_key(at): found for at, found in zip(sizes, answer.cases, strict=False)}
     reads = {
-        key: Read(TracedProblem(ask, subject, found, dict(key)))
+        key: Read(TracedProblem(ask, subject, in_blocks(found, ask), dict(key)))
         for key, found in traced.items()
         if isinstance(found, Trace)
     }
@@ -188,6 +189,9 @@ def _lint(ask: Binding, judged: bool, seconds: float) -> Lint:
     why = failures[0] if failures else ACCEPTED if accepted else ""
     read = read or LimitEquation(_key(_shown(sizes)), reason=why)
     bias = next((str(o[0]) for (name, _), o in found if name == "finite" and not isinstance(o, Unfinished)), "")
+    offered = "" if accepted or any(one.inverse for one in ask.given) else published_form(ask.source, ask.dynamics)
+    if read.reason and offered:
+        read = replace(read, reason=f"{read.reason}; {offered}")
     read = replace(read, bias=bias)
     said = followed(ask, answer, sizes)
     if not judged:
@@ -299,9 +303,8 @@ def _finding(
     rounded = tuple(
         dict.fromkeys(number for found in answer.cases if isinstance(found, Trace) for number in found.rounded)
     )
-    premises = smoothness(
-        (ask.dynamics.H, *(g.formula for g in ask.given if g.formula is not None)), subject.dynamics.declarations
-    )
+    formulas = (formula for g in ask.given for formula in (g.formula, g.inverse) if formula is not None)
+    premises = smoothness((ask.dynamics.H, *formulas), subject.dynamics.declarations)
     says = {given.says for given in ask.given if given.says}
     says |= set(orders(ask, answer))
     given = tuple(sorted(premises.given.union(says, *(seen.given for seen in looked.seen))))

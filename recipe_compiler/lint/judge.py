@@ -6,6 +6,7 @@ exp(-H_batch) alone says nothing of the mean: a current may follow the batch.
 """
 
 from dataclasses import replace
+from fractions import Fraction
 
 import sympy
 from sympy import Expr
@@ -51,6 +52,8 @@ def _stationary(read: Read) -> Seen:
         moves = any(is_moved(dz) for dz in read.moments.change)
         return Seen(problem.at, reason="it moves nothing at order eps" if moves else "it moves nothing")
     low = min(parts)
+    if low < ZERO:
+        return _growing(problem, low, parts[low])
     if low == ZERO:
         return _fixed(read, parts[low])
     left = residual(problem.z, parts[low], problem.H)
@@ -98,6 +101,16 @@ def _moved_later(read: Read, part: MomentCoefficient) -> list[str]:
         if still and any(is_moved(read.moments.reading.leading(read.moments.change[i])) for i in here):
             found.append(block.name)
     return found
+
+
+def _growing(problem: TracedProblem, power: Fraction, part: MomentCoefficient) -> Seen:
+    """Refute a step that grows as eps becomes small: z' eps^k -> 0 for a fixed law of z', so that no part eps^-k is."""
+    at = f"the part eps^({power})"
+    grows = [(f"{at} of E[dz]", x) for x in part.mean]
+    grows += [(f"{at} of Cov[dz]", x) for row in part.covariance for x in row]
+    by = f"the step grows as eps becomes small, as eps^({power}): exact witness"
+    unknown = Seen(problem.at, reason=f"the step grows as eps becomes small, as eps^({power})")
+    return refuted(problem, grows, by) or unknown
 
 
 def _fixed(read: Read, part: MomentCoefficient) -> Seen:

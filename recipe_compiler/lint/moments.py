@@ -7,7 +7,7 @@ from fractions import Fraction
 from recipe_compiler.lint.answer import Trace
 from recipe_compiler.lint.series import NONE, Meaning, ScalarSeries, TraceReading
 from recipe_compiler.verify.updates import gaussian_moments
-from recipe_compiler.verify.updates.expansion import NoExpansionError, added, shifted
+from recipe_compiler.verify.updates.expansion import ZERO, NoExpansionError, added, shifted
 from recipe_compiler.verify.updates.gaussian_moments import DrawGroup, StepMoments, standard
 
 FEW, MANY = Fraction(2), Fraction(4)
@@ -29,9 +29,12 @@ def moments_of(trace: Trace, meaning: Meaning, least: Fraction = ONE) -> Moments
     """Return E[dz] and Cov[dz] given z, known at least up to a power of eps.
 
     Raises:
-        NoExpansionError: no expansion about eps = 0 is known, or the step grows as eps becomes small.
+        NoExpansionError: no expansion about eps = 0 is known.
     """
-    found = _upto(trace, meaning, FEW)
+    try:
+        found = _upto(trace, meaning, FEW)
+    except NoExpansionError:  # of a root of a high power
+        found = _upto(trace, meaning, MANY)
     if found.known < least:
         found = _upto(trace, meaning, MANY)
     if found.known < least:
@@ -48,9 +51,8 @@ def _upto(trace: Trace, meaning: Meaning, top: Fraction) -> Moments:
     for place, z in zip(places, meaning.z, strict=True):
         after = reading.of(place)
         change.append(ScalarSeries(added([after.terms, {NONE: -z}]), after.known))
-    if any(dz.low < 0 for dz in change):
-        raise NoExpansionError("the step grows as eps becomes small")
-    known = min(top, *(dz.known for dz in change))  # a product of two changes is known no less far: neither grows
+    growth = min(ZERO, *(dz.low for dz in change))  # products of two changes are known that much less far
+    known = min(top, *(dz.known for dz in change)) + growth
     alone = tuple(w for k, w in enumerate(reading.draws) if k not in reading.groups)
     groups = (standard(alone), *_groups(trace, reading))
     step = gaussian_moments.moments(meaning.z, meaning.eps, [dz.terms for dz in change], groups, top)

@@ -12,7 +12,7 @@ from itertools import permutations
 from recipe_compiler.lint.nodes import FOLLOWED, Node
 
 SMALL = 1e-9
-"""The step size at which values are looked at."""
+"""The step size at which values are looked at, and how small what vanishes with it is there."""
 NEAR = 1e-3
 """How near to the old value of a block a value is."""
 MOST = 6
@@ -21,13 +21,13 @@ MOST = 6
 Values = Sequence[Sequence[Node]]
 
 
-def order_of(values: Values, old: Values, step_size: str) -> tuple[int, ...]:
+def order_of(values: Values, old: Values, vanishing: frozenset[str]) -> tuple[int, ...]:
     """Return for every block which of the values is its new one; as they stand where nothing says otherwise."""
     plain = tuple(range(len(old)))
     if not 2 <= len(old) <= MOST:
         return plain
     sizes = [len(block) for block in old]
-    near = [[_meets(value, block, step_size) for block in old] for value in values]
+    near = [[_meets(value, block, vanishing) for block in old] for value in values]
     orders = [order for order in permutations(plain) if [len(values[k]) for k in order] == sizes]
     scores = {order: sum(near[k][block] for block, k in enumerate(order)) for order in orders}
     best = max(scores.values(), default=0)
@@ -35,14 +35,14 @@ def order_of(values: Values, old: Values, step_size: str) -> tuple[int, ...]:
     return chosen[0] if len(chosen) == 1 and best > scores.get(plain, -1) else plain
 
 
-def _meets(value: Sequence[Node], block: Sequence[Node], step_size: str) -> bool:
+def _meets(value: Sequence[Node], block: Sequence[Node], vanishing: frozenset[str]) -> bool:
     """Whether a value goes to the old one of a block with the step size."""
     known: dict[int, float] = {}
-    pairs = [(_at(v, known, step_size), _at(b, known, step_size)) for v, b in zip(value, block, strict=False)]
+    pairs = [(_at(v, known, vanishing), _at(b, known, vanishing)) for v, b in zip(value, block, strict=False)]
     return len(value) == len(block) and all(abs(v - b) <= NEAR * (1.0 + abs(b)) for v, b in pairs)
 
 
-def _at(node: Node, known: dict[int, float], step_size: str) -> float:
+def _at(node: Node, known: dict[int, float], vanishing: frozenset[str]) -> float:
     """Return a value at one point: no noise, a small step, names spread over numbers of their own."""
     waiting = [node]
     while waiting:
@@ -53,18 +53,18 @@ def _at(node: Node, known: dict[int, float], step_size: str) -> float:
             continue
         waiting.pop()
         try:
-            known[one.serial] = _one(one, [known[p.serial] for p in one.args if isinstance(p, Node)], step_size)
+            known[one.serial] = _one(one, [known[p.serial] for p in one.args if isinstance(p, Node)], vanishing)
         except (ArithmeticError, ValueError, KeyError):
             known[one.serial] = math.nan
     return known[node.serial]
 
 
-def _one(node: Node, parts: list[float], step_size: str) -> float:
+def _one(node: Node, parts: list[float], vanishing: frozenset[str]) -> float:
     if node.value is not None:
         return node.value
     match node.op:
-        case "leaf" if node.args[0] == step_size:
-            return SMALL
+        case "leaf" if str(node.args[0]) in vanishing:
+            return SMALL * _spread(str(node.args[0]), float(str(node.args[1])))
         case "leaf" | "field":
             return _spread(str(node.args[0]), *parts, float(str(node.args[1])))
         case "draw" | "old draw":
@@ -72,7 +72,7 @@ def _one(node: Node, parts: list[float], step_size: str) -> float:
         case "add":
             return parts[0] + parts[1]
         case "mul":
-            return parts[0] * parts[1]
+            return 0.0 if 0.0 in parts else parts[0] * parts[1]  # without noise, whatever it is multiplied by
         case "pow":
             return math.pow(parts[0], parts[1])
         case "call":

@@ -159,6 +159,7 @@ def _case(ask: Binding, sizes: Sizes) -> dict[str, Any]:
     blocks = [block_of(given) for given in outputs]
     return {
         "stand_ins": [stand_in(given, ask, sizes) for given in ask.given],
+        "vanishing": [given.name for given in ask.given if given.vanishes],
         "outputs": {
             "names": [given.name for given in outputs],
             "called": blocks,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import sympy
 from sympy import Expr, Symbol
 
 from recipe_compiler.algebra.dynamics import system as second
@@ -16,8 +17,8 @@ from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.lint.answer import Trace
-from recipe_compiler.lint.bind_arguments import STATE, Binding
+from recipe_compiler.lint.answer import Operation, Trace
+from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
 from recipe_compiler.lint.formulas import formula
 from recipe_compiler.lint.moments import Moments, moments_of
 from recipe_compiler.lint.series import Meaning
@@ -74,8 +75,9 @@ class TracedProblem:
 
     @property
     def step_size(self) -> str:
-        """Return the name of the argument that is the step size; empty where there is none."""
-        return next((given.name for given in self.ask.given if given.kind == "eps"), "")
+        """Return the name of the argument that is the step size; eps where formulas of it are; empty without any."""
+        own = next((given.name for given in self.ask.given if given.kind == "eps"), "")
+        return own or ("eps" if any(given.uses_eps for given in self.ask.given) else "")
 
     @property
     def no_step_size(self) -> str:
@@ -87,7 +89,8 @@ class TracedProblem:
         if not name:
             advice = "make that an argument called eps, or say which argument it is: --map NAME=eps"
             return f"no argument of the step function is a step size: if a number in it is one, {advice}"
-        used = any(one.op == "leaf" and one.name == name for one in self.trace.operations)
+        holders = {given.name for given in self.ask.given if given.uses_eps}
+        used = any(one.op == "leaf" and one.name in holders for one in self.trace.operations)
         return "" if used else f"the step does not use its step size {name}: if a number in it is one, put {name} there"
 
     @property
@@ -202,7 +205,37 @@ def meaning(problem: TracedProblem) -> Meaning:
         elif given.formula is not None:
             leaves[given.name] = tuple(x for row in rows(given.formula, setting) for x in row)
             points[given.name] = tuple(x for block in given.of for x in coordinates(block, sizes))
+            if given.inverse is not None and given.block is not None:
+                image = (x for row in rows(given.inverse, setting) for x in row)
+                block = coordinates(given.block, sizes)
+                leaves[_inverse_map(given)] = tuple(sympy.diff(x, z) for x in image for z in block)
     return Meaning(problem.z, eps, leaves, points)
+
+
+def in_blocks(trace: Trace, ask: Binding) -> Trace:
+    """Return a trace whose outputs are the blocks of the document, where arguments hold linear images of them."""
+    operations = list(trace.operations)
+    outputs: list[tuple[int, ...]] = []
+    for given, flat in zip(ask.outputs, trace.outputs, strict=True):
+        n = len(flat)
+        own: list[int] = []
+        for row in range(n if given.inverse is not None else 0):
+            total: int | None = None
+            for column, place in enumerate(flat):
+                k = len(operations)
+                leaf = Operation("leaf", (), _inverse_map(given), row * n + column)
+                sums = [] if total is None else [Operation("add", (total, k + 1))]
+                operations += [leaf, Operation("mul", (k, place)), *sums]
+                total = len(operations) - 1
+            own += [] if total is None else [total]
+        outputs.append(flat if given.inverse is None else tuple(own))
+    otherwise = None if trace.otherwise is None else in_blocks(trace.otherwise, ask)
+    return replace(trace, operations=tuple(operations), outputs=tuple(outputs), otherwise=otherwise)
+
+
+def _inverse_map(given: BoundName) -> str:
+    """Return the name, which no argument has, of the matrix that takes what an argument holds to its block."""
+    return f"{given.name}^-1"
 
 
 def with_needs(read: Read, look: Callable[[Read], Seen]) -> Seen:

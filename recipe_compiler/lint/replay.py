@@ -9,6 +9,7 @@ step that is accepted or refused by a uniform draw is run with draws on both sid
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from hashlib import sha256
 from random import Random
@@ -251,13 +252,15 @@ def _numbers(
     declarations = problem.subject.dynamics.declarations
     at = stretched(admissible(declarations, problem.sizes, random), declarations, problem.sizes, of_state)
     at = squared(at, declarations, problem.sizes) if is_square else at
+    draws = _normals(problem.trace, random)
+    eps = of_step * random.uniform(0.03, 0.06)
+    at = replace(at, numbers={**at.numbers, means.eps: Fraction(eps)})
     values = {
         given.name: values_of(given.name, means, at)
         for given in problem.ask.given
         if given.kind == STATE or given.formula is not None
     }
-    draws = _normals(problem.trace, random)
-    return _Numbers(values, of_step * random.uniform(0.03, 0.06), draws, _read_as_values(problem))
+    return _Numbers(values, eps, draws, _read_as_values(problem))
 
 
 def _read_as_values(problem: TracedProblem) -> frozenset[str]:

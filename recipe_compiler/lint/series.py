@@ -28,6 +28,7 @@ from recipe_compiler.verify.updates.expansion import (
     Terms,
     added,
     expanded,
+    has_powers_only,
     lowest,
     multiplied,
     written,
@@ -146,14 +147,22 @@ class TraceReading:
         e = entries[operation.position]
         if e == self.meaning.eps:
             return ScalarSeries({(Fraction(1), ()): sympy.Integer(1)}, EXACT)
-        return self._exact(off_kinks(e))
+        e = off_kinks(e)
+        if self._is_constant(e):
+            return self._exact(e)
+        return self._upto(expanded(e, self._grading), EXACT if has_powers_only(e, self.meaning.eps) else self.top)
 
     def _draw(self, k: int) -> ScalarSeries:
-        draw = self.draws[k]
+        draw, known = self.draws[k], EXACT
         if k in self.groups:
-            terms = [self.of(place).terms for place in self.groups[k][1]]
-            self.powers[draw] = min((lowest(entry) for entry in terms if entry), default=ZERO) / 2
-        return self._upto({(self.powers[draw], (draw,)): sympy.Integer(1)}, EXACT)
+            entries = [self.of(place) for place in self.groups[k][1]]
+            upto = min(entry.known for entry in entries)  # so far the product of two draws is to be known
+            low = min((lowest(entry.terms) for entry in entries if entry.terms), default=ZERO)
+            if upto < EXACT and not any(entry.terms for entry in entries):
+                low = upto
+            self.powers[draw] = low / 2
+            known = upto if upto == EXACT else upto - low / 2
+        return self._upto({(self.powers[draw], (draw,)): sympy.Integer(1)}, known)
 
     def _product(self, x: ScalarSeries, y: ScalarSeries) -> ScalarSeries:
         known = min(x.known + y.low, y.known + x.low, EXACT)
@@ -218,11 +227,15 @@ class TraceReading:
         return side if function == "sign" else self._product(side, x)
 
     def _expanded(self, e: Expr, known: Fraction) -> ScalarSeries:
-        found = expanded(e, Grading(self.meaning.eps, self.top, self.powers))
+        found = expanded(e, self._grading)
         return self._upto(found, known if self._is_constant(e) else min(known, self.top))
 
     def _is_constant(self, e: Expr) -> bool:
-        return Grading(self.meaning.eps, self.top, self.powers).apart(e)
+        return self._grading.apart(e)
+
+    @property
+    def _grading(self) -> Grading:
+        return Grading(self.meaning.eps, self.top, self.powers)
 
     def _field(self, operation: Operation, parts: Sequence[ScalarSeries]) -> ScalarSeries:
         """Return a function of the document at the point z + delta, by Taylor's formula about z."""

@@ -159,6 +159,14 @@ def _step_power(e: Expr, eps: Symbol) -> Fraction | None:
     return None
 
 
+def has_powers_only(e: Expr, eps: Symbol) -> bool:
+    """Whether a sum is one of powers of eps times what is free of eps, as it is written."""
+    terms = sympy.Add.make_args(e)
+    return all(
+        eps not in x.free_symbols or _step_power(x, eps) is not None for t in terms for x in sympy.Mul.make_args(t)
+    )
+
+
 def _power(base: Expr, exponent: Expr, g: Grading) -> Terms:
     """Return `base ** exponent`: multiplied out, or by the binomial series about its lowest part."""
     step = _step_power(sympy.Pow(base, exponent), g.eps)
