@@ -254,6 +254,8 @@ def _target(build: Build) -> Iterator[str]:
         yield f"{potential} = -log_prior - sum over the data of log_likelihood"
         what = "a row, of the states before it" if target.recursion else "one datum"
         yield f"log_likelihood of {what} = {text(target.log_likelihood)}"
+    elif target.log_prior is not None:
+        yield f"{potential} = -log_prior"
     for state in target.recursion:
         yield f"{state.block.name} before the first row = {text(state.start)}"
         yield f"{state.block.name} after a row = {text(state.next)}"

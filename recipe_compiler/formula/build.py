@@ -143,12 +143,15 @@ def apply(fn: str, args: Sequence[Formula], shape: Shape) -> Formula:
     """Return a function of the language at its arguments; the inverse of a scalar is its power -1."""
     if fn == "inv" and args[0].shape == SCALAR:
         return power(args[0], MINUS_ONE, SCALAR)
-    folded = _folded(fn, args[0]) if fn in {"inv", "det"} and isinstance(args[0], ex.Explicit) else None
+    folded = _folded(fn, args[0]) if fn in {"inv", "det", "logdet"} and isinstance(args[0], ex.Explicit) else None
     return ex.Apply(fn, tuple(args), shape) if folded is None else folded
 
 
 def _folded(fn: str, matrix: ex.Explicit) -> Formula | None:
-    """Return the inverse or determinant of a small regular matrix of numbers, exactly; None of any other."""
+    """Return the inverse or determinant of a small regular matrix of numbers, exactly; None of any other.
+
+    The logarithm of a determinant is that of a positive definite matrix: all leading minors are positive.
+    """
     numbers = [entry.value for row in matrix.rows for entry in row if isinstance(entry, ex.Number)]
     n = len(matrix.rows)
     if len(numbers) < n * n or n > MOST_INVERTED:
@@ -158,8 +161,13 @@ def _folded(fn: str, matrix: ex.Explicit) -> Formula | None:
     exact = fmpq_mat(n, n, [fmpq(x.numerator, x.denominator) for x in numbers])
     if (det := exact.det()) == 0:
         return None
+    determinant = ex.Number(Fraction(int(det.p), int(det.q)))
     if fn == "det":
-        return ex.Number(Fraction(int(det.p), int(det.q)))
+        return determinant
+    if fn == "logdet":
+        minors = (fmpq_mat([[exact[i, j] for j in range(k)] for i in range(k)]).det() for k in range(1, n + 1))
+        definite = exact == exact.transpose() and all(minor > 0 for minor in minors)
+        return ex.Apply("log", (determinant,), SCALAR) if definite else None
     found = exact.inv()
     rows = [[Fraction(int(found[i, j].p), int(found[i, j].q)) for j in range(n)] for i in range(n)]
     return ex.Explicit(tuple(tuple(map(ex.Number, row)) for row in rows), matrix.shape)

@@ -42,6 +42,8 @@ def _potential(target: Target) -> Iterator[str]:
         prior = "0" if target.log_prior is None else latex(target.log_prior)
         yield rf"\log p &= {prior}"
         yield rf"\log p_n &= {latex(target.log_likelihood)}"
+    elif target.log_prior is not None:
+        yield f"U &= -({latex(target.log_prior)})"
     for state in target.recursion:
         name = latex(Symbol(state.block.name, state.block.shape, Role.BLOCK))
         yield rf"{name} &\leftarrow {latex(state.next)}, \quad \text{{first }} {latex(state.start)}"

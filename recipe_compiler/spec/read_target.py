@@ -150,9 +150,10 @@ def _check_parts(page: Page, document: TargetDocument) -> None:
             if page.node(name) is not None:
                 hint = f"state the {alone} alone, or log_prior and log_likelihood"
                 page.fault((name,), name, f"found `{name}` beside `{alone}`, expected one or the other", hint)
-    elif not likelihood:
-        hint = "write log_likelihood (of one datum) and data, or potential"
-        page.fault((), "potential", "found neither a potential nor a log_likelihood, expected one", hint)
+    elif not likelihood and (data or document.log_prior is None):
+        hint = "write log_likelihood (of one datum) and data, log_prior without data, or potential"
+        found = "data and no log_likelihood" if data else "neither a potential, nor a log_prior or log_likelihood"
+        page.fault((), "potential", f"found {found}, expected one", hint)
     if likelihood and not data and document.gradient is None:
         hint = "declare data, or write a potential"
         page.fault(("log_likelihood",), "log_likelihood", "found no `data`, expected the fields of one datum", hint)

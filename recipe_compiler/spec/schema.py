@@ -29,8 +29,8 @@ SCHEME = frozenset({"split", "pieces", "cycle"})
 KINDS = (("build", BUILD), ("scheme", SCHEME), ("dynamics", DYNAMICS), ("target", TARGET))
 """Kinds with the keys that tell them, the first first where a document has as many of two."""
 EACH_HAS = (
-    "dynamics have H, D and Q; a target has log_likelihood or potential; a build has dynamics and target; a scheme has "
-    "split"
+    "dynamics have H, D and Q; a target has log_likelihood, log_prior or potential; a build has dynamics and target; a "
+    "scheme has split"
 )
 
 

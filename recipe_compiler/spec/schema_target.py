@@ -71,7 +71,7 @@ Recursion = Annotated[
 
 
 class TargetDocument(Document):
-    """A statistical model: log_prior and log_likelihood of one datum, or a potential alone."""
+    """A statistical model: log_prior and log_likelihood of one datum, log_prior alone, or a potential alone."""
 
     state: Annotated[dict[Name, Annotated[TargetBlockEntry, LeftOut]], Field(min_length=1)]
     data: dict[Name, DatumEntry] = {}

@@ -85,7 +85,7 @@ def test_noise_of_a_claimed_update_is_no_parameter() -> None:
 @pytest.mark.parametrize(
     ("attempt", "entry", "problem"),
     [
-        (lambda: rc.Target(name="t", state=[theta]), "potential", "found neither a potential nor a log_likelihood"),
+        (lambda: rc.Target(name="t", state=[theta]), "potential", "found neither a potential, nor a log_prior"),
         (lambda: rc.Target(**{**NORMAL, "potential": "thet.T @ theta"}), "potential", "'thet' is not declared"),
         (lambda: rc.Target(**{**NORMAL, "potential": theta}), "potential", "found a column"),
         (lambda: rc.Target(**{**NORMAL, "state": [3]}), "state", "a name with its shape"),
