@@ -47,7 +47,7 @@ def show_report(report: Report) -> None:
 
     out = _console()
     heading = Text(plain(f"{report.file}  {report.name}: "))
-    heading.append(report.verdict.value, STYLES[report.verdict])
+    heading.append(report.conclusion, STYLES[report.verdict])
     out.print(heading, soft_wrap=True)
     out.print(Padding(_verdict_table(report), (0, 0, 0, 2)))
     for line in report.lines:

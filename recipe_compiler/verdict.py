@@ -78,6 +78,8 @@ class Undecided:
     given: tuple[str, ...] = ()
     by_limit: bool = False
     """Whether its process did not get to an end: on another machine it might."""
+    holds_at: tuple[Sizes, ...] = ()
+    """The fixed sizes at which the claim is shown, where nothing but other sizes is open."""
     verdict: Verdict = field(default=Verdict.UNDECIDED, init=False)
     __bool__ = _no_boolean
 
@@ -249,9 +251,18 @@ class Report:
         return Verdict.PROVED
 
     @property
+    def conclusion(self) -> str:
+        """The verdict in a word, or the sizes at which all that is undecided holds."""
+        open_ = [f.decision for f in self.findings if f.required and isinstance(f.decision, Undecided)]
+        common = [at for at in open_[0].holds_at if all(at in d.holds_at for d in open_)] if open_ else []
+        if self.verdict is not Verdict.UNDECIDED or not common:
+            return self.verdict.value
+        return f"holds at {_sizes(tuple(common))}; fix the size{'s' if len(common[0]) > 1 else ''} for a proof"
+
+    @property
     def heading(self) -> str:
         """Where the document stands, its name and its verdict."""
-        return f"{self.file}  {self.name}: {self.verdict.value}"
+        return f"{self.file}  {self.name}: {self.conclusion}"
 
     @property
     def lines(self) -> Iterator[str]:
@@ -270,7 +281,7 @@ class Report:
 
     def __repr__(self) -> str:
         count = Counter(finding.verdict.value for finding in self.findings)
-        return f"<Report on {self.name}: {self.verdict.value}; {', '.join(f'{n} {v}' for v, n in count.items())}>"
+        return f"<Report on {self.name}: {self.conclusion}; {', '.join(f'{n} {v}' for v, n in count.items())}>"
 
     def __str__(self) -> str:
         claims = [(finding.claim, finding.verdict.value, finding.how) for finding in self.findings]

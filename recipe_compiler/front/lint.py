@@ -63,7 +63,7 @@ class Lint:
         return "\n".join([*self._lines, *([] if self.report is None else [str(self.report)])])
 
     def __repr__(self) -> str:
-        judged = "not judged" if self.report is None else self.report.verdict.value
+        judged = "not judged" if self.report is None else self.report.conclusion
         return f"<Lint of {self.step}: {judged}; print() shows it>"
 
     @property
@@ -74,7 +74,7 @@ class Lint:
         if self.report is None:
             return notebook.card(self.step, "", self._lines)
         rows = [(finding.claim, finding.verdict.value, finding.how) for finding in self.report.findings]
-        heading = f"{self.step}: {self.report.verdict.value}"
+        heading = f"{self.step}: {self.report.conclusion}"
         return notebook.card(heading, notebook.table(("claim", "verdict", "how"), rows),
                              (*self._lines, *self.report.lines))  # fmt: skip
 

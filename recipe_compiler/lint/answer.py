@@ -65,6 +65,8 @@ class Trace:
     """Names whose numbers change from call to call, which nothing depends on."""
     runs: int = 0
     """How often it was called with plain numbers, and did what was followed."""
+    lines: tuple[int, ...] = ()
+    """The line of the file at which each operation was done; 0 where that is not known."""
     compared: tuple[int, ...] = ()
     """Both sides of the comparison with a uniform draw, where there is one: this is where the first is less."""
     otherwise: "Trace | None" = None
@@ -134,6 +136,7 @@ def _trace(data: Any) -> Trace:
         _whole(data.get("calls", 0), 10**9),
         tuple(_whole(line, 10**9) for line in data.get("left", ())),
         tuple(_text(name) for name in data.get("changing", ())),
+        lines=tuple(_whole(line, 10**9) for line in data.get("at", ())),
         compared=_places(data.get("compared", ()), last),
     )
     return _both_ways(found, data)

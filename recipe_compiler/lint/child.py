@@ -103,6 +103,7 @@ def _one_way(names: Json, step: Callable[..., Any], request: Json, case: Json, *
     place = written.place
     return {
         "nodes": written.lines,
+        "at": written.at,
         "outputs": [[place[node.serial] for node in flat] for flat in values],
         "draws": tape.draws,
         "uniforms": len(tape.uniforms),

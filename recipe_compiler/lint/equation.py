@@ -8,7 +8,6 @@ import sympy
 from sympy import Expr
 
 from recipe_compiler.algebra.dynamics import system as second
-from recipe_compiler.algebra.points.witness import witness
 from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.formulas import formula
@@ -24,13 +23,9 @@ from recipe_compiler.lint.read import (
     refuted,
     with_needs,
 )
-from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.sizes import written
 from recipe_compiler.verify.updates.expansion import ZERO
-from recipe_compiler.verify.updates.step_residual import MomentCoefficient, by_powers, residual
-
-SHORT = 120
-"""Characters of a formula in a sentence; a value at a point takes the place of a longer one."""
+from recipe_compiler.verify.updates.step_residual import MomentCoefficient
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,35 +85,6 @@ def equation(read: Read) -> LimitEquation:
     return LimitEquation(problem.at, drift, diffusion, step_size=read.says.removeprefix("; "))
 
 
-def finite_steps(read: Read) -> str:
-    """Return what the moments of finite steps leave; empty where that is nothing, not known, or the limit is none."""
-    problem = read.problem
-    try:
-        unit = read.unit
-        if min(read.parts(unit), default=2 * unit) != unit:
-            return ""
-        moments = read.moments_to(2 * unit)
-        for power, part in sorted(by_powers(moments.step, 2 * unit).items()):
-            left = residual(problem.z, part, problem.H)
-            if power > unit and not is_zero(left):
-                order = power / unit - 1
-                written = str(order) if order.denominator == 1 else f"({order})"
-                what = f"moments of the step: the eps^{written} part of their residual does not vanish"
-                return f"{what}: {_brief(problem, left)}"
-    except UNREAD:
-        pass
-    return ""
-
-
-def _brief(problem: TracedProblem, e: Expr) -> str:
-    """Return a scalar as text, a long one by a value at a point."""
-    text = formula(e)
-    found = witness(e, problem.subject.dynamics.declarations, problem.sizes) if len(text) > SHORT else None
-    if found is None:
-        return text
-    return f"at {', '.join(f'{name} = {value}' for name, value in found.text)} it is {shown(found.value)}"
-
-
 def _same(read: Read) -> Seen:
     problem = read.problem
     unit = read.unit
@@ -126,12 +92,12 @@ def _same(read: Read) -> Seen:
     if min(parts, default=unit) < unit:
         return Seen(problem.at, reason=problem.no_step_size or "the step does not shrink like eps")
     part = parts.get(unit)
-    left = not_zero(_differences(problem, part, ONE))
+    left = not_zero(differences(problem, part, ONE))
     if not left:
         return Seen(problem.at, holds=True, by=f"{NORMAL}{read.says}")
     k = _scale(problem, part)
     if k not in (None, ONE):
-        scaled = not_zero(_differences(problem, part, k))
+        scaled = not_zero(differences(problem, part, k))
         if not scaled:
             how = f"; {read.step_size(k)}" if unit != ONE else f", a step eps being one of {k} eps"
             return Seen(problem.at, holds=True, by=f"{NORMAL}{how}")
@@ -146,7 +112,7 @@ def _scale(problem: TracedProblem, part: MomentCoefficient | None) -> Fraction |
 
     Some write -grad U/2 and a noise of variance eps. The diffusion is compared first.
     """
-    for (_, less), (_, whole) in zip(*(reversed([*_differences(problem, part, k)]) for k in (ONE, ZERO)), strict=True):
+    for (_, less), (_, whole) in zip(*(reversed([*differences(problem, part, k)]) for k in (ONE, ZERO)), strict=True):
         if is_zero(whole) or is_zero(whole - less):
             continue
         ratio = sympy.cancel(whole / (whole - less))
@@ -155,8 +121,8 @@ def _scale(problem: TracedProblem, part: MomentCoefficient | None) -> Fraction |
     return None
 
 
-def _differences(problem: TracedProblem, part: MomentCoefficient | None, k: Fraction) -> Iterator[tuple[str, Expr]]:
-    """Yield the limit less k times the equation of D and Q, entry by entry."""
+def differences(problem: TracedProblem, part: MomentCoefficient | None, k: Fraction) -> Iterator[tuple[str, Expr]]:
+    """Yield the limit less k times the equation of D and Q, entry by entry: the drift, then the diffusion by rows."""
     scale = rational(k)
     system = problem.subject.system(problem.sizes)
     none = sympy.Integer(0)

@@ -10,9 +10,11 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.lint.against_build import rows_said, sizes_in, with_stated_rows
 from recipe_compiler.lint.answer import FileOutcome, Trace, Untraced
 from recipe_compiler.lint.bind_arguments import STATE, Binding, BoundName
-from recipe_compiler.lint.equation import LimitEquation, equation, finite_steps, same_equation
+from recipe_compiler.lint.equation import LimitEquation, equation, same_equation
+from recipe_compiler.lint.finite_steps import finite_steps
 from recipe_compiler.lint.judge import stationary, stationary_of_mean
 from recipe_compiler.lint.metropolis import metropolis
+from recipe_compiler.lint.offending_line import offending_line
 from recipe_compiler.lint.process import LIMITS, run_step
 from recipe_compiler.lint.published_form import published_form
 from recipe_compiler.lint.read import NORMAL, Read, Seen, TracedProblem, in_blocks
@@ -102,6 +104,7 @@ TURNS = 2
 """Choices of stated rows with which a step is looked at that is wrong of any."""
 OF_BATCHES = "it is accepted or refused by rows of a minibatch: what it keeps follows from no single batch"
 AT_FIXED_SIZES = "a step is followed at fixed sizes: larger ones are not shown"
+TO_PROVE = f"{AT_FIXED_SIZES}; for a proof write a number for each size, as in `shape: 2`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +222,7 @@ def _of_limit(sizes: Sequence[Sizes], ask: Binding, *, judged: bool) -> list[Row
     if judged:
         rows += [("step", stationary_of_mean if ask.is_of_batch else stationary, at) for at in sizes]
         rows += [("same", same_equation, at) for at in sizes] if _has_recipe(ask.dynamics) else []
-        rows.append(("finite", finite_steps, _shown(sizes)))
+        rows.append(("finite", finite_steps, sizes[0]))
     return rows
 
 
@@ -230,7 +233,10 @@ def _of_acceptance(sizes: Sequence[Sizes]) -> list[Row]:
 
 def _timed(job: Callable[[Read], object], read: Read) -> tuple[object, float]:
     start = process_time()
-    return job(read), process_time() - start
+    found = job(read)
+    if isinstance(found, Seen) and found.witness:
+        found = replace(found, line=offending_line(read))
+    return found, process_time() - start
 
 
 def _key(sizes: Sizes) -> tuple[tuple[str, int], ...]:
@@ -308,7 +314,8 @@ def _finding(
     says = {given.says for given in ask.given if given.says}
     says |= set(orders(ask, answer))
     given = tuple(sorted(premises.given.union(says, *(seen.given for seen in looked.seen))))
-    where = ask.source.place(ask.source.line)
+    line = ask.source.line if failed is None else failed.line or ask.source.line
+    where = ask.source.place(line)
     tried = [*looked.unread]
     tried += _reasons(looked)
     tried += [f"{_at(seen)}not shown: {what}" for seen in looked.seen for what in seen.left]
@@ -327,12 +334,14 @@ def _finding(
         decision = Refuted(by, failed.witness, failed.residual, given)
         for_d = failed.sizes or ask.smaller or "all"
     elif tried or ask.dynamics.declarations.sizes or ask.smaller or ask.is_of_batch or not held:
+        holds_at: tuple[tuple[tuple[str, int], ...], ...] = ()
         if held and (ask.smaller or ask.is_of_batch):
             tried += [_held_smaller(looked.seen, ask), AT_FIXED_SIZES]
         elif held and ask.dynamics.declarations.sizes:
-            tried += [_held(looked.seen), AT_FIXED_SIZES]
+            holds_at = () if tried else held
+            tried += [_held(looked.seen), TO_PROVE]
         residual = next((seen.residual for seen in looked.seen if seen.residual), "")
-        decision = Undecided(tuple(dict.fromkeys(tried)), residual, given)
+        decision = Undecided(tuple(dict.fromkeys(tried)), residual, given, holds_at=holds_at)
     else:
         by = "; ".join(dict.fromkeys(seen.by for seen in looked.seen))
         decision = Proved(f"{by} at the document's sizes", given)
@@ -375,5 +384,4 @@ def _caveats(ask: Binding, read: LimitEquation, *, accepted: bool) -> tuple[str,
         f"{ask.source.shown} was run, in a child process with {LIMITS}; what it did besides computing is not looked at",
         f"verdicts are about {'the step as it is' if accepted else 'the limit of small steps'}, in real numbers",
     ]
-    at = f" at {written(dict(read.sizes))}" if read.sizes else ""
-    return (*found, *((f"{read.bias} (read{at})",) if read.bias else ()))
+    return (*found, *((read.bias,) if read.bias else ()))

@@ -23,6 +23,7 @@ class Moments:
     reading: TraceReading
     change: tuple[ScalarSeries, ...]
     """dz."""
+    groups: tuple[DrawGroup, ...]
 
 
 def moments_of(trace: Trace, meaning: Meaning, least: Fraction = ONE) -> Moments:
@@ -56,7 +57,7 @@ def _upto(trace: Trace, meaning: Meaning, top: Fraction) -> Moments:
     alone = tuple(w for k, w in enumerate(reading.draws) if k not in reading.groups)
     groups = (standard(alone), *_groups(trace, reading))
     step = gaussian_moments.moments(meaning.z, meaning.eps, [dz.terms for dz in change], groups, top)
-    return Moments(step, known, reading, tuple(change))
+    return Moments(step, known, reading, tuple(change), groups)
 
 
 def _groups(trace: Trace, reading: TraceReading) -> Iterator[DrawGroup]:

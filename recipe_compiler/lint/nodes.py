@@ -39,7 +39,7 @@ class UntraceableError(BaseException):
 class Node:
     """An operation, or a name or number. Its parts are older than itself."""
 
-    __slots__ = ("args", "by_chance", "number", "op", "rounded", "serial", "value")
+    __slots__ = ("args", "by_chance", "line", "number", "op", "rounded", "serial", "value")
 
     def __init__(
         self, op: str, args: tuple["Node | str | int", ...], number: Fraction | None = None, value: float | None = None
@@ -52,6 +52,7 @@ class Node:
         self.rounded: tuple[str, int] | None = None
         """How a number that seems to be rounded is written, and the line where it was met."""
         self.serial = tape.next()
+        self.line = tape.line() if tape.running else 0
         self.by_chance: bool = op == "uniform" or any(isinstance(part, Node) and part.by_chance for part in args)
         """Whether a uniform draw is in it."""
 
@@ -303,6 +304,8 @@ class Written:
     lines: list[list[object]]
     place: dict[int, int]
     rounded: list[tuple[str, int]]
+    at: list[int]
+    """The line of each."""
 
 
 def written(roots: Sequence[Node]) -> Written:
@@ -332,4 +335,4 @@ def written(roots: Sequence[Node]) -> Written:
         parts = [place[part.serial] if isinstance(part, Node) else part for part in node.args]
         lines.append([node.op, str(node.number)] if node.number is not None else [node.op, *parts])
     rounded = dict.fromkeys(node.rounded for node in found.values() if node.rounded is not None)
-    return Written(lines, place, list(rounded))
+    return Written(lines, place, list(rounded), [found[serial].line for serial in order])

@@ -52,6 +52,8 @@ class Seen:
     given: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     """What is not shown to be defined."""
+    line: int = 0
+    """That of the file at which it fails, where it is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from recipe_compiler.lint.findings import AT_FIXED_SIZES, Lint
+from recipe_compiler.lint.findings import TO_PROVE, Lint
 from recipe_compiler.lint.metropolis import HOW, OF_THE_REST
 from recipe_compiler.verdict import Finding, Proved, Refuted, Undecided
 
@@ -102,7 +102,7 @@ def test_every_step_has_its_row() -> None:
 def test_a_right_step_holds_at_every_size(name: str, step_finding: Callable[..., Finding]) -> None:
     found = step_finding(f"accepted.py:{name}", RIGHT[name])
     assert isinstance(found.decision, Undecided)
-    assert found.decision.tried == (f"holds at d = 1; d = 2; d = 3 ({HOW})", AT_FIXED_SIZES)
+    assert found.decision.tried == (f"holds at d = 1; d = 2; d = 3 ({HOW})", TO_PROVE)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from some import some
 
-from recipe_compiler.lint.findings import AT_FIXED_SIZES, Lint
+from recipe_compiler.lint.findings import TO_PROVE, Lint
 from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Undecided
 
 pytestmark = pytest.mark.usefixtures("few_calls")
@@ -109,7 +109,7 @@ def test_a_right_step_holds_at_every_size_looked_at_and_is_not_proved(
     assert isinstance(found.decision, Undecided)
     assert found.checked_at == ((("d", 1),), (("d", 2),), (("d", 3),))
     assert found.decision.tried[0].startswith("holds at d = 1; d = 2; d = 3")
-    assert found.decision.tried[1:] == (AT_FIXED_SIZES,)
+    assert found.decision.tried[1:] == (TO_PROVE,)
     assert ("step size read as eps = h**2" in found.decision.tried[0]) == (name in SQUARED)
 
 
@@ -185,7 +185,7 @@ def test_the_equation_is_shown(read: Callable[..., Lint]) -> None:
         "xi": "r[0]**2/2 + r[1]**2/2 - 1",
     }
     assert dict(found.diffusion) == {"r[0], r[0]": "A", "r[1], r[1]": "A"}
-    assert found.bias.startswith("moments of the step: the eps^1 part of their residual does not vanish")
+    assert found.bias.startswith("finite steps: their stationary law is off by order eps, by the residual ")
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from some import some
 from recipe_compiler.errors import ModelError
 from recipe_compiler.lint.bind_arguments import Binding
 from recipe_compiler.lint.findings import Lint
-from recipe_compiler.verdict import Finding, Proved, Refuted
+from recipe_compiler.verdict import Finding, Proved, Refuted, Report, Verdict
 
 pytestmark = pytest.mark.usefixtures("few_calls")
 
@@ -19,18 +19,22 @@ RIGHT = {
     "momentum": ("friction", (DECAY[0], ("lr", "eps**2"), ("mu", "1 - C*eps"))),
 }
 WRONG = {
-    "doubled_noise": ("friction", DECAY, "wrong at every step size"),
-    "without_friction": ("friction", DECAY, "wrong at every step size"),
-    "noise_without_rate": ("friction", DECAY, "the step grows as eps becomes small"),
-    "noise_without_root": ("friction", DECAY, "wrong at every step size"),
-    "massless": ("friction_of_two", MASSIVE, "wrong at every step size"),
+    "doubled_noise": ("friction", DECAY, "wrong at every step size", 24),
+    "without_friction": ("friction", DECAY, "wrong at every step size", 29),
+    "noise_without_rate": ("friction", DECAY, "the step grows as eps becomes small", 34),
+    "noise_without_root": ("friction", DECAY, "wrong at every step size", 39),
+    "massless": ("friction_of_two", MASSIVE, "wrong at every step size", 44),
 }
+"""Wrong, why, and the line of the noise or, where that is right, of the drift."""
 
 
 @pytest.mark.parametrize("name", some(RIGHT, 1))
-def test_a_right_step_in_the_velocity_holds(name: str, step_finding: Callable[..., Finding]) -> None:
+def test_a_right_step_in_the_velocity_holds(name: str, judged: Callable[..., Report]) -> None:
     spec, maps = RIGHT[name]
-    found = step_finding(f"velocities.py:{name}", spec, maps)
+    report = judged(f"velocities.py:{name}", spec, maps)
+    assert report.conclusion == "holds at d = 1, 2, 3; fix the size for a proof"
+    assert report.verdict is Verdict.UNDECIDED
+    found = report.findings[0]
     assert found.checked_at == ((("d", 1),), (("d", 2),), (("d", 3),))
     assert "v is eps*r" in found.decision.given
 
@@ -44,10 +48,12 @@ def test_it_is_proved_where_the_sizes_are_fixed(step_finding: Callable[..., Find
 
 @pytest.mark.parametrize("name", some(WRONG, 2))
 def test_a_wrong_step_in_the_velocity_is_refuted(name: str, step_finding: Callable[..., Finding]) -> None:
-    spec, maps, why = WRONG[name]
+    spec, maps, why, line = WRONG[name]
     found = step_finding(f"velocities.py:{name}", spec, maps)
     assert isinstance(found.decision, Refuted)
     assert why in found.decision.by
+    assert found.where is not None
+    assert found.where.line == line
 
 
 def test_the_maps_are_offered_where_nothing_says_what_arguments_are(asking: Callable[..., Binding]) -> None:

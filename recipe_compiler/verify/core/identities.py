@@ -117,7 +117,10 @@ def decide(question: Question) -> Answer:
         tried.append(question.contradiction)
     given = tuple(sorted(question.premises.given))
     if tried:
-        return Answer(Undecided(tuple(tried), text(left[0].everywhere) if left else "", given), "all", checked, where)
+        other_sizes_alone = bool(left) and not (seen.open or question.premises.open or question.contradiction)
+        holds_at = checked if other_sizes_alone else ()
+        residual = text(left[0].everywhere) if left else ""
+        return Answer(Undecided(tuple(tried), residual, given, holds_at=holds_at), "all", checked, where)
     method = "normal form at the document's sizes" if left else "index calculus for every size; second engine"
     return Answer(Proved(method + question.remark, given), "all", checked)
 

@@ -1,0 +1,62 @@
+"""The line of a wrong step: that of its noise where the diffusion differs, else of a coordinate whose drift does."""
+
+from recipe_compiler.algebra.zero.zero import is_zero
+from recipe_compiler.lint.answer import Trace
+from recipe_compiler.lint.equation import differences
+from recipe_compiler.lint.read import ONE, UNREAD, Read
+
+
+def offending_line(read: Read) -> int:
+    """Return the line of the file that makes the first wrong coordinate of a step; 0 where it is not known."""
+    try:
+        mean, covariance = _wrong(read)
+    except UNREAD:
+        return 0
+    trace = read.problem.trace
+    flat = [place for group in trace.outputs for place in group]
+    if covariance:
+        return _noise_line(trace, flat[covariance[0]])
+    return _line(trace, flat[mean[0]]) if mean else 0
+
+
+def _wrong(read: Read) -> tuple[list[int], list[int]]:
+    """Return the coordinates whose drift, and those whose diffusion, is not that of the document."""
+    problem = read.problem
+    parts = read.parts(read.unit)
+    low = min(parts, default=read.unit)
+    if low not in parts:
+        return [], []
+    part, n = parts[low], range(len(problem.z))
+    entries = [*part.mean, *(x for row in part.covariance for x in row)]
+    dynamics = problem.subject.dynamics
+    if low == read.unit and dynamics.D is not None and dynamics.Q is not None:
+        entries = [e for _, e in differences(problem, part, ONE)]
+    wrong = [k for k, e in enumerate(entries) if not is_zero(e)]
+    return [k for k in wrong if k < len(n)], [(k - len(n)) // len(n) for k in wrong if k >= len(n)]
+
+
+def _noise_line(trace: Trace, place: int) -> int:
+    """Return the line at which the first draw in a value is multiplied, drawn where it is not; of none, the value's."""
+    inside = sorted(_inside(trace, place))
+    draws = {k for k in inside if trace.operations[k].op == "draw"}
+    own = [(k, trace.operations[k]) for k in inside]
+    products = [k for k, operation in own if operation.op == "mul" and draws.intersection(operation.parts)]
+    return _line(trace, min(products or draws or [place]))
+
+
+def _inside(trace: Trace, place: int) -> set[int]:
+    found: set[int] = set()
+    waiting = [place]
+    while waiting:
+        k = waiting.pop()
+        if k not in found:
+            found.add(k)
+            waiting += trace.operations[k].parts
+    return found
+
+
+def _line(trace: Trace, place: int) -> int:
+    """Return the line of an operation; of one that the step itself does not do, that of the last one that it is of."""
+    while place >= len(trace.lines):
+        place = max((k for k in trace.operations[place].parts if k < len(trace.lines)), default=0)
+    return trace.lines[place] if trace.lines else 0
