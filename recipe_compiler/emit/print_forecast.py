@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from recipe_compiler.emit.print_body import call
 from recipe_compiler.emit.print_procedure import docstring, shape_text, size_lines
+from recipe_compiler.program.atoms import noise_is_steady
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Array
 from recipe_compiler.program.lower_infinitesimal_generator import LoweredInfinitesimalGenerator
@@ -11,13 +12,14 @@ from recipe_compiler.program.program import Program
 
 
 def has_forecast(program: Program, kernel: Kernel) -> bool:
-    """Whether a module carries a forecast: its gradient is that of a minibatch of single rows.
+    """Whether a module carries a forecast: its gradient is that of a minibatch of single rows, its D constant.
 
-    A step that begins with the gradient of the minibatch before is no function of the state and of one minibatch.
+    A step that begins with the gradient of the minibatch before is no function of the state and of one minibatch. A D
+    that depends on the state is balanced by friction that does too, which a linear step leaves out.
     """
     rows = any(array.name == "batch" for array in kernel.step.inputs)
     alone = not (kernel.registers or kernel.chunked or program.carried)
-    return program.variant == "minibatch" and rows and alone
+    return program.variant == "minibatch" and rows and alone and noise_is_steady(program)
 
 
 def _given(program: Program, kernel: Kernel) -> tuple[Array, ...]:

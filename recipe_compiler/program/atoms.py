@@ -1,6 +1,6 @@
 """The indices, names and coordinates that occur in an index expression, and rebuilding it with other atoms."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from recipe_compiler.program.program import Program
 from recipe_compiler.tensor.atoms import everywhere, slots
@@ -29,6 +29,14 @@ def names_of(tensor: Tensor) -> frozenset[str]:
     """Return the names of all blocks, parameters, functions and data in a tensor."""
     found = (atom for atom in everywhere(tensor) if isinstance(atom, Coordinate | Component))
     return frozenset(atom.block if isinstance(atom, Coordinate) else atom.name for atom in found)
+
+
+def noise_is_steady(program: Program, held: Iterable[str] = ()) -> bool:
+    """Whether no covariance that a step draws from depends on its state, but for blocks that are held."""
+    values = {block.name for block in program.blocks}.difference(held)
+    values |= {shift.new for shift in program.shifts if shift.block.name in values}
+    matrices = [matrix for noise in program.noises for matrix in (noise.two_D, noise.B_hat or ())]
+    return all(values.isdisjoint(names_of(tensor)) for matrix in matrices for row in matrix for tensor in row)
 
 
 def replace_atoms(tensor: Tensor, rule: Callable[[Atom], Atom]) -> Tensor:

@@ -79,11 +79,11 @@ ALL_DATA = Batches(2, 2, replacement=False, noise="as it is")
 def linear_step(step: OneStep, slope: Slope, theta: Array, batches: Batches) -> LinearStep:
     """Return a step made linear near a mode: z* with E[z'] = z*, F = dE[z']/dz there, and the covariance of its chain.
 
-    The covariance S solves S = F S F.T + N, with N the covariance of a step's noise averaged over N(z*, S). By central
-    differences of the emitted step, whose noise is set to zero for F.
+    The covariance S solves S = F S F.T + N, with N the covariance of a step's noise, that of the gradient averaged over
+    N(z*, S). By central differences of the emitted step, whose noise is set to zero for F.
 
     Args:
-        step: to be made linear.
+        step: to be made linear; the covariances that it draws from do not depend on its state.
         slope: grad U, of the rows that stand for all data.
         theta: the mode.
         batches: what its gradients are estimated from.
@@ -111,7 +111,7 @@ def linear_step(step: OneStep, slope: Slope, theta: Array, batches: Batches) -> 
     widths = cast("Array", _widths(bent, start, every))
     rows, quiet = batches.every, np.zeros(step.normals)
     z, _ = cast("tuple[Array, Array]", _standstill(lambda at: step.after(at, rows, quiet) - at, start, widths))
-    of_step = _with_steady_noise(step, z, rows) if step.noise_is_steady else step.after
+    of_step = _with_steady_noise(step, z, rows)
 
     def take(at: Array, chosen: NDArray[np.uint64], normals: Array) -> Array:
         return of_step(at, rows[chosen], normals)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from recipe_compiler.audit.figures import figures, largest_stable
 from recipe_compiler.audit.thermostat import SHARPNESS, thermostats
 from recipe_compiler.emit.module import Module
+from recipe_compiler.program.atoms import noise_is_steady
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.gradients import gradients
 from recipe_compiler.run.linear_step import ALL_DATA, Batches, LinearStep, Slope, curvature, matrix_at
@@ -115,8 +116,11 @@ class LinearizedChain:
 
     @property
     def uneven(self) -> str:
-        """Say that the noise of a step depends on the state; empty where it does not."""
-        if self.has_batches or thermostats(self.compiled.program) or self.step.noise_is_steady:
+        """Say that the noise of a step depends on the state; empty where it does not.
+
+        It is balanced by friction that depends on the state alike, of which a step made linear has one value alone.
+        """
+        if noise_is_steady(self.compiled.program):
             return ""
         return "the noise of a step depends on the state: what it samples does not follow from a linear step"
 

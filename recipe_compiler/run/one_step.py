@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.loops import Array as Declared
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.load_module import Emitted
@@ -45,15 +44,6 @@ class OneStep:
     def normals(self) -> int:
         """How many standard normals a step takes."""
         return sum(self.length(array) for array in self.compiled.kernel.noises)
-
-    @property
-    def noise_is_steady(self) -> bool:
-        """Whether no covariance that is drawn from depends on the state."""
-        program, held = self.compiled.program, dict(self.held)
-        values = {block.name for block in program.blocks if block.name not in held}
-        values |= {shift.new for shift in program.shifts if shift.block.name not in held}
-        matrices = [matrix for noise in program.noises for matrix in (noise.two_D, noise.B_hat or ())]
-        return all(values.isdisjoint(names_of(tensor)) for matrix in matrices for row in matrix for tensor in row)
 
     def place(self, name: str) -> slice:
         """Return where a block, or the gradient, stands in the state."""
