@@ -33,6 +33,9 @@ Array = NDArray[np.float64]
 WINDOWS = (75, 100, 150, 250)
 """Draws of a chain; the mass of the last is kept."""
 
+LOOK = 25
+"""Draws after which chains are looked over for those that are stuck."""
+
 TRAJECTORY = 10
 """Steps of a draw at least: moves of a single step are done several times."""
 
@@ -168,21 +171,41 @@ def _window(
     pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int, updates: int
 ) -> tuple[float, Array]:
     """Return the step size that a window ends with, and its draws."""
-    averaging, draws = Averaging.around(_aim(pilots, values, wanted, moves)), list[Array]()
-    for _ in range(updates):
+    averaging = Averaging.around(_aim(pilots, values, wanted, moves))
+    draws, accepted = list[Array](), list[Array]()
+    for update in range(1, updates + 1):
         found = pilots.moved(values, averaging.eps, moves, 1)
         averaging = averaging.after(found.mean, wanted)
         draws.append(found.theta)
+        accepted.append(found.acceptance)
+        if update % LOOK == 0:
+            _restart_stuck(pilots, draws, np.concatenate(accepted[-LOOK:], axis=1).mean(axis=1), wanted)
     return float(f"{averaging.settled:.3g}"), np.concatenate(draws, axis=1)
+
+
+def _restart_stuck(pilots: Moving, draws: list[Array], recent: Array, wanted: float) -> None:
+    """Let each chain whose recent moves were refused go on from one whose were not, its draws replaced by that one's.
+
+    Where most chains are stuck none is restarted: then it is no chain that is at fault.
+    """
+    stuck = recent < 1.0 / STUCK
+    if not stuck.any() or not np.median(recent) >= wanted / 2.0:
+        return
+    moving = np.flatnonzero(recent >= wanted / 2.0)
+    for number, chain in enumerate(np.flatnonzero(stuck)):
+        other = int(moving[number % len(moving)])
+        pilots.restart(int(chain), other)
+        for draw in draws:
+            draw[chain] = draw[other]
 
 
 def _aim(pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int) -> float:
     """Return the largest power of two with which moves from where the chains are are accepted as often as wanted."""
     eps = 1.0
-    longer = pilots.moved(values, eps, moves, 1).mean >= wanted
+    longer = pilots.moved(values, eps, moves, 1).typical >= wanted
     for _ in range(FACTORS):
         last, eps = eps, 2.0 * eps if longer else eps / 2.0
-        if (pilots.moved(values, eps, moves, 1).mean >= wanted) != longer:
+        if (pilots.moved(values, eps, moves, 1).typical >= wanted) != longer:
             return last if longer else eps
     if longer:
         raise RunError(

@@ -108,6 +108,10 @@ class LeapfrogMoves:
                 self.theta[k] = at
         return Moved(found, (acceptance,))
 
+    def restart(self, chain: int, other: int) -> None:
+        """Let a chain go on from where another one is."""
+        self.theta[chain] = self.theta[other]
+
     def _proposed(self, at: Array, level: float, root: Array, eps: float) -> tuple[Array, float, float]:
         """Return where a trajectory ends, U there, and the probability that it is accepted with.
 

@@ -26,6 +26,11 @@ class Moved:
         return min(float(kind.mean()) for kind in self.kinds)
 
     @property
+    def typical(self) -> float:
+        """The same of the median chain: a chain that is stuck where it begins says nothing of a step size."""
+        return min(float(np.median(kind.mean(axis=1))) for kind in self.kinds)
+
+    @property
     def acceptance(self) -> Array:
         """The mean over the kinds: chain x draw."""
         return sum(self.kinds[1:], self.kinds[0]) / len(self.kinds)
@@ -41,4 +46,8 @@ class Moving(Protocol):
 
     def moved(self, values: Mapping[str, Array], eps: float, thin: int, draws: int) -> Moved:
         """Return what the chains draw from where they are, and leave them there."""
+        ...
+
+    def restart(self, chain: int, other: int) -> None:
+        """Let a chain go on from where another one is."""
         ...

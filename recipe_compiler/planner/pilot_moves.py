@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.planner.moved import Moved
 from recipe_compiler.planner.pilot_chains import CHAINS, LEAST_ENTRIES, SEED
 from recipe_compiler.run.chain import Chain, Inputs, advance, start_chain
+from recipe_compiler.run.constrained import with_stated
 from recipe_compiler.run.data import Data
+from recipe_compiler.run.evaluate import Point
 from recipe_compiler.run.initial import initial_state
 from recipe_compiler.run.load_module import OF_KINDS, Emitted, users_name
 from recipe_compiler.run.sample import (
@@ -22,7 +25,8 @@ from recipe_compiler.run.sample import (
     prepare_inputs,
     stepping,
 )
-from recipe_compiler.run.sizes import declared_parameters, resolve_sizes
+from recipe_compiler.run.sizes import declared_parameters, potential_block, resolve_sizes
+from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.model import Build
 
 Array = NDArray[np.float64]
@@ -40,6 +44,8 @@ class Pilots:
     chains: tuple[Chain, ...]
     entries: int
     """What a gradient costs, in entries of the data that are read."""
+    point: Point
+    """What the names in formulas of parameters alone stand for."""
 
     @classmethod
     def begun(cls, module: Emitted, build: Build, data: Data) -> "Pilots":
@@ -55,7 +61,8 @@ class Pilots:
         states = [initial_state(build, build.dynamics, {}, known, sizes, SEED, k) for k in range(CHAINS)]
         inputs = prepare_inputs(module, build, build.run, data, 1)
         fields = sum(field.values.size for field in data.fields)
-        return cls(module, build, inputs, _chains(module, inputs, states, 0), max(LEAST_ENTRIES, fields))
+        entries, point = max(LEAST_ENTRIES, fields), Point(known, sizes)
+        return cls(module, build, inputs, _chains(module, inputs, states, 0), entries, point)
 
     def at(self, theta: Array, seed: int) -> "Pilots":
         """Return other chains, which stand at the rows of theta; their seed is counted from that of walks."""
@@ -108,6 +115,24 @@ class Pilots:
         places = [names.index(accepted) for accepted, _ in OF_KINDS if accepted in names] or [0]
         told = ([chain.draws[len(chain.blocks) + k][:, 0] for chain in found] for k in places)
         return Moved(theta, tuple(np.nan_to_num(np.array(kind), nan=0.0) for kind in told))
+
+    def restart(self, chain: int, other: int) -> None:
+        """Let a chain go on from where another one is; its streams stay its own."""
+        own, like = self.chains[chain], self.chains[other]
+        for array, source in zip((*own.blocks, *own.carried), (*like.blocks, *like.carried), strict=True):
+            array[:] = source
+
+    def around(self, starts: Array) -> "Pilots":
+        """Return chains at starts, one each; what the build states under `init` stays where it says.
+
+        Where its state is not all of a real space chains stay where they are.
+        """
+        bounded = any(block.domain.name is not DomainName.REAL for block in self.build.dynamics.declarations.blocks)
+        whole = potential_block(self.build) in dict(self.build.init)
+        if bounded or whole or discrete_blocks(self.build.target.declarations):
+            return self
+        at = replace(self.point, rng=np.random.default_rng(SEED))
+        return self.at(np.array([with_stated(start, self.build, at) for start in starts]), 0)
 
     @cached_property
     def _place(self) -> int:

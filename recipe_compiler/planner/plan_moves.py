@@ -1,7 +1,7 @@
 """The plan of a run whose moves are accepted or refused: step size, mass, thinning, warmup, where chains begin."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +12,9 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.planner.acceptance import TRAJECTORY, WINDOWS, Tuned, measured, spread_of, tuned
 from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.planner.entries import ChosenEntries
+from recipe_compiler.planner.pilot_chains import CHAINS
 from recipe_compiler.planner.pilot_moves import Pilots
-from recipe_compiler.planner.plan import WARMUP
+from recipe_compiler.planner.plan import SPREAD, WARMUP
 from recipe_compiler.planner.roles import ParameterRole, open_parameters
 from recipe_compiler.planner.spread import MANY
 from recipe_compiler.program.atoms import names_of
@@ -29,6 +30,9 @@ Array = NDArray[np.float64]
 
 LOOKED_AT = 1000
 """Draws of warm-up at which U is asked for, where modes are looked for that they miss."""
+
+HALVINGS = 12
+"""How often a start is moved half of the way towards the mode."""
 
 SINGULAR = 1e9
 """The largest condition number of a Hessian, coordinates measured in their own widths, whose smallest eigenvalue is
@@ -57,9 +61,11 @@ def plan_of_moves(
     moves = max(1, math.ceil(TRAJECTORY / steps))
     open_ones, slope = open_parameters(stated), full_gradient(pilots.module, pilots.inputs)
     missed_by = _is_looked_for(pilots)
-    wanted = slope is not None and (missed_by or (bool(open_ones) and len(names) <= MANY))
+    wanted = slope is not None and (missed_by or len(names) <= MANY)
     mode = mode_of(find_mode, slope, starts, names) if slope is not None and wanted else None
-    K, around = _first_mass(slope, mode, names) if open_ones and slope is not None else (None, "")
+    K, around = (None, "1") if slope is None or len(names) > MANY else at_mode(slope, mode)
+    if mode is not None and K is not None:
+        pilots = pilots.around(starts_around(mode.theta, K, potential_of(pilots.module, pilots.inputs), CHAINS))
     try:
         values, eps = tuned(pilots, open_ones, K, stated.accept, moves)
     except RunError:
@@ -98,11 +104,6 @@ def _missed(
     return next((one.doubts for one in found if one.doubts), ())
 
 
-def _first_mass(slope: Slope, mode: Mode | None, names: tuple[str, ...]) -> tuple[Array | None, str]:
-    """Return the mass of the first window, None for 1, and what it is in words."""
-    return at_mode(slope, mode) if len(names) <= MANY else (None, "1")
-
-
 def at_mode(slope: Slope, mode: Mode | None) -> tuple[Array | None, str]:
     """Return the Hessian of U at a mode, d x d; None where none is positive definite, with what is used instead.
 
@@ -119,6 +120,30 @@ def at_mode(slope: Slope, mode: Mode | None) -> tuple[Array | None, str]:
     if not np.linalg.cond(K / np.outer(scales, scales)) <= SINGULAR:
         return None, "1, as the Hessian of U at its mode is all but singular"
     return K, f"the Hessian of U at the mode found from {mode.says}"
+
+
+def starts_around(mode: Array, K: Array, potential: Callable[[Array], float] | None, count: int) -> Array:
+    """Return states around a mode, of N(mode, `SPREAD`^2 K^-1), nearer where U rises twice as much as that Gaussian's.
+
+    Args:
+        mode: a minimum of U, d numbers.
+        K: its Hessian there, d x d.
+        potential: theta to U; None where it is not known.
+        count: how many.
+    """
+    normals = SPREAD * np.random.default_rng(0).standard_normal((count, len(mode)))
+    steps = np.linalg.solve(np.linalg.cholesky(K).T, normals.T).T
+    least = 0.0 if potential is None else potential(mode)
+
+    def start(step: Array, rise: float) -> Array:
+        parts = [0.5**k for k in range(HALVINGS)]
+        if potential is None:
+            return mode + step
+        with np.errstate(all="ignore"):
+            near = (part for part in parts if potential(mode + part * step) - least <= part**2 * rise)
+            return mode + next(near, 0.0) * step
+
+    return np.array([start(step, float(z @ z)) for step, z in zip(steps, normals, strict=True)])
 
 
 def _says(

@@ -111,6 +111,9 @@ class Exact:
         theta = self.sds * self.rng.standard_normal((4, draws, self.width))
         return Moved(theta, (np.full((4, draws), np.exp(-((eps * frequency) ** 2))),))
 
+    def restart(self, chain: int, other: int) -> None:
+        raise AssertionError(f"chain {chain} is not stuck, and was restarted from {other}")
+
 
 def test_windows_find_the_diagonal_of_many_coordinates(tmp_path: Path) -> None:
     width = MANY + 20
