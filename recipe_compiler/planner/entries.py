@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.planner.spread import decimals, symmetric
+from recipe_compiler.run.constrained import stated_blocks
 from recipe_compiler.run.sizes import declared_parameters, potential_block
 from recipe_compiler.spec.build_minibatch import ESTIMATE
 from recipe_compiler.spec.model import Build
@@ -129,6 +130,8 @@ class ChosenEntries:
             for name, shape, kind, value in zip((mean, spread), shapes, kinds, values, strict=True)
         }
         changes["init"] = {own: f"{mean} + N(0, {f'diag({spread})' if is_diagonal else spread})"}
+        if self.goes_on:
+            changes["init"] |= dict.fromkeys(stated_blocks(self.stated))
 
 
 def parameter_entries(build: Build, values: Mapping[str, Array]) -> dict[str, Entry | None]:

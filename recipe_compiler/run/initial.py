@@ -41,13 +41,12 @@ def starts_of(build: Build, width: int, known: Mapping[str, Array], sizes: Mappi
     formula = dict(build.init).get(potential.of[0])
     rng = np.random.default_rng(0)
     first: tuple[Start, ...] = ()
-    if stated_blocks(build):
-        drawn = ", a draw of it" if any(dependence(f).draws for _, f in build.init) else ""
-        first = (Start(f"`init`{drawn}", with_stated(np.zeros(width), build, Point(known, sizes, rng))),)
-    if formula is not None:
-        drawn = ", a draw of it" if dependence(formula).draws else ""
-        value = evaluate(formula, Point(known, sizes, rng))
-        first = (Start(f"`init`{drawn}", np.ascontiguousarray(value, dtype=np.float64).reshape(-1)),)
+    stated = stated_blocks(build) | ({} if formula is None else {potential.of[0]: formula})
+    if stated:
+        drawn = ", a draw of it" if any(dependence(f).draws for f in stated.values()) else ""
+        value = np.zeros(width) if formula is None else evaluate(formula, Point(known, sizes, rng))
+        whole = np.ascontiguousarray(value, dtype=np.float64).reshape(-1)
+        first = (Start(f"`init`{drawn}", with_stated(whole, build, Point(known, sizes, rng))),)
     scattered = (Start(f"random state {k + 1}", rng.uniform(-SPREAD, SPREAD, width)) for k in range(SCATTERED))
     return (*first, Start("zero", np.zeros(width)), *scattered)
 

@@ -250,7 +250,6 @@ def _initial(
     own = {block.name: block for block in dynamics.declarations.blocks}
     declared = (target.declared or target).declarations.blocks if target.gradient is None else ()
     blocks = {block.name: block for block in declared} | own
-    whole = [block.name for block in potential_blocks(dynamics)]
     visible = scope.declarations
     parameters = (*visible.parameters, *target.declarations.parameters)
     inner = Scope(Declarations(visible.blocks, parameters, visible.functions), update=True)
@@ -260,10 +259,6 @@ def _initial(
         if name not in blocks:
             problem = f"found `{name}`, expected a block of the dynamics or of the target ({', '.join(blocks)})"
             page.fault(path, label, problem, nearest(name, tuple(blocks)))
-            continue
-        if name not in own and any(block in document.init for block in whole):
-            problem = f"found a start of `{name}` beside one of {whole[0]}, which holds it; expected one of the two"
-            page.fault(path, label, problem)
             continue
         shape, sizes = blocks[name].shape, {} if name in own else known_sizes(document)
         rows, cols = (sizes.get(size, size) if isinstance(size, str) else size for size in (shape.rows, shape.cols))

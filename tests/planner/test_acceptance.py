@@ -11,8 +11,11 @@ import pytest
 import recipe_compiler as rc
 from recipe_compiler.errors import ModelError, RunError, SpecError
 from recipe_compiler.planner import plan_moves
+from recipe_compiler.planner.acceptance import tuned
+from recipe_compiler.planner.exact_chains import MASS
 from recipe_compiler.planner.moments import r_hats
-from recipe_compiler.planner.plan_moves import at_mode
+from recipe_compiler.planner.moved import Moved
+from recipe_compiler.planner.plan_moves import at_mode, starts_around
 from recipe_compiler.run.map_estimate import Mode, Start, find_mode, minimum
 from recipe_compiler.run.unvisited import mode_of
 
@@ -180,6 +183,49 @@ def test_a_target_is_planned_without_a_mode(folder: Path, monkeypatch: pytest.Mo
     assert s.mean() == pytest.approx(1.0 / np.sqrt(np.pi), abs=4.0 * np.sqrt((0.5 - 1.0 / np.pi) / (s.size / 4.0)))
 
 
+def test_starts_around_a_mode_are_no_higher_than_the_gaussian_there_says_twice() -> None:
+    """U = exp(x) - x + 50 (y - x)^2 rises exponentially to one side of its mode (0, 0)."""
+    K = np.array([[101.0, -100.0], [-100.0, 100.0]])
+
+    def potential(theta: np.ndarray) -> float:
+        return float(np.exp(theta[0]) - theta[0] + 50.0 * (theta[1] - theta[0]) ** 2)
+
+    starts = starts_around(np.zeros(2), K, potential, 64)
+    whole = starts_around(np.zeros(2), K, None, 64)
+    np.testing.assert_allclose(np.cov(whole.T), 4.0 * np.linalg.inv(K), rtol=0.4)
+    rises = np.array([potential(theta) for theta in starts]) - 1.0
+    assert (rises <= np.einsum("ki,ij,kj->k", starts, K, starts)).all()
+    assert 0 < np.any(starts != whole, axis=1).sum() < 32
+
+
+class OneStuck:
+    """Chains that draw from N(0, SIGMA), all moves being accepted but those of the first, which is far away."""
+
+    def __init__(self) -> None:
+        self.width, self.rng, self.stuck = 4, np.random.default_rng(0), {0}
+
+    def moved(self, values: dict[str, np.ndarray], eps: float, thin: int, draws: int) -> Moved:
+        del values, thin
+        theta = self.rng.multivariate_normal(np.zeros(4), SIGMA, size=(8, draws))
+        acceptance = np.full((8, draws), float(np.exp(-(eps**2))))
+        for chain in self.stuck:
+            theta[chain], acceptance[chain] = 1e4, 0.0
+        return Moved(theta, (acceptance,))
+
+    def restart(self, chain: int, other: int) -> None:
+        assert other not in self.stuck
+        self.stuck.remove(chain)
+
+
+def test_a_chain_that_is_stuck_is_restarted_and_enters_no_covariance() -> None:
+    pilots = OneStuck()
+    values, eps = tuned(pilots, (MASS,), None, 0.8, 1)
+    assert not pilots.stuck
+    whitened = np.linalg.cholesky(values["M"]).T @ SIGMA @ np.linalg.cholesky(values["M"])
+    np.testing.assert_allclose(whitened, np.eye(4), atol=0.3)
+    assert np.exp(-(eps**2)) == pytest.approx(0.8, abs=0.05)
+
+
 SINGULAR = "1, as the Hessian of U at its mode is "
 
 
@@ -253,7 +299,6 @@ def test_where_no_move_is_taken_with_the_hessian_the_first_mass_is_1(
             raise RunError("step_size: auto: warm-up is stuck where it begins")
         return tuned(pilots, open_ones, K, wanted, moves)
 
-    tuned = plan_moves.tuned
     monkeypatch.setattr(plan_moves, "tuned", stuck)
     model = rc.compile(build(folder, WELL, "step_size: auto, draws: 200", '"uniform(1, 8)"'))
     with warnings.catch_warnings():

@@ -14,8 +14,12 @@ from recipe_compiler.cache import NOTHING
 from recipe_compiler.errors import ModelError, RunError, SpecError
 from recipe_compiler.pipeline import plan_run
 from recipe_compiler.planner.chosen import Plan
+from recipe_compiler.planner.entries import ChosenEntries
+from recipe_compiler.run.initial import initial_state, starts_of
 from recipe_compiler.run.sizes import given_arrays
 from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.restate import restated
 from recipe_compiler.spec.to_yaml import to_yaml
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
@@ -140,6 +144,46 @@ def test_what_is_stated_stays(folder: Path) -> None:
     assert [name for name, _ in build.init] == ["theta"]
     assert not any(name.startswith("start") for name, _ in build.values)
     assert not build.is_planned
+
+
+TWO_BLOCKS = """
+name: blocks
+state: {mu: {shape: 2}, tau: {constraint: positive}}
+potential: norm2(mu - Matrix([30, -40]))/2 + 2*(log(tau) - 3)**2
+"""
+
+
+def of_two_blocks(folder: Path, init: str, dynamics: str, scheme: str) -> Build:
+    (folder / "blocks.yaml").write_text(TWO_BLOCKS)
+    path = folder / "stated_init.yaml"
+    path.write_text(
+        f"name: stated_init\ndynamics: {SPECS}/dynamics/{dynamics}.yaml\ntarget: blocks.yaml\nscheme: {scheme}\n"
+        f"variant: full\nbind: {{M: I, C: I}}\ninit: {init}\nrun: {{step_size: auto}}\n"
+    )
+    return load_build(path)
+
+
+@pytest.mark.parametrize(
+    ("init", "expected"), [("{mu: 'Matrix([1, 2])'}", (1.0, 2.0, 5.0)), ("{mu: 'Matrix([1, 2])', tau: 3}", None)]
+)
+def test_starts_stated_of_blocks_of_the_target_stay_beside_those_that_are_chosen(
+    init: str, expected: tuple[float, ...] | None, folder: Path
+) -> None:
+    build = of_two_blocks(folder, init, "sghmc", "{name: baoab}")
+    found = restated(build, {"init": {"theta": "5*ones"}, "run": {"step_size": "0.1"}})
+    start = initial_state(found, found.dynamics, {}, {}, {"d": 3}, 0, 0)[0]
+    np.testing.assert_allclose(start, (1.0, 2.0, np.log(3.0)) if expected is None else expected)
+    (first, *_) = starts_of(found, 3, {}, {"d": 3})
+    np.testing.assert_allclose(first.theta, start)
+
+
+@pytest.mark.parametrize(("goes_on", "left"), [(False, ["mu", "theta"]), (True, ["theta"])])
+def test_where_warm_up_began_at_a_stated_start_chains_go_on_from_its_draws(
+    goes_on: bool, left: list[str], folder: Path
+) -> None:
+    build = of_two_blocks(folder, "{mu: 'Matrix([1, 2])'}", "sghmc", "{name: baoab}")
+    chosen = ChosenEntries(build, (), 0.1, 1, 10, None, {}, False, np.ones(3), np.eye(3), goes_on=goes_on)
+    assert sorted(name for name, _ in restated(build, chosen.changes).init) == left
 
 
 @plain
