@@ -123,16 +123,19 @@ class Pilots:
             array[:] = source
 
     def around(self, starts: Array) -> "Pilots":
-        """Return chains at starts, one each; what the build states under `init` stays where it says.
+        """Return chains of which every second one is at a start around a mode, the others where they are.
 
-        Where its state is not all of a real space chains stay where they are.
+        A mode need not be where the mass is: in the neck of a funnel all chains would be stuck. What the build states
+        under `init` stays where it says; where the state is not all of a real space no chain is moved.
         """
         bounded = any(block.domain.name is not DomainName.REAL for block in self.build.dynamics.declarations.blocks)
         whole = potential_block(self.build) in dict(self.build.init)
         if bounded or whole or discrete_blocks(self.build.target.declarations):
             return self
         at = replace(self.point, rng=np.random.default_rng(SEED))
-        return self.at(np.array([with_stated(start, self.build, at) for start in starts]), 0)
+        theta = np.array([chain.blocks[self._place] for chain in self.chains])
+        theta[::2] = [with_stated(start, self.build, at) for start in starts]
+        return self.at(theta, 0)
 
     @cached_property
     def _place(self) -> int:

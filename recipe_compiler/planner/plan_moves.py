@@ -65,7 +65,7 @@ def plan_of_moves(
     mode = mode_of(find_mode, slope, starts, names) if slope is not None and wanted else None
     K, around = (None, "1") if slope is None or len(names) > MANY else at_mode(slope, mode)
     if mode is not None and K is not None:
-        pilots = pilots.around(starts_around(mode.theta, K, potential_of(pilots.module, pilots.inputs), CHAINS))
+        pilots = pilots.around(starts_around(mode.theta, K, potential_of(pilots.module, pilots.inputs), CHAINS // 2))
     try:
         values, eps = tuned(pilots, open_ones, K, stated.accept, moves)
     except RunError:
