@@ -462,9 +462,11 @@ def inverse(f: Field, A: Array) -> tuple[Array, Poly]:
     return adjugate * array([f.power(determinant, constant(-1))]), determinant
 
 
-def is_granted(id_: str, one: str) -> bool:
-    """Whether a claim may rest on something that nothing declares."""
-    return any(re.fullmatch(shape, one) for shape in GRANTED.get(id_, ()))
+def is_granted(claim: Json, one: str) -> bool:
+    """Whether a claim may rest on something that nothing declares: by itself, or by a claim that it rests on."""
+    known = (claim["id"], *RESTS_ON.get(claim["id"], ()))
+    shapes = (shape for id_ in known for shape in GRANTED.get(id_, ()))
+    return one in claim.get("premises", ()) or any(re.fullmatch(shape, one) for shape in shapes)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -561,7 +563,7 @@ class Documents:
             entry["is"] += ["nonnegative"] * (least >= 0) + ["positive"] * (least > 0)
         blocks, above = self.counted(fields)
         lists += [declared(self.build, "parameters"), self.noise, self.declared, fields, blocks]
-        found, granted = Documents(self.parts), [one for one in claim["given"] if is_granted(claim["id"], one)]
+        found, granted = Documents(self.parts), [one for one in claim["given"] if is_granted(claim, one)]
         stated, every = set[tuple[str, str]](), {pair for part in lists for pair in self.facts(part)}
         sizes = {size for entry in self.declared.values() for size in entry["shape"]}
         page = Page(Documents({}), {})  # at which a value that a build gives is of a kind, or not
@@ -580,7 +582,7 @@ class Documents:
             found.supposed += [] if read or not compares else [one]
         for one in (one for one in granted if re.fullmatch(LAW, one)):  # of a function, never of what is claimed
             words = {*re.findall(r"\w+", one)}
-            law = claim["id"] == "unique" and one == "exp(-H) has a finite integral"  # which says that there is one
+            law = one in claim.get("premises", ())  # which says that there is one
             require(law or (words & {*self.functions} and "H" not in words), f"{one} is no assumption about a function")
         author = {*listed(self.target.get("assume")), *listed(self.build.get("assume"))}
         file = str(dict(self.build.get("data") or []).get("file", ""))
@@ -734,7 +736,6 @@ OF_DATA, BY_AUTHOR = r"the \d+ data of (.+?): .+", LAW + ", as the document stat
 BOUND = r"-?(\w+) >= -c \(1 \+ (.+)\) for some c"
 CONTAINED = (BOUND, r".+ <= c \(1 \+ (.+)\) for some c", r".+ -> oo as norm2\(\w+\) -> oo")
 MOVED = (
-    "each piece is moved by its flow",
     "implicit equations are solved exactly, backwards for the state that they were solved from",
     r"no solution of [\w, ]+ ends within a step",
 )
@@ -746,7 +747,7 @@ GRANTED: dict[str, tuple[str, ...]] = {
     "regular": (r"\w+ is nonsingular",),
     "explosion": CONTAINED,
     **dict.fromkeys(("stationary", "claimed_stationary"), CONTAINED),
-    "unique": (LAW, OF_DATA, BY_AUTHOR, *CONTAINED, r"\w+ is nonsingular", "chains do not explode in finite time"),
+    "unique": (r"\w+ is nonsingular",),
     "periodic": (r"\w+ is periodic in \w+",),
     "claimed_update": (
         r"grad_tilde\(.+\) is unbiased, with covariance .+, new in every step",
@@ -773,15 +774,25 @@ GRANTED: dict[str, tuple[str, ...]] = {
     "code": BY_CODE[:1],
     "cycle": (*MOVED, *BY_CODE),
     "exact": (*MOVED, *BY_CODE[:1]),
-    "irreducible": (OF_DATA, BY_AUTHOR, *MOVED, *BY_CODE, "U is finite, and has a gradient, everywhere"),
+    "irreducible": (*MOVED, *BY_CODE[:1]),
     "order": (
         r"\w+ and its derivatives grow like powers|drifts and noise grow like powers of (\w+) and 1/\1",
-        r"each piece is moved by its flow|no solution of [\w, ]+ ends within a step",
+        r"no solution of [\w, ]+ ends within a step",
         "gradients are those of all data",
         "steps stay inside the domain",
     ),
 }
 """What a claim may rest on besides what is declared: nothing else, least of all on what it says."""
+RESTS_ON: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("marginal", "claimed_marginal"), ("normalisable",)),
+    "explosion": ("d_symmetric", "d_psd"),
+    "unique": ("normalisable", "d_symmetric", "d_psd", "q_skew", "periodic", "explosion"),
+    **dict.fromkeys(("configurational", "order"), ("flow",)),
+    **dict.fromkeys(("draw", "cir"), ("defined",)),
+    **dict.fromkeys(("involution", "metropolis", "cycle", "exact"), ("defined", "flow")),
+    "irreducible": ("normalisable", "defined", "flow", "gradient"),
+}
+"""Claims to those without which a proof of them says nothing: none is refuted, and what is open is said to be given."""
 ASKED = {
     "dynamics": """d_symmetric:D d_psd:D q_skew:D,Q stationary:D,Q claimed_drift:D,Q,drift claimed_stationary:drift
         recovered_q:drift,-Q step_scale:update claimed_update:update periodic:circle normalisable: marginal:auxiliary
@@ -2148,6 +2159,11 @@ def is_right(word: list[tuple[str, fmpq]], product: tuple[str, ...]) -> bool:
     return coefficient(word, product) == fmpq(1, math.factorial(len(product)))
 
 
+def premises_of(claim: Json, claims: list[Json]) -> list[Json]:
+    """Return the claims that a claim rests on."""
+    return [other for other in claims if other["id"] in RESTS_ON.get(claim["id"], ())]
+
+
 def consistent(certificate: Json, d: Documents) -> None:
     """Require that all fits the documents, and each other; advisory claims of a later version decide nothing."""
     every, rest = certificate["claims"], {k: x for k, x in certificate.items() if k != "seal"}
@@ -2169,6 +2185,11 @@ def consistent(certificate: Json, d: Documents) -> None:
     deciding = {c["verdict"] for c in claims if c["required"]}
     verdict = next((v for v in ("refuted", "undecided") if v in deciding), "proved")
     require(certificate["verdict"] == verdict, f"verdict {certificate['verdict']}, but its claims give {verdict}")
+    for claim in (claim for claim in claims if claim["verdict"] == "proved"):
+        for premise in premises_of(claim, claims):
+            says = f"{claim['id']} is proved, and rests on {premise['id']}, which is {premise['verdict']}"
+            open_ = premise["verdict"] == "undecided" and premise["says"] in claim["given"]
+            require(premise["verdict"] == "proved" or open_, says)
     require(all(re.fullmatch("[a-z_]+", c["id"]) for c in every), "a claim has no name")
     require(certificate["assumptions"] == sorted({a for c in every for a in c["given"]}), "not the assumptions used")
 
@@ -2179,6 +2200,7 @@ def recheck(certificate: Json) -> list[tuple[str, str]]:
     consistent(certificate, d)
     parts = iter(d.applicable())
     for claim in certificate["claims"]:
+        claim: Json = {**claim, "premises": [other["says"] for other in premises_of(claim, certificate["claims"])]}
         part = next(parts)[0] if claim["id"] in KNOWN else ""
         says = "undecided: nothing to re-check" if claim["verdict"] == "undecided" else f"trusted: {claim['by']}"
         looks = claim["id"] in CHECKS and part in ("dynamics", "build")
@@ -2201,7 +2223,7 @@ def recheck(certificate: Json) -> list[tuple[str, str]]:
                     raise
                 require(judge is not refuted or claim["id"] in (*SOFT, "recovered_q"), f"{claim['id']}: {what}")
                 says += f" (this checker cannot read {what})"
-        granted = [one for one in claim["given"] if claim["verdict"] == "proved" and is_granted(claim["id"], one)]
+        granted = [one for one in claim["given"] if claim["verdict"] == "proved" and is_granted(claim, one)]
         says += f"; granted, not declared: {'; '.join(granted)}" if granted else ""
         found.append((claim["id"], says))
     return found

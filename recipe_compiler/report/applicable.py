@@ -21,6 +21,8 @@ class Applicable:
 
     rows: tuple[Claim[Any, Any], ...]
     jobs: Callable[[], Sequence[Job]]
+    left: tuple[Claim[Any, Any], ...] = ()
+    """Those that apply as well, and are not decided."""
 
 
 def of_dynamics(dynamics: Dynamics) -> Applicable:

@@ -11,6 +11,7 @@ from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.derive.show import drift_texts
 from recipe_compiler.formula.show import text
 from recipe_compiler.report.applicable import Applicable, Job, caveats_on, of_dynamics
+from recipe_compiler.report.premises import under_premises
 from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme, Target
 from recipe_compiler.spec.places import digest
 from recipe_compiler.tensor.calculus import calculus
@@ -152,7 +153,8 @@ def _selected(what: Applicable, wanted: Callable[[Claim[Any, Any]], bool]) -> Ap
         prepared = what.jobs()
         return [prepared[k] for k in kept]
 
-    return Applicable(tuple(what.rows[k] for k in kept), jobs)
+    rows = tuple(what.rows[k] for k in kept)
+    return Applicable(rows, jobs, tuple(row for row in what.rows if row not in rows))
 
 
 def _applicable(document: Document, *, advisory: bool) -> Applicable:
@@ -182,9 +184,10 @@ def _decided(document: Document, seconds: float, *, advisory: bool) -> tuple[Fin
     """Return the findings, those that did not end as undecided."""
     what = _applicable(document, advisory=advisory)
     outcomes = run_all(Work(partial(_timed_jobs, document, advisory), len(what.rows)), seconds)
-    return tuple(
+    findings = tuple(
         row.finding(Answer(Undecided((outcome.reason,), by_limit=True)), outcome.seconds)
         if isinstance(outcome, Unfinished)
         else outcome
         for row, outcome in zip(what.rows, outcomes, strict=True)
     )
+    return under_premises(what.rows, what.left, findings)

@@ -52,6 +52,11 @@ class Claim(Generic[Judged, Document]):
     None where it is about how formulas are written: no value is then required, and each change of one concerns it."""
     beside: tuple[str, ...] = ()
     """Further entries that its answer depends on, of which it needs no value."""
+    rests_on: tuple[str, ...] = ()
+    """The claims about the same document without which a proof of it says nothing: `report/premises.py` looks at them.
+
+    Where one does not apply there is nothing to rest on: `q_skew` where no Q is stated, `periodic` without circles.
+    """
     required: bool = True
     """Whether the document's verdict rests on it; what is not required is advisory."""
     excused: str = ""
@@ -104,6 +109,10 @@ def _always(dynamics: Dynamics) -> bool:
 RECIPE = ("H", "D", "Q")
 EQUATION = (*RECIPE, "drift")
 """What claims read that are about the recipe, or about the equation with a Q that its drift has."""
+LAW = ("normalisable",)
+"""What claims about laws rest on: without a finite integral exp(-H) has no marginal, and is not the law of anything."""
+NOISE = ("d_symmetric", "d_psd")
+"""What claims about solutions rest on: without a root of D there is no noise, and no equation."""
 REPAIR = frozenset({Topic.REPAIR})
 
 DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
@@ -201,6 +210,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         marginal,
         has_auxiliaries,
         ("H",),
+        rests_on=LAW,
         rechecked=True,
     ),
     Claim(
@@ -209,6 +219,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         claimed_marginal,
         claims_marginal,
         ("H", "marginal"),
+        rests_on=LAW,
         rechecked=True,
     ),
     Claim(
@@ -228,6 +239,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         states_equation,
         EQUATION,
         beside=("lyapunov",),
+        rests_on=NOISE,
         required=False,
         stops=True,
         rechecked=True,
@@ -246,6 +258,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         unique,
         states_equation,
         EQUATION,
+        rests_on=(*LAW, *NOISE, "q_skew", "periodic", "explosion"),
         required=False,
         rechecked=True,
     ),

@@ -24,7 +24,7 @@ from recipe_compiler.verify.builds.recursion import has_recursion, recursion
 from recipe_compiler.verify.builds.target import defined, gradient
 from recipe_compiler.verify.builds.unique import unique_in
 from recipe_compiler.verify.builds.unknown_inverses import left_abstract
-from recipe_compiler.verify.claims import DYNAMICS, Claim, Document, Judged, applicable_claims, read_of
+from recipe_compiler.verify.claims import DYNAMICS, LAW, Claim, Document, Judged, applicable_claims, read_of
 from recipe_compiler.verify.core.build_values import at_values, known_sizes
 from recipe_compiler.verify.core.obligations import at_positions, obliged
 from recipe_compiler.verify.core.subject import Subject
@@ -213,6 +213,9 @@ IN_STEPS: Mapping[str, Callable[[BoundBuild], Answer]] = {
 }
 """What decides claims of a scheme in a build that uses it, where its pieces tell what by itself is granted of them."""
 
+KERNEL = ("defined", "flow")
+"""What claims about moves rest on: where U has no value nothing is accepted or refused, and a word moves by flows."""
+
 BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     Claim("bindings", "what is bound is of the kind declared", _bound(bindings), _always),
     Claim("gradient_noise", "V is positive semidefinite", _bound(gradient_noise), _always),
@@ -238,6 +241,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
         "where U is quadratic, the covariance of theta is as named",
         _word(configurational),
         lambda build: steps_by_word(build) and build.variant == "full" and not steps_by_cycle(build),
+        rests_on=("flow",),
         required=False,
         rechecked=True,
     ),
@@ -246,23 +250,52 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
         "one step has the weak order named",
         _step(order_in),
         lambda build: steps_by_word(build) or not steps_by_cycle(build),
+        rests_on=("flow",),
         required=False,
         rechecked=True,
     ),
     Claim("use", "the dynamics that a word uses have the H of the build", _moves(use), uses),
     Claim("refresh", "blocks are drawn anew from their laws given the others", _moves(refresh), refreshes),
-    Claim("draw", "blocks of the target are drawn from their laws given the others", _moves(draw), draws),
-    Claim("cir", "flows keep the laws of blocks of the target given the others", _moves(cir), diffuses),
-    Claim("involution", "involutions are some, and keep exp(-H) by the ratio derived", _moves(involution), reflects),
+    Claim(
+        "draw",
+        "blocks of the target are drawn from their laws given the others",
+        _moves(draw),
+        draws,
+        rests_on=("defined",),
+    ),
+    Claim(
+        "cir",
+        "flows keep the laws of blocks of the target given the others",
+        _moves(cir),
+        diffuses,
+        rests_on=("defined",),
+    ),
+    Claim(
+        "involution",
+        "involutions are some, and keep exp(-H) by the ratio derived",
+        _moves(involution),
+        reflects,
+        rests_on=KERNEL,
+    ),
     Claim("code", "moves that are code keep exp(-H)", _moves(code), calls_code),
-    Claim("metropolis", "what is accepted or refused keeps exp(-H)", _moves(metropolis), accepts),
-    Claim("cycle", "every move keeps exp(-H), and every block is moved", _moves(cycle), steps_by_cycle),
-    Claim("exact", "the chain keeps exp(-H) at every step size", _moves(exact), steps_by_cycle, required=False),
+    Claim("metropolis", "what is accepted or refused keeps exp(-H)", _moves(metropolis), accepts, rests_on=KERNEL),
+    Claim(
+        "cycle", "every move keeps exp(-H), and every block is moved", _moves(cycle), steps_by_cycle, rests_on=KERNEL
+    ),
+    Claim(
+        "exact",
+        "the chain keeps exp(-H) at every step size",
+        _moves(exact),
+        steps_by_cycle,
+        rests_on=KERNEL,
+        required=False,
+    ),
     Claim(
         "irreducible",
         "exp(-H) is the only stationary law of the cycle",
         _moves(irreducible),
         steps_by_cycle,
+        rests_on=(*LAW, *KERNEL, "gradient"),
         required=False,
     ),
 )

@@ -33,7 +33,6 @@ from recipe_compiler.verify.moves.moved import coded_parts, mapped_parts, moved_
 from recipe_compiler.verify.moves.refresh import law_given_others
 from recipe_compiler.verify.stationarity.stationary import stationary
 from recipe_compiler.verify.steps.kept import keeps_law
-from recipe_compiler.verify.steps.order import FLOWS
 from recipe_compiler.verify.steps.pieces import pieces
 from recipe_compiler.verify.steps.split import Split
 
@@ -166,4 +165,4 @@ def _of_each(split: Split) -> Answer:
     kept = [(f"{name} keeps exp(-H)", answer) for name, answer in found.items()]
     if not all(isinstance(answer.decision, Proved) for answer in found.values()):
         return Answer(Undecided(left_open(kept)))
-    return shown("each piece keeps exp(-H)", kept, (FLOWS,))
+    return shown("each piece keeps exp(-H)", kept)

@@ -30,8 +30,8 @@ anew together. Of draws a row of it without a word has to draw every block; of a
 refreshes, with no other word there. What comes before such a part leads somewhere, and what comes after it keeps
 exp(-H), so takes what is positive where that is to another such.
 
-That there is a law is shown apart: conditional laws there may be where exp(-H) has no finite integral (Hobert, Casella
-1996).
+That there is a law is a premise: conditional laws there may be where exp(-H) has no finite integral (Hobert, Casella
+1996), and where a move with a word keeps exp(-H), chains then go to infinity, or back and forth without a law.
 """
 
 from collections.abc import Iterator, Sequence
@@ -58,17 +58,17 @@ from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
-from recipe_compiler.verify.builds.normalisable import normalisable_build
 from recipe_compiler.verify.core.identities import Identity, Scalars, faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
-from recipe_compiler.verify.moves.cycle import cycle, exact
+from recipe_compiler.verify.moves.conjunction import is_shown, left_open, shown
+from recipe_compiler.verify.moves.cycle import exact
 from recipe_compiler.verify.moves.draw import drawn_blocks
 from recipe_compiler.verify.moves.volume import is_regular
 from recipe_compiler.verify.steps.split import Split, decided, split_of
 
-FINITE = "U is finite, and has a gradient, everywhere"
+KEPT = "every move keeps exp(-H) at every step size"
+NOT_KEPT = f"not shown: {KEPT}, see exact"
 
 _Word = tuple[Metropolis, tuple[Move, ...]]
 """A move with a word, and the draws after it."""
@@ -85,8 +85,9 @@ def irreducible(split: Split, stages: Stages) -> Answer:
     theta' = theta + eps W (r + ...) with a constant invertible W: theta' has a density that is positive everywhere
     (Tierney 1994, Thm. 1, Cor. 2); blocks that the word holds are drawn after it, or moved by the next move with it.
     (2) Every block is drawn, from laws that are positive on their whole domain (Roberts, Smith 1994). It rests on
-    `cycle`, and for (2), or with blocks that are held, on a finite integral of exp(-H) (Hobert, Casella 1996).
-    Anything else is undecided: a fixed number of leapfrog steps may close its trajectories on a quadratic U.
+    `exact`; that exp(-H) has a finite integral (Hobert, Casella 1996), and U a value and a gradient everywhere, are
+    premises in the table of claims. Anything else is undecided: a fixed number of leapfrog steps may close its
+    trajectories on a quadratic U.
     """
     if draws_in_a_row(split, stages.build):
         return _by_draws(split, stages)
@@ -101,12 +102,12 @@ def irreducible(split: Split, stages: Stages) -> Answer:
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
     of_fields = f"{drift.name} moves {theta.name} by W {r.name} with a constant W, kicks depend on {theta.name} alone"
-    kept = cycle(split, stages)
+    kept = exact(split, stages)
     if not isinstance(kept.decision, Proved):
-        return Answer(Undecided(("not shown: every move keeps exp(-H), see cycle",)))
-    found = [("every move keeps exp(-H)", kept), (of_fields, decided(split, identities))]
-    if masked:
-        found += _given_what_is_held(stages)
+        return Answer(Undecided((NOT_KEPT,)))
+    found = [(KEPT, kept), (of_fields, decided(split, identities))]
+    if masked and restricts_state((stages.build.target.declared or stages.build.target).declarations):
+        return Answer(Undecided(("an assumption restricts the target: what is held may shut the others in",)))
     if not is_shown(found):
         return Answer(Undecided(left_open(found)))
     of_all = _named(whole, drift)
@@ -114,21 +115,12 @@ def irreducible(split: Split, stages: Stages) -> Answer:
     if not is_regular(whole, W, (theta, r), lambda sizes: slopes_at(whole, of_all, theta, r, sizes)):
         beside = ", were nothing held" if masked else ""
         return Answer(Undecided((f"not shown: d f[{theta.name}]/d{r.name} of {drift.name} is invertible{beside}",)))
-    return shown(by, found, (FINITE,))
+    return shown(by, found)
 
 
 def _mask(split: Split) -> str:
     """Return the name of P's diagonal in the equation that the word follows."""
     return split.scheme.use.parts[0].mask if split.scheme.use else ""
-
-
-def _given_what_is_held(stages: Stages) -> list[Obligation]:
-    """Return what has to hold beside draws of blocks that a word holds, as of draws alone."""
-    target = stages.build.target.declared or stages.build.target
-    if restricts_state(target.declarations):
-        shut = Undecided(("an assumption restricts it: what is held may shut the others in",))
-        return [("every state of the target is allowed", Answer(shut))]
-    return [("exp(-H) has a finite integral", normalisable_build(stages.build, stages.bound))]
 
 
 def _with_nothing_held(split: Split, theta: Block) -> Split:
@@ -190,12 +182,8 @@ def _by_draws(split: Split, stages: Stages) -> Answer:
         return Answer(Undecided(("an assumption restricts the state: blocks that are drawn may shut each other in",)))
     kept = exact(split, stages)
     if not isinstance(kept.decision, Proved):
-        return Answer(Undecided(("not shown: every move keeps exp(-H) at every step size, see exact",)))
-    whole = normalisable_build(stages.build, stages.bound)
-    found = [("every move keeps exp(-H) at every step size", kept), ("exp(-H) has a finite integral", whole)]
-    if not isinstance(whole.decision, Proved):
-        return Answer(Undecided(("not shown: exp(-H) has a finite integral, without which it is no law",)))
-    return shown("every block is drawn from a law that is positive on its whole domain", found)
+        return Answer(Undecided((NOT_KEPT,)))
+    return shown("every block is drawn from a law that is positive on its whole domain", [(KEPT, kept)])
 
 
 def _form(split: Split, build: Build) -> tuple[Block, Block, Piece, tuple[Piece, ...], str]:

@@ -43,7 +43,7 @@ from recipe_compiler.verify.moves.detailed_balance import detailed_balance
 from recipe_compiler.verify.moves.metropolis_witness import departure
 from recipe_compiler.verify.moves.reflection import reflects
 from recipe_compiler.verify.moves.volume import volume_kept
-from recipe_compiler.verify.steps.order import FLOWS, is_palindrome
+from recipe_compiler.verify.steps.order import is_palindrome
 from recipe_compiler.verify.steps.reversible import (
     Flip,
     energy_turned,
@@ -171,10 +171,9 @@ def _shown(split: Split, move: Metropolis) -> Answer:
 def _proof(split: Split, found: Turned) -> Answer:
     noisy = [piece.name for piece in _done(split) if piece.is_noisy]
     iterated = any(is_iterated(flow_of(split.derivation, p, split.numerical.get(p.name, ""))) for p in _done(split))
-    given = [FLOWS, *([EXACTLY] if iterated else [])]
     heat = f"; {', '.join(noisy)} in detailed balance" if noisy else ""
     says = f"a palindrome of pieces that keep volume and run backwards under {found.under.says}{heat}"
-    answer = shown(says, found.obligations, given)
+    answer = shown(says, found.obligations, (EXACTLY,) if iterated else ())
     if not found.forgotten or not isinstance(answer.decision, Proved):
         return answer
     names = ", ".join(found.forgotten)

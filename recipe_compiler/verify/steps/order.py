@@ -39,7 +39,6 @@ from recipe_compiler.verify.steps.flow import assumed_to_last
 from recipe_compiler.verify.steps.pieces import pieces
 from recipe_compiler.verify.steps.split import Split
 
-FLOWS = "each piece is moved by its flow"
 NO_MORE, IN_GENERAL = "and no more", "and no more for general U and values"
 """Shown of the U and the values of a build; or of some, which says nothing of these."""
 Data = tuple[tuple[str, str], ...]
@@ -145,7 +144,7 @@ def order_at_least(split: Split) -> Least | Undecided:
         leaving = tuple(may_leave(bounded, _flows(split))) if bounded else ()
     except ModelError as error:
         return Undecided(tuple(fault.problem for fault in error.faults))
-    given = (*needed.given, FLOWS, *assumed_to_last(split, split.pieces), *asked_for(split.subject, leaving))
+    given = (*needed.given, *assumed_to_last(split, split.pieces), *asked_for(split.subject, leaving))
     return Least(min(found.order, *numbers) if numbers else found.order, found, bool(numbers), given)
 
 

@@ -35,15 +35,12 @@ from recipe_compiler.verify.equation.periodic import on_circles, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.recover.search import UNKNOWN, represented
-from recipe_compiler.verify.stationarity.explosion import ASSUMED, explosion, rests_on
+from recipe_compiler.verify.stationarity.explosion import explosion, rests_on
 from recipe_compiler.verify.uniqueness.degeneracy_surfaces import wall
 from recipe_compiler.verify.uniqueness.noise_reach import reached, spanning
 from recipe_compiler.verify.uniqueness.not_unique import AtValues, Other, at_values, other_law, stronger
 
 POINTS = 6
-FINITE = "exp(-H) has a finite integral"
-LEFT_OPEN = f"so if {ASSUMED}, which `explosion` leaves open; where some do, exp(-H) is no stationary law at all"
-"""What a proof that takes for granted what another claim did not decide has to tell its reader."""
 
 Law = Callable[[], Answer]
 Stays = Callable[[Subject], Answer]
@@ -54,7 +51,7 @@ NEEDED: tuple[tuple[str, Callable[[Subject], Answer]], ...] = (
     ("D is positive semidefinite", d_psd),
     ("what is stated of a circle is periodic around it", periodic),
 )
-"""The claims without which exp(-H) need not be stationary, in the words of the table; the last on circles."""
+"""The claims without which a refutation by another law says nothing, in the words of the table; the last on circles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +71,8 @@ def unique(subject: Subject) -> Answer:
     Proved where D is positive definite, or where its columns and their brackets with b = -Q grad H + div Q, [X, Y]_i =
     sum_j (X_j d_j Y_i - Y_j d_j X_i), span all n directions at every state (Hormander 1967; Ichihara, Kunita 1974;
     Hairer, Mattingly 2006, Theorem 3.16). Refuted by a conserved quantity or by a surface that no chain crosses. It
-    rests on a symmetric D >= 0, a skew Q, smooth H, D and Q, a finite integral of exp(-H), and on solutions that do not
-    explode: where `explosion` is undecided that is listed as an assumption. Undecided on domains with a boundary.
+    rests on smooth H, D and Q, and on the premises in the table of claims: a symmetric D >= 0, a skew Q, a finite
+    integral of exp(-H), and solutions that do not explode. Undecided on domains with a boundary.
 
     Example, underdamped Langevin dynamics with b = (inv(M) r, -grad U): for C > 0 noise reaches r, and the brackets
     [d/dr_j, b] = (inv(M) e_j, 0) reach theta, at every state and for every size. With C = 0 it is refuted: H never
@@ -115,23 +112,18 @@ def _answer(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> An
     formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
     premises = smoothness(formulas, subject.dynamics.declarations)
     given = tuple(sorted(premises.given))
-    shut = [*(f"not shown: {what}" for what in premises.open), *_edges(subject), *_not_stationary(subject)]
+    shut = [*(f"not shown: {what}" for what in premises.open), *_edges(subject)]
     if shut:
         return Answer(Undecided(tuple(shut), given=given), where=where)
     proof = _proof(subject, subject.derivation)
     linear = _linear(subject, at) if proof.open else None
     proof = proof if linear is None else linear
     if not proof.open:
-        no_law, needed = _not_a_law(law())
-        if no_law:
-            return Answer(Undecided((no_law,), given=given), where=where)
         checked = tuple(tuple(sizes.items()) for sizes in proof.checked)
-        finite = stays(subject).decision
-        if isinstance(finite, Refuted):
-            return Answer(Undecided((f"not so: {ASSUMED}",), given=given), where=where)
-        kept, remarks = (finite.given, ()) if isinstance(finite, Proved) else ((ASSUMED,), (LEFT_OPEN,))
-        decision = Proved(proof.by, tuple(dict.fromkeys((*given, *kept, *needed))), proof.data, remarks)
-        return Answer(decision, proof.for_d, checked_at=checked, where=where)
+        return Answer(Proved(proof.by, given, proof.data), proof.for_d, checked_at=checked, where=where)
+    not_kept = _not_stationary(subject)
+    if not_kept:
+        return Answer(Undecided(tuple(not_kept), given=given), where=where)
     hint = _hint(subject.derivation)
     other = other_law(subject, hint, at) or _behind_a_wall(subject, at, stays)
     if other is not None:
@@ -169,10 +161,9 @@ def _where_stronger(subject: Subject, other: Other, law: Law, stays: Stays) -> s
     found = stronger(subject.whole, other.zeros)
     if found is None:
         return ""
-    no_law, _ = _not_a_law(law())
     narrower = subject_of(found[0])
     proof = None if narrower.derivation is None else _proof(narrower, narrower.derivation)
-    if no_law or proof is None or proof.open:
+    if not _is_law(law()) or proof is None or proof.open:
         return ""
     needed = " and ".join((found[1], *rests_on(stays(narrower))))
     return f"; where {needed} it is the only one: {proof.by}"
@@ -189,18 +180,9 @@ def _edges(subject: Subject) -> list[str]:
     return found + ([subject.contradiction] if subject.contradiction else [])
 
 
-def _not_a_law(law: Answer) -> tuple[str, tuple[str, ...]]:
-    """Return why exp(-H) is not known to be a law (empty if it is, or is assumed to be), and what that rests on.
-
-    Of an abstract energy the integral may be assumed, and is then named; of a written one it must be shown.
-    """
-    match law.decision:
-        case Proved(_, given):
-            return "", given
-        case Refuted():
-            return "exp(-H) has no finite integral: it is no law, let alone the only one", ()
-        case Undecided():
-            return ("", (FINITE,)) if law.excused else (f"not shown: {FINITE}", ())
+def _is_law(law: Answer) -> bool:
+    """Whether exp(-H) is a law; of an abstract energy that may be assumed, of a written one it must be shown."""
+    return isinstance(law.decision, Proved) or law.excused
 
 
 def _not_stationary(subject: Subject) -> list[str]:

@@ -1,0 +1,147 @@
+"""No proof stands beside a premise that is refuted, and none hides one that is open: of every row that has some."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loaders import load_build, load_dynamics
+from reports import only
+
+from recipe_compiler.report.check import check
+from recipe_compiler.report.premises import under_premises
+from recipe_compiler.verdict import AT_VALUES, Answer, Decision, Finding, Proved, Refuted, Report, Undecided, Verdict
+from recipe_compiler.verify.claims import DYNAMICS, Claim
+from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS
+
+ROOT = Path(__file__).parents[2]
+ROWS: dict[str, Claim[Any, Any]] = {row.id: row for row in (*TARGETS, *SCHEMES, *BUILDS, *DYNAMICS)}
+PAIRS = [(row.id, premise) for row in ROWS.values() for premise in row.rests_on]
+PROOF = Proved("shown", ("a is positive",))
+
+
+def under(row: Claim[Any, Any], premise: Claim[Any, Any], decision: Decision | None) -> Finding:
+    """Return a proof of a row under one premise that is decided so; None: it was not decided."""
+    proof = row.finding(Answer(PROOF))
+    if decision is None:
+        return under_premises((row,), (premise,), (proof,))[0]
+    return under_premises((premise, row), (), (premise.finding(Answer(decision)), proof))[1]
+
+
+@pytest.mark.parametrize(("id_", "premise"), PAIRS)
+def test_a_proof_meets_each_of_its_premises(id_: str, premise: str) -> None:
+    row = replace(ROWS[id_], rests_on=(premise,))
+    of = replace(ROWS[premise], rests_on=())
+    refuted = under(row, of, Refuted("a point", (("x", "1"),)))
+    assert refuted.verdict is Verdict.UNDECIDED
+    assert of.says in refuted.evidence[-1]
+    for left_open in (Undecided(("too large",)), None):
+        found = under(row, of, left_open).decision
+        assert isinstance(found, Proved)
+        assert of.says in found.given
+    rests = under(row, of, Proved(f"structure{AT_VALUES}", ("b is positive",))).decision
+    assert isinstance(rests, Proved)
+    assert (rests.given, rests.by) == (("a is positive", "b is positive"), f"shown{AT_VALUES}")
+
+
+def test_no_claim_rests_on_itself() -> None:
+    def below(id_: str, seen: tuple[str, ...] = ()) -> None:
+        assert id_ not in seen
+        for premise in ROWS[id_].rests_on:
+            below(premise, (*seen, id_))
+
+    for id_ in ROWS:
+        below(id_)
+
+
+def test_a_premise_that_fails_by_its_own_premise_is_open() -> None:
+    """D is not semidefinite, so nothing is known of explosions: what rests on both is undecided."""
+    rows = [ROWS[id_] for id_ in ("unique", "explosion", "d_psd")]
+    shown = [row.finding(Answer(PROOF)) for row in rows[:2]]
+    found = under_premises(rows, (), [*shown, rows[2].finding(Answer(Refuted("a vector", ())))])
+    assert [one.verdict for one in found] == [Verdict.UNDECIDED, Verdict.UNDECIDED, Verdict.REFUTED]
+
+
+def decisions(report: Report) -> dict[str, Decision]:
+    return {finding.id: finding.decision for finding in report.findings}
+
+
+IMPROPER = "log(1 + norm2(theta))/2"
+LANGEVIN: dict[str, Any] = {"dynamics": "sgld", "bind": "{D: I}", "scheme": "{name: euler}", "asked": ("unique",)}
+HMC: dict[str, Any] = {
+    "dynamics": "hmc",
+    "bind": "{M: m*I}",
+    "scheme": "{cycle: [refresh: r, metropolis: {split: [B/2, A, B/2], flip: {r: -r}}]}",
+    "asked": ("metropolis", "exact", "irreducible"),
+}
+
+
+def built(folder: Path, potential: str, shape: str, of: dict[str, Any]) -> Report:
+    (folder / "t.yaml").write_text(f"name: t\nstate: {{theta: {{shape: {shape}}}}}\npotential: {potential}\n")
+    text = f"""
+name: built
+dynamics: {ROOT}/specs/dynamics/{of["dynamics"]}.yaml
+target: t.yaml
+bind: {of["bind"]}
+{"parameters: {m: {is: positive, value: 2}}" if "m" in of["bind"] else ""}
+scheme: {of["scheme"]}
+variant: full
+sizes: {{d: 2}}
+run: {{step_size: 0.1}}
+"""
+    (folder / "build.yaml").write_text(text)
+    with only(*of["asked"], "normalisable", "defined"):
+        return check(load_build(folder / "build.yaml"))
+
+
+def test_hmc_on_an_improper_potential_has_no_law(tmp_path: Path) -> None:
+    found = decisions(built(tmp_path, IMPROPER, "2", HMC))
+    assert isinstance(found["normalisable"], Refuted)
+    assert isinstance(found["exact"], Proved)
+    assert isinstance(found["irreducible"], Undecided)
+
+
+def test_langevin_on_an_improper_potential_has_no_law(tmp_path: Path) -> None:
+    found = decisions(built(tmp_path, IMPROPER, "2", LANGEVIN))
+    assert isinstance(found["normalisable"], Refuted)
+    assert isinstance(found["unique"], Undecided)
+
+
+def test_what_is_open_of_a_pole_is_printed(tmp_path: Path) -> None:
+    found = decisions(built(tmp_path, "norm2(theta)/2 + 1/theta[0]**2", "2", HMC))
+    for id_, needed in (
+        ("exact", ("defined",)),
+        ("metropolis", ("defined",)),
+        ("irreducible", ("defined", "normalisable")),
+    ):
+        assert isinstance(decision := found[id_], Proved)
+        assert {ROWS[one].says for one in needed} <= {*decision.given}
+
+
+def test_an_open_integral_is_printed(tmp_path: Path) -> None:
+    """U grows at least like |theta|**2/6, which no rule sees."""
+    found = decisions(built(tmp_path, "norm2(theta)/2 + sin(theta[0]**3)*theta[0]**2/3", "2", HMC))
+    assert isinstance(found["normalisable"], Undecided)
+    assert isinstance(found["irreducible"], Proved)
+    assert ROWS["normalisable"].says in found["irreducible"].given
+
+
+def test_a_marginal_of_no_law_is_none(tmp_path: Path) -> None:
+    """int exp(-H) dr is exp(-U) here, of which the integral is infinite."""
+    text = "name: m\nstate: {x: {shape: 2}, r: {shape: 2}}\nH: log(1 + norm2(x))/2 + norm2(r)/2\nD: [[0, 0], [0, I]]\n"
+    text += "Q: [[0, -I], [I, 0]]\nclaims: {marginal: {x: log(1 + norm2(x))/2}}\n"
+    (tmp_path / "m.yaml").write_text(text)
+    found = decisions(check(load_dynamics(tmp_path / "m.yaml")))
+    assert isinstance(found["normalisable"], Refuted)
+    assert isinstance(found["claimed_marginal"], Undecided)
+    (tmp_path / "m.yaml").write_text(text.replace("log(1 + norm2(x))/2", "2*log(1 + norm2(x))"))
+    assert isinstance(decisions(check(load_dynamics(tmp_path / "m.yaml")))["claimed_marginal"], Proved)
+
+
+def test_without_a_root_of_D_nothing_is_known_of_solutions(tmp_path: Path) -> None:
+    text = "name: s\nstate: {x: {shape: 2}}\nH: norm2(x)/2\nparameters: {A: {shape: [2, 2]}}\nD: [[A]]\nQ: [[0]]\n"
+    (tmp_path / "s.yaml").write_text(text)
+    found = decisions(check(load_dynamics(tmp_path / "s.yaml")))
+    assert isinstance(found["d_psd"], Refuted)
+    assert not isinstance(found["explosion"], Proved)
+    assert not isinstance(found["unique"], Proved)
