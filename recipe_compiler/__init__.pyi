@@ -21,6 +21,7 @@ from recipe_compiler.formula.functions import atan as atan
 from recipe_compiler.formula.functions import bernoulli as bernoulli
 from recipe_compiler.formula.functions import bernoulli_logit as bernoulli_logit
 from recipe_compiler.formula.functions import beta as beta
+from recipe_compiler.formula.functions import beta_binomial as beta_binomial
 from recipe_compiler.formula.functions import binomial as binomial
 from recipe_compiler.formula.functions import binomial_logit as binomial_logit
 from recipe_compiler.formula.functions import categorical_logit as categorical_logit
@@ -93,6 +94,8 @@ from recipe_compiler.formula.functions import trigamma as trigamma
 from recipe_compiler.formula.functions import uniform as uniform
 from recipe_compiler.formula.functions import weibull as weibull
 from recipe_compiler.formula.functions import where as where
+from recipe_compiler.formula.functions import zero_inflated_binomial as zero_inflated_binomial
+from recipe_compiler.formula.functions import zero_inflated_poisson as zero_inflated_poisson
 from recipe_compiler.front.build import Build as Build
 from recipe_compiler.front.derivation import Derivation as Derivation
 from recipe_compiler.front.dynamics import Dynamics as Dynamics

@@ -728,7 +728,10 @@ WEAKER: dict[str, tuple[str, ...]] = {
 }
 """Kinds that a claim says it rests on, with those that they include."""
 QUADRATIC = "U is quadratic, and the chain forgets its start: eps keeps it stable, noise reaches all of it"
-OF_COUNTS = "bernoulli bernoulli_logit binomial binomial_logit poisson poisson_log neg_binomial_2 neg_binomial_2_log"
+OF_COUNTS = (
+    "bernoulli bernoulli_logit binomial binomial_logit beta_binomial poisson poisson_log neg_binomial_2 "
+    "neg_binomial_2_log zero_inflated_poisson zero_inflated_binomial"
+)
 """Named laws whose first argument is whole and not negative."""
 INSIDE, LAW, ASSUMED = " inside its domain", r"exp\((.+)\) has a finite integral", "normalisable"
 OF_DATA, BY_AUTHOR = r"the \d+ data of (.+?): .+", LAW + ", as the document states under `assume`"

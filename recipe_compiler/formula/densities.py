@@ -338,6 +338,32 @@ _ROWS = (
         draw=lambda rng, size, eta, phi: rng.negative_binomial(phi, 1 / (1 + _exp(eta) / phi), size),
     ),
     Density(
+        name="beta_binomial", arguments=("y", "n", "a", "b"),
+        words="the law of successes in n trials of one probability, itself of beta(a, b)",
+        value="loggamma(y + a) + loggamma(n - y + b) - loggamma(n + a + b) + loggamma(a + b) - loggamma(a) - loggamma(b)"
+        " + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1)",
+        support=("y >= 0", "y <= n"), needs=("n >= 0", "a > 0", "b > 0"), discrete=True,
+        bounds=(Bound(over=("y", "n", "a", "b"), at_most="0"),),
+        draw=lambda rng, size, n, a, b: rng.binomial(_trials(n), rng.beta(a, b, size), size),
+    ),
+    Density(
+        name="zero_inflated_poisson", arguments=("y", "w", "mu"),
+        words="the law of 0 with probability w, else of poisson(mu)",
+        value="where(y == 0, log(w + (1 - w)*exp(-mu)), log1p(-w) + y*log(mu) - mu - loggamma(y + 1))",
+        support=("y >= 0",), needs=("w > 0", "w < 1", "mu > 0"), discrete=True,
+        bounds=(Bound(over=("y", "w", "mu"), at_most="0"),),
+        draw=lambda rng, size, w, mu: rng.poisson(mu, size) * rng.binomial(1, 1 - w, size),
+    ),
+    Density(
+        name="zero_inflated_binomial", arguments=("y", "w", "n", "p"),
+        words="the law of 0 with probability w, else of binomial(n, p)",
+        value="where(y == 0, log(w + (1 - w)*exp(n*log1p(-p))), log1p(-w) + y*log(p) + (n - y)*log1p(-p)"
+        " + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1))",
+        support=("y >= 0", "y <= n"), needs=("n >= 0", "w > 0", "w < 1", "p > 0", "p < 1"), discrete=True,
+        bounds=(Bound(over=("y", "w", "n", "p"), at_most="0"),),
+        draw=lambda rng, size, w, n, p: rng.binomial(_trials(n), p, size) * rng.binomial(1, 1 - w, size),
+    ),
+    Density(
         name="multi_normal", arguments=("x", "mu", "Sigma"), words="the normal law of mean mu and covariance Sigma",
         value="-(x - mu).T @ inv(Sigma) @ (x - mu)/2 - logdet(Sigma)/2 - d*log(2*pi)/2",
         of_entry=False, matrices=("Sigma",),

@@ -291,6 +291,9 @@ def _typed(part: tree.Tree, names: _Names) -> Formula:
         case tree.Call(name, (arg,)) if name in ex.ELEMENTWISE:
             typed = _typed(arg, names)
             return build.apply(name, (typed,), typed.shape)
+        case tree.Call("where", (tree.Comparison(op, left, right), *pieces)):
+            sides = _alike([_typed(side, names) for side in (left, right, *pieces)])
+            return ex.Apply("where", (ex.Compare(op, *sides[:2], sides[0].shape), *sides[2:]), sides[0].shape)
         case tree.Call(name, (arg,)):
             return build.apply(name, (_typed(arg, names),), SCALAR)
         case _:

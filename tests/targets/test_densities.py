@@ -34,12 +34,19 @@ RANGES = {
     "bernoulli_logit": ((0, 1), REAL), "binomial_logit": (COUNT, (6, 9), REAL), "poisson_log": (COUNT, REAL),
     "neg_binomial_2_log": (COUNT, REAL, PLUS), "half_student_t": (PLUS, PLUS, PLUS), "bernoulli": ((0, 1), UNIT),
     "binomial": (COUNT, (6, 9), UNIT), "poisson": (COUNT, PLUS), "neg_binomial_2": (COUNT, PLUS, PLUS),
+    "beta_binomial": (COUNT, (6, 9), PLUS, PLUS), "zero_inflated_poisson": (COUNT, UNIT, PLUS),
+    "zero_inflated_binomial": (COUNT, UNIT, (6, 9), UNIT),
 }  # fmt: skip
 """Where the arguments of each are tried; whole numbers where both ends are."""
 
 
 def sigmoid(x: float) -> float:
     return 1 / (1 + np.exp(-x))
+
+
+def inflated(y: Any, w: Any, mass: Any) -> Any:
+    """Return the logarithm of a probability with w more of 0; nan where w is none."""
+    return np.log(np.where(w <= 1, w * (y == 0) + (1 - w) * mass, np.nan))
 
 
 SCIPY: dict[str, Callable[..., Any]] = {
@@ -62,6 +69,9 @@ SCIPY: dict[str, Callable[..., Any]] = {
     "binomial": stats.binom.logpmf,
     "poisson": stats.poisson.logpmf,
     "neg_binomial_2": lambda y, mu, phi: stats.nbinom.logpmf(y, phi, phi / (phi + mu)),
+    "beta_binomial": stats.betabinom.logpmf,
+    "zero_inflated_poisson": lambda y, w, mu: inflated(y, w, stats.poisson.pmf(y, mu)),
+    "zero_inflated_binomial": lambda y, w, n, p: inflated(y, w, stats.binom.pmf(y, n, p)),
     "bernoulli_logit": lambda y, eta: stats.bernoulli.logpmf(y, sigmoid(eta)),
     "binomial_logit": lambda y, n, eta: stats.binom.logpmf(y, n, sigmoid(eta)),
     "poisson_log": lambda y, eta: stats.poisson.logpmf(y, np.exp(eta)),
@@ -101,6 +111,15 @@ WIDE: dict[str, Callable[..., Any]] = {
     "neg_binomial_2": lambda y, mu, phi: mpmath.log(
         mpmath.binomial(y + phi - 1, y) * (mu / (mu + phi)) ** y * (phi / (mu + phi)) ** phi
     ),
+    "beta_binomial": lambda y, n, a, b: mpmath.log(
+        mpmath.binomial(n, y) * mpmath.beta(y + a, n - y + b) / mpmath.beta(a, b)
+    ),
+    "zero_inflated_poisson": lambda y, w, mu: mpmath.log(
+        w * (y == 0) + (1 - w) * mpmath.exp(-mu) * mu**y / mpmath.factorial(y)
+    ),
+    "zero_inflated_binomial": lambda y, w, n, p: mpmath.log(
+        w * (y == 0) + (1 - w) * mpmath.binomial(n, y) * p**y * (1 - p) ** (n - y)
+    ),
     "bernoulli_logit": lambda y, eta: y * eta - mpmath.log(1 + mpmath.exp(eta)),
     "binomial_logit": lambda y, n, eta: mpmath.log(mpmath.binomial(n, y)) + y * eta - n * mpmath.log1p(mpmath.exp(eta)),
     "poisson_log": lambda y, eta: y * eta - mpmath.exp(eta) - mpmath.log(mpmath.factorial(y)),
@@ -131,6 +150,8 @@ def declared(name: str) -> Declarations:
     texts = " ".join((*row.support, *row.needs)).split()
     positive = {texts[k - 1] for k, text in enumerate(texts) if text in (">", ">=") and texts[k + 1] == "0"}
     domains = {n: Domain(DomainName.POSITIVE if n in positive else DomainName.REAL) for n in row.arguments}
+    if row.discrete:  # a count may be 0
+        domains[row.arguments[0]] = Domain(DomainName.COUNTS)
     return Declarations(tuple(Block(f"{n}_", SCALAR, domains[n]) for n in row.arguments))
 
 

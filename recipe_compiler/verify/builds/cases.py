@@ -70,6 +70,8 @@ class Case:
     sample: Sample | None
     found: Mapping[str, str] = field(default_factory=dict)
     """What is known of fields in this case and is not declared, as signs name it, to what it is a fact of."""
+    truth: Truth = field(default_factory=dict)
+    """Whether the conditions of `where` hold in it."""
 
 
 def cases(
@@ -147,19 +149,20 @@ def _occurring(
 
 
 def _chosen_in(case: Case, truth: Truth) -> Case:
-    densities = tuple(replace(d, arguments=tuple(_chosen(a, truth) for a in d.arguments)) for d in case.densities)
-    return replace(case, formula=_chosen(case.formula, truth), densities=densities)
+    densities = tuple(replace(d, arguments=tuple(chosen(a, truth) for a in d.arguments)) for d in case.densities)
+    return replace(case, formula=chosen(case.formula, truth), densities=densities)
 
 
-def _chosen(formula: Formula, truth: Truth) -> Formula:
+def chosen(formula: Formula, truth: Truth) -> Formula:
     """Return a formula with the piece of every `where` that a datum takes."""
-    if not truth:
-        return formula
     match formula:
-        case Apply("where", (Compare() as condition, yes, no)) if condition in truth:
-            return _chosen(yes if truth[condition] else no, truth)
+        case Apply("where", (Compare() as condition, yes, no)):
+            holds = truth.get(condition, _decided(condition, {}))
+            if holds is not None:
+                return chosen(yes if holds else no, truth)
+            return rebuild(formula, [condition, chosen(yes, truth), chosen(no, truth)], lambda shape: shape)
         case _:
-            return rebuild(formula, [_chosen(part, truth) for part in parts(formula)], lambda shape: shape)
+            return rebuild(formula, [chosen(part, truth) for part in parts(formula)], lambda shape: shape)
 
 
 def _narrowed(case: Case, values: Mapping[str, Fraction], truth: Truth, sample: Sample | None) -> Case:
@@ -189,7 +192,8 @@ def _narrowed(case: Case, values: Mapping[str, Fraction], truth: Truth, sample: 
     densities = tuple(replace(d, arguments=tuple(substitute(a, put) for a in d.arguments)) for d in case.densities)
     declarations = replace(case.declarations, data=tuple(declared))
     own_sample = replace(sample, known=replace(sample.known, declarations=declarations, data=known)) if sample else None
-    return Case(substitute(case.formula, put), densities, declarations, own_sample, found)
+    own_truth = {replace(c, left=substitute(c.left, put), right=substitute(c.right, put)): truth[c] for c in truth}
+    return Case(substitute(case.formula, put), densities, declarations, own_sample, found, own_truth)
 
 
 def _of_numbers(sample: Sample, datum: Datum) -> tuple[tuple[Kind, ...], Fraction | None]:

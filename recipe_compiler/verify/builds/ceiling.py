@@ -16,7 +16,7 @@ from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.density_terms import at_most, log_density
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import StatedDensity
-from recipe_compiler.verify.builds.cases import MOST_CASES, Case, Sample, cases
+from recipe_compiler.verify.builds.cases import MOST_CASES, Case, Sample, Truth, cases, chosen
 from recipe_compiler.verify.builds.inequality import Inequality, Moments, Used
 from recipe_compiler.verify.builds.residuals import kept_from_zero
 from recipe_compiler.verify.from_data.values import NotReadError
@@ -168,7 +168,7 @@ def _gap(moving: Monomial) -> Linear | None:
 
 def bounds_of(case: Case, reader: Reader) -> list[Linear]:
     """Return sums that are at most 0: log densities less their upper bounds."""
-    return [rest for density in case.densities for rest in _below_bound(density, reader)]
+    return [rest for density in case.densities for rest in _below_bound(density, reader, case.truth)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,12 +229,12 @@ def _added(of: Linear, reader: Reader) -> Iterator[tuple[tuple[Monomial, Fractio
                 pass
 
 
-def _below_bound(density: StatedDensity, reader: Reader) -> Iterator[Linear]:
+def _below_bound(density: StatedDensity, reader: Reader, truth: Truth) -> Iterator[Linear]:
     """Yield log densities less their bounds: never above 0."""
     row = DENSITIES[density.name]
     bounds = (*(bound.at_most for bound in row.bounds), *row.ceilings)
     if not bounds:
         return
-    value = reader.read(log_density(row, density.arguments, reader.declarations))
+    value = reader.read(chosen(log_density(row, density.arguments, reader.declarations), truth))
     for text in bounds:
         yield less(value, reader.read(at_most(row, text, density.arguments)))
