@@ -340,8 +340,8 @@ _ROWS = (
     Density(
         name="beta_binomial", arguments=("y", "n", "a", "b"),
         words="the law of successes in n trials of one probability, itself of beta(a, b)",
-        value="loggamma(y + a) + loggamma(n - y + b) - loggamma(n + a + b) + loggamma(a + b) - loggamma(a) - loggamma(b)"
-        " + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1)",
+        value="loggamma(y + a) + loggamma(n - y + b) - loggamma(n + a + b)"
+        " + loggamma(a + b) - loggamma(a) - loggamma(b) + loggamma(n + 1) - loggamma(y + 1) - loggamma(n - y + 1)",
         support=("y >= 0", "y <= n"), needs=("n >= 0", "a > 0", "b > 0"), discrete=True,
         bounds=(Bound(over=("y", "n", "a", "b"), at_most="0"),),
         draw=lambda rng, size, n, a, b: rng.binomial(_trials(n), rng.beta(a, b, size), size),
