@@ -679,6 +679,7 @@ class Documents:
         kinds = {*self.functions.get(self.potential, {}).get("is", [])} - {"real"}
         facts = {"": True, "D": self.D, "Q": self.Q, "-Q": not self.Q, "marginal": marginal, "alone": not self.build}
         facts |= {"drift": claims.get("drift"), "update": claims.get("update"), "code": self.target.get("gradient")}
+        facts["diffusions"] = self.dynamics.get("D") and claims.get("diffusion")
         facts |= {"auxiliary": self.own and {*self.blocks} - {*self.own} and not other, "formula": not facts["code"]}
         domains, theirs = ({x["domain"] for x in declared(y, "state").values()} for y in (self.dynamics, self.target))
         facts |= {"circle": "circle" in domains, "circles": "circle" in theirs}
@@ -797,7 +798,8 @@ RESTS_ON: dict[str, tuple[str, ...]] = {
 }
 """Claims to those without which a proof of them says nothing: none is refuted, and what is open is said to be given."""
 ASKED = {
-    "dynamics": """d_symmetric:D d_psd:D q_skew:D,Q stationary:D,Q claimed_drift:D,Q,drift claimed_stationary:drift
+    "dynamics": """d_symmetric:D d_psd:D q_skew:Q stationary:D,Q claimed_drift:D,Q,drift
+        claimed_diffusion:diffusions claimed_stationary:drift
         recovered_q:drift,-Q step_scale:update claimed_update:update periodic:circle normalisable: marginal:auxiliary
         claimed_marginal:marginal regular:varies explosion:D,f,follows boundary:face,follows
         unique:D,f,-cycle independence:estimate units:units""",
@@ -1234,9 +1236,15 @@ def skewness(page: Page, claim: Json, label: str) -> list[Poly]:
 
 def same_drift(page: Page, claim: Json, label: str) -> list[Poly]:
     """Return what is claimed less what the recipe gives, where Q is skew."""
-    f, recipe, D, stated, _ = equation(page, "claimed_drift")
+    f, recipe, *_ = equation(page, "claimed_drift")
     Q = page.blocks(page.d.Q)
-    return [*(f - recipe).flat, *(stated - D).flat, *(Q + Q.T).flat]
+    return [*(f - recipe).flat, *(Q + Q.T).flat]
+
+
+def same_diffusion(page: Page, claim: Json, label: str) -> list[Poly]:
+    """Return the diffusion that is claimed less D."""
+    stated, D = (page.blocks(x, smooth=False) for x in (page.d.claims["diffusion"], page.d.dynamics["D"]))
+    return list((stated - D).flat)
 
 
 def stationary(page: Page, claim: Json, label: str) -> list[Poly]:
@@ -1775,13 +1783,15 @@ CHECKS: dict[str, Check] = {
     **dict.fromkeys(("d_symmetric", "q_skew"), skewness),
     **dict.fromkeys(("stationary", "claimed_stationary"), stationary),
     **dict.fromkeys(("claimed_drift", "recovered_q"), same_drift),
+    "claimed_diffusion": same_diffusion,
     **dict.fromkeys(("marginal", "claimed_marginal"), laws),
     **dict.fromkeys(("normalisable", "boundary"), integrable),
     **{"d_psd": semidefinite, "noise_budget": budget, "step_scale": small_step, "claimed_update": kept_law},
     **{"periodic": around, "regular": singular, "explosion": explodes},
 }
 """What is zero, or empty, at every admissible point where a claim holds."""
-FAR_OUT, VALUES = ("normalisable", "explosion", "boundary"), ("d_symmetric", "d_psd", "q_skew", "noise_budget")
+FAR_OUT = ("normalisable", "explosion", "boundary")
+VALUES = ("d_symmetric", "d_psd", "q_skew", "claimed_diffusion", "noise_budget")
 """Claims that rest on how functions grow; and those about values alone, at kinks, too."""
 SOFT = (*FAR_OUT, "regular")
 IMPROPER: Json = {"id": "normalisable", "witness": None}

@@ -1,11 +1,12 @@
 """The claims that apply to dynamics, how their jobs are prepared, and what none of them asks."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.model import Dynamics, Scheme
 from recipe_compiler.verdict import Finding
 from recipe_compiler.verify.claims import DYNAMICS, Claim, applicable_claims, decider, under_sizes
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
@@ -45,7 +46,9 @@ def caveats_on(dynamics: Dynamics) -> tuple[str, ...]:
     what = "the equation: dynamics have no step"
     if claims_update(dynamics):
         what = "the equation, those on the claimed update about small eps: dynamics have no step that runs"
-    return (*unasked(dynamics), f"verdicts are about {what}; what is known of one is said of a build that takes it")
+    rows = applicable_claims(DYNAMICS, dynamics)
+    about = f"verdicts are about {what}; what is known of one is said of a build that takes it"
+    return (*unasked(dynamics), *unread(dynamics, rows), about)
 
 
 def unasked(dynamics: Dynamics) -> tuple[str, ...]:
@@ -53,3 +56,27 @@ def unasked(dynamics: Dynamics) -> tuple[str, ...]:
     if states_equation(dynamics):
         return ()
     return ("explosion, unique: not asked, since the noise, or both Q and a drift, are not given",)
+
+
+QUALIFIED = {"interpretation": "drift", "noise": "update"}
+"""Keys under `claims` that say how another is read: what reads that reads them."""
+
+
+def unread(document: Dynamics | Scheme, rows: Sequence[Claim[Any, Any]]) -> tuple[str, ...]:
+    """Return the facts that a document states and that no row of its report reads."""
+    stated = json.loads(document.source.document)
+    claims = stated.get("claims") or {}
+    facts = {name: name for name in ("D", "Q", "units") if stated.get(name)}
+    facts |= {name: f"claims.{name}" for name, value in claims.items() if value}
+    read = {entry for row in rows for entry in (*(row.reads or ()), *row.beside)} & {*facts}
+    read |= {"diffusion"} if "D" not in facts and any("D" in (row.reads or ()) for row in rows) else set()
+    read |= {name for name, host in QUALIFIED.items() if host in read}
+    alone = {"D", "Q", "diffusion"} if isinstance(document, Dynamics) and not states_equation(document) else set()
+    found = [f"{facts[name]}: the update is not compared with it" for name in facts if name in alone]
+    left = [name for name in facts if name not in read | alone]
+    return (*found, *(f"{facts[name]}: no claim here reads it{_lacking(name, facts)}" for name in left))
+
+
+def _lacking(name: str, facts: Iterable[str]) -> str:
+    host = QUALIFIED.get(name)
+    return f", as `claims.{host}` is not stated" if host is not None and host not in facts else ""

@@ -139,7 +139,7 @@ def _beside(
         case Target():
             return in_builds.target_caveats(document), ()
         case Scheme():
-            return in_builds.SCHEME_CAVEATS, ()
+            return in_builds.scheme_caveats(document), ()
         case Build():
             audited = in_builds.audited(document, seconds) if advisory else ()
             return in_builds.build_caveats(document), audited

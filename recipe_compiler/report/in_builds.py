@@ -10,9 +10,9 @@ from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
-from recipe_compiler.report.applicable import Applicable, Job, unasked
+from recipe_compiler.report.applicable import Applicable, Job, unasked, unread
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build, Dynamics, Observed, Scheme, Target
+from recipe_compiler.spec.model import Build, Claims, Dynamics, Observed, Scheme, Target
 from recipe_compiler.splitting.split_by import may_leave, split_by
 from recipe_compiler.verdict import Answer, Explanation, Finding, Topic
 from recipe_compiler.verify.builds.in_build import decided_in, target_decided_in
@@ -38,8 +38,6 @@ from recipe_compiler.verify.moves.in_build import steps_by_cycle
 from recipe_compiler.verify.steps.in_build import check_pieces, steps_by_word
 
 Explain = Callable[[], tuple[Explanation, ...]]
-
-SCHEME_CAVEATS = ("verdicts are about the word, for every dynamics: which flows its pieces have is found in a build",)
 
 
 def of_target(target: Target) -> Applicable:
@@ -140,12 +138,36 @@ def _audits(build: Build) -> Sequence[Explain]:
     return [partial(audit, build)]
 
 
+def scheme_caveats(scheme: Scheme) -> tuple[str, ...]:
+    """Return what no claim about a scheme asks."""
+    about = "verdicts are about the word, for every dynamics: which flows its pieces have is found in a build"
+    return (*unread(scheme, applicable_claims(SCHEMES, scheme)), about)
+
+
 def build_caveats(build: Build) -> tuple[str, ...]:
     """Return what no claim about a build asks, its dynamics included."""
     bound = bind(build)
     files = [name for name, value in build.values if value.file is not None and value.numbers is None]
     checked_later = [f"the kind of {name} is checked when its file is read, before the first step" for name in files]
-    return (*unasked(bound), _of_step(build), *_unguarded(build, bound), *checked_later, *_of_data(build))
+    of_dynamics = (*unasked(bound), *unread(build.dynamics, claims_in_build(DYNAMICS, bound, build)))
+    return (
+        *of_dynamics,
+        *_unread_of_used(build),
+        _of_step(build),
+        *_unguarded(build, bound),
+        *checked_later,
+        *_of_data(build),
+    )
+
+
+def _unread_of_used(build: Build) -> Iterator[str]:
+    """Yield what the documents that a step uses state, and no claim about the build reads."""
+    scheme = build.scheme
+    if scheme.is_used:
+        yield from unread(scheme, claims_in_build(SCHEMES, scheme, build))
+    used = None if scheme.use is None else scheme.use.document
+    if used is not None and (used.claims != Claims() or used.units):
+        yield f"what {used.name} claims: the word follows its D and Q only; decided by `recipe check` on its document"
 
 
 def _of_data(build: Build) -> Iterator[str]:

@@ -16,7 +16,7 @@ from recipe_compiler.verdict import Answer, Finding, Topic, Verdict
 from recipe_compiler.verify.builds.minibatch_independence import estimates_gradients, independent_update
 from recipe_compiler.verify.core.obligations import at_positions, obliged, read_by
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.equation.claimed_drift import claimed_drift
+from recipe_compiler.verify.equation.claimed_drift import claimed_diffusion, claimed_drift
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
@@ -51,7 +51,8 @@ class Claim(Generic[Judged, Document]):
     """The entries of a dynamics that it is about: it is proved only where these have a value at every admissible point.
     None where it is about how formulas are written: no value is then required, and each change of one concerns it."""
     beside: tuple[str, ...] = ()
-    """Further entries that its answer depends on, of which it needs no value."""
+    """Further entries that its answer depends on, of which it needs no value: of a scheme, of what it claims. What a
+    document states and no claim reads is named in its report."""
     rests_on: tuple[str, ...] = ()
     """The claims about the same document without which a proof of it says nothing: `report/premises.py` looks at them.
 
@@ -93,6 +94,10 @@ def _recipe(dynamics: Dynamics) -> bool:
     return dynamics.Q is not None and _noise(dynamics)
 
 
+def _curl(dynamics: Dynamics) -> bool:
+    return dynamics.Q is not None
+
+
 def _drift(dynamics: Dynamics) -> bool:
     return dynamics.claims.drift is not None
 
@@ -127,7 +132,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         rechecked=True,
     ),
     Claim("d_psd", "D is positive semidefinite", d_psd, _noise, ("D",), rechecked=True),
-    Claim("q_skew", "Q is skew", q_skew, _recipe, ("Q",), explained=REPAIR, mended=True, rechecked=True),
+    Claim("q_skew", "Q is skew", q_skew, _curl, ("Q",), explained=REPAIR, mended=True, rechecked=True),
     Claim(
         "stationary",
         "exp(-H) is stationary",
@@ -146,6 +151,14 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         (*EQUATION, "diffusion"),
         explained=frozenset({Topic.DERIVED, Topic.REPAIR}),
         mended=True,
+        rechecked=True,
+    ),
+    Claim(
+        "claimed_diffusion",
+        "the claimed diffusion is D",
+        claimed_diffusion,
+        lambda d: d.D is not None and d.claims.diffusion is not None,
+        ("D", "diffusion"),
         rechecked=True,
     ),
     Claim(
@@ -269,7 +282,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         estimates_gradients,
         required=False,
     ),
-    Claim("units", "every term has the unit of its place", units, declares_units, required=False),
+    Claim("units", "every term has the unit of its place", units, declares_units, beside=("units",), required=False),
 )
 
 

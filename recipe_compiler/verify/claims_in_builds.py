@@ -182,6 +182,7 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
         "the word has the claimed weak order, for every dynamics",
         claimed_order,
         lambda scheme: scheme.claims.order is not None,
+        beside=("order",),
         rechecked=True,
     ),
     Claim(
@@ -189,6 +190,7 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
         "the word is its own reverse",
         claimed_palindrome,
         lambda scheme: scheme.claims.palindrome,
+        beside=("palindrome",),
         rechecked=True,
     ),
     Claim(
@@ -196,6 +198,7 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
         "a step evaluates the gradient as often as claimed",
         claimed_gradients,
         lambda scheme: scheme.claims.gradients is not None,
+        beside=("gradients",),
         rechecked=True,
     ),
     Claim(
@@ -203,6 +206,7 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
         "theta has its own covariance exactly where U is quadratic",
         claimed_configurational,
         lambda scheme: scheme.claims.configurational,
+        beside=("configurational",),
         rechecked=True,
     ),
 )

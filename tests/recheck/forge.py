@@ -81,6 +81,7 @@ RECHECKED = (  # and `unique`, by an edit of its own
     "q_skew",
     "stationary",
     "claimed_drift",
+    "claimed_diffusion",
     "claimed_stationary",
     "marginal",
     "claimed_marginal",

@@ -49,7 +49,8 @@ RECHECKED = {claim.id for table in (DYNAMICS, TARGETS, SCHEMES, BUILDS) for clai
 OF_WORDS = {claim.id for claim in SCHEMES} | recheck.OF_STEPS
 EDITS = 2_000
 FORGED = 150
-IDENTITIES = ("d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_stationary", "recovered_q")
+IDENTITIES = ("d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_diffusion")
+IDENTITIES += ("claimed_stationary", "recovered_q")
 
 Json = dict[str, Any]
 

@@ -166,7 +166,8 @@ def test_a_claimed_diffusion_beside_d_must_be_it(checked: Check) -> None:
     claims: {drift: {x: -x}, diffusion: [[2]]}
     """
     found = checked(text)
-    decision = finding(found, "claimed_drift").decision
+    decision = finding(found, "claimed_diffusion").decision
+    assert finding(found, "claimed_drift").verdict is Verdict.PROVED
     assert isinstance(decision, Refuted)
     assert dict(decision.witness)["claims.diffusion[x,x] - D[x,x]"] == "1"
 

@@ -51,6 +51,7 @@ DOCUMENTS = {
     "regular": "state: {x: {}, y: {}}\nH: x**2/2 + y**2/2\nD: [[1 + x**2, 0], [0, '%s']]\nQ: [[0, 0], [0, 0]]\n",
     "boundary": "state: {x: {domain: positive}}\nH: '(%s)*x - 2*log(x)'\nD: [[x]]\nQ: [[0]]\n",
     "unique": "state: {x: {}}\nH: x**2/2\nD: [['%s']]\nQ: [[0]]\n",
+    "claimed_diffusion": "state: {x: {}}\nH: x**2/2\nD: [[1]]\nQ: [[0]]\nclaims: {diffusion: [['%s']]}\n",
 }
 """For every claim a document that is right where 1 stands in it."""
 
@@ -100,6 +101,7 @@ WRONG = {
     "d_psd": "-1",
     "q_skew": "2",
     "claimed_drift": "2",
+    "claimed_diffusion": "2",
     "claimed_stationary": "2",
     "claimed_update": "-1",
     "normalisable": "-1",

@@ -27,7 +27,8 @@ from recipe_compiler.verify.core.premises import gradients, holds, smoothness
 
 OF_GRADIENTS = frozenset(
     (
-        *("d_symmetric", "d_psd", "q_skew", "stationary", "claimed_drift", "claimed_stationary"),
+        *("d_symmetric", "d_psd", "q_skew", "stationary", "claimed_drift", "claimed_diffusion"),
+        "claimed_stationary",
         *("normalisable", "marginal", "pieces", "flow", "keeps", "volume", "symplectic", "reversible"),
     )
 )

@@ -32,6 +32,7 @@ ENTRIES: Mapping[str, Callable[[Dynamics], Iterator[Formula]]] = {
     "marginal": lambda dynamics: (formula for _, formula in dynamics.claims.marginal or ()),
     "lyapunov": lambda dynamics: iter(() if dynamics.claims.lyapunov is None else (dynamics.claims.lyapunov,)),
     "update": lambda dynamics: (formula for _, formula in dynamics.claims.update or ()),
+    "units": lambda _: iter(()),
 }
 """Entries of a document to their formulas."""
 

@@ -1,4 +1,4 @@
-"""Is the drift that an author claims the one that follows from D, Q and H? Block by block.
+"""Is the drift that an author claims the one that follows from D, Q and H, and the diffusion D? Block by block.
 
 Where D is left out the claimed diffusion stands for it.
 """
@@ -17,6 +17,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.kinks import across, almost_everywhere, lipschitz
+from recipe_compiler.verify.core.premises import values
 from recipe_compiler.verify.core.scalars import drift_at
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.stratonovich import NotConvertedError, ito_drift
@@ -24,7 +25,7 @@ from recipe_compiler.verify.core.subject import Subject
 
 
 def claimed_drift(subject: Subject) -> Answer:
-    """Decide that every block of the claimed drift (and of a claimed diffusion) equals the derived one, for every size.
+    """Decide that every block of the claimed drift equals the derived one, for every size.
 
     f_claimed - [-(D + Q) grad H + Gamma] = 0, block by block with n_b entries each (Ma, Chen, Fox 2015, Eq. 3); a
     Stratonovich f is converted first. Undecided without D, without Q, or where that conversion needs a noise factor
@@ -41,13 +42,12 @@ def claimed_drift(subject: Subject) -> Answer:
         claimed = ito_drift(subject.dynamics, D)
     except NotConvertedError as reason:
         return Answer(Undecided((str(reason),)), where=where)
-    identities = [*_drifts(subject, subject.derivation, claimed), *_diffusions(subject, subject.derivation)]
     declarations = subject.dynamics.declarations
     matrices = (subject.whole.D, subject.whole.Q, subject.dynamics.claims.diffusion)
     recipe = [subject.whole.H, *(x for m in matrices for row in m or () for x in row)]
     kinks = lipschitz(recipe, declarations) | almost_everywhere(claimed, declarations)
     question = Question(
-        tuple(identities),
+        tuple(_drifts(subject, subject.derivation, claimed)),
         declarations,
         subject.sizes,
         kinks.premises,
@@ -57,6 +57,40 @@ def claimed_drift(subject: Subject) -> Answer:
     )
     answer = decide(question)
     return replace(answer, where=answer.where or where)
+
+
+def claimed_diffusion(subject: Subject) -> Answer:
+    """Decide that a claimed diffusion is D, entry by entry, for every size, on kinks as well.
+
+    D_claimed - D = 0, n x n over z (Ma, Chen, Fox 2015, Eq. 3), whether or not a drift is claimed. `diffusion: 7`
+    beside `D: 1` is refuted: their difference is 6.
+    """
+    stated, D = subject.dynamics.claims.diffusion, subject.dynamics.D
+    if stated is None or D is None or subject.derivation is None:
+        return Answer(Undecided((f"{'claims.diffusion' if stated is None else 'D'} is not given",)))
+    declarations = subject.dynamics.declarations
+    c = calculus(declarations)
+    identities: list[Identity] = []
+    for a, row in enumerate(declarations.blocks):
+        for b, col in enumerate(declarations.blocks):
+            place = f"[{row.name},{col.name}]"
+            where = subject.place(f"claims.diffusion{place}", "claims.diffusion", "claims")
+            tensor = convert(stated[a][b], declarations, *row_slots(row), *col_slots(col))
+            left = c.settled(c.subtract(tensor, subject.derivation.D[a][b]))
+            entries = _place_entries(subject, stated, D, (a, b))
+            identities.append(Identity(f"claims.diffusion{place} - D{place}", where, left, entries))
+    reads = tuple(x for m in (stated, D) for row in m for x in row)
+    question = Question(
+        tuple(identities),
+        declarations,
+        subject.sizes,
+        values(reads, declarations),
+        subject.contradiction,
+        reads=reads,
+        at_every_point=True,
+    )
+    answer = decide(question)
+    return replace(answer, where=answer.where or subject.place("claims.diffusion", "claims"))
 
 
 def _drifts(subject: Subject, derivation: Derivation, claimed: tuple[Formula, ...]) -> list[Identity]:
@@ -80,25 +114,6 @@ def _drift_entries(subject: Subject, block: str, formula: Formula) -> Scalars:
         return [x - y for x, y in zip(stated, drift_at(subject, sizes)[block], strict=True)]
 
     return entries
-
-
-def _diffusions(subject: Subject, derivation: Derivation) -> list[Identity]:
-    """Return `claimed - D = 0` for every entry, where a diffusion is claimed as well as D."""
-    stated = subject.dynamics.claims.diffusion
-    if stated is None or subject.dynamics.D is None:
-        return []
-    declarations = subject.dynamics.declarations
-    c = calculus(declarations)
-    found: list[Identity] = []
-    for a, row in enumerate(declarations.blocks):
-        for b, col in enumerate(declarations.blocks):
-            place = f"[{row.name},{col.name}]"
-            where = subject.place(f"claims.diffusion{place}", "claims.diffusion", "claims")
-            tensor = convert(stated[a][b], declarations, *row_slots(row), *col_slots(col))
-            left = c.settled(c.subtract(tensor, derivation.D[a][b]))
-            entries = _place_entries(subject, stated, subject.dynamics.D, (a, b))
-            found.append(Identity(f"claims.diffusion{place} - D{place}", where, left, entries))
-    return found
 
 
 def _place_entries(subject: Subject, stated: Matrix, D: Matrix, at: tuple[int, int]) -> Scalars:

@@ -6,8 +6,9 @@ from dataclasses import replace
 from sympy import Expr
 
 from recipe_compiler.algebra.scalars.entries import rows
+from recipe_compiler.derive.recipe import derive
 from recipe_compiler.derive.stationarity import skewness_defect, symmetry_defect
-from recipe_compiler.formula.block_matrices import Matrix
+from recipe_compiler.formula.block_matrices import Matrix, zeros
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
@@ -33,13 +34,15 @@ def d_symmetric(subject: Subject) -> Answer:
 def q_skew(subject: Subject) -> Answer:
     """Decide that Q + Q.T = 0, entry by entry, for every size, on kinks as well (Ma, Chen, Fox 2015, Eq. 3).
 
-    Q is n x n over z. The thermostat with Q[r, xi] = r/d and Q[xi, r] = r.T/d has Q + Q.T = 2 r/d in that place, and is
-    refuted at a point with r != 0.
+    Q is n x n over z, and no D is needed. The thermostat with Q[r, xi] = r/d and Q[xi, r] = r.T/d has Q + Q.T = 2 r/d
+    in that place, and is refuted at a point with r != 0.
     """
     Q = subject.dynamics.Q
-    if subject.derivation is None or Q is None:
-        return Answer(Undecided((f"{'Q' if Q is None else 'D'} is not given",)), where=subject.place("Q", "D"))
-    return _mirrored(subject, "Q", Q, skewness_defect(subject.derivation), 1)
+    if Q is None:
+        return Answer(Undecided(("Q is not given",)), where=subject.place("Q", "D"))
+    without_noise = zeros(subject.dynamics.declarations.blocks)
+    derivation = subject.derivation or derive(replace(subject.dynamics, D=without_noise))
+    return _mirrored(subject, "Q", Q, skewness_defect(derivation), 1)
 
 
 def _mirrored(subject: Subject, name: str, matrix: Matrix, defect: tuple[tuple[Tensor, ...], ...], sign: int) -> Answer:

@@ -141,7 +141,7 @@ def _seen(claimed: ClaimedStep) -> list[tuple[str, str]]:
 def _other_equation(claimed: ClaimedStep, recipe: Derivation | None) -> Remarks:
     """Return how the limiting equation is not the recipe's for the D and Q given, and as what the step size is read."""
     unit = claimed.update.unit
-    if recipe is None or claimed.dynamics.D is None or claimed.dynamics.Q is None:
+    if recipe is None or claimed.dynamics.Q is None:
         return Remarks((_unjudged(unit, ONE),) if unit != ONE else (), ())
     c = calculus(claimed.declarations)
     pairs = list(_pairs(claimed, recipe))
@@ -158,8 +158,8 @@ def departure(claimed: ClaimedStep, recipe: Derivation | None) -> tuple[str, str
     """Return the first part of a limiting equation that is not the recipe's: the block, what was found and expected.
 
     f and D are compared with k f and k D of the recipe, k > 0 the multiple of the step size for which fewest parts
-    differ. None where D and Q are not given, or nothing differs. Another equation need not be wrong; of one that is
-    refuted, this says where to look.
+    differ. None where D (or a diffusion) and Q are not given, or nothing differs. Another equation need not be wrong;
+    of one that is refuted, this says where to look.
     """
     if recipe is None or claimed.dynamics.D is None or claimed.dynamics.Q is None:
         return None
