@@ -789,7 +789,7 @@ GRANTED: dict[str, tuple[str, ...]] = {
 """What a claim may rest on besides what is declared: nothing else, least of all on what it says."""
 RESTS_ON: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("marginal", "claimed_marginal"), ("normalisable",)),
-    "explosion": ("d_symmetric", "d_psd"),
+    **dict.fromkeys(("explosion", "claimed_lyapunov"), ("d_symmetric", "d_psd")),
     "unique": ("normalisable", "d_symmetric", "d_psd", "q_skew", "periodic", "explosion"),
     **dict.fromkeys(("configurational", "order"), ("flow",)),
     **dict.fromkeys(("draw", "cir"), ("defined",)),

@@ -21,11 +21,12 @@ from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.periodic import on_circles, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.equation.units import declares_units, units
+from recipe_compiler.verify.infinity.claimed_lyapunov import claims_lyapunov
 from recipe_compiler.verify.integrability.marginal import claimed_marginal, claims_marginal, has_auxiliaries, marginal
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.recover.recovered_q import lacks_q, recovered_q
 from recipe_compiler.verify.recover.search import states_equation
-from recipe_compiler.verify.stationarity.explosion import explosion
+from recipe_compiler.verify.stationarity.explosion import claimed_lyapunov, explosion
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary, stationary
 from recipe_compiler.verify.uniqueness.boundary import boundary, has_boundary
 from recipe_compiler.verify.uniqueness.regular import regular, varies
@@ -256,6 +257,15 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         required=False,
         stops=True,
         rechecked=True,
+    ),
+    Claim(
+        "claimed_lyapunov",
+        "the stated function goes to infinity, and keeps solutions from it",
+        claimed_lyapunov,
+        claims_lyapunov,
+        (*EQUATION, "lyapunov"),
+        rests_on=NOISE,
+        required=False,
     ),
     Claim(
         "boundary",

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from loaders import load_build, load_dynamics
+from reports import only
 from some import some
 
 import recipe_compiler as rc
@@ -13,7 +14,7 @@ from recipe_compiler.report.check import check
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.verdict import Proved, Undecided, Verdict
+from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.builds.explosion import explosion_in
 from recipe_compiler.verify.core.subject import find, subject_of
 from recipe_compiler.verify.moves.in_build import accepts
@@ -159,6 +160,51 @@ def test_uniqueness_says_what_explosion_leaves_open(tmp_path: Path) -> None:
         assert isinstance(decision["unique"], Proved)
         assert (STAYS in decision["unique"].given) is left_open
         assert (f"; {STAYS}" in str(report)) is left_open
+
+
+HINTED = """
+name: hinted
+state: {x: {shape: 2}, y: {shape: 2}}
+H: norm2(x)/2 + norm2(y)/2
+D: [[2*I, I], [I, I]]
+Q: [[0, I], [-I, 0]]
+claims: {lyapunov: "%s"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("hint", "residual"),
+    [
+        ("-x[0]**4", "W does not go to infinity"),
+        ("norm2(x)", "W does not go to infinity"),
+        ("x[0]**2*y[0]**2 + norm2(y)", "W does not go to infinity"),
+        ("norm2(x) + norm2(y) + x[0]**3", "W does not go to infinity"),
+        ("log(1 + norm2(x))", "W does not go to infinity"),
+        ("log(1 + norm2(x) + norm2(y))", None),
+        ("norm2(x) + norm2(y)", ""),
+    ],
+)
+def test_a_wrong_hint_is_reported_and_the_search_goes_on(tmp_path: Path, hint: str, residual: str | None) -> None:
+    (tmp_path / "hinted.yaml").write_text(HINTED % hint)
+    with only("explosion", "claimed_lyapunov"):
+        found = {f.id: f.decision for f in check(load_dynamics(tmp_path / "hinted.yaml")).findings}
+    assert isinstance(found["explosion"], Proved)
+    assert ("as stated" in found["explosion"].by) is (residual == "")
+    hinted = found["claimed_lyapunov"]
+    assert isinstance(hinted, {None: Undecided, "": Proved}.get(residual, Refuted))
+    assert not residual or (isinstance(hinted, Refuted) and hinted.residual == residual)
+
+
+def test_a_stated_function_that_grows_too_slowly_is_refuted(tmp_path: Path) -> None:
+    """dx = |x|**2 x dt + sqrt(2) dW explodes, so no W shows that it does not: L |x|**2 = 2 |x|**4 + 4."""
+    text = "name: e\nstate: {x: {shape: 2}}\nparameters: {a: {is: positive}}\nH: a*norm2(x)\nD: [[I]]\n"
+    text += 'claims: {lyapunov: norm2(x), drift: {x: "a*norm2(x)*x"}}\n'
+    (tmp_path / "e.yaml").write_text(text)
+    with only("claimed_lyapunov"):
+        (found,) = check(load_dynamics(tmp_path / "e.yaml")).findings
+    assert isinstance(found.decision, Refuted)
+    assert found.decision.residual.startswith("L W grows faster than W")
+    assert {"a", "x[0]", "L W there"} <= {name for name, _ in found.decision.witness}
 
 
 def test_a_stated_function_is_a_formula_of_the_state(tmp_path: Path) -> None:

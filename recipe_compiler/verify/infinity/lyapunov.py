@@ -212,14 +212,12 @@ class LyapunovFunction:
 def candidates(subject: Subject, terms: Terms) -> Iterator[LyapunovFunction]:
     """Yield candidates for W: |z|**2, then H + k |theta|**2 with theta the blocks of abstract functions, then H.
 
-    Where the author states a W (`claims.lyapunov`), only that. Over bounded blocks nothing is needed: |z|**2 is taken
-    over the unbounded ones.
+    The W that the author states (`claims.lyapunov`) comes before them. Over bounded blocks nothing is needed: |z|**2 is
+    taken over the unbounded ones.
     """
-    stated = subject.dynamics.claims.lyapunov
+    stated = stated_function(subject, terms)
     if stated is not None:
-        says = f"{formula_text(stated)}, as stated"
-        yield _alone(terms, _function(subject, stated), says, stated)
-        return
+        yield stated
     yield _squares(terms)
     energy = _function(subject, subject.whole.H)
     if any(block for _, block in terms.c.rules.depends):
@@ -227,6 +225,14 @@ def candidates(subject: Subject, terms: Terms) -> Iterator[LyapunovFunction]:
         if beside is not None:
             yield beside
     yield _alone(terms, energy, "H", subject.whole.H)
+
+
+def stated_function(subject: Subject, terms: Terms) -> LyapunovFunction | None:
+    """Return the W that the author states, None where none is."""
+    stated = subject.dynamics.claims.lyapunov
+    if stated is None:
+        return None
+    return _alone(terms, _function(subject, stated), f"{formula_text(stated)}, as stated", stated)
 
 
 def _function(subject: Subject, formula: Formula) -> LyapunovTerm:

@@ -89,13 +89,13 @@ def _identity(of: Equation, part: LyapunovTerm, left: Tensor) -> Identity:
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
         leaf = leaf_of(of.subject.dynamics.declarations, sizes)
-        return [written_out(left, sizes, leaf)[0] - _generated(of, part.scalar(sizes), sizes)]
+        return [written_out(left, sizes, leaf)[0] - generated(of, part.scalar(sizes), sizes)]
 
     where = of.subject.place("claims.lyapunov", "claims.drift", "H")
     return Identity("L W in index notation less L W entry by entry", where, Tensor((), ()), entries)
 
 
-def _generated(of: Equation, W: Expr, sizes: Sizes) -> Expr:
+def generated(of: Equation, W: Expr, sizes: Sizes) -> Expr:
     """Return f . grad W + tr(D hess W) at fixed sizes."""
     z = state(of.subject.dynamics.declarations, sizes)
     slopes = [slope(W, x) for x in z]
@@ -112,7 +112,7 @@ def _by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[
     z = state(declarations, {})
     try:
         W = sympy.Add(*(part.scalar({}) for part in candidate.parts))
-        left = _generated(of, W, {})
+        left = generated(of, W, {})
     except (NotScalarisableError, TooLargeError):
         return None
     proper = leading(W, z)

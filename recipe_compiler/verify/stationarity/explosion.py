@@ -11,6 +11,7 @@ from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.equation.claimed_residual import claimed_residual
 from recipe_compiler.verify.equation.equation import Equation, equation
 from recipe_compiler.verify.infinity.at_infinity import lost
+from recipe_compiler.verify.infinity.claimed_lyapunov import lyapunov_of
 from recipe_compiler.verify.infinity.diffusions_on_line import outruns, reaches_infinity, through
 from recipe_compiler.verify.infinity.lyapunov import is_growth
 from recipe_compiler.verify.infinity.stays_finite import ShownFinite, by_lyapunov, checked
@@ -58,6 +59,14 @@ def rests_on(found: Answer) -> tuple[str, ...]:
     return tuple(fact for fact in found.decision.given if is_growth(fact))
 
 
+def claimed_lyapunov(subject: Subject) -> Answer:
+    """Decide that the stated W is a Lyapunov function of the equation: W -> oo, and L W <= c (1 + W) for some c.
+
+    L W = f . grad W + tr(D Hess W) (Khasminskii 2012, Theorem 3.5). It is a hint: `explosion` tries it before others.
+    """
+    return replace(decided(subject, lyapunov_of), where=subject.place("claims.lyapunov"))
+
+
 def _answer(of: Equation) -> Answer:
     found = by_lyapunov(of)
     if not isinstance(found.decision, Undecided):
@@ -96,12 +105,9 @@ def by_integrals(of: Equation, law: Answer) -> Answer | tuple[str, ...]:
         law: the answer that exp(-H) has a finite integral.
 
     Returns:
-        an answer, or the terms that are not shown to be integrable; nothing where the author states a Lyapunov
-            function, which is then what is decided.
+        an answer, or the terms that are not shown to be integrable.
     """
     subject = of.subject
-    if subject.dynamics.claims.lyapunov is not None:
-        return ()
     left = lost(of)
     if left:
         return left
