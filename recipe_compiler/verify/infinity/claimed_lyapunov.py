@@ -108,11 +108,11 @@ def _along(at: Point, own: Mapping[Symbol, Expr], v: Sequence[int], both: tuple[
     there = tuple((str(x), str(along.subs(T, FAR))) for x, along in own.items())
     given = tuple((str(x), str(n)) for x, n in at.numbers.items() if x in _free(both) - {*own})
     ray = ("towards", f"({', '.join(map(str, v))})*oo")
-    point = (*given, *there, ("W there", str(W.eval(FAR))), ray)
+    point = (*given, *there, ("W there", str(W.as_expr().subs(T, FAR))), ray)
     if W.degree() <= 0 or W.LC() < 0:
         return Refuted("exact ray", point, "W does not go to infinity")
     if L is not None and L.degree() > W.degree() and L.LC() > 0:
-        found = (*point[:-1], ("L W there", str(L.eval(FAR))), ray)
+        found = (*point[:-1], ("L W there", str(L.as_expr().subs(T, FAR))), ray)
         return Refuted("exact ray", found, "L W grows faster than W: no c has L W <= c (1 + W)")
     return None
 
