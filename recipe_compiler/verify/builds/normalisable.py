@@ -24,7 +24,7 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build, target_decided_in
 from recipe_compiler.verify.builds.on_sets import without_sets
 from recipe_compiler.verify.builds.one_datum import datum_of, difference, looked_at
-from recipe_compiler.verify.builds.proper_prior import by_proper_prior
+from recipe_compiler.verify.builds.proper_prior import by_proper_prior, has_proper_prior
 from recipe_compiler.verify.builds.recursion import read_alike
 from recipe_compiler.verify.builds.summed import summed, without_counts
 from recipe_compiler.verify.builds.target import lies_in_supports
@@ -35,6 +35,7 @@ from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
 from recipe_compiler.verify.integrability.coercive import finite
 from recipe_compiler.verify.integrability.ends import Finite
+from recipe_compiler.verify.integrability.growth import UNCONFINED
 from recipe_compiler.verify.integrability.infinite import fails
 from recipe_compiler.verify.integrability.marginal_law import SMOOTH, restricts
 from recipe_compiler.verify.integrability.normalisable import METHOD, normalisable
@@ -153,12 +154,21 @@ def _unconstrained(target: Target, stated: Target) -> Answer:
             refuted = fails(declarations, found.needed, at)
             if refuted is not None:
                 return Answer(refuted, tuple(at.items()) or "all", where=where)
-        return Answer(Undecided(tuple(dict.fromkeys(found.reasons))), where=where)
+        return Answer(Undecided(_reasons(stated, found.reasons)), where=where)
     answer = agreed(target, kept)
     decision = answer.decision
     if isinstance(decision, Proved):
         decision = Proved(METHOD, decision.given, found.data)
     return Answer(decision, answer.for_d, answer.checked_at, where)
+
+
+def _reasons(stated: Target, reasons: tuple[str, ...]) -> tuple[str, ...]:
+    """Return why an integral is not shown: beside a proper prior it is the likelihood that may have no bound."""
+    if not has_proper_prior(stated):
+        return tuple(dict.fromkeys(reasons))
+    about_likelihood = [reason for reason in reasons if not reason.startswith(UNCONFINED)]
+    first = "the prior is proper, and log_likelihood is not shown to be bounded above, whatever the data are"
+    return tuple(dict.fromkeys((first, *about_likelihood)))
 
 
 def _fewer(parts: list[TargetPart]) -> Iterator[tuple[list[TargetPart], tuple[str, str]]]:

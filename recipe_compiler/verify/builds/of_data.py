@@ -259,7 +259,15 @@ def _asked_beside_prior(target: Target, own: Target, sample: Sample, rng: Random
         )
     except EqualDataError:
         return ()
+    kept = kept or by_process(target, replace(sample, known=replace(sample.known, parameters=_apart(own, sample))))
     return (f"the data of a build would decide it: {', '.join(kept[1])}",) if kept is not None and kept[1] else ()
+
+
+def _apart(own: Target, sample: Sample) -> dict[str, tuple[tuple[fmpq, ...], ...]]:
+    """Return values of parameters, those of a column all different, as points of a process have to be."""
+    found = {p.name: _one(p.shape, sample.known) for p in own.declarations.parameters}
+    columns = {name for name, rows in found.items() if len(rows) > 1 and len(rows[0]) == 1}
+    return found | {name: tuple((fmpq(k),) for k in range(len(found[name]))) for name in columns}
 
 
 def _tried(own: Target, sample: Sample) -> Iterator["_Way"]:

@@ -47,6 +47,14 @@ def by_proper_prior(target: Target) -> Proved | None:
     return None if found is None else found[0]
 
 
+def has_proper_prior(target: Target) -> bool:
+    """Whether every block has one named density of integral 1 in the log prior, and nothing stands beside them."""
+    plain, stated = target.declared or target, target.stated
+    priors = [one for one in stated.densities if one.entry == "log_prior"]
+    alone = target.potential is None and "log_prior" not in dict(stated.others) and all(one.is_term for one in priors)
+    return alone and integrated_out(priors, plain.declarations) is not None
+
+
 def by_prior_and_data(target: Target, sample: Sample | None) -> tuple[Proved, tuple[str, ...]] | None:
     """Return the proof by a proper prior and a bounded likelihood, with the facts of data that it rests on; else None.
 

@@ -9,10 +9,11 @@ does everything about dynamics that state a derivative of U themselves.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from recipe_compiler.algebra.structure.definedness import CALCULUS
+from recipe_compiler.algebra.structure.definedness import CALCULUS, Obligations
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.constraints import Constraint
+from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Apply, Compare, Formula
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.code import gradient_given
@@ -23,6 +24,7 @@ from recipe_compiler.spec.recursion import in_domains, of_rows
 from recipe_compiler.spec.transform import value
 from recipe_compiler.splitting.implicit import EXACTLY
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
+from recipe_compiler.verify.builds.kinds_that_show import kinds_that_show
 from recipe_compiler.verify.core.premises import gradients, holds, smoothness
 
 OF_GRADIENTS = frozenset(
@@ -88,8 +90,13 @@ def defined(target: Target) -> Answer:
     """
     target = held(target)
     declared = of_rows(target)
-    premises = smoothness(stated_of(target), declared) | holds(_needs(target), declared)
-    left = tuple(f"not shown: {what}" for what in premises.open if not what.endswith(SMOOTH))
+
+    def opened(declarations: Declarations) -> Obligations:
+        found = smoothness(stated_of(target), declarations) | holds(_needs(target), declarations)
+        return replace(found, open=tuple(what for what in found.open if not what.endswith(SMOOTH)))
+
+    premises = opened(declared)
+    left = (*(f"not shown: {what}" for what in premises.open), *kinds_that_show(opened, declared))
     return Answer(_decision(left, premises.given, target), where=_place(target))
 
 

@@ -27,6 +27,8 @@ from recipe_compiler.tensor.terms import Applied, Base, Coordinate, Index, Tenso
 
 ONE = Fraction(1)
 COMPACT = frozenset({DomainName.CIRCLE, DomainName.INTERVAL, DomainName.SIMPLEX})
+UNCONFINED = "nothing is known to confine "
+"""How a reason begins that then names a block."""
 Degrees = Mapping[str, Fraction]
 """By block, the power of its length that bounds a term."""
 
@@ -207,7 +209,7 @@ def grown(
         alone = tuple(term for term in own if blocks_in(c, Tensor((), (term,))) == frozenset({block.name}))
         confined = confinement(c, declarations, block, alone)
         if confined is None:
-            return f"nothing is known to confine {block.name}"
+            return f"{UNCONFINED}{block.name}"
         found[block.name] = confined
     used = {term for confined in found.values() for term in confined.terms}
     for term in left:

@@ -1,0 +1,77 @@
+"""What a user could declare of data and parameters so that more of a target is shown to be defined: signs, order."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import permutations
+
+from recipe_compiler.algebra.structure.definedness import Obligations
+from recipe_compiler.formula.declaration import Datum, Declarations, Parameter
+from recipe_compiler.formula.expression import Compare, Role, Symbol
+from recipe_compiler.formula.shapes import SCALAR, Kind
+
+MOST_FIELDS = 6
+"""Data and parameters whose signs are tried."""
+SIGNS = frozenset({Kind.POSITIVE, Kind.NONNEGATIVE})
+
+Opened = Callable[[Declarations], Obligations]
+
+
+def kinds_that_show(opened: Opened, declarations: Declarations) -> Iterator[str]:
+    """Yield declarations that are not made and would show more, each with what it would show.
+
+    Args:
+        opened: what is open under declarations.
+        declarations: as they are.
+    """
+    left = opened(declarations).open
+    fields = [x for x in (*declarations.data, *declarations.parameters) if _has_no_sign(x)]
+    if not left or not fields or len(fields) > MOST_FIELDS:
+        return
+    for kind in (Kind.NONNEGATIVE, Kind.POSITIVE):
+        named = _fewest(opened, declarations, fields, kind)
+        signed = _with_kind(declarations, named, kind)
+        still = opened(signed).open
+        if len(still) < len(left):
+            stated = ", ".join(f"`{field.name}: {{is: {kind.value}}}`" for field in named)
+            yield f"{stated} would show {_listed(left, still)}"
+            declarations, left = signed, still
+    for small, large in permutations([x.name for x in fields if isinstance(x, Datum) and x.shape == SCALAR], 2):
+        order = Compare("<=", *(Symbol(name, SCALAR, Role.DATUM) for name in (small, large)), SCALAR)
+        still = opened(replace(declarations, assume=(*declarations.assume, order))).open if left else left
+        if len(still) < len(left):
+            yield f'`assume: ["{small} <= {large}"]` would show {_listed(left, still)}'
+            left = still
+
+
+def _listed(left: Sequence[str], still: Sequence[str]) -> str:
+    return "; ".join(what for what in left if what not in still)
+
+
+def _has_no_sign(field: Datum | Parameter) -> bool:
+    if isinstance(field, Datum):
+        return not field.values and not field.is_index and not SIGNS & set(field.known)
+    return field.value is None and len(field.shape.sizes) < 2 and not SIGNS & set(field.kinds)
+
+
+def _fewest(
+    opened: Opened, declarations: Declarations, fields: Sequence[Datum | Parameter], kind: Kind
+) -> list[Datum | Parameter]:
+    """Return the fields that have to be of a kind for as much to be shown as if all were."""
+    kept = list(fields)
+    least = len(opened(_with_kind(declarations, kept, kind)).open)
+    for field in fields:
+        others = [one for one in kept if one is not field]
+        if len(opened(_with_kind(declarations, others, kind)).open) == least:
+            kept = others
+    return kept
+
+
+def _with_kind(declarations: Declarations, fields: Sequence[Datum | Parameter], kind: Kind) -> Declarations:
+    names = {field.name for field in fields}
+    data = (replace(x, kinds=_of(x.kinds, kind)) if x.name in names else x for x in declarations.data)
+    parameters = (replace(x, kinds=_of(x.kinds, kind)) if x.name in names else x for x in declarations.parameters)
+    return replace(declarations, data=tuple(data), parameters=tuple(parameters))
+
+
+def _of(kinds: tuple[Kind, ...], kind: Kind) -> tuple[Kind, ...]:
+    return (*(one for one in kinds if one is not Kind.REAL and one not in SIGNS), kind)
