@@ -6,6 +6,7 @@ all of it.
 """
 
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -42,7 +43,11 @@ __all__ = ["__version__", *_HOMES]  # the stub beside this names each
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+        folded = {known.casefold(): known for known in _HOMES}
+        near = get_close_matches(name.casefold(), folded, n=1)
+        hint = f": did you mean {folded[near[0]]}?" if near else ""
+        # without the module: Python would say the same once more, in a traceback of its own and in no notebook
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name, obj=None)
     return getattr(import_module(_HOMES[name]), name)
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -277,15 +278,26 @@ def _euler(dynamics: Dynamics) -> Entries:
 
 def _read(entries: Mapping[str, Any], folder: Path, given: BuildArguments) -> Build:
     """Return the build that entries state."""
-    file = str(given.save or folder / f"{entries['dynamics']} {entries['target']}".replace("/", " "))
+    files = f"{entries['dynamics']} {entries['target']}"
+    file = str(given.save or folder / files.replace("/", " "))
     ordered = {key: entries[key] for key in (*BuildDocument.model_fields, *entries) if key in entries}
     text = text_of(Source(file, json.dumps(ordered)))
     faults = Faults()
     made = read_build(read_yaml(text.encode(), file), file, around(folder), faults)
+    faults.found = [_where_stated(fault, file, given.settings, files) for fault in faults.found]
     faults.finish()
     if made is None:
         raise CompilerError("a build that was made of dynamics and a target is none")
     return made
+
+
+def _where_stated(fault: Fault, file: str, settings: Sequence[str], files: str) -> Fault:
+    """Return a fault of a document that nobody wrote, at the option that states what it is about, or at its files."""
+    if fault.where.file != file:
+        return fault
+    stated = [text.partition("=")[0].strip() for text in settings]
+    is_stated = any(name in (fault.entry, *fault.entry.split(".")) for name in stated)
+    return replace(fault, where=Place("--set" if is_stated else files))
 
 
 def _with_article(document: Document) -> str:

@@ -158,7 +158,8 @@ def _undeclared(part: tree.Name, context: Context) -> None:
     if name.lower() in _NOT_NUMBERS:
         context.fault(part, f"'{name}' is not a number", "formulas are finite everywhere on their domain")
     elif name in LANGUAGE:
-        context.fault(part, f"'{name}' is a function of the language, expected its arguments", f"write {name}(...)")
+        hint = f"write {name}(...), or declare it under parameters"
+        context.fault(part, f"'{name}' is a function of the language, expected its arguments", hint)
     elif name == "eps" or name in ex.UPDATE_FUNCTIONS:
         context.fault(part, f"'{name}' is not declared here", f"{name} has a meaning of its own in claims.update only")
     else:

@@ -336,10 +336,29 @@ class _Reader:
             after = "(...)" if token.text == "(" else token.text
             hint = f"write {before}({after})" if before in _FUNCTIONS else f"write {before}*{after}"
             return self.error(token, f"found {_shown(token)}, expected an operator (is a * missing?)", hint)
-        hint = ""
-        if token.text in _COMPARISONS or token.text in "&|~":
+        hint = self.bracket_hint(token)
+        if token.text in _COMPARISONS or token.text in ("&", "|", "~"):
             hint = "comparisons stand in assumptions and as the first argument of where(), there joined by & and |"
         return self.error(token, f"found {_shown(token)}, expected {expected}", hint)
+
+    def bracket_hint(self, token: Token) -> str:
+        """Return which bracket the end of the formula leaves open, or that one which closes closes none."""
+        is_end = token.mark is Mark.END
+        if not is_end and token.text not in (")", "]"):
+            return ""
+        open_: list[int] = []
+        for k, one in enumerate(self.tokens[: self.position]):
+            if one.mark is Mark.OPERATOR and one.text in ("(", "["):
+                open_.append(k)
+            elif one.mark is Mark.OPERATOR and one.text in (")", "]") and open_:
+                open_.pop()
+        if not open_:
+            return "" if is_end else f"no bracket is open here: leave `{token.text}` out, or open one before"
+        opening = self.tokens[open_[-1]]
+        before = self.tokens[open_[-1] - 1] if open_[-1] else opening
+        called = before.text if before.mark is Mark.NAME else ""
+        closing = ")" if opening.text == "(" else "]"
+        return f"close `{called}{opening.text}` with `{closing}`"
 
 
 def _shown(token: Token) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from recipe_compiler.formula.declaration import Block, Declarations, Domain, Parameter
+from recipe_compiler.errors import Place
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Parameter
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DISCRETE, DomainName, Size
 from recipe_compiler.formula.show import text
@@ -44,6 +45,21 @@ def is_stacked(target: Target, block: Block) -> bool:
     return len(blocks) != 1 or axes > 1 or axes != len(block.shape.sizes) or blocks[0].constraint is not None
 
 
+def _place_in(target: Target, name: str) -> Place:
+    """Return where a target declares a name, or the first item whose shape has the size of that name."""
+    declarations = target.declarations
+    sections = (
+        *(("state", declarations.blocks), ("data", declarations.data), ("parameters", declarations.parameters)),
+        ("recursion", tuple(state.block for state in target.recursion)),
+    )
+    for section, items in sections:
+        for item in items:
+            has_size = name in item.shape.sizes or (isinstance(item, Datum) and item.size == name)
+            if name == item.name or has_size:
+                return target.source.place(f"{section}.{item.name}")
+    return Place(target.source.file)
+
+
 def check_unique_names(page: Page, dynamics: Dynamics, target: Target, parameters: tuple[Parameter, ...]) -> None:
     """Add a fault for each name that two of the three documents use for different things; sizes are shared."""
     shared = {block.name for block in potential_blocks(dynamics)}
@@ -62,12 +78,13 @@ def check_unique_names(page: Page, dynamics: Dynamics, target: Target, parameter
                 problem = f"found the name `{name}` of a {kind} of the target, which is {owners[name]}"
                 column = f", its column stays: `data: {{{name}_: {name}}}` in the build" if kind == "data field" else ""
                 hint = f"rename it in the target: `{name}_`{column}"
-                page.fault(("target",), "target", f"{problem}; expected different names", hint)
+                where = _place_in(target, name)
+                page.faults.meaningless_at(where, "target", f"{problem}; expected different names", hint)
     owners = {name: owner for name, owner in owners.items() if name not in shared}
     for size in theirs.sizes:
         if size not in mine.sizes and size in owners:
             problem = f"found the size `{size}` of the target, which is {owners[size]}; expected different names"
-            page.fault(("target",), "target", problem, "rename it in one of the two")
+            page.faults.meaningless_at(_place_in(target, size), "target", problem, "rename it in one of the two")
     taken = {*owners, *shared, *theirs.sizes, *(i.name for g in (theirs.blocks, theirs.data, states) for i in g)}
     for parameter in parameters:
         if parameter.name in taken:

@@ -177,8 +177,4 @@ class Entry:
     def relocated(self, fault: Fault) -> Fault:
         """Return a fault of the bare text at its place in the file."""
         where = self.scalar.locate(fault.where.column - 1) if fault.where.column else self.scalar.place
-        hint = fault.hint
-        if self.scalar.comment:
-            cut = "YAML drops what follows ` #`: quote the formula if it belongs to it"
-            hint = f"{hint}; {cut}" if hint else cut
-        return replace(fault, where=where, hint=hint)
+        return replace(fault, where=where)

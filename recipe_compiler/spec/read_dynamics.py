@@ -28,6 +28,7 @@ from recipe_compiler.spec.discrete import refuse_discrete
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.formulas import Entry
 from recipe_compiler.spec.model import Claims, Dynamics
+from recipe_compiler.spec.near_sizes import told_once
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import ClaimsEntry, DynamicsDocument
 from recipe_compiler.spec.units import check_units
@@ -57,7 +58,9 @@ def block_rows(
     if any(len(row) != len(blocks) for row in rows) or len(rows) != len(blocks):
         lengths = ", ".join(str(len(row)) for row in rows[:20])
         expected = f"{len(blocks)} rows of {len(blocks)}: one for each of {', '.join(blocks)}"
-        faults.malformed_at(node.place, entry, f"found rows of {lengths} entries, expected {expected}", _FORMS)
+        is_short = all(len(row) <= len(blocks) for row in rows) and len(rows) <= len(blocks)
+        hint = "write 0 in every place without an entry" if is_short else _FORMS
+        faults.malformed_at(node.place, entry, f"found rows of {lengths} entries, expected {expected}", hint)
         return None
     return tuple(tuple(row) for row in rows)
 
@@ -147,6 +150,7 @@ def read_dynamics(root: Mapping, file: str, faults: Faults) -> Dynamics | None:
     stated = {name for name in ("D", "Q") if page.node(name) is not None}
     check_given(page, stated | {name for name in CLAIMED if page.node("claims", name) is not None})
     if len(faults.found) > before or H is None:
+        told_once(root, declarations.sizes, faults, before, lambda root, faults: read_dynamics(root, file, faults))
         return None
     source = source_of(root, file, tuple(places))
     titles = document.title, tuple(document.references)

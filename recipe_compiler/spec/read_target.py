@@ -28,6 +28,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import families_of, read_laws
 from recipe_compiler.spec.let import with_let
 from recipe_compiler.spec.model import Stated, Target
+from recipe_compiler.spec.near_sizes import told_once
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.recursion import check_recursion, demand_read, read_recursion, state_blocks, with_states
 from recipe_compiler.spec.schema_target import DatumEntry, TargetDocument
@@ -88,6 +89,7 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     derived = read_derived(page, document.derived, declarations)
     _refuse_laws(page, document, sets)
     if len(faults.found) > before:
+        told_once(root, declarations.sizes, faults, before, lambda root, faults: read_target(root, file, faults))
         return None
     titles = document.title, tuple(document.references)
     source = source_of(root, file)

@@ -115,7 +115,9 @@ def _in_words(detail: ErrorDetails) -> tuple[str, str]:
         case "list_type":
             return f"found {found(value)}, expected a list", ""
         case "dict_type" | "model_type":
-            return f"found {found(value)}, expected keys with values", ""
+            is_scheme = detail["loc"] == ("scheme",) and isinstance(value, str)
+            hint = f"write `scheme: {{name: {value}}}`" if is_scheme else ""
+            return f"found {found(value)}, expected keys with values", hint
         case "too_short":
             return f"found {found(value)}, expected at least one entry", ""
         case _:

@@ -33,6 +33,10 @@ _LINE_BREAKS = "\x85\u2028\u2029"
 _BIDIRECTIONAL = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 """Controls that make text look other than it is."""
 
+_COLON = "could not find expected ':'"
+_AT_BEGINNING = (_COLON, "expected ',' or ']'", "expected ',' or '}'", "found unexpected end of stream")
+"""What YAML sees only after it: the line meant is the one that it begins on."""
+
 _TRAPS = (
     ("mapping values are not allowed", "a value holds `: `", "quote the formula"),
     ("sequence entries are not allowed", "a value starts with `- `", "write the minus next to its term, or quote it"),
@@ -41,13 +45,15 @@ _TRAPS = (
     ("cannot start any token", "a value starts with a character that YAML keeps for itself", "quote the formula"),
     ("expected ',' or ']'", "a list is not closed, or an entry holds `[`", "close it with `]`, or quote the entry"),
     ("expected ',' or '}'", "a mapping is not closed, or a value holds `{`", "close it with `}`, or quote the value"),
-    ("could not find expected ':'", "a line is no `key: value`", "write `key: value`"),
+    (_COLON, "a line is no `key: value`", "write `key: value`"),
     ("expected <block end>", "the indentation does not fit the lines above", "start all keys of a part in one column"),
     ("expected alphabetic or numeric", "a value starts with `*` or `&`", "quote the formula"),
     ("unexpected end of stream", "a quotation mark is not closed", "close it"),
     ("found unexpected end", "a quotation mark is not closed", "close it"),
 )
 _KEY = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*:", re.ASCII)
+_WORD = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)(?![A-Za-z0-9_])", re.ASCII)
+_NO_COLON = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:\s*[\[{]|\s+\S)", re.ASCII)
 MAX_NESTING = 50
 TOO_DEEP = f"found nesting deeper than {MAX_NESTING}, expected a flat document"
 MAX_NODES = 25_000
@@ -126,9 +132,13 @@ def read_yaml(data: bytes, file: str) -> Mapping:
         for event in YAML(typ="safe", pure=True).parse(text):
             reader.take(event)
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        mark, begins = error.problem_mark or error.context_mark, error.context_mark
+        is_late = any(part in str(error.problem) for part in _AT_BEGINNING)
+        if is_late and mark is not None and begins is not None and begins.line < mark.line:
+            mark = begins
         where = Place(file) if mark is None else Place(file, mark.line + 1, mark.column + 1)
-        reader.fault(where, *explain(" ".join(str(error.problem or error.context).split())))
+        problem, hint = explain(" ".join(str(error.problem or error.context).split()))
+        reader.fault(where, problem, reader.missing_colon(where) if _COLON in problem else hint)
     except YAMLError as error:
         reader.fault(Place(file), *explain(" ".join(str(error).split())))
     if reader.faults:
@@ -177,11 +187,31 @@ class _Reader:
     def entry(self, where: Place) -> str:
         """Return the keys that lead to where the reader stands; the key on the line, if it has not got that far."""
         keys = [node.nodes[-1] for node in self.stack if node.is_mapping and len(node.nodes) % 2]
+        keys = [key for key in keys if (key.place.line, key.place.column) <= (where.line, where.column)]
+        keys = [key for key in keys if key.place.column < where.column or key.place.line == where.line]
         names = [shown(key.text) for key in keys if isinstance(key, Scalar)]
         if not names and 0 < where.line <= len(self.lines):
             match = _KEY.match(self.lines[where.line - 1])
             names = [] if match is None else [match[1]]
         return ".".join(names) or "document"
+
+    def missing_colon(self, where: Place) -> str:
+        """Return where a line lacks its colon: behind its first word."""
+        found = _WORD.match(self.lines[where.line - 1]) if 0 < where.line <= len(self.lines) else None
+        if found is None:
+            return "write `key: value`"
+        is_close = self.lines[where.line - 1][found.end() :].startswith(":")
+        return f"put a {'space behind the colon' if is_close else 'colon behind the key'}: `{found[1]}: ...`"
+
+    def check_key(self, event: ScalarEvent) -> None:
+        """Refuse a key that holds the beginning of its value, `theta {shape: d}`: it has no colon of its own."""
+        is_key = bool(self.stack) and self.stack[-1].is_mapping and not len(self.stack[-1].nodes) % 2
+        found = _NO_COLON.match(event.value) if is_key and event.style is None else None
+        if found:
+            where = self.place(event)
+            problem = f"found no colon behind `{found[1]}`, expected `key: value`"
+            self.fault(where, problem, f"put a colon behind the key: `{found[1]}: ...`")
+            self.stop()
 
     def take(self, event: Event) -> None:
         """Add what one event says."""
@@ -196,6 +226,7 @@ class _Reader:
                 self.add(Scalar("", self.place(event), plain=False))
             case ScalarEvent():
                 self.check(event)
+                self.check_key(event)
                 self.add(self.scalar(event))
             case MappingStartEvent() | SequenceStartEvent():
                 self.check(event)

@@ -186,9 +186,31 @@ def test_a_plain_name_that_looks_like_no_truth_value_is_fine(load_text) -> None:
     assert isinstance(load_text(SCALARS.replace("y", "n")), Dynamics)
 
 
-def test_a_fault_after_a_comment_says_what_yaml_cut(refused) -> None:
-    (fault,) = refused("dynamics/sghmc", ("@ r / 2", "@ (r / 2 # ) / 2"))
-    assert "YAML drops" in fault.hint
+def test_a_comment_adds_nothing_to_the_hint_of_a_fault(refused) -> None:
+    (fault,) = refused("dynamics/sghmc", ("@ r / 2", "@ (r / 2  # the energy"))
+    assert fault.hint == "close `(` with `)`"
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "entry", "problem", "hint"),
+    [
+        ("U(theta) +", "U(theta +", "H", "end of the formula", "close `U(` with `)`"),
+        ("U(theta) +", "U(theta)) +", "H", "found ')'", "no bracket is open here: leave `)` out, or open one before"),
+        ("    [0, C]]", "    [C]]", "D", "rows of 2, 1 entries", "write 0 in every place without an entry"),
+        ("    [0, C]]", "    [0, gamma]]", "D[r,r]", "'gamma'", "write gamma(...), or declare it under parameters"),
+        ("r: {shape: d}", "r: {shape: D}", "state.r.shape", "found the size `D` beside `d`", "did you mean `d`?"),
+    ],
+)
+def test_a_slip_is_one_fault_with_what_was_meant(refused, written, instead, entry, problem, hint) -> None:
+    (fault,) = refused("dynamics/sghmc", (written, instead))
+    assert (fault.entry, fault.hint) == (entry, hint)
+    assert problem in fault.problem
+
+
+def test_two_sizes_that_are_nearly_called_alike_may_differ(load_text) -> None:
+    state = "{x: {shape: d}, y: {shape: D}}"
+    found = load_text(f"name: n\nstate: {state}\nH: norm2(x) + norm2(y)\nD: [[I, 0], [0, I]]\nQ: [[0, 0], [0, 0]]\n")
+    assert found.declarations.sizes == ("d", "D")
 
 
 def test_a_state_of_a_hundred_and_one_blocks_is_too_large(load_text) -> None:

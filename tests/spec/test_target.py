@@ -32,7 +32,7 @@ def test_several_blocks_keep_their_order_and_shapes(load_text) -> None:
         ("log_likelihood: bernoulli_logit(y, x @ theta)", "", "potential", "neither"),
         ("normal(theta, 0,", "normal(theta, y,", "log_prior", "found the data `y`"),
         ("log_prior:", "potential:", "log_likelihood", "beside `potential`"),
-        ("y: {shape: N", "y: {shape: n", "data.y.shape", "found n data"),
+        ("y: {shape: N", "y: {shape: n", "data.y.shape", "found the size `n` beside `N`"),
         ("y: {shape: N", "y: {shape: scalar", "data.y.shape", "number of data first"),
         ("in: [0, 1]", "in: [0, x]", "data.y.in[1]", "integer"),
         ("x @ theta)", "x * theta)", "log_likelihood", ""),
