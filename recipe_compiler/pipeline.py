@@ -33,6 +33,7 @@ from recipe_compiler.emit.module import Module, emit_file, emit_module, renames
 from recipe_compiler.emit.sampler import sampler_of
 from recipe_compiler.errors import VerificationError
 from recipe_compiler.formula.show import text
+from recipe_compiler.planner.budget import Budget, OverBudgetError
 from recipe_compiler.planner.chosen import Plan, plan_of_text, plan_text, processor
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loop_passes import schedule
@@ -53,7 +54,7 @@ from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.kept_mode import find_once, parts_of_data
 from recipe_compiler.run.load_module import load_function, load_text
 from recipe_compiler.run.map_estimate import FindMode, find_mode
-from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs
+from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs, unsaid
 from recipe_compiler.run.sizes import declared_parameters, resolve_sizes, with_sizes
 from recipe_compiler.run.stages import Ready, Run, conclude, demand_room, draw
 from recipe_compiler.run.store import sampled_names
@@ -87,7 +88,7 @@ __all__ = [
 
 def compile_build(
     build: Build, report: Report | None = None, *, allow_undecided: bool = False, cache: Cache = NOTHING,
-    with_file: bool = True,
+    with_file: bool = True, say: Callable[[str], None] = unsaid,
 ) -> Module:  # fmt: skip
     """Return the module of a build: verified, emitted, read back.
 
@@ -97,6 +98,7 @@ def compile_build(
         allow_undecided: whether a build may be compiled that is neither proved nor refuted.
         cache: where verdicts are kept, and that a text was read back.
         with_file: whether to make the file that users get, too; a run loads the text alone.
+        say: told what is being done.
 
     Raises:
         VerificationError: a required claim is refuted, or undecided where that is not allowed.
@@ -107,10 +109,13 @@ def compile_build(
     report = check_once(build, cache, advisory=False) if report is None else report
     _demand(report, allow_undecided=allow_undecided)
     build = with_sizes(build)
+    say("deriving")
     derivation = derive(bind(build))
     with placed(build.source, "dynamics"):
         stated = derive(derivation.dynamics, stated=True)  # computed as its formulas are stated, read as proved
+        say("emitting the step")
         made = (_for_every_size if is_large(build) else _for_its_sizes)(build, derivation, stated)
+        say("reading the emitted text back")
         _read_once(made, build, cache)
         return _filed(made, build, derivation, report, allow_undecided=allow_undecided) if with_file else made.module
 
@@ -242,7 +247,7 @@ def estimate(
 
 def plan_run(
     build: Build, report: Report, data: Data | None = None, *, allow_undecided: bool = False, cache: Cache = NOTHING,
-    begin: Callable[[], None] = lambda: None,
+    say: Callable[[str], None] = unsaid, begin: Callable[[], None] = lambda: None,
 ) -> tuple[Plan, Report]:  # fmt: skip
     """Return a build with everything that `step_size: auto` leaves to be chosen from the data, and the verdicts on it.
 
@@ -254,6 +259,7 @@ def plan_run(
         data: the fields of the target; None: from the file that the build names.
         allow_undecided: as of `compile_build`.
         cache: as of `compile_build`; plans are kept there too.
+        say: told what is being done.
         begin: called before a plan is made, not where it is kept.
 
     Raises:
@@ -270,7 +276,13 @@ def plan_run(
         found = plan_of_text(kept, build)
         return found, check_once(found.build, cache)
     begin()
-    found = _planned(build, report, data, allow_undecided=allow_undecided, cache=cache)
+    budget = Budget(build.warmup_seconds, say)
+    try:
+        found = _planned(build, report, data, budget, allow_undecided=allow_undecided, cache=cache)
+    except OverBudgetError:
+        held = _held(build, data)
+        raise budget.refused(sampled_names(build, held, resolve_sizes(with_sizes(build, held), held))) from None
+    say("checking the plan")
     report = check_once(found.build, cache)
     if key and not found.by_limit and plan_of_text(plan_text(found), build).build == found.build:
         plans.write(PLANS, key, plan_text(found))
@@ -285,7 +297,9 @@ def _key_of_plan(build: Build, data: Data | None) -> Iterator[str]:
     yield from () if data is None else parts_of_data(data)
 
 
-def _planned(build: Build, report: Report, data: Data | None, *, allow_undecided: bool, cache: Cache) -> Plan:
+def _planned(
+    build: Build, report: Report, data: Data | None, budget: Budget, *, allow_undecided: bool, cache: Cache
+) -> Plan:
     """Return what is chosen for a build, as `plan_run` does."""
     # Imported here because only builds that leave something open need it, and a known plan does without.
     from recipe_compiler.planner.diagonal import demand_statable, with_diagonals
@@ -307,31 +321,31 @@ def _planned(build: Build, report: Report, data: Data | None, *, allow_undecided
     if not build.is_exact_at_every_step:
         demand_statable(build, width)
     tried = trial(build, width, data.rows)
-    module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache, with_file=False)
+    module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache, with_file=False, say=budget.say)
     emitted = load_text(module.name, module.text, build.codes)
     names = sampled_names(tried, data, sizes)
     if build.is_exact_at_every_step:
-        return plan_of_draws(build, Pilots.begun(emitted, tried, data), names)
+        return plan_of_draws(build, Pilots.begun(emitted, tried, data, budget), names)
     inputs = prepare_inputs(emitted, tried, tried.run, data, 0)
     starts = starts_of(tried, width, known_values(tried, sizes), sizes)
     if build.has_acceptance:
-        return plan_of_moves(build, module, Pilots.begun(emitted, tried, data), starts, names)
+        return plan_of_moves(build, module, Pilots.begun(emitted, tried, data, budget), starts, names)
     of_noise: list[Report] = []
 
     def less() -> "Subtracting | None":
         return _subtracting(build, tried, module, data, cache, of_noise.append)
 
-    found = plan(build, tried, module, emitted, inputs, starts, names, less)
+    found = plan(build, tried, module, emitted, inputs, starts, names, less, budget)
     if not isinstance(found, Bent):
         return replace(found, by_limit=not all(map(within_limits, of_noise)))
 
     def walker_of(own: Plan | None) -> Walker:
         walked = tried if own is None else own.build
         if walked is tried and not tried.estimates:
-            return Walker(emitted, tried, data)
+            return Walker(emitted, tried, data, budget=budget)
         known = report if own is None else check_once(walked, cache)
         run = prepare_run(walked, known, walked.run, data, allow_undecided=allow_undecided, cache=cache)
-        return Walker(run.module, run.build, data, 1.0 if own is None else own.damping)
+        return Walker(run.module, run.build, data, 1.0 if own is None else own.damping, budget)
 
     found = plan_of_bulk(build, found, walker_of, names)
     return replace(found, by_limit=not all(map(within_limits, of_noise)))
@@ -359,7 +373,7 @@ def _subtracting(
 
 def prepare_run(
     build: Build, report: Report, settings: RunSettings, data: Data | None = None, *, allow_undecided: bool = False,
-    cache: Cache = NOTHING,
+    cache: Cache = NOTHING, say: Callable[[str], None] = unsaid,
 ) -> Run:  # fmt: skip
     """Return a run whose module is compiled, and for which there are data, settings that fit, estimates and room.
 
@@ -370,6 +384,7 @@ def prepare_run(
         data: the fields of the target; None: from the file that the build names.
         allow_undecided: as of `compile_build`.
         cache: as of `compile_build`.
+        say: told what is being done.
 
     Raises:
         VerificationError, CompilerError: as of `compile_build`.
@@ -378,7 +393,7 @@ def prepare_run(
     """
     data = _held(build, data)
     build = with_sizes(build, data)
-    module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache, with_file=False)
+    module = compile_build(build, report, allow_undecided=allow_undecided, cache=cache, with_file=False, say=say)
     emitted = load_text(module.name, module.text, build.codes)
     check_settings(emitted, build, settings, data)
     for code in build.codes:

@@ -25,7 +25,7 @@ from recipe_compiler.plots.pictures import pictures_of
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.lanes import LANES
 from recipe_compiler.run.observed import demand_data
-from recipe_compiler.run.progress import progress_bars
+from recipe_compiler.run.progress import Stages, progress_bars
 from recipe_compiler.run.rerun import build_of, demand_same, same_draws
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown
@@ -75,7 +75,8 @@ def run_build(
     Two files are dynamics and a target: what is run is the build that they make, with what is `given` of it.
     With `only_plan` nothing is run: the build is printed as it would be, everything chosen that it leaves open.
     """
-    with refusals_said(" ".join(files), as_json=as_json):
+    with refusals_said(" ".join(files), as_json=as_json), Stages().said(quiet=as_json) as stages:
+        stages("reading the documents and data")
         if len(files) == 1:
             build = load_build(files[0])
         else:
@@ -85,17 +86,21 @@ def run_build(
         settings, cache = _settings(build, options), open_cache(use=use_cache)
         _demand_places(results, build)
         demand_no_code(build, "--allow-code", allowed=allow_code)
+        stages("checking")
         report = check_once(build, cache)
+        stages("")
         code = _of_verdict(build, report, allow_undecided=allow_undecided)
         if not as_json and not only_plan:
             show_report(report)
         if code is not ExitCode.PROVED:
             _say_why_not(report, as_json=as_json)
             return code
+        quiet = as_json or only_plan
         planned, report = plan_run(
-            build, report, allow_undecided=allow_undecided, cache=cache,
-            begin=lambda: None if as_json or only_plan else say(f"planning: {_how_planned(build)}"),
+            build, report, allow_undecided=allow_undecided, cache=cache, say=stages,
+            begin=lambda: None if quiet else say(f"planning: {_how_planned(build)}"),
         )  # fmt: skip
+        stages("")
         if only_plan:
             if as_json:
                 say_plan(planned, report)
@@ -104,9 +109,23 @@ def run_build(
             return ExitCode.DOUBTFUL if planned.doubts else ExitCode.PROVED
         for line in () if as_json else planned.says:
             say(line)
+        if planned.doubts:
+            return _say_not_drawn(planned, report, as_json=as_json)
         settings = _settings(planned.build, options)
-        return _run(planned, report, settings, results, cores, cache, resume=resume,
+        return _run(planned, report, settings, results, cores, cache, stages, resume=resume,
                     as_json=as_json, allow_undecided=allow_undecided)  # fmt: skip
+
+
+def _say_not_drawn(planned: Plan, report: Report, *, as_json: bool) -> ExitCode:
+    """Say why a plan is not run: no draws of it would be to be believed."""
+    if as_json:
+        say_plan(planned, report)
+    several = f"{len(planned.doubts)} doubts" if len(planned.doubts) > 1 else "doubt"
+    complain(
+        f"nothing is drawn, for the {several} of the plan above: no summary of it is to be believed. To draw all the "
+        "same, run what --plan prints"
+    )
+    return ExitCode.DOUBTFUL
 
 
 def _stored(results: Results, build: Build) -> Path:
@@ -165,7 +184,7 @@ def rerun_file(
     allow_code: bool = False, use_cache: bool = True,
 ) -> ExitCode:  # fmt: skip
     """Make a stored run again from the documents and settings in its file, and compare the draws bit by bit."""
-    with refusals_said(file, as_json=as_json):
+    with refusals_said(file, as_json=as_json), Stages().said(quiet=as_json) as stages:
         before, cache = stored(Path(file)), open_cache(use=use_cache)
         build, kept = build_of(before, file, folder)
         settings = settings_of(build, {name: own for name, own in asdict(kept).items() if name != "schedule"})
@@ -176,11 +195,13 @@ def rerun_file(
         if path.exists() and path.samefile(file):
             raise RunError(f"{path}: found the run that is to be made again, expected another folder for the result")
         demand_no_code(build, "--allow-code", allowed=allow_code)
+        stages("checking")
         report = check_once(build, cache)
+        stages("")
         if (code := _of_verdict(build, report, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
             _say_why_not(report, as_json=as_json)
             return code
-        code = _run(Plan(build, ()), report, settings, results, cores, cache, resume=False, as_json=as_json,
+        code = _run(Plan(build, ()), report, settings, results, cores, cache, stages, resume=False, as_json=as_json,
                     allow_undecided=allow_undecided,
                     begin=lambda run: demand_same(before, run.facts, file))  # fmt: skip
         if code not in (ExitCode.PROVED, ExitCode.DOUBTFUL):
@@ -194,33 +215,43 @@ def rerun_file(
 
 
 def _run(
-    planned: Plan, report: Report, settings: RunSettings, results: Results, cores: int | None, cache: Cache, *,
-    resume: bool, as_json: bool, allow_undecided: bool, begin: Callable[[Run], None] = lambda _: None,
+    planned: Plan, report: Report, settings: RunSettings, results: Results, cores: int | None, cache: Cache,
+    stages: Stages, *, resume: bool, as_json: bool, allow_undecided: bool,
+    begin: Callable[[Run], None] = lambda _: None,
 ) -> ExitCode:  # fmt: skip
     """Run a build whose verdict allows it, and `begin` too."""
-    run = prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache)
+    run = prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache, say=stages)
     run = replace(run, planned=planned.says, measured=planned.measured, doubted=planned.doubts,
                   log_likelihood=results.log_likelihood, predictive=results.predictive)  # fmt: skip
     demand_log_likelihood(run, "--log-likelihood")
     demand_predictive(run, "--predictive")
     begin(run)
+    stages("")
     if not as_json:
         say(f"compiled and read back; {_length(run.build, settings)}")
     if run.may_use_lanes and not as_json:
         say(f"hint: --lanes (`lanes: true` under run) advances {LANES} chains side by side: faster, with other draws")
+    stages("forecasting what the step samples")
     ready = make_ready(run, cache)
+    stages("")
     for line in () if as_json else ready.forecast.says:
         say(line)
     kept = Checkpoint(_checkpoint(results, run.build), run.facts)
-    with kept, progress_bars(settings.chains, settings.warmup + settings.draws, quiet=as_json) as watch:
+    with (
+        kept,
+        progress_bars(settings.chains, settings.warmup + settings.draws, quiet=as_json, plain=stages.watch) as watch,
+    ):
         draws = draw(ready, watch, cores, kept, resume=resume)
+    stages("")
     for note in kept.notes:
         complain(note)
     if kept.refused is not None:
         complain(f"all draws were made; {kept.what_is_kept}")
     try:
         with _terminating():
-            summary = _conclude(ready, draws, replace(results, overwrite=results.overwrite or resume), as_json=as_json)
+            summary = _conclude(
+                ready, draws, replace(results, overwrite=results.overwrite or resume), stages, as_json=as_json
+            )
     except (KeyboardInterrupt, _TerminatedError) as stop:
         complain(f"stopped before the summary was written: {kept.what_is_kept}")
         return ExitCode.TERMINATED if isinstance(stop, _TerminatedError) else ExitCode.INTERRUPTED
@@ -265,14 +296,16 @@ def _length(build: Build, settings: RunSettings) -> str:
     return f"{settings.chains} chains{lanes}, {draws}, {steps}{sized}"
 
 
-def _conclude(ready: Ready, draws: Draws, results: Results, *, as_json: bool) -> Summary:
+def _conclude(ready: Ready, draws: Draws, results: Results, stages: Stages, *, as_json: bool) -> Summary:
     """Store the draws with what they are worth, then say it; pictures come last, so that they can keep nothing back."""
     path = _stored(results, ready.run.build)
+    stages("summarising the draws")
     tree, diagnostics = conclude(ready, draws)
     summary = summarise(tree, draws, diagnostics)
     tree.attrs.update(summary.attributes)
     aside = None if results.overwrite else set_aside(path)
     save(tree, path)
+    stages("")
     left_out = str(tree.attrs.get("left_out", "")).splitlines()
     if as_json:
         say_run(ready.run, draws, summary, left_out, path)
@@ -284,6 +317,7 @@ def _conclude(ready: Ready, draws: Draws, results: Results, *, as_json: bool) ->
             say(f"{aside}: the draws of an earlier run, moved out of the way; `recipe compare` puts both side by side")
         say(f'{path}: draws in {draws.seconds:.1f} s; open with xarray.open_datatree("{path}")')
     if results.plots is not None:
+        stages("drawing pictures")
         _draw_pictures(tree, results.plots, as_json=as_json)
     return summary
 

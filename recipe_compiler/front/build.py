@@ -32,6 +32,8 @@ class Build(Document):
     accept : number, optional
         Of `auto` with a Metropolis move: the mean probability that moves shall be accepted with, 0.8 where it is left
         out.
+    warmup_seconds : number, optional
+        Of `auto`: the processor seconds that chains may take to choose it, 60 where it is left out.
     scheme : str, Scheme, sequence of str, or mapping
         The rule that makes one step: `"euler"`, `"sequential_euler"`, a named word such as `"baoab"`, a `Scheme`, a
         word `["B/2", "A/2", "O", "A/2", "B/2"]`, or `{"split": ..., "pieces": ...}`, `{"use": FILE}`, `{"cycle":
@@ -93,6 +95,7 @@ class Build(Document):
         step_size: float | str | None = None,
         share: float | None = None,
         accept: float | None = None,
+        warmup_seconds: float | None = None,
         scheme: Scheme | str | Sequence[object] | Mapping[str, object] = "euler",
         order: Sequence[object] = (),
         variant: str = "full",
@@ -118,9 +121,9 @@ class Build(Document):
         references: Sequence[str] = (),
     ) -> None:
         run = {
-            "step_size": step_size, "share": share, "accept": accept, "draws": draws, "warmup": warmup, "thin": thin,
-            "chains": chains, "seed": seed, "batch_size": batch_size, "lanes": lanes, "diagnostics": diagnostics,
-            "schedule": schedule,
+            "step_size": step_size, "share": share, "accept": accept, "warmup_seconds": warmup_seconds,
+            "draws": draws, "warmup": warmup, "thin": thin, "chains": chains, "seed": seed, "batch_size": batch_size,
+            "lanes": lanes, "diagnostics": diagnostics, "schedule": schedule,
         }  # fmt: skip
         made = state_build(
             name=name, dynamics=_stated(dynamics), target=_stated(target),

@@ -8,8 +8,9 @@ the moves that are accepted, the effective draws, where they may begin.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from recipe_compiler.planner.search import matched
 from recipe_compiler.planner.spread import MANY, decimals, eigenvalues, inverse, root, symmetric, times, unit
 from recipe_compiler.run.linear_step import is_definite
 from recipe_compiler.run.map_estimate import Slope
+from recipe_compiler.run.sample import unsaid
 from recipe_compiler.run.stuck import STUCK, least_accepted
 
 Array = NDArray[np.float64]
@@ -109,7 +111,12 @@ class Tuned:
 
 
 def tuned(
-    pilots: Moving, open_ones: tuple[Open, ...], K: Array | None, wanted: float, moves: int
+    pilots: Moving,
+    open_ones: tuple[Open, ...],
+    K: Array | None,
+    wanted: float,
+    moves: int,
+    say: Callable[[str], None] = unsaid,
 ) -> tuple[Mapping[str, Array], float]:
     """Return parameter values and a step size at which moves are accepted with the wanted mean probability.
 
@@ -122,24 +129,26 @@ def tuned(
         K: the Hessian of U at its mode, d x d; None where it is not known.
         wanted: the mean probability.
         moves: of a draw.
+        say: told what is being done.
 
     Raises:
         RunError: at no step size are moves accepted so often, or at every one; says which.
     """
     scale = unit(pilots.width, diagonal=pilots.width > MANY) if K is None else K
     values = _values(open_ones, scale)
-    eps, draws = _window(pilots, values, wanted, moves, WINDOWS[0])
-    for updates in WINDOWS[1:]:
+    last = len(WINDOWS)
+    eps, draws = _window(pilots, values, wanted, moves, WINDOWS[0], partial(_say_window, say, 1))
+    for number, updates in enumerate(WINDOWS[1:], 2):
         scale = _precision(draws, scale) if open_ones else scale
         values = _values(open_ones, scale)
-        eps, draws = _window(pilots, values, wanted, moves, updates)
+        eps, draws = _window(pilots, values, wanted, moves, updates, partial(_say_window, say, number))
     asked = wanted
     for _ in range(ROUNDS):
         off = wanted - pilots.moved(values, eps, moves, WINDOWS[-1]).mean
         if abs(off) <= WITHIN:
             break
         asked = min(max(asked + off, asked / 2.0), (1.0 + asked) / 2.0)
-        eps, _ = _window(pilots, values, asked, moves, WINDOWS[-1])
+        eps, _ = _window(pilots, values, asked, moves, WINDOWS[-1], partial(_say_window, say, last))
     return values, eps
 
 
@@ -167,13 +176,19 @@ def _precision(draws: Array, before: Array) -> Array:
     return symmetric(A @ np.linalg.inv(covariance) @ A.T) if is_definite(covariance) else before
 
 
+def _say_window(say: Callable[[str], None], number: int, of_draws: str) -> None:
+    say(f"warm-up {number} of {len(WINDOWS)}: {of_draws}")
+
+
 def _window(
-    pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int, updates: int
+    pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int, updates: int, say: Callable[[str], None]
 ) -> tuple[float, Array]:
     """Return the step size that a window ends with, and its draws."""
+    say("step size")
     averaging = Averaging.around(_aim(pilots, values, wanted, moves))
     draws, accepted = list[Array](), list[Array]()
     for update in range(1, updates + 1):
+        say(f"draw {update} of {updates}")
         found = pilots.moved(values, averaging.eps, moves, 1)
         averaging = averaging.after(found.mean, wanted)
         draws.append(found.theta)
@@ -219,7 +234,7 @@ def _aim(pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int)
 
 def measured(
     pilots: Pilots, values: Mapping[str, Array], eps: float, wanted: float, moves: int, steps: float,
-    slope: Slope | None,
+    slope: Slope | None, say: Callable[[str], None] = unsaid,
 ) -> Tuned:  # fmt: skip
     """Return what chains do with settings that are fixed: acceptance, thinning, mean and covariance.
 
@@ -233,6 +248,7 @@ def measured(
         moves: of a draw, at first.
         steps: of a move, on average.
         slope: grad U, where one mass is to serve all of theta; None for a metric that follows it.
+        say: told what is being done.
 
     Raises:
         RunError: the chains hardly move.
@@ -242,6 +258,7 @@ def measured(
     most = max(moves, min(MOST * moves, afforded))
     shortened = 0
     while True:
+        say(f"warm-up: {DRAWS} draws of {len(pilots.chains)} chains, {thin} moves each")
         found = pilots.moved(values, eps, thin, DRAWS)
         if _least(found, thin).min() < EVERYWHERE * wanted and shortened < SHORTENED:
             eps, shortened = float(f"{SHORTER * eps:.3g}"), shortened + 1

@@ -15,6 +15,7 @@ from recipe_compiler.run.sizes import declared_parameters, potential_block
 from recipe_compiler.spec.build_minibatch import ESTIMATE
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import Entry, number
+from recipe_compiler.spec.schema_build import OF_AUTO
 
 Array = NDArray[np.float64]
 
@@ -58,7 +59,7 @@ class ChosenEntries:
     @property
     def changes(self) -> dict[str, dict[str, Entry | None]]:
         """What the document of the build has in addition."""
-        run: dict[str, Entry | None] = {"step_size": number(self.eps), "share": None, "accept": None}
+        run: dict[str, Entry | None] = {"step_size": number(self.eps), **dict.fromkeys(OF_AUTO)}
         run |= {"thin": str(self.thin), "warmup": str(self.warmup)}
         changes: dict[str, dict[str, Entry | None]] = {"run": run}
         if self.stated.variant == "minibatch":

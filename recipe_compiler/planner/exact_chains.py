@@ -25,6 +25,7 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.planner.acceptance import tuned
+from recipe_compiler.planner.budget import Budget
 from recipe_compiler.planner.moments import AGREE, Moments, effective_shares, moments_of, r_hats
 from recipe_compiler.planner.moved import Moved
 from recipe_compiler.planner.pilot_chains import CHAINS
@@ -71,6 +72,8 @@ class LeapfrogMoves:
     rng: np.random.Generator
     entries: int
     """What a gradient costs, in entries of the data that are read."""
+    budget: Budget
+    """What they may take."""
 
     @property
     def width(self) -> int:
@@ -99,6 +102,7 @@ class LeapfrogMoves:
             for k, at in enumerate(self.theta):
                 level = self.potential(at)
                 for draw in range(draws):
+                    self.budget.demand()
                     for _ in range(thin):
                         proposed, risen, probability = self._proposed(at, level, root, eps)
                         acceptance[k, draw] += probability / thin
@@ -106,6 +110,7 @@ class LeapfrogMoves:
                             at, level = proposed, risen
                     found[k, draw] = at
                 self.theta[k] = at
+        self.budget.keep(found, thin * MOST_STEPS / 2.0)
         return Moved(found, (acceptance,))
 
     def restart(self, chain: int, other: int) -> None:
@@ -149,7 +154,12 @@ class ExactDraws:
 
 
 def exact_draws(
-    potential: Callable[[Array], float], slope: Slope, starts: tuple[Start, ...], entries: int, names: tuple[str, ...]
+    potential: Callable[[Array], float],
+    slope: Slope,
+    starts: tuple[Start, ...],
+    entries: int,
+    names: tuple[str, ...],
+    budget: Budget,
 ) -> ExactDraws:
     """Return draws of exp(-U) by Hamiltonian Monte Carlo moves, until mean and sd of every coordinate are known.
 
@@ -159,20 +169,23 @@ def exact_draws(
         starts: where chains begin.
         entries: of the data, each of which one grad U reads.
         names: of the coordinates.
+        budget: the processor time that the chains may take.
 
     Raises:
+        OverBudgetError: they took more.
         RunError: the chains do not agree, or steps small enough for all of the bulk would take too long.
     """
     theta = np.array([starts[k % len(starts)].theta for k in range(CHAINS)])
-    moves = LeapfrogMoves(potential, slope, theta, np.random.default_rng(0), entries)
+    moves = LeapfrogMoves(potential, slope, theta, np.random.default_rng(0), entries, budget)
     cost = CHAINS * MOST_STEPS / 2.0 * (entries + CALL)
     most = min(MOST_DRAWS, int(READ / cost))
     if most < DRAWS:
         raise RunError("the data are too many for chains of moves that are accepted or refused to look for it")
-    values, eps = tuned(moves, (MASS,), None, ACCEPT, 1)
+    values, eps = tuned(moves, (MASS,), None, ACCEPT, 1, budget.say)
     draws = DRAWS
     parts = list[Moved]()
     while True:
+        budget.say(f"warm-up: {draws} draws of {CHAINS} chains")
         parts.append(moves.moved(values, eps, 1, draws))
         found = np.concatenate([part.theta for part in parts], axis=1)
         counts = float(np.min(np.nan_to_num(effective_shares(found), nan=0.0))) * CHAINS * found.shape[1]

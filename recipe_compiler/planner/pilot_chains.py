@@ -1,8 +1,9 @@
 """Chains of a build while its settings are looked for: its own module, walked with values that are tried in turn."""
 
+import math
 import signal
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.formula.declaration import Block
+from recipe_compiler.planner.budget import Budget
 from recipe_compiler.planner.metric import Metric, metric_of
 from recipe_compiler.planner.roles import Open
 from recipe_compiler.run.chain import start_chain
@@ -25,7 +27,6 @@ from recipe_compiler.run.sample import (
     known_values,
     potential_place,
     prepare_inputs,
-    unwatched,
 )
 from recipe_compiler.run.sizes import potential_block, resolve_sizes
 from recipe_compiler.spec.model import Build, Value
@@ -61,6 +62,8 @@ class Walker:
     data: Data
     damping: float = 1.0
     """Friction over that of one time of the bulk."""
+    budget: Budget = field(default_factory=lambda: Budget(math.inf))
+    """What its chains may take."""
 
     @cached_property
     def entries(self) -> float:
@@ -117,16 +120,22 @@ class Walker:
             )
             for k, at in enumerate(theta)
         ]  # fmt: skip
-        stopped = run_chains(self.module, inputs, chains, available_cores(), unwatched)
+        stopped = run_chains(self.module, inputs, chains, available_cores(), self._watched)
         if stopped is not None:
             signal.raise_signal(stopped)  # it was meant for the whole run, not for the walk alone
         for k, chain in enumerate(chains):
             found[k, : chain.done] = chain.draws[place][: chain.done]
+        if np.isfinite(found).all():
+            self.budget.keep(found, settings.thin)
         if self._block.domain.name not in UNBOUNDED:
             bind, at = dict(self.build.bind), self._at
             first = leaves(self._block, bind, at, theta[:, None])
             found[np.logical_or.accumulate(first | leaves(self._block, bind, at, found), axis=1)] = np.nan
         return found
+
+    def _watched(self, done: Sequence[int], total: int) -> None:
+        self.budget.say(f"pilot chains: {min(done)} of {total} draws")
+        self.budget.demand()
 
     @cached_property
     def _block(self) -> Block:

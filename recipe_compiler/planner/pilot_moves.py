@@ -1,5 +1,6 @@
 """Chains of moves that are accepted or refused while their settings are looked for: the module of the build itself."""
 
+import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.planner.budget import Budget
 from recipe_compiler.planner.moved import Moved
 from recipe_compiler.planner.pilot_chains import CHAINS, LEAST_ENTRIES, SEED
 from recipe_compiler.run.chain import Chain, Inputs, advance, start_chain
@@ -31,6 +33,9 @@ from recipe_compiler.spec.model import Build
 
 Array = NDArray[np.float64]
 
+PIECES = 50
+"""Of the draws of a chain, after each of which it is asked whether there is time left."""
+
 
 @dataclass(frozen=True, eq=False)
 class Pilots:
@@ -46,15 +51,20 @@ class Pilots:
     """What a gradient costs, in entries of the data that are read."""
     point: Point
     """What the names in formulas of parameters alone stand for."""
+    budget: Budget
+    """What they may take."""
+    steps: float = 1.0
+    """Gradients of a move, on average."""
 
     @classmethod
-    def begun(cls, module: Emitted, build: Build, data: Data) -> "Pilots":
+    def begun(cls, module: Emitted, build: Build, data: Data, budget: Budget) -> "Pilots":
         """Return chains where those of a run of the build would begin, momenta at rest: moves draw them anew.
 
         Args:
             module: of the build.
             build: with any values of what is to be chosen.
             data: the fields of its target.
+            budget: the processor time that they may take.
         """
         sizes = resolve_sizes(build, data)
         known = known_values(build, sizes)
@@ -62,7 +72,7 @@ class Pilots:
         inputs = prepare_inputs(module, build, build.run, data, 1)
         fields = sum(field.values.size for field in data.fields)
         entries, point = max(LEAST_ENTRIES, fields), Point(known, sizes)
-        return cls(module, build, inputs, _chains(module, inputs, states, 0), entries, point)
+        return cls(module, build, inputs, _chains(module, inputs, states, 0), entries, point, budget)
 
     def at(self, theta: Array, seed: int) -> "Pilots":
         """Return other chains, which stand at the rows of theta; their seed is counted from that of walks."""
@@ -96,7 +106,11 @@ class Pilots:
 
         def walked(chain: Chain) -> Chain:
             own = replace(chain, draws=tuple(np.empty((draws, one.shape[1])) for one in chain.draws), done=0)
-            advance(self.module, inputs, own, draws)
+            for done in range(0, draws, piece := math.ceil(draws / PIECES)):
+                advance(self.module, inputs, own, min(piece, draws - done))
+                self.budget.demand()
+                if own.diverging:
+                    break
             return own
 
         first = walked(self.chains[0])  # compiles
@@ -110,6 +124,7 @@ class Pilots:
             )
         names = self.module.told
         theta = np.stack([chain.draws[self._place] for chain in found])
+        self.budget.keep(theta, self.steps * thin)
         if not names:  # draws by laws are always taken
             return Moved(theta, (np.ones(theta.shape[:2]),))
         places = [names.index(accepted) for accepted, _ in OF_KINDS if accepted in names] or [0]

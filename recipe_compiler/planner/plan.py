@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
+from recipe_compiler.planner.budget import Budget
 from recipe_compiler.planner.bulk import Bulk, first_guess, guessed, learnt, of_draws, scattered
 from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.planner.entries import ChosenEntries
@@ -115,7 +116,7 @@ def trial(build: Build, width: int, rows: int) -> Build:
 
 def plan(
     stated: Build, tried: Build, compiled: Module, module: Emitted, inputs: Inputs, starts: tuple[Start, ...],
-    names: tuple[str, ...], subtracting: Callable[[], Subtracting | None],
+    names: tuple[str, ...], subtracting: Callable[[], Subtracting | None], budget: Budget,
 ) -> Plan | Bent:  # fmt: skip
     """Return the plan of a run, by the step made linear at the mode; or what keeps that from being enough.
 
@@ -131,6 +132,7 @@ def plan(
         starts: where the search for the mode begins, one after another.
         names: of the coordinates of the potential's block.
         subtracting: makes the same with the noise of its gradient given up; None where that is no choice.
+        budget: the processor time that chains may take, and who is told what is being done.
 
     Raises:
         RunError: no step size keeps to the share, or it cannot be told; says what to do.
@@ -138,7 +140,7 @@ def plan(
     try:
         linearized = linearized_chain_of(compiled, module, tried, inputs, starts[0].theta)
     except LongStateError as why:
-        return _by_draws(str(why), OTHERS, module, inputs, starts, names)
+        return _by_draws(str(why), OTHERS, module, inputs, starts, names, budget)
     except NotLinearError as why:
         steps = full_gradient(module, inputs) or gradient_of_steps(compiled, module, inputs)
         if steps is None or inputs.gradient is not None:
@@ -147,10 +149,11 @@ def plan(
     except NoForecastError as why:
         raise RunError(f"step_size: auto: {why}; state a step size, and a value of every parameter") from None
     slope = linearized.slope_of_few
+    budget.say("looking for the mode of U")
     try:
         mode = find_mode(slope, starts, names)
     except NoModeError as why:
-        return _by_draws(why.what, f"{why.falling}{NECK}", module, inputs, starts, names)
+        return _by_draws(why.what, f"{why.falling}{NECK}", module, inputs, starts, names, budget)
     try:
         _demand_definite(curvature(slope, mode.theta))
         mode = main_mode(slope, mode, starts, linearized.entries)
@@ -167,6 +170,7 @@ def plan(
     candidates = [linearized]
     if plain and may_vary(stated.target):
         candidates.append(replace(linearized, noise=CONTROL_VARIATES))
+    budget.say("looking for the noise that may be subtracted")
     less = subtracting()
     subtracted = [] if less is None else [*filter(None, [less.around(linearized)])]
     what = (
@@ -177,7 +181,7 @@ def plan(
     for some in (candidates, subtracted):
         if some and (not bends or len(candidates) + len(subtracted) > 1):
             try:
-                choices.append(choose(tuple(some), open_ones, K, stated.share, around.steepest))
+                choices.append(choose(tuple(some), open_ones, K, stated.share, around.steepest, budget.say))
             except RunError as why:
                 what = f"the audit of the step at the mode ended with: {str(why).removeprefix('step_size: auto: ')}"
     choices.sort(key=lambda choice: choice.work)
@@ -191,7 +195,13 @@ def plan(
 
 
 def _by_draws(
-    what: str, serves: str, module: Emitted, inputs: Inputs, starts: tuple[Start, ...], names: tuple[str, ...]
+    what: str,
+    serves: str,
+    module: Emitted,
+    inputs: Inputs,
+    starts: tuple[Start, ...],
+    names: tuple[str, ...],
+    budget: Budget,
 ) -> Bent:
     """Return what is known of a target that no mode tells of: draws of it, by moves that need none.
 
@@ -205,7 +215,7 @@ def _by_draws(
         if len(names) > MOST_COORDINATES:
             raise RunError(f"it has {len(names)} coordinates, whose covariances chains of seconds do not tell")
         draws = exact_draws(
-            potential, slope, starts, max(LEAST_ENTRIES, sum(array.size for array in inputs.data)), names
+            potential, slope, starts, max(LEAST_ENTRIES, sum(array.size for array in inputs.data)), names, budget
         )
     except RunError as why:
         raise RunError(

@@ -18,6 +18,7 @@ from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.plan import WARMUP
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import Entry, restated
+from recipe_compiler.spec.schema_build import OF_AUTO
 
 Array = NDArray[np.float64]
 
@@ -60,9 +61,10 @@ def plan_of_draws(stated: Build, pilots: Pilots, names: tuple[str, ...]) -> Plan
     doubts = tuple(_doubts(theta[:, :, moving], thin))
     own = stated.run.thin if states(stated, "thin") else thin
     warmup = math.ceil(WARMUP / counts * thin / own)
-    run: dict[str, Entry | None] = {"step_size": "1" if stated.scheme.takes_time else None, "share": None}
+    run: dict[str, Entry | None] = dict.fromkeys(OF_AUTO)
+    run |= {"step_size": "1" if stated.scheme.takes_time else None}
     run |= {name: str(n) for name, n in (("thin", thin), ("warmup", warmup)) if not states(stated, name)}
-    build = restated(stated, {"run": run | {"accept": None}})
+    build = restated(stated, {"run": run})
     part = f"{min(1.0, counts):.2g} of {names[int(np.argmin(shares))]} count"
     says = (
         f"plan: by {len(pilots.chains)} chains of {DRAWS} draws; its moves keep exp(-H) at every step size",

@@ -58,28 +58,32 @@ def plan_of_moves(
     if cycle is None or not cycle.accepted or cycle.rest is None:
         raise RunError(f"{stated.name}: found no move that is accepted or refused, expected one")
     steps = sum(move.least + move.most for move in cycle.accepted) / 2.0
+    pilots = replace(pilots, steps=steps)
     moves = max(1, math.ceil(TRAJECTORY / steps))
     open_ones, slope = open_parameters(stated), full_gradient(pilots.module, pilots.inputs)
     missed_by = _is_looked_for(pilots)
+    say = pilots.budget.say
+    say("looking for the mode of U")
     wanted = slope is not None and (missed_by or len(names) <= MANY)
     mode = mode_of(find_mode, slope, starts, names) if slope is not None and wanted else None
     K, around = (None, "1") if slope is None or len(names) > MANY else at_mode(slope, mode)
     if mode is not None and K is not None:
         pilots = pilots.around(starts_around(mode.theta, K, potential_of(pilots.module, pilots.inputs), CHAINS // 2))
     try:
-        values, eps = tuned(pilots, open_ones, K, stated.accept, moves)
+        values, eps = tuned(pilots, open_ones, K, stated.accept, moves, say)
     except RunError:
         if K is None:
             raise
-        values, eps = tuned(pilots, open_ones, None, stated.accept, moves)
+        values, eps = tuned(pilots, open_ones, None, stated.accept, moves, say)
         around = "1, as with the Hessian of U at its mode no move is taken"
     follows = pilots.module.potential_block in names_of(cycle.rest)
-    found = measured(pilots, values, eps, stated.accept, moves, steps, None if follows else slope)
+    found = measured(pilots, values, eps, stated.accept, moves, steps, None if follows else slope, say)
     spread = spread_of(pilots, found)
     entries = ChosenEntries(
         stated, open_ones, found.eps, found.thin, math.ceil(WARMUP / found.counts), None, values, False, found.mean,
         spread**2 * found.covariance, goes_on=True,
     )  # fmt: skip
+    say("looking for modes that warm-up missed")
     missed = _missed(pilots, slope, mode, starts, found.draws) if slope is not None and missed_by else ()
     doubts = (*found.doubts, *missed)
     says = tuple(_says(entries, pilots, replace(found, doubts=doubts), moves, around, spread))

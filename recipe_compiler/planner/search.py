@@ -9,6 +9,7 @@ towards less work (Ma, Chen and Fox 2015 leave D and Q free; any choice of them 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.planner.spread import decimals, eigenvalues, inverse, unit
 from recipe_compiler.run.linearized_chain import AS_IT_IS, CONTROL_VARIATES, LinearizedChain, Width
+from recipe_compiler.run.sample import unsaid
 from recipe_compiler.run.suggestions import rounded
 
 Array = NDArray[np.float64]
@@ -89,7 +91,12 @@ def _has(open_ones: tuple[Open, ...], role: ParameterRole) -> bool:
 
 
 def choose(
-    candidates: tuple[LinearizedChain, ...], open_ones: tuple[Open, ...], K: Array, share: float, steep: float
+    candidates: tuple[LinearizedChain, ...],
+    open_ones: tuple[Open, ...],
+    K: Array,
+    share: float,
+    steep: float,
+    say: Callable[[str], None] = unsaid,
 ) -> Choice:
     """Return the settings of least work per effective draw.
 
@@ -103,6 +110,7 @@ def choose(
         K: the Hessian of U at the mode, d x d.
         share: by what part of it a posterior sd may be off.
         steep: the largest curvature that chains meet, over that at the mode.
+        say: told what is being done.
 
     Raises:
         RunError: no step size does; says why.
@@ -113,9 +121,11 @@ def choose(
     is_matched = _has(open_ones, ParameterRole.MASS) or _has(open_ones, ParameterRole.PRECONDITIONER)
     unit = 1.0 if is_matched else 1.0 / float(np.sqrt(np.linalg.eigvalsh(K)[-1]))
     why: list[str] = []
+    asked_of = count(1)
 
     def at(linearized: LinearizedChain) -> _Ask:
         def ask(gamma: float, near: Choice | None) -> Choice | None:
+            say(f"planning: candidate {next(asked_of)}, the gradient {linearized.noise}, friction {gamma:g}")
             asked = with_values(linearized, matched(open_ones, K, gamma))
             try:
                 return _longest(asked, gamma, unit, share, longest, near)

@@ -27,6 +27,7 @@ from recipe_compiler.run.sample import prepare_inputs
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import number, restated
+from recipe_compiler.spec.schema_build import OF_AUTO
 
 Array = NDArray[np.float64]
 
@@ -49,7 +50,7 @@ def subtracting(stated: Build, tried: Build, compiled: Module) -> Build | None:
         one.name: np.eye(len(dict(tried.values)[one.name].numbers or ())) if one.is_matrix else np.ones(())
         for one in open_parameters(stated)
     }
-    run = {"step_size": number(tried.run.eps), "share": None, "batch_size": str(tried.run.batch_size)}
+    run = {"step_size": number(tried.run.eps), **dict.fromkeys(OF_AUTO), "batch_size": str(tried.run.batch_size)}
     return restated(stated, {"run": run, "parameters": parameter_entries(stated, values), **SUBTRACTED})
 
 

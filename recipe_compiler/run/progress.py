@@ -1,6 +1,8 @@
-"""How far the chains are, on a terminal or in a notebook."""
+"""What a command does, and how far its chains are, on a terminal or in a notebook."""
 
+import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -16,18 +18,80 @@ MOST_BARS = 16
 EVERY = 0.25
 """Seconds between two pictures in a notebook: each travels to its browser."""
 
+SILENCE = 4.0
+"""The most seconds in which a command says nothing of what it does; the lines come a little later."""
+
+
+class Stages:
+    """Says what a command does at least every five seconds, on stderr: on a terminal in one line that is replaced."""
+
+    def __init__(self, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._out, self._clock = sys.stderr if out is None else out, clock
+        self._what, self._shown = "", False
+        self._last = self._began = clock()
+        self._ended = threading.Event()
+
+    def __call__(self, what: str) -> None:
+        """Take note of what is being done; the empty string: what follows is said elsewhere."""
+        self._what = what
+        if not what and self._shown:
+            self._shown = False
+            self._write("\x1b[2K")
+
+    def tick(self) -> None:
+        """Say what is being done, unless something was said just before."""
+        now, what = self._clock(), self._what
+        if now - self._last < SILENCE or not what:
+            return
+        self._last, line = now, f"{what} ({now - self._began:.0f} s)"
+        self._shown = self._out.isatty()
+        self._write(f"\x1b[2K{line}\r" if self._shown else f"{line}\n")
+
+    def watch(self, done: Sequence[int], total: int) -> None:
+        """Take note of how far chains are."""
+        self(f"drawing: {sum(done)} of {total * len(done)} draws")
+
+    def _write(self, text: str) -> None:
+        try:
+            os.write(self._out.fileno(), text.encode())  # takes no lock that a fork of this moment would keep for ever
+        except (OSError, ValueError):  # it is no file
+            self._out.write(text)
+
+    @contextmanager
+    def said(self, *, quiet: bool = False) -> Generator["Stages"]:
+        """Say what is done while this lasts, from a thread of its own."""
+
+        def go_on() -> None:
+            while not self._ended.wait(SILENCE / 8.0):
+                self.tick()
+
+        if not quiet:
+            threading.Thread(target=go_on, daemon=True).start()
+        try:
+            yield self
+        finally:
+            self._ended.set()
+            self("")
+
 
 @contextmanager
-def progress_bars(chains: int, draws: int, quiet: bool = False, stream: TextIO | None = None) -> Generator[Watch]:
+def progress_bars(
+    chains: int,
+    draws: int,
+    quiet: bool = False,
+    stream: TextIO | None = None,
+    plain: Watch = unwatched,
+) -> Generator[Watch]:
     """Give a `Watch` that shows bars, one per chain or one for many: in a notebook below its cell, else on stderr.
 
-    Nothing is shown where stderr is no terminal.
+    Where stderr is no terminal `plain` is told instead.
 
     Args:
         chains: number of chains.
         draws: draws of each, warmup included.
         quiet: show nothing.
         stream: the stream to write to, stderr by default.
+        plain: told how far the chains are where there are no bars.
     """
     out = sys.stderr if stream is None else stream
     together = chains > MOST_BARS
@@ -38,7 +102,7 @@ def progress_bars(chains: int, draws: int, quiet: bool = False, stream: TextIO |
     elif stream is None and (display := _notebook_display()) is not None:
         yield _merged(_in_notebook(names, totals, display), together=together)
     elif not out.isatty():
-        yield unwatched
+        yield plain
     else:
         with _on_terminal(names, totals, out) as show:
             yield _merged(show, together=together)

@@ -14,7 +14,7 @@ from recipe_compiler.spec.declarations import Page
 from recipe_compiler.spec.model import Dynamics, Metropolis, Scheme, Target
 from recipe_compiler.spec.positions import smallest_sizes
 from recipe_compiler.spec.recursion import OPEN
-from recipe_compiler.spec.schema_build import BuildDocument
+from recipe_compiler.spec.schema_build import OF_AUTO, BuildDocument
 
 MAX_DRAW_BYTES = 8 * 2**30
 
@@ -281,13 +281,11 @@ def _check_rows(page: Page, document: BuildDocument, target: Target) -> None:
 
 
 def _check_auto(page: Page, document: BuildDocument, scheme: Scheme) -> None:
-    """Add a fault for what cannot stand beside `step_size: auto`, and for a share, or `accept`, without it."""
+    """Add a fault for what cannot stand beside `step_size: auto`, and for what stands without it."""
     run, moves = document.run, any(isinstance(move, Metropolis) for move in scheme.cycle)
     if run.step_size != "auto":
-        if run.share is not None:
-            page.fault(("run", "share"), "run.share", "found a share, expected none: it is of `step_size: auto`")
-        if run.accept is not None:
-            page.fault(("run", "accept"), "run.accept", "found it, expected none: it is of `step_size: auto`")
+        for name in (name for name in OF_AUTO if getattr(run, name) is not None):
+            page.fault(("run", name), f"run.{name}", "found it, expected none: it is of `step_size: auto`")
         return
     if any(isinstance(move, Metropolis) and move.every > 1 for move in scheme.cycle):
         problem = "found step_size: auto with a move that is accepted in some cycles alone, expected one of each cycle"

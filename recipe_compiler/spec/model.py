@@ -660,6 +660,8 @@ class Build:
     """By what part of it a posterior sd may be off, of `step_size: auto`."""
     accept: float = 0.8
     """The mean probability that moves shall be accepted with, of `step_size: auto`."""
+    warmup_seconds: float = 60.0
+    """The processor seconds that chains may take to choose what is left open, of `step_size: auto`."""
     assumes_integral: bool = False
     """Whether its author states that exp(-U) has a finite integral, as of a target."""
     observed: Observed | str = field(default="", compare=False, repr=False)

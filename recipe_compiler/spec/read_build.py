@@ -46,7 +46,7 @@ from recipe_compiler.spec.positions import formulas_of_moves, stated_formulas
 from recipe_compiler.spec.read_build_scheme import read_build_scheme
 from recipe_compiler.spec.read_use import with_use
 from recipe_compiler.spec.repeated_moves import written_out
-from recipe_compiler.spec.schema_build import BuildDocument
+from recipe_compiler.spec.schema_build import OF_AUTO, BuildDocument
 from recipe_compiler.spec.use import mask_value
 from recipe_compiler.spec.validate import check_names, validate
 from recipe_compiler.spec.values import read_value
@@ -121,7 +121,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
         diagnostics=document.run.diagnostics,
         assumes_integral=bool(document.assume),
     )
-    chosen = {"share": document.run.share, "accept": document.run.accept}
+    chosen = {name: getattr(document.run, name) for name in OF_AUTO}
     return replace(made, **{name: float(value) for name, value in chosen.items() if value is not None})
 
 
@@ -175,7 +175,7 @@ def _step_size(page: Page, document: BuildDocument, scheme: Scheme) -> Fraction 
 
 def _settings(document: BuildDocument, schedule: Schedule, eps: Fraction | None) -> RunSettings:
     """Return the settings of a run, the step size as the double nearest to what is stated, None for `auto`."""
-    run = document.run.model_dump(exclude={"schedule", "step_size", "share", "accept", "diagnostics"})
+    run = document.run.model_dump(exclude={"schedule", "step_size", *OF_AUTO, "diagnostics"})
     return RunSettings(**run, step_size=None if eps is None else float(eps), schedule=schedule)
 
 

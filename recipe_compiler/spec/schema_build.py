@@ -233,6 +233,10 @@ class RunEntry(Part):
         Probability | None,
         Field(description="of `step_size: auto`: the mean probability that moves shall be accepted with (0.8)"),
     ] = None
+    warmup_seconds: Annotated[
+        Positive | None,
+        Field(description="of `step_size: auto`: the processor seconds that chains may take to choose it (60)"),
+    ] = None
     draws: Count = 1000
     warmup: CountOrZero = 1000
     thin: Count = 1
@@ -242,6 +246,10 @@ class RunEntry(Part):
     lanes: Annotated[Truth, Field(description="64 chains side by side, with noise of their own")] = False
     diagnostics: Annotated[Truth, Field(description="the emitted file also tells what a run samples")] = False
     schedule: ScheduleEntry = ScheduleEntry(name="constant")
+
+
+OF_AUTO = ("share", "accept", "warmup_seconds")
+"""Settings of a run that `step_size: auto` alone has."""
 
 
 class BuildDocument(Document):

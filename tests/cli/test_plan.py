@@ -92,3 +92,32 @@ run: {{step_size: auto}}
     assert outcome.code == 2
     assert "--step-size: found 0.1 for a build with step_size: auto" in outcome.err
     assert "Traceback" not in outcome.err
+
+
+APART = """
+name: apart
+state: {theta: {shape: 2}}
+potential: -log(exp(-(theta[0] - 12)**2/2) + exp(-(theta[0] + 12)**2/8)/2) + theta[1]**2/2
+"""
+
+
+@pytest.mark.slow
+def test_a_plan_with_a_doubt_is_not_drawn(recipe, tmp_path: Path) -> None:
+    (tmp_path / "apart.yaml").write_text(APART)
+    asked = (
+        "run",
+        "hmc",
+        tmp_path / "apart.yaml",
+        "--set",
+        "init.theta=-12*ones",
+        "--allow-undecided",
+        "-o",
+        tmp_path / "runs",
+    )
+    outcome = recipe(*asked)
+    assert outcome.code == 4, outcome.err
+    assert "doubt: the draws miss a mode of U" in outcome.out
+    assert "nothing is drawn, for the doubt of the plan above" in outcome.err
+    assert not (tmp_path / "runs").exists()
+    told = json.loads(recipe(*asked, "--json").out)
+    assert told["doubts"][0].startswith("the draws miss a mode of U")

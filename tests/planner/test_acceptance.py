@@ -265,14 +265,16 @@ def test_a_mode_next_to_which_groups_are_the_same_gives_no_mass(J: int, spread: 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("J", "spread", "first"),
-    [(8, 1.5, "the Hessian of U at the mode found from zero"), (30, 0.44, SINGULAR), (90, 0.15, SINGULAR)],
+    [(8, 1.6, "the Hessian of U at the mode found from zero"), (30, 0.44, SINGULAR), (90, 0.15, SINGULAR)],
 )
 def test_centred_groups_are_sampled_whatever_the_first_mass(J: int, spread: float, first: str, folder: Path) -> None:
     """The law of log tau is known: y_j is N(mu, tau^2 + 1) given mu and tau, mu N(0, 25)."""
     run, y = "step_size: auto, accept: 0.9, draws: 1000, seed: 2", data_of(J)
     more = f"parameters: {{y: {{value: {y.tolist()}}}}}"
     model = rc.compile(build(folder, hierarchy(J, spread), run, '"uniform(1, 16)"', more, f"groups_of_{J}"))
-    fit = model.sample(progress=False)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the curvature of U among draws", rc.DoubtWarning)  # of 8: close to its limit
+        fit = model.sample(progress=False)
     assert f"in the first window by {first}" in fit.attrs["plan"]
     at = np.linspace(-12.0, 4.0, 4001)
     v = np.exp(2.0 * at) + 1.0

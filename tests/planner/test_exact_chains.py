@@ -1,9 +1,12 @@
 """Moves that are accepted or refused: their law is exp(-U) at every step size, with a mode of U or without."""
 
+import math
+
 import numpy as np
 import pytest
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.planner.budget import Budget
 from recipe_compiler.planner.exact_chains import MASS, LeapfrogMoves, exact_draws
 from recipe_compiler.planner.moments import moments_of
 from recipe_compiler.run.map_estimate import Start
@@ -53,7 +56,7 @@ def test_they_find_a_bulk_that_no_mode_leads_to() -> None:
     at, way = np.full(J + 2, 0.5), np.linspace(-1.0, 1.0, J + 2)
     rise = (hierarchy(at + 1e-6 * way) - hierarchy(at - 1e-6 * way)) / 2e-6
     assert rise == pytest.approx(slope(at) @ way, rel=1e-6)
-    found = exact_draws(hierarchy, slope, STARTS, 30, NAMES).moments
+    found = exact_draws(hierarchy, slope, STARTS, 30, NAMES, Budget(math.inf)).moments
     mean, sd = exact()
     assert (np.abs(found.mean - mean) < 5.0 * found.mean_error).all()
     assert (np.abs(found.sd - sd) < 5.0 * found.sd_error).all()
@@ -66,7 +69,9 @@ def test_what_is_accepted_is_of_u_whatever_slope_proposed_it() -> None:
     S = np.array([[2.0, 0.6], [0.6, 0.5]])
     K = np.linalg.inv(S)
     theta = np.random.default_rng(3).standard_normal((8, 2))
-    moves = LeapfrogMoves(lambda z: float(z @ K @ z) / 2.0, lambda z: 1.3 * K @ z, theta, np.random.default_rng(5), 30)
+    moves = LeapfrogMoves(
+        lambda z: float(z @ K @ z) / 2.0, lambda z: 1.3 * K @ z, theta, np.random.default_rng(5), 30, Budget(math.inf)
+    )
     found = moves.moved({MASS.name: np.eye(2)}, 0.4, 3, 1500)
     assert 0.3 < found.mean < 0.97
     moments = moments_of(found.theta)
@@ -84,11 +89,11 @@ def test_chains_that_do_not_agree_are_refused() -> None:
 
     starts = (Start("left", -centre), Start("right", centre))
     with pytest.raises(RunError, match=r"8 chains of \d+ moves .* do not agree \(R-hat of a "):
-        exact_draws(lambda z: float(far(z) @ far(z)) / 2.0, far, starts, 30, ("a", "b"))
+        exact_draws(lambda z: float(far(z) @ far(z)) / 2.0, far, starts, 30, ("a", "b"), Budget(math.inf))
 
 
 def test_a_law_without_an_end_is_refused() -> None:
     with pytest.raises(RunError, match=r"accepted at every step size|do not agree"):
-        exact_draws(lambda _: 0.0, np.zeros_like, (Start("zero", np.zeros(2)),), 30, ("a", "b"))
+        exact_draws(lambda _: 0.0, np.zeros_like, (Start("zero", np.zeros(2)),), 30, ("a", "b"), Budget(math.inf))
     with pytest.raises(RunError, match="the data are too many"):
-        exact_draws(hierarchy, slope, STARTS, 10**9, NAMES)
+        exact_draws(hierarchy, slope, STARTS, 10**9, NAMES, Budget(math.inf))
