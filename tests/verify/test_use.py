@@ -1,6 +1,7 @@
 """Other dynamics under the H of a build, and blocks that are held: P D P, P Q P, and whether the energies agree."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,6 +25,7 @@ from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.equation.d_psd import d_psd
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
+from recipe_compiler.verify.moves.draw import draw
 from recipe_compiler.verify.moves.in_build import of_cycle
 from recipe_compiler.verify.moves.irreducible import irreducible
 from recipe_compiler.verify.moves.metropolis import metropolis
@@ -253,10 +255,17 @@ FLIP = ", flip: {r: -r}"
 
 
 def leapfrog(theta: list[Fraction], r: list[Fraction], moved: int, eps: Fraction) -> tuple[Fraction, Fraction]:
-    """Return a step of one coordinate, of U = norm2(theta)/2 and M = I; the other stands still."""
-    half = r[moved] - eps / 2 * theta[moved]
-    end = theta[moved] + eps * half
-    return end, half - eps / 2 * end
+    """Return a step of one coordinate, of U = `OWN` and M = 2 I; the other stands still."""
+    half = r[moved] - eps / 2 * slope_of_own(theta, moved)
+    end = [*theta]
+    end[moved] += eps * half / 2
+    return end[moved], half - eps / 2 * slope_of_own(end, moved)
+
+
+def slope_of_own(theta: list[Fraction], moved: int) -> Fraction:
+    """Return dU/da or dU/db."""
+    a, b = theta
+    return b**3 + 2 * (b - a) if moved else a - 2 * (b - a)
 
 
 @pytest.mark.parametrize(("place", "moved"), [(2, 0), (4, 1)])
@@ -270,14 +279,14 @@ def test_a_move_is_refuted_at_what_it_moves_alone(tmp_path: Path, place: int, mo
     assert isinstance(found, Refuted), found
     assert found.by.startswith(f"move {place}: ")
     at = dict(found.witness)
-    assert at["U(theta)"] == "theta[0]**2/2 + theta[1]**2/2"
     assert at["moved"] == ("[1, 0]", "[0, 1]")[moved]
-    assert at["m"] == "1"
+    assert at["m"] == "2"
     theta, r = ([Fraction(x) for x in at[name].strip("[]").split(", ")] for name in ("theta", "r"))
     eps = Fraction(at["eps" if moved == 0 else "1/4*eps"])
 
     def energy(end: tuple[Fraction, Fraction]) -> Fraction:
-        return end[0] ** 2 / 2 + end[1] ** 2 / 2
+        a, b = (end[0], theta[1]) if moved == 0 else (theta[0], end[0])
+        return a**2 / 2 + (b - a) ** 2 + b**4 / 4 + end[1] ** 2 / 4
 
     now = energy((theta[moved], r[moved]))
     after = energy(leapfrog(theta, r, moved, eps))
@@ -285,3 +294,56 @@ def test_a_move_is_refuted_at_what_it_moves_alone(tmp_path: Path, place: int, mo
     off = min(math.exp(float(now - before)), 1.0) - min(1.0, math.exp(float(now - after)))
     stated = at["(pi K - pi)/pi, pi = exp(-H)"]
     assert float(stated.rpartition("= ")[2]) == pytest.approx(off, rel=1e-3)
+
+
+OTHER = """
+format: 1
+name: other
+state: {theta: {shape: n}, r: {shape: n}}
+parameters: {k: {is: positive}}
+functions: {U: {of: theta, role: potential}}
+H: ENERGY
+D: [[0, 0], [0, 0]]
+Q: [[0, -I], [I, 0]]
+"""
+PAIR = '{format: 1, name: pair, state: {a: {}, b: {}}, potential: a**2 + a*b/2 + b**2, laws: {a: "N(-b/4, 1/2)"}}'
+AT_K = """
+format: 1
+name: at_k
+dynamics: DYNAMICS.yaml
+target: pair.yaml
+parameters: {k: {value: VALUE}}
+scheme:
+  cycle:
+    - draw: a
+    - refresh: r
+    - {USE of: {theta: b}, metropolis: {split: [B/2, A, B/2], flip: {r: -r}}}
+variant: full
+run: {step_size: 1/2}
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "energy", "beside", "value", "verdict"),
+    [
+        (use, "U(theta) + k*r.T @ r/4", "use: other.yaml,", "2", Proved),
+        (use, "U(theta) + k*r.T @ r/4", "use: other.yaml,", "1", Refuted),
+        (draw, "U(theta)*k/2 + r.T @ r/2", "", "2", Proved),
+        (draw, "U(theta)*k/2 + r.T @ r/2", "", "1", Undecided),
+    ],
+)
+def test_a_cycle_with_held_blocks_is_judged_at_the_values_of_its_build(
+    tmp_path: Path, claim: Callable[[Split, Stages], Answer], energy: str, beside: str, value: str, verdict: type
+) -> None:
+    """At k = 2 alone H is U(theta) + r.T r/2; no witness names another k, or a mask with the entry 2."""
+    (tmp_path / "other.yaml").write_text(OTHER.replace("ENERGY", energy), encoding="utf-8")
+    (tmp_path / "own.yaml").write_text(OTHER.replace("ENERGY", "U(theta) + r.T @ r/2"), encoding="utf-8")
+    (tmp_path / "pair.yaml").write_text(PAIR, encoding="utf-8")
+    text = AT_K.replace("DYNAMICS", "own" if beside else "other").replace("VALUE", value).replace("USE", beside)
+    (tmp_path / "build.yaml").write_text(text, encoding="utf-8")
+    build = load_build(tmp_path / "build.yaml")
+    found = of_cycle(claim)(Stages(build, bind(build))).decision
+    assert isinstance(found, verdict), found
+    at = dict(getattr(found, "witness", ()))
+    assert at.get("k", value) == value
+    assert at.get("moved", "[0, 1]") == "[0, 1]"

@@ -6,7 +6,9 @@ proof that rests on chains being reflected is none of a build: no emitted step r
 
 from dataclasses import replace
 
-from recipe_compiler.formula.expression import Formula, Role, Symbol
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Entry, Explicit, Formula, Role, Symbol
+from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Dynamics
@@ -44,6 +46,29 @@ def _decided(build: Build, bound: Dynamics) -> Answer:
     return decided_in(boundary, Stages(build, sharpened(build, bound)))
 
 
+MOST_ENTRIES = 8
+"""Coordinates of several blocks of a target that are written out as entries of one."""
+
+
+def _within(block: Block, parts: tuple[Block, ...]) -> dict[str, Formula] | None:
+    """Return the blocks of a target as formulas of the dynamics' block that they make up; None where none is known."""
+    whole = Symbol(block.name, block.shape, Role.BLOCK)
+    if len(parts) == 1:
+        return {parts[0].name: whole} if parts[0].shape == block.shape else None
+    if any(part.shape.cols is not None or isinstance(part.shape.rows, str) for part in parts):
+        return None
+    lengths = [1 if part.shape.rows is None else int(part.shape.rows) for part in parts]
+    if sum(lengths) > MOST_ENTRIES or block.shape != Shape(sum(lengths)):
+        return None
+    entries = iter([Entry(whole, (k,)) for k in range(sum(lengths))])
+
+    def taken(part: Block, length: int) -> Formula:
+        own = tuple((next(entries),) for _ in range(length))
+        return own[0][0] if part.shape.rows is None else Explicit(own, part.shape)
+
+    return {part.name: taken(part, length) for part, length in zip(parts, lengths, strict=True)}
+
+
 def with_potential(build: Build, bound: Dynamics) -> Build | None:
     """Return the build with U bound to the target's potential; None where U is made of data, or by no formula."""
     name, target = bound.potential, build.target
@@ -52,9 +77,9 @@ def with_potential(build: Build, bound: Dynamics) -> Build | None:
     block = next((b for b in bound.declarations.blocks if (b.name,) == of), None)
     if name is None or block is None or target.potential is None or target.declarations.data:
         return None
-    if len(blocks) != 1 or blocks[0].shape != block.shape or blocks[0].constraint is not None:
+    own = _within(block, blocks)
+    if own is None or any(one.constraint is not None for one in blocks):
         return None
-    own: dict[str, Formula] = {blocks[0].name: Symbol(block.name, block.shape, Role.BLOCK)}
-    potential = substitute(target.potential, own) if blocks[0].name != block.name else target.potential
+    potential = substitute(target.potential, own)
     parameters = (*build.parameters, *target.declarations.parameters)
     return replace(build, bind=(*build.bind, (name, potential)), parameters=parameters)

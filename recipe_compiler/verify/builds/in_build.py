@@ -4,9 +4,9 @@ What holds for every value of what is declared holds for the build's. Where that
 decided at the values and sizes that the build gives; a refutation then names no others.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 
 from recipe_compiler.algebra.points.admissible_point import written
 from recipe_compiler.algebra.scalars.rationals import rational
@@ -17,8 +17,9 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.spec.positions import stated_formulas
-from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.core.build_values import at_values, known_sizes, target_at_values
+from recipe_compiler.spec.use import mask_value
+from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verify.core.build_values import at_values, known_sizes, settled, target_at_values
 from recipe_compiler.verify.core.generalise_size import of_target
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, Subject, at_sizes, find, subject_of
@@ -52,6 +53,11 @@ class Stages:
         """The subject at the values of the build, None where it gives none."""
         return _valued(self)
 
+    @property
+    def valued_parts(self) -> tuple[Subject, ...]:
+        """The subject at the values of the build, once for each part of the target that a word moves."""
+        return _valued_parts(self)
+
 
 @lru_cache(maxsize=KEPT)
 def _declared(stages: Stages) -> Subject:
@@ -60,8 +66,20 @@ def _declared(stages: Stages) -> Subject:
 
 @lru_cache(maxsize=KEPT)
 def _valued(stages: Stages) -> Subject | None:
+    return subject_at_values(stages.build)
+
+
+@lru_cache(maxsize=KEPT)
+def _valued_parts(stages: Stages) -> tuple[Subject, ...]:
+    found = [stages.valued, *map(subject_at_values, parts_of(stages.build)[1:])]
+    known = tuple(subject for subject in found if subject is not None)
+    return known if len(known) == len(found) else ()
+
+
+def subject_at_values(build: Build) -> Subject | None:
+    """Return the bound dynamics of a build at its values, None where it gives none or they are too large to put in."""
     try:
-        dynamics = at_values(stages.build)
+        dynamics = at_values(build)
     except ModelError:  # a formula grows too large with the values in it
         return None
     return None if dynamics is None else subject_of(dynamics)
@@ -99,56 +117,139 @@ def decided_in(claim: Claim, stages: Stages) -> Answer:
     """Return the answer of a claim about the dynamics of a build: for all values if proved, else at the build's."""
     declared, valued = stages.declared, stages.valued
     if valued is None:
-        return _of_free(find(claim, declared), stages.bound)
-    general = find(claim, declared.wide or declared)
-    if isinstance(general.decision, Proved):
-        return general
-    found = find(claim, valued)
-    return narrowed(general, replace(found, where=found.where or general.where), stages.sizes, valued.dynamics)
+        return decided_at_values(find(claim, declared), None, numbers_of(stages.build, stages.bound, stages.bound))
+    own = numbers_of(stages.build, stages.bound, valued.dynamics)
+    return decided_at_values(find(claim, declared.wide or declared), partial(find, claim, valued), own)
 
 
 def step_decided_in(claim: Claim, stages: Stages) -> Answer:
     """Return the answer of a claim about the moves of a build: for all values if proved, or refuted whatever they are.
 
-    Else it is decided at the values and sizes of the build.
+    Else it is decided at the values and sizes of the build, of each part of the target that a word moves.
     """
-    declared, valued = stages.declared, stages.valued
+    declared, valued = stages.declared, stages.valued_parts
     general = find(claim, declared.wide or declared)
-    if valued is None or isinstance(general.decision, Proved) or stages.build.scheme.use is not None:
-        return general  # moves of parts have masks of their own, of which the build's value is that of one
-    named = _named(general.decision.witness) if isinstance(general.decision, Refuted) else set[str]()
-    values = {*stages.sizes, *(p.name for p in stages.bound.declarations.parameters)}
-    if isinstance(general.decision, Refuted) and not named & values:
-        return general
+    own = numbers_of(stages.build, stages.bound, valued[0].dynamics if valued else stages.bound)
+    if not valued or (isinstance(general.decision, Refuted) and not own.named(general.decision.witness)):
+        return decided_at_values(general, None, own)
+    found = decided_at_values(general, partial(_of_every_part, claim, valued), own)
+    is_open = isinstance(general.decision, Undecided) and isinstance(found.decision, Undecided)
+    return general if is_open else found
+
+
+def _of_every_part(claim: Claim, parts: tuple[Subject, ...]) -> Answer:
+    """Return the answer about all of several subjects: a refutation of one, else what is open of one, else a proof."""
+    found = [_of_part(claim, part) for part in parts]
+    order = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.PROVED)
+    return min(found, key=lambda answer: order.index(answer.verdict))
+
+
+def _of_part(claim: Claim, part: Subject) -> Answer:
     try:
-        found = find(claim, valued)
+        return find(claim, part)
     except ModelError as error:  # its pieces are others: a summand of H may be gone
-        found = Answer(Undecided(tuple(fault.problem for fault in error.faults)))
-    if isinstance(general.decision, Undecided) and isinstance(found.decision, Undecided):
-        return general
-    return narrowed(general, found, stages.sizes, valued.dynamics)
+        return Answer(Undecided(tuple(fault.problem for fault in error.faults)))
 
 
 def target_decided_in(claim: Callable[[Target], Answer], build: Build) -> Answer:
     """Return the answer of a claim about the target of a build: for all values if proved, else at the build's."""
     general = of_target(claim, build.target)
-    if isinstance(general.decision, Proved):
-        return general
     try:
         valued = target_at_values(build)
     except ModelError:
-        return general
+        valued = None
     if valued is None:
         return general
-    return narrowed(general, of_target(claim, valued), known_sizes(build, build.target), valued)
+    return decided_at_values(general, partial(of_target, claim, valued), numbers_of(build, build.target, valued))
 
 
-def narrowed(general: Answer, found: Answer, sizes: Sizes, valued: Dynamics | Target) -> Answer:
-    """Return an answer at values, with what is wrong at others, and the sizes that it is about."""
-    found = _of_free(found, valued)
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What a build says of the sizes, parameters and data that a witness may name."""
+
+    document: Dynamics | Target
+    """The one that a claim is about, at the values of the build."""
+    sizes: Sizes
+    values: Mapping[str, frozenset[str]]
+    """By name, what it is as text: of what says which part of the target is moved, one for each part."""
+    declared: frozenset[str]
+
+    def named(self, witness: Witness) -> frozenset[str]:
+        """Return the sizes and parameters that a witness names."""
+        return self.declared & {_name(entry) for entry, _ in witness}
+
+    def others(self, witness: Witness) -> tuple[str, ...]:
+        """Return the entries of a witness, `T = 2`, that are not what the build says of them."""
+        return tuple(
+            f"{entry} = {value}"
+            for entry, value in witness
+            if entry in self.declared and value not in self.values.get(entry, frozenset({value}))
+        )
+
+    def unknown(self, witness: Witness) -> list[str]:
+        """Return the names in a witness of parameters and data that have no value before the build runs."""
+        return sorted(_unvalued(self.document) & {_name(entry) for entry, _ in witness})
+
+
+def numbers_of(build: Build, bound: Dynamics | Target, valued: Dynamics | Target) -> Numbers:
+    """Return what a build says of the numbers of its bound dynamics, or of its target; `valued` are they at values."""
+    own, sizes = bound.declarations, known_sizes(build, bound)
+    shapes = {p.name: p.shape for p in (*own.parameters, *valued.declarations.parameters)}
+    values = {name: {str(n)} for name, n in sizes.items()}
+    values |= {p.name: {text(p.default)} for p in own.parameters if p.default is not None}
+    for part in parts_of(build):
+        for name, value in settled(part).values:
+            if name in shapes and value.numbers is not None:
+                exact = tuple(tuple(rational(x) for x in row) for row in value.numbers)
+                values.setdefault(name, set()).add(written(exact, shapes[name]))
+    frozen = {name: frozenset(texts) for name, texts in values.items()}
+    return Numbers(valued, sizes, frozen, frozenset({*own.sizes, *shapes}))
+
+
+def parts_of(build: Build) -> tuple[Build, ...]:
+    """Return the build once for each part of the target that a word moves, the first word's mask having its value."""
+    use = build.scheme.use
+    if use is None or len(use.masks) <= 1:
+        return (build,)
+    return tuple(of_part(build, part) for part in range(len(use.parts)))
+
+
+def of_part(build: Build, part: int) -> Build:
+    """Return a build all words of which move one part of the target."""
+    use = build.scheme.use
+    if use is None or not use.masks:
+        return build
+    mask, declared = use.parts[0].mask, build.dynamics.declarations
+    parameters = tuple(p for p in declared.parameters if p.name == mask or p.name not in use.masks)
+    values = tuple(item for item in build.values if item[0] not in use.masks)
+    return replace(
+        build,
+        dynamics=replace(build.dynamics, declarations=replace(declared, parameters=parameters)),
+        values=(*values, (mask, mask_value(use.parts[part]))),
+    )
+
+
+def decided_at_values(general: Answer, at_build: Callable[[], Answer] | None, own: Numbers) -> Answer:
+    """Return an answer for all values if it is a proof, else that at the values and sizes of a build.
+
+    No number in the witness of a refutation is another one than the build's: where one is, or is not known before the
+    build runs, the answer is undecided.
+
+    Args:
+        general: the answer for all values as declared.
+        at_build: decides the claim at those of the build; None where it gives none.
+        own: what it says of them.
+    """
+    if isinstance(general.decision, Proved):
+        return general
+    if at_build is None:
+        return _of_the_build(general, own)
+    found = at_build()
+    found = _of_the_build(replace(found, where=found.where or general.where), own)
+    sizes = own.sizes
     match found.decision:
         case Refuted(witness=witness):
-            decision = replace(found.decision, witness=with_values(witness, sizes, valued.declarations))
+            decision = replace(found.decision, witness=with_values(witness, sizes, own.document.declarations))
             return replace(found, decision=decision, for_d=_sizes_of(found, sizes))
         case Undecided(tried=tried) if isinstance(general.decision, Refuted):
             other = ", ".join(f"{name} = {value}" for name, value in general.decision.witness)
@@ -161,11 +262,32 @@ def narrowed(general: Answer, found: Answer, sizes: Sizes, valued: Dynamics | Ta
             return found
 
 
+def _of_the_build(found: Answer, own: Numbers) -> Answer:
+    """Return an answer; undecided instead of a refutation at numbers that the build does not have."""
+    if not isinstance(found.decision, Refuted):
+        return found
+    witness = found.decision.witness
+    unknown, others = own.unknown(witness), own.others(witness)
+    if not unknown and not others:
+        return found
+    at = ", ".join(f"{name} = {value}" for name, value in witness)
+    why = f"what {', '.join(unknown)} is in the build is not known before it runs" if unknown else ""
+    why = why or f"the build has other values than {', '.join(others)}"
+    return replace(found, decision=Undecided((f"wrong at {at}, and {why}",)), for_d="all", checked_at=())
+
+
 def with_values(witness: Witness, sizes: Sizes, declared: Declarations) -> Witness:
     """Return a witness that begins with the sizes and values of the build; many numbers are named, not listed."""
     values = {p.name: shown_value(p) for p in declared.parameters if p.value is not None or p.default is not None}
     own = {**{name: str(n) for name, n in sizes.items()}, **values}
+    many = {p.name for p in declared.parameters if p.value is not None and _is_long(p)}
+    own |= {name: value for name, value in witness if name in own and name not in many}
     return (*own.items(), *((name, value) for name, value in witness if name not in own))
+
+
+def _is_long(parameter: Parameter) -> bool:
+    rows = parameter.value.rows if parameter.value else ((),)
+    return len(rows) * len(rows[0]) > LISTED
 
 
 def shown_value(parameter: Parameter) -> str:
@@ -173,22 +295,10 @@ def shown_value(parameter: Parameter) -> str:
     if parameter.value is None:
         return "" if parameter.default is None else text(parameter.default)
     rows = parameter.value.rows
-    if len(rows) * len(rows[0]) > LISTED:
+    if _is_long(parameter):
         return f"the build's {len(rows)} x {len(rows[0])} numbers"
     exact = tuple(tuple(rational(x) for x in row) for row in rows)
     return written(exact, parameter.shape)
-
-
-def _of_free(found: Answer, document: Dynamics | Target) -> Answer:
-    """Return an answer; undecided instead of a refutation at values that the build does not have."""
-    if not isinstance(found.decision, Refuted):
-        return found
-    free = sorted(_unvalued(document) & _named(found.decision.witness))
-    if not free:
-        return found
-    at = ", ".join(f"{name} = {value}" for name, value in found.decision.witness)
-    reason = f"wrong at {at}, and what {', '.join(free)} is in the build is not known before it runs"
-    return replace(found, decision=Undecided((reason,)), for_d="all", checked_at=())
 
 
 def _unvalued(document: Dynamics | Target) -> set[str]:
@@ -209,5 +319,5 @@ def _sizes_of(found: Answer, sizes: Sizes) -> str | tuple[tuple[str, int], ...]:
     return tuple({**sizes, **own}.items()) or "all"
 
 
-def _named(witness: Witness) -> set[str]:
-    return {name.partition("(")[0].partition("[")[0] for name, _ in witness}
+def _name(entry: str) -> str:
+    return entry.partition("(")[0].partition("[")[0]

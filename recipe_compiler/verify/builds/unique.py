@@ -5,7 +5,7 @@ from functools import partial
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Answer, Proved
 from recipe_compiler.verify.builds.explosion import explosion_in
-from recipe_compiler.verify.builds.in_build import Stages, narrowed
+from recipe_compiler.verify.builds.in_build import Stages, decided_at_values, numbers_of
 from recipe_compiler.verify.builds.normalisable import normalisable_build
 from recipe_compiler.verify.core.build_values import entry_values, known_sizes, sharpened
 from recipe_compiler.verify.core.subject import Subject, subject_of
@@ -33,6 +33,6 @@ def unique_in(build: Build, bound: Dynamics) -> Answer:
 
     general = of_equation(subject_of(sharp), at, law, stays)
     valued = Stages(build, bound).valued
-    if isinstance(general.decision, Proved) or valued is None:
-        return general
-    return narrowed(general, of_equation(valued, AtValues(sizes, {}, potential), law, stays), sizes, valued.dynamics)
+    own = numbers_of(build, bound, bound if valued is None else valued.dynamics)
+    at_build = None if valued is None else partial(of_equation, valued, AtValues(sizes, {}, potential), law, stays)
+    return decided_at_values(general, at_build, own)

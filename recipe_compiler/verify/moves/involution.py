@@ -44,7 +44,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.builds.in_build import Stages, narrowed
+from recipe_compiler.verify.builds.in_build import Stages, decided_at_values, numbers_of
 from recipe_compiler.verify.core.build_values import formula_at, target_at_values
 from recipe_compiler.verify.core.identities import Identity, Question, decide, faults_of, shown
 from recipe_compiler.verify.core.premises import holds, restricts_state, smoothness
@@ -91,11 +91,9 @@ def involution_keeps(split: Split, move: Involution, stages: Stages) -> Answer:
     general = _of(split.subject, move, split.scheme, build.target)
     if isinstance(general.decision, Proved):
         return general
-    if valued is None:
-        found = _of(stages.declared, move, split.scheme, build.target)
-        return narrowed(general, found, stages.sizes, stages.bound)
-    found = _of(valued, _at_values(move, stages), split.scheme, target or build.target)
-    return narrowed(general, found, stages.sizes, valued.dynamics)
+    subject, stated = (stages.declared, move) if valued is None else (valued, _at_values(move, stages))
+    own = numbers_of(build, stages.bound, subject.dynamics)
+    return decided_at_values(general, lambda: _of(subject, stated, split.scheme, target or build.target), own)
 
 
 @lru_cache(maxsize=KEPT)

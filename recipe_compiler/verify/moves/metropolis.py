@@ -209,7 +209,7 @@ def _not_asked(split: Split, move: Metropolis, stages: Stages) -> tuple[str, ...
     except ModelError as error:
         return tuple(fault.problem for fault in error.faults)
     leaving = [name for name, ends in may_leave(declarations.blocks, moves).items() if not ends]
-    if split.subject is stages.valued and [own.row for _, own in moves] != _rows_as_declared(split, stages):
+    if split.subject in stages.valued_parts and [own.row for _, own in moves] != _rows_as_declared(split, stages):
         return (
             "its pieces have other flows at the values of the build than the step has, which is one for all values",
         )

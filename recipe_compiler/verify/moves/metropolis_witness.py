@@ -23,17 +23,15 @@ from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build, Metropolis
-from recipe_compiler.spec.use import mask_value
+from recipe_compiler.spec.model import Metropolis
 from recipe_compiler.spec.words import Letter, letters
 from recipe_compiler.splitting.entrywise import SHIFT
 from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.split_by import selections_of
 from recipe_compiler.verdict import Answer, Refuted
-from recipe_compiler.verify.builds.in_build import Stages
-from recipe_compiler.verify.core.build_values import at_values
+from recipe_compiler.verify.builds.in_build import Stages, of_part, subject_at_values
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import Subject, subject_of
+from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.steps.in_build import own_subject
 from recipe_compiler.verify.steps.split import Split, split_of
 
@@ -59,10 +57,13 @@ def departure(split: Split, move: Metropolis, stages: Stages) -> Answer | None:
     the c of every a are (Lindemann and Weierstrass): the sign of its value is certain. That it is zero everywhere is
     the invariance of pi (Tierney 1998).
     """
-    build = _of_its_part(stages.build, move)
+    build = of_part(stages.build, move.part)
     stated = () if build.is_planned else (build.eps * move.scale,)
     own = own_subject(Stages(build, bind(build)))
-    for subject, step_sizes in ((own, (*stated, *STEP_SIZES)), (_general(split, build), (*STEP_SIZES, *stated))):
+    for subject, step_sizes in (
+        (own, (*stated, *STEP_SIZES)),
+        (subject_at_values(build) or split.subject, (*STEP_SIZES, *stated)),
+    ):
         pieces = None if subject is None else _pieces(split, subject)
         if pieces is None:
             continue
@@ -71,33 +72,6 @@ def departure(split: Split, move: Metropolis, stages: Stages) -> Answer | None:
         except _TooLongError:
             continue
     return None
-
-
-def _of_its_part(build: Build, move: Metropolis) -> Build:
-    """Return a build whose word moves the blocks that a move does, alone."""
-    use = build.scheme.use
-    if use is None or not use.masks:
-        return build
-    mask, declared = use.parts[0].mask, build.dynamics.declarations
-    parameters = tuple(p for p in declared.parameters if p.name == mask or p.name not in use.masks)
-    values = tuple(item for item in build.values if item[0] not in use.masks)
-    return replace(
-        build,
-        dynamics=replace(build.dynamics, declarations=replace(declared, parameters=parameters)),
-        values=(*values, (mask, mask_value(use.parts[move.part]))),
-    )
-
-
-def _general(split: Split, build: Build) -> Subject | None:
-    """Return the dynamics with any U and all values but that of what is moved."""
-    use = build.scheme.use
-    if use is None or not use.masks:
-        return split.subject
-    try:
-        dynamics = at_values(replace(build, values=build.values[-1:]))
-    except ModelError:
-        return None
-    return None if dynamics is None else subject_of(dynamics)
 
 
 def _pieces(split: Split, subject: Subject) -> Split | None:
