@@ -365,8 +365,11 @@ def _matmul_sign(formula: MatMul, declarations: Declarations) -> Sign:
 
     The row of an index field has a single one: what it is multiplied by is one of the entries, or rows, there are.
     """
-    if isinstance(formula.left, Symbol) and formula.left.role is Role.INDEX:
-        return _sign(formula.right, declarations)
+    match formula:
+        case MatMul(Symbol(_, _, Role.INDEX), other) | MatMul(other, Transpose(Symbol(_, _, Role.INDEX))):
+            return _sign(other, declarations)
+        case _:
+            pass
     if not formula.shape.sizes:
         scalars, factors = scaled(formula)
         form = _congruence(factors, declarations)

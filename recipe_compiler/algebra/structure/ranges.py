@@ -24,6 +24,7 @@ from recipe_compiler.formula.expression import (
     Number,
     Role,
     Symbol,
+    Transpose,
 )
 from recipe_compiler.formula.shapes import DomainName
 
@@ -61,7 +62,7 @@ def range_of(formula: Formula, declarations: Declarations) -> Range | None:
             return Range(value, value)
         case Filled(value):
             return Range(Fraction(value), Fraction(value))
-        case Entry(arg):
+        case Entry(arg) | Transpose(arg):
             return range_of(arg, declarations)
         case Symbol(name):
             item = declarations.find(name)
@@ -74,7 +75,9 @@ def range_of(formula: Formula, declarations: Declarations) -> Range | None:
             return _multiple(range_of(x, declarations), value)
         case Multiply(left, right):
             return _product(range_of(left, declarations), range_of(right, declarations))
-        case MatMul(Symbol(_, _, Role.INDEX), arg):
+        case MatMul(Symbol(_, _, Role.INDEX), arg) | MatMul(arg, Transpose(Symbol(_, _, Role.INDEX))):
+            return range_of(arg, declarations)
+        case MatMul(Transpose(Symbol(w)), arg) | MatMul(arg, Symbol(w)) if _is_shares(w, declarations):  # a mean
             return range_of(arg, declarations)
         case Apply(fn) if fn in FUNCTIONS and (between := FUNCTIONS[fn].between):
             return Range(*map(Fraction, between), above=True, below=True)
@@ -98,6 +101,12 @@ def _of_block(block: Block) -> Range | None:
         f"{block.name} <{'' if several else '='} {high} inside its domain",
     )
     return Range(low, high, True, several, frozenset({by_low}), frozenset({by_high}))
+
+
+def _is_shares(name: str, declarations: Declarations) -> bool:
+    """Whether a block is one column of shares that add up to 1."""
+    block = declarations.find(name)
+    return isinstance(block, Block) and block.constraint is Constraint.SIMPLEX and block.shape.cols is None
 
 
 def _has_several(block: Block) -> bool:
