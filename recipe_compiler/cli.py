@@ -9,6 +9,8 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from glob import escape as glob_escape
+from glob import glob
 from pathlib import Path
 from typing import Annotated
 
@@ -95,17 +97,59 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit()
 
 
+def _completing(*kinds: str, suffix: str = ".yaml") -> Callable[[str], list[str]]:
+    """Return what completes the name of a document that ships, of one of some kinds, or of a file."""
+
+    def complete(incomplete: str) -> list[str]:
+        from recipe_compiler.spec.catalogue import names
+
+        shipped = [name for kind in kinds for name in names(kind) if name.startswith(incomplete)]
+        beside = [path + "/" if os.path.isdir(path) else path for path in glob(glob_escape(incomplete) + "*")]
+        return [*shipped, *sorted(path for path in beside if path.endswith(("/", suffix)))]
+
+    return complete
+
+
+OF_ANY = _completing("dynamics", "target", "scheme", "build")
+OF_BUILDS = _completing("build", "dynamics", "target")
 Files = Annotated[
-    list[str], typer.Argument(metavar="FILE...", help="Documents (YAML), my_spec.py:name, or names of `recipe list`.")
+    list[str],
+    typer.Argument(
+        metavar="FILE...",
+        help="Documents (YAML), my_spec.py:name, or names of `recipe list`.",
+        autocompletion=OF_ANY,
+    ),
 ]
 OneFile = Annotated[
-    str, typer.Argument(metavar="FILE", help="A document (YAML), my_spec.py:name, or a name of `recipe list`.")
+    str,
+    typer.Argument(
+        metavar="FILE", help="A document (YAML), my_spec.py:name, or a name of `recipe list`.", autocompletion=OF_ANY
+    ),
 ]
-Builds = Annotated[list[str], typer.Argument(metavar="BUILD...", help="Builds; or dynamics, then a target.")]
-OneBuild = Annotated[str, typer.Argument(metavar="BUILD", help="A build; or dynamics, with a target after it.")]
-TheTarget = Annotated[str | None, typer.Argument(metavar="[TARGET]", help="With dynamics: the target.")]
+Builds = Annotated[
+    list[str],
+    typer.Argument(metavar="BUILD...", help="Builds; or dynamics, then a target.", autocompletion=OF_BUILDS),
+]
+OneBuild = Annotated[
+    str,
+    typer.Argument(
+        metavar="BUILD",
+        help="A build; or dynamics, with a target after it.",
+        autocompletion=_completing("build", "dynamics"),
+    ),
+]
+TheTarget = Annotated[
+    str | None,
+    typer.Argument(metavar="[TARGET]", help="With dynamics: the target.", autocompletion=_completing("target")),
+]
 TheData = Annotated[
-    str | None, typer.Option("--data", metavar="FILE", help="Of dynamics and a target: the table of data.")
+    str | None,
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="Of dynamics and a target: the table of data.",
+        autocompletion=_completing("data", suffix=".csv"),
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
@@ -331,11 +375,14 @@ def lint(
             "--against",
             metavar="SPEC",
             help="Dynamics to judge it by, U being any function, or a build: its target's U where grad_U is not given.",
+            autocompletion=_completing("dynamics", "build"),
         ),
     ] = None,
     maps: Annotated[
         list[str] | None,
-        typer.Option("--map", metavar="NAME=WHAT", help="What an argument is: a block, eps, rng, a formula."),
+        typer.Option(
+            "--map", metavar="NAME=WHAT", help="What an argument is: a block, eps, rng, a formula (`v=eps*r`)."
+        ),
     ] = None,
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,
@@ -388,7 +435,9 @@ def list_(
 
 @app.command()
 @with_exit_code
-def show(name: Annotated[str, typer.Argument(metavar="NAME", help="A name of `recipe list`.")]) -> ExitCode:
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name of `recipe list`.", autocompletion=OF_ANY)],
+) -> ExitCode:
     """Print a shipped document."""
     from recipe_compiler.commands.catalogue import show_document
 

@@ -37,14 +37,18 @@ def demand_matplotlib() -> None:
         ) from error
 
 
-def sheet(heading: str, count: int, *, height: float = 2.2, columns: int = COLUMNS) -> Sheet:
-    """Return a figure with `count` panels below a heading, sizes in inches; unused places stay empty."""
+def sheet(heading: str, count: int, *, height: float = 2.2, columns: int = COLUMNS, rows: Sequence[int] = ()) -> Sheet:
+    """Return a figure with `count` panels below a heading, sizes in inches; unused places stay empty.
+
+    Panels of one column that hold lists are as high as their `rows`.
+    """
     from matplotlib.figure import Figure
 
     columns = min(columns, count)
-    rows = -(-count // columns)
-    figure = Figure(figsize=(WIDTH, height * rows + 0.7), layout="constrained")
-    grid: Any = figure.subplots(rows, columns, squeeze=False)
+    down = -(-count // columns)
+    figure = Figure(figsize=(WIDTH, height * down + 0.7), layout="constrained")
+    heights = [n + 1 for n in rows] or None
+    grid: Any = figure.subplots(down, columns, squeeze=False, height_ratios=heights)
     panels: list[Axes] = list(grid.ravel())
     for panel in panels[count:]:
         panel.set_axis_off()

@@ -19,6 +19,8 @@ PAIRED = 5
 """Coordinates that are drawn against each other."""
 
 POINTS = 3000
+SEEN = 0.05
+"""The least part of its axis that an interval takes."""
 WIDE, NARROW = (0.03, 0.97), (0.25, 0.75)
 """Ends of the intervals of 94 % and of 50 %."""
 
@@ -27,10 +29,37 @@ def forest(tree: "DataTree") -> "Figure":
     """Return intervals of 94 % and 50 % with medians, of every chain and of all, beside R-hat and effective draws."""
     every = coordinates_of(tree)
     chosen = slowest(every, ROWS)
+    groups = _of_one_scale(chosen)
+    heading = f"Posterior: 94 % and 50 % intervals{of_how_many(len(chosen), len(every))}"
+    rows = [len(group) for group in groups]
     page = sheet(
-        f"Posterior: 94 % and 50 % intervals{of_how_many(len(chosen), len(every))}", 1, height=_height(len(chosen))
+        heading, len(groups), height=_height(len(chosen) + 2 * len(groups)) / len(groups), columns=1, rows=rows
     )
-    panel = page.panels[0]
+    for panel, group in zip(page.panels, groups, strict=True):
+        _forest_panel(panel, group)
+    return page.figure
+
+
+def _of_one_scale(chosen: tuple[PlottedCoordinate, ...]) -> list[tuple[PlottedCoordinate, ...]]:
+    """Return coordinates in groups, none of whose intervals is a dot on the axis of its group."""
+    groups: list[list[PlottedCoordinate]] = []
+    for one in chosen:
+        fitting = (group for group in groups if _are_seen([*group, one]))
+        group = next(fitting, None)
+        if group is None:
+            groups.append([one])
+        else:
+            group.append(one)
+    return [tuple(group) for group in groups]
+
+
+def _are_seen(group: list[PlottedCoordinate]) -> bool:
+    ends = [np.quantile(one.whole, WIDE) for one in group]
+    across = max(high for _, high in ends) - min(low for low, _ in ends)
+    return all(high - low >= SEEN * across or high == low for low, high in ends)
+
+
+def _forest_panel(panel: "Axes", chosen: tuple[PlottedCoordinate, ...]) -> None:
     for row, one in enumerate(chosen):
         draws = one.whole
         for chain, line in enumerate(draws):
@@ -39,7 +68,6 @@ def forest(tree: "DataTree") -> "Figure":
         panel.text(1.01, row, f"R-hat {one.r_hat:.3f}   ess {one.ess:.0f}", transform=panel.get_yaxis_transform(),
                    fontsize=7, verticalalignment="center")  # fmt: skip
     _named_rows(panel, chosen)
-    return page.figure
 
 
 def _interval(panel: "Axes", draws: Array, row: float, colour: str, width: float) -> None:
@@ -51,7 +79,7 @@ def _interval(panel: "Axes", draws: Array, row: float, colour: str, width: float
 
 def _named_rows(panel: "Axes", chosen: tuple[PlottedCoordinate, ...]) -> None:
     panel.set_yticks(range(len(chosen)), [one.name for one in chosen])
-    panel.set_ylim(len(chosen) - 0.4, -0.6)
+    panel.set_ylim(len(chosen) - 0.2, -0.5)  # the last chain of a row lies 0.65 below it
     panel.grid(axis="x", linewidth=0.3)
 
 

@@ -3,6 +3,9 @@
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from recipe_compiler.cli import app
 
 BUILD = "specs/builds/sghmc_gaussian.yaml"
 
@@ -59,3 +62,19 @@ def test_draws_that_do_not_fit_into_memory_are_refused_before_they_are_made(reci
     assert outcome.code == 2
     assert "expected at most" in outcome.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "expected", "not_expected"),
+    [
+        (("show", "sgl"), "sgld", "sghmc"),
+        (("run", "hmc_l"), "hmc_logistic", "hmc_double_well"),
+        (("check", "sghmc", "bana"), "banana", "sghmc"),
+        (("lint", "f.py:step", "--against", "sgn"), "sgnht", "banana"),
+    ],
+)
+def test_names_of_documents_are_completed(words: tuple[str, ...], expected: str, not_expected: str) -> None:
+    given = {"_RECIPE_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(("recipe", *words))}
+    outcome = CliRunner().invoke(app, env=given | {"COMP_CWORD": str(len(words))}, prog_name="recipe")
+    assert expected in outcome.stdout.split()
+    assert not_expected not in outcome.stdout.split()

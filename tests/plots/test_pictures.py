@@ -120,6 +120,22 @@ def test_the_forest_holds_quantiles_of_all_draws() -> None:
         np.testing.assert_allclose(found, ends)
 
 
+def test_the_forest_shows_every_interval_on_an_axis_of_its_scale() -> None:
+    tree = draws_of(np.array([0.2, 0.6, 0.3]))
+    tree["posterior"]["theta"].values[:] *= np.array([100.0, 0.01, 50.0])
+    shown = panels(pictures_of(tree, "forest").figures["forest"])
+    assert [[label.get_text() for label in panel.get_yticklabels()] for panel in shown] == [
+        ["theta[0]", "theta[2]"],
+        ["theta[1]"],
+    ]
+    for panel in shown:
+        lowest = max(np.max(np.asarray(line.get_ydata(), float)) for line in panel.lines)
+        assert lowest + 0.05 < max(panel.get_ylim())
+        left, right = panel.get_xlim()
+        lengths = [np.ptp(np.asarray(line.get_xdata(), float)) for line in panel.lines if line.get_color() == "black"]
+        assert max(lengths[::3]) > 0.05 * (right - left)
+
+
 def test_autocorrelations_lie_beside_those_that_were_forecast() -> None:
     phi = np.array([0.7, 0.2])
     for k, panel in enumerate(panels(pictures_of(draws_of(phi), "autocorrelations").figures["autocorrelations"])):
