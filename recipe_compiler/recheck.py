@@ -2031,7 +2031,7 @@ def of_word(claim: Json, d: Documents, _: Any, __: str) -> str:
             holds = count == int(stated["gradients"])
         case "claimed_configurational":
             require(not pieces and not d.flows and {*names} <= {*"ABO"}, "what its pieces do", TrustedError)
-            return as_wide(word, claim["verdict"] == "proved", claim["witness"] or {})
+            return as_wide(kept_word(word, d), claim["verdict"] == "proved", claim["witness"] or {})
         case _:
             p = int(stated["order"])
             require(not d.flows or p <= 2 or claim["verdict"] != "proved", "numerical flows are of order 2")
@@ -2126,7 +2126,7 @@ def of_step(claim: Json, d: Documents, _: Any, __: str) -> str:
     stated = entry.get("split") or d.scheme.get("split") or WORDS.get(str(entry.get("name")), "").split()
     word = list(itertools.islice(letters(stated), MOST_LETTERS))
     require(word, "the word of this name", TrustedError)
-    word = begun_after(word, str(entry.get("keep") or d.scheme.get("keep") or len(word)), d.flows)
+    word = kept_word(word, d)
     names = sorted({piece for piece, _ in word})
     shares = {name: sum((s for p, s in word if p == name), fmpq(0)) for name in names}
     proved, at = claim["verdict"] == "proved", claim["witness"] or {}
@@ -2152,6 +2152,11 @@ def of_step(claim: Json, d: Documents, _: Any, __: str) -> str:
             off = [q for q in more for x in itertools.product(names, repeat=q) if not is_right(word, x)]
             require(off[:1] == [p + 1] * ends, f"its letters give another order than {p}")
             return f"trusted: {claim['by']} (its letters rechecked: exactly)"
+
+
+def kept_word(word: list[tuple[str, fmpq]], d: Documents) -> list[tuple[str, fmpq]]:
+    """Return the letters of a step between draws, where a build or a scheme keeps these."""
+    return begun_after(word, str(d.step.get("keep") or d.scheme.get("keep") or len(word)), d.flows)
 
 
 def begun_after(word: list[tuple[str, fmpq]], place: str, numerical: Json) -> list[tuple[str, fmpq]]:

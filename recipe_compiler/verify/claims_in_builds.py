@@ -49,7 +49,7 @@ from recipe_compiler.verify.moves.irreducible import irreducible
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.refresh import refresh
 from recipe_compiler.verify.moves.use import use, uses
-from recipe_compiler.verify.steps.claimed import configurational_in, gradients_in
+from recipe_compiler.verify.steps.claimed import configurational_in, gradients_in, order_claimed_in
 from recipe_compiler.verify.steps.configurational import configurational
 from recipe_compiler.verify.steps.flow import flow
 from recipe_compiler.verify.steps.in_build import of_flows, of_pieces, of_word, order_in, steps_by_word
@@ -179,7 +179,7 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
     Claim("shares", "each piece is moved for one step in all", whole_shares, _always, rechecked=True),
     Claim(
         "claimed_order",
-        "the word has the claimed weak order, for every dynamics",
+        "the word as written has the claimed weak order, for every dynamics",
         claimed_order,
         lambda scheme: scheme.claims.order is not None,
         beside=("order",),
@@ -187,7 +187,7 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
     ),
     Claim(
         "claimed_palindrome",
-        "the word is its own reverse",
+        "the word as written is its own reverse",
         claimed_palindrome,
         lambda scheme: scheme.claims.palindrome,
         beside=("palindrome",),
@@ -203,7 +203,7 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
     ),
     Claim(
         "claimed_configurational",
-        "theta has its own covariance exactly where U is quadratic",
+        "the kept draws of theta have its covariance exactly where U is quadratic",
         claimed_configurational,
         lambda scheme: scheme.claims.configurational,
         beside=("configurational",),
@@ -212,6 +212,7 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
 )
 
 IN_STEPS: Mapping[str, Callable[[BoundBuild], Answer]] = {
+    "claimed_order": _claimed("order", _word(order_claimed_in)),
     "claimed_gradients": _claimed("gradients", _word(gradients_in)),
     "claimed_configurational": _claimed("configurational", _flows(configurational_in)),
 }
@@ -234,7 +235,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     Claim("reversible", "the pieces named run backwards", _flows(reversible), steps_by_word, required=False),
     Claim(
         "palindrome",
-        "the word read backwards is as named",
+        "the word from draw to draw, read backwards, is as named",
         _word(palindrome),
         steps_by_word,
         required=False,
@@ -242,7 +243,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     ),
     Claim(
         "configurational",
-        "where U is quadratic, the covariance of theta is as named",
+        "where U is quadratic, the covariance of the kept draws is as named",
         _word(configurational),
         lambda build: steps_by_word(build) and build.variant == "full" and not steps_by_cycle(build),
         rests_on=("flow",),
@@ -251,7 +252,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     ),
     Claim(
         "order",
-        "one step has the weak order named",
+        "one step, from draw to draw, has the weak order named",
         _step(order_in),
         lambda build: steps_by_word(build) or not steps_by_cycle(build),
         rests_on=("flow",),

@@ -123,6 +123,20 @@ pieces:
     assert isinstance(found["claimed_gradients"], kind)
 
 
+def test_exactness_is_claimed_of_the_draws_that_are_kept(tmp_path: Path) -> None:
+    """Var theta of `baoab` is 1 - eps**2 omega**2/4 after its first A, which its end does not tell."""
+    assert isinstance(decided(tmp_path, EXACT)["claimed_configurational"], Proved)
+    found = decided(tmp_path, f"{EXACT}\nkeep: 2")["claimed_configurational"]
+    assert isinstance(found, Refuted)
+    assert dict(found.witness)["omega^2 Var theta"] == "3/4"
+
+
+def test_no_order_is_given_to_a_word_in_which_noise_goes_back(tmp_path: Path) -> None:
+    word = "split: [O, B/2, A, B/2, -O, O]\nclaims: {order: 1}"
+    assert isinstance(decided(tmp_path, word)["claimed_order"], Undecided)
+    assert isinstance(decided(tmp_path, word.replace("O", "C"))["claimed_order"], Proved)
+
+
 EXACT = "split: [B/2, A/2, O, A/2, B/2]\nclaims: {configurational: exact}"
 MASS = ", M: {value: [[2, 1/2], [1/2, 1]]}, C: {value: [[1, 0], [0, 2]]}"
 
@@ -132,7 +146,9 @@ MASS = ", M: {value: [[2, 1/2], [1/2, 1]]}, C: {value: [[1, 0], [0, 2]]}"
     ("scheme", "dynamics", "target", "parameters", "kind"),
     [
         (EXACT, "sghmc", "gaussian", GAUSSIAN.replace("OTHERS", MASS), Proved),
-        (f"{EXACT}\nkeep: 2", "sghmc", "gaussian", GAUSSIAN.replace("OTHERS", MASS), Proved),
+        (f"{EXACT}\nkeep: 2", "sghmc", "gaussian", GAUSSIAN.replace("OTHERS", MASS), Refuted),
+        (EXACT.replace("B/2, A/2, O, A/2, B/2", "A/2, B/2, B/2, A/2, O") + "\nkeep: 2", "sghmc", "gaussian",
+         GAUSSIAN.replace("OTHERS", MASS), Proved),
         (EXACT.replace("B", "X").replace("O", "B").replace("X", "O"), "sghmc", "gaussian",
          GAUSSIAN.replace("OTHERS", MASS), Refuted),
         (f"{EXACT}\nflows: {{O: midpoint}}", "sghmc", "gaussian", GAUSSIAN.replace("OTHERS", MASS), Undecided),

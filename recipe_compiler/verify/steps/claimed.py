@@ -5,14 +5,20 @@ from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.steps.configurational import is_exact
 from recipe_compiler.verify.steps.split import Split
 from recipe_compiler.verify.words.gradients import counted
+from recipe_compiler.verify.words.letters import claimed_order
 
 
 def configurational_in(split: Split) -> Answer:
-    """Decide that Cov theta = inv(K), [d, d], for quadratic U of Hessian K, draws being kept at the end of the word.
+    """Decide that Cov theta = inv(K), [d, d], for quadratic U of Hessian K, in the draws where they are kept.
 
     As `is_exact`, of the pieces of a build (Leimkuhler, Matthews 2013).
     """
-    return is_exact(split, split.scheme.split)
+    return is_exact(split, split.scheme.word)
+
+
+def order_claimed_in(split: Split) -> Answer:
+    """Decide the weak order that a scheme claims of its word; which of its pieces have noise, those of a build tell."""
+    return claimed_order(split.scheme, frozenset(piece.name for piece in split.pieces if piece.is_noisy))
 
 
 def gradients_in(split: Split) -> Answer:

@@ -17,7 +17,7 @@ ON_LINE = "the law of its steps on the line, in rational numbers"
 
 
 def claimed_configurational(scheme: Scheme) -> Answer:
-    """Decide that the chain has Cov theta = inv(K) where exp(-U) has, for all K, M, C, stable step sizes and sizes d.
+    """Decide that the kept draws have Cov theta = inv(K) where exp(-U) has, for all K, M, C, stable steps and sizes d.
 
     Of the pieces A, B and O of Langevin dynamics, by `splitting/configurational.py`; the theory says how. BAOAB and
     ABOBA are exact (Leimkuhler, Matthews 2013). Refuted at d = 1, K = M = 1 by the law of the chain at a rational step
@@ -29,7 +29,7 @@ def claimed_configurational(scheme: Scheme) -> Answer:
         what = f"the letters {', '.join(others)}" if others else "pieces or flows that are stated"
         found = f"found {what}: known are A, B and O as they follow from Langevin dynamics, with exact flows"
         return Answer(Undecided((found, "in a build `configurational` says it of its pieces")), where=where)
-    return Answer(exactness(scheme.split, ROLES, (LANGEVIN, FORGETS)), where=where)
+    return Answer(exactness(scheme.word, ROLES, (LANGEVIN, FORGETS)), where=where)
 
 
 def exactness(word: Word, roles: Mapping[str, NoiseRole], given: tuple[str, ...]) -> Decision:

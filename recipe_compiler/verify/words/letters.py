@@ -48,7 +48,7 @@ def claimed_palindrome(scheme: Scheme) -> Answer:
     return Answer(Refuted("letter by letter", witness), where=where)
 
 
-def claimed_order(scheme: Scheme) -> Answer:
+def claimed_order(scheme: Scheme, noisy: frozenset[str] | None = None) -> Answer:
     """Decide that exp(s_1 eps L_1) ... exp(s_m eps L_m) equals exp(eps (L_1 + L_2 + ...)) up to eps**p, p as claimed.
 
     Compared are the coefficients of all products of up to p generators, rational numbers: that of L_i1 ... L_ik must be
@@ -59,6 +59,11 @@ def claimed_order(scheme: Scheme) -> Answer:
 
     Example: [A/2, B, A/2] has A A: 1/8 + 1/4 + 1/8 = 1/2, A B: 1/2, B A: 1/2, B B: 1/2, order 2. [A, B] has A B: 1 in
     the place of 1/2, and is refuted if order 2 is claimed.
+
+    Args:
+        scheme: with the claim.
+        noisy: the pieces with noise; None where no build says it, and then O is where no pieces are stated. Of those
+            that go back there is no step, and the claim is undecided.
     """
     claimed, where = scheme.claims.order or 0, scheme.source.place("claims.order")
     own = order(scheme.split, claimed)
@@ -80,6 +85,11 @@ def claimed_order(scheme: Scheme) -> Answer:
         tried = f"{BY}: order {own.order} at least; products of more than {own.order} generators are too many"
         return Answer(Undecided((tried,)), where=where)
     backward = dict.fromkeys(letter.piece for letter in letters(scheme.split) if letter.share < 0)
-    given = (OF_ORDER_2 if scheme.flows else SMOOTH, *(f"{name} has no noise: it goes back" for name in backward))
+    known = frozenset("O") if noisy is None and not scheme.pieces else noisy
+    if known is not None and known & backward.keys():
+        names = ", ".join(sorted(known & backward.keys()))
+        return Answer(Undecided((f"{names} has noise and goes back in the word: there is no such step",)), where=where)
+    open_ = backward if noisy is None else ()
+    given = (OF_ORDER_2 if scheme.flows else SMOOTH, *(f"{name} has no noise: it goes back" for name in open_))
     data = tuple((f"share of {name}", str(share)) for name, share in shares(scheme.split).items())
     return Answer(Proved(BY, given, data), where=where)
