@@ -20,7 +20,6 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Document, Dynamics
 from recipe_compiler.spec.places import canonical_json, digest, documents
 from recipe_compiler.verdict import Explanation, Finding, Proved, Refuted, Report, Undecided
-from recipe_compiler.verify.core.searched_point import admissible
 from recipe_compiler.verify.core.sizes import checked_sizes
 from recipe_compiler.version import OWN, versions
 
@@ -31,7 +30,7 @@ Faulty = tuple[str, Sequence[Fault]]
 
 VERSION = 1
 KEPT = slice(6, None, 30)
-"""Of the points drawn at each size: a plain one and a wide one. Where none is admissible, one is searched for."""
+"""Of the points drawn at each size: a plain one and a wide one."""
 
 PROVERS = (OWN, "sympy", "python-flint", "z3-solver", "clarabel")
 
@@ -149,7 +148,6 @@ def _points(document: Document) -> Iterator[dict[str, str]]:
     for sizes in checked_sizes(dynamics):
         try:
             drawn = list(points(dynamics.declarations, sizes))
-            found = drawn[KEPT] or drawn[:1] or [admissible(dynamics.declarations, sizes)]
         except (NoInstanceError, NotScalarisableError, TooLargeError):
             continue
-        yield from (dict(at.text) for at in found if at is not None)
+        yield from (dict(at.text) for at in drawn[KEPT] or drawn[:1])

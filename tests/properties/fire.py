@@ -1,6 +1,7 @@
 """Soundness under fire: thousands of random documents, judged by evaluators that share nothing with the compiler.
 
     python tests/properties/fire.py [COUNT] [SEED]     on all cores; 10000 in all and seed 2015 where left out
+    python tests/properties/fire.py --assumed [COUNT] [SEED]     under random assumptions; 600 where left out
 
 - *right* dynamics, and *mutants* of what they claim (a quarter each). The evaluator is that of `recheck.py`: at random
   exact points it computes the residual of the claimed equation. A mutant is kept only where that is certainly not zero.
@@ -23,6 +24,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
+from random_assumptions import assumed
 from random_dynamics import FAULTS, Document, mutant, right
 from wild_builds import WildBuild, wild_build
 from wild_dynamics import Wild, wild
@@ -92,6 +94,19 @@ def fire(count: int, seed: int) -> Tally:
         judge_right(right(random), tally)
     while sum(n for (kind, claim, _), n in tally.verdicts.items() if kind in FAULTS and claim == "kept") < count:
         document, fault = right(random), random.choice(FAULTS)
+        wrong = mutant(document, fault, random)
+        if wrong is not None:
+            judge_wrong(wrong, fault, random, tally)
+    return tally
+
+
+def fire_assumed(count: int, seed: int) -> Tally:
+    """Judge `count` right dynamics and `count` wrong claims about such, all under assumptions that can hold."""
+    random, tally = Random(seed), Tally()
+    for _ in range(count):
+        judge_right(assumed(right(random), random), tally)
+    while sum(n for (kind, claim, _), n in tally.verdicts.items() if kind in FAULTS and claim == "kept") < count:
+        document, fault = assumed(right(random), random), random.choice(FAULTS)
         wrong = mutant(document, fault, random)
         if wrong is not None:
             judge_wrong(wrong, fault, random, tally)
@@ -251,6 +266,8 @@ def point(document: Document, sizes: dict[str, int], random: Random) -> dict[str
     matrix, fields = ([[make() for _ in range(n)] for _ in range(n)] for make in (number, lambda: cubic(z)))
     found["B"] = number() if first == "scalar" else _list([_list(row) for row in matrix])
     found["G(theta)"] = cubic(z) if first == "scalar" else _list([_list(row) for row in fields])
+    found |= dict.fromkeys(("rho", "kT", "mu"), "1/2") if document.assume else {}
+    found |= {"v": "[1, 2]", "M": "[[2, 1], [1, 2]]"} if document.assume else {}
     return found | {"c": number(), "a": f"{random.randint(1, 5)}/2", "U(theta)": cubic(z)}
 
 
@@ -267,7 +284,7 @@ def _read(text: str) -> Dynamics:
     return document
 
 
-def main(count: int, seed: int) -> None:
+def main(count: int, seed: int, judge: Callable[[int, int], Tally]) -> None:
     """Fire on every core, each with its share and a seed of its own, in rounds that are told as they end."""
     cores = os.cpu_count() or 1
     started, rounds = time.monotonic(), max(1, count // (ROUND * cores))
@@ -275,7 +292,7 @@ def main(count: int, seed: int) -> None:
     seeds = range(seed, seed + rounds * cores)
     total = Tally()
     with ProcessPoolExecutor(cores) as pool:
-        done = pool.map(_round, seeds, [share] * len(seeds))
+        done = pool.map(judge, seeds, [share] * len(seeds))
         for k, tally in enumerate(done, start=1):
             total += tally
             print(f"{PARTS * share * k} documents, {len(total.wrong)} wrong verdicts", file=sys.stderr, flush=True)
@@ -288,6 +305,12 @@ def _round(seed: int, share: int) -> Tally:
     return fire(5 * share, seed) + fire_wild(9 * share, seed) + fire_builds(share, seed)
 
 
+def _assumed_round(seed: int, share: int) -> Tally:
+    return fire_assumed(PARTS * share // 2, seed)
+
+
 if __name__ == "__main__":
-    given = [int(text) for text in sys.argv[1:]]
-    main(*given, *(10000, 2015)[len(given) :])
+    under = "--assumed" in sys.argv
+    given = [int(text) for text in sys.argv[1:] if text != "--assumed"]
+    count, seed = (*given, *(600 if under else 10000, 2015)[len(given) :])
+    main(count, seed, _assumed_round if under else _round)

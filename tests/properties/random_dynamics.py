@@ -33,6 +33,9 @@ class Document:
     diffusion: tuple[tuple[str, ...], ...]
     claimed_energy: tuple[str, ...]
     update: bool
+    parameters: tuple[str, ...] = ()
+    """Further ones, `rho: {is: positive}`."""
+    assume: tuple[str, ...] = ()
 
     def text(self, *, update: bool) -> str:
         """Return the document, its claim stated as an update or as an equation."""
@@ -40,6 +43,8 @@ class Document:
         matrix = f"[{shape}, {shape}]" if shape != "scalar" else "scalar"
         lines = ["name: random", "state:", *(f"  {name}: {{shape: {shape}}}" for name, shape in self.blocks)]
         lines += ["parameters:", f"  B: {{shape: {matrix}}}", "  c: {}", "  a: {is: positive}"]
+        lines += [f"  {entry}" for entry in self.parameters]
+        lines += ["assume:", *(f'  - "{text}"' for text in self.assume)] if self.assume else []
         lines += ["functions:", f"  U: {{of: {first}, role: potential}}", f"  G: {{of: {first}, shape: {matrix}}}"]
         lines += [f'H: "{" + ".join(self.energy)}"', "D:", *_rows(self.D, "  "), "Q:", *_rows(self.Q, "  "), "claims:"]
         return "\n".join([*lines, *(self._updates() if update else self._equation()), ""])

@@ -185,7 +185,30 @@ class Point:
 
 
 def point(declarations: Declarations, sizes: Mapping[str, int], style: int, random: Random) -> Point | None:
-    """Return an admissible point, or None if the one drawn violates an assumption, or leaves a domain empty.
+    """Return an admissible point, or None if the one drawn violates an assumption, or leaves a domain empty."""
+    made = drawn(declarations, sizes, style, random)
+    return made if made is not None and meets(made, declarations, sizes) else None
+
+
+def meets(at: Point, declarations: Declarations, sizes: Mapping[str, int]) -> bool:
+    """Whether all assumptions certainly hold at a point."""
+    return all(holds(compare, declarations, sizes, at) for compare in declarations.assume)
+
+
+def defaults_of(declarations: Declarations, sizes: Mapping[str, int]) -> dict[Expr, Fraction]:
+    """Return the entries of parameters that have rational defaults, with these."""
+    setting, found = Setting(declarations, sizes), dict[Expr, Fraction]()
+    for item in declarations.parameters:
+        if item.default is None or item.value is not None:
+            continue
+        for name, value in _paired(item, rows(item.default, setting), declarations, sizes):
+            if isinstance(name, Symbol) and isinstance(value, sympy.Rational):
+                found[name] = as_fraction(value)
+    return found
+
+
+def drawn(declarations: Declarations, sizes: Mapping[str, int], style: int, random: Random) -> Point | None:
+    """Return a point that has all declared kinds and domains, whatever is assumed; None if a domain is left empty.
 
     `style` 0 and 1 are the simplest ones; larger ones are random and ever wider.
 
@@ -196,13 +219,13 @@ def point(declarations: Declarations, sizes: Mapping[str, int], style: int, rand
     fields: dict[str, Expr] = {}
     named: list[tuple[str, str | tuple[Rows, Shape]]] = [(name, str(sizes[name])) for name in declarations.sizes]
     constants = (*declarations.parameters, *declarations.data)
-    drawn = [_constants(item, sizes, style, random) for item in constants]
-    for item, values in zip(constants, drawn, strict=True):
+    chosen = [_constants(item, sizes, style, random) for item in constants]
+    for item, values in zip(constants, chosen, strict=True):
         for name, value in _paired(item, values, declarations, sizes):
             if isinstance(name, Symbol):
                 numbers[name] = as_fraction(value)
     equate(numbers, Setting(declarations, sizes))
-    for item, values in zip(constants, drawn, strict=True):
+    for item, values in zip(constants, chosen, strict=True):
         own = values if item.shape.sizes else ((_now(item, values[0][0], numbers, declarations, sizes),),)
         named.append((item.name, (own, item.shape)))
     for block in declarations.blocks:
@@ -218,8 +241,7 @@ def point(declarations: Declarations, sizes: Mapping[str, int], style: int, rand
         for name, value in _paired(function, values, declarations, sizes):
             if isinstance(name, AppliedUndef):
                 fields[type(name).__name__] = value
-    made = Point(numbers, fields, tuple(named))
-    return made if all(holds(compare, declarations, sizes, made) for compare in declarations.assume) else None
+    return Point(numbers, fields, tuple(named))
 
 
 def holds(compare: Compare, declarations: Declarations, sizes: Mapping[str, int], at: Point) -> bool:

@@ -14,8 +14,9 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.points.admissible_point import Point, compares, point
+from recipe_compiler.algebra.points.admissible_point import Point, compares, drawn, meets
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.searched_point import admissible, towards
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import TooLargeError, determinant
@@ -101,10 +102,27 @@ class _Drawn:
             if self.refused is not None:
                 raise self.refused
             try:
-                self.found.append(point(self.declarations, self.sizes, len(self.found) // PER_STYLE, self.random))
+                self.found.append(self._drawn(len(self.found) // PER_STYLE))
             except NoInstanceError as reason:
                 self.refused = reason
         return self.found[k]
+
+    def _drawn(self, style: int) -> Point | None:
+        made = drawn(self.declarations, self.sizes, style, self.random)
+        if made is not None and meets(made, self.declarations, self.sizes):
+            return made
+        inner = _inner(self.declarations, tuple(self.sizes.items()))
+        if inner is None or made is None:
+            return inner
+        return towards(made, inner, self.declarations, self.sizes)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _inner(declarations: Declarations, sizes: tuple[tuple[str, int], ...]) -> Point | None:
+    try:
+        return admissible(declarations, dict(sizes))
+    except (NotScalarisableError, TooLargeError):
+        return None
 
 
 @lru_cache(maxsize=REMEMBERED)

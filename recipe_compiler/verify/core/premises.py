@@ -14,30 +14,25 @@ from recipe_compiler.formula.expression import Compare, Formula, FunctionAt, Rol
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verify.core.searched_point import admissible
 from recipe_compiler.verify.core.sizes import checked_sizes
-
-ATTEMPTS = 240
-"""Points tried for one that satisfies what is declared."""
 
 
 def contradiction(dynamics: Dynamics) -> str:
     """Return why no exact point is known that satisfies all declarations; empty if one was found.
 
-    Simple points are tried first, then one that a numerical search proposes and exact arithmetic confirms. Without such
-    a point everything would be true of nothing, so nothing is proved. That none is known does not prove that there is
-    none; `spec.consistency.check_consistency` is what proves that.
+    Simple points are tried first, then one that a search proposes and exact arithmetic confirms. Without such a point
+    everything would be true of nothing, so nothing is proved. That none is known does not prove that there is none;
+    `spec.consistency.check_consistency` is what proves that.
     """
     declarations = dynamics.declarations
     sizes = checked_sizes(dynamics)[0]
     try:
-        for _ in points(declarations, sizes, ATTEMPTS):
-            return ""
-        if admissible(declarations, sizes) is not None:
+        for _ in points(declarations, sizes):
             return ""
     except (NoInstanceError, NotScalarisableError, TooLargeError) as reason:
         return f"the declarations contradict each other, or no instance of them is known: {reason}"
-    return f"no exact point that satisfies what is declared was found in {ATTEMPTS} tries"
+    assumed = ", ".join(f"`{text(compare)}`" for compare in declarations.assume) or "the kinds and domains declared"
+    return f"no values were found that satisfy {assumed}: claims are not tested at points"
 
 
 def smoothness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:

@@ -12,6 +12,7 @@ import sympy
 from recipe_compiler.algebra.dynamics.system import block_matrix
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.searched_point import completed, names_in, region_of
 from recipe_compiler.algebra.points.witness import is_defined_at, points
 from recipe_compiler.algebra.positivity.prove import Shown
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError
@@ -28,7 +29,6 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import facts
-from recipe_compiler.verify.core.searched_point import completed, names_in, region_of
 from recipe_compiler.verify.core.sizes import Sizes, written
 from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.equation.gram_blocks import ScalarBlock, gram_of_blocks, scalar_block

@@ -1,46 +1,111 @@
-"""Points that a numerical search proposes, completed and re-checked exactly against everything declared.
+"""Points that a search proposes, completed and re-checked exactly against everything declared, and points near them.
 
 Entries of parameters and values of abstract functions are chosen freely within what is declared of them; a function is
 then the constant with that value (a potential, |z|**2/2 plus a constant).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from random import Random
 from typing import cast
 
 import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
-from recipe_compiler.algebra.points.admissible_point import Point, holds, written
-from recipe_compiler.algebra.points.witness import points
+from recipe_compiler.algebra.points.admissible_point import Point, defaults_of, drawn, equate, holds
+from recipe_compiler.algebra.positivity.oracle import solution
+from recipe_compiler.algebra.positivity.polynomial_problem import problem
 from recipe_compiler.algebra.positivity.region import Region, about, region_at, satisfies
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
-from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.matrices import Rows, total
 from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
 from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, extent, positions
+from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
-from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.shapes import Kind, Shape
 
 TRIES = 8
 """Points that disregard the assumptions, tried for the names that a search did not choose."""
+SHARES = (*(Fraction(1, n) for n in (2, 4, 8, 32, 256)), Fraction(0))
+"""How much of a drawn point is kept on the way to an admissible one."""
+Chosen = Mapping[Expr, Fraction]
 
 
 def admissible(declarations: Declarations, sizes: Mapping[str, int]) -> Point | None:
-    """Return an exact point that satisfies all declarations, proposed by a search in floats; None if none was found.
+    """Return an exact point that satisfies all declarations; None if none was found.
+
+    Tried are what the document gives as defaults, a solution of its facts by Z3, and a search in floats.
 
     Raises:
         sample_fields.NoInstanceError: kinds of which no instance is known.
     """
+    region = region_of([], declarations, sizes)
+    names = names_in([], region)
+    found = (completed(chosen, declarations, sizes) for chosen in _proposals(region, names, declarations, sizes))
+    return next((at for at in found if at is not None), None)
+
+
+def _proposals(
+    region: Region, names: tuple[Expr, ...], declarations: Declarations, sizes: Mapping[str, int]
+) -> Iterator[Chosen]:
+    yield {}
+    yield {name: x for name, x in defaults_of(declarations, sizes).items() if name in names}
+    with suppress(NoNormalFormError):
+        solved = solution(problem(((total(list(names)),),), region))
+        yield {name: x for name, x in (solved or {}).items() if name in names}
     from recipe_compiler.algebra.positivity.falsify import falsified  # imports NumPy, which most proofs need not
 
-    region = region_of([], declarations, sizes)
     always: Rows = ((sympy.Integer(-1),),)
-    found = falsified(always, region, names_in([], region))
-    return None if found is None else completed(found.at, declarations, sizes)
+    found = falsified(always, region, names)
+    if found is not None:
+        yield found.at
+
+
+def towards(made: Point, inner: Point, declarations: Declarations, sizes: Mapping[str, int]) -> Point | None:
+    """Return a point between a drawn and an admissible one that is admissible, too; None if there is none.
+
+    Only names in assumptions, and those that facts connect them with, are moved; the others stay as drawn.
+    Under `rho < 1` with an admissible rho = 1/2, a drawn rho = 3 becomes 1/2 + (3 - 1/2)/8.
+    """
+    region = region_of([], declarations, sizes)
+    moved = frozenset(names_in([], region))
+    whole = {
+        x
+        for item in (*declarations.parameters, *declarations.data, *declarations.functions)
+        if _is_whole(item)
+        for x in _names_of(item, declarations, sizes)
+    }
+    for share in SHARES:
+        kept = {x: Fraction(0) if x in whole else share for x in moved}
+        numbers = {x: _between(v, inner.numbers[x], kept[x]) if x in kept else v for x, v in made.numbers.items()}
+        calls = {type(x).__name__: t for x, t in kept.items() if isinstance(x, AppliedUndef)}
+        fields = {
+            name: inner.fields[name] + rational(calls[name]) * (f - inner.fields[name]) if name in calls else f
+            for name, f in made.fields.items()
+        }
+        equate(numbers, Setting(declarations, sizes))
+        found = stated(numbers, fields, declarations, sizes)
+        if found is not None and is_inside(found, region, declarations, sizes):
+            return found
+    return None
+
+
+def _between(drawn: Fraction, inner: Fraction, share: Fraction) -> Fraction:
+    return inner + share * (drawn - inner)
+
+
+def _is_whole(item: Parameter | Datum | Function) -> bool:
+    """Whether the values that an item may have are no convex set."""
+    return bool({Kind.INTEGER, Kind.NONZERO} & set(item.kinds)) or (isinstance(item, Datum) and bool(item.values))
+
+
+def _names_of(item: Parameter | Datum | Function, declarations: Declarations, sizes: Mapping[str, int]) -> set[Expr]:
+    return {component(item, at, declarations, sizes) for at in positions(item.shape, sizes)}
 
 
 def region_of(entries: list[Expr], declarations: Declarations, sizes: Mapping[str, int]) -> Region:
@@ -58,36 +123,52 @@ def names_in(entries: list[Expr], region: Region) -> tuple[Expr, ...]:
     return tuple(sorted(names, key=str))
 
 
-def completed(chosen: Mapping[Expr, Fraction], declarations: Declarations, sizes: Mapping[str, int]) -> Point | None:
+def completed(chosen: Chosen, declarations: Declarations, sizes: Mapping[str, int]) -> Point | None:
     """Return a point with the chosen values and simple values for all other names; None if it violates a declaration.
 
     Every kind, domain and assumption is checked again in exact arithmetic, whatever proposed the values. An abstract
     function becomes the constant with the value chosen; a potential becomes |z|**2/2 plus a constant.
     """
-    base = next(iter(points(replace(declarations, assume=()), sizes, TRIES)), None)
+    random = Random(TRIES)
+    free = replace(declarations, assume=())
+    tries = (drawn(free, sizes, k // 2, random) for k in range(TRIES))
+    base = next((at for at in tries if at is not None), None)
     if base is None:
         return None
     numbers = {**base.numbers, **{x: v for x, v in chosen.items() if isinstance(x, sympy.Symbol)}}
+    equate(numbers, Setting(declarations, sizes))
     fields = dict(base.fields)
     for x, value in chosen.items():
         if isinstance(x, AppliedUndef):
             fields[type(x).__name__] = _constant(x, value, declarations, numbers)
+    made = stated(numbers, fields, declarations, sizes)
+    if made is None or not is_inside(made, region_at(declarations, sizes), declarations, sizes):
+        return None
+    return made
+
+
+def stated(
+    numbers: Mapping[Expr, Fraction],
+    fields: Mapping[str, Expr],
+    declarations: Declarations,
+    sizes: Mapping[str, int],
+) -> Point | None:
+    """Return the point with these values, and the same as text; None if one is not of the kinds declared."""
     at = Point(numbers, fields, ())
-    text = [(name, str(sizes[name])) for name in declarations.sizes]
+    named: list[tuple[str, str | tuple[Rows, Shape]]] = [(name, str(sizes[name])) for name in declarations.sizes]
     for item in (*declarations.parameters, *declarations.data, *declarations.blocks, *declarations.functions):
         values = _values(item, at, declarations, sizes)
         if not _of_its_kinds(item, values):
             return None
         label = f"{item.name}({', '.join(item.of)})" if isinstance(item, Function) else item.name
-        text.append((label, written(values, item.shape)))
-    made = Point(numbers, fields, tuple(text))
-    return made if _inside(made, declarations, sizes) else None
+        named.append((label, (values, item.shape)))
+    return Point(numbers, fields, tuple(named))
 
 
-def _inside(at: Point, declarations: Declarations, sizes: Mapping[str, int]) -> bool:
-    """Whether every declared sign, domain and assumption certainly holds at a point."""
+def is_inside(at: Point, region: Region, declarations: Declarations, sizes: Mapping[str, int]) -> bool:
+    """Whether facts about a point, and every assumption, certainly hold there."""
     try:
-        facts = all(satisfies(fact, evaluate(fact.value, at.leaf)) for fact in region_at(declarations, sizes))
+        facts = all(satisfies(fact, evaluate(fact.value, at.leaf)) for fact in region)
     except NoValueError:
         return False
     return facts and all(holds(compare, declarations, sizes, at) for compare in declarations.assume)

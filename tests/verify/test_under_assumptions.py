@@ -1,0 +1,67 @@
+"""A wrong drift is refuted, and a right one is not, whatever is assumed of parameters: admissible values are found."""
+
+from pathlib import Path
+
+import pytest
+
+from recipe_compiler.report.check import check
+from recipe_compiler.spec.load import load
+from recipe_compiler.verdict import Undecided, Verdict
+
+SCALARS = """name: below
+state: {{p: {{shape: d}}}}
+parameters:
+  kT: {{is: positive}}
+  gamma: {{is: positive}}
+  rho: {{is: positive}}
+assume: {assume}
+H: norm2(p)/(2*kT)
+D: [[gamma*kT*I]]
+Q: [[0]]
+claims: {{drift: {{p: -{k}*gamma*p}}}}
+"""
+MATRICES = """name: below
+state: {{p: {{shape: 2}}}}
+parameters:
+  gamma: {{is: positive}}
+  v: {{shape: 2, is: positive}}
+  M: {{shape: [2, 2], is: positive definite}}
+assume: {assume}
+H: p.T @ inv(M) @ p/2
+D: [[gamma*M]]
+Q: [[0]]
+claims: {{drift: {{p: -{k}*gamma*p}}}}
+"""
+ASSUMED = [
+    (SCALARS, "rho < 1"),
+    (SCALARS, "rho <= 1/2"),
+    (SCALARS, "rho >= 4*kT"),
+    (SCALARS, "rho + gamma < 1"),
+    (SCALARS, "rho**2 <= kT/4"),
+    (SCALARS, "rho < 1/d"),
+    (SCALARS, "exp(rho) < 3/2"),
+    (SCALARS, "gamma < rho", "rho < kT", "kT < 1/10"),
+    (SCALARS, "99/100 < rho", "rho < 1"),
+    (SCALARS, "rho + gamma == 1", "abs(rho - gamma) < 1/10"),
+    (MATRICES, "trace(M) <= 1/2"),
+    (MATRICES, "M[0, 0] < 1", "M[1, 1] > 5"),
+    (MATRICES, "v.T @ M @ v < 1/100"),
+    (MATRICES, "v[0] < v[1]", "sum(v) < 1/10"),
+]
+
+
+@pytest.mark.parametrize(("text", "assume"), [(text, list(assume)) for text, *assume in ASSUMED])
+@pytest.mark.parametrize(("k", "verdict"), [(1, Verdict.PROVED), (2, Verdict.REFUTED)])
+def test_a_drift_is_decided(text: str, assume: list[str], k: int, verdict: Verdict, tmp_path: Path) -> None:
+    path = tmp_path / "below.yaml"
+    path.write_text(text.format(assume=assume, k=k), encoding="utf-8")
+    found = {finding.id: finding.verdict for finding in check(load(path), advisory=False).findings}
+    assert (found["claimed_drift"], found["claimed_stationary"]) == (verdict, verdict)
+
+
+def test_what_no_values_are_found_for_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "below.yaml"
+    path.write_text(SCALARS.format(assume=["exp(rho) < 1"], k=2), encoding="utf-8")
+    found = next(f for f in check(load(path), advisory=False).findings if f.id == "claimed_drift")
+    assert isinstance(found.decision, Undecided)
+    assert "no values were found that satisfy `exp(rho) < 1`: claims are not tested at points" in found.decision.tried
