@@ -96,16 +96,17 @@ def excerpt(where: Place) -> tuple[str, ...]:
     return (f"    {shown}", *caret)
 
 
-def show_summary(summary: "Summary", columns: tuple[str, ...]) -> None:
+def show_summary(summary: "Summary") -> None:
     """Print the posterior in numbers, and every warning about them."""
     from rich.text import Text
 
+    from recipe_compiler.run.posterior_numbers import SHOWN, shown_cells
+
     out = _console()
     if summary.rows:
-        table = _table(("", *columns), numbers=True)
-        for row in summary.rows:
-            values = [_number(name, value) for name, value in zip(columns, row.values, strict=True)]
-            table.add_row(Text(plain(row.name)), *values)
+        table = _table(("", *SHOWN), numbers=True)
+        for name, *cells in map(shown_cells, summary.rows):
+            table.add_row(Text(plain(name)), *cells)
         out.print(table)
     for note in summary.notes:
         out.print(Text(plain(note)), soft_wrap=True)
@@ -154,12 +155,6 @@ def show_comparison(comparison: "RunComparison") -> None:
     out.print(Text(plain(says)), soft_wrap=True)
     for sentence in comparison.contradictions:
         out.print(Text(plain(f"the runs contradict each other: {sentence}"), "bold red"), soft_wrap=True)
-
-
-def _number(column: str, value: float) -> str:
-    if column.startswith("ess"):
-        return f"{value:.0f}"
-    return f"{value:.3f}" if column == "r_hat" else f"{value:.3g}"
 
 
 def _table(headings: tuple[str, ...], numbers: bool = False) -> "Table":

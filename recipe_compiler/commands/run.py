@@ -40,7 +40,7 @@ from recipe_compiler.run.stages import (
     settings_of,
 )
 from recipe_compiler.run.store import save, set_aside, stored
-from recipe_compiler.run.summary import COLUMNS, Summary, summarise
+from recipe_compiler.run.summary import Summary, summarise
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.verdict import Report, Verdict
@@ -310,7 +310,7 @@ def _conclude(ready: Ready, draws: Draws, results: Results, stages: Stages, *, a
     if as_json:
         say_run(ready.run, draws, summary, left_out, path)
     else:
-        show_summary(summary, COLUMNS)
+        show_summary(summary)
         for line in left_out:
             say(line)
         if aside is not None:

@@ -1,5 +1,6 @@
 """What a run in Python returns: the data tree that ArviZ reads, which also says whether to believe it, and shows it."""
 
+import math
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -10,13 +11,19 @@ from xarray import DataTree
 from recipe_compiler import notebook
 from recipe_compiler.errors import RunError
 from recipe_compiler.plots.pictures import Pictures, pictures_of
+from recipe_compiler.run.posterior_numbers import (
+    SHOWN,
+    PosteriorNumbers,
+    posterior_numbers,
+    says_constant,
+    shown_cells,
+    speed,
+)
 from recipe_compiler.run.store import save, stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-
-COLUMNS = ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean", "mcse_sd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +113,20 @@ class Fit(DataTree):
         save(self, path := Path(file))
         return path
 
-    def _repr_html_(self) -> str:
-        import arviz_stats
+    def __str__(self) -> str:
+        """Return the summary as `recipe run` prints it: a row for each coordinate, what else is known, the verdict."""
+        numbers = posterior_numbers(self)
+        cells = [("", *SHOWN), *map(shown_cells, numbers.rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        table = ["  ".join((name.ljust(widths[0]), *map(str.rjust, row, widths[1:]))) for name, *row in cells]
+        return "\n".join((*table, *self._notes(numbers), str(self.verdict)))
 
-        table = cast("Any", arviz_stats).summary(self["posterior"], kind="all")
-        rows = [(str(name), *(str(table.loc[name, column]) for column in COLUMNS)) for name in table.index]
+    def _notes(self, numbers: PosteriorNumbers) -> tuple[str, ...]:
+        return (*says_constant(numbers), *speed(numbers, float(self.attrs.get("processor_seconds", math.nan))))
+
+    def _repr_html_(self) -> str:
+        numbers = posterior_numbers(self)
         of = f"{self.attrs.get('build', 'a run')}: {self['posterior'].sizes['chain']} chains"
-        lines = str(self.verdict).splitlines()
-        return notebook.card(of, notebook.table(("", *COLUMNS), rows), lines, more="print(fit.verdict)")
+        lines = (*self._notes(numbers), *str(self.verdict).splitlines())
+        table = notebook.table(("", *SHOWN), map(shown_cells, numbers.rows))
+        return notebook.card(of, table, lines, more="print(fit.verdict)")

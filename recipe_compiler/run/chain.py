@@ -59,6 +59,8 @@ class Chain:
     done: int = 0
     diverging: bool = False
     seconds_per_draw: float = 0.0
+    processor_seconds: float = 0.0
+    """That draws took here, of lanes those of all side by side in the first."""
     busy: bool = False
 
 

@@ -146,9 +146,10 @@ def _work(module: Emitted, inputs: Inputs, turns: _Turns, proceed: Proceed) -> N
         number, draws = turn
         group = turns.groups[number]
         try:
-            begin = time.perf_counter()
+            begin, used = time.perf_counter(), time.thread_time()
             proceed(module, inputs, group, draws)
             group[0].seconds_per_draw = (time.perf_counter() - begin) / draws
+            group[0].processor_seconds += time.thread_time() - used
         except BaseException as error:  # handed to the main thread, which raises it
             turns.error = error
         finally:

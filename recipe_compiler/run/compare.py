@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.posterior_numbers import LEAST_DRAWS, whole_chains
+from recipe_compiler.run.posterior_numbers import COLUMNS, LEAST_DRAWS, posterior_numbers, whole_chains
 from recipe_compiler.run.store import stored
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 CHANCE = 1e-3
 """How often runs of one law may be said to lie apart."""
-
-NUMBERS = ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean", "mcse_sd")
-"""What is known of each coordinate of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +145,7 @@ def stored_run(path: Path) -> StoredRun:
         RunError: the file cannot be read, is not one of a run, or no chain in it has finite draws to the end.
     """
     tree = stored(path)
-    missing = [name for name in ("target", "scheme", "step_size", "sampling_seconds") if name not in tree.attrs]
+    missing = [name for name in ("target", "scheme", "step_size", "processor_seconds") if name not in tree.attrs]
     if missing:
         raise RunError(f"{path}: found no run of this compiler in it, expected a file that `recipe run` wrote")
     return _stored(str(path), tree)
@@ -170,15 +167,7 @@ def _stored(file: str, tree: "DataTree") -> StoredRun:
         thin=int(attributes.get("thin", 1)),
         chains=len(whole),
         draws=length,
-        seconds=float(attributes["sampling_seconds"]),
+        seconds=float(attributes["processor_seconds"]),
         trust=str(attributes.get("trust", "")),
-        rows=_rows(posterior.isel(chain=whole)),
+        rows={row.name: dict(zip(COLUMNS, row.values, strict=True)) for row in posterior_numbers(tree, whole).rows},
     )
-
-
-def _rows(posterior: Any) -> Mapping[str, Mapping[str, float]]:
-    import arviz_stats
-
-    with np.errstate(all="ignore"):
-        table = cast("Any", arviz_stats).summary(posterior, kind="all", round_to="none")
-    return {str(name): {column: float(table.loc[name, column]) for column in NUMBERS} for name in table.index}

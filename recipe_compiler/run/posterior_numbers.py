@@ -1,7 +1,7 @@
 """The posterior in numbers, by ArviZ, over the chains that stand."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,19 +10,33 @@ from numpy.typing import NDArray
 
 from recipe_compiler.formula.constraints import Constraint, is_fixed
 from recipe_compiler.run.sample import Draws
-from recipe_compiler.run.schedule import weights
 
 if TYPE_CHECKING:
     from xarray import DataTree
 
-COLUMNS = ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean")
-"""The columns of a summary, in order."""
+SHOWN = ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean")
+"""The columns of a summary that are shown, in order."""
+
+COLUMNS = (*SHOWN, "mcse_sd")
+"""All columns of a summary."""
 
 LEAST_DRAWS = 4
 """R-hat splits every chain in two halves of two draws or more."""
 
 MAX_R_HAT = 1.01
 """The largest R-hat of chains that agree (Vehtari and others 2021)."""
+
+MOST_NAMED = 8
+"""Of more constants, the number alone is given."""
+
+TURNS = 4
+"""How often a draw of mean weight stands in a chain at equal intervals of its time: light ones are rounded."""
+
+ROUNDING = 1e-14
+"""Within which relative difference values of a formula are the same number."""
+
+DERIVED = "derived"
+"""The attribute of a variable in files that is computed from others."""
 
 CONSTRAINT = "constraint"
 """The attribute of a variable in files that says which set it lies in as a whole."""
@@ -38,6 +52,11 @@ class Row:
     def value(self, column: str) -> float:
         """Return the value of one column."""
         return self.values[COLUMNS.index(column)]
+
+    @property
+    def effective(self) -> float:
+        """The effective sample size, in bulk or tails, whichever is less."""
+        return min(self.value("ess_bulk"), self.value("ess_tail"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,35 +129,96 @@ def finite_draws(blocks: Iterable[NDArray[np.float64]], shape: tuple[int, ...]) 
     return found
 
 
-def rows_of(tree: "DataTree", draws: Draws, over: Standing) -> Iterator[Row]:
-    """Yield mean, sd, rank-normalised ESS and R-hat, and mcse of every coordinate (Vehtari et al. 2021, by ArviZ).
+@dataclass(frozen=True, slots=True)
+class PosteriorNumbers:
+    """The rows of a summary, and derived entries that are the same in all draws: no diagnostic is of these."""
+
+    rows: tuple[Row, ...] = ()
+    constants: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def least(self) -> Row:
+        """The coordinate with the smallest effective sample size, in bulk or tails."""
+        return min(self.rows, key=lambda row: np.nan_to_num(row.effective, nan=0.0))
+
+
+def posterior_numbers(tree: "DataTree", chains: Sequence[int] | None = None) -> PosteriorNumbers:
+    """Return mean, sd, rank-normalised ESS and R-hat, and mcse of every coordinate (Vehtari et al. 2021, by ArviZ).
 
     R-hat compares the variance between (split) chains with that within them (Gelman and Rubin 1992); for one chain it
-    compares its halves. Draws weighted by their step size have weighted means and sds. Left out are entries that are
-    constant on the set their block lies in, and entries of discrete blocks that never change.
+    compares its halves. Where the step size falls along a chain draws are weighted by it in mean and sd; ESS, R-hat and
+    mcse are of the chain at equal intervals of its time, where a draw stands as often as its weight says. Left out are
+    entries that are constant on the set their block lies in, and entries of discrete blocks that never change.
+
+    Args:
+        tree: the draws, as they are stored.
+        chains: places in `posterior` of the chains; by default those that stand, none where none does.
     """
-    if over.length < LEAST_DRAWS:
-        return
+    over = stored_standing(tree)
+    posterior = cast("Any", tree["posterior"])
+    if chains is not None:
+        posterior = posterior.to_dataset().isel(chain=list(chains))
+    elif over.length < LEAST_DRAWS:
+        return PosteriorNumbers()
     import arviz_stats
     from arviz_stats.base.array import array_stats
 
-    posterior = tree["posterior"]
+    weight = _weights(tree, int(posterior.sizes["draw"]))
+    timed = posterior if weight is None else posterior.isel(draw=_in_time(weight))
     with np.errstate(all="ignore"):
-        table = cast("Any", arviz_stats).summary(posterior, kind="all", round_to="none")  # "none": in full
-        columns = np.concatenate([columns_of(array) for array in cast("Any", posterior).data_vars.values()], axis=2)
-        weighted = _weighted(columns, draws)
-        halves = None
-        if len(over.chains) == 1 and over.length >= 2 * LEAST_DRAWS:
-            half = columns[:, : over.length // 2 * 2].reshape(2, over.length // 2, -1)
+        table = cast("Any", arviz_stats).summary(timed, kind="all", round_to="none")  # "none": in full
+        columns = np.concatenate([columns_of(array) for array in posterior.data_vars.values()], axis=2)
+        weighted = _weighted(columns, weight)
+        halves, length = None, int(timed.sizes["draw"])
+        if posterior.sizes["chain"] == 1 and posterior.sizes["draw"] >= 2 * LEAST_DRAWS:
+            evenly = np.concatenate([columns_of(array) for array in timed.data_vars.values()], axis=2)
+            half = evenly[:, : length // 2 * 2].reshape(2, length // 2, -1)
             halves = np.atleast_1d(cast("Any", array_stats).rhat(half, chain_axis=0, draw_axis=1))
-    varies = varying(tree)
-    for k, name in enumerate(table.index):
-        if not varies[k]:
-            continue
-        row = {column: float(table.loc[name, column]) for column in COLUMNS} | weighted[k]
-        if halves is not None:
-            row["r_hat"] = float(halves[k])
-        yield Row(str(name), tuple(row.values()))
+    derived = [DERIVED in array.attrs for array in posterior.data_vars.values() for _ in np.ndindex(*array.shape[2:])]
+    varies = [moves for array in posterior.data_vars.values() for moves in _varies(array)]
+    rows: list[Row] = []
+    constants: list[tuple[str, float]] = []
+    for k, name in enumerate(map(str, table.index)):
+        if varies[k]:
+            row = {column: float(table.loc[name, column]) for column in COLUMNS} | weighted[k]
+            rows.append(Row(name, tuple((row | ({} if halves is None else {"r_hat": float(halves[k])})).values())))
+        elif derived[k]:
+            constants.append((name, float(columns[0, 0, k])))
+    return PosteriorNumbers(tuple(rows), tuple(constants))
+
+
+def shown_cells(row: Row) -> tuple[str, ...]:
+    """Return the name of a coordinate and its numbers, each with the digits that its column is shown with."""
+
+    def cell(column: str, value: float) -> str:
+        if column.startswith("ess"):
+            return f"{value:.0f}"
+        return f"{value:.3f}" if column == "r_hat" else f"{value:.3g}"
+
+    return row.name, *(cell(column, row.value(column)) for column in SHOWN)
+
+
+def speed(numbers: PosteriorNumbers, seconds: float) -> tuple[str, ...]:
+    """Return in a line how many effective draws a second are worth, of the coordinate with the fewest.
+
+    Args:
+        numbers: of the run.
+        seconds: of processor time that its draws took, warmup included; NaN where it is not known.
+    """
+    if not numbers.rows or not seconds > 0.0:
+        return ()
+    least = numbers.least
+    return (
+        f"ESS/s: {least.effective / seconds:.3g} ({least.name}, the least), per second of processor time; drawing took "
+        f"{seconds:.3g} s of it, warmup included",
+    )
+
+
+def says_constant(numbers: PosteriorNumbers) -> tuple[str, ...]:
+    """Return in a line which derived entries are constant."""
+    shown = [f"{name} = {value:.6g}" for name, value in numbers.constants[:MOST_NAMED]]
+    more = f", and {len(numbers.constants) - len(shown)} more" if len(numbers.constants) > len(shown) else ""
+    return (f"constant: {', '.join(shown)}{more}",) if shown else ()
 
 
 def varying(tree: "DataTree") -> list[bool]:
@@ -153,8 +233,10 @@ def is_discrete(array: Any) -> bool:
 
 def _varies(array: Any) -> Iterator[bool]:
     """Yield of every coordinate of a variable whether the set that it lies in, or its draws, leave it free."""
-    if is_discrete(array):
-        yield from np.ptp(columns_of(array), axis=(0, 1)) > 0
+    if is_discrete(array) or DERIVED in array.attrs:
+        columns = columns_of(array)
+        rounding = 0.0 if is_discrete(array) else ROUNDING * np.abs(columns).max(axis=(0, 1))
+        yield from ~(np.ptp(columns, axis=(0, 1)) <= rounding)  # true of what is not finite
         return
     sizes = array.shape[2:]
     constraint = Constraint(array.attrs[CONSTRAINT]) if CONSTRAINT in array.attrs and len(sizes) == 2 else None
@@ -168,13 +250,26 @@ def columns_of(array: Any) -> NDArray[np.float64]:
     return values.reshape(*values.shape[:2], math.prod(values.shape[2:]))
 
 
-def _weighted(columns: NDArray[np.float64], draws: Draws) -> list[dict[str, float]]:
-    """Return mean and sd of each coordinate with draws weighted by their step size; nothing where all have one."""
-    step_sizes = weights(draws.settings, draws.warmup + columns.shape[1])
-    if step_sizes is None:
+def _weights(tree: "DataTree", draws: int) -> NDArray[np.float64] | None:
+    """Return the step sizes of the draws after warmup, their weights in averages; None where all are the same."""
+    if "sample_stats" not in tree.children or "step_size" not in cast("Any", tree["sample_stats"]):
+        return None
+    found = cast("Any", tree["sample_stats"])["step_size"].transpose("chain", "draw").to_numpy()[0, :draws]
+    return found if np.ptp(found) > 0.0 else None
+
+
+def _in_time(weight: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the draws in whose time a chain is at equal intervals of it, `TURNS` times as many as there are draws."""
+    ends, count = np.cumsum(weight), TURNS * weight.size
+    return np.searchsorted(ends, (np.arange(count) + 0.5) / count * ends[-1])
+
+
+def _weighted(columns: NDArray[np.float64], weight: NDArray[np.float64] | None) -> list[dict[str, float]]:
+    """Return mean and sd of each coordinate with weighted draws; nothing where all have one weight."""
+    if weight is None:
         return [{} for _ in range(columns.shape[2])]
-    weight = np.tile(step_sizes[draws.warmup :], columns.shape[0])
+    of_all = np.tile(weight, columns.shape[0])
     flat = columns.reshape(-1, columns.shape[2])
-    means = np.average(flat, axis=0, weights=weight)
-    sds = np.sqrt(np.average((flat - means) ** 2, axis=0, weights=weight))
+    means = np.average(flat, axis=0, weights=of_all)
+    sds = np.sqrt(np.average((flat - means) ** 2, axis=0, weights=of_all))
     return [{"mean": float(m), "sd": float(sd)} for m, sd in zip(means, sds, strict=True)]

@@ -84,6 +84,8 @@ class Draws:
     settings: RunSettings
     sizes: tuple[tuple[str, int], ...]
     seconds: float
+    processor_seconds: float = math.nan
+    """Of all threads, that all draws took, warmup included: of a run that was resumed, as its last part was."""
     acceptance: Array | None = None
     """The probability that moves were accepted with, a mean over those of a draw: chains x draws; None without any."""
     unsolved: Array | None = None
@@ -166,6 +168,7 @@ def sample(
     if checkpoint is not None:
         checkpoint.restore(chains) if resume else checkpoint.begin()
     keep = None if checkpoint is None else checkpoint.keep(chains)
+    begun = sum(chain.done for chain in chains)
     stopped = run_chains(module, inputs, chains, cores or available_cores(), progress, keep, lanes=settings.lanes)
     if checkpoint is not None:
         checkpoint.copy(chains)()
@@ -183,6 +186,7 @@ def sample(
         settings=settings,
         sizes=tuple(sorted(sizes.items())),
         seconds=time.perf_counter() - begin,
+        processor_seconds=_processor_seconds(chains, begun),
         acceptance=told.get(ACCEPTED),
         unsolved=told.get(GUARDED[0]),
         irreversible=told.get(GUARDED[1]),
@@ -193,6 +197,12 @@ def sample(
         kinds=tuple(_of_kinds(build, told, settings.thin)),
         outside=outside(build, arrays, Point(known, sizes)),
     )
+
+
+def _processor_seconds(chains: Sequence[Chain], begun: int) -> float:
+    """Return what all draws took, by what those did that were made here; NaN where none was."""
+    done = sum(chain.done for chain in chains)
+    return math.nan if done == begun else sum(chain.processor_seconds for chain in chains) * done / (done - begun)
 
 
 def _at_their_start(module: Emitted, build: Build, settings: RunSettings, inputs: Inputs, at: Point) -> list[Chain]:

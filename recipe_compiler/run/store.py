@@ -32,7 +32,7 @@ from recipe_compiler.run.declared_draws import declared_blocks, derived_draws, d
 from recipe_compiler.run.energies import LARGEST, DrawEnergies
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.forecast import Forecast
-from recipe_compiler.run.posterior_numbers import CONSTRAINT, finite_draws, standing
+from recipe_compiler.run.posterior_numbers import CONSTRAINT, DERIVED, finite_draws, standing
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
 from recipe_compiler.run.sizes import potential_block
@@ -164,6 +164,8 @@ def to_datatree(
     tree.attrs.update(_attributes(draws, build, digest, verdicts))
     for block in constrained(build.target):
         tree["posterior"][block.name].attrs[CONSTRAINT] = str(block.constraint)
+    for name in derived:
+        tree["posterior"][name].attrs[DERIVED] = 1
     for block in discrete_blocks(build.target.declarations):
         _as_integers(tree, block.name, np.int64 if is_counts(block) else np.int8)
     return tree
@@ -352,6 +354,7 @@ def _attributes(draws: Draws, build: Build, digest: str, verdicts: str) -> Attri
         "diverging_chains": sum(draws.diverging),
         "clipped_covariances": sum(draws.clipped),
         "draws_outside": sum(one.draws for one in draws.outside),
+        "processor_seconds": draws.processor_seconds,
         "sampling_seconds": math.ceil(draws.seconds * 1000) / 1000,
         "python": platform.python_version(),
         "machine": platform.machine(),

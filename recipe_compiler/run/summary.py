@@ -1,5 +1,6 @@
 """What a run found: posterior summary by ArviZ, and warnings and doubts with their evidence."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,7 +11,15 @@ from recipe_compiler.run.chain import Array
 from recipe_compiler.run.doubts import doubts
 from recipe_compiler.run.forecast import Forecast
 from recipe_compiler.run.infinitesimal_means import InfinitesimalMeans
-from recipe_compiler.run.posterior_numbers import COLUMNS, Row, rows_of, stored_standing
+from recipe_compiler.run.posterior_numbers import (
+    COLUMNS,
+    PosteriorNumbers,
+    Row,
+    posterior_numbers,
+    says_constant,
+    speed,
+    stored_standing,
+)
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown
 from recipe_compiler.run.stein import Departures
@@ -51,7 +60,7 @@ class Diagnostics:
 class Summary:
     """The posterior in numbers, and every reason to doubt them."""
 
-    rows: tuple[Row, ...]
+    numbers: PosteriorNumbers
     warnings: tuple[str, ...]
     """Why the numbers are rough."""
     doubts: tuple[str, ...]
@@ -69,6 +78,16 @@ class Summary:
     """As `acceptance`, of involutions."""
     kinds: tuple[tuple[str, tuple[float, ...]], ...] = ()
     """As `acceptance`, of each kind of moves, where there are several: what kind it is, and by chain."""
+
+    seconds: float = math.nan
+    """Of processor time, that the draws took, warmup included."""
+    scheduled: str = ""
+    """The step size by time, where it falls along a chain."""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The numbers of each coordinate."""
+        return self.numbers.rows
 
     @property
     def trust(self) -> str:
@@ -101,7 +120,11 @@ class Summary:
         diagnostics = self.diagnostics
         forecast = diagnostics.forecast
         ahead = forecast.says[:1] if forecast is not None and forecast.width is not None else ()
+        weighted = f"the step size is {self.scheduled}: every number weights a draw by it (sample_stats/step_size)"
         return (
+            *says_constant(self.numbers),
+            *speed(self.numbers, self.seconds),
+            *((weighted,) if self.scheduled else ()),
             *(f"assumed, not proved: {one}" for one in diagnostics.assumed),
             *_rates("of the moves", self.acceptance),
             *(line for says, by_chain in self.kinds for line in _rates(f"of the {says}", by_chain)),
@@ -136,7 +159,8 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
     the forecast.
     """
     diagnostics, over = diagnostics or Diagnostics(), stored_standing(tree)
-    rows = tuple(rows_of(tree, draws, over))
+    numbers = posterior_numbers(tree)
+    rows = numbers.rows
     tails = heavy_tails(tree, draws, rows, over, diagnostics.powers)
     word = diagnostics.assumed if diagnostics.kernel else ()
     about = (diagnostics.forecast, diagnostics.departures, word)
@@ -145,8 +169,8 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
     of_run = doubts(tree, draws, rows, over, tails, *about)
     doubted = (*planned, *of_run, *(doubt for one in missed for doubt in one.doubts))
     return Summary(
-        rows,
-        (*_chain_warnings(draws), *_number_warnings(rows, draws, len(over.chains)), *_tail_warnings(tails)),
+        numbers,
+        (*_chain_warnings(draws), *_number_warnings(rows, len(over.chains)), *_tail_warnings(tails)),
         doubted,
         diagnostics,
         tuple(_rates_of(draws, draws.acceptance, draws.moves())),
@@ -155,6 +179,8 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
         _too_few(draws),
         tuple(_rates_of(draws, draws.mapped, draws.involutions())),
         tuple((kind.says, tuple(_rates_of(draws, kind.rates, kind.moves))) for kind in draws.kinds),
+        draws.processor_seconds,
+        "" if draws.settings.schedule.name == "constant" else shown(draws.settings),
     )
 
 
@@ -214,14 +240,9 @@ def _tail_warnings(tails: Sequence[Tail]) -> Iterator[str]:
         )
 
 
-def _number_warnings(rows: tuple[Row, ...], draws: Draws, chains: int) -> Iterator[str]:
+def _number_warnings(rows: tuple[Row, ...], chains: int) -> Iterator[str]:
     if not rows:
         return
-    if draws.settings.schedule.name != "constant":
-        yield (
-            f"the step size is {shown(draws.settings)}: mean and sd weight every draw by it, ess, R-hat and mcse do "
-            "not. The weights are in the file, as sample_stats/step_size."
-        )
     if chains == 1:
         yield (
             "R-hat needs two chains: one alone cannot show that it has mixed, and its two halves are compared instead. "

@@ -126,7 +126,7 @@ def test_draws_are_weighted_by_their_step(full_module: Emitted, build: Build, da
         assert row.value("mean") == pytest.approx(mean, rel=1e-12)
         assert row.value("sd") == pytest.approx(sd, rel=1e-12)
         assert abs(mean - theta[:, :, k].mean()) > 1e-6
-    assert any("weight every draw by it" in warning for warning in summary.warnings)
+    assert any("every number weights a draw by it" in note for note in summary.notes)
 
 
 def test_draws_of_one_step_size_have_no_weights(full_module: Emitted, build: Build, data: Data) -> None:
