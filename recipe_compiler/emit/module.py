@@ -70,6 +70,7 @@ OWN = frozenset(
         "step_size",
         "init",
         "progress",
+        "tell",
         "threads",
         "given",
         "drawn",

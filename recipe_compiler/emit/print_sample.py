@@ -43,11 +43,14 @@ def _says(own: Sampler) -> Iterator[str]:
     taken += [f"{one.parameter.name} {shape_text(one.parameter.shape.sizes)}" for one in own.given if not one.held]
     said = f"{', '.join(taken)}. " if taken else ""
     blocks = " or ".join(own.blocks)
+    capped = own.batch_default == "None" and own.build.run.batch_size is not None
+    batch = f"batch_size: None takes {own.build.run.batch_size}, or all rows of fewer. " if capped else ""
     yield from wrap(
         f"{said}The top of the file, help({own.build.name}), says what they are, and what is returned. A draw is kept "
-        f"of every `thin` steps. init: where chains start, a dict with any of {blocks}, each (size,) for all chains or "
-        "(chain, size). progress: tell it on stderr. threads: None takes all cores; the same seed draws the same bits "
-        "on any number of them.",
+        f"of every `thin` steps. {batch}init: where chains start, a dict with any of {blocks}, each (size,) for all "
+        "chains or (chain, size). progress: True tells it on stderr; a function is called as progress(chain, draws, "
+        "total, phase), the phase warmup or draws. threads: None takes all cores; the same seed draws the same bits on "
+        "any number of them.",
         WIDTH - 8,
     )
     yield ""
@@ -92,10 +95,15 @@ def _checks(own: Sampler) -> Iterator[str]:
     for name, bound in (("draws", 1), ("warmup", 0), ("thin", 1), ("chains", 1), ("seed", 0)):
         yield _number(name, name, "whole=True", f"least={bound}")
     if program.variant == "minibatch":
-        most = () if program.replacement else (f"most={program.data[0].name}.shape[0]",)
+        rows = f"{program.data[0].name}.shape[0]"
+        most = () if program.replacement else (f"most={rows}",)
+        if most and run.batch_size is not None:
+            yield "if batch_size is None:"
+            yield f"    batch_size = min({run.batch_size}, {rows})"
         yield _number("batch_size", "batch_size", "whole=True", "least=1", *most)
     if run.schedule.name == "cyclic":
         yield f'_checked_number("thin", thin, whole=True, most={run.schedule.period - 1})'
+    yield "tell = _checked_progress(progress, warmup)"
     yield "if threads is not None:"
     yield "    " + _number("threads", "threads", "whole=True", "least=1")
 
@@ -240,7 +248,7 @@ def _chains(own: Sampler) -> Iterator[str]:
     head = f"done = _{'run_lanes' if lanes else 'run_chains'}"
     passed = tuple(one.name for one in (*own.program.blocks, *carried(own.program)))
     beside = (dumps(list(passed)),) if lanes else ()
-    settings = ("given", "states", "drawn", "threads", "progress", *falling)
+    settings = ("given", "states", "drawn", "threads", "tell", *falling)
     yield from call(head, (function, order, *beside, *settings), 0)
     if CLIPPED in arguments:
         yield f'_tell_clipped([state["{CLIPPED}"] for state in states])'

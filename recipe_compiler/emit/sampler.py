@@ -95,6 +95,11 @@ class Sampler:
         return (*self.sizes, *taken, *self.settings)
 
     @property
+    def batch_default(self) -> str:
+        """The default of `batch_size`: None where it is the build's number at most, all rows where they are fewer."""
+        return str(self.build.run.batch_size) if self.program.replacement else "None"
+
+    @property
     def settings(self) -> tuple[tuple[str, str], ...]:
         """The settings of a run, with the build's own values; empty: it has none."""
         run = self.build.run
@@ -106,7 +111,7 @@ class Sampler:
             ("thin", str(run.thin)),
             ("chains", str(run.chains)),
             ("seed", str(run.seed)),
-            *([("batch_size", "" if run.batch_size is None else str(run.batch_size))] if minibatch else []),
+            *([("batch_size", "" if run.batch_size is None else self.batch_default)] if minibatch else []),
         ]
         return (*found, ("init", "None"), ("progress", "False"), ("threads", "None"))
 

@@ -31,7 +31,7 @@ from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, data_of
 from recipe_compiler.run.observed import demand_data
-from recipe_compiler.run.progress import progress_bars
+from recipe_compiler.run.progress import Progress, demand_progress, watching
 from recipe_compiler.run.rerun import build_of, demand_same
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stages import Ready, Run, demand_log_likelihood, demand_no_code, demand_predictive, settings_of
@@ -96,7 +96,7 @@ class Model:
     def sample(
         self, data: Mapping[str, object] | None = None, *, draws: int | None = None, warmup: int | None = None,
         chains: int | None = None, seed: int | None = None, step_size: float | None = None, thin: int | None = None,
-        batch_size: int | None = None, lanes: bool | None = None, cores: int | None = None, progress: bool = True,
+        batch_size: int | None = None, lanes: bool | None = None, cores: int | None = None, progress: Progress = True,
         checkpoint: str | PathLike[str] | None = None, resume: bool = False, allow_code: bool = False,
         log_likelihood: bool | None = None, predictive: bool | None = None,
     ) -> "Fit":  # fmt: skip
@@ -113,8 +113,11 @@ class Model:
             As of `Build`, and as the build says where they are left out.
         cores : int, optional
             Threads; by default, all cores.
-        progress : bool
-            Whether to show how far the chains are, on a terminal or in a notebook.
+        progress : bool or callable
+            Whether to show how far the chains are, on a terminal or in a notebook; or a function that is called as
+            `progress(chain, draws, total, phase)` a few times a second, for each chain that has more draws than
+            before: `chain` counts from 0, `draws` and `total` are those so far and in all, warmup included, and
+            `phase` is "warmup" or "draws". What it raises ends the run.
         checkpoint : path-like, optional
             A folder in which the chains are kept as NAME.checkpoint, once a minute and at the end: `recipe run -o`.
         resume : bool
@@ -156,6 +159,7 @@ class Model:
         }  # fmt: skip
         if cores is not None and (type(cores) is not int or cores < 1):
             raise RunError(f"cores: found {shown(cores)}, expected None or a whole number of 1 or more")
+        demand_progress(progress)
         run = _run(self, data, given, allow_code=allow_code)
         run = replace(run, log_likelihood=log_likelihood, predictive=predictive)
         demand_log_likelihood(run, "log_likelihood")
@@ -231,7 +235,7 @@ def _at_data(build: spec.Build, report: Report, held: Data | None, cache: Cache)
 
 
 def _drawn(
-    run: Run, cores: int | None, *, progress: bool, checkpoint: str | PathLike[str] | None = None,
+    run: Run, cores: int | None, *, progress: Progress, checkpoint: str | PathLike[str] | None = None,
     resume: bool = False,
 ) -> "Fit":  # fmt: skip
     """Return the draws of a run that is prepared."""
@@ -241,14 +245,14 @@ def _drawn(
     )
     settings = ready.run.settings
     total = settings.warmup + settings.draws
-    with kept or nullcontext(), progress_bars(settings.chains, total, quiet=not progress) as watch:
+    with kept or nullcontext(), watching(progress, settings.chains, settings.warmup, total) as watch:
         drawn = draw(ready, watch, cores, kept, resume=resume)
     return _concluded(ready, drawn, kept)
 
 
 def rerun(
     draws: "Fit | str | PathLike[str]", data: Mapping[str, object] | None = None, *,
-    folder: str | PathLike[str] | None = None, cores: int | None = None, progress: bool = True,
+    folder: str | PathLike[str] | None = None, cores: int | None = None, progress: Progress = True,
     allow_code: bool = False, allow_undecided: bool = False,
 ) -> "Fit":  # fmt: skip
     """Make a run again, bit for bit, from the documents and settings that its draws hold, and from its data.
@@ -280,6 +284,7 @@ def rerun(
     """
     from recipe_compiler.front.fit import Fit
 
+    demand_progress(progress)
     fit = Fit.read(draws) if isinstance(draws, (str, PathLike)) else draws
     said = str(draws) if isinstance(draws, (str, PathLike)) else "these draws"
     build, settings = build_of(fit, said, None if folder is None else Path(folder))

@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
+from recipe_compiler.emit.support.chains import _checked_progress
+from recipe_compiler.errors import RunError
 from recipe_compiler.run.chains import Watch
 from recipe_compiler.run.sample import unwatched
 
@@ -72,6 +74,36 @@ class Stages:
         finally:
             self._ended.set()
             self("")
+
+
+Progress = bool | Callable[[int, int, int, str], object]
+"""Whether bars are shown, or what is called as progress(chain, draws, total, phase)."""
+
+
+def demand_progress(progress: object) -> None:
+    """Raise RunError for what says neither whether progress is shown nor what is told of it."""
+    try:
+        _checked_progress(progress, 0)
+    except TypeError as error:
+        raise RunError(str(error)) from None
+
+
+@contextmanager
+def watching(progress: Progress, chains: int, warmup: int, draws: int) -> Generator[Watch]:
+    """Give a `Watch` that shows bars, calls a function of the user, or does nothing.
+
+    Args:
+        progress: which of these.
+        chains: number of chains.
+        warmup: draws of each that are of its warmup.
+        draws: draws of each, warmup included.
+    """
+    if isinstance(progress, bool):
+        with progress_bars(chains, draws, quiet=not progress) as watch:
+            yield watch
+        return
+    tell = cast("Callable[[Sequence[int], int, bool], None]", _checked_progress(progress, warmup))
+    yield lambda done, total: tell(done, total, False)
 
 
 @contextmanager

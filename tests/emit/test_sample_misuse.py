@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emitted_file import ROOT, shipped_file
+from emitted_file import ROOT, file_of, shipped_file
+from loaders import load_build
 
 from recipe_compiler.emit.sampler import mask_lines
 
@@ -294,3 +295,20 @@ def test_rows_that_pandas_labels_otherwise_are_refused(name: str, files: Callabl
         with pytest.raises(ValueError, match=f"{key}: found rows with other labels than those before it, expected"):
             sample(**given | labelled | {key: labelled[key][::-1]})
         assert sample(**given | labelled | {key: labelled[key][::-1].to_numpy()}).keys() == plain.keys()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_reading_back")
+def test_a_batch_that_nobody_asked_for_is_no_larger_than_the_data(tmp_path: Path) -> None:
+    """The build of the file says 512."""
+    sample = file_of(load_build(ROOT / "specs/builds/sghmc_logistic.yaml"), tmp_path).sample
+    of_400 = {"x": np.random.default_rng(1).standard_normal((400, 30)), "y": np.arange(400) % 2, **SHORT}
+    told: list[tuple[int, int, int, str]] = []
+    capped = sample(**of_400, progress=lambda *one: told.append(one))
+    np.testing.assert_array_equal(capped["theta"], sample(**of_400, batch_size=400)["theta"])
+    assert {one[0] for one in told} == {0, 1}
+    assert told[-1][1:] == (6, 6, "draws")
+    with pytest.raises(ValueError, match="batch_size: found 512, expected an integer of 64 bits at least 1 and at"):
+        sample(**of_400, batch_size=512)
+    with pytest.raises(TypeError, match="progress: found str, expected True, False or a function progress"):
+        sample(**of_400, progress="yes")

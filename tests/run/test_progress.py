@@ -1,10 +1,13 @@
-"""Progress is for terminals only."""
+"""Bars are for terminals only; a function of the user is told everywhere."""
 
 import io
 
+import numpy as np
 import pytest
 
-from recipe_compiler.run.progress import SILENCE, Stages, progress_bars
+from recipe_compiler.emit.support.chains import _checked_progress, _run_lanes
+from recipe_compiler.errors import RunError
+from recipe_compiler.run.progress import SILENCE, Stages, demand_progress, progress_bars, watching
 from recipe_compiler.run.sample import unwatched
 
 
@@ -92,3 +95,36 @@ def test_draws_are_counted_where_there_is_no_terminal() -> None:
         clock.now += 6.0
         stages.tick()
     assert stream.getvalue() == "drawing: 7 of 20 draws (6 s)\n"
+
+
+@pytest.mark.parametrize("given", ["yes", 1, None, []])
+def test_what_is_no_progress_is_refused(given: object) -> None:
+    with pytest.raises(RunError, match=r"progress: found .*, expected True, False or a function progress\(chain"):
+        demand_progress(given)
+
+
+def test_a_function_is_told_of_each_chain_that_went_on() -> None:
+    told: list[tuple[int, int, int, str]] = []
+    with watching(lambda *one: told.append(one), 2, 10, 30) as watch:
+        for done in ([0, 0], [5, 10], [5, 12], [30, 30], [30, 30]):
+            watch(done, 30)
+    assert told == [
+        (0, 0, 30, "warmup"), (1, 0, 30, "warmup"), (0, 5, 30, "warmup"), (1, 10, 30, "draws"), (1, 12, 30, "draws"),
+        (0, 30, 30, "draws"), (1, 30, 30, "draws"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("chains", [1, 70])
+def test_chains_of_an_emitted_file_are_told_one_by_one(chains: int) -> None:
+    """As lanes too, of which 64 go on side by side."""
+    told: dict[int, tuple[int, int, str]] = {}
+
+    def run_lanes(lanes_draws: np.ndarray, kept: np.ndarray) -> None:
+        lanes_draws[:], kept[:] = 0.0, len(lanes_draws)
+
+    tell = _checked_progress(lambda chain, *rest: told.update({chain: rest}), 3)
+    states = [{"theta": np.zeros(2), "noise_state": np.zeros(4, np.uint64)} for _ in range(chains)]
+    drawn = {"theta": np.empty((chains, 9, 2))}
+    done = _run_lanes(run_lanes, ("lanes_draws", "kept"), ("theta",), {}, states, drawn, 1, tell)
+    assert done == [9] * chains
+    assert told == dict.fromkeys(range(chains), (9, 9, "draws"))

@@ -23,7 +23,33 @@ def _room(start, chains, count):
         raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
 
 
-def _advance(piece, chains, draws, threads, progress, most):
+def _checked_progress(progress, warmup):
+    """Return what is called with the draws of every chain, how many are asked for and whether it is the last call.
+
+    None where nothing is told. progress: False; True, for a line on stderr; or a function, called as progress(chain,
+    draws, total, phase) for each chain that has more draws than before. TypeError for anything else.
+    """
+    if not (isinstance(progress, bool) or callable(progress)):
+        expected = "True, False or a function progress(chain, draws, total, phase)"
+        raise TypeError(f"progress: found {type(progress).__name__}, expected {expected}")
+    if not progress:
+        return None
+    before = {}
+
+    def call(done, total, ended):
+        for chain, draws in enumerate(done):
+            if before.get(chain) != draws:
+                before[chain] = draws
+                progress(chain, draws, total, "warmup" if draws < warmup else "draws")
+
+    def print_line(done, total, ended):
+        line = f"\r{sum(done)} of {len(done) * total} draws"
+        print(line, end="\n" if ended else "", file=sys.stderr, flush=True)
+
+    return print_line if progress is True else call
+
+
+def _advance(piece, chains, draws, threads, tell, most):
     """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
 
     piece(chain, first, last) makes some and returns how many were kept: fewer where the chain ends there. All chains
@@ -49,9 +75,8 @@ def _advance(piece, chains, draws, threads, progress, most):
             left = {pool.submit(work, chain) for chain in range(chains)}
             while left:
                 ended, left = wait(left, timeout=0.2)
-                if progress:
-                    line = f"\r{sum(done)} of {chains * draws} draws"
-                    print(line, end="" if left else "\n", file=sys.stderr, flush=True)
+                if tell:
+                    tell([*done], draws, not left)
                 for one in ended:
                     one.result()
         finally:
@@ -59,7 +84,7 @@ def _advance(piece, chains, draws, threads, progress, most):
     return done
 
 
-def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=None):
+def _run_chains(run, names, given, states, drawn, threads, tell, of_draw=None):
     """Fill `drawn` with the draws of chains, each by itself; return how many draws each has.
 
     names: of the arguments of `run`. given: those of all chains. states: per chain, its own. of_draw(draw): what takes
@@ -72,7 +97,7 @@ def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=Non
         return run(*[own[name] for name in names])
 
     chains, draws, _ = next(iter(drawn.values())).shape
-    return _advance(piece, chains, draws, threads, progress, 1 if of_draw else draws)
+    return _advance(piece, chains, draws, threads, tell, 1 if of_draw else draws)
 
 
 def _rows_of_64(values):
@@ -84,7 +109,7 @@ def _rows_of_64(values):
     return flat
 
 
-def _run_lanes(run_lanes, names, passed, given, states, drawn, threads, progress, of_draw=None):
+def _run_lanes(run_lanes, names, passed, given, states, drawn, threads, tell, of_draw=None):
     """Fill `drawn` with the draws of chains, up to 64 side by side; return how many draws each has.
 
     passed: names of what a step takes of a state and leaves. Others are those of `_run_chains`; lanes that are
@@ -114,7 +139,10 @@ def _run_lanes(run_lanes, names, passed, given, states, drawn, threads, progress
             ended[chain] |= bool(kept[lane] < last - first)
         return last - first
 
-    _advance(piece, len(groups), draws, threads, progress, most)
+    def tell_of_lanes(of_group, total, last):
+        tell([of_group[chain // 64] for chain in range(chains)], total, last)
+
+    _advance(piece, len(groups), draws, threads, tell and tell_of_lanes, most)
     return done
 
 
