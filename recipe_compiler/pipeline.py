@@ -20,7 +20,7 @@ Draws     --conclude-->    DataTree                  as ArviZ reads it
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -63,7 +63,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.spec.places import compiled_digest, placed
-from recipe_compiler.verdict import AT_VALUES, Proved, Report, Verdict
+from recipe_compiler.verdict import AT_VALUES, Finding, Proved, Refuted, Report, Undecided, Verdict
 
 if TYPE_CHECKING:
     from recipe_compiler.planner.subtracted import Subtracting
@@ -462,4 +462,19 @@ def _demand(report: Report, *, allow_undecided: bool) -> None:
         return
     guilty = [f for f in report.findings if f.required and f.verdict is not Verdict.PROVED]
     lines = "; ".join(f"{f.id} is {f.verdict.value}" for f in guilty)
-    raise VerificationError(f"{report.name} is {report.verdict.value}: {lines}. `recipe check {report.file}` says why")
+    raise VerificationError(f"{report.name} is {report.verdict.value}: {lines}{''.join(_why(report, guilty))}")
+
+
+def _why(report: Report, guilty: Sequence[Finding]) -> Iterator[str]:
+    """Yield the command that says why a document is not compiled; for one that no file states, why it is not."""
+    if Path(report.file).suffix in (".yaml", ".yml") and Path(report.file).is_file():
+        yield f". `recipe check {report.file}` says why"
+        return
+    for finding in guilty:
+        match finding.decision:
+            case Undecided(tried=tried):
+                yield from (f"\n  {finding.id}: {line}" for line in tried)
+            case Refuted(witness=witness):
+                yield f"\n  {finding.id}: at {', '.join(f'{name} = {value}' for name, value in witness)}"
+            case _:
+                pass

@@ -3,20 +3,22 @@
 Doubts about draws are warnings of two categories: to filter, or to turn into errors.
 """
 
+import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.emit.module import Module
-from recipe_compiler.errors import RunError, shown
+from recipe_compiler.errors import DataError, RunError, shown
 from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.load import load
+from recipe_compiler.front.scheme import Scheme
 from recipe_compiler.front.target import Target
 from recipe_compiler.pipeline import (
     compile_build,
@@ -29,16 +31,17 @@ from recipe_compiler.pipeline import (
 )
 from recipe_compiler.planner.chosen import Plan
 from recipe_compiler.run.checkpoint import Checkpoint
-from recipe_compiler.run.data import Data, data_of
+from recipe_compiler.run.data import Data, data_of, data_of_table, is_statement
 from recipe_compiler.run.observed import demand_data
 from recipe_compiler.run.progress import Progress, demand_progress, watching
 from recipe_compiler.run.rerun import build_of, demand_same
 from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.sizes import with_sizes
 from recipe_compiler.run.stages import Ready, Run, demand_log_likelihood, demand_no_code, demand_predictive, settings_of
 from recipe_compiler.run.summary import summarise
 from recipe_compiler.spec import model as spec
 from recipe_compiler.verdict import Report, Verdict
-from recipe_compiler.verify.builds.of_data import rests_on_data
+from recipe_compiler.verify.builds.of_data import awaits_data, rests_on_data
 
 
 class SampleWarning(UserWarning):
@@ -72,6 +75,8 @@ class Model:
     module: Module
     allow_undecided: bool = False
     cache: bool = True
+    held: Data | None = None
+    """Data in memory that it was compiled for."""
 
     @property
     def name(self) -> str:
@@ -94,7 +99,7 @@ class Model:
         return write_module(self.module, folder)
 
     def sample(
-        self, data: Mapping[str, object] | None = None, *, draws: int | None = None, warmup: int | None = None,
+        self, data: object = None, *, draws: int | None = None, warmup: int | None = None,
         chains: int | None = None, seed: int | None = None, step_size: float | None = None, thin: int | None = None,
         batch_size: int | None = None, lanes: bool | None = None, cores: int | None = None, progress: Progress = True,
         checkpoint: str | PathLike[str] | None = None, resume: bool = False, allow_code: bool = False,
@@ -106,9 +111,9 @@ class Model:
 
         Parameters
         ----------
-        data : mapping, optional
-            Field of the target to its array: the first axis counts the data. Left out, the file that the build names.
-            What is open without data, or was proved by those of the file, is decided at these.
+        data : mapping, table or dataset, optional
+            As of `compile`, in memory. Left out, those that it was compiled for. What is open without data, or was
+            proved by others, is decided at these.
         draws, warmup, chains, seed, step_size, thin, batch_size, lanes : optional
             As of `Build`, and as the build says where they are left out.
         cores : int, optional
@@ -166,7 +171,7 @@ class Model:
         demand_predictive(run, "predictive")
         return _drawn(run, cores, progress=progress, checkpoint=checkpoint, resume=resume)
 
-    def plan(self, data: Mapping[str, object] | None = None, *, allow_code: bool = False) -> Build:
+    def plan(self, data: object = None, *, allow_code: bool = False) -> Build:
         """Return the build with everything that `step_size="auto"` leaves to be chosen from the data.
 
         Around the mode of U, with its Hessian K there: mass K, friction, step size, thinning, warmup and where chains
@@ -204,7 +209,7 @@ class Model:
         return f"<Model {self.name}, {self.report.verdict.value}>"
 
 
-def _run(model: Model, data: Mapping[str, object] | None, given: Mapping[str, object], *, allow_code: bool) -> Run:
+def _run(model: Model, data: object, given: Mapping[str, object], *, allow_code: bool) -> Run:
     """Return the run that is asked for, with its data in memory or from the file of the build."""
     build = model.build.document
     demand_no_code(build, "allow_code=True", allowed=allow_code)
@@ -215,15 +220,33 @@ def _run(model: Model, data: Mapping[str, object] | None, given: Mapping[str, ob
     return replace(run, planned=planned.says, measured=planned.measured, doubted=planned.doubts)
 
 
-def _planned(model: Model, data: Mapping[str, object] | None) -> tuple[Plan, Report, Data | None]:
+def _planned(model: Model, data: object) -> tuple[Plan, Report, Data | None]:
     """Return the build with everything chosen that it leaves open, the verdicts on it, and data that are given."""
     build = model.build.document
-    dtype = "float64" if build.data is None else build.data.dtype
-    held = None if data is None else data_of(data, build.target, dtype)
+    held = model.held if data is None else data_of(data, build.target, _dtype(build))
+    _demand_given(build, held)
     cache = open_cache(use=model.cache)
-    report = _at_data(build, model.report, held, cache)
+    if held is model.held:
+        report = model.report
+    elif model.held is None:
+        report = _at_data(build, model.report, held, cache)
+    else:
+        report = check_once(build, cache, data=held)
     plan, report = plan_run(build, report, held, allow_undecided=model.allow_undecided, cache=cache)
     return plan, _at_data(plan.build, report, held, cache), held
+
+
+def _dtype(build: spec.Build) -> str:
+    return "float64" if build.data is None else build.data.dtype
+
+
+def _demand_given(build: spec.Build, held: Data | None) -> None:
+    """Raise DataError where a target has data, and none are given nor in a file."""
+    fields = ", ".join(datum.name for datum in build.target.declarations.data)
+    if held is None and build.data is None and fields:
+        raise DataError(
+            [f"found no data, expected {fields}: pass them to `sample(data)`, or to `compile(..., data=...)`"]
+        )
 
 
 def _at_data(build: spec.Build, report: Report, held: Data | None, cache: Cache) -> Report:
@@ -251,7 +274,7 @@ def _drawn(
 
 
 def rerun(
-    draws: "Fit | str | PathLike[str]", data: Mapping[str, object] | None = None, *,
+    draws: "Fit | str | PathLike[str]", data: object = None, *,
     folder: str | PathLike[str] | None = None, cores: int | None = None, progress: Progress = True,
     allow_code: bool = False, allow_undecided: bool = False,
 ) -> "Fit":  # fmt: skip
@@ -261,8 +284,8 @@ def rerun(
     ----------
     draws : Fit, or the name of a file of one
         What `Model.sample` returned, or `recipe run` wrote.
-    data : mapping, optional
-        Field of the target to its array, where they were given so.
+    data : mapping, table or dataset, optional
+        As of `compile`, where they were given in memory.
     folder : path-like, optional
         What the names of files in the build are relative to; by default the folder that it was in.
     cores, progress, allow_code
@@ -319,9 +342,34 @@ def compile(
     target: Target | str | PathLike[str] | None = None,
     *,
     name: str = "",
+    data: object = None,
+    step_size: float | str | None = None,
+    share: float | None = None,
+    accept: float | None = None,
+    scheme: Scheme | str | Sequence[object] | Mapping[str, object] = "euler",
+    order: Sequence[object] = (),
+    variant: str = "full",
+    bind: Mapping[object, object] | None = None,
+    parameters: Mapping[object, object] | None = None,
+    sizes: Mapping[str, int] | None = None,
+    init: Mapping[object, object] | None = None,
+    derived: Mapping[object, object] | None = None,
+    gradient_noise: object = None,
+    minibatch: Mapping[str, object] | None = None,
+    noise: str | None = None,
+    draws: int | None = None,
+    warmup: int | None = None,
+    thin: int | None = None,
+    chains: int | None = None,
+    seed: int | None = None,
+    batch_size: int | None = None,
+    lanes: bool | None = None,
+    diagnostics: bool | None = None,
+    schedule: Mapping[str, object] | None = None,
+    title: str = "",
+    references: Sequence[str] = (),
     allow_undecided: bool = False,
     cache: bool = True,
-    **stated: Any,
 ) -> Model:
     """Verify, emit and read back the sampler of dynamics for a target.
 
@@ -333,12 +381,18 @@ def compile(
         What is sampled.
     name : str
         Of the build and its module; by default those of dynamics and target.
+    data : mapping, table or dataset, optional
+        What the model is decided at, and `sample` takes where it is given no other. In memory: field of the target to
+        its numbers (an array, a list, a column or table of pandas, an array of xarray), whose first axis counts the
+        data; or a table or dataset whose columns are the fields; or, as in YAML, `file` and the columns of each field,
+        where `file` may be a table or a file. Left out, what the data decide is left to `sample(data)`.
+    step_size, share, accept, scheme, order, variant, bind, parameters, sizes, init, derived, gradient_noise, minibatch
+    noise, draws, warmup, thin, chains, seed, batch_size, lanes, diagnostics, schedule, title, references
+        As of `Build`.
     allow_undecided : bool
         Whether a build may be compiled that is neither proved nor refuted.
     cache : bool
         Whether verdicts of earlier commands are used, and these kept.
-    **stated
-        What `Build` takes: `step_size`, `scheme`, `bind`, `parameters`, `sizes`, ...
 
     Returns
     -------
@@ -349,8 +403,10 @@ def compile(
     ------
     SpecError, ModelError
         The build is malformed or means nothing.
+    DataError
+        Data that do not fit; says which.
     VerificationError
-        A required claim is refuted, or undecided where that is not allowed.
+        A required claim is refuted, or undecided where that is not allowed and data do not decide it.
     CompilerError
         The emitted text is not what was verified.
 
@@ -363,29 +419,57 @@ def compile(
     >>> compile(sgld, normal, sizes={"d": 2}, step_size=0.05)
     <Model sgld_normal, proved>
     """
-    return _compiled(_build(dynamics, target, name, stated), allow_undecided=allow_undecided, cache=cache)
+    of_build: dict[str, Any] = {
+        "step_size": step_size, "share": share, "accept": accept, "scheme": scheme, "order": order, "variant": variant,
+        "bind": bind, "parameters": parameters, "sizes": sizes, "init": init, "derived": derived,
+        "gradient_noise": gradient_noise, "minibatch": minibatch, "noise": noise, "draws": draws, "warmup": warmup,
+        "thin": thin, "chains": chains, "seed": seed, "batch_size": batch_size, "lanes": lanes,
+        "diagnostics": diagnostics, "schedule": schedule, "title": title, "references": references,
+    }  # fmt: skip
+    left_out = inspect.signature(compile).parameters
+    stated = {key: value for key, value in of_build.items() if value is not left_out[key].default}
+    build, held = _build(dynamics, target, name, stated, data)
+    return _compiled(build, held, allow_undecided=allow_undecided, cache=cache)
 
 
-def _compiled(build: Build, *, allow_undecided: bool, cache: bool = True) -> Model:
+def _compiled(build: Build, held: Data | None = None, *, allow_undecided: bool, cache: bool = True) -> Model:
     kept = open_cache(use=cache)
-    report = check_once(build.document, kept)
-    module = compile_build(build.document, report, allow_undecided=allow_undecided, cache=kept)
-    return Model(build, report, module, allow_undecided, cache)
+    if held is not None:
+        build = Build.of(with_sizes(build.document, held))
+    report = check_once(build.document, kept, data=held)
+    awaits = held is None and awaits_data(build.document, report)
+    module = compile_build(build.document, report, allow_undecided=allow_undecided or awaits, cache=kept)
+    return Model(build, report, module, allow_undecided, cache, held)
 
 
 def _build(
     dynamics: Dynamics | Build | str | PathLike[str], target: Target | str | PathLike[str] | None, name: str,
-    stated: Mapping[str, Any],
-) -> Build:  # fmt: skip
-    """Return what is to be compiled: a build as it is, or the one that dynamics, a target and the rest state."""
+    stated: Mapping[str, Any], data: object,
+) -> tuple[Build, Data | None]:  # fmt: skip
+    """Return what is to be compiled, a build or what dynamics, a target and the rest make; and its data in memory."""
     first = load(dynamics) if isinstance(dynamics, (str, PathLike)) else dynamics
     if isinstance(first, Build):
         more = [*(["target"] if target is not None else []), *(["name"] if name else []), *stated]
         if more:
             raise TypeError(f"found a build and {', '.join(more)}, expected the build alone: it says everything itself")
-        return first
+        own = first.document
+        return first, None if data is None else data_of(data, own.target, _dtype(own))
     second = load(target) if isinstance(target, (str, PathLike)) else target
     if not isinstance(first, Dynamics) or not isinstance(second, Target):
         found = " and ".join(type(part).__name__ for part in (first, second))
         raise TypeError(f"found {found}, expected Dynamics and a Target, or a Build")
-    return Build(name=name or f"{first.name}_{second.name}", dynamics=first, target=second, **stated)
+    name = name or f"{first.name}_{second.name}"
+    fields = [datum.name for datum in second.document.declarations.data]
+    if data is None or not is_statement(data, fields):
+        build = Build(name=name, dynamics=first, target=second, **stated)
+        return build, None if data is None else data_of(data, second.document, "float64")
+    statement = cast("Mapping[str, object]", data)
+    table = None if isinstance(statement.get("file", ""), (str, PathLike)) else statement["file"]
+    if table is not None:
+        statement = {**statement, "file": "data"}
+    build = Build(name=name, dynamics=first, target=second, data=statement, **stated)
+    file = build.document.data
+    if table is None or file is None:
+        return build, None
+    held = data_of_table(table, replace(file, file=Path("data")), second.document)
+    return Build.of(replace(build.document, data=None)), held

@@ -1,7 +1,7 @@
 """Data as the arrays a target declares: from files, in memory or mapped, or from arrays of Python."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -29,16 +29,19 @@ from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import DataFile, Target
 
 __all__ = ["Data", "Field", "load_data"]
+MOST_NAMED = 20
+"""Of more columns, none is named."""
+
 PIECE = 1 << 20
 """Numbers in a piece of what is converted or checked."""
 
 
-def data_of(arrays: Mapping[str, object], target: Target, dtype: str = "float64") -> Data:
-    """Return the data of a target from arrays: the first axis of each counts the data, the rest is one datum.
+def data_of(given: object, target: Target, dtype: str = "float64") -> Data:
+    """Return the data of a target from memory: the first axis of each field counts the data, the rest is one datum.
 
     Args:
-        arrays: field of the target to its numbers: an array, nested lists, a table's columns; or a table or dataset
-            whose columns are the fields.
+        given: a mapping of each field to its numbers (an array, nested lists, a column or table of pandas, an array of
+            xarray); a table or dataset that has the fields among its columns; of a target with one field, its numbers.
         target: declares the fields.
         dtype: in what they are stored, `float64` or `float32`.
 
@@ -46,9 +49,7 @@ def data_of(arrays: Mapping[str, object], target: Target, dtype: str = "float64"
         DataError: every field that is missing, unknown, of another shape, or holds what is no number it may.
     """
     declared = {datum.name: datum for datum in target.declarations.data}
-    if not hasattr(arrays, "keys"):
-        found = type(cast("object", arrays)).__name__
-        raise DataError([f"data: found {found}, expected a mapping of {', '.join(declared) or 'nothing'} to arrays"])
+    arrays, among = _by_field(given, declared)
     others = (name if isinstance(name, str) else shown(name) for name in arrays if name not in declared)
     faults = [
         f"data: found `{name}`, expected a field of {target.name} ({', '.join(declared) or 'it has none'}) "
@@ -56,7 +57,7 @@ def data_of(arrays: Mapping[str, object], target: Target, dtype: str = "float64"
         for name in others
     ]
     missing = [datum for datum in declared.values() if datum.name not in arrays]
-    faults += [f"data: found no `{datum.name}`, expected {_wanted(datum)}" for datum in missing]
+    faults += [f"data: found no `{datum.name}`{among}, expected {_wanted(datum)}" for datum in missing]
     if faults:
         raise DataError(faults)
     fields = [_field(datum, arrays[name], dtype, faults) for name, datum in declared.items()]
@@ -66,6 +67,69 @@ def data_of(arrays: Mapping[str, object], target: Target, dtype: str = "float64"
     if faults:
         raise DataError(faults)
     return Data(tuple(known))
+
+
+def _by_field(given: Any, declared: Mapping[str, Datum]) -> tuple[Mapping[str, object], str]:
+    """Return field to what is given for it, and among which columns fields were looked for.
+
+    A table or dataset may have more columns than fields; of two levels of columns, the first names the fields.
+    """
+    columns = getattr(given, "columns", getattr(given, "data_vars", None))
+    if columns is not None:
+        own = list(dict.fromkeys(column[0] if isinstance(column, tuple) else column for column in columns))
+        if len(declared) == 1 and own and not declared.keys() & set(own) and hasattr(given, "columns"):
+            return dict.fromkeys(declared, given), ""
+        among = f" among the columns {', '.join(map(str, own))}" if len(own) <= MOST_NAMED else ""
+        return {name: given[name] for name in declared if name in own}, among
+    if isinstance(given, Mapping):
+        return cast("Mapping[str, object]", given), ""
+    if len(declared) == 1:
+        return dict.fromkeys(declared, given), ""
+    found = type(given).__name__
+    raise DataError([f"data: found {found}, expected a mapping of {', '.join(declared) or 'nothing'} to arrays"])
+
+
+def is_statement(given: object, fields: Sequence[str]) -> bool:
+    """Whether data are given as a build states them, by a `file` or `arrays` that are no field of the target."""
+    return isinstance(given, Mapping) and any(key in given and key not in fields for key in ("file", "arrays"))
+
+
+def data_of_table(given: object, file: DataFile, target: Target) -> Data:
+    """Return the data of a target from a table in memory that stands in the place of a file of a build.
+
+    Args:
+        given: a table of pandas, a dataset of xarray, or a mapping of columns' names to their numbers.
+        file: which columns make which field, and how.
+        target: declares the fields.
+
+    Raises:
+        DataError: a column is missing, or does not fit; says which.
+    """
+    columns: Any = given
+    names = list(map(str, getattr(given, "data_vars", columns) if hasattr(given, "keys") else ()))
+    if not names:
+        raise DataError([f"data.file: found {type(given).__name__}, expected the name of a file or a table of columns"])
+    faults = [
+        f"data: found no column `{name}`, expected one of {', '.join(names[:MOST_NAMED])} "
+        f"{nearest(name, tuple(names))}".rstrip()
+        for name in file.read
+        if name not in names
+    ]
+    found = {name: _numbers(columns[name]) for name in file.read if name in names}
+    faults += [
+        f"data: found what is no column of real numbers in `{name}`"
+        for name, numbers in found.items()
+        if numbers is None or numbers.ndim != 1
+    ]
+    lengths = {name: len(numbers) for name, numbers in found.items() if numbers is not None}
+    if len(set(lengths.values())) > 1:
+        faults.append(f"data: found columns of {', '.join(f'{n} ({name})' for name, n in lengths.items())} rows")
+    if faults:
+        raise DataError(faults)
+    if not lengths or not next(iter(lengths.values())):
+        raise DataError(["data: found 0 rows, expected 1 or more"])
+    values = np.stack([np.asarray(found[name], float) for name in file.read], axis=1)
+    return _of_table(Table(file.file, file.read, values), file, target)
 
 
 def _field(datum: Datum, given: object, dtype: str, faults: list[str]) -> Field | None:
@@ -217,8 +281,11 @@ def load_data(file: DataFile | None, target: Target) -> Data:
     _refuse_made_twice(file)
     if file.is_mapped:
         return _mapped_table(file, target)
-    table = read_table(file.file, file.read, file.names)
-    _check_rows(table.rows, file.file, declared)
+    return _of_table(read_table(file.file, file.read, file.names), file, target)
+
+
+def _of_table(table: Table, file: DataFile, target: Target) -> Data:
+    _check_rows(table.rows, file.file, target.declarations.data)
     scales = scales_of(lambda: (table,), file)
     return _shuffled(Data(fields_of(with_made(table, file, scales), target, file, scales)), file)
 

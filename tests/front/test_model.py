@@ -1,11 +1,13 @@
 """A model from Python: what it draws, what it refuses, and what it says of its draws."""
 
 import importlib
+import inspect
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -284,6 +286,7 @@ log_likelihood: normal(y, x @ beta, sigma)
 ROWS = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 4.0], [1.0, -1.0], [1.0, 3.0]])
 RESPONSE = np.array([0.5, 1.0, -1.0, 2.0, 0.0, 1.5])
 ON_A_PLANE = ROWS @ np.array([1.0, 2.0])
+FRAME = pd.DataFrame({"one": ROWS[:, 0], "a": ROWS[:, 1], "y": RESPONSE, "label": list("abcdef")})
 
 
 @pytest.mark.slow
@@ -291,15 +294,68 @@ def test_what_is_open_without_data_is_decided_at_data_that_are_given(tmp_path: P
     """Exactly, as those of a file are: a residual keeps sigma from 0, and data on a plane have none."""
     (tmp_path / "target.yaml").write_text(REGRESSION)
     model = rc.compile(
-        SGLD, tmp_path / "target.yaml", sizes={"d": 2}, step_size=0.01, draws=10, warmup=0, variant="full",
-        allow_undecided=True,
-    )  # fmt: skip
+        SGLD, tmp_path / "target.yaml", sizes={"d": 2}, step_size=0.01, draws=10, warmup=0, variant="full"
+    )
     assert model.report.verdict is rc.Verdict.UNDECIDED
     fit = drawn(model, {"x": ROWS, "y": RESPONSE})
     assert fit.posterior.beta.shape == (4, 10, 2)
     assert "normalisable: proved" in fit.attrs["verdicts"]
     with pytest.raises(rc.VerificationError, match="normalisable is refuted"):
         model.sample({"x": ROWS, "y": ON_A_PLANE}, progress=False)
+
+
+IN_MEMORY = {
+    "lists": {"x": ROWS.tolist(), "y": RESPONSE.tolist()},
+    "a table and a column": {"x": FRAME[["one", "a"]], "y": FRAME["y"]},
+    "a dataset": xr.Dataset({"x": (("row", "column"), ROWS), "y": (("row",), RESPONSE)}),
+    "arrays with names": {"x": xr.DataArray(ROWS), "y": xr.DataArray(RESPONSE)},
+    "a table for the file": {"file": FRAME, "x": ["one", "a"], "y": "y"},
+    "and an intercept": {"file": FRAME, "x": "a", "y": "y", "intercept": True},
+}
+
+
+@pytest.mark.slow
+def test_a_model_is_decided_at_data_in_memory(tmp_path: Path) -> None:
+    """Whatever they are given as; sizes are theirs too. Others are decided anew."""
+    (tmp_path / "target.yaml").write_text(REGRESSION)
+    for data in IN_MEMORY.values():
+        model = rc.compile(SGLD, tmp_path / "target.yaml", data=data, step_size=0.001, draws=10, warmup=0)
+        assert model.report.verdict is rc.Verdict.PROVED
+        assert model.held is not None
+        np.testing.assert_array_equal(model.held.fields[0].values, ROWS)
+        np.testing.assert_array_equal(model.held.fields[1].values, RESPONSE)
+    assert drawn(model).posterior.beta.shape == (4, 10, 2)
+    with pytest.raises(rc.VerificationError, match="normalisable is refuted") as refused:
+        model.sample({"x": ROWS, "y": ON_A_PLANE}, progress=False)
+    assert "recipe check" not in str(refused.value)
+    with pytest.raises(rc.VerificationError, match="normalisable is refuted"):
+        rc.compile(SGLD, tmp_path / "target.yaml", data={"x": ROWS, "y": ON_A_PLANE}, step_size=0.001)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ({"file": FRAME, "x": ["one", "b"], "y": "y"}, "data: found no column `b`, expected one of one, a, y, label"),
+        ({"file": FRAME, "x": ["one", "label"], "y": "y"}, "data: found what is no column of real numbers in `label`"),
+        ({"file": FRAME.where(FRAME["a"] < 4), "x": ["a"], "y": "y"}, "data, row 4, column `a`: found nan"),
+        ({"file": 3, "x": ["a"], "y": "y"}, "data.file: found int, expected the name of a file or a table of columns"),
+        (FRAME, "data: found no `x` among the columns one, a, y, label, expected an array [N, d]"),
+        (RESPONSE, "data: found ndarray, expected a mapping of x, y to arrays"),
+    ],
+)
+def test_data_in_memory_that_do_not_fit_are_named_before_anything_is_decided(
+    data: object, problem: str, tmp_path: Path
+) -> None:
+    (tmp_path / "target.yaml").write_text(REGRESSION)
+    with pytest.raises(rc.DataError) as refused:
+        rc.compile(SGLD, tmp_path / "target.yaml", data=data, step_size=0.001)
+    assert problem in str(refused.value)
+
+
+def test_every_keyword_of_a_build_is_one_of_compile() -> None:
+    of_build, of_compile = (inspect.signature(one).parameters for one in (rc.Build, rc.compile))
+    assert [key for key in of_build if key not in of_compile] == []
+    assert all(of_build[key].default == of_compile[key].default for key in of_build if key not in ("name", "target"))
 
 
 @pytest.mark.slow

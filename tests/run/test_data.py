@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -303,3 +304,17 @@ def test_rows_with_other_labels_are_not_taken_for_each_other() -> None:
     assert unlabelled.fields[1].values.tolist() == [0, 1, 1]
     assert data_of({"x": array[order].drop_vars("row"), "y": y.tolist()}, target()).rows == 3
     assert data_of({"x": array, "y": y}, target()).rows == 3
+
+
+def test_fields_are_found_among_the_columns_of_a_table_or_dataset() -> None:
+    """More columns than fields are no fault; of two levels, the first names the field."""
+    X, y = np.array([[3.0, 1.0], [1.0, 2.0]]), np.array([0, 1])
+    levels = pd.DataFrame(np.column_stack([X, y]), columns=pd.MultiIndex.from_tuples([*zip("xxy", "abc", strict=True)]))
+    dataset = xr.Dataset({"x": (("row", "k"), X), "y": (("row",), y), "more": (("row",), y)})
+    for given in (dataset, {"x": levels["x"], "y": levels["y"]["c"]}):
+        found = data_of(given, target())
+        np.testing.assert_array_equal(found.fields[0].values, X)
+        np.testing.assert_array_equal(found.fields[1].values, y)
+    one = replace(target(), declarations=replace(target().declarations, data=target().declarations.data[1:]))
+    for given in (y, y.tolist(), pd.Series(y), xr.DataArray(y), pd.DataFrame({"y": y, "z": y})):
+        np.testing.assert_array_equal(data_of(given, one).fields[0].values, y)

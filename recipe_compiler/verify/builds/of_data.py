@@ -43,6 +43,9 @@ from recipe_compiler.verify.integrability.bounded import bounded_above
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+NORMALISABLE = "normalisable"
+"""The claim that data may decide."""
+
 METHOD = "power counting with exact ranks of the data"
 HOW = "exact numbers and ranks"
 BY_ROUNDING = "the data decide it as doubles, and not so as they are written"
@@ -295,6 +298,13 @@ def _one(shape: Shape, known: Known) -> tuple[tuple[fmpq, ...], ...]:
 def rests_on_data(report: Report) -> bool:
     """Whether a claim of a report is proved by facts of the data that were read."""
     return any(isinstance(one.decision, Proved) and one.decision.by == METHOD for one in report.findings)
+
+
+def awaits_data(build: Build, report: Report) -> bool:
+    """Whether all that a report leaves open is what data decide, and the build has none yet."""
+    left = [one for one in report.findings if one.required and not isinstance(one.decision, Proved)]
+    open_ = all(isinstance(one.decision, Undecided) and one.id == NORMALISABLE for one in left)
+    return open_ and bool(left) and build.data is None and bool(build.target.declarations.data)
 
 
 def _more(general: Answer, reasons: tuple[str, ...]) -> Answer:
