@@ -244,9 +244,8 @@ def _demand_given(build: spec.Build, held: Data | None) -> None:
     """Raise DataError where a target has data, and none are given nor in a file."""
     fields = ", ".join(datum.name for datum in build.target.declarations.data)
     if held is None and build.data is None and fields:
-        raise DataError(
-            [f"found no data, expected {fields}: pass them to `sample(data)`, or to `compile(..., data=...)`"]
-        )
+        said = "pass them to `sample(data)`, or to `compile(..., data=...)`"
+        raise DataError([f"{build.target.name}: found no data, expected {fields}: {said}"])
 
 
 def _at_data(build: spec.Build, report: Report, held: Data | None, cache: Cache) -> Report:
