@@ -358,6 +358,7 @@ def compile(
     noise: str | None = None,
     draws: int | None = None,
     warmup: int | None = None,
+    warmup_seconds: float | None = None,
     thin: int | None = None,
     chains: int | None = None,
     seed: int | None = None,
@@ -385,8 +386,9 @@ def compile(
         its numbers (an array, a list, a column or table of pandas, an array of xarray), whose first axis counts the
         data; or a table or dataset whose columns are the fields; or, as in YAML, `file` and the columns of each field,
         where `file` may be a table or a file. Left out, what the data decide is left to `sample(data)`.
-    step_size, share, accept, scheme, order, variant, bind, parameters, sizes, init, derived, gradient_noise, minibatch
-    noise, draws, warmup, thin, chains, seed, batch_size, lanes, diagnostics, schedule, title, references
+    step_size, share, accept, warmup_seconds, scheme, order, variant, bind, parameters, sizes, init, derived
+    gradient_noise, minibatch, noise, draws, warmup, thin, chains, seed, batch_size, lanes, diagnostics, schedule
+    title, references
         As of `Build`.
     allow_undecided : bool
         Whether a build may be compiled that is neither proved nor refuted.
@@ -422,8 +424,8 @@ def compile(
         "step_size": step_size, "share": share, "accept": accept, "scheme": scheme, "order": order, "variant": variant,
         "bind": bind, "parameters": parameters, "sizes": sizes, "init": init, "derived": derived,
         "gradient_noise": gradient_noise, "minibatch": minibatch, "noise": noise, "draws": draws, "warmup": warmup,
-        "thin": thin, "chains": chains, "seed": seed, "batch_size": batch_size, "lanes": lanes,
-        "diagnostics": diagnostics, "schedule": schedule, "title": title, "references": references,
+        "warmup_seconds": warmup_seconds, "thin": thin, "chains": chains, "seed": seed, "batch_size": batch_size,
+        "lanes": lanes, "diagnostics": diagnostics, "schedule": schedule, "title": title, "references": references,
     }  # fmt: skip
     left_out = inspect.signature(compile).parameters
     stated = {key: value for key, value in of_build.items() if value is not left_out[key].default}
