@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from loaders import load_dynamics
 from repair_specs import amended, changed, document, loaded, renamed, renamed_entry, same_formulas
 from some import some
 
@@ -213,8 +214,37 @@ def test_a_negative_energy_may_change_its_sign_but_no_potential(tmp_path: Path) 
     assert not any(entry == "H" for explanation in shown(force) for entry, _ in explanation.formulas)
 
 
-def test_a_skew_q_is_proposed_even_where_the_claim_needs_more(tmp_path: Path) -> None:
+def test_a_skew_q_is_proposed_with_what_the_claim_needs_then(tmp_path: Path) -> None:
     wrong = amended(document("thermostat_slides_q"), [("claims.drift.xi", "r.T @ r / d - 2")])
+    (first, *_) = shown(loaded(wrong, tmp_path))
+    assert dict(first.formulas) == {"Q[theta,r]": "-I", "Q[xi,r]": "-r.T/d", "claims.drift.xi": "r.T @ r / d - 1"}
+    subject = subject_of(loaded(amended(wrong, first.formulas), tmp_path))
+    assert all(isinstance(claim(subject).decision, Proved) for claim in (q_skew, claimed_drift, claimed_stationary))
+
+
+@pytest.mark.parametrize(
+    ("above", "below"), [("{}", "{}"), ("-{}", "-{}"), ("-{}.T", "-{}.T"), ("{}", "-(-{}).T")], ids=str
+)
+def test_a_sign_of_q_and_its_divergence_are_one_repair_simplified(tmp_path: Path, above: str, below: str) -> None:
+    K = "diag(sqrt(ones + theta**2))"
+    path = tmp_path / "document.yaml"
+    path.write_text(
+        "name: metric\nstate: {theta: {shape: d}, p: {shape: d}}\nparameters: {c: {is: positive}}\n"
+        "functions: {U: {of: theta, role: potential}}\nH: U(theta) + norm2(p)/2\nD: [[0, 0], [0, c*I]]\n"
+        f"Q: [[0, '{above.format(K)}'], ['{below.format(K)}', 0]]\n"
+        f"claims: {{drift: {{theta: '{K} @ p', p: '-{K} @ grad(U, theta) - c*p'}}}}\n",
+        encoding="utf-8",
+    )
+    (first, *_) = shown(load_dynamics(path))
+    entry = "Q[p,theta]" if above.startswith("-") else "Q[theta,p]"
+    new = K if above.startswith("-") else f"-{K}"
+    drift = f"-{K} @ grad(U, theta) - c*p + div({K}, theta)"
+    assert dict(first.formulas) == {entry: new, "claims.drift.p": drift}
+
+
+def test_a_skew_q_is_proposed_even_where_the_claim_needs_more(tmp_path: Path) -> None:
+    other = "cos(xi) + sin(xi) + exp(xi) + xi**3 + xi**5"
+    wrong = amended(document("thermostat_slides_q"), [("claims.drift.xi", other)])
     dynamics = loaded(wrong, tmp_path)
     found = shown(dynamics)
     assert found

@@ -14,7 +14,7 @@ from recipe_compiler.explain.repair.drift_terms import alike, claimed_block
 from recipe_compiler.explain.repair.parametrise import sketch
 from recipe_compiler.explain.repair.ratios import Constants, Ratio, constants
 from recipe_compiler.explain.repair.rescale import is_one
-from recipe_compiler.explain.repair.sum_of_terms import additive, scaled, simplest, split, tensor_of, total
+from recipe_compiler.explain.repair.sum_of_terms import SYMMETRIC, additive, scaled, simplest, split, tensor_of, total
 from recipe_compiler.formula import build
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.declaration import Declarations
@@ -30,14 +30,12 @@ SHORT = 4
 """Drifts of more terms are not taken apart."""
 MOST = 4
 
-_SYMMETRIC = {Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL}
-
 
 def library(declarations: Declarations) -> list[Formula]:
     """Return the constant symmetric matrices of a document: parameters S, and inv(S) of the positive definite ones."""
     found: list[Formula] = []
     for item in declarations.parameters:
-        if item.shape.rows is not None and item.shape.rows == item.shape.cols and _SYMMETRIC & set(item.kinds):
+        if item.shape.rows is not None and item.shape.rows == item.shape.cols and SYMMETRIC & set(item.kinds):
             symbol = ex.Symbol(item.name, item.shape, ex.Role.PARAMETER)
             found.append(symbol)
             if Kind.PD in item.kinds:

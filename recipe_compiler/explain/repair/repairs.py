@@ -58,6 +58,9 @@ def repairs(subject: Subject, findings: Iterable[Finding] = ()) -> tuple[Explana
     if not any(change.count == 1 for change in found):
         found += _gathered(farther, start + SEARCH_SECONDS)
     shown = _shown(subject.dynamics, sorted(found, key=lambda change: change.order), before, start + SECONDS)
+    if not shown and _broken(subject):
+        both = _with_the_claim(subject.dynamics, found, start + SEARCH_SECONDS)
+        shown = _shown(subject.dynamics, sorted(both, key=lambda change: change.order), before, start + SECONDS)
     return shown or _of_the_matrices(subject, found, before, start + SECONDS)
 
 
@@ -77,6 +80,20 @@ def _of_the_matrices(subject: Subject, changes: list[Change], before: Before, en
     alone = replace(subject.dynamics, claims=Claims())
     partly = [replace(change, says=f"{change.says}; the claimed drift then still differs") for change in changes]
     return _shown(alone, sorted(partly, key=lambda change: change.order), before, end)
+
+
+def _with_the_claim(dynamics: Dynamics, changes: list[Change], end: float) -> list[Change]:
+    """Return changes that make Q skew and D symmetric, each with one of the claimed drift that it then needs."""
+    if dynamics.claims.drift is None:
+        return []
+    found: list[Change] = []
+    for change in sorted(changes, key=lambda change: change.order):
+        changed = with_formulas(dynamics, dict(change.formulas))
+        for more in _gathered([lambda changed=changed: drift_changes(changed, derived=_derived(changed))], end):
+            formulas = (*change.formulas, *more.formulas)
+            found.append(Change(more.rank, change.count + more.count, f"{change.says}, and {more.says}", formulas))
+    least = min((change.count for change in found), default=0)
+    return [change for change in found if change.count <= least + 1]
 
 
 def _broken(subject: Subject) -> bool:

@@ -12,7 +12,7 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.tensor.calculus import calculus
@@ -25,6 +25,7 @@ from recipe_compiler.verify.core.premises import depends_on_state
 
 MAX_TERMS = 12
 """Sums of more terms are kept as one."""
+SYMMETRIC = frozenset({Kind.SYMMETRIC, Kind.PSD, Kind.PD, Kind.DIAGONAL})
 _LINEAR = frozenset({"trace", "sum", "diag", "grad", "div", "hessian"})
 _HERE = Place("", 1, 1)
 
@@ -186,19 +187,58 @@ def gathered(formula: Formula, declarations: Declarations) -> Formula:
 
 
 def simplest(formula: Formula, declarations: Declarations) -> Formula:
-    """Return a formula as the index calculus writes it, if shorter and read back as the same; else unchanged."""
+    """Return a formula as the index calculus writes it, or with its transposes and signs resolved.
+
+    The shortest that is read back as the same; the formula itself where none is shorter.
+    """
     indices = _indices(formula.shape)
     try:
         tensor = convert(formula, declarations, *indices)
         c = calculus(declarations)
-        written = as_matrices(c, PLAIN, tensor)
-        if written is None or len(written) > len(text(formula)):
-            return formula
-        again = read(written, declarations, formula.shape)
-        same = c.is_zero(c.subtract(convert(again, declarations, *indices), tensor))
+        resolved = text(_resolved(formula, declarations))
+        for written in sorted(filter(None, (as_matrices(c, PLAIN, tensor), resolved)), key=len):
+            if len(written) > len(text(formula)):
+                return formula
+            again = read(written, declarations, formula.shape)
+            if c.is_zero(c.subtract(convert(again, declarations, *indices), tensor)):
+                return again
     except DocumentError:
-        return formula
-    return again if same else formula
+        pass
+    return formula
+
+
+def _resolved(formula: Formula, declarations: Declarations) -> Formula:
+    """Return a formula with one number in front, transposes taken to its parts: diag(v) of -(-diag(v)).T."""
+    factor, rest = _factored(formula, declarations, transposed=False)
+    return rest if factor == 1 else build.multiply(ex.Number(factor), rest, rest.shape)
+
+
+def _factored(formula: Formula, declarations: Declarations, *, transposed: bool) -> tuple[Fraction, Formula]:
+    """Return the number in front of a formula, or of its transpose, and the rest."""
+    shape = formula.shape.transposed if transposed else formula.shape
+    match formula:
+        case ex.Transpose(arg):
+            return _factored(arg, declarations, transposed=not transposed)
+        case ex.Multiply(ex.Number(value), arg) | ex.Multiply(arg, ex.Number(value)):
+            factor, rest = _factored(arg, declarations, transposed=transposed)
+            return factor * value, rest
+        case ex.MatMul(left, right):
+            (a, x), (b, y) = (_factored(part, declarations, transposed=transposed) for part in (left, right))
+            return a * b, build.matmul(*((y, x) if transposed else (x, y)), shape)
+        case ex.Add(terms):
+            parts = [_factored(term, declarations, transposed=transposed) for term in terms]
+            signed = [x if a == 1 else build.multiply(ex.Number(a), x, shape) for a, x in parts]
+            return Fraction(1), build.add(signed, shape)
+        case ex.Apply("div", (matrix, block)):
+            factor, rest = _factored(matrix, declarations, transposed=False)
+            found = build.apply("div", [rest, block], formula.shape)
+            return factor, build.transpose(found) if transposed else found
+        case ex.Apply("diag") | ex.Identity():
+            return Fraction(1), formula
+        case ex.Symbol(name) if SYMMETRIC & {*getattr(declarations.find(name), "kinds", ())}:
+            return Fraction(1), formula
+        case _:
+            return Fraction(1), build.transpose(formula) if transposed else formula
 
 
 def read(written: str, declarations: Declarations, shape: Shape, entry: str = "formula") -> Formula:
