@@ -564,7 +564,8 @@ class Documents:
         blocks, above = self.counted(fields)
         lists += [declared(self.build, "parameters"), self.noise, self.declared, fields, blocks]
         found, granted = Documents(self.parts), [one for one in claim["given"] if is_granted(claim, one)]
-        stated, every = set[tuple[str, str]](), {pair for part in lists for pair in self.facts(part)}
+        every = {pair for part in lists for pair in self.facts(part)}
+        stated = {*every} if self.build and claim.get("bound") else set[tuple[str, str]]()  # `bindings` has proved it
         sizes = {size for entry in self.declared.values() for size in entry["shape"]}
         page = Page(Documents({}), {})  # at which a value that a build gives is of a kind, or not
         for one in (one for one in claim["given"] if one not in granted and not one.endswith(INSIDE)):
@@ -598,7 +599,7 @@ class Documents:
             about = [one for one in granted if re.search(rf"\b{name}\b", one)]
             laws, bounds = (list(filter(None, (re.fullmatch(x, y) for y in about))) for x in (LAW, BOUND))
             entry |= {"law": laws[0][1]} if laws else {}
-            entry |= {"bound": bounds[0][2]} if bounds and bounds[0][1] == name else {}
+            entry |= {"bound": bounds[0][3]} if bounds and bounds[0][1] == name else {}
             entry["periodic"] = [one.split()[-1] for one in about if " is periodic in " in one]
             entry["nonsingular"] = f"{name} is nonsingular" in about
             energy = name in lyapunov and not entry["shape"] and not entry["is"]
@@ -737,8 +738,8 @@ OF_COUNTS = (
 INSIDE, LAW, ASSUMED = " inside its domain", r"exp\((.+)\) has a finite integral", "normalisable"
 OF_DATA, BY_AUTHOR = r"the \d+ data of (.+?): .+", LAW + ", as the document states under `assume`"
 """What the integral of a target rests on beside what is declared: facts of data that no certificate holds."""
-BOUND = r"-?(\w+) >= -c \(1 \+ (.+)\) for some c"
-CONTAINED = (BOUND, r".+ <= c \(1 \+ (.+)\) for some c", r".+ -> oo as norm2\(\w+\) -> oo")
+BOUND = r"-?(\w+) >= -(?P<c>c\d*) \(1 \+ (.+)\) for some (?P=c)"
+CONTAINED = (BOUND, r".+ <= (c\d*) \(1 \+ (?P<of>.+)\) for some \1", r".+ -> oo as norm2\(\w+\) -> oo")
 MOVED = (
     "implicit equations are solved exactly, backwards for the state that they were solved from",
     r"no solution of [\w, ]+ ends within a step",
@@ -1662,7 +1663,7 @@ def waves(page: Page, ways: Mapping[int, Way], energy: Callable[[], Poly]) -> bo
 
 def contains(page: Page, claim: Json, W: str, ways: Mapping[int, Way]) -> bool:
     """Whether W grows along a ray, and L W = f.grad W + tr(D hessian(W)), and what is granted of it, no faster."""
-    granted = [found[1] for one in claim["given"] if (found := re.fullmatch(CONTAINED[1], one))]
+    granted = [found["of"] for one in claim["given"] if (found := re.fullmatch(CONTAINED[1], one))]
 
     def made() -> tuple[Poly, list[Poly]]:
         f, _, _, D, _ = equation(page, claim["id"])
@@ -2218,7 +2219,12 @@ def recheck(certificate: Json) -> list[tuple[str, str]]:
     consistent(certificate, d)
     parts = iter(d.applicable())
     for claim in certificate["claims"]:
-        claim: Json = {**claim, "premises": [other["says"] for other in premises_of(claim, certificate["claims"])]}
+        bound = any(other["id"] == "bindings" and other["verdict"] == "proved" for other in certificate["claims"])
+        claim: Json = {
+            **claim,
+            "bound": bound,
+            "premises": [other["says"] for other in premises_of(claim, certificate["claims"])],
+        }
         part = next(parts)[0] if claim["id"] in KNOWN else ""
         says = "undecided: nothing to re-check" if claim["verdict"] == "undecided" else f"trusted: {claim['by']}"
         looks = claim["id"] in CHECKS and part in ("dynamics", "build")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import prod
-from typing import NoReturn
+from typing import NoReturn, Self
 
 from recipe_compiler import notebook
 from recipe_compiler.errors import Place
@@ -36,6 +36,41 @@ def _no_boolean(held: object) -> NoReturn:
     """Refuse to be true or false; every object is true that does not."""
     what = type(held).__name__
     raise TypeError(f"a {what} is not a boolean: compare its .verdict with Verdict.PROVED, REFUTED or UNDECIDED")
+
+
+class Assumes(StrEnum):
+    """What an assumption is about, where something may decide it: a build, or another claim."""
+
+    DECLARED = "declared"
+    """A kind of a name, or the domain of a block."""
+    SMOOTH = "smooth"
+    """A function has all derivatives."""
+    INTEGRAL = "integral"
+    """exp(-U) of an abstract energy U has a finite integral."""
+    GROWTH = "growth"
+    """How an abstract function grows, so that solutions stay finite."""
+
+
+class Assumption(str):
+    """What a proof takes for granted: its text, with what it is about and the name that it says this of.
+
+    `given` holds texts; those that are assumptions are met by `report/premises.py`, which drops what is decided.
+    """
+
+    __slots__ = ("kind", "subject")
+    kind: Assumes
+    subject: str
+
+    def __new__(cls, text: str, kind: Assumes = Assumes.DECLARED, subject: str = "") -> Self:
+        """Return a text with its kind and subject."""
+        made = super().__new__(cls, text)
+        made.kind, made.subject = kind, subject
+        return made
+
+
+def declared_of(name: str, says: str) -> Assumption:
+    """Return the assumption that a declaration makes of a name: `c is positive`, `x > 0 inside its domain`."""
+    return Assumption(f"{name} {says}", Assumes.DECLARED, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.derive.show import drift_texts
 from recipe_compiler.formula.show import text
 from recipe_compiler.report.applicable import Applicable, Job, caveats_on, of_dynamics
-from recipe_compiler.report.premises import under_premises
+from recipe_compiler.report.premises import DecidedBy, under_premises
 from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme, Target
 from recipe_compiler.spec.places import digest
 from recipe_compiler.tensor.calculus import calculus
@@ -190,4 +190,13 @@ def _decided(document: Document, seconds: float, *, advisory: bool) -> tuple[Fin
         else outcome
         for row, outcome in zip(what.rows, outcomes, strict=True)
     )
-    return under_premises(what.rows, what.left, findings)
+    return under_premises(what.rows, what.left, findings, _decided_by(document))
+
+
+def _decided_by(document: Document) -> DecidedBy:
+    """Return what decides assumptions of a document: a build alone knows more than it declares."""
+    if not isinstance(document, Build):
+        return lambda _: False
+    from recipe_compiler.verify.builds.assumed import decided_by  # as in `_every`
+
+    return partial(decided_by, document)

@@ -1,12 +1,13 @@
-"""Premises: what a proof comes to where a claim that it rests on is refuted, or open.
+"""Premises: what a proof comes to where what it rests on is refuted, or open.
 
-Which claims rest on which is a column of the table of claims (`Claim.rests_on`). A module that decides a claim takes
-its premises for granted; here, where all claims of a document are decided, each proof meets them. Where a premise is
-refuted, the proof is none. Where one is open, or was not decided, the proof is given that it holds, and says so. Where
-it is proved, the proof rests on what that rests on, and is about no other sizes and values.
+Which claims rest on which is a column of the table of claims (`Claim.rests_on`), and an assumption that a proof lists
+may be decided by a claim of a build (`verify/builds/assumed.py`). A module that decides a claim takes both for granted;
+here, where all claims of a document are decided, each proof meets them. Where a premise is refuted, the proof is none.
+Where one is open, or was not decided, the proof is given that it holds, and says so. Where it is proved, the proof
+rests on what that rests on, and is about no other sizes and values.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,17 +15,20 @@ from recipe_compiler.verdict import AT_VALUES, Finding, Proved, Undecided, Verdi
 from recipe_compiler.verify.claims import Claim
 
 Rows = Sequence[Claim[Any, Any]]
+DecidedBy = Callable[[str], str | bool]
+"""The claim that decides an assumption of a document, or whether it is shown."""
 
 
-def under_premises(rows: Rows, left: Rows, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def under_premises(rows: Rows, left: Rows, findings: Sequence[Finding], decided_by: DecidedBy) -> tuple[Finding, ...]:
     """Return the findings of a document, each proof under its premises.
 
     Args:
         rows: the claims that were decided.
         left: those that apply to the document, too, and were not; a premise of neither has nothing to say.
         findings: what was found of `rows`, in order.
+        decided_by: what decides an assumption; one that nothing decides stays as it is.
     """
-    premises = _Premises(rows, {row.id: row.says for row in (*rows, *left)}, findings)
+    premises = _Premises(rows, {row.id: row.says for row in (*rows, *left)}, findings, decided_by)
     return tuple(premises.of(place) for place in range(len(findings)))
 
 
@@ -33,6 +37,7 @@ class _Premises:
     rows: Rows
     says: Mapping[str, str]
     findings: Sequence[Finding]
+    decided_by: DecidedBy
     settled: dict[int, Finding] = field(default_factory=dict[int, Finding])
 
     def of(self, place: int) -> Finding:
@@ -42,15 +47,14 @@ class _Premises:
             for premise in self.rows[place].rests_on:
                 if premise in self.says and isinstance(found.decision, Proved):
                     found = self._under(found, found.decision, premise)
-            self.settled[place] = found
+            self.settled[place] = self._without_decided(found)
         return self.settled[place]
 
     def _under(self, found: Finding, proof: Proved, premise: str) -> Finding:
-        """Return a proof under one premise; one id may name claims about several documents of a build."""
-        known = [self.of(place) for place, row in enumerate(self.rows) if row.id == premise]
+        """Return a proof under one premise."""
+        known = [*self._known(premise)]
         if any(one.verdict is Verdict.REFUTED for one in known):
-            reason = f"it rests on a claim that is refuted: {self.says[premise]} ({premise})"
-            return replace(found, decision=Undecided((reason,)), for_d="all", checked_at=())
+            return self._undecided(found, premise)
         proofs = [(one, one.decision) for one in known if isinstance(one.decision, Proved)]
         open_ = () if known and len(proofs) == len(known) else (self.says[premise],)
         given = tuple(dict.fromkeys((*proof.given, *(fact for _, own in proofs for fact in own.given), *open_)))
@@ -58,3 +62,30 @@ class _Premises:
         narrow = next((one.for_d for one, _ in proofs if one.for_d != "all"), "all")
         for_d = narrow if found.for_d == "all" else found.for_d
         return replace(found, decision=replace(proof, by=proof.by + at_values, given=given), for_d=for_d)
+
+    def _without_decided(self, found: Finding) -> Finding:
+        """Return a finding without the assumptions that are decided; undecided where one is refuted."""
+        left: list[str] = []
+        for fact in found.decision.given:
+            by = self.decided_by(fact)
+            known = [] if isinstance(by, bool) or by not in self.says else [*self._verdicts(by, found)]
+            if Verdict.REFUTED in known and isinstance(found.decision, Proved) and isinstance(by, str):
+                return self._undecided(found, by)
+            shown = by is True or (bool(known) and all(verdict is Verdict.PROVED for verdict in known))
+            left += [] if shown else [fact]
+        return replace(found, decision=replace(found.decision, given=tuple(left)))
+
+    def _verdicts(self, claim: str, found: Finding) -> Iterator[Verdict]:
+        """Yield the verdicts of a claim that decides an assumption; no claim but `bindings` decides its own."""
+        if claim != found.id:
+            yield from (one.verdict for one in self._known(claim))
+        elif claim == "bindings":
+            yield found.verdict
+
+    def _known(self, claim: str) -> Iterator[Finding]:
+        """Yield what is found of a claim; one id may name claims about several documents of a build."""
+        yield from (self.of(place) for place, row in enumerate(self.rows) if row.id == claim)
+
+    def _undecided(self, found: Finding, premise: str) -> Finding:
+        reason = f"it rests on a claim that is refuted: {self.says[premise]} ({premise})"
+        return replace(found, decision=Undecided((reason,)), for_d="all", checked_at=())

@@ -1,5 +1,6 @@
 """No proof stands beside a premise that is refuted, and none hides one that is open: of every row that has some."""
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,18 @@ from reports import only
 
 from recipe_compiler.report.check import check
 from recipe_compiler.report.premises import under_premises
-from recipe_compiler.verdict import AT_VALUES, Answer, Decision, Finding, Proved, Refuted, Report, Undecided, Verdict
+from recipe_compiler.verdict import (
+    AT_VALUES,
+    Answer,
+    Decision,
+    Finding,
+    Proved,
+    Refuted,
+    Report,
+    Undecided,
+    Verdict,
+    declared_of,
+)
 from recipe_compiler.verify.claims import DYNAMICS, Claim
 from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS
 
@@ -20,12 +32,17 @@ PAIRS = [(row.id, premise) for row in ROWS.values() for premise in row.rests_on]
 PROOF = Proved("shown", ("a is positive",))
 
 
+def undecided(_: str) -> bool:
+    """Decide no assumption."""
+    return False
+
+
 def under(row: Claim[Any, Any], premise: Claim[Any, Any], decision: Decision | None) -> Finding:
     """Return a proof of a row under one premise that is decided so; None: it was not decided."""
     proof = row.finding(Answer(PROOF))
     if decision is None:
-        return under_premises((row,), (premise,), (proof,))[0]
-    return under_premises((premise, row), (), (premise.finding(Answer(decision)), proof))[1]
+        return under_premises((row,), (premise,), (proof,), undecided)[0]
+    return under_premises((premise, row), (), (premise.finding(Answer(decision)), proof), undecided)[1]
 
 
 @pytest.mark.parametrize(("id_", "premise"), PAIRS)
@@ -58,7 +75,7 @@ def test_a_premise_that_fails_by_its_own_premise_is_open() -> None:
     """D is not semidefinite, so nothing is known of explosions: what rests on both is undecided."""
     rows = [ROWS[id_] for id_ in ("unique", "explosion", "d_psd")]
     shown = [row.finding(Answer(PROOF)) for row in rows[:2]]
-    found = under_premises(rows, (), [*shown, rows[2].finding(Answer(Refuted("a vector", ())))])
+    found = under_premises(rows, (), [*shown, rows[2].finding(Answer(Refuted("a vector", ())))], undecided)
     assert [one.verdict for one in found] == [Verdict.UNDECIDED, Verdict.UNDECIDED, Verdict.REFUTED]
 
 
@@ -145,3 +162,61 @@ def test_without_a_root_of_D_nothing_is_known_of_solutions(tmp_path: Path) -> No
     assert isinstance(found["d_psd"], Refuted)
     assert not isinstance(found["explosion"], Proved)
     assert not isinstance(found["unique"], Proved)
+
+
+@pytest.mark.parametrize(
+    ("potential", "printed"),
+    [
+        ("norm2(theta)/2", ()),
+        ("norm2(theta)/2 + abs(theta[0])", ("U is smooth",)),
+        ("norm2(theta)/2 + 1/theta[0]**2", ("U is smooth",)),
+    ],
+)
+def test_a_build_lists_nothing_that_it_decides(tmp_path: Path, potential: str, printed: tuple[str, ...]) -> None:
+    """m has a value, U a formula: neither `m is positive` nor a smooth U is an assumption, where U is smooth."""
+    asked = {**HMC, "asked": ("d_psd", "stationary", "refresh", "metropolis", "bindings", "gradient")}
+    found = decisions(built(tmp_path, potential, "2", asked))
+    assert isinstance(found["stationary"], Proved)
+    assert isinstance(found["refresh"], Proved)
+    listed = {fact for decision in found.values() for fact in decision.given}
+    assert "m is positive" not in listed
+    assert {fact for fact in listed if fact.endswith("is smooth")} == {*printed}
+
+
+def test_what_is_bound_wrongly_leaves_nothing_of_what_rests_on_its_kind() -> None:
+    """`bindings` decides that c is positive: refuted, open, proved."""
+    row, binds = ROWS["d_psd"], ROWS["bindings"]
+    proof = row.finding(Answer(Proved("shown", (declared_of("c", "is positive"),))))
+
+    def given(decision: Decision) -> Finding:
+        found = under_premises((binds, row), (), (binds.finding(Answer(decision)), proof), lambda _: "bindings")
+        return found[1]
+
+    assert given(Refuted("exact value", (("c", "-1"),))).verdict is Verdict.UNDECIDED
+    assert given(Undecided(("too large",))).decision.given == ("c is positive",)
+    assert given(Proved("exact values")).decision.given == ()
+
+
+def test_an_assumption_stays_one_on_its_way_from_another_process() -> None:
+    said = declared_of("c", "is positive")
+    again = pickle.loads(pickle.dumps(said))
+    assert (again, again.kind, again.subject) == ("c is positive", said.kind, "c")
+
+
+@pytest.mark.parametrize(("name", "constant"), [("a", "c"), ("c", "c1"), ("c, c1", "c2")])
+def test_a_constant_has_a_name_that_the_document_leaves(tmp_path: Path, name: str, constant: str) -> None:
+    declared = ", ".join(f"{one}: {{is: positive}}" for one in name.split(", "))
+    first = name.split(", ")[0]
+    text = f"""
+name: named
+state: {{theta: {{shape: d}}, r: {{shape: d}}}}
+functions: {{U: {{of: theta, role: potential}}}}
+parameters: {{{declared}}}
+H: U(theta) + {first}*norm2(r)/2
+D: [[0, 0], [0, I]]
+Q: [[0, -I], [I, 0]]
+"""
+    (tmp_path / "named.yaml").write_text(text)
+    with only("explosion"):
+        (found,) = check(load_dynamics(tmp_path / "named.yaml")).findings
+    assert f"U >= -{constant} (1 + norm2(theta)) for some {constant}" in found.decision.given

@@ -31,6 +31,7 @@ from recipe_compiler.formula.expression import (
 )
 from recipe_compiler.formula.shapes import DISCRETE, DomainName, Kind
 from recipe_compiler.formula.show import text
+from recipe_compiler.verdict import Assumption, declared_of
 
 LARGEST_MINOR = 3
 """Principal minors of a declared definite matrix are used up to this size."""
@@ -162,25 +163,25 @@ def of_block(block: Block, z: tuple[Expr, ...], scalar: Callable[[Formula], Expr
     """
     name, bounds = block.domain.name, block.domain.bounds
     if name in {DomainName.POSITIVE, DomainName.NONNEGATIVE, DomainName.SIMPLEX}:
-        yield from (Fact(x, ">", f"{block.name} > 0 inside its domain") for x in z)
+        yield from (Fact(x, ">", declared_of(block.name, "> 0 inside its domain")) for x in z)
     if name in DISCRETE:
-        yield from (Fact(x, ">=", f"{block.name} is {name}") for x in z)
+        yield from (Fact(x, ">=", declared_of(block.name, f"is {name}")) for x in z)
     if name is DomainName.SIMPLEX:
-        yield Fact(1 - total(list(z)), ">", f"sum({block.name}) < 1 inside its domain")
+        yield Fact(1 - total(list(z)), ">", Assumption(f"sum({block.name}) < 1 inside its domain", subject=block.name))
     if name in {DomainName.INTERVAL, DomainName.CIRCLE}:
         zero, period = sympy.Integer(0), 2 * sympy.pi
         low, high = (scalar(bounds[0]), scalar(bounds[1])) if len(bounds) == 2 else (zero, period)
         op = ">" if name is DomainName.INTERVAL else ">="
         for x in z:
-            yield Fact(x - low, op, f"{block.name} {op} {low} inside its domain")
-            yield Fact(high - x, op, f"{block.name} {op.replace('>', '<')} {high} inside its domain")
+            yield Fact(x - low, op, declared_of(block.name, f"{op} {low} inside its domain"))
+            yield Fact(high - x, op, declared_of(block.name, f"{op.replace('>', '<')} {high} inside its domain"))
 
 
 def of_kinds(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]:
     """Yield the facts that the kinds of a scalar, or the signs declared of a matrix's entries, give for one entry."""
     for kind, op in ((Kind.POSITIVE, ">"), (Kind.NONNEGATIVE, ">="), (Kind.NONZERO, "!=")):
         if kind in kinds:
-            yield Fact(value, op, f"{name} is {kind}")
+            yield Fact(value, op, declared_of(name, f"is {kind}"))
 
 
 def of_scalar(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]:
@@ -188,7 +189,7 @@ def of_scalar(name: str, value: Expr, kinds: tuple[Kind, ...]) -> Iterator[Fact]
     yield from of_kinds(name, value, kinds)
     for kind, op in ((Kind.PD, ">"), (Kind.PSD, ">=")):
         if kind in kinds:
-            yield Fact(value, op, f"{name} is {kind}")
+            yield Fact(value, op, declared_of(name, f"is {kind}"))
 
 
 def of_data(item: Datum, value: Expr) -> Iterator[Fact]:
@@ -217,7 +218,7 @@ def _of_item(item: Parameter | Function, declarations: Declarations, sizes: Mapp
         if kind in item.kinds:
             n = 1 + max(i for i, _ in found)
             a: Rows = tuple(tuple(found[i, j] for j in range(n)) for i in range(n))
-            yield from (Fact(minor, op, f"{item.name} is {kind}") for minor in _principal_minors(a))
+            yield from (Fact(minor, op, declared_of(item.name, f"is {kind}")) for minor in _principal_minors(a))
 
 
 def _principal_minors(a: Rows) -> Iterator[Expr]:

@@ -8,6 +8,7 @@ from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Filled, Formula, Number
 from recipe_compiler.formula.shapes import DISCRETE, DomainName, Kind
 from recipe_compiler.formula.show import text
+from recipe_compiler.verdict import declared_of
 
 MINUS, ZERO, PLUS = -1, 0, 1
 ANY = frozenset({MINUS, ZERO, PLUS})
@@ -99,10 +100,10 @@ def of_kinds(name: str, kinds: tuple[Kind, ...], matrix: bool) -> Sign:
     whole = not matrix or Kind.DIAGONAL in kinds
     for kind, values in ((Kind.POSITIVE, (PLUS,)), (Kind.NONNEGATIVE, (ZERO, PLUS)), (Kind.NONZERO, (MINUS, PLUS))):
         if kind in kinds:
-            return sign_of(*values, *off_diagonal, given=f"{name} is {kind}")
+            return sign_of(*values, *off_diagonal, given=declared_of(name, f"is {kind}"))
     for kind, values in ((Kind.PD, (PLUS,)), (Kind.PSD, (ZERO, PLUS))):
         if kind in kinds and whole:
-            return sign_of(*values, *off_diagonal, given=f"{name} is {kind}")
+            return sign_of(*values, *off_diagonal, given=declared_of(name, f"is {kind}"))
     return UNKNOWN
 
 
@@ -110,15 +111,15 @@ def of_block(block: Block) -> Sign:
     """Return the sign of the coordinates of a block in the interior of its domain."""
     name, bounds = block.domain.name, block.domain.bounds
     if name in {DomainName.POSITIVE, DomainName.NONNEGATIVE, DomainName.SIMPLEX}:
-        return sign_of(PLUS, given=f"{block.name} > 0 inside its domain")
+        return sign_of(PLUS, given=declared_of(block.name, "> 0 inside its domain"))
     if name in DISCRETE:
-        return sign_of(ZERO, PLUS, given=f"{block.name} is {name}")
+        return sign_of(ZERO, PLUS, given=declared_of(block.name, f"is {name}"))
     if name is DomainName.INTERVAL and len(bounds) == 2:
         low, high = bounds
         if isinstance(low, Number) and low.value >= 0:
-            return sign_of(PLUS, given=f"{block.name} > {low.value} inside its domain")
+            return sign_of(PLUS, given=declared_of(block.name, f"> {low.value} inside its domain"))
         if isinstance(high, Number) and high.value <= 0:
-            return sign_of(MINUS, given=f"{block.name} < {high.value} inside its domain")
+            return sign_of(MINUS, given=declared_of(block.name, f"< {high.value} inside its domain"))
     return UNKNOWN
 
 

@@ -40,6 +40,7 @@ from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.triangular import diagonal, is_triangle
+from recipe_compiler.verdict import declared_of
 
 CALCULUS = frozenset({"grad", "div", "hessian"})
 _OF_DATA = frozenset({Role.DATUM, Role.INDEX})
@@ -239,7 +240,7 @@ def _invertible(arg: Formula, declarations: Declarations) -> Obligations:
         return Obligations(found.given)
     kinds = kinds_of(arg, declarations)
     if Kind.DIAGONAL in kinds and Kind.NONZERO in kinds:
-        return Obligations(frozenset({f"{text(arg)} is diagonal and nonzero"}))
+        return Obligations(frozenset({declared_of(text(arg), "is diagonal and nonzero")}))
     if is_triangle(arg, declarations):
         return _regular(arg, declarations)
     given = premise.invertible(arg, declarations)

@@ -48,6 +48,7 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.kernels import column_apart, differences
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.triangular import entry_at
+from recipe_compiler.verdict import declared_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +157,19 @@ def _declared(formula: Symbol | FunctionAt | Explicit, declarations: Declaration
     kinds = kinds_of(formula, declarations)
     for kind in (Kind.PD, Kind.PSD):
         if kind in kinds:
-            named = frozenset[str]() if isinstance(formula, Explicit) else frozenset({f"{formula.name} is {kind}"})
+            named = (
+                frozenset[str]()
+                if isinstance(formula, Explicit)
+                else frozenset({declared_of(formula.name, f"is {kind}")})
+            )
             return Definite(kind is Kind.PD, named)
     if Kind.DIAGONAL in kinds and not isinstance(formula, Explicit):
         for kind in (Kind.POSITIVE, Kind.NONNEGATIVE):
             if kind in kinds:
-                return Definite(kind is Kind.POSITIVE, frozenset({f"{formula.name} is {kind} and diagonal"}))
+                return Definite(
+                    kind is Kind.POSITIVE,
+                    frozenset({declared_of(formula.name, f"is {kind} and diagonal")}),
+                )
     return None
 
 

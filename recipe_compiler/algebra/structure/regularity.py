@@ -36,6 +36,7 @@ from recipe_compiler.formula.expression import (
 )
 from recipe_compiler.formula.expression import Symbol as Name
 from recipe_compiler.formula.shapes import DomainName, Kind
+from recipe_compiler.verdict import declared_of
 
 MIXING = frozenset({"sum", "dot", "norm2", "det", "logdet", "trace", "inv", "outer", "kron", "grad", "div", "hessian"})
 
@@ -65,7 +66,7 @@ def nonsingular(formula: Formula, declarations: Declarations) -> frozenset[str] 
         case Multiply(left, right) if not left.shape.sizes or not right.shape.sizes:
             return _all([nonsingular(left, declarations), nonsingular(right, declarations)])
         case Name() | FunctionAt() if {Kind.DIAGONAL, Kind.NONZERO} <= set(kinds_of(formula, declarations)):
-            return frozenset({f"{formula.name} is diagonal and nonzero"})
+            return frozenset({declared_of(formula.name, "is diagonal and nonzero")})
         case _:
             return None
 

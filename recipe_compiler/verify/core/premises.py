@@ -14,6 +14,7 @@ from recipe_compiler.formula.expression import Compare, Formula, FunctionAt, Rol
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Assumes, Assumption, declared_of
 from recipe_compiler.verify.core.sizes import checked_sizes
 
 
@@ -96,12 +97,12 @@ def assumptions(declarations: Declarations) -> frozenset[str]:
 
 def _facts_of(item: object) -> set[str]:
     if isinstance(item, Function):
-        kinds = [f"{item.name} is {kind}" for kind in item.kinds if kind is not Kind.REAL]
-        return {f"{item.name} is smooth", *kinds}
+        kinds = [declared_of(item.name, f"is {kind}") for kind in item.kinds if kind is not Kind.REAL]
+        return {Assumption(f"{item.name} is smooth", Assumes.SMOOTH, item.name), *kinds}
     if isinstance(item, Parameter):
-        return {f"{item.name} is {kind}" for kind in item.kinds if kind is not Kind.REAL}
+        return {declared_of(item.name, f"is {kind}") for kind in item.kinds if kind is not Kind.REAL}
     if isinstance(item, Datum):
-        return {f"{item.name} is {kind}" for kind in item.kinds if kind is not Kind.REAL}
+        return {declared_of(item.name, f"is {kind}") for kind in item.kinds if kind is not Kind.REAL}
     return set()
 
 

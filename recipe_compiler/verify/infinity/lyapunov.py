@@ -29,20 +29,24 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor, Term
+from recipe_compiler.verdict import Assumes, Assumption
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.infinity.growth import Growth, Terms, confined, covered
 from recipe_compiler.verify.integrability.growth import confinement
 
-SOME = " for some c"
-"""How a premise about growth ends."""
+SOME = " for some "
+"""How a premise about growth ends, before the name of the constant."""
+
+CONSTANTS = ("c", *(f"c{k}" for k in range(1, 1000)))
+"""Names of the constant: the first that the document does not declare."""
 
 ONE = Fraction(1)
 TWO = Fraction(2)
 GROWS = " -> oo as "
 """In a premise that a function goes to infinity."""
 
-LOW = " >= -c "
+LOW = " >= -"
 """In a premise that a function does not fall faster than |z|**2."""
 
 
@@ -99,19 +103,27 @@ def bound(terms: Terms, parts: Sequence[Tensor], weight: Weight) -> GrowthBound:
         if not moving:
             abstract.append(term)
         elif share is not None and share <= Fraction(1, 2):
-            found.premises.append(_at_most(_square_of_rest(terms, term, moving), weight))
+            found.premises.append(_at_most(terms, _square_of_rest(terms, term, moving), weight))
         else:
             found.open.append(text(_as_tensor(terms, term)))
     whole = terms.c.collect(abstract, ())
     if abstract and not any(terms.is_abstract(term.factors) for term in abstract):
         found.open.append(text(whole))
     elif abstract:
-        found.premises.append(_at_most(whole, weight))
+        found.premises.append(_at_most(terms, whole, weight))
     return found
 
 
-def _at_most(tensor: Tensor, weight: Weight) -> str:
-    return f"{text(tensor)} <= c ({weight.says}){SOME}"
+def _at_most(terms: Terms, tensor: Tensor, weight: Weight) -> str:
+    return _for_some(terms, f"{text(tensor)} <= ", weight.says)
+
+
+def _for_some(terms: Terms, begins: str, says: str) -> Assumption:
+    """Return that something is bounded by a multiple of 1 + W, with a name for the factor that the document leaves."""
+    declared = terms.declarations
+    taken = {*declared.sizes, *(name for name in CONSTANTS if declared.find(name) is not None)}
+    c = next(name for name in CONSTANTS if name not in taken)
+    return Assumption(f"{begins}{c} ({says}){SOME}{c}", Assumes.GROWTH)
 
 
 def _as_tensor(terms: Terms, term: Term) -> Tensor:
@@ -183,7 +195,7 @@ def _square_of_rest(terms: Terms, term: Term, own: Iterable[Factor]) -> Tensor:
 
 def is_growth(fact: str) -> bool:
     """Whether a premise of a proof is about how abstract functions grow."""
-    return GROWS in fact or fact.endswith(SOME)
+    return isinstance(fact, Assumption) and fact.kind is Assumes.GROWTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +282,7 @@ def _beside(terms: Terms, energy: LyapunovTerm, H: Formula) -> LyapunovFunction 
     if isinstance(found, str) or not blocks or not found.abstract.terms:
         return None
     weight = Weight(found.degrees, f"1 + {_norms(blocks)} + {text(found.abstract)}")
-    low = f"{text(_without_factor(terms, found.abstract))}{LOW}(1 + {_norms(blocks)}){SOME}"
+    low = _for_some(terms, f"{text(_without_factor(terms, found.abstract))}{LOW}", f"1 + {_norms(blocks)}")
     says = f"H + k ({_norms(blocks)}), k large"
     return LyapunovFunction(says, (energy, _square(terms, blocks)), weight, (low,), (H,))
 
@@ -295,5 +307,5 @@ def _alone(terms: Terms, function: LyapunovTerm, says: str, formula: Formula) ->
     if not blocks:
         return LyapunovFunction(says, (function,), Weight(found.degrees, "1"), formulas=(formula,))
     weight = Weight(found.degrees, f"1 + {text(found.abstract)}")
-    grows = f"{text(found.abstract)}{GROWS}{_norms(blocks)} -> oo"
+    grows = Assumption(f"{text(found.abstract)}{GROWS}{_norms(blocks)} -> oo", Assumes.GROWTH)
     return LyapunovFunction(says, (function,), weight, (grows,), (formula,))

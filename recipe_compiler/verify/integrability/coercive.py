@@ -18,6 +18,7 @@ from recipe_compiler.tensor.functions import inside_logarithm
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Component, Coordinate, Index, Slot, Tensor, Term
+from recipe_compiler.verdict import Assumes, Assumption
 from recipe_compiler.verify.core.assumed_relations import with_assumed_signs
 from recipe_compiler.verify.integrability.ends import ONE, EndCondition, Finite, at_ends
 from recipe_compiler.verify.integrability.growth import grown
@@ -203,7 +204,9 @@ def _as_it_stands(
     if own:
         covered = frozenset().union(*(_blocks(c, term) for term in own))
         terms = [term for term in terms if term not in own]
-        assumed = f"exp({text(c.scale(_sum(c, own), -1))}) has a finite integral"
+        energy = _sum(c, own)
+        says = f"exp({text(c.scale(energy, -1))}) has a finite integral"
+        assumed = Assumption(says, Assumes.INTEGRAL, text(energy))
     elif any(function.role == "potential" for function in abstract):
         return Finite((f"the energy {text(energy)} is not a multiple of the potential plus other terms",))
     helping = _helping(c, terms, over)

@@ -1,0 +1,64 @@
+"""What a build decides of the assumptions that its proofs list: by one of its own claims, or by its target.
+
+So no report on a build says `given: c is positive` where c has a value, or `U is smooth` where U has a formula.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.discrete import held
+from recipe_compiler.spec.model import Build, Target
+from recipe_compiler.spec.recursion import of_rows
+from recipe_compiler.verdict import Assumes, Assumption
+from recipe_compiler.verify.builds.target import stated_of
+from recipe_compiler.verify.core.build_values import settled
+from recipe_compiler.verify.core.premises import smoothness
+
+Decided = str | bool
+"""The claim that decides an assumption, or whether it is shown; where it is not it stays one."""
+
+
+def decided_by(build: Build, fact: str) -> Decided:
+    """Return what decides an assumption in a build: a claim, or whether it is shown; what is no assumption is not."""
+    return DECIDERS[fact.kind](build, fact.subject) if isinstance(fact, Assumption) else False
+
+
+def _of_declaration(build: Build, name: str) -> Decided:
+    """Domains of blocks are as declared; kinds of values and of what is bound are a claim; data are checked later."""
+    documents = (build.dynamics, build.target, build.target.declared or build.target)
+    blocks = {block.name for document in documents for block in document.declarations.blocks}
+    known = _known(build)
+    return True if name in blocks else "bindings" if name in known else False
+
+
+@lru_cache(maxsize=8)
+def _known(build: Build) -> frozenset[str]:
+    """Return the names that are bound, or have a value or a default."""
+    values = {name for name, value in settled(build).values if value.numbers is not None}
+    declared = (*bind(build).declarations.parameters, *build.target.declarations.parameters)
+    defaults = {p.name for p in declared if p.default is not None}
+    return frozenset({*values, *defaults, *(name for name, _ in build.bind)})
+
+
+def _of_function(build: Build, name: str) -> Decided:
+    if name in dict(build.bind):
+        return "bindings"
+    return name == build.dynamics.potential and is_smooth(build.target)
+
+
+@lru_cache(maxsize=8)
+def is_smooth(target: Target) -> bool:
+    """Whether the formulas of a target are shown to have all derivatives, everywhere in its domain."""
+    if target.gradient is not None:
+        return False
+    target = held(target)
+    return not smoothness(stated_of(target), of_rows(target)).open
+
+
+DECIDERS: Mapping[Assumes, Callable[[Build, str], Decided]] = {
+    Assumes.DECLARED: _of_declaration,
+    Assumes.SMOOTH: _of_function,
+    Assumes.INTEGRAL: lambda _, __: "normalisable",
+    Assumes.GROWTH: lambda _, __: "explosion",
+}
