@@ -39,6 +39,7 @@ class StoredRun:
     chains: int
     draws: int
     seconds: float
+    """Of processor time that its draws took."""
     trust: str
     rows: Mapping[str, Mapping[str, float]]
     """Coordinate to its numbers, over chains that are finite to their end."""
@@ -145,7 +146,7 @@ def stored_run(path: Path) -> StoredRun:
         RunError: the file cannot be read, is not one of a run, or no chain in it has finite draws to the end.
     """
     tree = stored(path)
-    missing = [name for name in ("target", "scheme", "step_size", "processor_seconds") if name not in tree.attrs]
+    missing = [name for name in ("target", "scheme", "step_size", "sampling_seconds") if name not in tree.attrs]
     if missing:
         raise RunError(f"{path}: found no run of this compiler in it, expected a file that `recipe run` wrote")
     return _stored(str(path), tree)
@@ -167,7 +168,7 @@ def _stored(file: str, tree: "DataTree") -> StoredRun:
         thin=int(attributes.get("thin", 1)),
         chains=len(whole),
         draws=length,
-        seconds=float(attributes["processor_seconds"]),
+        seconds=float(attributes.get("processor_seconds", np.nan)),
         trust=str(attributes.get("trust", "")),
         rows={row.name: dict(zip(COLUMNS, row.values, strict=True)) for row in posterior_numbers(tree, whole).rows},
     )

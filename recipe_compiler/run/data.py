@@ -63,7 +63,7 @@ def data_of(given: object, target: Target, dtype: str = "float64") -> Data:
     fields = [_field(datum, arrays[name], dtype, faults) for name, datum in declared.items()]
     known = [field for field in fields if field is not None]
     faults += _rows(known, declared)
-    faults += _labelled_otherwise(arrays, declared)
+    faults += _labelled_otherwise(arrays, {name: datum.size for name, datum in declared.items()})
     if faults:
         raise DataError(faults)
     return Data(tuple(known))
@@ -121,6 +121,12 @@ def data_of_table(given: object, file: DataFile, target: Target) -> Data:
         for name, numbers in found.items()
         if numbers is None or numbers.ndim != 1
     ]
+    faults += [
+        f"data: {_found(numbers, lost)} of column `{name}`, {DIGITS_LOST}"
+        for name, numbers in found.items()
+        if numbers is not None and (lost := places_of_lost_digits(numbers)).size
+    ]
+    faults += _labelled_otherwise(columns, dict.fromkeys(found, "rows"))
     lengths = {name: len(numbers) for name, numbers in found.items() if numbers is not None}
     if len(set(lengths.values())) > 1:
         faults.append(f"data: found columns of {', '.join(f'{n} ({name})' for name, n in lengths.items())} rows")
@@ -159,14 +165,17 @@ def _labels(given: object) -> tuple[str, ...]:
     return tuple(str(column) for column in columns)
 
 
-def _labelled_otherwise(arrays: Mapping[str, object], declared: Mapping[str, Datum]) -> Iterator[str]:
-    """Yield a fault for each field whose rows have other labels than those of one of the same size before it."""
+def _labelled_otherwise(arrays: Any, sizes: Mapping[str, object]) -> Iterator[str]:
+    """Yield a fault for each of the arrays whose rows have other labels than those of one of the same size before it.
+
+    sizes: of each, how many rows it has, by name or in number.
+    """
     first: dict[object, tuple[str, Any]] = {}
-    for name, datum in declared.items():
+    for name, size in sizes.items():
         labels = _row_labels(arrays[name])
         if labels is None:
             continue
-        other, known = first.setdefault(datum.size, (name, labels))
+        other, known = first.setdefault(size, (name, labels))
         if len(labels) == len(known) and not labels.equals(known):
             row = next((k for k, pair in enumerate(zip(labels, known, strict=True)) if pair[0] != pair[1]), 0)
             yield (

@@ -339,6 +339,15 @@ def test_a_model_is_decided_at_data_in_memory(tmp_path: Path) -> None:
         ({"file": FRAME, "x": ["one", "label"], "y": "y"}, "data: found what is no column of real numbers in `label`"),
         ({"file": FRAME.where(FRAME["a"] < 4), "x": ["a"], "y": "y"}, "data, row 4, column `a`: found nan"),
         ({"file": 3, "x": ["a"], "y": "y"}, "data.file: found int, expected the name of a file or a table of columns"),
+        (
+            {"file": FRAME.assign(a=2**53 + 1), "x": ["a"], "y": "y"},
+            "data: found 9007199254740993 in row 1 of column `a`",
+        ),
+        (
+            {"file": {"a": FRAME["a"][::-1], "y": FRAME["y"]}, "x": ["a"], "y": "y"},
+            "data: found row 1 of `y` labelled 0 and of `a` 5, expected rows in one order",
+        ),
+        ({"file": {"a": [1.0, 2.0], "y": RESPONSE}, "x": ["a"], "y": "y"}, "data: found columns of 2 (a), 6 (y) rows"),
         (FRAME, "data: found no `x` among the columns one, a, y, label, expected an array [N, d]"),
         (RESPONSE, "data: found ndarray, expected a mapping of x, y to arrays"),
     ],

@@ -22,7 +22,14 @@ def stored(
     theta = np.random.default_rng(seed).standard_normal((CHAINS, DRAWS, 2)) @ FACTOR.T
     theta = scale * theta + np.array([shift * FACTOR[0, 0], 0.0])
     theta[CHAINS - lost :, -1] = np.nan
-    facts = {"target": target, "scheme": "baoab", "step_size": 0.25, "thin": 2, "processor_seconds": 0.5}
+    facts = {
+        "target": target,
+        "scheme": "baoab",
+        "step_size": 0.25,
+        "thin": 2,
+        "sampling_seconds": 1.0,
+        "processor_seconds": 0.5,
+    }
     tree = arviz_base.from_dict({"posterior": {"theta": theta}}, attrs={"/": facts}, check_conventions=False)
     tree.to_netcdf(path, engine="h5netcdf")
     return path
