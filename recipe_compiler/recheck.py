@@ -1755,7 +1755,29 @@ def singular(page: Page, claim: Json, label: str) -> list[Poly]:
         page.move(point)
         if any(x < y for x, y in zip(ranks(), most, strict=True)) and (label or stuck()):
             return [constant(1)]
-    return []
+    return [constant(1)] if label and is_wall(page, claim) else []
+
+
+def is_wall(page: Page, claim: Json) -> bool:
+    """Whether noise and drift across the surface of a witness vanish at points drawn on it."""
+    surface, rng, n = (
+        (claim["witness"] or {}).get("surface", ""),
+        random.Random(page.seed),
+        len(list(coordinates(page))),
+    )
+    for _ in range(3 if surface else 0):
+        page.move({k: constant(fmpq(rng.randint(-9, 9), 4)) for k in range(n)})
+        g = page.scalar(surface.removesuffix(" = 0"))
+        a = page.gradient(g, range(n))
+        k = next((k for k, x in enumerate(a) if x.is_constant() and page.sign(x)), -1)
+        if k < 0:  # only what is flat is stated without a loss of rank
+            return False
+        page.move({k: constant(page.value(page.made[k][1]) - page.value(g) / page.value(a[k]))})
+        f, _, _, D, _ = equation(page, claim["id"])
+        across = array(page.gradient(page.scalar(surface.removesuffix(" = 0")), range(n)))
+        if not page.vanish([*(product(f.T, across)).flat, *(across.T @ D @ across).flat]):
+            return False
+    return bool(surface)
 
 
 def around(page: Page, claim: Json, label: str) -> list[Poly]:

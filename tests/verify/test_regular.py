@@ -343,3 +343,29 @@ def test_a_current_has_to_carry_chains_across_at_every_size(found: Found, factor
         f"state: {{x: {{shape: d}}, y: {{shape: d}}}}\nH: {H}\nD: [['diag(x**2)', 0], [0, I]]\nQ: [[0, I], [-I, 0]]\n"
     )
     assert isinstance(found(text).decision, Proved) is proved
+
+
+THERMOSTATS = """
+state: {theta: {shape: d}, r: {shape: d}, xi: {}, zeta: {}}
+parameters: {k: {is: positive}, A: {is: positive}}
+functions: {U: {of: theta, role: potential}}
+H: U(theta) + norm2(r)/2 + k*xi**2/2 + k*zeta**2/2
+D: [[0, 0, 0, 0], [0, A*I, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+"""
+OF_THERMOSTATS = [
+    "Q: [[0, -I, 0, 0], [I, 0, r/k, 0], [0, -r.T/k, 0, xi/k], [0, 0, -xi/k, 0]]\n",
+    'claims: {drift: {theta: r, r: "-grad(U, theta) - A*r - xi*r", xi: "(norm2(r) - d)/k - zeta*xi", '
+    'zeta: "xi**2 - 1/k"}}\n',
+]
+
+
+@pytest.mark.parametrize("own", OF_THERMOSTATS)
+def test_a_chain_of_thermostats_is_crossed_where_its_curl_vanishes(found: Found, own: str) -> None:
+    assert isinstance(found(THERMOSTATS + own).decision, Proved)
+
+
+@pytest.mark.parametrize("added", ["", " + 2*exp(x**2/2 + y**2/2)", " - exp(x**2/2 + y**2/2)"])
+def test_another_curl_of_the_same_drift_hides_no_wall(found: Found, added: str) -> None:
+    q = f"x{added}"
+    text = f"state: {{x: {{}}, y: {{}}}}\nH: x**2/2 + y**2/2\nD: [[0, 0], [0, 1]]\nQ: [[0, '{q}'], ['-({q})', 0]]\n"
+    assert isinstance(found(text).decision, Refuted)

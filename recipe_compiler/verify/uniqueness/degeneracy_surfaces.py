@@ -104,9 +104,9 @@ def _wall_at(subject: Subject, sizes: Sizes, *, degenerate: bool) -> Expr | None
 
 
 def _candidates(s: System) -> list[Expr]:
-    """Return functions of z that occur in D and Q as factors, bases or arguments, the shortest first."""
+    """Return functions of z that occur in D, Q and b as factors, bases or arguments, the shortest first."""
     found: set[Expr] = set()
-    for e in {e for A in (s.D, s.Q) for row in A for e in row if e.free_symbols & set(s.z)}:
+    for e in {e for row in (*s.D, *s.Q, circulation(s)) for e in row if e.free_symbols & set(s.z)}:
         factored = untyped.factor(e) if e.is_polynomial(*s.z) and e.count_ops() < LARGEST else e
         for node in (*sympy.preorder_traversal(e), *sympy.preorder_traversal(factored)):
             if isinstance(node, Expr) and node.free_symbols & set(s.z) and _is_smooth(node):
@@ -185,10 +185,12 @@ def crossing(g: Expr, s: System) -> tuple[Expr, ...]:
 
 
 def _is_singled_out(g: Expr, through: Across, s: System) -> bool:
-    """Whether D, or D + Q, degenerates on the surface only: there is noise across others, or v is a multiple of g."""
+    """Whether it is the surface only that nothing crosses: noise or drift crosses others, or v is a multiple of g."""
     if not _vanishes(through.noise):
         return True
     if is_linear(g, s.z):
+        if not _vanishes(through.drift):
+            return True
         x, at = solved(g, s.z)
         return all(_vanishes(restricted(e, x, at)) for e in through.v)
     return all(_is_multiple(e, g) for e in through.v)

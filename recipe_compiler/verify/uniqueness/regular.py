@@ -28,7 +28,7 @@ from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.terms import SizeNumber
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.kinks import lipschitz
-from recipe_compiler.verify.core.premises import depends_on_state
+from recipe_compiler.verify.core.premises import depends_on_state, restricts_state, smoothness
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.recover.search import UNKNOWN, Represented, represented, states_equation
 from recipe_compiler.verify.uniqueness.degeneracy_1d import (
@@ -43,6 +43,7 @@ from recipe_compiler.verify.uniqueness.degeneracy_1d import (
 )
 from recipe_compiler.verify.uniqueness.degeneracy_rank import MatrixEntry, Pivot, Pivots, constant_rank, places
 from recipe_compiler.verify.uniqueness.degeneracy_surfaces import crossed, factors, is_linear, wall
+from recipe_compiler.verify.uniqueness.unique import spanned
 
 LARGEST = 4
 """Determinants of matrices larger than this are not formed."""
@@ -91,14 +92,16 @@ def _answer(subject: Subject, of: Represented | None, reasons: frozenset[str]) -
     noise = constant_rank(tuple(p for p in entries if p.matrix == "D"), lambda place: _pivot(subject, place))
     rank = constant_rank(entries, lambda place: _pivot(subject, place))
     whole = _without_zeros(subject, *_whole(subject, noise)) if noise.open or rank.open else None
+    split = None if of is None or not (noise.open or noise.zero) else wall(subject, degenerate=True)
+    if split is not None:  # whatever Q is: another one that gives the same drift vanishes elsewhere, or nowhere
+        says = rank.open or noise.open or f"{split.g} never changes its sign"
+        return Answer(Refuted("exact zero", split.witness, says), tuple(split.sizes.items()) or "all", where=where)
     if of is None and len(rank.zero) < len(subject.names):
         tried.append(UNKNOWN)
     elif (noise.open or rank.open) and whole is None:
-        split = wall(subject, degenerate=True)
-        if split is not None:
-            decision = Refuted("exact zero", split.witness, rank.open or noise.open)
-            return Answer(decision, tuple(split.sizes.items()) or "all", where=where)
-        tried.append(f"not shown: {rank.open or noise.open} degenerates nowhere that splits the state space")
+        whole = _spanned(subject)
+        if whole is None:
+            tried.append(f"not shown: {rank.open or noise.open} degenerates nowhere that splits the state space")
     pivots = [whole] if whole is not None else [*noise.pivots, *rank.pivots]
     given |= {reason for pivot in pivots for reason in pivot.given}
     tried += [subject.contradiction] if subject.contradiction else []
@@ -225,6 +228,20 @@ def _without_zeros(subject: Subject, name: str, matrix: Rows) -> Pivot | None:
     if found is None:
         return None
     return Pivot(f"{name} without zeros by {found.by}", found.given, tuple((f"{name}: {n}", v) for n, v in found.data))
+
+
+def _spanned(subject: Subject) -> Pivot | None:
+    """Return the proof that no surface splits the state space because brackets of noise and drift are tangent to none.
+
+    On a surface that no chain crosses the columns of D and b are tangent, hence all of their brackets.
+    """
+    whole = subject.whole
+    formulas = (whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row))
+    premises = smoothness(formulas, subject.dynamics.declarations)
+    if subject.derivation is None or premises.open or restricts_state(subject.dynamics.declarations):
+        return None
+    reached = spanned(subject, subject.derivation)
+    return None if reached.open else Pivot(reached.by, premises.given, reached.data)
 
 
 def _whole(subject: Subject, noise: Pivots) -> tuple[str, Rows]:

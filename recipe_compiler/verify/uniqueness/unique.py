@@ -55,7 +55,7 @@ NEEDED: tuple[tuple[str, Callable[[Subject], Answer]], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
+class Reached:
     """How a proof ended: its certificate, or what is missing."""
 
     by: str = ""
@@ -115,7 +115,7 @@ def _answer(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> An
     shut = [*(f"not shown: {what}" for what in premises.open), *_edges(subject)]
     if shut:
         return Answer(Undecided(tuple(shut), given=given), where=where)
-    proof = _proof(subject, subject.derivation)
+    proof = spanned(subject, subject.derivation)
     linear = _linear(subject, at) if proof.open else None
     proof = proof if linear is None else linear
     if not proof.open:
@@ -135,7 +135,7 @@ def _answer(subject: Subject, at: AtValues | None, law: Law, stays: Stays) -> An
     return Answer(Undecided(tried, given=given), where=where)
 
 
-def _linear(subject: Subject, at: AtValues | None) -> _Tried | None:
+def _linear(subject: Subject, at: AtValues | None) -> Reached | None:
     """Return the certificate of a linear equation: that of a build at its values."""
     sizes = subject.whole.declarations.sizes
     scalars = at_values(subject.whole, at or AtValues({}, {}))
@@ -143,7 +143,7 @@ def _linear(subject: Subject, at: AtValues | None) -> _Tried | None:
         return None
     for_d = tuple((size, at.sizes[size]) for size in sizes) if at is not None and sizes else "all"
     says = f"rank of [D, A D, A**2 D, ...] = {len(scalars.z)}, all of z"
-    return _Tried(f"Hoermander: the equation is linear, {says}", (("rank", str(len(scalars.z))),), for_d=for_d)
+    return Reached(f"Hoermander: the equation is linear, {says}", (("rank", str(len(scalars.z))),), for_d=for_d)
 
 
 def _behind_a_wall(subject: Subject, at: AtValues | None, stays: Stays) -> Other | None:
@@ -162,7 +162,7 @@ def _where_stronger(subject: Subject, other: Other, law: Law, stays: Stays) -> s
     if found is None:
         return ""
     narrower = subject_of(found[0])
-    proof = None if narrower.derivation is None else _proof(narrower, narrower.derivation)
+    proof = None if narrower.derivation is None else spanned(narrower, narrower.derivation)
     if not _is_law(law()) or proof is None or proof.open:
         return ""
     needed = " and ".join((found[1], *rests_on(stays(narrower))))
@@ -201,42 +201,46 @@ def _hint(derivation: Derivation) -> str:
     return f"; D = 0, nothing is random: draw anew now and then from {' and '.join(laws)}"
 
 
-def _proof(subject: Subject, derivation: Derivation) -> _Tried:
-    """Return the certificate, by index calculus for every size or by a minor at fixed sizes, or what is open."""
+def spanned(subject: Subject, derivation: Derivation) -> Reached:
+    """Return the certificate that noise and its brackets span all directions at every state, or what is open.
+
+    By index calculus for every size, or by a minor at fixed sizes. It depends on D and the drift, not on the Q that
+    gives the drift.
+    """
     noisy = _noisy(subject, derivation)
     names = subject.names
     try:
         steps = reach(derivation, noisy) if noisy else ()
     except ModelError as error:
-        return _Tried(open=tuple(fault.problem for fault in error.faults))
+        return Reached(open=tuple(fault.problem for fault in error.faults))
     reached = noisy | {step.block for step in steps}
     missing = [name for name in names if name not in reached]
     if missing and subject.dynamics.declarations.sizes:
-        return _Tried(open=(_reached(noisy, steps, missing),))
+        return Reached(open=(_reached(noisy, steps, missing),))
     ranks, seen = _ranks(subject)
     if not missing:
         if not ranks and any(min(sizes.values(), default=2) > 1 for sizes in seen):
             return _certificate(noisy, steps, names, seen)
-        return _Tried(open=ranks or ("second engine: too large beyond a size of 1",))
+        return Reached(open=ranks or ("second engine: too large beyond a size of 1",))
     if not ranks:
         minors = _minors(subject)
         if minors:
             listed = ", ".join(minors)
             shown = f"{listed} is never 0" if len(minors) == 1 else f"{listed} have no common zero"
             by = f"Hoermander: brackets of the columns of D span all directions: {shown}"
-            return _Tried(by, (("minor" if len(minors) == 1 else "minors", listed),), checked=seen)
-    return _Tried(open=(_reached(noisy, steps, missing), *ranks))
+            return Reached(by, (("minor" if len(minors) == 1 else "minors", listed),), checked=seen)
+    return Reached(open=(_reached(noisy, steps, missing), *ranks))
 
 
 def _certificate(
     noisy: frozenset[str], steps: tuple[ReachedBlock, ...], names: tuple[str, ...], seen: tuple[Sizes, ...]
-) -> _Tried:
+) -> Reached:
     if not steps:
-        return _Tried("D is positive definite everywhere", (("noise in", ", ".join(names)),), checked=seen)
+        return Reached("D is positive definite everywhere", (("noise in", ", ".join(names)),), checked=seen)
     own = ", ".join(name for name in names if name in noisy)
     data = (("noise in", own), *((f"{step.block} by {step.by}", step.is_) for step in steps))
     chain = "; ".join(f"{step.block} by {step.by} = {step.is_}" for step in steps)
-    return _Tried(f"Hoermander: noise in {own} reaches {chain}, invertible at every state", data, checked=seen)
+    return Reached(f"Hoermander: noise in {own} reaches {chain}, invertible at every state", data, checked=seen)
 
 
 def _reached(noisy: frozenset[str], steps: tuple[ReachedBlock, ...], missing: list[str]) -> str:
