@@ -20,7 +20,7 @@ _NAMES = {
     "formula.declaring": "I data eps function matrix ones pi scalar vector",
     "formula.functions": (
         "N det diag div dot grad grad_tilde hessian inv kron logdet logsumexp maximum minimum mixture next_ norm2 "
-        "outer softmax sum_ trace where gp_exp_quad_cov "
+        "outer softmax sum_ trace where gp_exp_quad_cov gaussian_process "
         + " ".join(dict.fromkeys((*(row.python_name for row in FUNCTIONS.values()), *DENSITIES)))
     ),
     "front.build": "Build",

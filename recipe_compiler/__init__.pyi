@@ -40,6 +40,7 @@ from recipe_compiler.formula.functions import expm1 as expm1
 from recipe_compiler.formula.functions import exponential as exponential
 from recipe_compiler.formula.functions import exprel as exprel
 from recipe_compiler.formula.functions import gamma as gamma
+from recipe_compiler.formula.functions import gaussian_process as gaussian_process
 from recipe_compiler.formula.functions import gp_exp_quad_cov as gp_exp_quad_cov
 from recipe_compiler.formula.functions import grad as grad
 from recipe_compiler.formula.functions import grad_tilde as grad_tilde

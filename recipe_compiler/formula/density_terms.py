@@ -25,12 +25,14 @@ from recipe_compiler.formula.triangular import log_normal, size_of
 
 _NOWHERE = Place("")
 MIXTURE = "mixture"
+PROCESSES = {"gaussian_process": "multi_normal"}
+"""Calls that are spelled out as another density (`spellings`), to its name."""
 OF_TARGETS = "densities stand in log_prior, log_likelihood and potential of a target"
 
 
 def density_called(part: tree.Call) -> Density | None:
     """Return the density that a call means; `gamma(x)` is the function of one number, and no density."""
-    row = DENSITIES.get(part.name)
+    row = DENSITIES.get(PROCESSES.get(part.name, part.name))
     other = part.name in ex.ELEMENTWISE and len(part.args) == 1
     return None if other else row
 

@@ -143,6 +143,11 @@ def kron(A: object, B: object) -> Expression:
     return _call("kron", A, B)
 
 
+def gaussian_process(y: object, x: object, alpha: object, rho: object, sigma: object) -> Expression:
+    """Return `multi_normal(y, 0, gp_exp_quad_cov(x, alpha, rho) + sigma**2*I)`: one path at points x, with noise."""
+    return _call("gaussian_process", y, x, alpha, rho, sigma)
+
+
 def gp_exp_quad_cov(x: object, alpha: object, rho: object) -> Expression:
     """Return the n x n covariance alpha**2 exp(-(x_i - x_j)**2/(2 rho**2)) of a Gaussian process at n points x."""
     return _call("gp_exp_quad_cov", x, alpha, rho)

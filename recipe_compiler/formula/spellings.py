@@ -105,6 +105,9 @@ SPELLINGS = (
     Spelling("HadamardProduct(u, v, ...)", "u*v*...", numbers.multiply),
     Spelling("HadamardPower(v, n)", "v**n"),
     Spelling("KroneckerProduct(A, B, ...)", "kron(A, kron(B, ...))", matrices.kronecker),
+    Spelling(
+        "gaussian_process(y, x, alpha, rho, sigma)", "multi_normal(y, 0, gp_exp_quad_cov(x, alpha, rho) + sigma**2*I)"
+    ),
 )
 """In the order of the reference."""
 
