@@ -47,6 +47,8 @@ class Assumes(StrEnum):
     """A function has all derivatives."""
     INTEGRAL = "integral"
     """exp(-U) of an abstract energy U has a finite integral."""
+    POWERS = "powers"
+    """A function and all its derivatives grow at most like powers."""
     GROWTH = "growth"
     """How an abstract function grows, so that solutions stay finite."""
 

@@ -183,6 +183,23 @@ def test_a_build_lists_nothing_that_it_decides(tmp_path: Path, potential: str, p
     assert {fact for fact in listed if fact.endswith("is smooth")} == {*printed}
 
 
+@pytest.mark.parametrize(
+    ("potential", "printed"),
+    [
+        ("norm2(theta)**2/4 + softplus(theta[0])", False),
+        ("norm2(theta)/2 + sin(theta[0]**3)", False),
+        ("norm2(theta)/2 + exp(theta[0])", True),
+        ("norm2(theta)/2 + log(1 + norm2(theta))", True),
+        ("norm2(theta)/2 + abs(theta[0])**3", True),
+    ],
+)
+def test_growth_is_an_assumption_where_the_target_does_not_show_it(
+    tmp_path: Path, potential: str, printed: bool
+) -> None:
+    found = decisions(built(tmp_path, potential, "2", {**LANGEVIN, "asked": ("order",)}))["order"]
+    assert ("U and its derivatives grow like powers" in found.given) is (printed and isinstance(found, Proved))
+
+
 def test_what_is_bound_wrongly_leaves_nothing_of_what_rests_on_its_kind() -> None:
     """`bindings` decides that c is positive: refuted, open, proved."""
     row, binds = ROWS["d_psd"], ROWS["bindings"]

@@ -6,6 +6,20 @@ So no report on a build says `given: c is positive` where c has a value, or `U i
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
+from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.expression import (
+    Add,
+    Apply,
+    Entry,
+    Explicit,
+    Formula,
+    MatMul,
+    Multiply,
+    Number,
+    Power,
+    Symbol,
+    Transpose,
+)
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.discrete import held
 from recipe_compiler.spec.model import Build, Target
@@ -13,7 +27,7 @@ from recipe_compiler.spec.recursion import of_rows
 from recipe_compiler.verdict import Assumes, Assumption
 from recipe_compiler.verify.builds.target import stated_of
 from recipe_compiler.verify.core.build_values import settled
-from recipe_compiler.verify.core.premises import smoothness
+from recipe_compiler.verify.core.premises import depends_on_state, smoothness
 
 Decided = str | bool
 """The claim that decides an assumption, or whether it is shown; where it is not it stays one."""
@@ -56,9 +70,36 @@ def is_smooth(target: Target) -> bool:
     return not smoothness(stated_of(target), of_rows(target)).open
 
 
+def _of_growth(build: Build, name: str) -> Decided:
+    target = build.target
+    if name != build.dynamics.potential or target.gradient is not None or target.recursion:
+        return False
+    return is_smooth(target) and all(_grows_like_a_power(formula) for formula in stated_of(held(target)))
+
+
+TAME = frozenset(("sin", "cos", "tanh", "atan", "softplus", "sigmoid", "erf", "ndtr"))
+"""Functions that, with all their derivatives, are at most a power of their argument on all of the line."""
+
+
+def _grows_like_a_power(formula: Formula) -> bool:
+    """Whether a formula, with all its derivatives in the blocks, is seen to grow at most like a power of them."""
+    if not depends_on_state(formula):
+        return True
+    match formula:
+        case Add() | Multiply() | MatMul() | Transpose() | Entry() | Explicit() | Symbol():
+            return all(_grows_like_a_power(part) for part in parts(formula))
+        case Power(base, Number(value)):
+            return value >= 0 and value.denominator == 1 and _grows_like_a_power(base)
+        case Apply(fn, args):
+            return fn in TAME and all(_grows_like_a_power(arg) for arg in args)
+        case _:
+            return False
+
+
 DECIDERS: Mapping[Assumes, Callable[[Build, str], Decided]] = {
     Assumes.DECLARED: _of_declaration,
     Assumes.SMOOTH: _of_function,
+    Assumes.POWERS: _of_growth,
     Assumes.INTEGRAL: lambda _, __: "normalisable",
     Assumes.GROWTH: lambda _, __: "explosion",
 }

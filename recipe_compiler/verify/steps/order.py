@@ -30,7 +30,7 @@ from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.reflection import Reflected
 from recipe_compiler.splitting.split_by import may_leave
 from recipe_compiler.splitting.words import Order, first_asymmetry, order
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Assumes, Assumption, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import restricts_state, smoothness
 from recipe_compiler.verify.core.sizes import Sizes
@@ -183,7 +183,8 @@ def asked_for(subject: Subject, leaving: Collection[str]) -> Iterator[str]:
         subject: the dynamics.
         leaving: the blocks that a step may take over a boundary.
     """
-    yield f"{subject.dynamics.potential or 'H'} and its derivatives grow like powers"
+    energy = subject.dynamics.potential or "H"
+    yield Assumption(f"{energy} and its derivatives grow like powers", Assumes.POWERS, energy)
     kept = [block.name for block in bounded_blocks(subject) if block.name not in leaving]
     yield from (f"drifts and noise grow like powers of {name} and 1/{name}" for name in kept)
     if leaving or restricts_state(subject.dynamics.declarations):
