@@ -6,28 +6,34 @@ import pytest
 from loaders import load_dynamics
 from written import POTENTIAL, document, subject
 
-from recipe_compiler.verdict import Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.report.check import check
+from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.uniqueness.unique import unique
 
 NO_LAW = {
-    "Brownian motion": ("x: {shape: d}", "0*sum(x)", "exp(-H) has no finite integral"),
-    "a square with a valley": ("x: {}, y: {}", "(x**2 + y)**2", "exp(-H) has no finite integral"),
+    "Brownian motion": ("x: {shape: d}", "0*sum(x)", "refuted: exp(-H) has a finite integral"),
+    "a square with a valley": ("x: {}, y: {}", "(x**2 + y)**2", "refuted: exp(-H) has a finite integral"),
     "Cauchy's law in two dimensions": (
         "x: {shape: d}",
         "log(1 + norm2(x))",
-        "exp(-H) has no finite integral",
+        "refuted: exp(-H) has a finite integral",
     ),
-    "no function on a circle": ("t: {domain: circle}", "t**2/2", "not shown: what is stated of a circle is periodic"),
+    "no function on a circle": ("t: {domain: circle}", "t**2/2", "refuted: what is stated of a circle is periodic"),
 }
+
+
+def reported(of: Subject) -> Decision:
+    """Return what a report finds of `unique`, under its premises."""
+    return {finding.id: finding.decision for finding in check(of.stated or of.dynamics).findings}["unique"]
 
 
 @pytest.mark.parametrize("name", NO_LAW)
 def test_what_is_no_law_is_not_the_only_one(tmp_path: Path, name: str) -> None:
     state, H, why = NO_LAW[name]
-    found = unique(subject(tmp_path, state, H)).decision
+    found = reported(subject(tmp_path, state, H))
     assert isinstance(found, Undecided)
-    assert any(reason.startswith(why) for reason in found.tried)
+    assert any(why in reason for reason in found.tried)
 
 
 def test_a_written_energy_is_shown_to_be_integrable_not_assumed(tmp_path: Path) -> None:
@@ -37,7 +43,7 @@ def test_a_written_energy_is_shown_to_be_integrable_not_assumed(tmp_path: Path) 
 
 
 def test_an_abstract_one_is_assumed_to_be_by_name(tmp_path: Path) -> None:
-    found = unique(subject(tmp_path, "theta: {shape: d}", "U(theta)", functions=POTENTIAL)).decision
+    found = reported(subject(tmp_path, "theta: {shape: d}", "U(theta)", functions=POTENTIAL))
     assert isinstance(found, Proved)
     assert "exp(-U) has a finite integral" in found.given
 
