@@ -4,7 +4,7 @@ from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.derive.found_laws import laws_latex, laws_text
 from recipe_compiler.derive.recipe import derive
-from recipe_compiler.derive.show import derivation_latex, derivation_text
+from recipe_compiler.derive.show import compilable, derivation_latex, derivation_text
 from recipe_compiler.display import say
 from recipe_compiler.spec.bind import dynamics_of
 from recipe_compiler.spec.model import Build, Target
@@ -16,13 +16,15 @@ def derive_file(file: str, *, latex: bool) -> ExitCode:
     """Print what follows from dynamics, or from a build with everything bound; of a target, laws of its blocks."""
     document = load_named(file)
     if isinstance(document, Target):
-        say((laws_latex if latex else laws_text)(document).rstrip())
+        say((compilable(document, laws_latex(document)) if latex else laws_text(document)).rstrip())
         return ExitCode.PROVED
     derivation = derive(dynamics_of(document, file, "document"))
     word = isinstance(document, Build) and bool(document.scheme.split or document.scheme.cycle)
-    say((derivation_latex(derivation) if latex else derivation_text(derivation, euler=not word)).rstrip())
+    parts = [(derivation_latex(derivation) if latex else derivation_text(derivation, euler=not word)).rstrip()]
     if isinstance(document, Build) and word:
-        say("")
         with placed(document.source, "scheme"):
-            say((word_latex if latex else word_sections)(derivation, document.scheme, document.target).rstrip())
+            written = (word_latex if latex else word_sections)(derivation, document.scheme, document.target)
+        parts.append(written.rstrip())
+    shown = "\n\n".join(parts)
+    say(compilable(derivation.dynamics, shown).rstrip() if latex else shown)
     return ExitCode.PROVED

@@ -1,11 +1,13 @@
 """A derivation for readers: the energy, D and Q, what follows from them, and the equation, as text and as LaTeX."""
 
+import re
 from collections.abc import Sequence
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.formula import show as formula_show
+from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.spec.positions import equation_formulas, smallest_sizes
 from recipe_compiler.tensor.atoms import indices
 from recipe_compiler.tensor.calculus import Calculus, calculus
@@ -54,7 +56,8 @@ def derivation_latex(derivation: Derivation) -> str:
     lines = [
         rf"z &= \left({', '.join(LATEX.symbol(block.name) for block in blocks)}\right)",
         rf"H(z) &= {formula_show.latex(dynamics.H)}",
-        rf"D(z) &= {_latex_matrix(c, derivation.D)}, \qquad Q(z) = {_latex_matrix(c, derivation.Q)}",
+        rf"D(z) &= {_stated_or_found(c, dynamics.D, derivation.D)}, \qquad "
+        rf"Q(z) = {_stated_or_found(c, dynamics.Q, derivation.Q)}",
         rf"\nabla H &= {_latex_vector(c, blocks, derivation.grad_H)}",
         gamma,
         r"\mathrm{d}z &= \left(-(D + Q) \nabla H + \Gamma\right) \mathrm{d}t + \sqrt{2 D} \, \mathrm{d}W",
@@ -62,7 +65,18 @@ def derivation_latex(derivation: Derivation) -> str:
         *(rf"{LATEX.symbol(size)} &\geq {least}" for size, least in _least(dynamics)),
     ]
     body = " \\\\\n".join(f"  {line}" for line in lines)
-    return f"% {dynamics.name}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
+    head = f"{dynamics.name}: {dynamics.title}" if dynamics.title else dynamics.name
+    return f"% {head}\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
+
+
+_SPECIAL = re.compile(r"([&%$#_{}])")
+
+
+def compilable(document: Dynamics | Target, equations: str) -> str:
+    """Return equations as a LaTeX document of their own, under the title of what they are of."""
+    title = _SPECIAL.sub(r"\\\1", document.title or document.name)
+    head = f"\\documentclass{{article}}\n\\usepackage{{amsmath}}\n\\begin{{document}}\n\\section*{{{title}}}\n"
+    return f"{head}{equations.rstrip()}\n\\end{{document}}\n"
 
 
 def vector_text(derivation: Derivation, vector: Sequence[Tensor]) -> list[str]:
@@ -208,13 +222,31 @@ def _grouped(style: Style, tensor: Tensor, written: str) -> str:
     return f"({written})" if style is PLAIN else rf"\left({written}\right)"
 
 
+def _stated_or_found(c: Calculus, stated: Matrix | None, found: Sequence[Sequence[Tensor]]) -> str:
+    """Write a matrix over z as its author does, and one that was found in the notation of the calculus."""
+    if stated is not None:
+        return _pmatrix([[formula_show.latex(entry) for entry in row] for row in stated])
+    return _latex_matrix(c, found)
+
+
 def _latex_vector(c: Calculus, blocks: Sequence[Block], vector: Sequence[Tensor]) -> str:
     rows = [row for block, entry in zip(blocks, vector, strict=True) for row in _rows(c, LATEX, block, entry)]
-    return _pmatrix([[matrix_form(c, LATEX, entry)] for _, entry, _ in rows])
+    return _pmatrix([[_entry(matrix_form(c, LATEX, entry), place if entry.free else "")] for _, entry, place in rows])
 
 
 def _latex_matrix(c: Calculus, matrix: Sequence[Sequence[Tensor]]) -> str:
-    return _pmatrix([[matrix_form(c, LATEX, entry) for entry in row] for row in matrix])
+    return _pmatrix([[_matrix_entry(c, entry) for entry in row] for row in matrix])
+
+
+def _matrix_entry(c: Calculus, entry: Tensor) -> str:
+    """Write one place of a matrix: what has no matrix notation by the indices of its entries."""
+    has_none = bool(entry.free) and as_matrices(c, LATEX, entry) is None
+    return _entry(matrix_form(c, LATEX, entry), " ".join(i.label for i in entry.free) if has_none else "")
+
+
+def _entry(written: str, places: str) -> str:
+    """Write what holds free indices as the vector or matrix of these entries: (theta_i)_i."""
+    return rf"\left({written}\right)_{{{places}}}" if places else written
 
 
 def _pmatrix(rows: Sequence[Sequence[str]]) -> str:

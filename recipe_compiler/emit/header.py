@@ -9,6 +9,7 @@ from recipe_compiler.emit.citations import citation
 from recipe_compiler.emit.module import FORMAT
 from recipe_compiler.emit.print_chain import told_by
 from recipe_compiler.emit.sampler import DrawnArray, Keyword, Sampler, shape_text
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower_cycle import (
@@ -23,7 +24,7 @@ from recipe_compiler.program.lower_cycle import (
 )
 from recipe_compiler.program.lower_draw import OF_NORMALS
 from recipe_compiler.program.program import Cycle, Program
-from recipe_compiler.spec.model import Build, Scheme
+from recipe_compiler.spec.model import Build, Scheme, Target
 from recipe_compiler.spec.words import kept_text, word_text
 from recipe_compiler.splitting.implicit import ORDER as IMPLICIT
 from recipe_compiler.splitting.show_cycle import cycle_lines
@@ -253,14 +254,21 @@ def _target(build: Build) -> Iterator[str]:
     if target.log_likelihood is not None:
         yield f"{potential} = -log_prior - sum over the data of log_likelihood"
         what = "a row, of the states before it" if target.recursion else "one datum"
-        yield f"log_likelihood of {what} = {text(target.log_likelihood)}"
+        yield f"log_likelihood of {what} = {_as_stated(target, 'log_likelihood', target.log_likelihood)}"
     elif target.log_prior is not None:
         yield f"{potential} = -log_prior"
     for state in target.recursion:
         yield f"{state.block.name} before the first row = {text(state.start)}"
         yield f"{state.block.name} after a row = {text(state.next)}"
     if target.log_prior is not None:
-        yield f"log_prior = {text(target.log_prior)}"
+        yield f"log_prior = {_as_stated(target, 'log_prior', target.log_prior)}"
+
+
+def _as_stated(target: Target, entry: str, formula: Formula) -> str:
+    """Return a formula of a target by the densities that its author named: normal(b, 0, 5) + ..."""
+    terms = () if target.declared else target.stated.terms(entry)
+    written = (f"{name}({', '.join(map(text, of))})" if name else text(of[0]) for name, of in terms)
+    return " + ".join(written) or text(formula)
 
 
 def _dynamics(derivation: Derivation) -> Iterator[str]:

@@ -39,14 +39,27 @@ def _potential(target: Target) -> Iterator[str]:
         yield f"U &= {latex(target.potential)}"
     if target.log_likelihood is not None:
         yield r"U &= -\log p - \sum_n \log p_n"
-        prior = "0" if target.log_prior is None else latex(target.log_prior)
+        prior = "0" if target.log_prior is None else _as_stated(target, "log_prior", target.log_prior)
         yield rf"\log p &= {prior}"
-        yield rf"\log p_n &= {latex(target.log_likelihood)}"
+        yield rf"\log p_n &= {_as_stated(target, 'log_likelihood', target.log_likelihood)}"
     elif target.log_prior is not None:
-        yield f"U &= -({latex(target.log_prior)})"
+        yield f"U &= -({_as_stated(target, 'log_prior', target.log_prior)})"
     for state in target.recursion:
         name = latex(Symbol(state.block.name, state.block.shape, Role.BLOCK))
         yield rf"{name} &\leftarrow {latex(state.next)}, \quad \text{{first }} {latex(state.start)}"
+
+
+def _as_stated(target: Target, entry: str, formula: Formula) -> str:
+    """Return a formula of a target by the densities that its author named, log normal(b | 0, 5) + ..."""
+    terms = target.stated.terms(entry)
+    written = [_density(name, of) if name else latex(of[0]) for name, of in terms]
+    return " + ".join(written).replace("+ -", "- ") or latex(formula)
+
+
+def _density(name: str, arguments: Sequence[Formula]) -> str:
+    of, *others = map(latex, arguments)
+    called = name.replace("_", r"\_")
+    return rf"\log\operatorname{{{called}}}\left({of} \mid {', '.join(others)}\right)"
 
 
 def _rows(rows: Sequence[Sequence[Formula]]) -> str:

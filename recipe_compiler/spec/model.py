@@ -432,6 +432,17 @@ class Stated:
     needs: tuple[Compare, ...] = ()
     """What has to hold for these to be densities, and is to be shown: `sigma > 0`."""
 
+    def terms(self, entry: str) -> tuple[tuple[str, tuple[Formula, ...]], ...]:
+        """Return the summands of an entry as they are written: named densities with their arguments, other formulas.
+
+        Another formula has no name. Nothing is returned of an entry that has no density, or one inside a summand.
+        """
+        own = [one for one in self.densities if one.entry == entry]
+        if not own or not all(one.is_term and not one.guards for one in own):
+            return ()
+        others = [("", (formula,)) for name, formula in self.others if name == entry]
+        return (*((one.name, one.arguments) for one in own), *others)
+
     def of(self, new: Callable[[Formula], Formula]) -> "Stated":
         """Return what is stated with other formulas."""
         needs = (new(condition) for condition in self.needs)

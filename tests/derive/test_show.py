@@ -1,10 +1,15 @@
 """The whole equation for readers."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
+from loaders import load_dynamics
 
 from recipe_compiler.derive.recipe import derive
-from recipe_compiler.derive.show import derivation_latex, derivation_text
+from recipe_compiler.derive.show import compilable, derivation_latex, derivation_text
 
+SPECS = Path(__file__).parents[2] / "specs"
 CANONICAL = {"theta,r": "-I", "r,theta": "I"}
 SGHMC = (
     "theta:d; r:d", "M:d d:positive definite; C:d d:positive semidefinite", "U:theta",
@@ -60,7 +65,7 @@ def test_text_of_sgnht_has_its_correction(make):
     "line",
     [
         r"D(z) &= \begin{pmatrix} 0 & 0 \\ 0 & C \end{pmatrix}, \qquad "
-        r"Q(z) = \begin{pmatrix} 0 & -I \\ I & 0 \end{pmatrix} \\",
+        r"Q(z) = \begin{pmatrix} 0 & -I_{d} \\ I_{d} & 0 \end{pmatrix} \\",
         r"\nabla H &= \begin{pmatrix} \nabla_{\theta} U \\ M^{-1} r \end{pmatrix} \\",
         r"\Gamma &= 0 \\",
         r"\mathrm{d}r &= \left(-C M^{-1} r - \nabla_{\theta} U\right) \, \mathrm{d}t + \sqrt{2 C} \, \mathrm{d}W_{r}",
@@ -77,6 +82,28 @@ def test_latex_has_balanced_braces(make):
         shown = derivation_latex(derive(make(*system)))
         assert shown.count("{") == shown.count("}")
         assert shown.count(r"\left") == shown.count(r"\right")
+
+
+def test_latex_keeps_the_authors_matrices_and_puts_indices_around_the_rest(make):
+    places = {"r,r": "(1 + theta.T @ theta)*I"}
+    curl = {"theta,r": "-diag(sqrt(ones + theta**2))", "r,theta": "diag(sqrt(ones + theta**2))"}
+    shown = derivation_latex(derive(make("theta:d; r:d", "", "U:theta", "U + r.T @ r / 2", places, curl)))
+    assert r"\delta" not in shown
+    assert r"\left(1 + {\theta}^\top \theta\right) I_{d}" in shown
+    assert r"-\operatorname{diag}\left(\sqrt{\mathbf{1} + {\theta}^{2}}\right)" in shown
+    assert (
+        r"\Gamma &= \begin{pmatrix} 0 \\ \left(\frac{\theta_{i}}{\sqrt{\theta_{i}^{2} + 1}}\right)_{i} \end{pmatrix}"
+        in shown
+    )
+
+
+def test_equations_compile_under_the_title_of_their_document():
+    dynamics = load_dynamics(SPECS / "dynamics/sghmc.yaml")
+    shown = compilable(dynamics, "x_1")
+    assert shown.startswith("\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n")
+    assert "\\section*{Stochastic gradient Hamiltonian Monte Carlo}" in shown
+    assert shown.endswith("x_1\n\\end{document}\n")
+    assert "\\section*{a\\_b \\& c}" in compilable(replace(dynamics, title="a_b & c"), "")
 
 
 def test_what_has_no_matrix_notation_is_written_with_its_index(make):

@@ -50,3 +50,8 @@ def test_run_says_how_long_its_arrays_are_scalars_too() -> None:
     (run,) = (node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == "run")
     said = " ".join((ast.get_docstring(run) or "").split())
     assert "a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1" in said
+
+
+def test_densities_stand_in_the_header_as_their_author_named_them() -> None:
+    docstring = ast.get_docstring(ast.parse(compile_build(load_build(SPECS / "builds/sghmc_linear_regression.yaml")).file)) or ""
+    assert "log_likelihood of one datum = normal(" in docstring

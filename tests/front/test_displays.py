@@ -127,3 +127,8 @@ def test_lint_shows_what_it_read() -> None:
     assert read(found._repr_html_()).text
     with pytest.raises(TypeError, match="not a boolean"):
         bool(found)
+
+
+def test_latex_keeps_the_densities_of_a_target() -> None:
+    written = rc.load(ROOT / "specs/targets/linear_regression.yaml").to_latex()
+    assert r"\log p &= \log\operatorname{normal}\left(\theta \mid 0, " in written
