@@ -53,5 +53,6 @@ def test_run_says_how_long_its_arrays_are_scalars_too() -> None:
 
 
 def test_densities_stand_in_the_header_as_their_author_named_them() -> None:
-    docstring = ast.get_docstring(ast.parse(compile_build(load_build(SPECS / "builds/sghmc_linear_regression.yaml")).file)) or ""
+    compiled = compile_build(load_build(SPECS / "builds/sghmc_linear_regression.yaml"))
+    docstring = ast.get_docstring(ast.parse(compiled.file)) or ""
     assert "log_likelihood of one datum = normal(" in docstring
