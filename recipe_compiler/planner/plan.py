@@ -74,6 +74,12 @@ OTHERWISE = (
 MOST_STEPS_A_DRAW = 1e6
 """That one effective draw may take by the audit: minutes of the smallest of targets."""
 
+ENTRIES = 2e7
+"""Of the data that may be read to make one step linear, as a plan compares some hundred; of more a sample is taken."""
+
+ROWS, ROWS_A_COORDINATE = 2_000, 50
+"""Of that sample at least: its Hessian is off by 2 %, which moves what is least work little."""
+
 TRIAL = 2.0**-10
 """The step size of the module that computes the gradient; no chain is run with it."""
 
@@ -148,6 +154,7 @@ def plan(
         return Bent(str(why), OTHERWISE, steps, (), None)
     except NoForecastError as why:
         raise RunError(f"step_size: auto: {why}; state a step size, and a value of every parameter") from None
+    linearized = linearized.of_few(ENTRIES, max(ROWS, ROWS_A_COORDINATE * len(names)))
     slope = linearized.slope_of_few
     budget.say("looking for the mode of U")
     try:

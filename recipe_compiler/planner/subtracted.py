@@ -80,7 +80,7 @@ class Subtracting:
             found = linearized_chain_of(self.compiled, self.module, build, inputs, plain.theta)
         except (RunError, NoForecastError):
             return None
-        return replace(found, theta=plain.theta, sharpness=plain.sharpness)
+        return replace(found, theta=plain.theta, sharpness=plain.sharpness, sample=plain.sample)
 
 
 def _most(build: Build) -> float:

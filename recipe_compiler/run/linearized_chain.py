@@ -132,15 +132,19 @@ class LinearizedChain:
             return "there are too many data to make the step linear in less than some seconds"
         return ""
 
-    def of_few(self) -> "LinearizedChain":
+    def of_few(self, most: float | None = None, least: int | None = None) -> "LinearizedChain":
         """Return the chain with a random sample of rows in the place of all data, where these would take long.
 
         With n rows, drawn without replacement, the Hessian is off by a relative error of about 1/sqrt(n).
+
+        Args:
+            most: entries of the data that may be read to make a step linear; None: `WORK`.
+            least: the fewest rows of the sample; None: `LEAST_ROWS`.
         """
-        rows = self.inputs.rows
-        if self.work <= WORK or not self.has_batches:
+        rows, most, least = self.inputs.rows, most or WORK, least or LEAST_ROWS
+        if self.work <= most or not self.has_batches:
             return self
-        few = min(rows, max(LEAST_ROWS, int(rows * WORK / (FEWER * self.work))))
+        few = min(rows, max(least, int(rows * most / (FEWER * replace(self, sample=None).work))))
         return replace(self, sample=np.sort(np.random.default_rng(0).permutation(rows)[:few]).astype(np.uint64))
 
     @property

@@ -8,6 +8,7 @@ import xarray
 from scipy.optimize import minimize
 
 import recipe_compiler as rc
+from recipe_compiler.planner import plan
 from recipe_compiler.run import linearized_chain
 from recipe_compiler.run.linear_step import Batches
 
@@ -95,6 +96,21 @@ def test_a_batch_among_some_varies_as_one_among_all(replacement: bool) -> None:
     b, m = batches.size_among_every, float(batches.every.size)
     assert (1.0 / b if replacement else (m - b) / (b * (m - 1.0))) == pytest.approx(batches.share, rel=1e-12)
     assert Batches(N, 300, replacement, "as it is").size_among_every == 300
+
+
+@pytest.mark.slow
+def test_candidates_are_compared_by_fewer_data_than_a_forecast(
+    model: rc.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "ENTRIES", 1e4)
+    planned = model.plan({"x": X, "y": Y})
+    assert f"by {plan.ROWS} of {N} data, drawn at random" in planned.to_yaml()
+    mode, K = laplace()
+    values = dict(planned.document.values)
+    start = np.array([float(row[0]) for row in values["start"].numbers])
+    assert np.abs((start - mode) @ np.linalg.cholesky(K)).max() < 0.01  # of all data, which the sample's is not
+    M = np.array([[float(x) for x in row] for row in values["M"].numbers])
+    np.testing.assert_allclose(np.linalg.eigvals(np.linalg.solve(K, M)), 1.0, atol=0.25)
 
 
 @pytest.mark.slow
