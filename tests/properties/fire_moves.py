@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from random_cycles import CLAIMS, Cycle, Judge, random_cycle
 from random_flows import FLOW_CLAIMS, random_flow
+from random_held import HELD_CLAIMS, random_held
 from random_involutions import INVOLUTION_CLAIMS, random_involution
 from random_reflections import REFLECTION_CLAIMS, random_reflection
 from random_shares import SHARES_CLAIMS, random_shares
@@ -59,6 +60,7 @@ KINDS = {
     "involution": (random_involution, INVOLUTION_CLAIMS),
     "shares": (random_shares, SHARES_CLAIMS),
     "words": (random_words, WORDS_CLAIMS),
+    "held": (random_held, HELD_CLAIMS),
     "flow": (random_flow, FLOW_CLAIMS),
     "cycle": (random_cycle, CLAIMS),
 }
@@ -125,7 +127,7 @@ def kind_of(seed: int) -> str:
         case 3 | 7:
             return "flow"
         case _:
-            return {8: "shares", 5: "words"}.get(seed % 16, "cycle")
+            return {8: "shares", 5: "words", 13: "held"}.get(seed % 16, "cycle")
 
 
 def judged(seed: int, *, wrong_alone: bool = False) -> Shot:

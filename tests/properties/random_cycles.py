@@ -167,6 +167,13 @@ def random_cycle(random: Random) -> Cycle:
     return _with_draws(random, made) if random.random() < 0.4 else made
 
 
+def random_drawn(random: Random) -> Cycle:
+    """Return a cycle with draws of coordinates beside other moves."""
+    while not (found := _with_draws(random, random_cycle(random))).word:
+        pass
+    return found
+
+
 def _with_draws(random: Random, cycle: Cycle) -> Cycle:
     """Return a cycle with draws of coordinates, most of their laws right, the word left out in some."""
     two, mixed, tilt, square, quartic = (
