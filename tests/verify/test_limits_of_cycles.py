@@ -120,7 +120,7 @@ def covariance_of_theta(moves: list[object], eps: float) -> Matrix:
 def test_what_is_proved_of_a_cycle_is_so_in_the_limit(name: str, tmp_path: Path) -> None:
     moves, proved = CYCLES[name]
     decision = finding(tmp_path, moves).decision
-    assert isinstance(decision, Proved if proved else Undecided)
+    assert isinstance(decision, Proved) is proved
     if isinstance(decision, Undecided):
         assert "the law need not tend to exp(-H)" in decision.tried[0]
     if proved:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import AT_VALUES, OWN_FAULT, Answer, Proved, Refuted, Undecided
 
 Obligation = tuple[str, Answer]
 """What is to be shown, in words, with the answer."""
@@ -43,6 +43,14 @@ def laws_kept(found: Sequence[Obligation]) -> Answer:
         return Answer(Undecided(left_open(found)))
     ways = dict.fromkeys(answer.decision.by for _, answer in found if isinstance(answer.decision, Proved))
     return shown("; ".join(ways), found)
+
+
+def unless_refuted(proof: Answer, against: Answer | None) -> Answer:
+    """Return a proof; undecided, as a fault of the program, if an exact point contradicts it."""
+    if against is None or not (isinstance(against.decision, Refuted) and isinstance(proof.decision, Proved)):
+        return proof
+    at = ", ".join(f"{name} = {value}" for name, value in against.decision.witness)
+    return Answer(Undecided((f"{OWN_FAULT}: it was proved, and {against.decision.by}, at {at}; please report this",)))
 
 
 def left_open(obligations: Iterable[Obligation]) -> tuple[str, ...]:

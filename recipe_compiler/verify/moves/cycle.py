@@ -24,8 +24,9 @@ from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.moves.cir import bias, flow_keeps, is_estimated
 from recipe_compiler.verify.moves.code import given_to_keep, given_to_move
-from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown, unless_refuted
 from recipe_compiler.verify.moves.draw import keeps_law_of
+from recipe_compiler.verify.moves.gaussian_cycle import limit_departs
 from recipe_compiler.verify.moves.involution import involution_keeps
 from recipe_compiler.verify.moves.limit import law_in_the_limit
 from recipe_compiler.verify.moves.metropolis import metropolis_keeps
@@ -140,7 +141,10 @@ def _beside_others(found: Answer, split: Split, move: Move, stages: Stages) -> A
     if not isinstance(found.decision, Proved):
         return found
     both = [("by itself", found), ("the law of the cycle tends to exp(-H)", law_in_the_limit(split, move, stages))]
-    return shown(found.decision.by, both) if is_shown(both) else Answer(Undecided(left_open(both)))
+    off = limit_departs(split, stages)
+    if not is_shown(both):
+        return Answer(Undecided(left_open(both))) if off is None else off
+    return unless_refuted(shown(found.decision.by, both), off)
 
 
 def _of_equation(split: Split) -> Answer:

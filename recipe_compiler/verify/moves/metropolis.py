@@ -38,8 +38,9 @@ from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.core.identities import faults_of
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.subject import KEPT
-from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown
+from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown, unless_refuted
 from recipe_compiler.verify.moves.detailed_balance import detailed_balance
+from recipe_compiler.verify.moves.gaussian_cycle import limit_departs
 from recipe_compiler.verify.moves.metropolis_witness import departure
 from recipe_compiler.verify.moves.reflection import reflects
 from recipe_compiler.verify.moves.volume import volume_kept
@@ -108,14 +109,17 @@ def metropolis_keeps(split: Split, move: Metropolis, stages: Stages) -> Answer:
     if refused:
         return Answer(Undecided(refused))
     found = _shown(split, move)
-    if not isinstance(found.decision, Undecided):
-        return found
     off = departure(split, move, stages)
-    if off is None or not isinstance(off.decision, Refuted):
+    if isinstance(found.decision, Proved):
+        return unless_refuted(found, limit_departs(split, stages) if found.decision.remarks else off)
+    if off is None or not isinstance(found.decision, Undecided) or not isinstance(off.decision, Refuted):
         return found
     drawn = ", ".join(dict.fromkeys(name for move in split.scheme.cycle for name in _drawn_wholly(move)))
     if drawn:
         at = ", ".join(f"{name} = {value}" for name, value in off.decision.witness)
+        mean = limit_departs(split, stages)
+        if mean is not None:
+            return mean
         made_up = (
             f"exp(-H) changes under the move by itself, at {at}; open whether {drawn}, drawn wholly anew, mends it"
         )

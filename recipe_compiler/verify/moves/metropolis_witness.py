@@ -64,7 +64,7 @@ def departure(split: Split, move: Metropolis, stages: Stages) -> Answer | None:
         (own, (*stated, *STEP_SIZES)),
         (subject_at_values(build) or split.subject, (*STEP_SIZES, *stated)),
     ):
-        pieces = None if subject is None else _pieces(split, subject)
+        pieces = None if subject is None else pieces_in(split, subject)
         if pieces is None:
             continue
         try:
@@ -74,7 +74,7 @@ def departure(split: Split, move: Metropolis, stages: Stages) -> Answer | None:
     return None
 
 
-def _pieces(split: Split, subject: Subject) -> Split | None:
+def pieces_in(split: Split, subject: Subject) -> Split | None:
     """Return the pieces of a word in dynamics with values put in."""
     if subject is split.subject:
         return split
@@ -86,7 +86,7 @@ def _pieces(split: Split, subject: Subject) -> Split | None:
 
 
 def _found(split: Split, move: Metropolis, step_sizes: tuple[Fraction, ...]) -> Answer | None:
-    if not _shifts(split):
+    if not is_of_shifts(split):
         return None
     declarations = split.subject.dynamics.declarations
     for sizes in split.subject.sizes:
@@ -114,7 +114,7 @@ def _refuted(at: Point, move: Metropolis, eps: Fraction, off: str) -> Refuted:
     )
 
 
-def _shifts(split: Split) -> bool:
+def is_of_shifts(split: Split) -> bool:
     """Whether every letter of a word is of a piece without noise that is moved by a shift."""
     done = {letter.piece for letter in letters(split.scheme.split)}
     try:
