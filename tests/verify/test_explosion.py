@@ -207,6 +207,14 @@ def test_a_stated_function_that_grows_too_slowly_is_refuted(tmp_path: Path) -> N
     assert {"a", "x[0]", "L W there"} <= {name for name, _ in found.decision.witness}
 
 
+def test_a_wrong_hint_beside_an_abstract_potential_is_refuted(tmp_path: Path) -> None:
+    text = "name: e\nstate: {x: {shape: 2}}\nfunctions: {U: {of: x, role: potential}}\nH: U(x)\nD: [[I]]\nQ: [[0]]\n"
+    (tmp_path / "e.yaml").write_text(text + "claims: {lyapunov: -norm2(x)}\n")
+    with only("claimed_lyapunov"):
+        (found,) = check(load_dynamics(tmp_path / "e.yaml")).findings
+    assert isinstance(found.decision, Refuted)
+
+
 def test_a_stated_function_is_a_formula_of_the_state(tmp_path: Path) -> None:
     path = tmp_path / "wrong.yaml"
     body = "name: w\nstate: {x: {shape: 2}}\nH: norm2(x)/2\nD: [[I]]\nQ: [[0]]\nclaims: {lyapunov: NEW}\n"

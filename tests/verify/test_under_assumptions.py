@@ -43,6 +43,7 @@ ASSUMED = [
     (SCALARS, "gamma < rho", "rho < kT", "kT < 1/10"),
     (SCALARS, "99/100 < rho", "rho < 1"),
     (SCALARS, "rho + gamma == 1", "abs(rho - gamma) < 1/10"),
+    (SCALARS, "rho**2 + gamma**2 == 1"),
     (MATRICES, "trace(M) <= 1/2"),
     (MATRICES, "M[0, 0] < 1", "M[1, 1] > 5"),
     (MATRICES, "v.T @ M @ v < 1/100"),

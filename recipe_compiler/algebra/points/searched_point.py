@@ -18,7 +18,7 @@ from sympy.core.function import AppliedUndef
 from recipe_compiler.algebra.points.admissible_point import Point, defaults_of, drawn, equate, holds
 from recipe_compiler.algebra.positivity.oracle import solution
 from recipe_compiler.algebra.positivity.polynomial_problem import problem
-from recipe_compiler.algebra.positivity.region import Region, about, region_at, satisfies
+from recipe_compiler.algebra.positivity.region import Fact, Region, about, region_at, satisfies
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate
 from recipe_compiler.algebra.scalars.matrices import Rows, total
@@ -33,6 +33,8 @@ TRIES = 8
 """Points that disregard the assumptions, tried for the names that a search did not choose."""
 SHARES = (*(Fraction(1, n) for n in (2, 4, 8, 32, 256)), Fraction(0))
 """How much of a drawn point is kept on the way to an admissible one."""
+PINNED, MOST_PINNED = (Fraction(3, 5), Fraction(1), Fraction(4, 5), Fraction(1, 2), Fraction(2)), 20
+"""Values tried for a name in an equality that is not linear: a**2 + b**2 == 1 has rational solutions, and others."""
 Chosen = Mapping[Expr, Fraction]
 
 
@@ -55,9 +57,12 @@ def _proposals(
 ) -> Iterator[Chosen]:
     yield {}
     yield {name: x for name, x in defaults_of(declarations, sizes).items() if name in names}
+    equal = {x: None for fact in region if fact.op == "==" for x in names if x in fact.names}
+    pinned = [(Fact(x - rational(value), "==", ""),) for x in equal for value in PINNED]
     with suppress(NoNormalFormError):
-        solved = solution(problem(((total(list(names)),),), region))
-        yield {name: x for name, x in (solved or {}).items() if name in names}
+        for further in ((), *pinned[:MOST_PINNED]):
+            solved = solution(problem(((total(list(names)),),), (*region, *further)))
+            yield {name: x for name, x in (solved or {}).items() if name in names}
     from recipe_compiler.algebra.positivity.falsify import falsified  # imports NumPy, which most proofs need not
 
     always: Rows = ((sympy.Integer(-1),),)

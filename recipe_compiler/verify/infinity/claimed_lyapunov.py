@@ -9,6 +9,7 @@ from itertools import islice, product
 
 import sympy
 from sympy import Expr, Poly, Symbol
+from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.dynamics.system import state
 from recipe_compiler.algebra.points.admissible_point import Point
@@ -123,6 +124,8 @@ def _free(both: tuple[Expr, ...]) -> set[sympy.Basic]:
 
 def _polynomial(e: Expr, at: Point, own: Mapping[Symbol, Expr]) -> Poly | None:
     """Return an expression along a ray as a polynomial in t with rational coefficients; None where it is none."""
+    if e.has(AppliedUndef):
+        return None
     numbers = {x: rational(n) for x, n in at.numbers.items() if x not in own}
     along = sympy.expand(e.xreplace({**numbers, **own}))
     if along.free_symbols - {T} or not along.is_polynomial(T):
