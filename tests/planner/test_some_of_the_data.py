@@ -104,13 +104,13 @@ def test_candidates_are_compared_by_fewer_data_than_a_forecast(
 ) -> None:
     monkeypatch.setattr(plan, "ENTRIES", 1e4)
     planned = model.plan({"x": X, "y": Y})
-    assert f"by {plan.ROWS} of {N} data, drawn at random" in planned.to_yaml()
     mode, K = laplace()
     values = dict(planned.document.values)
     start = np.array([float(row[0]) for row in values["start"].numbers])
     assert np.abs((start - mode) @ np.linalg.cholesky(K)).max() < 0.01  # of all data, which the sample's is not
     M = np.array([[float(x) for x in row] for row in values["M"].numbers])
-    np.testing.assert_allclose(np.linalg.eigvals(np.linalg.solve(K, M)), 1.0, atol=0.25)
+    off = np.abs(np.linalg.eigvals(np.linalg.solve(K, M)) - 1.0).max()
+    assert 1e-3 < off < 0.25  # of 2,000 rows
 
 
 @pytest.mark.slow
