@@ -28,7 +28,7 @@ Draws, each of shape (chain, draw, ...):
     r: (2,)
 
 The build:
-    step_size 0.25, draws 2000, warmup 500, thin 10, chains 4, seed 1, batch_size 100
+    step_size 0.25, draws 2000, warmup 500, thin 10, chains 4, seed 1, batch_size None
 
 Energy:
     H = U(theta) + r.T @ inv(M) @ r / 2
@@ -54,39 +54,23 @@ Step:
         is 2 only where the noise of the gradient is given up
 
 Proved:
-    Q is skew (index calculus for every size; second engine)
-    what is bound is of the kind declared (structure, exact values)
-    D and Q do not reuse the gradient's minibatch (structure: no entry of D or Q holds U)
-
-Proved, given that C is positive semidefinite:
-    D is symmetric (index calculus for every size; second engine)
+    D is symmetric; Q is skew; exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary
+        for the claimed equation; the target's blocks have the law exp(-U) once the others are integrated out;
+        exp(-H) has the claimed marginal; the pieces of the word make the equation (index calculus for every size;
+        second engine)
     D is positive semidefinite (structure of D)
-
-Proved, given that V is positive semidefinite:
-    V is positive semidefinite (structure of V)
-
-Proved, given that C is positive semidefinite; V is positive semidefinite:
-    2D - eps B_hat is positive semidefinite (exact values: O gives up eps^2 K B K^T with K = 1/2 + E/2; it holds at
-        eps = 637329/1000000, and not at 63739/100000)
-
-Proved, given that M is positive definite; U is smooth:
-    the target's blocks have the law exp(-U) once the others are integrated out; exp(-H) has the claimed marginal
-        (index calculus for every size; second engine)
-
-Proved, given that Sigma is positive definite; prior_variance is positive:
+    exp(-H) has a finite integral (growth at the ends of the domain; second engine)
     the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
         definedness and smoothness)
+    what is bound is of the kind declared (structure, exact values)
+    V is positive semidefinite (structure of V)
+    2D - eps B_hat is positive semidefinite (exact values: O gives up eps^2 K B K^T with K = 1/2 + E/2; it holds at
+        eps = 637329/1000000, and not at 63739/100000)
+    D and Q do not reuse the gradient's minibatch (structure: no entry of D or Q holds U)
 
-Proved, given that C is positive semidefinite; M is positive definite; U is smooth:
-    exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary for the claimed equation; the
-        pieces of the word make the equation (index calculus for every size; second engine)
-
-Proved, given that C is positive semidefinite; M is positive definite; U is smooth; gradients are those of all data:
+Proved, given that gradients are those of all data:
     each piece is moved by its flow, exact or the one named (A, B: shift; O: linear or Ornstein-Uhlenbeck, constant
         matrices; second engine)
-
-Proved, given that M is positive definite; Sigma is positive definite; U is smooth; prior_variance is positive:
-    exp(-H) has a finite integral (growth at the ends of the domain; second engine)
 
 Not checked here:
     pieces, flow, order and what pieces keep are about one step, other claims about the equation; how far the law
@@ -144,14 +128,16 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 def sample(
     x, *, M=None, C=None, V=None, Sigma=None, prior_variance=10.0, step_size=0.25, draws=2000, warmup=500, thin=10,
-    chains=4, seed=1, batch_size=100, init=None, progress=False, threads=None,
+    chains=4, seed=1, batch_size=None, init=None, progress=False, threads=None,
 ):  # fmt: skip
     """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
 
     x (N, 2), M (2, 2), C (2, 2), V (2, 2), Sigma (2, 2), prior_variance a number. The top of the file,
     help(sghmc_gaussian_mean_baoab), says what they are, and what is returned. A draw is kept of every `thin` steps.
-    init: where chains start, a dict with any of theta or r, each (size,) for all chains or (chain, size). progress:
-    tell it on stderr. threads: None takes all cores; the same seed draws the same bits on any number of them.
+    batch_size: None takes 100, or all rows of fewer. init: where chains start, a dict with any of theta or r, each
+    (size,) for all chains or (chain, size). progress: True tells it on stderr; a function is called as
+    progress(chain, draws, total, phase), the phase warmup or draws. threads: None takes all cores; the same seed
+    draws the same bits on any number of them.
 
     Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
     """
@@ -180,7 +166,10 @@ def sample(
     thin = _checked_number("thin", thin, whole=True, least=1)
     chains = _checked_number("chains", chains, whole=True, least=1)
     seed = _checked_number("seed", seed, whole=True, least=0)
+    if batch_size is None:
+        batch_size = min(100, x.shape[0])
     batch_size = _checked_number("batch_size", batch_size, whole=True, least=1, most=x.shape[0])
+    tell = _checked_progress(progress, warmup)
     if threads is not None:
         threads = _checked_number("threads", threads, whole=True, least=1)
     given = {
@@ -205,7 +194,7 @@ def sample(
     for state in states:
         own = {**given, **state}
         first_values(*[own[name] for name in FIRST_ARGUMENTS])
-    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, tell)
     drawn = _after_warmup(drawn, done, warmup)
     _tell_still("theta", drawn["theta"])
     return {"theta": drawn["theta"], "r": drawn["r"]}
@@ -842,7 +831,33 @@ def _room(start, chains, count):
         raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
 
 
-def _advance(piece, chains, draws, threads, progress, most):
+def _checked_progress(progress, warmup):
+    """Return what is called with the draws of every chain, how many are asked for and whether it is the last call.
+
+    None where nothing is told. progress: False; True, for a line on stderr; or a function, called as progress(chain,
+    draws, total, phase) for each chain that has more draws than before. TypeError for anything else.
+    """
+    if not (isinstance(progress, bool) or callable(progress)):
+        expected = "True, False or a function progress(chain, draws, total, phase)"
+        raise TypeError(f"progress: found {type(progress).__name__}, expected {expected}")
+    if not progress:
+        return None
+    before = {}
+
+    def call(done, total, ended):
+        for chain, draws in enumerate(done):
+            if before.get(chain) != draws:
+                before[chain] = draws
+                progress(chain, draws, total, "warmup" if draws < warmup else "draws")
+
+    def print_line(done, total, ended):
+        line = f"\r{sum(done)} of {len(done) * total} draws"
+        print(line, end="\n" if ended else "", file=sys.stderr, flush=True)
+
+    return print_line if progress is True else call
+
+
+def _advance(piece, chains, draws, threads, tell, most):
     """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
 
     piece(chain, first, last) makes some and returns how many were kept: fewer where the chain ends there. All chains
@@ -868,9 +883,8 @@ def _advance(piece, chains, draws, threads, progress, most):
             left = {pool.submit(work, chain) for chain in range(chains)}
             while left:
                 ended, left = wait(left, timeout=0.2)
-                if progress:
-                    line = f"\r{sum(done)} of {chains * draws} draws"
-                    print(line, end="" if left else "\n", file=sys.stderr, flush=True)
+                if tell:
+                    tell([*done], draws, not left)
                 for one in ended:
                     one.result()
         finally:
@@ -878,7 +892,7 @@ def _advance(piece, chains, draws, threads, progress, most):
     return done
 
 
-def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=None):
+def _run_chains(run, names, given, states, drawn, threads, tell, of_draw=None):
     """Fill `drawn` with the draws of chains, each by itself; return how many draws each has.
 
     names: of the arguments of `run`. given: those of all chains. states: per chain, its own. of_draw(draw): what takes
@@ -891,7 +905,7 @@ def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=Non
         return run(*[own[name] for name in names])
 
     chains, draws, _ = next(iter(drawn.values())).shape
-    return _advance(piece, chains, draws, threads, progress, 1 if of_draw else draws)
+    return _advance(piece, chains, draws, threads, tell, 1 if of_draw else draws)
 
 
 def _after_warmup(drawn, done, warmup):
