@@ -23,7 +23,7 @@ Draws, each of shape (chain, draw, ...):
     theta: (10,), exp(theta[0:10])
 
 The build:
-    step_size 0.02, draws 2000, warmup 100, thin 100, chains 4, seed 1, batch_size None
+    step_size 0.02, draws 2000, warmup 100, thin 100, chains 4, seed 1, batch_size 100
 
 Energy:
     H = U(theta)

@@ -28,7 +28,7 @@ Draws, each of shape (chain, draw, ...):
     r: (2,)
 
 The build:
-    step_size 0.25, draws 2000, warmup 500, thin 10, chains 4, seed 1, batch_size None
+    step_size 0.25, draws 2000, warmup 500, thin 10, chains 4, seed 1, batch_size 100
 
 Energy:
     H = U(theta) + r.T @ inv(M) @ r / 2

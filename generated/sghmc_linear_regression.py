@@ -31,7 +31,7 @@ Draws, each of shape (chain, draw, ...):
     r: (5,)
 
 The build:
-    step_size 0.001, draws 2000, warmup 500, thin 200, chains 4, seed 1, batch_size None
+    step_size 0.001, draws 2000, warmup 500, thin 200, chains 4, seed 1, batch_size 100
 
 Energy:
     H = U(theta) + m**-1*r.T @ r / 2

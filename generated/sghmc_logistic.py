@@ -32,7 +32,7 @@ Draws, each of shape (chain, draw, ...):
     r: (30,)
 
 The build:
-    step_size 0.006, draws 500, warmup 100, thin 1000, chains 4, seed 1, batch_size None
+    step_size 0.006, draws 500, warmup 100, thin 1000, chains 4, seed 1, batch_size 512
 
 Energy:
     H = U(theta) + r.T @ r / 2

@@ -34,7 +34,7 @@ Draws, each of shape (chain, draw, ...):
     r: (28,)
 
 The build:
-    step_size 0.0005, draws 1000, warmup 250, thin 200, chains 4, seed 1, batch_size None
+    step_size 0.0005, draws 1000, warmup 250, thin 200, chains 4, seed 1, batch_size 200
 
 Energy:
     H = U(theta) + m**-1*r.T @ r / 2

@@ -31,7 +31,7 @@ Draws, each of shape (chain, draw, ...):
     r: (9,)
 
 The build:
-    step_size 0.0025, draws 1000, warmup 250, thin 400, chains 4, seed 1, batch_size None
+    step_size 0.0025, draws 1000, warmup 250, thin 400, chains 4, seed 1, batch_size 200
 
 Energy:
     H = U(theta) + m**-1*r.T @ r / 2

@@ -29,7 +29,7 @@ Draws, each of shape (chain, draw, ...):
     theta: (30,)
 
 The build:
-    step_size 0.001, draws 500, warmup 100, thin 1000, chains 4, seed 1, batch_size None
+    step_size 0.001, draws 500, warmup 100, thin 1000, chains 4, seed 1, batch_size 128
 
 Energy:
     H = U(theta)

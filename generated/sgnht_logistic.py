@@ -34,7 +34,7 @@ Draws, each of shape (chain, draw, ...):
     xi: a number
 
 The build:
-    step_size 0.006, draws 500, warmup 100, thin 1000, chains 4, seed 1, batch_size None
+    step_size 0.006, draws 500, warmup 100, thin 1000, chains 4, seed 1, batch_size 512
 
 Energy:
     H = U(theta) + r.T @ r / 2 + d*(xi - A)**2/2

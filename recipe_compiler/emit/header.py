@@ -236,8 +236,10 @@ def _piece(piece: DrawnArray) -> str:
 def _values(sampler: Sampler) -> Iterator[str]:
     """Yield what the build says of a run: what `sample` does where it is told nothing else."""
     left = ("init", "progress", "threads")
-    yield ", ".join(f"{name} {default or 'to be given'}" for name, default in sampler.settings if name not in left)
     run = sampler.build.run
+    own = {"batch_size": str(run.batch_size or "")}
+    settings = ((name, own.get(name, default)) for name, default in sampler.settings if name not in left)
+    yield ", ".join(f"{name} {value or 'to be given'}" for name, value in settings)
     if run.schedule.name != "constant":
         yield f"the step size falls along a chain by the schedule {run.schedule.name}; draws are weighted by step_size"
     if run.lanes:
