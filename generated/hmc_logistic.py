@@ -38,8 +38,8 @@ The build:
 Energy:
     H = U(theta) + m**-1*r.T @ r / 2
     U = -log_prior - sum over the data of log_likelihood
-    log_likelihood of one datum = y*(x @ theta) - softplus(x @ theta)
-    log_prior = sum(-(theta/sqrt(prior_variance))**2/2) + d*(-log(sqrt(prior_variance))) + d*(-log(2*pi)/2)
+    log_likelihood of one datum = bernoulli_logit(y, x @ theta)
+    log_prior = normal(theta, 0, sqrt(prior_variance))
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     D = 0
@@ -63,33 +63,23 @@ Step:
     grad U over all data
 
 Proved:
-    D is symmetric; Q is skew (index calculus for every size; second engine)
+    D is symmetric; Q is skew; exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary
+        for the claimed equation; the target's blocks have the law exp(-U) once the others are integrated out;
+        exp(-H) has the claimed marginal; the pieces of the word make the equation (index calculus for every size;
+        second engine)
     D is positive semidefinite (structure of D)
+    exp(-H) has a finite integral (growth at the ends of the domain; second engine)
+    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
+        definedness and smoothness)
+    what is bound is of the kind declared (structure, exact values)
     V is positive semidefinite (structure of V)
     2D - eps B_hat is positive semidefinite (the gradient is exact)
     D and Q do not reuse the gradient's minibatch (there is no minibatch)
-
-Proved, given that m is positive:
-    what is bound is of the kind declared (structure, exact values)
-
-Proved, given that prior_variance is positive:
-    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
-        definedness and smoothness)
-
-Proved, given that U is smooth; m is positive:
-    exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary for the claimed equation; the
-        target's blocks have the law exp(-U) once the others are integrated out; exp(-H) has the claimed marginal;
-        the pieces of the word make the equation (index calculus for every size; second engine)
     each piece is moved by its flow, exact or the one named (A, B: shift; second engine)
     blocks are drawn anew from their laws given the others (r ~ N(0, m*I) given theta)
-
-Proved, given that U is smooth; each piece is moved by its flow; m is positive:
     what is accepted or refused keeps exp(-H) (a palindrome of pieces that keep volume and run backwards under r ->
         -r)
     every move keeps exp(-H), and every block is moved (move 1, refresh of r; move 2, Metropolis)
-
-Proved, given that U is smooth; m is positive; prior_variance is positive:
-    exp(-H) has a finite integral (growth at the ends of the domain; second engine)
 
 Not checked here:
     pieces, flow, order and what pieces keep are about the word that moves of the cycle repeat; exact says whether
@@ -152,8 +142,9 @@ def sample(
 
     x (N, 30), y (N,), m a number, prior_variance a number. The top of the file, help(hmc_logistic), says what they
     are, and what is returned. A draw is kept of every `thin` steps. init: where chains start, a dict with any of
-    theta or r, each (size,) for all chains or (chain, size). progress: tell it on stderr. threads: None takes all
-    cores; the same seed draws the same bits on any number of them.
+    theta or r, each (size,) for all chains or (chain, size). progress: True tells it on stderr; a function is
+    called as progress(chain, draws, total, phase), the phase warmup or draws. threads: None takes all cores; the
+    same seed draws the same bits on any number of them.
 
     Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
     """
@@ -168,6 +159,7 @@ def sample(
     thin = _checked_number("thin", thin, whole=True, least=1)
     chains = _checked_number("chains", chains, whole=True, least=1)
     seed = _checked_number("seed", seed, whole=True, least=0)
+    tell = _checked_progress(progress, warmup)
     if threads is not None:
         threads = _checked_number("threads", threads, whole=True, least=1)
     given = {"m": m, "prior_variance": prior_variance, "x": x, "y": y, "eps": eps, "thin": thin}
@@ -184,7 +176,7 @@ def sample(
     for state in states:
         own = {**given, **state}
         first_values(*[own[name] for name in FIRST_ARGUMENTS])
-    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, progress)
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, tell)
     drawn = _after_warmup(drawn, done, warmup)
     _tell_still("theta", drawn["theta"])
     return {"theta": drawn["theta"], "r": drawn["r"], "acceptance": drawn["acceptance"][:, :, 0]}
@@ -802,7 +794,33 @@ def _room(start, chains, count):
         raise ValueError(f"{found}, expected as many as memory has room for: take fewer, and a larger thin") from None
 
 
-def _advance(piece, chains, draws, threads, progress, most):
+def _checked_progress(progress, warmup):
+    """Return what is called with the draws of every chain, how many are asked for and whether it is the last call.
+
+    None where nothing is told. progress: False; True, for a line on stderr; or a function, called as progress(chain,
+    draws, total, phase) for each chain that has more draws than before. TypeError for anything else.
+    """
+    if not (isinstance(progress, bool) or callable(progress)):
+        expected = "True, False or a function progress(chain, draws, total, phase)"
+        raise TypeError(f"progress: found {type(progress).__name__}, expected {expected}")
+    if not progress:
+        return None
+    before = {}
+
+    def call(done, total, ended):
+        for chain, draws in enumerate(done):
+            if before.get(chain) != draws:
+                before[chain] = draws
+                progress(chain, draws, total, "warmup" if draws < warmup else "draws")
+
+    def print_line(done, total, ended):
+        line = f"\r{sum(done)} of {len(done) * total} draws"
+        print(line, end="\n" if ended else "", file=sys.stderr, flush=True)
+
+    return print_line if progress is True else call
+
+
+def _advance(piece, chains, draws, threads, tell, most):
     """Make all draws of every chain on threads, at most `most` of them in a piece; return how many each has.
 
     piece(chain, first, last) makes some and returns how many were kept: fewer where the chain ends there. All chains
@@ -828,9 +846,8 @@ def _advance(piece, chains, draws, threads, progress, most):
             left = {pool.submit(work, chain) for chain in range(chains)}
             while left:
                 ended, left = wait(left, timeout=0.2)
-                if progress:
-                    line = f"\r{sum(done)} of {chains * draws} draws"
-                    print(line, end="" if left else "\n", file=sys.stderr, flush=True)
+                if tell:
+                    tell([*done], draws, not left)
                 for one in ended:
                     one.result()
         finally:
@@ -838,7 +855,7 @@ def _advance(piece, chains, draws, threads, progress, most):
     return done
 
 
-def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=None):
+def _run_chains(run, names, given, states, drawn, threads, tell, of_draw=None):
     """Fill `drawn` with the draws of chains, each by itself; return how many draws each has.
 
     names: of the arguments of `run`. given: those of all chains. states: per chain, its own. of_draw(draw): what takes
@@ -851,7 +868,7 @@ def _run_chains(run, names, given, states, drawn, threads, progress, of_draw=Non
         return run(*[own[name] for name in names])
 
     chains, draws, _ = next(iter(drawn.values())).shape
-    return _advance(piece, chains, draws, threads, progress, 1 if of_draw else draws)
+    return _advance(piece, chains, draws, threads, tell, 1 if of_draw else draws)
 
 
 def _after_warmup(drawn, done, warmup):

@@ -16,6 +16,7 @@ from loaders import load_build
 import recipe_compiler as rc
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.posterior_numbers import PosteriorNumbers
 from recipe_compiler.run.sample import Draws, sample
 from recipe_compiler.run.summary import Diagnostics, Summary
 
@@ -179,7 +180,12 @@ def test_a_move_that_is_never_accepted_is_stuck_beside_another_that_is(tmp_path:
 
 def test_a_summary_tells_each_kind_apart() -> None:
     summary = Summary(
-        (), (), (), Diagnostics(), acceptance=(0.6, 0.8), kinds=(("moves of a", (0.9, 1.0)), ("moves of b", (0.3, 0.6)))
+        PosteriorNumbers(),
+        (),
+        (),
+        Diagnostics(),
+        acceptance=(0.6, 0.8),
+        kinds=(("moves of a", (0.9, 1.0)), ("moves of b", (0.3, 0.6))),
     )
     told = [line for line in summary.notes if line.startswith("acceptance")]
     assert told == [

@@ -29,7 +29,7 @@ def test_several_blocks_keep_their_order_and_shapes(load_text) -> None:
     ("old", "new", "entry", "part"),
     [
         ("log_likelihood:", "loglik:", "loglik", "unknown key"),
-        ("log_likelihood: bernoulli_logit(y, x @ theta)", "", "potential", "neither"),
+        ("log_likelihood: bernoulli_logit(y, x @ theta)", "", "potential", "data and no log_likelihood"),
         ("normal(theta, 0,", "normal(theta, y,", "log_prior", "found the data `y`"),
         ("log_prior:", "potential:", "log_likelihood", "beside `potential`"),
         ("y: {shape: N", "y: {shape: n", "data.y.shape", "found the size `n` beside `N`"),

@@ -41,7 +41,7 @@ from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown, unless_refuted
 from recipe_compiler.verify.moves.detailed_balance import detailed_balance
 from recipe_compiler.verify.moves.gaussian_cycle import limit_departs
-from recipe_compiler.verify.moves.metropolis_witness import departure
+from recipe_compiler.verify.moves.metropolis_witness import FEW, departure
 from recipe_compiler.verify.moves.reflection import reflects
 from recipe_compiler.verify.moves.volume import volume_kept
 from recipe_compiler.verify.steps.order import is_palindrome
@@ -109,9 +109,12 @@ def metropolis_keeps(split: Split, move: Metropolis, stages: Stages) -> Answer:
     if refused:
         return Answer(Undecided(refused))
     found = _shown(split, move)
-    off = departure(split, move, stages)
     if isinstance(found.decision, Proved):
-        return unless_refuted(found, limit_departs(split, stages) if found.decision.remarks else off)
+        once = replace(move, steps=(1, 1))  # a palindrome done once is a palindrome
+        return unless_refuted(
+            found, limit_departs(split, stages) if found.decision.remarks else departure(split, once, stages, FEW)
+        )
+    off = departure(split, move, stages)
     if off is None or not isinstance(found.decision, Undecided) or not isinstance(off.decision, Refuted):
         return found
     drawn = ", ".join(dict.fromkeys(name for move in split.scheme.cycle for name in _drawn_wholly(move)))

@@ -35,8 +35,8 @@ from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.steps.in_build import own_subject
 from recipe_compiler.verify.steps.split import Split, split_of
 
-POINTS = 12
-"""Points that are tried at each size."""
+POINTS, FEW = 12, 2
+"""Points that are tried at each size; against a proof."""
 STEP_SIZES = (Fraction(1, 2), Fraction(1))
 """Tried besides that of the build: the claim is about all of them."""
 LONGEST = 4000
@@ -49,7 +49,7 @@ class _TooLongError(Exception):
     """Numbers grow too long, or there are too many steps."""
 
 
-def departure(split: Split, move: Metropolis, stages: Stages) -> Answer | None:
+def departure(split: Split, move: Metropolis, stages: Stages, tried: int = POINTS) -> Answer | None:
     """Return the refutation by a point y with (pi K)(y) != pi(y), pi = exp(-H); None where none is found.
 
     For words of shifts. With x = Psi^-1 y and G the turn after a refusal, (pi K)(y) - pi(y) = min(pi(x), pi(y)) + pi(G
@@ -68,7 +68,7 @@ def departure(split: Split, move: Metropolis, stages: Stages) -> Answer | None:
         if pieces is None:
             continue
         try:
-            return _found(pieces, move, step_sizes)
+            return _found(pieces, move, step_sizes, tried)
         except _TooLongError:
             continue
     return None
@@ -85,14 +85,14 @@ def pieces_in(split: Split, subject: Subject) -> Split | None:
         return None
 
 
-def _found(split: Split, move: Metropolis, step_sizes: tuple[Fraction, ...]) -> Answer | None:
+def _found(split: Split, move: Metropolis, step_sizes: tuple[Fraction, ...], tried: int) -> Answer | None:
     if not is_of_shifts(split):
         return None
     declarations = split.subject.dynamics.declarations
     for sizes in split.subject.sizes:
         try:
             setting, maps = split.subject.setting(sizes), _Maps.of(split, sizes)
-            for at in points(declarations, sizes, POINTS):
+            for at in points(declarations, sizes, tried):
                 if not is_defined_at(split.formulas, setting, at.leaf):
                     continue
                 for eps in step_sizes:

@@ -254,5 +254,5 @@ def test_what_is_not_looked_at_is_undecided(read: Read, old: str, new: str, word
 def test_no_other_slip_is_taken_for_one_of_scale(path: Path) -> None:
     dynamics = load_dynamics(path)
     verdict = step_scale(subject_of(dynamics)).verdict
-    slips = ("no_step", "squared_between", "squared_order")
+    slips = ("no_step", "squared_between", "squared_order", "decay_fixed", "decay_with_force")
     assert (verdict is Verdict.REFUTED) == path.stem.endswith(slips)
