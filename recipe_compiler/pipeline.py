@@ -98,7 +98,7 @@ def compile_build(
         allow_undecided: whether a build may be compiled that is neither proved nor refuted.
         cache: where verdicts are kept, and that a text was read back.
         with_file: whether to make the file that users get, too; a run loads the text alone.
-        say: told what is being done.
+        say: called with a line that describes the work that starts.
 
     Raises:
         VerificationError: a required claim is refuted, or undecided where that is not allowed.
@@ -259,7 +259,7 @@ def plan_run(
         data: the fields of the target; None: from the file that the build names.
         allow_undecided: as of `compile_build`.
         cache: as of `compile_build`; plans are kept there too.
-        say: told what is being done.
+        say: called with a line that describes the work that starts.
         begin: called before a plan is made, not where it is kept.
 
     Raises:
@@ -384,7 +384,7 @@ def prepare_run(
         data: the fields of the target; None: from the file that the build names.
         allow_undecided: as of `compile_build`.
         cache: as of `compile_build`.
-        say: told what is being done.
+        say: called with a line that describes the work that starts.
 
     Raises:
         VerificationError, CompilerError: as of `compile_build`.

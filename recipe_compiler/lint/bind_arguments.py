@@ -51,7 +51,7 @@ class BoundName:
 
     @property
     def vanishes(self) -> bool:
-        """Whether it is seen to go to zero with the step size."""
+        """Whether its form shows that it tends to zero with the step size."""
         return self.kind == "eps" or (self.formula is not None and vanishes(self.formula))
 
     @property

@@ -56,7 +56,7 @@ def is_step_size(formula: Formula) -> bool:
 
 
 def vanishes(formula: Formula) -> bool:
-    """Whether a formula is seen to go to zero with eps."""
+    """Whether the form of a formula shows that it tends to zero with eps."""
     match formula:
         case Symbol():
             return is_step_size(formula)

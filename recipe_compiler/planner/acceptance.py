@@ -129,7 +129,7 @@ def tuned(
         K: the Hessian of U at its mode, d x d; None where it is not known.
         wanted: the mean probability.
         moves: of a draw.
-        say: told what is being done.
+        say: called with a line that describes the work that starts.
 
     Raises:
         RunError: at no step size are moves accepted so often, or at every one; says which.
@@ -248,7 +248,7 @@ def measured(
         moves: of a draw, at first.
         steps: of a move, on average.
         slope: grad U, where one mass is to serve all of theta; None for a metric that follows it.
-        say: told what is being done.
+        say: called with a line that describes the work that starts.
 
     Raises:
         RunError: the chains hardly move.

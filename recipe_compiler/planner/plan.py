@@ -138,7 +138,7 @@ def plan(
         starts: where the search for the mode begins, one after another.
         names: of the coordinates of the potential's block.
         subtracting: makes the same with the noise of its gradient given up; None where that is no choice.
-        budget: the processor time that chains may take, and who is told what is being done.
+        budget: the processor time that chains may take, and what reports progress.
 
     Raises:
         RunError: no step size keeps to the share, or it cannot be told; says what to do.

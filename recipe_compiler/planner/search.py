@@ -110,7 +110,7 @@ def choose(
         K: the Hessian of U at the mode, d x d.
         share: by what part of it a posterior sd may be off.
         steep: the largest curvature that chains meet, over that at the mode.
-        say: told what is being done.
+        say: called with a line that describes the work that starts.
 
     Raises:
         RunError: no step size does; says why.

@@ -260,7 +260,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
     ),
     Claim(
         "claimed_lyapunov",
-        "the stated function goes to infinity, and keeps solutions from it",
+        "the stated function is a Lyapunov function",
         claimed_lyapunov,
         claims_lyapunov,
         (*EQUATION, "lyapunov"),
