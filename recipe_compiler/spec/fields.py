@@ -106,8 +106,8 @@ def _refresh(value: Raw) -> Refresh:
         case dict() if len(value) == 1:
             ((block, kept),) = value.items()
             share = exact(kept) if isinstance(kept, str) else None
-            if share is None or not 0 <= share < 1 or float(share) == 1:
-                expected = f"the share c of {_name(block)} that is kept, a number with 0 <= c < 1"
+            if share is None or not abs(share) < 1 or abs(float(share)) == 1:
+                expected = f"the share c of {_name(block)} that is kept, a number with -1 < c < 1"
                 return refuse(kept, expected, "one that looks at the state does not keep the law")
             return Refresh(_name(block), share)
         case _:

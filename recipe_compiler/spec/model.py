@@ -108,7 +108,7 @@ class Refresh:
 
     block: str
     kept: Fraction = Fraction(0)
-    """c, in [0, 1): 0 of a full refresh."""
+    """c, -1 < c < 1: 0 of a full refresh."""
     every: int = 1
     """It is done in the first cycle of a chain, and in each n-th after it."""
 

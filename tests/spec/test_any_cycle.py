@@ -23,7 +23,7 @@ WORDS = ["[B/2, A, B/2]", "[B, A]", "[{repeat: 3, of: [B/6, A/3, B/6]}]", "[2*B/
 FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 Plain = Any
 
-shares = st.fractions(min_value=0, max_value=Fraction(999, 1000), max_denominator=1000)
+shares = st.fractions(min_value=Fraction(-999, 1000), max_value=Fraction(999, 1000), max_denominator=1000)
 refreshed = st.one_of(
     st.just(({"refresh": "r"}, Refresh("r"))),
     shares.map(lambda share: ({"refresh": {"r": str(share)}}, Refresh("r", share))),

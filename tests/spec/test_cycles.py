@@ -83,6 +83,7 @@ def test_a_cycle_has_its_moves_in_order_and_the_word_that_one_of_them_repeats(tm
     [
         ("{refresh: {r: 0.9}}, MOVE", (Refresh("r", Fraction(9, 10)), Metropolis((10, 10), ("r",)))),
         ("{refresh: {r: 1/3}}, MOVE", (Refresh("r", Fraction(1, 3)), Metropolis((10, 10), ("r",)))),
+        ("{refresh: {r: -0.5}}, MOVE", (Refresh("r", Fraction(-1, 2)), Metropolis((10, 10), ("r",)))),
         ("{refresh: {r: 0}}, MOVE", (Refresh("r"), Metropolis((10, 10), ("r",)))),
         ("{refresh: r, every: 3}, MOVE", (Refresh("r", every=3), Metropolis((10, 10), ("r",)))),
         (
@@ -293,11 +294,11 @@ AT_THE_STATE = "a scan order that looks at the state does not keep the law"
         ("cycle: [refresh: , MOVE]", "scheme.cycle[0].refresh", "found nothing, expected a block"),
         ("cycle: [refresh: [r], MOVE]", "scheme.cycle[0].refresh", "found a list of 1, expected a block"),
         ("cycle: [refresh: {r: 1/2, theta: 0}, MOVE]", "scheme.cycle[0].refresh", "one move for each"),
-        ("cycle: [refresh: {r: 1}, MOVE]", "scheme.cycle[0].refresh", "the share c of r that is kept, a number with 0"),
-        ("cycle: [refresh: {r: -0.1}, MOVE]", "scheme.cycle[0].refresh", "found `-0.1`, expected the share c"),
-        ("cycle: [refresh: {r: 0.99999999999999999999}, MOVE]", "scheme.cycle[0].refresh", "0 <= c < 1"),
-        ("cycle: [refresh: {r: 1e400}, MOVE]", "scheme.cycle[0].refresh", "0 <= c < 1"),
-        ("cycle: [refresh: {r: [0.9]}, MOVE]", "scheme.cycle[0].refresh", "0 <= c < 1"),
+        ("cycle: [refresh: {r: 1}, MOVE]", "scheme.cycle[0].refresh", "the share c of r that is kept"),
+        ("cycle: [refresh: {r: -1}, MOVE]", "scheme.cycle[0].refresh", "found `-1`, expected the share c"),
+        ("cycle: [refresh: {r: 0.99999999999999999999}, MOVE]", "scheme.cycle[0].refresh", "-1 < c < 1"),
+        ("cycle: [refresh: {r: 1e400}, MOVE]", "scheme.cycle[0].refresh", "-1 < c < 1"),
+        ("cycle: [refresh: {r: [0.9]}, MOVE]", "scheme.cycle[0].refresh", "-1 < c < 1"),
         ("cycle: [refresh: {r: exp(-norm2(theta))}, MOVE]", "scheme.cycle[0].refresh", "looks at the state does not"),
         # flips
         ("cycle: [metropolis: {LEAP, flip: {r: r}}]", "scheme.cycle[0].metropolis.flip", "found `r`, expected -r: a "),
