@@ -250,6 +250,51 @@ def test_a_diagonal_stratonovich_equation_is_converted(tmp_path: Path, drift: st
     assert claimed_stationary(subject_of(document)).verdict is verdict
 
 
+FULL = """name: full
+state: {theta: {shape: d}}
+parameters: {V: {shape: [d, d], is: positive definite}}
+functions: {U: {of: theta, role: potential}, g: {of: theta, is: positive}}
+H: U(theta)
+D: [[g(theta)*V]]
+Q: [[0]]
+claims: {interpretation: stratonovich, drift: {theta: -g(theta)*V @ grad(U, theta) + HALF*V @ grad(g, theta)}}
+"""
+COUPLED = """name: coupled
+state: {x: {}, r: {shape: 2}}
+H: (x**2 + norm2(r))/2
+D: [["3*(1 + x**2)", "(1 + x**2)*[1, 0].T"], ["(1 + x**2)*[1, 0]", "(1 + x**2)*[[1, 0], [0, 2]]"]]
+Q: [[0, 0], [0, 0]]
+claims:
+  interpretation: stratonovich
+  drift: {x: "-(1 + x**2)*(3*x + r[0]) + 6*HALF*x", r: "-(1 + x**2)*[x + r[0], 2*r[1]] + 2*HALF*x*[1, 0]"}
+"""
+TURNING = """name: turning
+state: {x: {}, y: {}}
+H: (x**2 + y**2)/2
+D: [[2 + x**2, 1], [1, 1]]
+Q: [[0, 0], [0, 0]]
+claims: {interpretation: stratonovich, drift: {x: HALF*x, y: -y}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "half", "verdict"),
+    [
+        (FULL, "1/2", Verdict.PROVED),
+        (FULL, "1", Verdict.REFUTED),
+        (COUPLED, "1/2", Verdict.PROVED),
+        (COUPLED, "1", Verdict.REFUTED),
+        (TURNING, "1/2", Verdict.UNDECIDED),
+    ],
+)
+def test_a_stratonovich_equation_is_converted_where_d_is_a_function_times_a_constant_matrix(
+    tmp_path: Path, text: str, half: str, verdict: Verdict
+) -> None:
+    path = tmp_path / "full.yaml"
+    path.write_text(text.replace("HALF", half), encoding="utf-8")
+    assert claimed_drift(subject_of(load_dynamics(path))).verdict is verdict
+
+
 def test_a_claimed_diffusion_stands_for_a_missing_one(tmp_path: Path) -> None:
     path = tmp_path / "missing.yaml"
     given = CIR.replace("D: [[diag(theta)]]\n", "").replace(
