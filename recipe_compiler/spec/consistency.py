@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
-from recipe_compiler.formula.expression import Add, Compare, Formula, Multiply, Number, Role, Symbol
+from recipe_compiler.formula.expression import Add, Compare, Formula, FunctionAt, Multiply, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.declarations import Page
@@ -43,7 +44,12 @@ class _Fact:
 
 
 def check_consistency(page: Page, declarations: Declarations) -> None:
-    """Add a fault where the domains, signs and assumptions about scalars exclude each other."""
+    """Add a fault where the domains, signs and assumptions about scalars exclude each other, or leave a surface."""
+    for number, compare in enumerate(declarations.assume):
+        if compare.op == "==" and _is_surface(compare):
+            problem = f"found `{text(compare)}`, an equality of the state: exp(-H) has no density on a surface"
+            hint = "write a coordinate by the others in all formulas, or declare the domain `simplex`"
+            page.fault(("assume", number), f"assume[{number}]", problem, hint)
     guilty = _contradiction(_tied([*_facts(declarations)]))
     if not guilty:
         return
@@ -52,6 +58,13 @@ def check_consistency(page: Page, declarations: Declarations) -> None:
     beside = f" beside {', '.join(others)}" if others else ""
     problem = f"found `{last.says}`{beside}, which no number satisfies: the domain is empty"
     page.fault(last.path, last.entry, problem, "mend one of them: of an empty domain everything would be true")
+
+
+def _is_surface(compare: Compare) -> bool:
+    """Whether blocks occur in an equality, and no abstract functions, which may be what it says at every state."""
+    inside = [node for side in (compare.left, compare.right) for node in nodes(side)]
+    of_blocks = any(isinstance(node, Symbol) and node.role is Role.BLOCK for node in inside)
+    return of_blocks and not any(isinstance(node, FunctionAt) for node in inside)
 
 
 def _facts(declarations: Declarations) -> Iterator[_Fact]:

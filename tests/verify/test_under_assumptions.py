@@ -65,4 +65,45 @@ def test_what_no_values_are_found_for_is_named(tmp_path: Path) -> None:
     path.write_text(SCALARS.format(assume=["exp(rho) < 1"], k=2), encoding="utf-8")
     found = next(f for f in check(load(path), advisory=False).findings if f.id == "claimed_drift")
     assert isinstance(found.decision, Undecided)
-    assert "no values were found that satisfy `exp(rho) < 1`: claims are not tested at points" in found.decision.tried
+    assert (
+        "no rational values were found that satisfy `exp(rho) < 1`: claims are not tested at points"
+        in found.decision.tried
+    )
+
+
+EQUAL = """name: equal
+state: {{p: {{}}}}
+parameters: {{a: {{is: positive}}, b: {{is: positive}}, gamma: {{is: positive}}}}
+assume: {assume}
+H: p**2/2
+D: [[gamma]]
+Q: [[0]]
+claims: {{drift: {{p: "{drift}"}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("assume", "drift", "verdict"),
+    [
+        ('["a + b == 1"]', "-gamma*(a + b)*p", Verdict.PROVED),
+        ('["a*b == 1"]', "-gamma*a*b*p", Verdict.PROVED),
+        ('["a*b + gamma == 1"]', "-gamma*(gamma + a*b)*p", Verdict.PROVED),
+        ('["a + b == 1", "a*b == gamma"]', "-2*gamma*p*a", Verdict.REFUTED),  # right at a = 1/2
+        ('["a**2 + b**2 == 2"]', "-gamma*a*p", Verdict.REFUTED),  # right at a = b = 1
+    ],
+)
+def test_equalities_are_solved_and_met_at_several_points(
+    assume: str, drift: str, verdict: Verdict, tmp_path: Path
+) -> None:
+    path = tmp_path / "equal.yaml"
+    path.write_text(EQUAL.format(assume=assume, drift=drift), encoding="utf-8")
+    found = {finding.id: finding.verdict for finding in check(load(path), advisory=False).findings}
+    assert found["claimed_drift"] is verdict
+
+
+def test_an_equality_without_rational_values_is_named_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "equal.yaml"
+    path.write_text(EQUAL.format(assume='["a**2 == 2"]', drift="-gamma*p"), encoding="utf-8")
+    (found,) = (f for f in check(load(path), advisory=False).findings if f.id == "claimed_drift")
+    assert isinstance(found.decision, Undecided)
+    assert any("solve `a**2 == 2` for a name" in line for line in found.decision.tried)

@@ -33,23 +33,32 @@ TRIES = 8
 """Points that disregard the assumptions, tried for the names that a search did not choose."""
 SHARES = (*(Fraction(1, n) for n in (2, 4, 8, 32, 256)), Fraction(0))
 """How much of a drawn point is kept on the way to an admissible one."""
-PINNED, MOST_PINNED = (Fraction(3, 5), Fraction(1), Fraction(4, 5), Fraction(1, 2), Fraction(2)), 20
-"""Values tried for a name in an equality that is not linear: a**2 + b**2 == 1 has rational solutions, and others."""
+PINNED, MOST_PINNED = (Fraction(3, 5), Fraction(1), Fraction(7, 5), Fraction(1, 2), Fraction(2)), 20
+"""Values tried for a name in an equality that is not linear: a**2 + b**2 == 1, or 2, has rational solutions."""
+MOST_POINTS = 4
+"""Points found where an equality is assumed: a wrong claim may hold at one of them."""
 Chosen = Mapping[Expr, Fraction]
 
 
-def admissible(declarations: Declarations, sizes: Mapping[str, int]) -> Point | None:
-    """Return an exact point that satisfies all declarations; None if none was found.
+def admissible(declarations: Declarations, sizes: Mapping[str, int]) -> Iterator[Point]:
+    """Yield exact points that satisfy all declarations: one, or several where an equality keeps points from a ball.
 
-    Tried are what the document gives as defaults, a solution of its facts by Z3, and a search in floats.
+    Tried are what the document gives as defaults, solutions of its facts by Z3, and a search in floats.
 
     Raises:
         sample_fields.NoInstanceError: kinds of which no instance is known.
     """
     region = region_of([], declarations, sizes)
     names = names_in([], region)
-    found = (completed(chosen, declarations, sizes) for chosen in _proposals(region, names, declarations, sizes))
-    return next((at for at in found if at is not None), None)
+    many = any(compare.op == "==" for compare in declarations.assume)
+    found: list[Chosen] = []
+    for chosen in _proposals(region, names, declarations, sizes):
+        at = completed(chosen, declarations, sizes)
+        if at is not None and chosen not in found:
+            found.append(chosen)
+            yield at
+        if len(found) == (MOST_POINTS if many else 1):
+            return
 
 
 def _proposals(

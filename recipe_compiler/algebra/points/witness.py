@@ -111,18 +111,19 @@ class _Drawn:
         made = drawn(self.declarations, self.sizes, style, self.random)
         if made is not None and meets(made, self.declarations, self.sizes):
             return made
-        inner = _inner(self.declarations, tuple(self.sizes.items()))
+        found = _inner(self.declarations, tuple(self.sizes.items()))
+        inner = found[len(self.found) % len(found)] if found else None
         if inner is None or made is None:
             return inner
         return towards(made, inner, self.declarations, self.sizes)
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _inner(declarations: Declarations, sizes: tuple[tuple[str, int], ...]) -> Point | None:
+def _inner(declarations: Declarations, sizes: tuple[tuple[str, int], ...]) -> tuple[Point, ...]:
     try:
-        return admissible(declarations, dict(sizes))
+        return tuple(admissible(declarations, dict(sizes)))
     except (NotScalarisableError, TooLargeError):
-        return None
+        return ()
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -6,11 +6,12 @@ declared of the other one stays declared, as a fact about the first. Under `assu
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.build import add, multiply, negate, nodes, power
 from recipe_compiler.formula.declaration import Declarations, Parameter
-from recipe_compiler.formula.expression import Compare, Formula, Role, Symbol
+from recipe_compiler.formula.expression import Add, Compare, Formula, Multiply, Number, Role, Symbol
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
@@ -76,15 +77,50 @@ def with_equalities(dynamics: Dynamics) -> tuple[Dynamics, frozenset[str]]:
 
 
 def _solved(compare: Compare, declarations: Declarations) -> Iterator[tuple[str, Formula]]:
-    """Yield a parameter with what it is assumed to be equal to, that of which less is declared first."""
+    """Yield a parameter with what it is assumed to be equal to, that of which less is declared first.
+
+    Where no side is a name, sums and products are solved for one: `a + b == 1` gives a = 1 - b, and `a*b == 1` with a
+    positive b gives a = 1/b.
+    """
     if compare.op != "==" or any(depends_on_state(side) for side in (compare.left, compare.right)):
         return
     sides = [(compare.left, compare.right), (compare.right, compare.left)]
     named = [(side, other) for side, other in sides if isinstance(side, Symbol) and side.role is Role.PARAMETER]
+    named = named or [solved for side, other in sides for solved in _by_terms(side, other, declarations)]
     for side, other in sorted(named, key=lambda pair: _declared(pair[0], declarations)):
         inside = {node.name for node in nodes(other) if isinstance(node, Symbol)}
         if side.name not in inside | {RESERVED} and side.shape == other.shape:
             yield side.name, other
+
+
+def _by_terms(side: Formula, other: Formula, declarations: Declarations) -> Iterator[tuple[Symbol, Formula]]:
+    """Yield each parameter that is a term of a sum, or a factor beside one that is not zero, with what it then is."""
+    terms = side.terms if isinstance(side, Add) else (side,)
+    for place, term in enumerate(terms):
+        rest = add([other, *(negate(one) for one in (*terms[:place], *terms[place + 1 :]))], side.shape)
+        match term:
+            case Symbol(role=Role.PARAMETER):
+                yield term, rest
+            case Multiply(left, right, shape) if not shape.sizes:
+                for name, factor in ((left, right), (right, left)):
+                    if isinstance(name, Symbol) and name.role is Role.PARAMETER and _is_nonzero(factor, declarations):
+                        yield name, multiply(rest, power(factor, Number(Fraction(-1)), shape), shape)
+            case _:
+                pass
+
+
+def _is_nonzero(factor: Formula, declarations: Declarations) -> bool:
+    """Whether a factor is a number, or declared to have no zero."""
+    match factor:
+        case Number(value):
+            return bool(value)
+        case Symbol(name):
+            item = declarations.find(name)
+            return isinstance(item, Parameter) and not {Kind.POSITIVE, Kind.NONZERO}.isdisjoint(item.kinds)
+        case Multiply(left, right):
+            return _is_nonzero(left, declarations) and _is_nonzero(right, declarations)
+        case _:
+            return False
 
 
 def _declared(symbol: Symbol, declarations: Declarations) -> int:

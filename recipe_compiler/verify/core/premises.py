@@ -33,7 +33,10 @@ def contradiction(dynamics: Dynamics) -> str:
     except (NoInstanceError, NotScalarisableError, TooLargeError) as reason:
         return f"the declarations contradict each other, or no instance of them is known: {reason}"
     assumed = ", ".join(f"`{text(compare)}`" for compare in declarations.assume) or "the kinds and domains declared"
-    return f"no values were found that satisfy {assumed}: claims are not tested at points"
+    found = f"no rational values were found that satisfy {assumed}: claims are not tested at points"
+    equal = next((text(compare) for compare in declarations.assume if compare.op == "=="), "")
+    solve = f"; solve `{equal}` for a name, and write what it equals in its place" if equal else ""
+    return f"{found}{solve}"
 
 
 def smoothness(formulas: Iterable[Formula], declarations: Declarations) -> Obligations:
