@@ -26,12 +26,12 @@ from recipe_compiler.verify.moves.cir import bias, flow_keeps, is_estimated
 from recipe_compiler.verify.moves.code import given_to_keep, given_to_move
 from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown, unless_refuted
 from recipe_compiler.verify.moves.draw import keeps_law_of
-from recipe_compiler.verify.moves.gaussian_cycle import limit_departs
 from recipe_compiler.verify.moves.involution import involution_keeps
 from recipe_compiler.verify.moves.limit import law_in_the_limit
 from recipe_compiler.verify.moves.metropolis import metropolis_keeps
 from recipe_compiler.verify.moves.moved import coded_parts, mapped_parts, moved_parts, parts_of
 from recipe_compiler.verify.moves.refresh import law_given_others
+from recipe_compiler.verify.moves.second_order import limit_departs
 from recipe_compiler.verify.stationarity.stationary import stationary
 from recipe_compiler.verify.steps.kept import keeps_law
 from recipe_compiler.verify.steps.pieces import pieces

@@ -223,7 +223,7 @@ def _held(split: Split, block: str, build: Build) -> Answer | None:
     Looked for at the sizes of the build: they say which coordinates of theta those of a block are.
     """
     sizes = known_sizes(build, split.subject.dynamics)
-    places = _places(split, block, build, sizes)
+    places = places_of(split, block, build, sizes)
     declarations, reads = split.subject.dynamics.declarations, split.formulas
     if places is None:
         return None
@@ -239,7 +239,7 @@ def _held(split: Split, block: str, build: Build) -> Answer | None:
     return None
 
 
-def _places(split: Split, block: str, build: Build, sizes: Sizes) -> range | None:
+def places_of(split: Split, block: str, build: Build, sizes: Sizes) -> range | None:
     """Return the places of z at which a block of the target stands; None where the build does not fix them."""
     known = {**known_sizes(build, build.target), **sizes}
     blocks = drawn_blocks(build.target)

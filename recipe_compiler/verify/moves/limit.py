@@ -36,8 +36,8 @@ def law_in_the_limit(split: Split, move: Move, stages: Stages) -> Answer:
     With L the generator of the move and P the mean over the others, T: proved beside moves that leave alone what it
     moves, if it has definite noise in all of that (P L P forgets in 1/eps steps); and beside draws and refreshes, where
     it is of weak order 2 in a build of all data (eps**2 P L (I + T) inv(I - T) L P/2 forgets in 1/eps**2 steps, and
-    errors are eps**3 each). Else undecided: where U is quadratic
-    `limit_departs` refutes, as the cycle [refresh r, B, A] with H = (theta**2 + r**2)/2, Var theta = 1/(2 - eps**2).
+    errors are eps**3 each). Else undecided, where `limit_departs` may refute, as it does the cycle [refresh r, B, A]
+    with H = (theta**2 + r**2)/2, Var theta = 1/(2 - eps**2).
     """
     own = {*_touched(split, move, stages)}
     mixes = isinstance(move, Cir) or _is_noise_definite(split)

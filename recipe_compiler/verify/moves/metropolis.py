@@ -40,9 +40,9 @@ from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown, unless_refuted
 from recipe_compiler.verify.moves.detailed_balance import detailed_balance
-from recipe_compiler.verify.moves.gaussian_cycle import limit_departs
 from recipe_compiler.verify.moves.metropolis_witness import FEW, departure
 from recipe_compiler.verify.moves.reflection import reflects
+from recipe_compiler.verify.moves.second_order import move_departs
 from recipe_compiler.verify.moves.volume import volume_kept
 from recipe_compiler.verify.steps.order import is_palindrome
 from recipe_compiler.verify.steps.reversible import (
@@ -111,24 +111,25 @@ def metropolis_keeps(split: Split, move: Metropolis, stages: Stages) -> Answer:
     found = _shown(split, move)
     if isinstance(found.decision, Proved):
         once = replace(move, steps=(1, 1))  # a palindrome done once is a palindrome
-        return unless_refuted(
-            found, limit_departs(split, stages) if found.decision.remarks else departure(split, once, stages, FEW)
-        )
-    off = departure(split, move, stages)
-    if off is None or not isinstance(found.decision, Undecided) or not isinstance(off.decision, Refuted):
+        forgotten = bool(found.decision.remarks)
+        off = move_departs(split, stages, move) if forgotten else departure(split, once, stages, FEW)
+        return unless_refuted(found, off)
+    if not isinstance(found.decision, Undecided):
         return found
-    drawn = ", ".join(dict.fromkeys(name for move in split.scheme.cycle for name in _drawn_wholly(move)))
-    if drawn:
-        at = ", ".join(f"{name} = {value}" for name, value in off.decision.witness)
-        mean = limit_departs(split, stages)
-        if mean is not None:
-            return mean
-        made_up = (
-            f"exp(-H) changes under the move by itself, at {at}; open whether {drawn}, drawn wholly anew, mends it"
-        )
-        return Answer(Undecided((*found.decision.tried, made_up)))
     why = "; ".join(found.decision.tried)
-    return replace(off, decision=replace(off.decision, by=f"{off.decision.by}; {why}"))
+    drawn = ", ".join(dict.fromkeys(name for move in split.scheme.cycle for name in _drawn_wholly(move)))
+    at = departure(split, move, stages)
+    off = move_departs(split, stages, move) if at is None or drawn else at
+    if off is not None and isinstance(off.decision, Refuted):
+        return replace(off, decision=replace(off.decision, by=f"{off.decision.by}; {why}"))
+    return found if at is None else Answer(Undecided((*found.decision.tried, _open_after(at, drawn))))
+
+
+def _open_after(at: Answer, drawn: str) -> str:
+    """Return what is open where a move changes exp(-H) at a point, and some blocks are drawn anew."""
+    witness = at.decision.witness if isinstance(at.decision, Refuted) else ()
+    where = ", ".join(f"{name} = {value}" for name, value in witness)
+    return f"exp(-H) changes under the move by itself, at {where}; open whether {drawn}, drawn wholly anew, mends it"
 
 
 def _drawn_wholly(move: Move) -> tuple[str, ...]:

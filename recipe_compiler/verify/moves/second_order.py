@@ -1,0 +1,255 @@
+"""The density of what a cycle moves slowly, after one cycle from exp(-H), to the second order in eps: is it the same?
+
+A letter with the share s moves z by the generator s L; L* is its adjoint with respect to p = exp(-H), and j = L* 1 its
+`residual`. Where the letters of a word have sum s j = 0, the density of z after it is p (1 + eps**2 R + o(eps**2)),
+
+    R = sum_(k < m) s_k s_m (L_m* j_k - L_k* j_m)/2,
+
+letter k being done before m, so that only the order of unlike pieces counts. Given those that are slow, the others are
+Gaussian; the mean of R over them, at a point, is the change of the density of the slow ones.
+
+* Where the others are refreshed or drawn, and the slow ones have no noise and no drift in the mean over the others,
+  functions phi of the slow ones change by eps**2 in a cycle. A law of the cycle that tends to p has E_p[R phi] = 0 for
+  all of them: what is kept of the others adds E_p[phi_1 L* 1] = 0. So R != 0 at a point refutes.
+* Where a word is accepted, and letters without noise leave H to first order, a refusal has a probability o(eps) and
+  undoes O(eps): the change of the density is the same.
+
+Worked: H = (theta**2 + r**2)/2 and the word B, A have j_A = theta r = -j_B and R = (r**2 - theta**2)/2, of mean (1 -
+theta**2)/2: the cycle "refresh r, B, A" narrows theta, to Var theta = 1/(2 - eps**2).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+from itertools import combinations
+
+import sympy
+from flint import fmpq_mat
+from sympy import Expr, Symbol
+
+from recipe_compiler.algebra.dynamics.system import Vector, adjoint, gradient, residual
+from recipe_compiler.algebra.points.admissible_point import Point
+from recipe_compiler.algebra.points.sample_fields import NoInstanceError
+from recipe_compiler.algebra.points.witness import is_defined_at, points
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly, rational_rows
+from recipe_compiler.algebra.scalars.matrices import Rows, TooLargeError, dot, total
+from recipe_compiler.algebra.scalars.rational_matrices import fraction, matrix
+from recipe_compiler.algebra.scalars.rationals import rational
+from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.build_checks import potential_blocks
+from recipe_compiler.spec.model import Build, Draw, Metropolis, Move, Refresh, Steps
+from recipe_compiler.spec.moves import over_a_period
+from recipe_compiler.spec.words import letters
+from recipe_compiler.splitting.reflection import REFLECTED
+from recipe_compiler.verdict import Answer, Refuted
+from recipe_compiler.verify.builds.in_build import Stages, of_part, subject_at_values
+from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.sizes import Sizes
+from recipe_compiler.verify.core.subject import KEPT
+from recipe_compiler.verify.moves.draw import places_of
+from recipe_compiler.verify.moves.metropolis_witness import pieces_in
+from recipe_compiler.verify.steps.in_build import own_subject
+from recipe_compiler.verify.steps.split import AtSizes, Split
+
+POINTS = 6
+MOST_COORDINATES = 12
+NOTHING = sympy.Integer(0)
+Words = Sequence[tuple[Fraction, int]]
+"""How much of R each word counts for, and the part of the target that it moves."""
+
+
+def limit_departs(split: Split, stages: Stages) -> Answer | None:
+    """Return the refutation of a cycle of refreshes, draws and words that are not accepted; None where none is found.
+
+    By a point at which R, of mean over what is refreshed or drawn, is not 0: no law of the cycle tends to exp(-H).
+    """
+    moves = over_a_period(split.scheme.cycle)
+    if not all(isinstance(move, Refresh | Draw | Steps) for move in moves):
+        return None
+    words = [(Fraction(move.count), move.part) for move in moves if isinstance(move, Steps)]
+    return _departs(split, stages, words, tuple(move for move in moves if isinstance(move, Refresh | Draw)))
+
+
+def move_departs(split: Split, stages: Stages, move: Metropolis) -> Answer | None:
+    """Return the refutation of a word that is accepted or refused; None where none is found.
+
+    By a point at which R, of mean over all blocks but the potential's, is not 0: exp(-H) is not kept at small eps.
+    """
+    theta = potential_blocks(split.subject.dynamics)
+    others = tuple(Refresh(name) for name in split.subject.names if name not in {block.name for block in theta})
+    if len(theta) != 1 or theta[0].name in move.flip:
+        return None
+    return _departs(split, stages, [(move.scale**2, move.part)], others, accepted=True)
+
+
+def _departs(
+    split: Split, stages: Stages, words: Words, others: Sequence[Move], *, accepted: bool = False
+) -> Answer | None:
+    build = stages.build
+    if build.variant != "full" or REFLECTED in split.numerical.values() or not _order(split):
+        return None
+    parts = {part: _pieces(split, build, part) for _, part in words}
+    used = next((one for one in parts.values()), None)
+    if used is None or None in parts.values():
+        return None
+    for sizes in used.subject.sizes:
+        at_sizes = tuple(sizes.items())
+        fast = _fast(split, build, others, {**stages.sizes, **sizes})
+        if not fast or len(used.z(sizes)) > MOST_COORDINATES:
+            continue
+        try:
+            every = [(weight, _change(one, at_sizes, fast, accepted)) for weight, part in words if (one := parts[part])]
+            if any(change is None for _, change in every):
+                return None
+            R = total([rational(weight) * change for weight, change in every if change is not None])
+            found = None if R == 0 else _witness(used, sizes, fast, R)
+        except (NoValueError, NotScalarisableError, TooLargeError, NoInstanceError, sympy.PolynomialError):
+            continue
+        if found is not None:
+            kept = "the move does not keep exp(-H)" if accepted else "no law of the cycle tends to exp(-H)"
+            return Answer(Refuted(f"exact witness: as eps goes to 0, {kept}", found), at_sizes or "all")
+    return None
+
+
+def _pieces(split: Split, build: Build, part: int) -> Split | None:
+    """Return the pieces of a word that moves a part of the target, U and values the build's where these are known."""
+    build = of_part(build, part)
+    masks = () if build.scheme.use is None else build.scheme.use.masks
+    subject = own_subject(Stages(build, bind(build)), MOST_COORDINATES) or subject_at_values(build)
+    subject = split.subject if subject is None and not masks else subject
+    return None if subject is None else pieces_in(split, subject)
+
+
+def _fast(split: Split, build: Build, others: Sequence[Move], sizes: Sizes) -> frozenset[int]:
+    """Return the places of what is refreshed or drawn; none where that is not all known, or has a boundary."""
+    names, found = split.subject.names, set[int]()
+    real = {b.name for b in split.subject.dynamics.declarations.blocks if b.domain.name is DomainName.REAL}
+    declared = (build.target.declared or build.target).declarations.blocks
+    drawn = {b.name for b in declared if b.domain.name is DomainName.REAL}
+    for move in others:
+        match move:
+            case Refresh(block) if block in real:
+                found |= {*split.places(names.index(block), sizes)}
+            case Draw(block) if block in drawn and (places := places_of(split, block, build, sizes)):
+                found |= {*places}
+            case _:
+                return frozenset()
+    return frozenset(found)
+
+
+@lru_cache(maxsize=KEPT)
+def _order(split: Split) -> tuple[tuple[str, str, Fraction], ...]:
+    """Return sum s_k s_m over letters k of one piece before m of another, less that of m before k, where not 0."""
+    done = list(letters(split.scheme.split))
+    found: dict[tuple[str, str], Fraction] = {}
+    for first, second in combinations(done, 2):
+        if first.piece != second.piece:
+            low, high = sorted((first.piece, second.piece))
+            sign = 1 if low == first.piece else -1
+            found[low, high] = found.get((low, high), Fraction(0)) + sign * first.share * second.share
+    return tuple((p, q, weight) for (p, q), weight in found.items() if weight)
+
+
+@lru_cache(maxsize=KEPT)
+def _change(split: Split, at: AtSizes, fast: frozenset[int], accepted: bool) -> Expr | None:
+    """Return R of a word, done once; None where what the head of the file asks of it is not seen to hold."""
+    sizes, H = dict(at), split.subject.system(dict(at))
+    done = {piece.name: Fraction(0) for piece in split.pieces}
+    for letter in letters(split.scheme.split):
+        done[letter.piece] += letter.share
+    pieces = [piece for piece in split.pieces if done[piece.name]]
+    drifts = {piece.name: split.drift(piece, sizes) for piece in split.pieces}
+    noises = {piece.name: split.diffusion(piece, sizes) for piece in split.pieces}
+    j = {name: residual(H, f, noises[name]) for name, f in drifts.items()}
+    slow = [k for k in range(len(H.z)) if k not in fast]
+    work = [rational(done[p.name]) * dot(drifts[p.name], gradient(H.H, H.z)) for p in pieces if not p.is_noisy]
+    means = [total([rational(done[p.name]) * drifts[p.name][k] for p in pieces]) for k in slow]
+    if (
+        not _vanishes(total([rational(share) * j[name] for name, share in done.items() if share]))
+        or any(noises[p.name][k][i] != 0 for p in pieces for k in slow for i in range(len(H.z)))
+        or (accepted and not _vanishes(total(work)))
+        or (not accepted and not _law(H.H, H.z, fast).have_no_mean(means))
+    ):
+        return None
+    L = {name: partial(adjoint, H, drifts[name], noises[name]) for name in j}
+    return total([rational(weight / 2) * (L[q](j[p]) - L[p](j[q])) for p, q, weight in _order(split)])
+
+
+def _vanishes(e: Expr) -> bool:
+    return sympy.expand(e) == 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Law:
+    """The Gaussian law of some coordinates x given the others: exp(-x.T P x/2 + b.T x), P and b free of x."""
+
+    x: tuple[Symbol, ...]
+    P: Rows
+    b: Vector
+
+    def have_no_mean(self, drifts: Sequence[Expr]) -> bool:
+        """Whether drifts are odd in those x that have the mean 0, and free of the others: then they have none."""
+        off = {k for k, b in enumerate(self.b) if b != 0}
+        for _ in self.x:
+            off |= {i for i, row in enumerate(self.P) if any(row[k] != 0 for k in off)}
+        moved = {self.x[k] for k in off}
+        turned = {x: -x for x in self.x}
+        return all(not f.free_symbols & moved and _vanishes(f.xreplace(turned) + f) for f in drifts)
+
+    def mean_of(self, e: Expr, at: Point) -> Value:
+        """Return E[e | others] at a point, e a polynomial in x.
+
+        Raises:
+            NoValueError: P or b are not rational there.
+        """
+        P, b = rational_rows(self.P, at.leaf), rational_rows((self.b,), at.leaf)
+        if P is None or b is None:
+            raise NoValueError("not rational")
+        S = matrix(P, len(P)).inv()
+        m = S * matrix([[x] for x in b[0]], 1)
+        polynomial = sympy.Poly(e, *self.x)
+        terms = [c * rational(_moment(power, S, m)) for power, c in polynomial.terms()]
+        return evaluate(total(terms), at.leaf)
+
+
+def _law(H: Expr, z: tuple[Symbol, ...], fast: frozenset[int]) -> _Law:
+    """Return the law of some coordinates given the others. Raises NotScalarisableError where it is not Gaussian."""
+    x = tuple(z[k] for k in sorted(fast))
+    slopes = [sympy.expand(g) for g in gradient(H, x)]
+    P = tuple(tuple(sympy.expand(y) for y in gradient(g, x)) for g in slopes)
+    if any(y.free_symbols & {*x} for row in P for y in row):
+        raise NotScalarisableError("not Gaussian given the others")
+    return _Law(x, P, tuple(sympy.expand(-g.subs(dict.fromkeys(x, NOTHING))) for g in slopes))
+
+
+def _moment(power: tuple[int, ...], S: fmpq_mat, m: fmpq_mat) -> Fraction:
+    """Return E[x**power] of N(m, S): E[x_k g] = m_k E[g] + sum_i S_ki E[dg/dx_i]."""
+    k = next((k for k, n in enumerate(power) if n), None)
+    if k is None:
+        return Fraction(1)
+    less = tuple(n - (i == k) for i, n in enumerate(power))
+    total_ = fraction(m[k, 0]) * _moment(less, S, m)
+    for i, n in enumerate(less):
+        if n:
+            total_ += fraction(S[k, i]) * n * _moment(tuple(p - (q == i) for q, p in enumerate(less)), S, m)
+    return total_
+
+
+def _witness(split: Split, sizes: Sizes, fast: frozenset[int], R: Expr) -> tuple[tuple[str, str], ...] | None:
+    z, names = split.z(sizes), split.subject.names
+    law, setting = _law(split.subject.system(sizes).H, z, fast), split.subject.setting(sizes)
+    R = sympy.expand(R)
+    for at in points(split.subject.dynamics.declarations, sizes, POINTS):
+        if not is_defined_at(split.formulas, setting, at.leaf):
+            continue
+        value = law.mean_of(R, at)
+        if is_certainly(value, 0):
+            slow = [x for k, x in enumerate(z) if k not in fast]
+            constants = (item for item in at.text if item[0] not in names)
+            of = ", ".join(map(str, slow))
+            change = (f"change of the density of {of} in a cycle, over it", f"{shown(value)} eps**2 + o(eps**2)")
+            return (*constants, *((str(x), str(at.numbers[x])) for x in slow), change)
+    return None
