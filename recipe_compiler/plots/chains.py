@@ -106,7 +106,7 @@ def autocorrelations(tree: "DataTree") -> "Figure":
             rho = ahead[one.name].autocorrelation[:lags]
             panel.plot(rho, color="black", linewidth=1.2, linestyle="--")
         panel.axhline(0.0, color=GREY, linewidth=0.6)
-        panel.set_title(f"{one.name}   {one.ess:.0f} effective draws of {one.whole.size}", fontsize=8)
+        panel.set_title(f"{one.name}   {one.ess:.0f} effective draws of {one.count}", fontsize=8)
         panel.set_ylim(-0.3, 1.05)
     page.panels[-1].set_xlabel("draws apart", fontsize=8)
     return page.figure
@@ -115,7 +115,7 @@ def autocorrelations(tree: "DataTree") -> "Figure":
 def _lags(chosen: tuple[PlottedCoordinate, ...]) -> int:
     """Return how many lags are shown: where the slowest has forgotten, and some more."""
     length = chosen[0].draws.shape[1]
-    apart = max(one.whole.size / max(one.ess, 1.0) for one in chosen)
+    apart = max(one.count / max(one.ess, 1.0) for one in chosen)
     return int(min(100.0, length // 2, max(10.0, 6.0 * apart)))
 
 

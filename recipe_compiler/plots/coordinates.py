@@ -2,13 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.posterior_numbers import LEAST_DRAWS, whole_chains
+from recipe_compiler.run.posterior_numbers import (
+    LEAST_DRAWS,
+    draws_in_time,
+    posterior_numbers,
+    varying,
+    whole_chains,
+)
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -33,14 +40,22 @@ class PlottedCoordinate:
     """The lesser of the effective sample sizes of bulk and tails."""
     r_hat: float
 
+    in_time: NDArray[np.intp]
+    """Places in `draws` at equal intervals of a chain's time: each once, unless the step size falls."""
+
     @property
     def whole(self) -> Array:
-        """The chains whose draws are finite to their end, `[chain, draw]`: those that the numbers are over."""
-        return self.draws[np.isfinite(self.draws).all(axis=1)]
+        """The chains that the numbers are over, `[chain, draw]`: those whose draws are finite to their end, in time."""
+        return self.draws[np.isfinite(self.draws).all(axis=1)][:, self.in_time]
+
+    @property
+    def count(self) -> int:
+        """How many draws these chains have."""
+        return int(np.isfinite(self.draws).all(axis=1).sum()) * self.draws.shape[1]
 
 
 def coordinates_of(tree: "DataTree") -> tuple[PlottedCoordinate, ...]:
-    """Return the coordinates of the posterior of a run, in the order of the summary.
+    """Return the coordinates of the posterior that have a row in the summary of a run, in its order.
 
     Raises:
         RunError: no chain has finite draws to its end.
@@ -51,19 +66,16 @@ def coordinates_of(tree: "DataTree") -> tuple[PlottedCoordinate, ...]:
         raise RunError(f"found none to make a picture of, expected {kind}")
     chains = posterior["chain"].to_numpy()
     warmup = {key: values[chains] for key, values in _flat(tree, "warmup_posterior").items()}
-    none = np.empty((chains.size, 0))
-    import arviz_stats
-
-    with np.errstate(all="ignore"):
-        table = cast("Any", arviz_stats).summary(posterior.to_dataset().isel(chain=whole), kind="all", round_to="none")
-    found = zip(_flat(tree, "posterior").items(), table.index, strict=True)
-    return tuple(_coordinate(str(name), warmup.get(key, none), draws, table.loc[name]) for (key, draws), name in found)
-
-
-def _coordinate(name: str, warmup: Array, draws: Array, row: Any) -> PlottedCoordinate:
-    ess = min(float(row["ess_bulk"]), float(row["ess_tail"]))
-    sd, error, r_hat = (float(row[column]) for column in ("sd", "mcse_sd", "r_hat"))
-    return PlottedCoordinate(name, warmup, draws, sd, error, ess, r_hat)
+    none, in_time = np.empty((chains.size, 0)), draws_in_time(tree, posterior.sizes["draw"])
+    numbers = posterior_numbers(tree, whole)
+    moving = compress(_flat(tree, "posterior").items(), varying(tree, whole))
+    return tuple(
+        PlottedCoordinate(
+            row.name, warmup.get(key, none), draws, row.value("sd"), row.value("mcse_sd"), row.effective,
+            row.value("r_hat"), in_time,
+        )
+        for (key, draws), row in zip(moving, numbers.rows, strict=True)
+    )  # fmt: skip
 
 
 def slowest(coordinates: Sequence[PlottedCoordinate], most: int) -> tuple[PlottedCoordinate, ...]:

@@ -164,7 +164,7 @@ def posterior_numbers(tree: "DataTree", chains: Sequence[int] | None = None) -> 
     from arviz_stats.base.array import array_stats
 
     weight = _weights(tree, int(posterior.sizes["draw"]))
-    timed = posterior if weight is None else posterior.isel(draw=_in_time(weight))
+    timed = posterior if weight is None else posterior.isel(draw=_places_in_time(weight))
     with np.errstate(all="ignore"):
         table = cast("Any", arviz_stats).summary(timed, kind="all", round_to="none")  # "none": in full
         columns = np.concatenate([columns_of(array) for array in posterior.data_vars.values()], axis=2)
@@ -221,9 +221,11 @@ def says_constant(numbers: PosteriorNumbers) -> tuple[str, ...]:
     return (f"constant: {', '.join(shown)}{more}",) if shown else ()
 
 
-def varying(tree: "DataTree") -> list[bool]:
-    """Return, for every coordinate of the posterior, whether it has a row of numbers."""
-    return [moves for array in cast("Any", tree["posterior"]).data_vars.values() for moves in _varies(array)]
+def varying(tree: "DataTree", chains: Sequence[int] | None = None) -> list[bool]:
+    """Return, for every coordinate of the posterior, whether it has a row of numbers, by default of all chains."""
+    posterior = cast("Any", tree["posterior"]).to_dataset()
+    kept = posterior if chains is None else posterior.isel(chain=list(chains))
+    return [moves for array in kept.data_vars.values() for moves in _varies(array)]
 
 
 def is_discrete(array: Any) -> bool:
@@ -258,7 +260,13 @@ def _weights(tree: "DataTree", draws: int) -> NDArray[np.float64] | None:
     return found if np.ptp(found) > 0.0 else None
 
 
-def _in_time(weight: NDArray[np.float64]) -> NDArray[np.intp]:
+def draws_in_time(tree: "DataTree", draws: int) -> NDArray[np.intp]:
+    """Return the draws after warmup at equal intervals of a chain's time: each once, where the step size stays."""
+    weight = _weights(tree, draws)
+    return np.arange(draws) if weight is None else _places_in_time(weight)
+
+
+def _places_in_time(weight: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the draws in whose time a chain is at equal intervals of it, `TURNS` times as many as there are draws."""
     ends, count = np.cumsum(weight), TURNS * weight.size
     return np.searchsorted(ends, (np.arange(count) + 0.5) / count * ends[-1])

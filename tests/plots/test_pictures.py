@@ -19,6 +19,7 @@ from recipe_compiler.cli import app
 from recipe_compiler.errors import RunError
 from recipe_compiler.plots.coordinates import coordinates_of, slowest
 from recipe_compiler.plots.pictures import KINDS, pictures_of
+from recipe_compiler.run.posterior_numbers import posterior_numbers, whole_chains
 
 CHAINS, DRAWS, WARMUP = 4, 800, 100
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -275,3 +276,30 @@ def test_what_was_not_drawn_is_not_shown() -> None:
     tree = draws_of(np.array([0.5, 0.0]))
     assert not {"energies", "predictive"} & set(pictures_of(tree).figures)
     assert {"energies", "predictive"} <= set(pictures_of(with_checks()).figures)
+
+
+def test_pictures_of_a_falling_step_size_have_the_numbers_of_the_run() -> None:
+    tree = draws_of(np.array([0.5, 0.0]), lost=1)
+    steps = np.tile((1.0 + np.arange(DRAWS)) ** -1.0, (CHAINS, 1))
+    tree["sample_stats"] = xarray.DataTree(xarray.Dataset({"step_size": (("chain", "draw"), steps)}))
+    rows = posterior_numbers(tree, whole_chains(tree)).rows
+    for one, row in zip(coordinates_of(tree), rows, strict=True):
+        assert (one.name, one.sd, one.ess, one.r_hat) == (
+            row.name, row.value("sd"), row.effective, row.value("r_hat"),
+        )  # fmt: skip
+        lines, weight = one.draws[:-1], steps[0] / steps[0].sum()
+        assert one.count == lines.size
+        below = (weight * (lines < 0.3)).sum(axis=1).mean()
+        assert abs((one.whole < 0.3).mean() - below) < 1e-3
+        assert abs((lines < 0.3).mean() - below) > 1e-2  # what unweighted draws would show
+    assert "R-hat" in panels(pictures_of(tree, "traces").figures["traces"])[0].get_title()
+
+
+def test_what_is_constant_has_no_picture() -> None:
+    tree = draws_of(np.array([0.5, 0.0]))
+    values = tree.posterior.theta.values.copy()
+    values[:, :, 0] = 1.0
+    tree["posterior"] = xarray.DataTree(
+        tree.posterior.to_dataset().assign(R=(("chain", "draw", "k"), values, {"derived": "L @ L.T"}))
+    )
+    assert [one.name for one in coordinates_of(tree)] == ["theta[0]", "theta[1]", "R[1]"]
