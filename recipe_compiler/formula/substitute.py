@@ -24,8 +24,8 @@ def substitute(formula: Formula, replacements: Mapping[str, Formula]) -> Formula
     the inverse of I is I); the others stay as they are.
 
     Raises:
-        ModelError: A block is replaced that the formula differentiates by or that a function is of; the result is
-            too large.
+        ModelError: A block that the formula differentiates by, or that a function is of, is replaced by more than
+            another name; the result is too large.
         CompilerError: A replacement has another shape than the name.
     """
     sizes = _sizes(replacements)
@@ -84,15 +84,16 @@ def _map(formula: Formula, replacements: Mapping[str, Formula], shape_of: Callab
         case ex.Symbol(name, shape) | ex.FunctionAt(name, _, shape) if name in replacements:
             return _fitted(name, replacements[name], shape_of(shape))
         case ex.FunctionAt(name, of):
-            _refuse_blocks(of, replacements, f"{name}({', '.join(of)}) is a function of it")
-            return replace(formula, shape=shape_of(formula.shape))
+            why = f"{name}({', '.join(of)}) is a function of it"
+            names = tuple(_block_name(block, replacements, why) for block in of)
+            return replace(formula, of=names, shape=shape_of(formula.shape))
         case ex.Apply(fn, (arg, ex.Symbol(block) as by), shape) if fn in ex.CALCULUS:
-            _refuse_blocks((block,), replacements, f"{fn}(..., {block}) differentiates by it")
-            new: list[Formula] = [_map(arg, replacements, shape_of), replace(by, shape=shape_of(by.shape))]
+            name = _block_name(block, replacements, f"{fn}(..., {block}) differentiates by it")
+            new: list[Formula] = [_map(arg, replacements, shape_of), replace(by, name=name, shape=shape_of(by.shape))]
             return tidy(formula, new, shape_of)
         case ex.Next(block) | ex.GradTilde(_, block):
-            _refuse_blocks((block,), replacements, "an update names it")
-            return replace(formula, shape=shape_of(formula.shape))
+            name = _block_name(block, replacements, "an update names it")
+            return _named_in_update(formula, name, replacements, shape_of(formula.shape))
         case _:
             old = parts(formula)
             return tidy(formula, [_map(part, replacements, shape_of) for part in old], shape_of)
@@ -104,10 +105,30 @@ def _fitted(name: str, new: Formula, shape: Shape) -> Formula:
     return new
 
 
-def _refuse_blocks(blocks: tuple[str, ...], replacements: Mapping[str, Formula], why: str) -> None:
-    for block in blocks:
-        if block in replacements:
-            raise _refused({block: replacements[block]}, f"the block {block} cannot be replaced: {why}", "")
+def _block_name(block: str, replacements: Mapping[str, Formula], why: str) -> str:
+    """Return the name of a block once names are replaced.
+
+    Raises:
+        ModelError: it is replaced by more than another name.
+    """
+    match replacements.get(block):
+        case None:
+            return block
+        case ex.Symbol(name, _, Role.BLOCK):
+            return name
+        case new:
+            raise _refused({block: new}, f"the block {block} cannot be replaced: {why}", "")
+
+
+def _named_in_update(
+    formula: ex.Next | ex.GradTilde, block: str, replacements: Mapping[str, Formula], shape: Shape
+) -> Formula:
+    """Return what an update says of a block, and of the function that it estimates the gradient of, by their names."""
+    if isinstance(formula, ex.Next):
+        return replace(formula, block=block, shape=shape)
+    new = replacements.get(formula.function)
+    function = new.name if isinstance(new, ex.FunctionAt) else formula.function
+    return replace(formula, function=function, block=block, shape=shape)
 
 
 def _refused(replacements: Mapping[str, Formula], problem: str, hint: str) -> ModelError:

@@ -1,36 +1,59 @@
-"""Names of a sampler and of its target live apart: what both call `mu`, `c` or `d` keeps that name in the target.
+"""Names of a sampler and of its target live apart: what both call `mu`, `c`, `r` or `d` keeps that name in the target.
 
-The parameter, or size, of the dynamics gets another one in that build, with an underscore behind it. The keys of `bind`
-are names of the dynamics, so there the old one means it; under `parameters` it does so where the target has no
-parameter of that name. A build whose documents share no name is left as it is.
+The block, function, parameter or size of the dynamics gets another one in that build, with an underscore behind it. The
+keys of `bind`, and what a scheme says of blocks, are names of the dynamics, so there the old one means it; under
+`parameters` and `init` it does so where the target has no parameter, or block, of that name. A build whose documents
+share no name is left as it is.
 """
 
+import re
+from collections.abc import Iterable
 from collections.abc import Mapping as Table
 from dataclasses import replace
 
-from recipe_compiler.formula.expression import Formula, Role, Symbol
+from recipe_compiler.formula.declaration import Block, Parameter
+from recipe_compiler.formula.expression import Formula, FunctionAt, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.bind import replaced
 from recipe_compiler.spec.build_checks import coordinates, potential_blocks
-from recipe_compiler.spec.model import Dynamics, Target
-from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar
+from recipe_compiler.spec.model import Claims, Dynamics, Target
+from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, Sequence
+
+NOT_OF_BLOCKS = ("name", "use", "split", "keep", "draw", "slice", "left", "cir", "code", "keeps", "steps", "every")
+"""Entries of a scheme that name no block of the dynamics."""
+BY_BLOCK = ("refresh", "flip", "involution", "of")
+"""Those whose keys are blocks of the dynamics."""
 
 Renamed = Table[str, str]
 
 
-def other_names(root: Mapping, dynamics: Dynamics, target: Target) -> Renamed:
-    """Return what parameters and sizes of the dynamics are called in a build whose target has names of its own."""
+def other_names(root: Mapping, dynamics: Dynamics, target: Target, *, with_blocks: bool = True) -> Renamed:
+    """Return what names of the dynamics are in a build whose target has names of its own.
+
+    Args:
+        root: the build's document.
+        dynamics: the sampler.
+        target: what it samples.
+        with_blocks: whether its blocks and functions may be renamed, too.
+    """
     mine, theirs = dynamics.declarations, target.declarations
-    names = {item.name for group in (theirs.blocks, theirs.parameters, theirs.data) for item in group}
+    blocks = {block.name for block in theirs.blocks}
+    names = {item.name for group in (theirs.parameters, theirs.data) for item in group}
     names |= {state.block.name for state in target.recursion}
-    clashes = [item.name for item in mine.parameters if item.name in {*names, *theirs.sizes}]
-    clashes += [size for size in mine.sizes if size in names or _is_another(size, dynamics, target)]
+    shared = {block.name for block in potential_blocks(dynamics)}
+    clashes = [item.name for item in mine.parameters if item.name in {*names, *blocks, *theirs.sizes}]
+    clashes += [size for size in mine.sizes if size in {*names, *blocks} or _is_another(size, dynamics, target)]
+    if with_blocks:
+        taken = {*names, *theirs.sizes}
+        clashes += [x.name for x in mine.blocks if x.name in taken | (blocks - shared)]
+        clashes += [f.name for f in mine.functions if f.name in taken | blocks]
     items = (*mine.blocks, *mine.parameters, *mine.functions)
-    taken = {*names, *theirs.sizes, *mine.sizes, *(item.name for item in items), *_keys(root, "parameters")}
+    taken = {*names, *blocks, *theirs.sizes, *mine.sizes, *(item.name for item in items)}
+    valued, settled = _keys(root, "parameters"), {*_keys(root, "bind"), *_keys(root, "parameters")}
     found: dict[str, str] = {}
     for name in clashes:
         other = f"{name}_"
-        while other in taken:
+        while other in taken or (other in valued and (name in settled or _is_declared(root, other))):
             other += "_"
         found[name] = other
         taken.add(other)
@@ -43,33 +66,114 @@ def _is_another(size: str, dynamics: Dynamics, target: Target) -> bool:
     return long and size in target.declarations.sizes and coordinates(target.declarations.blocks, {}) != size
 
 
+def _is_declared(root: Mapping, name: str) -> bool:
+    """Whether a build declares a parameter of its own: it states more than a value."""
+    section = root.get("parameters")
+    entry = section.get(name) if isinstance(section, Mapping) else None
+    return isinstance(entry, Mapping) and any(entry.get(key) is not None for key in ("shape", "is"))
+
+
 def _keys(root: Mapping, section: str) -> tuple[str, ...]:
     node = root.get(section)
     return tuple(key.text for key, _ in node.entries) if isinstance(node, Mapping) else ()
 
 
 def renamed(dynamics: Dynamics, names: Renamed) -> Dynamics:
-    """Return dynamics whose parameters and sizes have other names."""
+    """Return dynamics whose blocks, functions, parameters and sizes have other names."""
     if not names:
         return dynamics
-    shapes = {item.name: item.shape for item in dynamics.declarations.parameters}
-    replacements: dict[str, Formula] = {
-        old: Symbol(new, shapes[old], Role.PARAMETER) if old in shapes else Symbol(new, SCALAR, Role.SIZE)
-        for old, new in names.items()
+    declared = dynamics.declarations
+    replacements: dict[str, Formula] = {name: Symbol(names[name], SCALAR, Role.SIZE) for name in names}
+    for role, items in ((Role.PARAMETER, declared.parameters), (Role.BLOCK, declared.blocks)):
+        replacements |= {x.name: Symbol(names[x.name], x.shape, role) for x in items if x.name in names}
+    replacements |= {
+        f.name: FunctionAt(names.get(f.name, f.name), tuple(names.get(x, x) for x in f.of), f.shape)
+        for f in declared.functions
+        if {f.name, *f.of} & names.keys()
     }
     made = replaced(dynamics, replacements)
-    parameters = (replace(item, name=names.get(item.name, item.name)) for item in made.declarations.parameters)
+    own = made.declarations
+    own = replace(
+        own,
+        blocks=tuple(replace(item, name=names.get(item.name, item.name)) for item in own.blocks),
+        parameters=tuple(replace(item, name=names.get(item.name, item.name)) for item in own.parameters),
+        functions=tuple(
+            replace(f, name=names.get(f.name, f.name), of=tuple(names.get(x, x) for x in f.of)) for f in own.functions
+        ),
+    )
     units = tuple((names.get(name, name), unit) for name, unit in dynamics.units)
-    return replace(made, declarations=replace(made.declarations, parameters=tuple(parameters)), units=units)
+    return replace(made, declarations=own, claims=_claims(made.claims, names), units=units)
 
 
-def with_keys(root: Mapping, names: Renamed, target: Target) -> Mapping:
-    """Return a build's document whose keys name the parameters of the dynamics as the build has them."""
-    own = {item.name for item in target.declarations.parameters}
-    valued = {old: new for old, new in names.items() if old not in own}
-    sections = {"bind": names, "parameters": valued}
-    entries = tuple((key, _renamed(node, sections.get(key.text, {}))) for key, node in root.entries)
-    return Mapping(entries, root.place) if names else root
+def _claims(claims: Claims, names: Renamed) -> Claims:
+    """Return claims that name blocks as they are called."""
+
+    def by_block(stated: tuple[tuple[str, Formula], ...] | None) -> tuple[tuple[str, Formula], ...] | None:
+        return None if stated is None else tuple((names.get(block, block), formula) for block, formula in stated)
+
+    return replace(
+        claims, drift=by_block(claims.drift), marginal=by_block(claims.marginal), update=by_block(claims.update)
+    )
+
+
+def with_names(root: Mapping, names: Renamed, dynamics: Dynamics, target: Target) -> Mapping:
+    """Return a build's document that names what the dynamics declare as the build has it."""
+    if not names:
+        return root
+    started = (*(target.declared or target).declarations.blocks, *target.declarations.blocks)
+    blocks = [item.name for item in (*dynamics.declarations.blocks, *dynamics.declarations.functions)]
+    valued = _without(names, target.declarations.parameters)
+    keys = {"bind": names, "parameters": valued, "init": _without(names, started)}
+    in_formulas = {old: new for old, new in valued.items() if old in blocks}
+
+    def section(key: str, node: Node) -> Node:
+        if key == "scheme":
+            return _of_scheme(node, names)
+        node = _renamed(node, keys.get(key, {}))
+        return _in_formulas(node, in_formulas) if key in ("bind", "gradient_noise") else node
+
+    return Mapping(tuple((key, section(key.text, node)) for key, node in root.entries), root.place)
+
+
+def _without(names: Renamed, items: Iterable[Parameter | Block]) -> Renamed:
+    own = {item.name for item in items}
+    return {old: new for old, new in names.items() if old not in own}
+
+
+def _of_scheme(node: Node, names: Renamed, entry: str = "") -> Node:
+    """Return an entry of a scheme that names blocks as they are called: where formulas and lists of blocks stand."""
+    match node:
+        case _ if entry in NOT_OF_BLOCKS:
+            return node
+        case Scalar():
+            return _in_formulas(node, names)
+        case Sequence(items):
+            return replace(node, items=tuple(_of_scheme(item, names, entry) for item in items))
+        case Mapping(entries):
+            return Mapping(
+                tuple(
+                    (_key(key, names) if entry in BY_BLOCK else key, _of_moved(value, names, key.text, entry))
+                    for key, value in entries
+                ),
+                node.place,
+            )
+
+
+def _in_formulas(node: Node, names: Renamed) -> Node:
+    """Return a formula with names replaced, or a mapping of such."""
+    match node:
+        case Scalar(text):
+            new = re.sub(r"[^\W\d]\w*", lambda found: names.get(found[0], found[0]), text, flags=re.ASCII)
+            return node if new == text else replace(node, text=new, formula=None)
+        case Mapping(entries):
+            return Mapping(tuple((key, _in_formulas(value, names)) for key, value in entries), node.place)
+        case Sequence():
+            return node
+
+
+def _of_moved(node: Node, names: Renamed, key: str, entry: str) -> Node:
+    """Return what stands under a key: of `of`, whose keys are blocks, values name blocks of the target."""
+    return node if entry == "of" else _of_scheme(node, names, entry if entry in BY_BLOCK else key)
 
 
 def _renamed(node: Node, names: Renamed) -> Node:

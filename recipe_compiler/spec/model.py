@@ -675,6 +675,8 @@ class Build:
     """The processor seconds that chains may take to choose what is left open, of `step_size: auto`."""
     assumes_integral: bool = False
     """Whether its author states that exp(-U) has a finite integral, as of a target."""
+    named: Dynamics | None = field(default=None, compare=False, repr=False)
+    """The dynamics with the names of their own document, where the target has some of them (`clashing_names.py`)."""
     observed: Observed | str = field(default="", compare=False, repr=False)
     """The data, or why they are not known yet."""
 
@@ -688,7 +690,7 @@ class Build:
     @property
     def stated_dynamics(self) -> Dynamics:
         """The dynamics as their own document states them: of a cycle that has a `Use`, not those that are followed."""
-        return self.dynamics if self.scheme.use is None else self.scheme.use.own
+        return self.named or self.dynamics if self.scheme.use is None else self.scheme.use.own
 
     @property
     def eps(self) -> Fraction:

@@ -34,7 +34,7 @@ from recipe_compiler.spec.build_minibatch import (
     read_schedule,
 )
 from recipe_compiler.spec.build_parts import Around, part_of
-from recipe_compiler.spec.clashing_names import other_names, renamed, with_keys
+from recipe_compiler.spec.clashing_names import other_names, renamed, with_names
 from recipe_compiler.spec.declarations import Page, check_kinds
 from recipe_compiler.spec.derived import read_derived
 from recipe_compiler.spec.discrete import check_moved
@@ -62,7 +62,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     read = _documents(Page(root, faults), around)
     if read is None:
         return None
-    page, document, dynamics, target, use, parts = read
+    page, document, (named, dynamics), target, use, parts = read
     parameters = _new_parameters(page, document, dynamics, target)
     check_unique_names(page, dynamics, target, parameters)
     check_target_fits(page, document, dynamics, target)
@@ -120,6 +120,7 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
         derived=derived,
         diagnostics=document.run.diagnostics,
         assumes_integral=bool(document.assume),
+        named=None if named is dynamics else named,
     )
     chosen = {name: getattr(document.run, name) for name in OF_AUTO}
     return replace(made, **{name: float(value) for name, value in chosen.items() if value is not None})
@@ -144,10 +145,11 @@ def _of_no_default(parameters: tuple[Parameter, ...], names: Set[str]) -> tuple[
 
 def _documents(
     page: Page, around: Around
-) -> tuple[Page, BuildDocument, Dynamics, Target, Use | None, Table[int, int]] | None:
+) -> tuple[Page, BuildDocument, tuple[Dynamics, Dynamics], Target, Use | None, Table[int, int]] | None:
     """Return a build's document, the dynamics it follows, its target, and what a move uses; None where one is faulty.
 
-    Names that dynamics and target both have are the target's: those of the dynamics are others, on the page too.
+    The dynamics come twice: as their document names things, and with other names for what the target has a name for,
+    which the page has, too.
     """
     check_names(page.root, ("bind", "parameters", "sizes", "init"), page.faults)
     document = validate(page.root, BuildDocument, page.faults)
@@ -156,13 +158,13 @@ def _documents(
     if document is None or dynamics is None or target is None:
         return None
     dynamics, use, parts = with_use(page, document, dynamics, target, around)
-    names = other_names(page.root, dynamics, target)
+    named, names = dynamics, other_names(page.root, dynamics, target, with_blocks=use is None)
     if names:
-        dynamics, page = renamed(dynamics, names), Page(with_keys(page.root, names, target), page.faults)
+        dynamics, page = renamed(named, names), Page(with_names(page.root, names, named, target), page.faults)
         document = validate(page.root, BuildDocument, page.faults)
     if document is None:
         return None
-    return page, with_sizes_of_columns(document, dynamics, target), dynamics, target, use, parts
+    return page, with_sizes_of_columns(document, dynamics, target), (named, dynamics), target, use, parts
 
 
 def _step_size(page: Page, document: BuildDocument, scheme: Scheme) -> Fraction | None:

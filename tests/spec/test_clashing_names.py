@@ -8,6 +8,8 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
+from recipe_compiler.spec.moves import cycle_text
+from recipe_compiler.spec.restate import restated
 
 DYNAMICS = """
 name: frictional
@@ -43,8 +45,8 @@ run: {step_size: 0.01}
 SHIPPED = sorted((Path(__file__).parents[2] / "specs/builds").glob("*.yaml"))
 
 
-def built(folder: Path, build: str = BUILD, target: str = TARGET) -> Build:
-    for name, written in (("dynamics", DYNAMICS), ("target", target), ("build", build)):
+def built(folder: Path, build: str = BUILD, target: str = TARGET, dynamics: str = DYNAMICS) -> Build:
+    for name, written in (("dynamics", dynamics), ("target", target), ("build", build)):
         (folder / f"{name}.yaml").write_text(written)
     made = load(folder / "build.yaml")
     assert isinstance(made, Build)
@@ -91,3 +93,67 @@ def test_shipped_builds_are_as_they_were(file: Path) -> None:
     assert isinstance(build, Build)
     assert not [item.name for item in build.dynamics.declarations.parameters if item.name.endswith("_")]
     assert not [size for size in build.dynamics.declarations.sizes if size.endswith("_")]
+
+
+OWN_NAMES = """
+name: other
+state: {r: {shape: 2}, b: {shape: 2}}
+parameters: {U: {default: 3}}
+data: {theta: {shape: N}, G: {shape: [N, 2]}}
+log_prior: normal(r, 0, U) + normal(b, 0, 1)
+log_likelihood: normal(theta, G @ (b + r), 1)
+"""
+WITH_FUNCTION = """
+name: metric
+state: {theta: {shape: d}, r: {shape: d}}
+functions:
+  U: {of: theta, role: potential}
+  G: {of: theta, shape: [d, d], is: positive definite}
+H: U(theta) + r.T @ r / 2
+D: [[0, 0], [0, G(theta)]]
+Q: [[0, -I], [I, 0]]
+claims: {drift: {theta: r, r: "-grad(U, theta) - G(theta) @ r"}, marginal: {theta: U(theta)}}
+"""
+OTHER = """
+name: apart
+dynamics: dynamics.yaml
+target: target.yaml
+bind: {G: (1 + theta.T @ theta)*I}
+variant: full
+data: {file: data.csv, theta: p, G: [p, q]}
+init: {theta: 0}
+run: {step_size: 0.01}
+"""
+SCHEMES = {
+    "{name: sequential_euler, order: [r, theta]}": "r_, theta_",
+    "{cycle: [refresh: {r: 9/10}, metropolis: {split: [B/2, A, B/2], flip: {r: -r}}]}": (
+        "refresh: {r_: 9/10}, metropolis: {split: [B/2, A, B/2], steps: 1, flip: {r_: -r_}}"
+    ),
+    "{cycle: [involution: {theta: theta + r, r: -r}, draw: b]}": "involution: {theta_: theta_ + r_, r_: -r_}, draw: b",
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_blocks_and_functions_of_the_dynamics_are_renamed_wherever_they_are_named(scheme: str, tmp_path: Path) -> None:
+    laws = "laws: {b: N(0, I)}\n" if "draw" in scheme else ""
+    likelihood = OWN_NAMES.replace(" @ (b + r)", " @ r") if laws else OWN_NAMES
+    made = built(tmp_path, f"{OTHER}scheme: {scheme}", likelihood + laws, WITH_FUNCTION)
+    assert [block.name for block in made.dynamics.declarations.blocks] == ["theta_", "r_"]
+    assert [f.name for f in made.dynamics.declarations.functions] == ["U_", "G_"]
+    assert text(made.dynamics.H) == "U_(theta_) + r_.T @ r_ / 2"
+    assert [(name, text(formula)) for name, formula in made.bind] == [("G_", "(1 + theta_.T @ theta_)*I")]
+    assert [name for name, _ in made.init] == ["theta_"]
+    assert [(name, text(f)) for name, f in made.dynamics.claims.drift or ()] == [
+        ("theta_", "r_"), ("r_", "-grad(U_, theta_) - G_(theta_) @ r_"),
+    ]  # fmt: skip
+    assert (cycle_text(made.scheme).strip("[]") if made.scheme.cycle else ", ".join(made.scheme.order)) == SCHEMES[
+        scheme
+    ]
+
+
+def test_a_build_is_read_again_with_the_names_of_its_documents(tmp_path: Path) -> None:
+    made = built(tmp_path)
+    again = restated(made, {"run": {"step_size": "0.02"}})
+    assert again.bind == made.bind
+    assert again.dynamics == made.dynamics
+    assert again.stated_dynamics == made.stated_dynamics != made.dynamics
