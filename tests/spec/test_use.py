@@ -259,12 +259,11 @@ def test_what_does_not_fit_is_told(tmp_path: Path, old: str, new: str, entry: st
     assert any(at == f"scheme.cycle[3].{entry}" and problem in said for at, said in told), told
 
 
-def test_formulas_that_differentiate_by_a_block_of_another_name_are_refused_at_their_document(tmp_path: Path) -> None:
-    with pytest.raises(DocumentError) as raised:
-        load(written(tmp_path, HMC.replace("hmc", "slope.yaml")))
-    (fault,) = raised.value.faults
-    assert "differentiates by it" in fault.problem
-    assert Path(fault.where.file).name == "slope.yaml"
+def test_formulas_that_differentiate_by_a_block_of_another_name_do_so_by_this_one(tmp_path: Path) -> None:
+    build = load(written(tmp_path, HMC.replace("hmc", "slope.yaml")))
+    assert isinstance(build, Build)
+    assert build.dynamics.Q is not None
+    assert "grad(U, q) @ v.T" in text(build.dynamics.Q[1][1])
 
 
 def test_blocks_whose_sizes_are_not_stated_are_not_told_apart(tmp_path: Path) -> None:
