@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from recipe_compiler.algebra.scalars.rational_matrices import negative_direction, violates_exactly
 from recipe_compiler.algebra.structure.data_guards import Guarded
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.build import add
@@ -21,6 +22,7 @@ from recipe_compiler.formula.expression import (
     Apply,
     Compare,
     Entry,
+    Explicit,
     Filled,
     Formula,
     Multiply,
@@ -164,11 +166,11 @@ def with_data_of(page: Page, declarations: Declarations, stated: Stated) -> Decl
         elif is_of_counts and not row.discrete:
             problem = f"found {row.name}() of `{one.of}`, which are counts, expected a law of whole numbers"
             page.fault((one.entry,), one.entry, problem, "as poisson, binomial or neg_binomial_2")
+        _check_covariance(page, one)
     assume = list(declarations.assume)
     for one, condition in _conditions(stated.densities):
         of, number = _field(condition.left), _number(condition.right)
-        if _is_of_numbers(condition):
-            _check_number(page, one, condition)
+        _check_numbers(page, one, condition)
         if not is_of_data(condition):
             continue
         if one.guards:
@@ -284,13 +286,29 @@ def of_kind(field: Datum, kind: Kind) -> Datum:
     return replace(field, kinds=(*left, kind))
 
 
-def _check_number(page: Page, one: StatedDensity, condition: Compare) -> None:
-    """Add a fault where an argument is a number that it may not be."""
-    left, right = _number(condition.left), _number(condition.right)
-    if left is not None and right is not None and not HOLDS[condition.op](left, right):
+def _check_numbers(page: Page, one: StatedDensity, condition: Compare) -> None:
+    """Add a fault where an argument is a number, or a column of which an entry is one, that it may not be."""
+    entries = [x for row in condition.left.rows for x in row] if isinstance(condition.left, Explicit) else []
+    right = _number(condition.right)
+    found = [value for x in entries or [condition.left] if (value := _number(x)) is not None]
+    wrong = [] if right is None else [value for value in found if not HOLDS[condition.op](value, right)]
+    if wrong:
         row = DENSITIES[one.name]
         needed = ", ".join((*row.support, *row.needs))
-        page.fault((one.entry,), one.entry, f"found {left} in {row.name}(), expected {needed} in {row.call}")
+        page.fault((one.entry,), one.entry, f"found {wrong[0]} in {row.name}(), expected {needed} in {row.call}")
+
+
+def _check_covariance(page: Page, one: StatedDensity) -> None:
+    """Add a fault where a covariance that is written out in numbers is not symmetric and positive definite."""
+    for argument, name in zip(one.arguments, DENSITIES[one.name].arguments, strict=True):
+        if name != "Sigma" or not isinstance(argument, Explicit):
+            continue
+        rows = tuple(tuple(value for x in row if (value := _number(x)) is not None) for row in argument.rows)
+        if all(len(row) == len(rows) for row in rows) and violates_exactly(rows, Kind.PD):
+            problem = f"found a covariance in {one.name}() that is not symmetric and positive definite"
+            v = None if violates_exactly(rows, Kind.SYMMETRIC) else negative_direction(rows)
+            at = "" if v is None else f": v.T @ Sigma @ v < 0 at v = [{', '.join(map(str, v))}]"
+            page.fault((one.entry,), one.entry, problem + at)
 
 
 def _check_values(page: Page, field: Datum, one: StatedDensity, condition: Compare, number: Fraction) -> None:

@@ -1,18 +1,19 @@
-"""What a user could declare of data and parameters so that more of a target is shown to be defined: signs, order."""
+"""What a user could declare so that more of a target is shown to be defined: signs, constraints, an order of data."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations
 
 from recipe_compiler.algebra.structure.definedness import Obligations
-from recipe_compiler.formula.declaration import Datum, Declarations, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Parameter
 from recipe_compiler.formula.expression import Compare, Role, Symbol
-from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 
 MOST_FIELDS = 6
-"""Data and parameters whose signs are tried."""
+"""Data, parameters and blocks whose signs are tried."""
 SIGNS = frozenset({Kind.POSITIVE, Kind.NONNEGATIVE})
 
+Field = Block | Datum | Parameter
 Opened = Callable[[Declarations], Obligations]
 
 
@@ -24,7 +25,7 @@ def kinds_that_show(opened: Opened, declarations: Declarations) -> Iterator[str]
         declarations: as they are.
     """
     left = opened(declarations).open
-    fields = [x for x in (*declarations.data, *declarations.parameters) if _has_no_sign(x)]
+    fields = [x for x in (*declarations.data, *declarations.parameters, *declarations.blocks) if _has_no_sign(x)]
     if not left or not fields or len(fields) > MOST_FIELDS:
         return
     for kind in (Kind.NONNEGATIVE, Kind.POSITIVE):
@@ -32,7 +33,7 @@ def kinds_that_show(opened: Opened, declarations: Declarations) -> Iterator[str]
         signed = _with_kind(declarations, named, kind)
         still = opened(signed).open
         if len(still) < len(left):
-            stated = ", ".join(f"`{field.name}: {{is: {kind.value}}}`" for field in named)
+            stated = ", ".join(f"`{field.name}: {{{_stated(field, kind)}}}`" for field in named)
             yield f"{stated} would show {_listed(left, still)}"
             declarations, left = signed, still
     for small, large in permutations([x.name for x in fields if isinstance(x, Datum) and x.shape == SCALAR], 2):
@@ -47,15 +48,19 @@ def _listed(left: Sequence[str], still: Sequence[str]) -> str:
     return "; ".join(what for what in left if what not in still)
 
 
-def _has_no_sign(field: Datum | Parameter) -> bool:
+def _stated(field: Field, kind: Kind) -> str:
+    return "constraint: positive" if isinstance(field, Block) else f"is: {kind.value}"
+
+
+def _has_no_sign(field: Field) -> bool:
+    if isinstance(field, Block):
+        return field.domain.name is DomainName.REAL and field.constraint is None
     if isinstance(field, Datum):
         return not field.values and not field.is_index and not SIGNS & set(field.known)
     return field.value is None and len(field.shape.sizes) < 2 and not SIGNS & set(field.kinds)
 
 
-def _fewest(
-    opened: Opened, declarations: Declarations, fields: Sequence[Datum | Parameter], kind: Kind
-) -> list[Datum | Parameter]:
+def _fewest(opened: Opened, declarations: Declarations, fields: Sequence[Field], kind: Kind) -> list[Field]:
     """Return the fields that have to be of a kind for as much to be shown as if all were."""
     kept = list(fields)
     least = len(opened(_with_kind(declarations, kept, kind)).open)
@@ -66,11 +71,13 @@ def _fewest(
     return kept
 
 
-def _with_kind(declarations: Declarations, fields: Sequence[Datum | Parameter], kind: Kind) -> Declarations:
+def _with_kind(declarations: Declarations, fields: Sequence[Field], kind: Kind) -> Declarations:
     names = {field.name for field in fields}
     data = (replace(x, kinds=_of(x.kinds, kind)) if x.name in names else x for x in declarations.data)
     parameters = (replace(x, kinds=_of(x.kinds, kind)) if x.name in names else x for x in declarations.parameters)
-    return replace(declarations, data=tuple(data), parameters=tuple(parameters))
+    positive = Domain(DomainName.POSITIVE)
+    blocks = (replace(x, domain=positive) if x.name in names else x for x in declarations.blocks)
+    return replace(declarations, data=tuple(data), parameters=tuple(parameters), blocks=tuple(blocks))
 
 
 def _of(kinds: tuple[Kind, ...], kind: Kind) -> tuple[Kind, ...]:

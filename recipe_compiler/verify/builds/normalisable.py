@@ -164,7 +164,7 @@ def _unconstrained(target: Target, stated: Target) -> Answer:
 
 def _reasons(stated: Target, reasons: tuple[str, ...]) -> tuple[str, ...]:
     """Return why an integral is not shown: beside a proper prior it is the likelihood that may have no bound."""
-    if not has_proper_prior(stated):
+    if stated.log_likelihood is None or not has_proper_prior(stated) or not lies_in_supports(stated):
         return tuple(dict.fromkeys(reasons))
     about_likelihood = [reason for reason in reasons if not reason.startswith(UNCONFINED)]
     first = "the prior is proper, and log_likelihood is not shown to be bounded above, whatever the data are"

@@ -20,11 +20,13 @@ from recipe_compiler.spec.code import gradient_given
 from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.discrete import held
 from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.spec.recursion import in_domains, of_rows
 from recipe_compiler.spec.transform import value
 from recipe_compiler.splitting.implicit import EXACTLY
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
 from recipe_compiler.verify.builds.kinds_that_show import kinds_that_show
+from recipe_compiler.verify.builds.undefined_at import undefined_at
 from recipe_compiler.verify.core.premises import gradients, holds, smoothness
 
 OF_GRADIENTS = frozenset(
@@ -85,8 +87,9 @@ def _holds(formula: Formula, functions: frozenset[str]) -> bool:
 def defined(target: Target) -> Answer:
     """Decide that every root, logarithm and quotient of a target has a value everywhere in the domain, for all data.
 
-    And what named densities need: a scale is positive, a block is in the support. Undecided, never refuted, where rules
-    do not show it: sqrt(a) needs a >= 0, log(a) a > 0, 1/a a != 0, inv(A) a nonsingular A.
+    And what named densities need: a scale is positive, a block is in the support. sqrt(a) needs a >= 0, log(a) a > 0,
+    1/a a != 0, inv(A) a nonsingular A. Refuted at a state where one of these is certainly false, and at all around it;
+    undecided where rules do not show it.
     """
     target = held(target)
     declared = of_rows(target)
@@ -96,7 +99,13 @@ def defined(target: Target) -> Answer:
         return replace(found, open=tuple(what for what in found.open if not what.endswith(SMOOTH)))
 
     premises = opened(declared)
-    left = (*(f"not shown: {what}" for what in premises.open), *kinds_that_show(opened, declared))
+    hints = tuple(kinds_that_show(opened, declared))
+    left = (*(f"not shown: {what}" for what in premises.open), *hints)
+    sizes = smallest_sizes(target.declarations, stated_formulas(target)) if left and not target.recursion else None
+    refuted = None if sizes is None else undefined_at(stated_of(target), _needs(target), declared, sizes)
+    if refuted is not None and sizes is not None:
+        refuted = replace(refuted, by="; ".join((refuted.by, *hints)))
+        return Answer(refuted, tuple(sizes.items()) or "all", where=_place(target))
     return Answer(_decision(left, premises.given, target), where=_place(target))
 
 
