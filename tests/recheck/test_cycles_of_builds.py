@@ -1,6 +1,7 @@
 """Certificates of shipped cycles are rechecked; what their laws rest on is what documents state, or it is rejected."""
 
 import json
+import re
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -110,3 +111,95 @@ def test_growth_that_stationarity_rests_on_is_of_a_function() -> None:
     claim["given"] = [fact.replace("-> oo as", "-> 0 as") for fact in claim["given"]]
     with pytest.raises((recheck.FailureError, recheck.UnreadError)):
         recheck.recheck(resealed(changed))
+
+
+MOVES = """
+format: 1
+name: moves
+dynamics: {root}/specs/dynamics/{dynamics}.yaml
+target: own.yaml
+parameters: {{M: {{value: [[2, 1], [1, 3]]}}{more}}}
+scheme: {{cycle: [{cycle}]}}
+variant: full
+sizes: {{d: 2}}
+run: {{step_size: 0.2}}
+"""
+ALL = (
+    "refresh: {r: -1/2}, {of: {theta: [a]}, metropolis: {split: [B/2, A, B/2], flip: {r: -r}}}, draw: b, "
+    "{involution: {theta: theta*exp(w), w: -w}, draws: {w: 'N(0, 1/4)'}, log_ratio: d*w}"
+)
+FOLLOWED = "refresh: r, split: [B/2, A/2, O, A/2, B/2]"
+
+
+def of_moves(folder: Path, cycle: str) -> Json:
+    (folder / "own.yaml").write_text(
+        "format: 1\nname: own\nstate: {a: {}, b: {}}\npotential: a**4 + a*b/2 + b**2\nlaws: {b: 'N(-a/4, 1/2)'}\n"
+    )
+    noisy = {"dynamics": "sghmc", "more": ", C: {value: [[1, 1/2], [1/2, 2]]}"}
+    (folder / "moves.yaml").write_text(
+        MOVES.format(root=ROOT, cycle=cycle, **(noisy if "O" in cycle else {"dynamics": "hmc", "more": ""}))
+    )
+    return of(folder / "moves.yaml")
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return {cycle: json.dumps(of_moves(tmp_path_factory.mktemp("moves"), cycle)) for cycle in (ALL, FOLLOWED)}
+
+
+@pytest.mark.parametrize("cycle", [ALL, FOLLOWED])
+def test_moves_are_tried_at_points(texts: dict[str, str], cycle: str) -> None:
+    tried = "refresh, metropolis, draw, involution" if cycle == ALL else "refresh, steps"
+    assert dict(recheck.recheck(json.loads(texts[cycle])))["cycle"].endswith(
+        f"({tried}: rechecked at points drawn here)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cycle", "old", "new", "says"),
+    [
+        (ALL, '["B/2", "A", "B/2"]', '["B", "A"]', "not its own reverse"),
+        (ALL, '{"r": "-r"}', "{}", "exp(-H) changes under what is accepted"),
+        (ALL, '{"r": "-r"}', '{"r": "-r", "theta": "-theta"}', "exp(-H) changes under what is accepted"),
+        (ALL, '{"r": "-1/2"}', '{"r": "-1"}', "the share -1 is kept"),
+        (ALL, "N(-a/4, 1/2)", "N(-a/4, 1)", "b is not N(-a/4, 1) under exp(-U)"),
+        (ALL, '"w": "-w"', '"w": "w"', "the involution of theta, w is none"),
+        (ALL, '"d*w"', '"w"', "the claimed log_ratio is another one"),
+        (ALL, "r.T @ inv(M) @ r / 2", "r.T @ inv(M) @ r / 2 + sum(r**4)", "r is not normal of mean 0"),
+        (FOLLOWED, '["B/2", "A/2", "O", "A/2", "B/2"]', '["B", "A", "O"]', "does not tend to exp(-H)"),
+        (FOLLOWED, '["B/2", "A/2", "O", "A/2", "B/2"]', '["A", "O/2", "B", "O/2"]', "does not tend to exp(-H)"),
+    ],
+)  # fmt: skip
+def test_moves_that_do_not_keep_the_law_are_rejected(
+    texts: dict[str, str], cycle: str, old: str, new: str, says: str
+) -> None:
+    """What a certificate states of moves is about those of its documents, which here are others."""
+    whole = json.loads(texts[cycle])
+    text = json.dumps(whole["documents"])
+    assert old in text
+    whole["documents"] = json.loads(text.replace(old, new))
+    d = recheck.Documents(whole["documents"])
+    for claim in (one for one in whole["claims"] if one["id"] == "cycle"):
+        with pytest.raises(recheck.FailureError, match=re.escape(says)):
+            recheck.of_moves(claim, d, whole["points"], "seed")
+
+
+WORD, DRAWN, PART = {"metropolis": {}}, {"refresh": "r"}, {"refresh": {"r": "1/2"}}
+
+
+@pytest.mark.parametrize(
+    ("cycle", "left"),
+    [
+        ([DRAWN, WORD], {"r"}),
+        ([WORD, DRAWN], {"r"}),
+        ([DRAWN, WORD, WORD], set()),
+        ([DRAWN, {"repeat": "2", "of": [WORD]}], set()),
+        ([{**DRAWN, "every": "2"}, WORD], set()),
+        ([WORD, PART, DRAWN], set()),
+        ([WORD, DRAWN, PART], {"r"}),
+    ],
+)
+def test_what_is_forgotten_after_a_refusal(cycle: list[Json], left: set[str]) -> None:
+    """That of the first word: what is drawn wholly anew before the next one."""
+    moves = [*recheck.every_move(cycle)]
+    assert recheck.forgotten(moves, moves.index(WORD)) == left
