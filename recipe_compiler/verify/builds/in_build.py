@@ -282,7 +282,7 @@ def with_values(witness: Witness, sizes: Sizes, declared: Declarations) -> Witne
     own = {**{name: str(n) for name, n in sizes.items()}, **values}
     many = {p.name for p in declared.parameters if p.value is not None and _is_long(p)}
     own |= {name: value for name, value in witness if name in own and name not in many}
-    return (*own.items(), *((name, value) for name, value in witness if name not in own))
+    return (*own.items(), *dict.fromkeys((name, value) for name, value in witness if name not in own))
 
 
 def _is_long(parameter: Parameter) -> bool:

@@ -2,25 +2,26 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.marginal import integrate
-from recipe_compiler.formula.build import add
+from recipe_compiler.formula.build import add, multiply
 from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.formula.elementwise import FUNCTIONS
-from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.code import gradient_given
 from recipe_compiler.spec.constraint import constrained
-from recipe_compiler.spec.discrete import held
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.discrete import discrete_blocks, held
+from recipe_compiler.spec.model import Build, Dynamics, Stated, Target
 from recipe_compiler.spec.recursion import OPEN
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.tensor.terms import Applied, Index, Tensor
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.tensor.terms import Applied, Component, Index, Tensor
+from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_in, once_in_build, target_decided_in
 from recipe_compiler.verify.builds.on_sets import without_sets
 from recipe_compiler.verify.builds.one_datum import datum_of, difference, looked_at
@@ -278,22 +279,59 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
     if not rests_on:
         return of_dynamics
     other = sorted(rests_on - {f"exp(-{bound.potential}){FINITE}"})
-    if other:
+    share = _share_of_potential(build, bound) if other else Fraction(1)
+    if share is None or share <= 0 or (share != 1 and not _is_plain(build.target)):
         reason = f"assumed, and not what the target shows: {'; '.join(other)}"
         return Answer(Undecided((reason,)), where=of_dynamics.where)
     if build.target.gradient is not None:
         own = of_dynamics.decision
         return replace(of_dynamics, decision=replace(own, given=(*own.given, gradient_given(build.target.gradient))))
-    posterior = _of_target(build, target_decided_in(normalisable_target, build))
-    posterior = _as_stated(build, bound, posterior)
+    if share == 1:
+        posterior = _as_stated(build, bound, _of_target(build, target_decided_in(normalisable_target, build)))
+    else:
+        scaled = replace(build, target=_scaled(build.target, share))
+        posterior = target_decided_in(normalisable_target, scaled)
     match posterior.decision:
         case Proved(by, given, data):
             own = of_dynamics.decision
             both = (*(fact for fact in own.given if fact not in rests_on), *given)
+            by += AT_VALUES if other and AT_VALUES not in by else ""
             proof = Proved(by, tuple(sorted(set(both))), (*own.data, *((f"target: {k}", v) for k, v in data)))
             return Answer(proof, "all", of_dynamics.checked_at, of_dynamics.where)
         case Refuted() | Undecided() as decision:
             return Answer(decision, posterior.for_d, posterior.checked_at, posterior.where)
+
+
+def _share_of_potential(build: Build, bound: Dynamics) -> Fraction | None:
+    """Return k where H holds the potential U as k U at the values of the build, None where it does not, or has none."""
+    valued = Stages(build, bound).valued
+    if valued is None or valued.derivation is None or bound.potential is None:
+        return None
+    U = Component(bound.potential)
+    of_potential = [term for term in valued.derivation.H.terms if any(atom == U for atom, _ in term.factors)]
+    whole = len(of_potential) == 1 and of_potential[0].factors == ((U, Fraction(1)),)
+    return of_potential[0].coefficient if whole else None
+
+
+def _is_plain(target: Target) -> bool:
+    """Whether U is its formulas alone: no Jacobian of a transform is in it, no set, sum or state, and no code."""
+    moved = target.transforms or constrained(target) or target.declared is not None
+    return not (moved or discrete_blocks(target.declarations) or target.recursion or target.gradient is not None)
+
+
+def _scaled(target: Target, share: Fraction) -> Target:
+    """Return the plain target of U times a number; named densities are then none."""
+
+    def times(formula: Formula | None) -> Formula | None:
+        return None if formula is None else multiply(Number(share), formula, formula.shape)
+
+    return replace(
+        target,
+        potential=times(target.potential),
+        log_prior=times(target.log_prior),
+        log_likelihood=times(target.log_likelihood),
+        stated=Stated(),
+    )
 
 
 def _of_target(build: Build, general: Answer) -> Answer:
