@@ -2593,7 +2593,9 @@ def main(files: list[str]) -> int:
         try:
             require(Path(file).stat().st_size <= MOST_BYTES, f"more than {MOST_BYTES} bytes", ValueError)
             whole = json.loads(Path(file).read_text(encoding="utf-8"), object_pairs_hook=_once)
-            said, kind = [": ".join(pair) for pair in recheck(whole)], 0
+            pairs, verdicts = recheck(whole), [claim["verdict"] for claim in whole["claims"]]
+            words = ["refuted, " if verdict == "refuted" else "" for verdict in verdicts]
+            said, kind = [f"{id_}: {word}{says}" for (id_, says), word in zip(pairs, words, strict=True)], 0
         except FailureError as reason:
             said, kind = [f"FAILED: {reason}"], 1
         except Exception as reason:  # whatever no certificate provokes

@@ -104,6 +104,10 @@ def _stated(files: Sequence[str], dynamics: Dynamics, target: Target, given: Bui
     }
     for text in given.settings:
         _settle(entries, dynamics.declarations, target.declarations, text)
+    fields = [datum.name for datum in target.declarations.data]
+    if fields and given.data is None and "data" not in entries:
+        problem = f"found no data, expected columns for {', '.join(fields)}"
+        raise _fault(" ".join(files), "data", problem, "add `--data FILE.csv`, a table with a column for each of them")
     if given.data is not None or "data" in entries:
         entries["data"] = _data(target, given.data, entries.get("data", {}), folder)
     return entries

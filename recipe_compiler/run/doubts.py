@@ -149,9 +149,9 @@ def _stuck(tree: "DataTree", draws: Draws) -> Iterator[str]:
         least = least_accepted(probable, moves)
         where = next(_seldom_alone(draws.kinds, k, after), "")
         if total and expected < LEAST_ACCEPTED and draws.acceptance is not None:
-            found = f": of {total} moves after warmup {expected:.3g} were to be expected accepted"
+            found = f": about {expected:.2g} of its {total} moves after warmup are accepted"
         elif least is not None and least[0] < 1.0 / STUCK:
-            found = f": of {least[1]} moves in a row {least[0] * least[1]:.2g} were to be expected accepted"
+            found = f": for {least[1]} moves in a row, about {least[0] * least[1]:.2g} of them are accepted"
         elif where:
             found = where
         else:
@@ -168,7 +168,7 @@ def _seldom_alone(kinds: Sequence[Accepted], chain: int, after: slice) -> Iterat
         moves, rates = kind.moves[chain, after], kind.rates[chain, after]
         total, expected = int(moves.sum()), float(np.nansum(rates * moves))
         if total and expected < max(min(LEAST_ACCEPTED, total / 4.0), total / STUCK):
-            yield f" in {kind.says}: of {total} after warmup {expected:.3g} were to be expected accepted"
+            yield f" in {kind.says}: about {expected:.2g} of the {total} after warmup are accepted"
 
 
 def _outside(draws: Draws) -> Iterator[str]:

@@ -80,8 +80,9 @@ class Departures:
     def says(self) -> str:
         """The result in a sentence."""
         known = f"{self.known:.1g}" if self.known < MOST_ERROR else "nothing"
+        chance = ", no more than by chance" if abs(self.largest.z) <= self.limit else ""
         return (
-            f"target: by Stein's identity the draws miss {self.largest.says} at most (|z| = {abs(self.largest.z):.2g}; "
+            f"target: by Stein's identity the draws miss {self.largest.says} at most (|z| = {abs(self.largest.z):.2g}{chance}; "
             f"{self.count} errors over {self.draws} draws, each known within {known})"
         )
 

@@ -63,7 +63,7 @@ def test_chains_that_accept_nothing_are_said_to_be_stuck(recipe, tmp_path: Path)
     assert still.code == 4
     assert "acceptance: 0.00 of the moves (0.00 to 0.00 by chain)" in still.out
     for chain in (1, 2, 3):
-        assert re.search(f"chain {chain} is stuck: of 180 moves after warmup 0 were to be expected accepted", still.out)
+        assert re.search(f"chain {chain} is stuck: about 0 of its 180 moves after warmup are accepted", still.out)
     with xarray.open_datatree(tmp_path / f"{path.stem}.nc", engine="h5netcdf") as tree:
         assert np.ptp(tree["posterior"]["theta"].to_numpy(), axis=1).max() == 0.0
     moving = recipe("run", path, *OPTIONS, "-o", tmp_path)

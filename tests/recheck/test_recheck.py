@@ -1072,3 +1072,14 @@ def test_a_step_of_another_length_is_rejected(name: str, factor: str) -> None:
     update[block] = f"{block} + ({factor})*({update[block]} - ({block}))"
     with pytest.raises(recheck.FailureError, match="claimed_update fails"):
         recheck.recheck(sealed(found))
+
+
+def test_a_refuted_claim_is_said_to_be_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "c.json"
+    file.write_text(json.dumps(of("c_transposed")), encoding="utf-8")
+    assert recheck.main([str(file)]) == 0
+    words = dict(line.split("  ")[1].split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    claims = {claim["id"]: claim["verdict"] for claim in json.loads(file.read_text())["claims"]}
+    assert {id_ for id_, says in words.items() if says.startswith("refuted, ")} == {
+        id_ for id_, verdict in claims.items() if verdict == "refuted"
+    } != set()

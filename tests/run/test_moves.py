@@ -310,4 +310,4 @@ def test_a_chain_that_stands_still_for_fifty_moves_is_stuck(cycle: str, hint: st
     assert said(draws) == []
     assert said(standing(STUCK - 2)) == []
     assert len(found := said(standing(STUCK))) == 1
-    assert f"chain 2 is stuck: of 50 moves in a row 0 were to be expected accepted. Try {hint}" in found[0]
+    assert f"chain 2 is stuck: for 50 moves in a row, about 0 of them are accepted. Try {hint}" in found[0]
