@@ -232,6 +232,8 @@ def _planned(model: Model, data: object) -> tuple[Plan, Report, Data | None]:
         report = _at_data(build, model.report, held, cache)
     else:
         report = check_once(build, cache, data=held)
+    if report.verdict is not Verdict.PROVED:
+        demand_data(build, held)
     plan, report = plan_run(build, report, held, allow_undecided=model.allow_undecided, cache=cache)
     return plan, _at_data(plan.build, report, held, cache), held
 
@@ -438,6 +440,8 @@ def _compiled(build: Build, held: Data | None = None, *, allow_undecided: bool, 
     if held is not None:
         build = Build.of(with_sizes(build.document, held))
     report = check_once(build.document, kept, data=held)
+    if report.verdict is not Verdict.PROVED:
+        demand_data(build.document, held)
     awaits = held is None and awaits_data(build.document, report)
     module = compile_build(build.document, report, allow_undecided=allow_undecided or awaits, cache=kept)
     return Model(build, report, module, allow_undecided, cache, held)

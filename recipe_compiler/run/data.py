@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import Any, cast
 
@@ -80,6 +81,7 @@ def _by_field(given: Any, declared: Mapping[str, Datum]) -> tuple[Mapping[str, o
         if len(declared) == 1 and own and not declared.keys() & set(own) and hasattr(given, "columns"):
             return dict.fromkeys(declared, given), ""
         among = f" among the columns {', '.join(map(str, own))}" if len(own) <= MOST_NAMED else ""
+        among += " (`data={'file': table, FIELD: COLUMNS, ...}` says which make which field)"
         return {name: given[name] for name in declared if name in own}, among
     if isinstance(given, Mapping):
         return cast("Mapping[str, object]", given), ""
@@ -117,9 +119,14 @@ def data_of_table(given: object, file: DataFile, target: Target) -> Data:
     ]
     found = {name: _numbers(columns[name]) for name in file.read if name in names}
     faults += [
-        f"data: found what is no column of real numbers in `{name}`"
+        f"data: {_no_numbers(columns[name])} of column `{name}`, expected numbers{_as_numbers(columns[name])}"
         for name, numbers in found.items()
-        if numbers is None or numbers.ndim != 1
+        if numbers is None
+    ]
+    faults += [
+        f"data: found an array of shape {numbers.shape} in column `{name}`, expected one number a row"
+        for name, numbers in found.items()
+        if numbers is not None and numbers.ndim != 1
     ]
     faults += [
         f"data: {_found(numbers, lost)} of column `{name}`, {DIGITS_LOST}"
@@ -142,10 +149,10 @@ def _field(datum: Datum, given: object, dtype: str, faults: list[str]) -> Field 
     """Return one field as floats, or as positions; None where a fault was added."""
     numbers = _numbers(given)
     if numbers is None:
-        faults.append(f"data: found what is no array of real numbers for `{datum.name}`, expected {_wanted(datum)}")
+        faults.append(f"data: {_no_numbers(given)} for `{datum.name}`, expected {_wanted(datum)}{_as_numbers(given)}")
         return None
     array = stored(numbers, "float64" if datum.is_index else dtype)
-    if problem := _lost(datum, given, numbers) or _problem(datum, numbers, array):
+    if problem := _lost(datum, given, numbers) or _problem(datum, numbers, array, _labels(given)):
         faults.append(f"data: {problem}")
         return None
     if datum.is_index:
@@ -228,7 +235,40 @@ def _lost(datum: Datum, given: Any, numbers: NDArray[Any]) -> str:
     return f"{_found(made, lost)} for `{datum.name}`, {DIGITS_LOST}" if lost.size else ""
 
 
-def _problem(datum: Datum, given: NDArray[Any], array: Floats) -> str:
+def _no_numbers(given: Any) -> str:
+    """Return what was found in the place of an array of real numbers: the first entry that is none, with its place."""
+    if isinstance(given, np.ma.MaskedArray):
+        return "found a masked array"
+    try:
+        kind = np.asarray(given).dtype
+    except ValueError:
+        return "found rows of different lengths"
+    array = np.atleast_1d(np.asarray(given, object))
+    others = (place for place, one in np.ndenumerate(array) if not isinstance(one, Real))
+    place = next(others, None) if kind.kind in "OUS" else None
+    if place is None:
+        return f"found an array of the type {kind}"
+    return f"found {shown(array[place])} in row {place[0] + 1}{_of_column(place, _labels(given))}"
+
+
+def _as_numbers(given: Any) -> str:
+    """Return what makes numbers of what holds nothing else, though its type may hold anything; empty for others."""
+    if not hasattr(given, "astype"):
+        return ""
+    try:
+        array = np.asarray(given)
+        is_convertible = array.dtype.kind in "OUS" and np.isfinite(array.astype(float)).all()
+    except (TypeError, ValueError):
+        return ""
+    return ': write `.astype("float64")`' if is_convertible else ""
+
+
+def _of_column(place: Sequence[int], columns: Sequence[str]) -> str:
+    """Return in which column of a table a place is; empty for what has no columns with names."""
+    return f" of column `{columns[place[1]]}`" if len(place) == 2 and place[1] < len(columns) else ""
+
+
+def _problem(datum: Datum, given: NDArray[Any], array: Floats, columns: Sequence[str]) -> str:
     """Return what is wrong with the numbers of a field as they are given and stored, the empty string if nothing is."""
     sizes = datum.axes[1:]
     if (
@@ -236,27 +276,59 @@ def _problem(datum: Datum, given: NDArray[Any], array: Floats) -> str:
         or not array.shape[0]
         or any(isinstance(size, int) and have != size for size, have in zip(sizes, array.shape[1:], strict=True))
     ):
-        return f"found an array of shape {array.shape} for `{datum.name}`, expected {_wanted(datum)}"
+        hint = _in_shape(datum, array.shape)
+        return f"found an array of shape {array.shape} for `{datum.name}`, expected {_wanted(datum)}{hint}"
     lost = places_not_held(given, array)
     if lost.size:
-        return f"{_found(given, lost)} for `{datum.name}`, expected numbers that {array.dtype} holds"
+        return f"{_found(given, lost, columns)} for `{datum.name}`, expected numbers that {array.dtype} holds"
     bad = places_of_others(datum, array)
-    return f"{_found(array, bad)} for `{datum.name}`, expected {_wanted(datum)}" if bad.size else ""
+    return f"{_found(array, bad, columns)} for `{datum.name}`, expected {_wanted(datum)}" if bad.size else ""
 
 
-def _found(array: NDArray[Any], places: NDArray[np.intp]) -> str:
-    found = array[tuple(places[0])]
-    return f"found {found if array.dtype.kind in 'uiO' else f'{found:g}'} in row {int(places[0][0]) + 1}"
+def _in_shape(datum: Datum, shape: tuple[int, ...]) -> str:
+    """Return how an array gets the axes of its field, where it is a column of one number each; empty for others."""
+    axes = len(datum.axes)
+    if axes == 1 and len(shape) == 2 and 1 in shape:
+        return f": write `{datum.name}.ravel()`"
+    if axes == 2 and len(shape) == 1:
+        return f": write `{datum.name}.reshape(-1, 1)` for one column"
+    return ""
+
+
+def _found(array: NDArray[Any], places: NDArray[np.intp], columns: Sequence[str] = ()) -> str:
+    place = tuple(map(int, places[0]))
+    found, column = array[place], _of_column(place, columns)
+    return f"found {found if array.dtype.kind in 'uiO' else f'{found:g}'} in row {place[0] + 1}{column}"
 
 
 def _rows(fields: list[Field], declared: Mapping[str, Datum]) -> Iterator[str]:
-    """Yield a fault for each field that has another number of data than is declared, or than the first has."""
-    for field in fields:
+    """Yield a fault for each field that has another number of data than is declared, or than most fields have.
+
+    A table that has that number of columns is taken for one that is turned, and named.
+    """
+    counts = [field.values.shape[0] for field in fields if isinstance(declared[field.name].size, str)]
+    turned = [field for field in fields if _is_turned(field, counts)]
+    for field in turned:
+        rows, shape = field.values.shape[1], field.values.shape
+        other = next(one.name for one in fields if one.values.shape[0] == rows)
+        yield (
+            f"data: found an array of shape {shape} for `{field.name}`, expected {rows} rows as `{other}` has: write "
+            f"`{field.name}.T`"
+        )
+    first = next((one for one in fields if one not in turned and isinstance(declared[one.name].size, str)), None)
+    for field in (one for one in fields if one not in turned):
         size, rows = declared[field.name].size, field.values.shape[0]
-        expected = size if isinstance(size, int) else fields[0].values.shape[0]
+        expected = rows if first is None else first.values.shape[0]
+        expected = size if isinstance(size, int) else expected
         if rows != expected:
-            why = "" if isinstance(size, int) else f" as `{fields[0].name}` has"
-            yield f"data: found {rows} rows of `{field.name}`, expected {expected}{why}"
+            why = "" if isinstance(size, int) or first is None else f" as `{first.name}` has"
+            yield f"data: found {rows} rows of `{field.name}` (shape {field.values.shape}), expected {expected}{why}"
+
+
+def _is_turned(field: Field, counts: Sequence[int]) -> bool:
+    """Whether a table's columns, and not its rows, are as many as other fields have rows."""
+    shape = field.values.shape
+    return len(shape) == 2 and shape[0] != shape[1] and counts.count(shape[0]) == 1 and shape[1] in counts
 
 
 def _wanted(datum: Datum) -> str:

@@ -75,8 +75,8 @@ class InfinitesimalMeans:
         """The result in a sentence."""
         worst = self.largest
         share = np.divide(abs(worst.mean), worst.sd)
-        chance = "" if self.seen else ", no more than by chance"
-        found = f"auxiliary blocks: the mean of L({worst.name}) is {share:.1g} of its sd (|z| = {abs(worst.z):.1f}{chance})"
+        sure = f"|z| = {abs(worst.z):.1f}{'' if self.seen else ', no more than by chance'}"
+        found = f"auxiliary blocks: the mean of L({worst.name}) is {share:.1g} of its sd ({sure})"
         off = "" if self.accepted else " a finite step leaves them O(eps) off, and"
         return f"{found};{off} the target's draws are judged apart"
 

@@ -40,12 +40,18 @@ def observed(document: Document, data: Data | None = None) -> Document:
     return replace(document, observed=replace(found, columns=columns) if isinstance(found, Observed) else found)
 
 
-def demand_data(build: Build) -> None:
+def demand_data(build: Build, data: Data | None = None) -> None:
     """Raise DataError where data of a build that are looked at before it runs cannot be read, or do not fit.
 
     What its verdicts lack then is not what is to be mended first.
+
+    Args:
+        build: what is decided.
+        data: the fields of the target, where they are given; else they are read from the files that the build names.
     """
-    if build.data is not None and not _left_to_the_run(build.data):
+    if data is not None:
+        resolve_sizes(build, data)
+    elif build.data is not None and not _left_to_the_run(build.data):
         resolve_sizes(build, load_data(build.data, build.target))
 
 

@@ -149,7 +149,7 @@ def resolve_sizes(build: Build, data: Data) -> dict[str, int]:
     faults += _match_target(build, sizes)
     faults += _too_small(build, sizes, said)
     if faults:
-        raise DataError(faults)
+        raise DataError(list(dict.fromkeys(faults)))  # both sizes of a square value
     return sizes
 
 

@@ -82,8 +82,9 @@ class Departures:
         known = f"{self.known:.1g}" if self.known < MOST_ERROR else "nothing"
         chance = ", no more than by chance" if abs(self.largest.z) <= self.limit else ""
         return (
-            f"target: by Stein's identity the draws miss {self.largest.says} at most (|z| = {abs(self.largest.z):.2g}{chance}; "
-            f"{self.count} errors over {self.draws} draws, each known within {known})"
+            f"target: by Stein's identity the draws miss {self.largest.says} at most "
+            f"(|z| = {abs(self.largest.z):.2g}{chance}; {self.count} errors over {self.draws} draws, each known within "
+            f"{known})"
         )
 
     @property

@@ -31,6 +31,8 @@ LOGISTIC = rc.Target(
 )  # fmt: skip
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(60, 2))
+LABELLED = pd.DataFrame(X, columns=["age", "weight"]).astype(object)
+LABELLED.loc[2, "weight"] = "?"
 Y = (RNG.random(60) < 1 / (1 + np.exp(-X @ [1.0, -1.0]))).astype(int)
 
 
@@ -128,7 +130,7 @@ def test_types_of_pandas_and_datasets_of_xarray_are_the_same_data(logistic: rc.M
         assert one.posterior.theta.d.values.tolist() == ["age", "dose"]
     with pytest.raises(rc.DataError, match=r"found nan in row 3 for `y`, expected an array \[N\] of 0, 1"):
         drawn(logistic, {"x": X, "y": own.y.where(own.index != 2)}, draws=20)
-    with pytest.raises(rc.DataError, match="found what is no array of real numbers for `x`"):
+    with pytest.raises(rc.DataError, match=r"in row 1 of column `age` for `x`, .*: write `.astype"):
         drawn(logistic, {"x": own[["age", "dose"]].astype("string"), "y": Y}, draws=20)
 
 
@@ -202,13 +204,23 @@ def test_a_run_goes_on_from_its_checkpoint(logistic: rc.Model, tmp_path: Path) -
         ({"x": X, "y": Y, "w": Y}, "found `w`, expected a field of logistic (x, y)"),
         ({"x": X[:, 0], "y": Y}, "found an array of shape (60,) for `x`, expected an array [N, d]"),
         ({"x": X, "y": Y + 1}, "found 2 in row"),
-        ({"x": X, "y": Y[:-1]}, "found 59 rows of `y`, expected 60 as `x` has"),
+        ({"x": X, "y": Y[:-1]}, "found 59 rows of `y` (shape (59,)), expected 60 as `x` has"),
         ({"x": np.where(X > 1, np.nan, X), "y": Y}, "found nan in row"),
-        ({"x": X.astype(complex), "y": Y}, "found what is no array of real numbers for `x`"),
-        ({"x": [[1, 2], [3]], "y": [0, 1]}, "found what is no array of real numbers for `x`"),
+        ({"x": X.astype(complex), "y": Y}, "found an array of the type complex128 for `x`, expected an array [N, d]"),
+        ({"x": [[1, 2], [3]], "y": [0, 1]}, "found rows of different lengths for `x`"),
+        ({"x": X.T, "y": Y}, "found an array of shape (2, 60) for `x`, expected 60 rows as `y` has: write `x.T`"),
+        ({"x": X, "y": Y[:, None]}, "shape (60, 1) for `y`, expected an array [N] of 0, 1: write `y.ravel()`"),
+        ({"x": X[:, 0], "y": Y}, "write `x.reshape(-1, 1)` for one column"),
+        (
+            {"x": X, "y": Y.astype(object)},
+            "found an array of the type object for `y`, expected an array [N] of 0, 1: w",
+        ),
+        ({"x": X, "y": ["n/a", *Y[1:]]}, "found 'n/a' in row 1 for `y`"),
+        ({"x": LABELLED, "y": Y}, "found '?' in row 3 of column `weight` for `x`"),
+        ({"x": LABELLED.replace("?", np.inf).astype(float), "y": Y}, "found inf in row 3 of column `weight` for `x`"),
         ({"x": X[:0], "y": Y[:0]}, "found an array of shape (0, 2) for `x`"),
         ({"x": X[None], "y": Y}, "found an array of shape (1, 60, 2) for `x`, expected an array [N, d]"),
-        ({"x": np.ma.masked_array(X, X > 1), "y": Y}, "found what is no array of real numbers for `x`"),
+        ({"x": np.ma.masked_array(X, X > 1), "y": Y}, "found a masked array for `x`"),
         (X, "data: found ndarray, expected a mapping of x, y to arrays"),
         ([X, Y], "data: found list, expected a mapping of x, y to arrays"),
         ({"x": np.ones((60, 3)), "y": Y}, "size d: found 2 by `sizes`, but 3 by the data of `x`"),
@@ -336,7 +348,7 @@ def test_a_model_is_decided_at_data_in_memory(tmp_path: Path) -> None:
     ("data", "problem"),
     [
         ({"file": FRAME, "x": ["one", "b"], "y": "y"}, "data: found no column `b`, expected one of one, a, y, label"),
-        ({"file": FRAME, "x": ["one", "label"], "y": "y"}, "data: found what is no column of real numbers in `label`"),
+        ({"file": FRAME, "x": ["one", "label"], "y": "y"}, "in row 1 of column `label`, expected numbers"),
         ({"file": FRAME.where(FRAME["a"] < 4), "x": ["a"], "y": "y"}, "data, row 4, column `a`: found nan"),
         ({"file": 3, "x": ["a"], "y": "y"}, "data.file: found int, expected the name of a file or a table of columns"),
         (
@@ -348,7 +360,10 @@ def test_a_model_is_decided_at_data_in_memory(tmp_path: Path) -> None:
             "data: found row 1 of `y` labelled 0 and of `a` 5, expected rows in one order",
         ),
         ({"file": {"a": [1.0, 2.0], "y": RESPONSE}, "x": ["a"], "y": "y"}, "data: found columns of 2 (a), 6 (y) rows"),
-        (FRAME, "data: found no `x` among the columns one, a, y, label, expected an array [N, d]"),
+        (
+            FRAME,
+            "data: found no `x` among the columns one, a, y, label (`data={'file': table, FIELD: COLUMNS, ...}` says",
+        ),
         (RESPONSE, "data: found ndarray, expected a mapping of x, y to arrays"),
     ],
 )

@@ -1080,6 +1080,8 @@ def test_a_refuted_claim_is_said_to_be_refuted(tmp_path: Path, capsys: pytest.Ca
     assert recheck.main([str(file)]) == 0
     words = dict(line.split("  ")[1].split(": ", 1) for line in capsys.readouterr().out.splitlines())
     claims = {claim["id"]: claim["verdict"] for claim in json.loads(file.read_text())["claims"]}
-    assert {id_ for id_, says in words.items() if says.startswith("refuted, ")} == {
-        id_ for id_, verdict in claims.items() if verdict == "refuted"
-    } != set()
+    assert (
+        {id_ for id_, says in words.items() if says.startswith("refuted, ")}
+        == {id_ for id_, verdict in claims.items() if verdict == "refuted"}
+        != set()
+    )
