@@ -175,8 +175,8 @@ def _how_planned(build: Build) -> str:
 
 
 def _say_plan(planned: Plan) -> None:
-    """Print a build with all that was chosen, in the language it is stated in: a file that runs as it is."""
-    say(planned.yaml.rstrip())
+    """Print a build with all that was chosen, in the language it is stated in: a file that runs as it is, here."""
+    say(planned.yaml(Path()).rstrip())
 
 
 def rerun_file(

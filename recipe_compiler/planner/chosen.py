@@ -5,9 +5,11 @@ What was chosen stands in the document of its build, from which a plan is made a
 
 import json
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from recipe_compiler.run.pilot_figures import PilotFigures
+from recipe_compiler.spec.files import with_absolute_names
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.restate import read_restated
 from recipe_compiler.spec.to_yaml import text_of, to_yaml
@@ -30,10 +32,15 @@ class Plan:
     by_limit: bool = False
     """Whether something was given up because it took too long: another time it may be chosen."""
 
-    @property
-    def yaml(self) -> str:
-        """The build in a file that runs as it is, below what is said of it, doubts with it, in comments."""
-        return "".join(f"# {line}\n" for line in self.says) + to_yaml(self.build)
+    def yaml(self, folder: Path) -> str:
+        """Return the build as a file of a folder that runs as it is, below comments that say of it what is known.
+
+        Names in a document are relative to its own folder: for another one they are given from the root.
+        """
+        text, source = to_yaml(self.build), self.build.source
+        if Path(source.file).resolve().parent != folder.resolve():
+            text = text_of(with_absolute_names(source))
+        return "".join(f"# {line}\n" for line in self.says) + text
 
 
 def plan_text(plan: Plan) -> str:

@@ -1,10 +1,21 @@
 """Files as documents name them: which ones a document was read from, and what only looks like one."""
 
+import json
 import os
 import stat
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme, Target
+from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme, Source, Target
+from recipe_compiler.spec.places import ORDERED
+
+NAMING_FILES: Mapping[str, tuple[str, ...]] = {
+    "dynamics": ("dynamics",), "target": ("target",), "data": ("file", "arrays"), "parameters": ("value",),
+    "scheme": ("use", "code"),
+}  # fmt: skip
+"""Sections of a build to the keys under which names of files stand, some beside other texts."""
 
 
 def no_file(path: Path) -> str:
@@ -53,3 +64,28 @@ def files_of(document: Document) -> tuple[Path, ...]:
             named = (path for part in document.parts.values() for path in files_of(part))
             moves = (code.file for code in document.codes if code != document.target.gradient)
             return (own, *named, *values, *data, *moves)
+
+
+def with_absolute_names(source: Source) -> Source:
+    """Return the document of a build whose files are named from the root: it means the same in whatever folder."""
+    folder = Path(source.file).resolve().parent
+
+    def named(value: Any, key: str, keys: tuple[str, ...]) -> Any:
+        match value:
+            case dict():
+                return {name: named(part, key if key == "arrays" else name, keys) for name, part in value.items()}
+            case list():
+                return [named(part, key, keys) for part in value]
+            case str() if key in keys:
+                name, colon, function = value.partition(":") if key == "code" else (value, "", "")
+                return f"{folder / name}{colon}{function}" if name and (folder / name).is_file() else value
+            case _:
+                return value
+
+    document = dict(json.loads(source.document))
+    for section, keys in NAMING_FILES.items():
+        if section in document and section in ORDERED:
+            document[section] = [[name, named(value, name, keys)] for name, value in document[section]]
+        elif section in document:
+            document[section] = named(document[section], section, keys)
+    return replace(source, document=json.dumps(document))
