@@ -110,22 +110,13 @@ def run_build(
         for line in () if as_json else planned.says:
             say(line)
         if planned.doubts:
-            return _say_not_drawn(planned, report, as_json=as_json)
+            if as_json:
+                say_plan(planned, report)
+            complain(planned.refusal)
+            return ExitCode.DOUBTFUL
         settings = _settings(planned.build, options)
         return _run(planned, report, settings, results, cores, cache, stages, resume=resume,
                     as_json=as_json, allow_undecided=allow_undecided)  # fmt: skip
-
-
-def _say_not_drawn(planned: Plan, report: Report, *, as_json: bool) -> ExitCode:
-    """Say why a plan is not run: no draws of it would be to be believed."""
-    if as_json:
-        say_plan(planned, report)
-    several = f"{len(planned.doubts)} doubts" if len(planned.doubts) > 1 else "doubt"
-    complain(
-        f"nothing is drawn, for the {several} of the plan above: no summary of it is to be believed. To draw all the "
-        "same, run what --plan prints"
-    )
-    return ExitCode.DOUBTFUL
 
 
 def _stored(results: Results, build: Build) -> Path:
@@ -221,7 +212,7 @@ def _run(
 ) -> ExitCode:  # fmt: skip
     """Run a build whose verdict allows it, and `begin` too."""
     run = prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache, say=stages)
-    run = replace(run, planned=planned.says, measured=planned.measured, doubted=planned.doubts,
+    run = replace(run, planned=planned.says, measured=planned.measured,
                   log_likelihood=results.log_likelihood, predictive=results.predictive)  # fmt: skip
     demand_log_likelihood(run, "--log-likelihood")
     demand_predictive(run, "--predictive")

@@ -149,7 +149,7 @@ class Model:
         Raises
         ------
         DataError, RunError
-            Data, sizes or values that do not fit; settings that no run can have.
+            Data, sizes or values that do not fit; settings that no run can have; a plan with a doubt.
         VerificationError
             A required claim is refuted at these data, or undecided where that is not allowed.
 
@@ -215,9 +215,11 @@ def _run(model: Model, data: object, given: Mapping[str, object], *, allow_code:
     demand_no_code(build, "allow_code=True", allowed=allow_code)
     settings_of(build, given)
     planned, report, held = _planned(model, data)
+    if planned.doubts:
+        raise RunError("\n".join((planned.refusal, *planned.doubts)))
     settings, cache = settings_of(planned.build, given), open_cache(use=model.cache)
     run = prepare_run(planned.build, report, settings, held, allow_undecided=model.allow_undecided, cache=cache)
-    return replace(run, planned=planned.says, measured=planned.measured, doubted=planned.doubts)
+    return replace(run, planned=planned.says, measured=planned.measured)
 
 
 def _planned(model: Model, data: object) -> tuple[Plan, Report, Data | None]:

@@ -31,12 +31,17 @@ from recipe_compiler.run.sample import unsaid
 from recipe_compiler.run.stuck import STUCK, least_accepted
 
 Array = NDArray[np.float64]
+Chains = NDArray[np.bool_]
+"""Of which chains something is so."""
 
 WINDOWS = (75, 100, 150, 250)
 """Draws of a chain; the mass of the last is kept."""
 
 LOOK = 25
-"""Draws after which chains are looked over for those that are stuck."""
+"""Draws after which chains are looked over for those that are stuck, or on their way."""
+
+FALLING, ERRORS = 3.0, 4.0
+"""How many times d, and how many standard errors above d, the mean of (theta - c) . grad U is of a chain on its way."""
 
 TRAJECTORY = 10
 """Steps of a draw at least: moves of a single step are done several times."""
@@ -84,6 +89,10 @@ CURE = (
     "parameterisation."
 )
 
+STABLE = 4.0
+"""The curvature, in units of the mass, times eps^2 up to which leapfrog steps are stable: chains whose draws keep to it
+come as far into a neck as their law does."""
+
 STARTS = 64
 """Chains that are tried."""
 
@@ -117,6 +126,7 @@ def tuned(
     wanted: float,
     moves: int,
     say: Callable[[str], None] = unsaid,
+    slope: Slope | None = None,
 ) -> tuple[Mapping[str, Array], float]:
     """Return parameter values and a step size at which moves are accepted with the wanted mean probability.
 
@@ -130,6 +140,7 @@ def tuned(
         wanted: the mean probability.
         moves: of a draw.
         say: called with a line that describes the work that starts.
+        slope: theta to grad U, by which chains on their way to the bulk are told; None where it is not known.
 
     Raises:
         RunError: at no step size are moves accepted so often, or at every one; says which.
@@ -137,7 +148,7 @@ def tuned(
     scale = unit(pilots.width, diagonal=pilots.width > MANY) if K is None else K
     values = _values(open_ones, scale)
     last = len(WINDOWS)
-    eps, draws = _window(pilots, values, wanted, moves, WINDOWS[0], partial(_say_window, say, 1))
+    eps, draws = _window(pilots, values, wanted, moves, WINDOWS[0], partial(_say_window, say, 1), slope)
     for number, updates in enumerate(WINDOWS[1:], 2):
         scale = _precision(draws, scale) if open_ones else scale
         values = _values(open_ones, scale)
@@ -181,8 +192,9 @@ def _say_window(say: Callable[[str], None], number: int, of_draws: str) -> None:
 
 
 def _window(
-    pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int, updates: int, say: Callable[[str], None]
-) -> tuple[float, Array]:
+    pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int, updates: int, say: Callable[[str], None],
+    slope: Slope | None = None,
+) -> tuple[float, Array]:  # fmt: skip
     """Return the step size that a window ends with, and its draws."""
     say("step size")
     averaging = Averaging.around(_aim(pilots, values, wanted, moves))
@@ -194,24 +206,40 @@ def _window(
         draws.append(found.theta)
         accepted.append(found.acceptance)
         if update % LOOK == 0:
-            _restart_stuck(pilots, draws, np.concatenate(accepted[-LOOK:], axis=1).mean(axis=1), wanted)
+            recent = np.concatenate(accepted[-LOOK:], axis=1).mean(axis=1)
+            falling = _are_falling(slope, np.concatenate(draws[-LOOK:], axis=1))
+            _restart(pilots, draws, recent < 1.0 / STUCK, falling, recent >= wanted / 2.0)
     return float(f"{averaging.settled:.3g}"), np.concatenate(draws, axis=1)
 
 
-def _restart_stuck(pilots: Moving, draws: list[Array], recent: Array, wanted: float) -> None:
-    """Let each chain whose recent moves were refused go on from one whose were not, its draws replaced by that one's.
+def _restart(pilots: Moving, draws: list[Array], stuck: Chains, falling: Chains, moving: Chains) -> None:
+    """Let each chain that is stuck, or on its way, go on from one that is neither, its draws being that one's.
 
     Where most chains are stuck none is restarted: then it is no chain that is at fault.
     """
-    stuck = recent < 1.0 / STUCK
-    if not stuck.any() or not np.median(recent) >= wanted / 2.0:
-        return
-    moving = np.flatnonzero(recent >= wanted / 2.0)
-    for number, chain in enumerate(np.flatnonzero(stuck)):
-        other = int(moving[number % len(moving)])
+    settled = np.flatnonzero(moving & ~falling)
+    lost = falling | stuck if moving.mean() > 0.5 else falling
+    for number, chain in enumerate(np.flatnonzero(lost) if settled.size else ()):
+        other = int(settled[number % settled.size])
         pilots.restart(int(chain), other)
         for draw in draws:
             draw[chain] = draw[other]
+
+
+def _are_falling(slope: Slope | None, theta: Array) -> Chains:
+    """Return whether each chain is on its way to the bulk, by draws: chain x draw x coordinate.
+
+    E[(theta - c) . grad U] = d under exp(-U) and under its restriction to any valley that a chain does not leave, for
+    every c; of a chain that slides down a slope towards c it is more. c is the median of all chains.
+    """
+    falling = np.zeros(len(theta), bool)
+    if slope is None:
+        return falling
+    c, (draws, d) = np.median(theta.reshape(-1, theta.shape[2]), axis=0), theta.shape[1:]
+    with np.errstate(all="ignore"):
+        rise = np.array([[(at - c) @ slope(np.ascontiguousarray(at)) for at in chain] for chain in theta])
+        mean, error = rise.mean(axis=1), rise.std(axis=1) / math.sqrt(draws)
+    return mean > np.maximum(FALLING * d, d + ERRORS * error)
 
 
 def _aim(pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int) -> float:
@@ -233,8 +261,8 @@ def _aim(pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int)
 
 
 def measured(
-    pilots: Pilots, values: Mapping[str, Array], eps: float, wanted: float, moves: int, steps: float,
-    slope: Slope | None, say: Callable[[str], None] = unsaid,
+    pilots: Pilots, open_ones: tuple[Open, ...], values: Mapping[str, Array], eps: float, wanted: float, moves: int,
+    steps: float, slope: Slope | None, say: Callable[[str], None] = unsaid,
 ) -> Tuned:  # fmt: skip
     """Return what chains do with settings that are fixed: acceptance, thinning, mean and covariance.
 
@@ -242,7 +270,8 @@ def measured(
 
     Args:
         pilots: in the bulk.
-        values: of the parameters that were chosen.
+        open_ones: the parameters that were chosen.
+        values: of them.
         eps: the step size, at first.
         wanted: the mean probability that moves were to be accepted with.
         moves: of a draw, at first.
@@ -273,10 +302,11 @@ def measured(
         raise RunError(
             f"step_size: auto: warm-up is stuck: at a step size of {eps:g} its chains hardly move; state another `init`"
         )
+    mass = next((values[one.name] for one in open_ones if one.role is ParameterRole.MASS and not one.is_number), None)
     return Tuned(
         values, eps, shortened > 0, found.mean, thin, max(counts, 1.0 / DRAWS), flat,
         flat.mean(axis=0), covariance,
-        (*_stuck(found, thin), *_apart(found), *_uneven(slope, flat, covariance, pilots.entries)),
+        (*_stuck(found, thin), *_apart(found), *_uneven(slope, flat, covariance, pilots.entries, mass, eps)),
     )  # fmt: skip
 
 
@@ -331,16 +361,22 @@ def _apart(found: Moved) -> Iterator[str]:
         )
 
 
-def _uneven(slope: Slope | None, flat: Array, covariance: Array, entries: int) -> Iterator[str]:
-    """Yield that one step size does not serve all of theta."""
+def _uneven(
+    slope: Slope | None, flat: Array, covariance: Array, entries: int, mass: Array | None, eps: float
+) -> Iterator[str]:
+    """Yield that one step size does not serve all of theta: too long where U is steepest, as far as a mass tells."""
     if slope is None:
         return
-    A = root(covariance)
-    bent = curvatures(slope, lambda _: A, flat, entries)
+    bent = curvatures(slope, lambda _: root(covariance), flat, entries)
     steepest, typical = float(np.max(bent)), float(np.median(bent))
-    if not steepest <= (STEEPEST if steepest > UNEVEN * typical else STEEPEST_EVEN):
-        yield (
-            f"the curvature of U among draws of warm-up is up to {steepest:.2g} times that of a Gaussian as wide as "
-            f"they are, and {typical:.2g} times at the middle one: no one step size and mass serve both, and chains "
-            f"hardly come where U is steepest. {CURE}"
-        )
+    if steepest <= (STEEPEST if steepest > UNEVEN * typical else STEEPEST_EVEN):
+        return
+    if mass is not None:
+        by_mass = root(inverse(mass))
+        if eps**2 * float(np.max(curvatures(slope, lambda _: by_mass, flat, entries))) <= STABLE:
+            return
+    yield (
+        f"the curvature of U among draws of warm-up is up to {steepest:.2g} times that of a Gaussian as wide as "
+        f"they are, and {typical:.2g} times at the middle one: no one step size and mass serve both, and chains "
+        f"hardly come where U is steepest. {CURE}"
+    )

@@ -42,6 +42,17 @@ class Plan:
             text = text_of(with_absolute_names(source))
         return "".join(f"# {line}\n" for line in self.says) + text
 
+    @property
+    def refusal(self) -> str:
+        """Why no run of it is drawn; nothing where it may be."""
+        if not self.doubts:
+            return ""
+        several = f"{len(self.doubts)} doubts" if len(self.doubts) > 1 else "doubt"
+        return (
+            f"nothing is drawn, for the {several} of the plan: no summary of it is to be believed. To draw all the "
+            "same, run the build of the plan (`recipe run --plan`, `Model.plan`)"
+        )
+
 
 def plan_text(plan: Plan) -> str:
     """Return a plan as JSON from which `plan_of_text` makes it again."""

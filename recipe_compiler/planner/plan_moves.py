@@ -20,7 +20,7 @@ from recipe_compiler.planner.spread import MANY
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.run.energies import potential_of
 from recipe_compiler.run.gradients import full_gradient
-from recipe_compiler.run.linear_step import curvature, is_definite
+from recipe_compiler.run.linear_step import known_curvature
 from recipe_compiler.run.map_estimate import DENSE, Mode, Slope, Start, find_mode
 from recipe_compiler.run.unvisited import READ, mode_of, visits
 from recipe_compiler.spec.model import Build
@@ -33,10 +33,6 @@ LOOKED_AT = 1000
 
 HALVINGS = 12
 """How often a start is moved half of the way towards the mode."""
-
-SINGULAR = 1e9
-"""The largest condition number of a Hessian, coordinates measured in their own widths, whose smallest eigenvalue is
-told by differences. Where theta_j of N(mu, tau^2) have a mode, tau is next to zero there, and they are all the same."""
 
 
 def plan_of_moves(
@@ -70,14 +66,14 @@ def plan_of_moves(
     if mode is not None and K is not None:
         pilots = pilots.around(starts_around(mode.theta, K, potential_of(pilots.module, pilots.inputs), CHAINS // 2))
     try:
-        values, eps = tuned(pilots, open_ones, K, stated.accept, moves, say)
+        values, eps = tuned(pilots, open_ones, K, stated.accept, moves, say, slope)
     except RunError:
         if K is None:
             raise
-        values, eps = tuned(pilots, open_ones, None, stated.accept, moves, say)
+        values, eps = tuned(pilots, open_ones, None, stated.accept, moves, say, slope)
         around = "1, as with the Hessian of U at its mode no move is taken"
     follows = pilots.module.potential_block in names_of(cycle.rest)
-    found = measured(pilots, values, eps, stated.accept, moves, steps, None if follows else slope, say)
+    found = measured(pilots, open_ones, values, eps, stated.accept, moves, steps, None if follows else slope, say)
     spread = spread_of(pilots, found)
     entries = ChosenEntries(
         stated, open_ones, found.eps, found.thin, math.ceil(WARMUP / found.counts), None, values, False, found.mean,
@@ -117,12 +113,9 @@ def at_mode(slope: Slope, mode: Mode | None) -> tuple[Array | None, str]:
     """
     if mode is None:
         return None, "1, as U has no mode that was found"
-    K = curvature(slope, mode.theta)
-    if not is_definite(K):
-        return None, "1, as the Hessian of U at its mode is not positive definite"
-    scales = np.sqrt(np.diag(K))
-    if not np.linalg.cond(K / np.outer(scales, scales)) <= SINGULAR:
-        return None, "1, as the Hessian of U at its mode is all but singular"
+    K = known_curvature(slope, mode.theta)
+    if K is None:
+        return None, "1, as the Hessian of U at its mode is not known to be positive definite"
     return K, f"the Hessian of U at the mode found from {mode.says}"
 
 

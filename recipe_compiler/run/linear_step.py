@@ -72,6 +72,9 @@ class Batches:
         return (self.rows - self.size) / (self.size * (self.rows - 1.0))
 
 
+AGREE = 0.1
+"""How far Hessians by differences of several widths may be apart, in units in which one is the identity."""
+
 ALL_DATA = Batches(2, 2, replacement=False, noise="as it is")
 """No batches: what a step makes of its rows is always the same."""
 
@@ -127,7 +130,29 @@ def linear_step(step: OneStep, slope: Slope, theta: Array, batches: Batches) -> 
 
 def curvature(slope: Slope, theta: Array) -> Array:
     """Return Hess U, d x d and symmetric, by central differences of grad U; not finite where these are not."""
-    found = cast("Array", _jacobian(slope, theta, _widths(slope, theta, slice(0, theta.size))))
+    return _symmetric_jacobian(slope, theta, _widths(slope, theta, slice(0, theta.size)))
+
+
+def known_curvature(slope: Slope, theta: Array) -> Array | None:
+    """Return Hess U as `curvature` does; None where it is not positive definite, or differences do not tell it.
+
+    They do where half the widths and twice them give the same, `AGREE`, along every axis: beside a curvature of 1e12
+    rounding hides one of 1.
+    """
+    widths = cast("Array", _widths(slope, theta, slice(0, theta.size)))
+    K = _symmetric_jacobian(slope, theta, widths)
+    if not is_definite(K):
+        return None
+    root = np.linalg.cholesky(K)
+    for part in (0.5, 2.0):
+        other = np.linalg.solve(root, _symmetric_jacobian(slope, theta, part * widths))
+        if not (np.isfinite(other).all() and np.abs(np.linalg.solve(root, other.T) - np.eye(len(K))).max() <= AGREE):
+            return None
+    return K
+
+
+def _symmetric_jacobian(slope: Slope, theta: Array, widths: Array) -> Array:
+    found = cast("Array", _jacobian(slope, theta, widths))
     return (found + found.T) / 2.0
 
 

@@ -81,8 +81,6 @@ class Run:
     """What was chosen for it, in lines; empty where its build states everything."""
     measured: PilotFigures | None = None
     """What pilot chains of its plan made of the posterior, where no linear step tells it."""
-    doubted: tuple[str, ...] = ()
-    """Why no run of its plan is to be believed."""
     predictive: bool | None = None
     """Whether data are drawn by posterior and prior; None: where the target says of what, and they are few."""
     log_likelihood: bool | None = None
@@ -263,7 +261,6 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
         ready.forecast,
         departures(run.module, run.build, ready.inputs, draws, ready.names),
         means,
-        run.doubted,
         powers(run.module, run.build, ready.inputs, draws),
         _kernel(run.report),
         on_trust(run.build, _given(run.report.findings)),

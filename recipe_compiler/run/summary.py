@@ -44,8 +44,6 @@ class Diagnostics:
     """How far the draws are from the target."""
     generator: InfinitesimalMeans | None = None
     """What a finite step makes of the auxiliary blocks."""
-    doubted: tuple[str, ...] = ()
-    """Why the plan of the run says that it is not to be believed."""
     powers: tuple[float, ...] = ()
     """What U says of the tails of each coordinate that is sampled (`run/tails.py`)."""
     kernel: str = ""
@@ -165,9 +163,8 @@ def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = 
     word = diagnostics.assumed if diagnostics.kernel else ()
     about = (diagnostics.forecast, diagnostics.departures, word)
     missed = [one for one in diagnostics.visits if one.doubts][:1]
-    planned = (doubt for doubt in diagnostics.doubted if not any(one.is_told_by(doubt) for one in missed))
     of_run = doubts(tree, draws, rows, over, tails, *about)
-    doubted = (*planned, *of_run, *(doubt for one in missed for doubt in one.doubts))
+    doubted = (*of_run, *(doubt for one in missed for doubt in one.doubts))
     return Summary(
         numbers,
         (*_chain_warnings(draws), *_number_warnings(rows, len(over.chains)), *_tail_warnings(tails)),

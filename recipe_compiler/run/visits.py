@@ -26,9 +26,6 @@ MISSED = 0.2
 """The part of the draws that should be in a region, below which it is missed."""
 
 
-MISS = "the draws miss"
-
-
 @dataclass(frozen=True, slots=True)
 class Visits:
     """What there should be of draws in a region, at least, and what there is."""
@@ -41,17 +38,13 @@ class Visits:
     """The same in short: `around it`."""
     cure: str
 
-    def is_told_by(self, doubt: str) -> bool:
-        """Whether a doubt, of a plan, is that draws miss such a region, wherever its search began."""
-        return doubt.startswith(f"{MISS} {self.region.partition(',')[0]},")
-
     @property
     def doubts(self) -> tuple[str, ...]:
         """That chains have missed the region, if they have."""
         if not (self.expected >= LEAST and self.found < MISSED * self.expected):
             return ()
         return (
-            f"{MISS} {self.region}: at least {100.0 * self.expected:.2g} % of exp(-U) is {self.where}, and "
+            f"the draws miss {self.region}: at least {100.0 * self.expected:.2g} % of exp(-U) is {self.where}, and "
             f"{100.0 * self.found:.2g} % of the draws. Chains that are elsewhere do not find it, whatever R-hat says. "
             f"{self.cure}",
         )

@@ -113,12 +113,8 @@ def test_u_is_not_asked_at_draws_where_it_is_known() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("run", ["{step_size: 0.3, draws: 500, warmup: 100, thin: 2, seed: 3}", "{step_size: auto}"])
-def test_a_run_that_misses_a_mode_is_doubted(tmp_path: Path, run: str) -> None:
-    """Half of the mass within 0.1 of zero, half of it in N(0, I): chains leave the first and never come back.
-
-    Where the plan has missed it already, it is told once.
-    """
+def test_a_run_that_misses_a_mode_is_doubted(tmp_path: Path) -> None:
+    """Half of the mass within 0.1 of zero, half of it in N(0, I): chains leave the first and never come back."""
     (tmp_path / "scales.yaml").write_text(
         "name: scales\nstate: {theta: {shape: 4}}\n"
         "potential: -log(0.5*exp(-norm2(theta)/2) + 0.5*exp(-norm2(theta)/(2*0.0025))/(0.05**4))\n"
@@ -126,7 +122,7 @@ def test_a_run_that_misses_a_mode_is_doubted(tmp_path: Path, run: str) -> None:
     (tmp_path / "build.yaml").write_text(
         f"name: build\ndynamics: {SPECS}/dynamics/hmc.yaml\ntarget: scales.yaml\nbind: {{M: I}}\nvariant: full\n"
         "scheme: {cycle: [{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 8, flip: {r: -r}}}]}\n"
-        f"init: {{theta: 2*ones}}\nrun: {run}\n"
+        "init: {theta: 2*ones}\nrun: {step_size: 0.3, draws: 500, warmup: 100, thin: 2, seed: 3}\n"
     )
     with pytest.warns(rc.DoubtWarning, match="the draws miss a mode of U"):
         fit = rc.compile(rc.load(str(tmp_path / "build.yaml")), allow_undecided=True).sample(progress=False)
