@@ -203,7 +203,8 @@ def size_hint(left: Axis, right: Axis) -> str:
     if isinstance(left, str) and isinstance(right, str) and "*" in left + right:
         return "kron(A, B) of A [K, K] and B [d, d] has the size K d: it fits a block whose size is a number, as 6"
     if {type(left), type(right)} == {int, str}:
-        return "numbers have a size of their own: declare a parameter of that shape, and give them as its `default`"
+        declared = "declare a parameter of that shape, and give them as its `default`, or in a build as its `value`"
+        return f"numbers have a size of their own: {declared}"
     return ""
 
 

@@ -286,7 +286,8 @@ def _call(part: tree.Call, context: Context) -> Formula | None:
         args = density_arguments(part, density, context)
         return None if args is None else log_density(density, args, scope.declarations)
     if len(part.args) != ARITY[name]:
-        context.fault(part, f"found {len(part.args)} arguments of {name}(), expected {ARITY[name]}")
+        hint = f"write {name}(s, b), b the block by which it is taken" if name in ex.CALCULUS else ""
+        context.fault(part, f"found {len(part.args)} arguments of {name}(), expected {ARITY[name]}", hint)
         return None
     match name:
         case "grad" | "div" | "hessian":

@@ -68,7 +68,7 @@ def resolve_name(part: tree.Name, context: Context) -> Formula | None:
 def block_named(part: tree.Tree, context: Context) -> ex.Symbol | None:
     """Return the block that an argument names, or note the fault."""
     blocks = tuple(block.name for block in context.scope.declarations.blocks)
-    found, hint = "an expression", ""
+    found, hint = "an expression", "derivatives are by a block, at the state before the step"
     if isinstance(part, tree.Name):
         declared = context.scope.declarations.find(part.name)
         if isinstance(declared, Block):
@@ -91,8 +91,16 @@ def no_function(part: tree.Call, context: Context) -> None:
     elif name in declared or name in CONSTANTS:
         context.fault(part, f"'{name}' is no function (is a * missing?)", f"write {name}*(...)")
     else:
-        hint = WRITE_INSTEAD.get(name) or nearest(name, (*sorted(LANGUAGE), *declared))
+        hint = WRITE_INSTEAD.get(name) or _gradient(name, context) or nearest(name, (*sorted(LANGUAGE), *declared))
         context.fault(part, f"'{name}' is neither declared nor a function of the language", hint)
+
+
+def _gradient(name: str, context: Context) -> str:
+    """Return what to write for a name such as gradU, grad_U or dU of a declared function U."""
+    for function in context.scope.declarations.functions:
+        if name in {f"{prefix}{function.name}" for prefix in ("grad", "grad_", "nabla", "nabla_", "d", "D")}:
+            return f"write grad({function.name}, {function.of[0]})"
+    return ""
 
 
 def declared_names(context: Context) -> tuple[str, ...]:

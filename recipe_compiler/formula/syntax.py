@@ -330,11 +330,14 @@ class _Reader:
         if token.mark is Mark.REFUSED:
             return self.error(token, *why_refused(token.text))
         if keyword.iskeyword(token.text):
-            return self.error(token, f"'{token.text}' is a keyword of Python, not in the grammar of formulas")
+            problem = f"'{token.text}' is a keyword of Python, not in the grammar of formulas"
+            hint = "an assumption is a comparison, `c > 0`; kinds are declared, `c: {is: positive}`"
+            return self.error(token, problem, hint if token.text in ("is", "in", "not") else "")
         if token.mark in (Mark.NUMBER, Mark.NAME) or token.text == "(":
             before = self.tokens[self.position - 1].text
             after = "(...)" if token.text == "(" else token.text
             hint = f"write {before}({after})" if before in _FUNCTIONS else f"write {before}*{after}"
+            hint = f"write grad({after}, b), b a block" if before in ("grad", "nabla") else hint
             return self.error(token, f"found {_shown(token)}, expected an operator (is a * missing?)", hint)
         hint = self.bracket_hint(token)
         if token.text in _COMPARISONS or token.text in ("&", "|", "~"):

@@ -38,10 +38,16 @@ _REASONS = {
     "_": ("'_' cannot start a name or stand in a number", "names start with a letter; numbers are written without '_'"),
     "=": ("'=' is not an operator of formulas", "write == in an assumption"),
     ":": ("':' is not in the grammar of formulas", ""),
-    "'": ("text in quotes is not in the grammar of formulas", ""),
+    "'": (
+        "`'` is not in the grammar of formulas",
+        "write next(r) for the value after a step, A.T for a transpose, grad(s, b) for a derivative",
+    ),
     '"': ("text in quotes is not in the grammar of formulas", ""),
     "#": ("'#' is not in the grammar of formulas", "put comments in the document, outside the formula"),
-    "!": ("'!' is not in the grammar of formulas", "comparisons are > >= < <= =="),
+    "!": (
+        "'!' is not in the grammar of formulas",
+        "comparisons are > >= < <= ==; a name that is not zero is declared, `is: nonzero`",
+    ),
 }
 
 

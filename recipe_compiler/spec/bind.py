@@ -45,7 +45,10 @@ def read_bindings(
             page.fault(path, label, f"found `{name}`, the potential, which the target binds; expected no binding of it")
         elif not isinstance(item, (Parameter, Function)):
             expected = f"expected a parameter or function of the dynamics ({', '.join(known) or 'there are none'})"
-            page.fault(path, label, f"found `{name}`, {expected}", nearest(name, known))
+            hint = (
+                nearest(name, known) or f"a value of what a target declares: `parameters: {{{name}: {{value: ...}}}}`"
+            )
+            page.fault(path, label, f"found `{name}`, {expected}", hint)
         else:
             formula = page.formula(label, replace(scope, square=True), item.shape, *path)
             if formula is not None:

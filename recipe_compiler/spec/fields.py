@@ -463,13 +463,27 @@ _MEANT: Mapping[str, tuple[tuple[str, ...], str]] = {
 """What to write of data to what it is called elsewhere."""
 
 
+_CALLED = {
+    "positive definite": ("pos def", "posdef", "pd", "spd", "positive-definite", "positive_definite"),
+    "positive semidefinite": ("psd", "spsd", "positive-semidefinite", "positive_semidefinite", "nonnegative definite"),
+    "positive": ("> 0", ">0", "pos"),
+    "nonnegative": (">= 0", ">=0", "non-negative", "nonneg"),
+    "nonzero": ("!= 0", "!=0", "non-zero", "not zero"),
+    "symmetric": ("sym",),
+    "skew": ("antisymmetric", "skew-symmetric", "skew symmetric", "asym"),
+    "diagonal": ("diag",),
+}
+"""What kinds are called elsewhere."""
+
+
 def _kind_meant(item: str, known: tuple[str, ...]) -> str:
     """Return the hint for what is no kind; of data, what is meant may be stated by other keys."""
     if Kind.INTEGER.value in known:
         for write, (names, what) in _MEANT.items():
             if item.casefold() in names:
                 return f"{what} {write}"
-    return nearest(item, known)
+    named = next((kind for kind, others in _CALLED.items() if kind in known and item.casefold() in others), "")
+    return f"did you mean `{named}`?" if named else nearest(item, known)
 
 
 def _kinds_of(allowed: tuple[Kind, ...]) -> Callable[[Raw], tuple[Kind, ...]]:

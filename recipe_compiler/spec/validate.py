@@ -116,12 +116,19 @@ def _in_words(detail: ErrorDetails) -> tuple[str, str]:
             return f"found {found(value)}, expected a list", ""
         case "dict_type" | "model_type":
             is_scheme = detail["loc"] == ("scheme",) and isinstance(value, str)
-            hint = f"write `scheme: {{name: {value}}}`" if is_scheme else ""
+            hint = f"write `scheme: {{name: {value}}}`" if is_scheme else _of_value(detail["loc"], value)
             return f"found {found(value)}, expected keys with values", hint
         case "too_short":
             return f"found {found(value)}, expected at least one entry", ""
         case _:
             return f"found {found(value)}: {detail['msg']}", ""
+
+
+def _of_value(path: tuple[str | int, ...], value: object) -> str:
+    """Return the hint that a value or default has a key of its own."""
+    if len(path) != 2 or path[0] != "parameters" or isinstance(value, dict):
+        return ""
+    return f"write `{path[1]}: {{value: ...}}` in a build, `{path[1]}: {{default: ...}}` in dynamics or a target"
 
 
 def _keys(model: type[BaseModel], path: tuple[str | int, ...]) -> tuple[str, ...]:

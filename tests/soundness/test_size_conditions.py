@@ -18,7 +18,7 @@ from recipe_compiler.report.check import check
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.verdict import Report, Verdict
+from recipe_compiler.verdict import Report, Undecided, Verdict
 
 SHIFTED = """
 state: {theta: {shape: d}, r: {shape: k}}
@@ -187,3 +187,14 @@ def test_a_run_refuses_a_smaller_size(build: Callable[..., Build]) -> None:
     assert resolve_sizes(fixed, data) == {"d": 3, "k": 2}
     with pytest.raises(DataError, match=r"size d: found 2 by `sizes`, but a formula names position 2"):
         resolve_sizes(replace(fixed, sizes=(("d", 2),)), data)
+
+
+@pytest.mark.parametrize(("factor", "at"), [("(d - 1)/(d - 1)", "d = 1"), ("(1 + 0*log(3 - d))", "d = 3")])
+def test_a_size_at_which_a_formula_has_no_value_is_named(
+    checked: Callable[[str], Report], factor: str, at: str
+) -> None:
+    update = f"claims: {{update: {{x: x - eps*{factor}*x + sqrt(2*eps)*{factor}*N(0, I)}}}}"
+    found = checked(f"state: {{x: {{shape: d}}}}\nH: norm2(x)/2\nD: [[I]]\nQ: [[0]]\n{update}\n")
+    (claimed,) = (f for f in found.findings if f.id == "claimed_update")
+    assert isinstance(claimed.decision, Undecided)
+    assert any(f"false at {at}" in line for line in claimed.decision.tried)

@@ -14,6 +14,8 @@ from fractions import Fraction
 
 from recipe_compiler.algebra.positivity import premise
 from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS, Corner
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
+from recipe_compiler.algebra.scalars.evaluate import NoValueError, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.transposes import kinds_of, plain
 from recipe_compiler.algebra.structure.data_guards import Guarded
 from recipe_compiler.algebra.structure.psd import semidefinite, sign, sign_by_rules
@@ -39,9 +41,12 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
+from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.formula.triangular import diagonal, is_triangle
 from recipe_compiler.verdict import declared_of
 
+SIZES_TRIED = 4
+"""Sizes at which a condition on sizes alone is looked at."""
 CALCULUS = frozenset({"grad", "div", "hessian"})
 _OF_DATA = frozenset({Role.DATUM, Role.INDEX})
 
@@ -208,7 +213,25 @@ def _has(condition: DefinedWhere, declarations: Declarations) -> Obligations:
     if found is not None:
         return Obligations(found)
     written = f"{offset} + {text(arg)}" if offset else text(arg)
-    return _open(f"{written} is not zero" if op == "!=" else f"{written} {op} 0")
+    needed = f"{written} is not zero" if op == "!=" else f"{written} {op} 0"
+    return _open(needed + _false_at(arg, op, offset))
+
+
+def _false_at(arg: Formula, op: str, offset: int) -> str:
+    """Return at which small size a condition on sizes alone is false, and what to do; empty where none is found."""
+    inside = {node.name: node.role for node in nodes(arg) if isinstance(node, Symbol)}
+    if arg.shape.sizes or not inside or set(inside.values()) != {Role.SIZE}:
+        return ""
+    for n in range(1, SIZES_TRIED + 1):
+        at = {name: Number(Fraction(n)) for name in inside}
+        try:
+            value = evaluate(rows(substitute(arg, at), Setting(Declarations(), {}))[0][0] + offset, {}.__getitem__)
+        except (NoValueError, NotScalarisableError):
+            continue
+        if (is_certainly(value, -1) and op != "!=") or (value == 0 and op != ">="):
+            names = ", ".join(f"{name} = {n}" for name in inside)
+            return f", false at {names}: write a number for the size, or a formula that has a value at every size"
+    return ""
 
 
 def _shown(arg: Formula, op: str, declarations: Declarations, offset: int = 0) -> frozenset[str] | None:
