@@ -21,14 +21,15 @@ from functools import lru_cache, partial
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
+from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import witness
 from recipe_compiler.algebra.scalars.derivatives import slope
-from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
+from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.algebra.scalars.symbols import coordinates
-from recipe_compiler.derive.law_energies import minus
+from recipe_compiler.derive.law_energies import energy, minus
 from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
@@ -36,21 +37,24 @@ from recipe_compiler.formula.expression import Formula, FunctionAt
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.build_checks import potential_blocks
+from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.laws import law_text, of_all_data
+from recipe_compiler.spec.laws import is_on_simplex, law_text, of_all_data
 from recipe_compiler.spec.model import Build, Draw, Slices, Target
+from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages, target_decided_in
-from recipe_compiler.verify.builds.laws import law_of
+from recipe_compiler.verify.builds.laws import drawn_data, law_of, scalar_potential, sizes_of
 from recipe_compiler.verify.builds.transformed import law_is_kept
-from recipe_compiler.verify.core.build_values import known_sizes
+from recipe_compiler.verify.core.build_values import known_sizes, target_at_values
 from recipe_compiler.verify.core.identities import Identity, faults_of
 from recipe_compiler.verify.core.premises import restricts_state, values
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
-from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, laws_kept, left_open, shown
+from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, laws_kept, left_open, shown, unless_refuted
+from recipe_compiler.verify.moves.law_witness import departs, moved
 from recipe_compiler.verify.steps.split import Split, decided
 
 OF_A_BATCH = "the law of a block given all others takes all data: `variant: full`"
@@ -151,7 +155,26 @@ def law_under_H(split: Split, block: str, stages: Stages, *, of_a_batch: bool = 
     if not is_shown(obligations):
         return Answer(Undecided(left_open(obligations)))
     law = dict((build.target.declared or build.target).laws)[block]
-    return shown(f"{block} ~ {law_text(law)} given all others", obligations)
+    proof = shown(f"{block} ~ {law_text(law)} given all others", obligations)
+    at_values = isinstance(of_target.decision, Proved) and AT_VALUES in of_target.decision.by
+    return unless_refuted(proof, draw_departs((at_values and target_at_values(build)) or build.target, block))
+
+
+def draw_departs(target: Target, block: str) -> Answer | None:
+    """Return the refutation by U(b') - U(b) != E(b') - E(b), exp(-E) the claimed law; None where no point shows it."""
+    target = standard(target)
+    declared, law = drawn_data(target.declarations), dict(target.laws)[block]
+    own = next(one for one in declared.blocks if one.name == block)
+    if discrete_blocks(target.declarations) or target.recursion or is_on_simplex(own):
+        return None
+    sizes = sizes_of(target)[-1]
+
+    def off(_: Point, other: Point) -> list[Expr]:
+        left = scalar_potential(target, sizes) - rows(energy(law, own), Setting(declared, sizes))[0][0]
+        return [moved(left, coordinates(own, sizes), other) - left]
+
+    by = f"exact witness: U changes with {block} otherwise than the energy of its claimed law"
+    return departs(by, off, declared, sizes, (*filter(None, (target.potential, target.log_prior)), energy(law, own)))
 
 
 def _of_transforms(build: Build) -> Iterator[Obligation]:

@@ -17,12 +17,14 @@ from functools import lru_cache
 
 from sympy import Expr, Symbol, exp
 
+from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import is_defined_at, points, witness
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Setting, rows
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import TooLargeError, determinant
+from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.conditional import is_symmetric
@@ -51,7 +53,8 @@ from recipe_compiler.verify.core.premises import holds, restricts_state, smoothn
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, Subject
-from recipe_compiler.verify.moves.conjunction import laws_kept
+from recipe_compiler.verify.moves.conjunction import laws_kept, unless_refuted
+from recipe_compiler.verify.moves.law_witness import departs
 from recipe_compiler.verify.moves.metropolis import MINIBATCH, NO_U
 from recipe_compiler.verify.steps.split import NOTHING, Split
 
@@ -184,7 +187,27 @@ def _decided(subject: Subject, S: Mapped, scheme: Scheme) -> Answer:
     beside = S.log_ratio()
     log_a = "H(z) - H(z')" + ("" if beside.is_zero else f" + {tensor_text(beside)}")
     says = f"{move_text(scheme, S.stated)}: S o S = id, log a = {log_a}"
-    return Answer(Proved(says, found.decision.given), found.for_d, found.checked_at)
+    proof = Answer(Proved(says, found.decision.given), found.for_d, found.checked_at)
+    return unless_refuted(proof, involution_departs(subject, S))
+
+
+def involution_departs(subject: Subject, S: Mapped) -> Answer | None:
+    """Return the refutation by log a(S(z, w)) != -log a(z, w) beside H, or S(S(z, w)) != (z, w); None where none is."""
+    sizes = _sizes(subject, S)[-1]
+
+    def off(at: Point, _: Point) -> Iterator[Expr]:
+        image, beside = _image(S, sizes), _written(S, S.log_ratio(), sizes)
+        values = {x: evaluate(e, at.leaf) for x, e in image.items()}
+        there = {x: rational(y) for x, y in values.items() if isinstance(y, Fraction)} if _are_exact(values) else image
+        yield beside + beside.xreplace(there)
+        yield from (e.xreplace(there) - x for x, e in image.items())
+
+    by = "exact witness: the ratio of the way back is not the inverse of that of the way there"
+    return departs(by, off, S.declarations, sizes, S.stated.formulas)
+
+
+def _are_exact(values: Mapping[Symbol, Value]) -> bool:
+    return all(isinstance(value, Fraction) for value in values.values())
 
 
 def _twice(subject: Subject, S: Mapped) -> Iterator[Identity]:

@@ -33,7 +33,8 @@ from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.scalars import leaf_of, written_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
-from recipe_compiler.verify.moves.conjunction import is_shown, laws_kept, left_open, shown
+from recipe_compiler.verify.moves.conjunction import is_shown, laws_kept, left_open, shown, unless_refuted
+from recipe_compiler.verify.moves.law_witness import refresh_departs
 from recipe_compiler.verify.steps.split import NOTHING, Split, decided
 
 LOOKED_AT = 6
@@ -90,7 +91,8 @@ def law_given_others(split: Split, block: str) -> Answer:
         return Answer(Undecided(left_open(obligations)))
     others = ", ".join(name for name in split.subject.names if name != block)
     covariance = matrix_form(derivation.calculus, PLAIN, law.covariance)
-    return shown(f"{block} ~ N(0, {covariance}){f' given {others}' if others else ''}", obligations)
+    proof = shown(f"{block} ~ N(0, {covariance}){f' given {others}' if others else ''}", obligations)
+    return unless_refuted(proof, refresh_departs(split, law))
 
 
 def _not_asked(split: Split, block: Block) -> str:

@@ -76,10 +76,12 @@ def limit_departs(split: Split, stages: Stages) -> Answer | None:
 def move_departs(split: Split, stages: Stages, move: Metropolis) -> Answer | None:
     """Return the refutation of a word that is accepted or refused; None where none is found.
 
-    By a point at which R, of mean over all blocks but the potential's, is not 0: exp(-H) is not kept at small eps.
+    By a point at which R, of mean over all blocks but those of the target that no move draws, is not 0: exp(-H) is not
+    kept at small eps, whatever is drawn anew.
     """
     theta = potential_blocks(split.subject.dynamics)
     others = tuple(Refresh(name) for name in split.subject.names if name not in {block.name for block in theta})
+    others += tuple(other for other in split.scheme.cycle if isinstance(other, Draw))
     if len(theta) != 1 or theta[0].name in move.flip:
         return None
     return _departs(split, stages, [(move.scale**2, move.part)], others, accepted=True)
