@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from random_cycles import CLAIMS, Cycle, Judge, random_cycle
 from random_flows import FLOW_CLAIMS, random_flow
-from random_held import HELD_CLAIMS, random_held
+from random_held import HELD_CLAIMS, Kept, random_held
 from random_involutions import INVOLUTION_CLAIMS, random_involution
 from random_reflections import REFLECTION_CLAIMS, random_reflection
 from random_shares import SHARES_CLAIMS, random_shares
@@ -44,13 +44,15 @@ from random_words import WORDS_CLAIMS, random_words
 from recipe_compiler.lint.bind_arguments import bind_arguments
 from recipe_compiler.lint.findings import lint
 from recipe_compiler.lint.source import read_source
+from recipe_compiler.report.check import check
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics
-from recipe_compiler.verdict import Verdict
+from recipe_compiler.verdict import Finding, Proved, Verdict
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.claims import applicable_claims
 from recipe_compiler.verify.claims_in_builds import BUILDS, BoundBuild
+from recipe_compiler.verify.steps.configurational import NOT_EXACT
 
 PART = 20
 """Documents that a core judges before it says so."""
@@ -144,10 +146,21 @@ def judged(seed: int, *, wrong_alone: bool = False) -> Shot:
             return Shot(seed, kind, digest, {})
         digest, build = _digest(Path(folder)), load(path)
     assert isinstance(build, Build)
+    ids = wrong if wrong_alone else asks
+    if isinstance(document, Kept):
+        found = [_said(finding) for finding in check(build).findings if finding.id in ids]
+        return Shot(seed, kind, digest, {(claim, claim in wrong): verdict for claim, verdict in found})
     bound = BoundBuild(Stages(build, bind(build)))
-    asked = [claim for claim in applicable_claims(BUILDS, build) if claim.id in (wrong if wrong_alone else asks)]
+    asked = [claim for claim in applicable_claims(BUILDS, build) if claim.id in ids]
     verdicts = {(claim.id, claim.id in wrong): claim.decide(bound).verdict for claim in asked}
     return Shot(seed, kind, digest, verdicts)
+
+
+def _said(finding: Finding) -> tuple[str, Verdict]:
+    """Return a claim with its verdict; what is proved not to be exact is refuted to be."""
+    decision, off = finding.decision, finding.id == "configurational"
+    is_off = off and isinstance(decision, Proved) and decision.by.startswith(NOT_EXACT)
+    return finding.id, Verdict.REFUTED if is_off else finding.verdict
 
 
 def _judged_step(seed: int, *, wrong_alone: bool) -> Shot:

@@ -4,6 +4,9 @@ H = T U(theta) + r.T inv(M) r/2 with a T that is 1 in the build, or not: a law t
 exp(-H) where T = 1. A word that follows other dynamics has E = U(theta) + k r.T inv(M) r/2 there, the H of the build
 where k = 1. The judge composes the maps of each move itself (`random_words`) and takes differences of U along what is
 drawn (`random_cycles`).
+
+Some are words of Langevin dynamics that keep draws within, and claim that theta has the covariance of exp(-U): the
+judge composes the step from one draw to the next of some quadratic U, and solves for its covariance.
 """
 
 from dataclasses import dataclass, replace
@@ -12,10 +15,10 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
-from random_cycles import NAMES, Judge, random_drawn
+from random_cycles import NAMES, SPECS, Judge, Letter, random_drawn
 from random_words import Words, random_words
 
-HELD_CLAIMS = ("use", "draw", "metropolis", "cycle", "exact")
+HELD_CLAIMS = ("use", "draw", "metropolis", "cycle", "exact", "claimed_configurational", "configurational")
 OWN = """
 name: own
 state: {theta: {shape: d}, r: {shape: d}}
@@ -82,8 +85,74 @@ class Held:
         return found
 
 
-def random_held(random: Random) -> Held:
-    """Return a cycle in which words hold blocks, or follow other dynamics, most of its numbers right."""
+@dataclass(frozen=True)
+class Kept:
+    """A word of A, B and O, and after how many of its letters draws are kept."""
+
+    word: tuple[Letter, ...]
+    keep: int
+
+    def write(self, folder: Path) -> Path:
+        """Write the target, the word with its claim, and the build; return the build."""
+        split = ", ".join(f"{share.numerator}*{letter}/{share.denominator}" for letter, share in self.word)
+        (folder / "plane.yaml").write_text(
+            "name: plane\nstate: {theta: {shape: 2}}\npotential: theta[0]**2 + theta[0]*theta[1]/2 + theta[1]**2\n",
+            encoding="utf-8",
+        )
+        (folder / "word.yaml").write_text(
+            f"name: word\nsplit: [{split}]\nkeep: {self.keep}\nclaims: {{configurational: exact}}\n", encoding="utf-8"
+        )
+        path = folder / "build.yaml"
+        path.write_text(
+            f"name: kept\ndynamics: {SPECS}/dynamics/sghmc.yaml\ntarget: plane.yaml\nscheme: {{use: word.yaml}}\n"
+            "parameters: {M: {value: [[2, 1], [1, 3]]}, C: {value: [[1, 0], [0, 2]]}}\n"
+            "variant: full\nsizes: {d: 2}\nrun: {step_size: 0.25}\n",
+            encoding="utf-8",
+        )
+        return path
+
+    def wrong_claims(self, seed: int) -> dict[str, str]:
+        """Return the claims that fail, each with why."""
+        rng = np.random.default_rng(seed)
+        off = max(self._off(rng) for _ in range(4))
+        return dict.fromkeys(("claimed_configurational", "configurational"), f"off by {off:.2g}") if off > 1e-7 else {}
+
+    def _off(self, rng: np.random.Generator) -> float:
+        """Return how far the covariance of theta is from that of exp(-U), of some U, M and C."""
+        K, M, C = (A @ A.T + np.eye(2) for A in rng.normal(size=(3, 2, 2)))
+        eps, (F, S) = 0.2, (np.eye(4), np.zeros((4, 4)))
+        for letter, share in (*self.word[self.keep :], *self.word[: self.keep]):
+            by, noise = np.eye(4), np.zeros((4, 4))
+            t = float(share) * eps
+            if letter == "A":
+                by[:2, 2:] = t * np.linalg.inv(M)
+            elif letter == "B":
+                by[2:, :2] = -t * K
+            else:
+                L = np.linalg.cholesky(M)
+                rates, V = np.linalg.eigh(np.linalg.solve(L, np.linalg.solve(L, C).T))
+                by[2:, 2:] = L @ V @ np.diag(np.exp(-t * rates)) @ V.T @ np.linalg.inv(L)
+                noise[2:, 2:] = M - by[2:, 2:] @ M @ by[2:, 2:].T
+            F, S = by @ F, by @ S @ by.T + noise
+        law = np.linalg.solve(np.eye(16) - np.kron(F, F), S.ravel()).reshape(4, 4)
+        return float(np.abs(law[:2, :2] - np.linalg.inv(K)).max())
+
+
+def random_kept(random: Random) -> Kept:
+    """Return a word that keeps draws after one of its letters, half of them a splitting that is its own reverse."""
+    one, other, third = random.sample("ABO", 3)
+    half, whole = Fraction(1, 2), Fraction(1)
+    if random.random() < 0.5:
+        word = ((one, half), (other, half), (third, whole), (other, half), (one, half))
+    else:
+        word = ((one, half), (other, whole), (third, whole), (one, half))
+    return Kept(word, random.randint(1, len(word)))
+
+
+def random_held(random: Random) -> Held | Kept:
+    """Return a cycle in which words hold blocks, or follow other dynamics, most numbers right; or `random_kept`."""
+    if random.random() < 0.2:
+        return random_kept(random)
     words = random_words(random)
     drawn = random_drawn(random)
     own = replace(words.of, U=drawn.U, laws=drawn.laws, draws=drawn.draws)
