@@ -24,6 +24,7 @@ WRITE_INSTEAD = {
     "Integral": "formulas are in closed form",
     "Product": "write exp(sum(log(v))) where v is positive; in sums over entries, sum(v)",
     "transpose": "write A.T",
+    "inverse": "write inv(A)",
     "floor": "it jumps at every integer",
     "ceiling": "it jumps at every integer",
     "Mod": "it jumps; sin and cos are periodic",
@@ -166,7 +167,7 @@ def _undeclared(part: tree.Name, context: Context) -> None:
     if name.lower() in _NOT_NUMBERS:
         context.fault(part, f"'{name}' is not a number", "formulas are finite everywhere on their domain")
     elif name in LANGUAGE:
-        hint = f"write {name}(...), or declare it under parameters"
+        hint = f"declare it under parameters, or write {name}(...)"
         context.fault(part, f"'{name}' is a function of the language, expected its arguments", hint)
     elif name == "eps" or name in ex.UPDATE_FUNCTIONS:
         context.fault(part, f"'{name}' is not declared here", f"{name} has a meaning of its own in claims.update only")

@@ -336,7 +336,8 @@ class _Reader:
         if token.mark in (Mark.NUMBER, Mark.NAME) or token.text == "(":
             before = self.tokens[self.position - 1].text
             after = "(...)" if token.text == "(" else token.text
-            hint = f"write {before}({after})" if before in _FUNCTIONS else f"write {before}*{after}"
+            product = f"write {before}*{after}{', or @ for a product of matrices' if token.mark is Mark.NAME else ''}"
+            hint = f"write {before}({after})" if before in _FUNCTIONS else product
             hint = f"write grad({after}, b), b a block" if before in ("grad", "nabla") else hint
             return self.error(token, f"found {_shown(token)}, expected an operator (is a * missing?)", hint)
         hint = self.bracket_hint(token)

@@ -34,7 +34,7 @@ _TOKEN = re.compile(
 )
 
 _REASONS = {
-    "^": ("'^' is not an operator of formulas", "write ** for a power"),
+    "^": ("'^' is not an operator of formulas", "write ** for a power, inv(A) for an inverse"),
     "_": ("'_' cannot start a name or stand in a number", "names start with a letter; numbers are written without '_'"),
     "=": ("'=' is not an operator of formulas", "write == in an assumption"),
     ":": ("':' is not in the grammar of formulas", ""),

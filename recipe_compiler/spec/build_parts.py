@@ -20,6 +20,9 @@ class Unread:
     """A build where one of its parts belongs. It is not read: it may name the first."""
 
 
+MOST_NEAR = 1000
+"""Files of a folder among which the one that is meant is sought."""
+
 Stated = Dynamics | Target | Scheme
 Part = Stated | Unread
 Wanted = TypeVar("Wanted", Dynamics, Target, Scheme)
@@ -67,9 +70,9 @@ def part_of(
         page.fault(path, label, f"found `{shown(name)}`, {what}", hint)
         return None
     if not os.path.isfile(file):
-        page.fault(
-            path, label, f"found no file `{shown(name)}`, expected one", "names are relative to the build's own file"
-        )
+        there = tuple(sorted(one.name for one in file.parent.glob("*.y*ml"))[:MOST_NEAR])
+        hint = nearest(file.name, there) or "names are relative to the build's own file"
+        page.fault(path, label, f"found no file `{shown(name)}`, expected one", hint)
         return None
     return _of_kind(page, path, wanted, page.faults.catch(lambda: around.load_part(file)), f"`{name}`")
 

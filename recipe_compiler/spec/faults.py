@@ -1,5 +1,6 @@
 """Gathering the faults of a document, so that all of them are reported at once."""
 
+import re
 from collections.abc import Callable
 from difflib import get_close_matches
 from typing import TypeVar
@@ -7,6 +8,9 @@ from typing import TypeVar
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
 
 T = TypeVar("T")
+
+_MEANT = re.compile(r"(?:did you mean|here it is called) `(\w+)`", re.ASCII)
+_DECLARING = frozenset({"state", "parameters", "functions", "data"})
 
 
 class Faults:
@@ -38,11 +42,26 @@ class Faults:
         """Raise everything found, in the order of the document; nothing if all is well."""
         if not self.found:
             return
+        meant = tuple(filter(None, map(_meant_by, self.found)))
         unique: dict[tuple[object, ...], Fault] = {}
         for fault in self.found:
-            unique.setdefault(_told(fault), fault)
+            if not _follows(fault, meant):
+                unique.setdefault(_told(fault), fault)
         ordered = sorted(unique.values(), key=lambda fault: (fault.where.file, fault.where.line, fault.where.column))
         raise (SpecError if self.malformed else ModelError)(ordered)
+
+
+def _meant_by(fault: Fault) -> tuple[str, str] | None:
+    """Return the file, and the key that is meant by one that is unknown there; None where none is near."""
+    near = _MEANT.search(fault.hint) if fault.problem.startswith("found the unknown key") else None
+    return None if near is None else (fault.where.file, near[1])
+
+
+def _follows(fault: Fault, meant: tuple[tuple[str, str], ...]) -> bool:
+    """Whether a fault goes once keys of its file are written as they are meant: it misses one, or what it declares."""
+    keys = [key for file, key in meant if file == fault.where.file]
+    misses = any(f"found no `{key}`" in fault.problem or f" and no {key}," in fault.problem for key in keys)
+    return misses or ("is not declared" in fault.problem and bool(_DECLARING.intersection(keys)))
 
 
 def _told(fault: Fault) -> tuple[object, ...]:

@@ -53,8 +53,10 @@ def _word(value: Raw) -> Word:
 def _item(value: Raw, depth: int) -> Item:
     match value:
         case str():
-            letter = read_letter(value)
-            return letter if letter is not None else refuse(value, "a piece with its share, not 0: B, B/2, 2*A/5")
+            letter, several = read_letter(value), value.replace(",", " ").split()
+            hint = f"write a list: [{', '.join(several)}]" if all(map(read_letter, several)) else ""
+            expected = "a piece with its share, not 0: B, B/2, 2*A/5"
+            return letter if letter is not None else refuse(value, expected, hint)
         case {"repeat": count, "of": list(items)} if len(value) == 2 and depth < _DEEPEST:
             number = _integer(count)
             if not 1 <= number <= LONGEST:

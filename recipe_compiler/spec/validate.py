@@ -6,6 +6,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from recipe_compiler.spec.catalogue import EULER, NAMED
 from recipe_compiler.spec.faults import Faults, nearest
 from recipe_compiler.spec.fields import found, plain_name_problem, shown
 from recipe_compiler.spec.yaml_nodes import Mapping as MappingNode
@@ -33,7 +34,7 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "derived": ("generated_quantities", "generated", "transformed_parameters", "deterministic", "deterministics"),
     "potential": ("U", "energy", "neg_log_density", "log_density"),
     "is": ("kind", "type", "kinds", "constraint"),
-    "domain": ("support", "range", "constraint"),
+    "domain": ("support", "range", "constraint", "is", "in"),
     "shape": ("size", "dim", "dims", "dimension", "length"),
     "standardise": ("standardize", "normalise", "normalize", "scale"),
     "assume": ("assumptions", "assumption", "constraints"),
@@ -115,20 +116,26 @@ def _in_words(detail: ErrorDetails) -> tuple[str, str]:
         case "list_type":
             return f"found {found(value)}, expected a list", ""
         case "dict_type" | "model_type":
-            is_scheme = detail["loc"] == ("scheme",) and isinstance(value, str)
-            hint = f"write `scheme: {{name: {value}}}`" if is_scheme else _of_value(detail["loc"], value)
-            return f"found {found(value)}, expected keys with values", hint
+            return f"found {found(value)}, expected keys with values", _in_braces(detail["loc"], value)
         case "too_short":
             return f"found {found(value)}, expected at least one entry", ""
         case _:
             return f"found {found(value)}: {detail['msg']}", ""
 
 
-def _of_value(path: tuple[str | int, ...], value: object) -> str:
-    """Return the hint that a value or default has a key of its own."""
-    if len(path) != 2 or path[0] != "parameters" or isinstance(value, dict):
-        return ""
-    return f"write `{path[1]}: {{value: ...}}` in a build, `{path[1]}: {{default: ...}}` in dynamics or a target"
+def _in_braces(entry: tuple[str | int, ...], value: object) -> str:
+    """Return how a value in the place of keys with values is written with its key; empty where none is meant."""
+    match entry:
+        case ("scheme",) if isinstance(value, str):
+            known = (*EULER, *NAMED)
+            near = value if value in known else nearest(value, known).removeprefix("did you mean ").strip("`?") or value
+            return f"write `scheme: {{name: {near}}}`"
+        case ("state" | "data", str(name)) if isinstance(value, str) and value.isidentifier():
+            return f"write `{name}: {{shape: {value}}}`"
+        case ("parameters", str(name)):
+            return f"write `{name}: {{value: ...}}` in a build, `{name}: {{default: ...}}` in dynamics or a target"
+        case _:
+            return ""
 
 
 def _keys(model: type[BaseModel], path: tuple[str | int, ...]) -> tuple[str, ...]:

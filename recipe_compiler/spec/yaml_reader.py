@@ -34,11 +34,12 @@ _BIDIRECTIONAL = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 """Controls that make text look other than it is."""
 
 _COLON = "could not find expected ':'"
+_IN_A_VALUE, _BLOCK_END = "mapping values are not allowed", "expected <block end>"
 _AT_BEGINNING = (_COLON, "expected ',' or ']'", "expected ',' or '}'", "found unexpected end of stream")
 """What YAML sees only after it: the line meant is the one that it begins on."""
 
 _TRAPS = (
-    ("mapping values are not allowed", "a value holds `: `", "quote the formula"),
+    (_IN_A_VALUE, "a value holds `: `", "quote the formula"),
     ("sequence entries are not allowed", "a value starts with `- `", "write the minus next to its term, or quote it"),
     ("expected chomping or indentation", "a value starts with `|` or `>`", "write abs(x), or quote the formula"),
     ("found character '\\t'", "a tab is used as indentation", "indent with spaces"),
@@ -46,13 +47,16 @@ _TRAPS = (
     ("expected ',' or ']'", "a list is not closed, or an entry holds `[`", "close it with `]`, or quote the entry"),
     ("expected ',' or '}'", "a mapping is not closed, or a value holds `{`", "close it with `}`, or quote the value"),
     (_COLON, "a line is no `key: value`", "write `key: value`"),
-    ("expected <block end>", "the indentation does not fit the lines above", "start all keys of a part in one column"),
+    (_BLOCK_END, "the indentation does not fit the lines above", "start all keys of a part in one column"),
     ("expected alphabetic or numeric", "a value starts with `*` or `&`", "quote the formula"),
     ("unexpected end of stream", "a quotation mark is not closed", "close it"),
     ("found unexpected end", "a quotation mark is not closed", "close it"),
 )
 _KEY = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*:", re.ASCII)
 _WORD = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)(?![A-Za-z0-9_])", re.ASCII)
+_ALONE = re.compile(r"(\s*)[A-Za-z][A-Za-z0-9_]*\s*$", re.ASCII)
+_LISTS = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*): *\[.*\],\s*$", re.ASCII)
+_NO_SPACE = re.compile(r"([A-Za-z][A-Za-z0-9_]*):[\[{]", re.ASCII)
 _NO_COLON = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:\s*[\[{]|\s+\S)", re.ASCII)
 MAX_NESTING = 50
 TOO_DEEP = f"found nesting deeper than {MAX_NESTING}, expected a flat document"
@@ -137,8 +141,7 @@ def read_yaml(data: bytes, file: str) -> Mapping:
         if is_late and mark is not None and begins is not None and begins.line < mark.line:
             mark = begins
         where = Place(file) if mark is None else Place(file, mark.line + 1, mark.column + 1)
-        problem, hint = explain(" ".join(str(error.problem or error.context).split()))
-        reader.fault(where, problem, reader.missing_colon(where) if _COLON in problem else hint)
+        reader.fault(*reader.explained(where, " ".join(str(error.problem or error.context).split())))
     except YAMLError as error:
         reader.fault(Place(file), *explain(" ".join(str(error).split())))
     if reader.faults:
@@ -195,6 +198,28 @@ class _Reader:
             names = [] if match is None else [match[1]]
         return ".".join(names) or "document"
 
+    def explained(self, where: Place, found: str) -> tuple[Place, str, str]:
+        """Return where a message of the YAML parser is about, what is wrong there, and what to do."""
+        problem, hint = explain(found)
+        line = self.lines[where.line - 1] if 0 < where.line <= len(self.lines) else ""
+        if _COLON in found:
+            return where, problem, self.missing_colon(where)
+        if _IN_A_VALUE in found and (bare := self.bare_key_above(where.line)) is not None:
+            return bare, "found a line that is no `key: value`", self.missing_colon(bare)
+        if _BLOCK_END in found and (list_ := _LISTS.match(line)) is not None:
+            key, rows = list_[1], line[list_.end(1) + 1 :].strip()
+            hint = f"put one more pair of brackets around its rows: `{key}: [{rows} ...]`"
+            return where, f"found more behind the list of `{key}`, expected its end", hint
+        return where, problem, hint
+
+    def bare_key_above(self, line: int) -> Place | None:
+        """Return the word that stands alone on the line above one that is farther in; None where there is none."""
+        above = next((k for k in range(line - 1, 0, -1) if self.lines[k - 1].strip()), 0)
+        found = _ALONE.match(self.lines[above - 1]) if above else None
+        if found is None or len(found[1]) >= len(self.lines[line - 1]) - len(self.lines[line - 1].lstrip()):
+            return None
+        return Place(self.file, above, len(found[1]) + 1)
+
     def missing_colon(self, where: Place) -> str:
         """Return where a line lacks its colon: behind its first word."""
         found = _WORD.match(self.lines[where.line - 1]) if 0 < where.line <= len(self.lines) else None
@@ -211,6 +236,11 @@ class _Reader:
             where = self.place(event)
             problem = f"found no colon behind `{found[1]}`, expected `key: value`"
             self.fault(where, problem, f"put a colon behind the key: `{found[1]}: ...`")
+            self.stop()
+        close = _NO_SPACE.match(event.value) if is_key and event.style is None else None
+        if close:
+            problem = f"found no space behind the colon of `{close[1]}`, expected `key: value`"
+            self.fault(self.place(event), problem, f"put a space behind the colon: `{close[1]}: ...`")
             self.stop()
 
     def take(self, event: Event) -> None:

@@ -197,7 +197,7 @@ def test_a_comment_adds_nothing_to_the_hint_of_a_fault(refused) -> None:
         ("U(theta) +", "U(theta +", "H", "end of the formula", "close `U(` with `)`"),
         ("U(theta) +", "U(theta)) +", "H", "found ')'", "no bracket is open here: leave `)` out, or open one before"),
         ("    [0, C]]", "    [C]]", "D", "rows of 2, 1 entries", "write 0 in every place without an entry"),
-        ("    [0, C]]", "    [0, gamma]]", "D[r,r]", "'gamma'", "write gamma(...), or declare it under parameters"),
+        ("    [0, C]]", "    [0, gamma]]", "D[r,r]", "'gamma'", "declare it under parameters, or write gamma(...)"),
         ("r: {shape: d}", "r: {shape: D}", "state.r.shape", "found the size `D` beside `d`", "did you mean `d`?"),
     ],
 )
