@@ -2315,16 +2315,41 @@ ENERGIES: dict[str, Callable[..., Poly]] = {
 """Energies of claimed laws, but for what is free of x."""
 
 
-def drawn_by_law(d: Documents, block: str, points: list[Point], seed: str) -> None:
-    """Require that a claimed law is that under exp(-U) given the others, where U is stated and has no data."""
-    U, law = d.target.get("potential"), dict(declared_laws(d)).get(block)
+def drawn_by_law(claim: Json, d: Documents, block: str, points: list[Point], seed: str) -> None:
+    """Require that a claimed law is that under exp(-U) given the others, data being drawn here as numbers."""
+    target, law = d.target, dict(declared_laws(d)).get(block)
     require(law, f"{block} is drawn, and no law of it is claimed")
-    require(U and not d.target.get("data"), "a target with data", TrustedError)
-    of = Documents({"dynamics": {**d.target, "H": U, "D": None, "claims": None}, "build": {**d.build, "scheme": None}})
+    fields, domains = declared(target, "data"), {x["domain"] for x in declared(target, "state").values()}
+    plain = domains <= {*FREE, "positive", "interval"} and not any("in" in x or not x["shape"] for x in fields.values())
+    require(plain and not target.get("recursion"), "rows and counts", TrustedError)
+    own = {
+        **target,
+        "H": "0",
+        "D": None,
+        "parameters": [*pairs_of(target.get("parameters")), *pairs_of(target.get("data"))],
+    }
+    of = Documents({"dynamics": own, "build": {**d.build, "scheme": None}})
+    at_values = AT_VALUES in claim["by"]  # else it holds for every value
+    require(not at_values or not any(re.search(r"\bI\b", x) for x in of.values.values()), "a value I", TrustedError)
+    of.values = of.values if at_values else {}
     for k, sizes in enumerate(of.sizes(every=False)[:2]):
         page = drawn(of, sizes, points, f"{seed} {k}")
-        left = page.scalar(U) - law_of(page, block, str(law))
+        left = energy_of(page, target, {*fields}) - law_of(page, block, str(law))
         require(page.vanish(page.gradient(left, page.ids[block])), f"{block} is not {law} under exp(-U)")
+
+
+def energy_of(page: Page, target: Json, fields: set[str]) -> Poly:
+    """Return U = -log_prior - sum_n log_likelihood_n, or the potential."""
+    if target.get("potential"):
+        return page.scalar(target["potential"])
+    found, values = -page.scalar(target.get("log_prior") or 0), {name: page.formula(name) for name in fields}
+    for n in range(len(next(iter(values.values()))) if values else 0):
+        page.forget()
+        page.beside = {name: array([list(A[n])]) for name, A in values.items()}
+        found -= page.scalar(target.get("log_likelihood") or 0)
+    page.beside = {}
+    page.forget()
+    return found
 
 
 def declared_laws(d: Documents) -> Iterator[tuple[str, Any]]:
@@ -2471,7 +2496,7 @@ def of_moves(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
         for place in every.values():
             try:
                 page = drawn(d, sizes, points, f"{seed} {k}")
-                keeps_law(page, moves, place, points, exact=id_ == "exact")
+                keeps_law(claim, page, moves, place, points)
                 seen[kind_of(moves[place])] = None
             except UnreadError as what:
                 left[f"{kind_of(moves[place])}: {what}"] = None
@@ -2479,14 +2504,14 @@ def of_moves(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
     return f"trusted: {claim['by']} ({'; '.join([*tried, *(f'not read: {one}' for one in left)])})"
 
 
-def keeps_law(page: Page, moves: list[Json], place: int, points: list[Point], *, exact: bool) -> None:
-    """Require that a move keeps exp(-H) at a page; words that are not refused, in the limit unless they are exact."""
+def keeps_law(claim: Json, page: Page, moves: list[Json], place: int, points: list[Point]) -> None:
+    """Require that a move keeps exp(-H) at a page; words without a refusal do in the limit, if not `exact`."""
     d, move, kind = page.d, moves[place], kind_of(moves[place])
     match kind:
         case "refresh":
             refreshed(page, *(pairs_of(own)[0] if not isinstance(own := move[kind], str) else (own, 0)))
         case "draw":
-            drawn_by_law(d, str(move[kind]), points, page.seed)
+            drawn_by_law(claim, d, str(move[kind]), points, page.seed)
         case "involution":
             turned_twice(page, move, points)
         case "metropolis":
@@ -2494,11 +2519,12 @@ def keeps_law(page: Page, moves: list[Json], place: int, points: list[Point], *,
         case "steps":
             others = [own["refresh"] for own in moves if "refresh" in own]
             names = {name for own in others for name in ([own] if isinstance(own, str) else dict(pairs_of(own)))}
-            followed(page, names, exact=exact)
+            followed(page, names, exact=claim["id"] == "exact")
         case _:
             raise TrustedError("its flow")
 
 
+AT_VALUES = ", at the values of the build"
 KINDS_OF_MOVES = ("refresh", "draw", "cir", "involution", "metropolis", "code")
 OF_MOVES = {"refresh", "draw", "involution", "metropolis", "cycle", "exact"}
 

@@ -184,6 +184,20 @@ def test_moves_that_do_not_keep_the_law_are_rejected(
             recheck.of_moves(claim, d, whole["points"], "seed")
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("shape + N/2", "shape + N"), ("inv(tau*x.T @ x + inv(S))", "inv(x.T @ x + inv(S))")]
+)
+def test_laws_given_data_are_tried_at_numbers(old: str, new: str) -> None:
+    """Of a regression: the laws of coefficients and precision, for all data and every prior."""
+    whole = of(BUILDS / "gibbs_regression.yaml")
+    claim = next(one for one in whole["claims"] if one["id"] == "draw")
+    tried = recheck.of_moves(claim, recheck.Documents(whole["documents"]), whole["points"], "seed")
+    assert tried.endswith("(draw: rechecked at points drawn here)")
+    changed = json.loads(json.dumps(whole["documents"]).replace(old, new))
+    with pytest.raises(recheck.FailureError, match=r"is not .* under exp\(-U\)"):
+        recheck.of_moves(claim, recheck.Documents(changed), whole["points"], "seed")
+
+
 WORD, DRAWN, PART = {"metropolis": {}}, {"refresh": "r"}, {"refresh": {"r": "1/2"}}
 
 
