@@ -109,15 +109,21 @@ def compile_build(
     report = check_once(build, cache, advisory=False) if report is None else report
     _demand(report, allow_undecided=allow_undecided)
     build = with_sizes(build)
+    derivation, made = _emitted(build, say)
+    with placed(build.source, "dynamics"):
+        say("reading the emitted text back")
+        _read_once(made, build, cache)
+        return _filed(made, build, derivation, report, allow_undecided=allow_undecided) if with_file else made.module
+
+
+def _emitted(build: Build, say: Callable[[str], None] = unsaid) -> tuple[Derivation, "Made"]:
+    """Return the module of a build, not read back: nothing may be drawn by it."""
     say("deriving")
     derivation = derive(bind(build))
     with placed(build.source, "dynamics"):
         stated = derive(derivation.dynamics, stated=True)  # computed as its formulas are stated, read as proved
         say("emitting the step")
-        made = (_for_every_size if is_large(build) else _for_its_sizes)(build, derivation, stated)
-        say("reading the emitted text back")
-        _read_once(made, build, cache)
-        return _filed(made, build, derivation, report, allow_undecided=allow_undecided) if with_file else made.module
+        return derivation, (_for_every_size if is_large(build) else _for_its_sizes)(build, derivation, stated)
 
 
 def _filed(made: "Made", build: Build, derivation: Derivation, report: Report, *, allow_undecided: bool) -> Module:
@@ -354,9 +360,10 @@ def _planned(
 def _subtracting(
     stated: Build, tried: Build, module: Module, data: Data, cache: Cache, decided: Callable[[Report], None]
 ) -> "Subtracting | None":
-    """Return the build on trial with V subtracted, compiled; None where that is no choice, or not proved.
+    """Return the build on trial with V subtracted, emitted; None where that is no choice, or not proved.
 
-    What was `decided` about it is told, whatever came of it.
+    What was `decided` about it is told, whatever came of it. Its step is made linear and not run, so that it is read
+    back only where the plan chooses it.
     """
     from recipe_compiler.planner.subtracted import Subtracting, subtracting
 
@@ -367,7 +374,7 @@ def _subtracting(
     decided(report)
     if any(f.id in OF_NOISE and f.verdict is not Verdict.PROVED for f in report.findings):
         return None
-    made = compile_build(build, report, allow_undecided=True, cache=cache, with_file=False)
+    made = _emitted(with_sizes(build))[1].module
     return Subtracting(build, made, load_text(made.name, made.text, build.codes), data)
 
 

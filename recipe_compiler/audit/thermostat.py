@@ -33,8 +33,8 @@ def thermostats(program: Program) -> tuple[str, ...]:
 
     The target's block is not counted: held, it would settle nothing.
     """
-    generator = program.infinitesimal_generator
-    target = None if generator is None else generator.gradient.block.name
+    gradient = (program.infinitesimal_generator or program).gradient
+    target = None if gradient is None else gradient.block.name
     values = {shift.new for shift in program.shifts} | {block.name for block in program.blocks}
     declared = Declarations(program.blocks, program.parameters, (), program.data)
     found: list[str] = []

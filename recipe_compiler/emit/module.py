@@ -15,7 +15,6 @@ from recipe_compiler.emit.print_chain import (
     print_sweep,
     run_arguments,
 )
-from recipe_compiler.emit.print_forecast import has_forecast, print_forecast, print_one_step
 from recipe_compiler.emit.print_lanes import has_lanes, lanes_arguments, print_run_lanes, print_step_lanes
 from recipe_compiler.emit.print_procedure import (
     INLINED,
@@ -140,11 +139,6 @@ OWN = frozenset(
         "log_likelihood",
         "auxiliary_energy",
         "prepare_energies",
-        "one_step",
-        "forecast",
-        "noise_kept",
-        "after_step",
-        "grad_at",
     )
 )
 # fmt: on
@@ -247,7 +241,7 @@ class ModuleParts:
     lanes: bool
     """Chains side by side, where the step allows it."""
     diagnostics: bool
-    """The energies, the generator, the forecast and the gradient of all data for them."""
+    """The energies, the generator and the gradient of all data for them."""
 
 
 EVERYTHING = ModuleParts(lanes=True, diagnostics=True)
@@ -388,7 +382,7 @@ def _functions(program: Program, kernel: Kernel, parts: ModuleParts) -> Iterator
 
 
 def _diagnostics(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
-    """Yield what tells of a run: energies, the generator, and the forecast of one with minibatches."""
+    """Yield what tells of a run: energies and the generator."""
     yield from _energies(program)
     lowered = lower_infinitesimal_generator(program)
     if lowered is None:
@@ -398,9 +392,6 @@ def _diagnostics(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
         yield print_prepare(lowered.prepare, sizes)
     yield print_whole(lowered.gradient)
     yield print_whole(lowered.generator)
-    if has_forecast(program, kernel):
-        yield print_one_step(program, kernel)
-        yield print_forecast(program, kernel, lowered, sizes)
 
 
 def _energies(program: Program) -> Iterator[Iterator[str]]:

@@ -25,7 +25,7 @@ from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.planner.search import matched
 from recipe_compiler.planner.spread import MANY, decimals, eigenvalues, inverse, root, symmetric, times, unit
-from recipe_compiler.run.linear_step import is_definite
+from recipe_compiler.run.differences import is_definite
 from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.sample import unsaid
 from recipe_compiler.run.stuck import STUCK, least_accepted

@@ -24,7 +24,7 @@ from recipe_compiler.planner.roles import Open
 from recipe_compiler.planner.search import matched, slowest
 from recipe_compiler.planner.spread import decimals, times
 from recipe_compiler.planner.steepness import TURNS, bent_at
-from recipe_compiler.run.linear_step import curvature
+from recipe_compiler.run.differences import curvature
 from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.suggestions import rounded
 

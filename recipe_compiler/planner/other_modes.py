@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.planner.not_gaussian import NotGaussianError
-from recipe_compiler.run.linear_step import curvature
+from recipe_compiler.run.differences import curvature
 from recipe_compiler.run.map_estimate import Mode, Slope, Start
 from recipe_compiler.run.other_minima import SpentError, are_apart, counted, minima, others
 

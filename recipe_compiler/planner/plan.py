@@ -32,11 +32,12 @@ from recipe_compiler.planner.spread import decimals
 from recipe_compiler.planner.steepness import AWAY, OTHERS, Surroundings, surroundings
 from recipe_compiler.planner.subtracted import Subtracting
 from recipe_compiler.run.chain import Inputs
+from recipe_compiler.run.differences import curvature
 from recipe_compiler.run.energies import potential_of
 from recipe_compiler.run.forecast import LongStateError, NoForecastError, NotLinearError, linearized_chain_of
 from recipe_compiler.run.gradients import full_gradient, gradient_of_steps
-from recipe_compiler.run.linear_step import curvature
-from recipe_compiler.run.linearized_chain import CONTROL_VARIATES, MOST_COORDINATES
+from recipe_compiler.run.linear_step import CONTROL_VARIATES
+from recipe_compiler.run.linearized_chain import MOST_COORDINATES
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import Mode, NoModeError, Slope, Start, find_mode
 from recipe_compiler.run.suggestions import HELD_SHARPNESS
@@ -74,11 +75,8 @@ OTHERWISE = (
 MOST_STEPS_A_DRAW = 1e6
 """That one effective draw may take by the audit: minutes of the smallest of targets."""
 
-ENTRIES = 2e7
-"""Of the data that may be read to make one step linear, as a plan compares some hundred; of more a sample is taken."""
-
-ROWS, ROWS_A_COORDINATE = 2_000, 50
-"""Of that sample at least: its Hessian is off by 2 %, which moves what is least work little."""
+ENTRIES = 5e5
+"""Of the data that one gradient may read, as a plan takes thousands; of more a sample of rows stands for all."""
 
 TRIAL = 2.0**-10
 """The step size of the module that computes the gradient; no chain is run with it."""
@@ -144,7 +142,7 @@ def plan(
         RunError: no step size keeps to the share, or it cannot be told; says what to do.
     """
     try:
-        linearized = linearized_chain_of(compiled, module, tried, inputs, starts[0].theta)
+        linearized = linearized_chain_of(compiled, module, tried, inputs)
     except LongStateError as why:
         return _by_draws(str(why), OTHERS, module, inputs, starts, names, budget)
     except NotLinearError as why:
@@ -154,7 +152,7 @@ def plan(
         return Bent(str(why), OTHERWISE, steps, (), None)
     except NoForecastError as why:
         raise RunError(f"step_size: auto: {why}; state a step size, and a value of every parameter") from None
-    linearized = linearized.of_few(ENTRIES, max(ROWS, ROWS_A_COORDINATE * len(names)))
+    linearized = linearized.of_few(ENTRIES)
     slope = linearized.slope_of_few
     budget.say("looking for the mode of U")
     try:
@@ -170,7 +168,7 @@ def plan(
         found = why.minima or known_minima(slope, mode.theta, guessed(slope, mode.theta), starts, linearized.entries)
         return Bent(why.what, why.serves, slope, found, first_guess(slope, found))
     mode = linearized.refined(mode)
-    linearized = replace(linearized, theta=mode.theta, sharpness=min(HELD_SHARPNESS, stated.share / 4.0))
+    linearized = replace(linearized.around(mode.theta), sharpness=min(HELD_SHARPNESS, stated.share / 4.0))
     bends = around.steepest > BENT or around.flattest * BENT < 1.0
     open_ones = open_parameters(stated)
     plain = stated.variant == "minibatch" and not stated.control
@@ -179,7 +177,7 @@ def plan(
         candidates.append(replace(linearized, noise=CONTROL_VARIATES))
     budget.say("looking for the noise that may be subtracted")
     less = subtracting()
-    subtracted = [] if less is None else [*filter(None, [less.around(linearized)])]
+    subtracted = [] if less is None else [*filter(None, [less.around(linearized, mode.theta)])]
     what = (
         f"U bends: on the way {AWAY:g} sds out its curvature is up to {around.steepest:.2g} and its slope down to "
         f"{around.flattest:.2g} of the quadratic's at its mode"

@@ -18,9 +18,9 @@ from recipe_compiler.planner.plan import SPREAD, WARMUP
 from recipe_compiler.planner.roles import ParameterRole, open_parameters
 from recipe_compiler.planner.spread import MANY
 from recipe_compiler.program.atoms import names_of
+from recipe_compiler.run.differences import known_curvature
 from recipe_compiler.run.energies import potential_of
 from recipe_compiler.run.gradients import full_gradient
-from recipe_compiler.run.linear_step import known_curvature
 from recipe_compiler.run.map_estimate import DENSE, Mode, Slope, Start, find_mode
 from recipe_compiler.run.unvisited import READ, mode_of, visits
 from recipe_compiler.spec.model import Build

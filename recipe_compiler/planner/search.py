@@ -18,7 +18,8 @@ from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.roles import Open, ParameterRole
 from recipe_compiler.planner.spread import decimals, eigenvalues, inverse, unit
-from recipe_compiler.run.linearized_chain import AS_IT_IS, CONTROL_VARIATES, LinearizedChain, Width
+from recipe_compiler.run.linear_step import AS_IT_IS, CONTROL_VARIATES
+from recipe_compiler.run.linearized_chain import LinearizedChain, Width
 from recipe_compiler.run.sample import unsaid
 from recipe_compiler.run.suggestions import rounded
 

@@ -63,24 +63,25 @@ class Subtracting:
     module: Emitted
     data: Data
 
-    def around(self, plain: LinearizedChain) -> LinearizedChain | None:
+    def around(self, plain: LinearizedChain, mode: Array) -> LinearizedChain | None:
         """Return its chain made linear, with V at the mode; None where there is none.
 
         Args:
             plain: the chain of the build that subtracts nothing, at its mode.
+            mode: that.
         """
         sizes = resolve_sizes(self.build, self.data)
         of_target = gradients(plain.compiled, plain.module, plain.inputs, sizes)
-        build = at_mode(self.build, of_target, plain.theta, self.build.run)
+        build = at_mode(self.build, of_target, mode, self.build.run)
         try:
             eps = self.build.run.eps / (1.0 + _most(build))  # at which there is noise enough, for friction 1
             run = replace(build.run, step_size=eps)
             build = replace(build, run=run, stated_step_size=Fraction(eps))
             inputs = prepare_inputs(self.module, build, run, self.data, 0)
-            found = linearized_chain_of(self.compiled, self.module, build, inputs, plain.theta)
+            found = linearized_chain_of(self.compiled, self.module, build, inputs)
         except (RunError, NoForecastError):
             return None
-        return replace(found, theta=plain.theta, sharpness=plain.sharpness, sample=plain.sample)
+        return replace(found, target=plain.target, sharpness=plain.sharpness, sample=plain.sample)
 
 
 def _most(build: Build) -> float:

@@ -12,7 +12,7 @@ DIAGNOSTICS = (
     "auxiliary_energy",
 )  # fmt: skip
 """The functions that tell of draws. What one prepares is given to another, which does not call it."""
-ROOTS = ("run", "run_lanes", "first_values", "prepare", "seed_streams", "forecast", *DIAGNOSTICS)
+ROOTS = ("run", "run_lanes", "first_values", "prepare", "seed_streams", *DIAGNOSTICS)
 """The functions that draw, and those that tell of draws; all that they call goes with them."""
 
 

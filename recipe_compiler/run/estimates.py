@@ -12,7 +12,7 @@ blocks) as many are drawn, and the estimate is unbiased.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
@@ -24,7 +24,7 @@ from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.run.evaluate import Point, extents
 from recipe_compiler.run.gradients import Gradients
 from recipe_compiler.run.initial import starts_of
-from recipe_compiler.run.map_estimate import FindMode, find_mode
+from recipe_compiler.run.map_estimate import ENTRIES, FindMode, Mode, Start, find_mode, refined
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
 Batches = Literal["with replacement", "without replacement", "contiguous"]
@@ -61,10 +61,10 @@ def gradient_noise(
     # Over N where all are there. Of a sample, over one less: unbiased for the sum over all divided by N - 1.
     divisor = N if len(chosen) == N else (len(chosen) - 1) * N / (N - 1)
     covariance = np.einsum("ka,ka->a", centred, centred) if diagonal else centred.T @ centred
-    return covariance / divisor * _share(N, batch_size, batches)
+    return covariance / divisor * share_of_row(N, batch_size, batches)
 
 
-def _share(N: int, n: int, batches: Batches) -> float:
+def share_of_row(N: int, n: int, batches: Batches) -> float:
     """Return the variance of the mean of a batch over that of one datum."""
     match batches:
         case "with replacement":
@@ -96,8 +96,21 @@ def with_estimates(
     Raises:
         RunError: no mode is found.
     """
-    mode = find(gradients.full, starts_of(build, gradients.width, at.names, at.sizes), ()).theta
+    starts, sample = starts_of(build, gradients.width, at.names, at.sizes), gradients.sample(ENTRIES)
+    if sample is None:
+        mode = find(gradients.full, starts, ()).theta
+    else:
+        mode = _found_by(sample, gradients, starts, find).theta
     return at_mode(with_control(build, gradients, mode, at.sizes), gradients, mode, settings)
+
+
+def _found_by(sample: NDArray[np.uint64], gradients: Gradients, starts: Sequence[Start], find: FindMode) -> Mode:
+    """Return the mode of all data, sought by that of a sample."""
+
+    def of_few(theta: Array) -> Array:
+        return gradients.of_batch(theta, sample)
+
+    return refined(gradients.full, find(of_few, starts, ()), of_few)
 
 
 def with_control(build: Build, gradients: Gradients, mode: Array, sizes: Mapping[str, int]) -> Build:

@@ -6,25 +6,27 @@ else a forecast. Every cure is found by asking again with other settings.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from recipe_compiler.audit.figures import NoLawError
+from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.program.atoms import noise_is_steady
 from recipe_compiler.run.chain import Array, Inputs
 from recipe_compiler.run.flow_widths import FlowWidth
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.linearized_chain import LinearizedChain, Width
-from recipe_compiler.run.load_module import Emitted, load_text
-from recipe_compiler.run.map_estimate import FindMode, Start, find_mode
+from recipe_compiler.run.load_module import Emitted
+from recipe_compiler.run.map_estimate import ENTRIES, FindMode, Start, find_mode
 from recipe_compiler.run.pilot_figures import PilotFigures
+from recipe_compiler.run.quadratic_target import quadratic_module
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, cures_of
-from recipe_compiler.run.thermostat import with_thermostats_held
 from recipe_compiler.spec.model import Build
 
 BY_MOVES = (
@@ -186,10 +188,8 @@ class NotLinearError(NoForecastError):
     """A build whose steps are near to no linear one, though chains of it can be run: bounded domains, uneven noise."""
 
 
-def linearized_chain_of(
-    compiled: Module, module: Emitted, build: Build, inputs: Inputs, theta: Array
-) -> LinearizedChain:
-    """Return the chain of a run with its step made linear near theta; the arguments are those of `forecast`.
+def linearized_chain_of(compiled: Module, module: Emitted, build: Build, inputs: Inputs) -> LinearizedChain:
+    """Return the chain of a run whose step can be made linear at a mode; the arguments are those of `forecast`.
 
     Raises:
         NoForecastError: its step cannot be made linear: a cycle of moves, no noise, a bounded domain, a gradient that
@@ -207,16 +207,17 @@ def linearized_chain_of(
         raise NoForecastError("the gradient of the target is code")
     if inputs.of_draw is not None:
         raise NoForecastError("the step size falls along the chain, which then has no stationary law")
-    held = with_thermostats_held(compiled)
-    stepping = module if held is compiled else load_text(held.name, held.text)
-    linearized = LinearizedChain(held, stepping, build, inputs, slope, theta).of_few()
+    if not noise_is_steady(compiled.program, thermostats(compiled.program)):
+        # it is balanced by friction that depends on the state alike, of which a linear step has one value alone
+        raise NotLinearError(
+            "the noise of a step depends on the state: what it samples does not follow from a linear step"
+        )
+    linearized = LinearizedChain(compiled, module, build, inputs, slope, quadratic_module(compiled, module))
     if linearized.too_long:
         raise LongStateError(linearized.too_long)
-    if linearized.uneven:
-        raise NotLinearError(linearized.uneven)
-    if refused := linearized.refused():
-        raise NoForecastError(refused)
-    return linearized
+    if linearized.has_batches and inputs.rows < 2:
+        raise NoForecastError("one datum alone tells nothing of the noise of a minibatch")
+    return linearized.of_few(ENTRIES)
 
 
 def _wide(factor: float) -> str:
@@ -254,17 +255,17 @@ def forecast(
         find: the search, or what it found before.
     """
     try:
-        linearized = linearized_chain_of(compiled, module, build, inputs, starts[0].theta)
+        linearized = linearized_chain_of(compiled, module, build, inputs)
     except NoForecastError as why:
         return Forecast(None, str(why))
     around = ""
     try:
         mode = linearized.refined(find(linearized.slope_of_few, starts, names))
-        linearized, around = replace(linearized, theta=mode.theta), mode.says
+        linearized, around = linearized.around(mode.theta), mode.says
         step, linear = linearized.linear()
         width, stable = linearized.width_of(step, linear), linearized.largest_stable(linear)
-        bends, autocorrelations = linearized.bends(linear), linearized.autocorrelations(linear)
-        around += "".join(f", {name} held at {value[0]:.4g}" for name, value in step.held)
+        bends, autocorrelations = linearized.bends, linearized.autocorrelations(step, linear)
+        around += "".join(f", {name} held at {value[0]:.4g}" for name, value in step.step.held)
         around += f", {linearized.of_how_many}" if linearized.of_how_many else ""
     except (ValueError, np.linalg.LinAlgError, NoLawError, RunError) as error:
         cures = tuple(cures_of(linearized, math.inf, str(error))) if TOO_LARGE in str(error) else ()

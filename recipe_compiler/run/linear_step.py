@@ -1,25 +1,31 @@
 """One step made linear around the state where it stands still on average: its matrix, and the covariance of its chain.
 
-What modules with minibatches carry as `forecast` is done here with any step: of a word, or with all data, which is a
-batch that never varies.
+The step is that of an emitted module, of a word or any other, on the quadratic of the target at its mode: no data are
+read, so that another step size, batch or parameter takes no longer for more of them.
 """
 
-# The support code of emitted modules has names of its own.
-
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recipe_compiler.emit.support.forecast import _forecast, _jacobian, _standstill, _widths
+from recipe_compiler.audit.figures import NEUTRAL, covariance, is_stable, radius
+from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.differences import jacobian, standstill
 from recipe_compiler.run.one_step import OneStep
+from recipe_compiler.run.quadratic_target import QuadraticModule
+from recipe_compiler.run.target_at_mode import TargetAtMode
 
-Array = NDArray[np.float64]
-Slope = Callable[[Array], Array]
-Take = Callable[[Array, NDArray[np.uint64], Array], Array]
-"""A state, rows and normals to the next state."""
+WIDTH = 1e-4
+"""Of differences, in units of the target."""
+
+MOST, ALIKE, WITHOUT_BOUND = 30, 1e-3, 1e4
+"""How often the covariance of a chain is worked out anew, the relative change that ends this, and how many times wider
+than with exact gradients it may be."""
+
+AS_IT_IS, SUBTRACTED, CONTROL_VARIATES = "as it is", "subtracted", "control variates"
+"""What is made of the noise of the gradient: nothing; V at the mode is known and given up; only what the gradient
+differs by from that at the mode counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,143 +42,129 @@ class LinearStep:
     """The covariance of z in a chain with exact gradients."""
     chain: Array
     """The covariance of z in this chain."""
-    widths: Array
-    """Of the differences that F was worked out by."""
+    of_gradient: Array
+    """The covariance of the gradient's noise in this chain, d x d."""
 
 
-@dataclass(frozen=True, slots=True)
-class Batches:
-    """What gradients are estimated from: how many rows, and how batches of them are drawn."""
+@dataclass(frozen=True, slots=True, eq=False)
+class StepAtMode:
+    """A step at some settings, as a function of state, error of the gradient and normals, on a target around its mode.
 
-    rows: int
-    size: int
-    replacement: bool
-    noise: str
-    """What is made of the noise of the gradient (`emit/support/forecast.py`)."""
-    sample: NDArray[np.uint64] | None = None
-    """Rows, drawn at random, that stand for all of them; None: all do."""
+    The matrix of a linear step is z' = F z + G e + W w, with e the error of the gradient and w the normals.
+    """
+
+    step: OneStep
+    doubled: OneStep
+    """On a quadratic with twice the Hessian."""
+    block: str
+    """That of theta."""
+    target: TargetAtMode
+
+    @classmethod
+    def of(cls, module: QuadraticModule, inputs: Inputs, target: TargetAtMode) -> "StepAtMode":
+        """Return the step of a module at the settings of `inputs`."""
+        step, doubled = (module.step(inputs, K, target.mode) for K in (target.K, 2.0 * target.K))
+        return cls(step, doubled, module.of.potential_block, target)
+
+    def holding(self, name: str, value: Array) -> "StepAtMode":
+        """Return the step with a block held at a value."""
+        step, doubled = (one.holding(name, value) for one in (self.step, self.doubled))
+        return replace(self, step=step, doubled=doubled)
 
     @property
-    def every(self) -> NDArray[np.uint64]:
-        """The rows of a batch that has the gradient of all data, up to what a sample leaves out."""
-        return np.arange(self.rows, dtype=np.uint64) if self.sample is None else self.sample
+    def place(self) -> slice:
+        """Where theta stands in the state."""
+        return self.step.place(self.block)
 
     @property
-    def size_among_every(self) -> float:
-        """The size of a batch, drawn from `every`, whose mean varies as that of one drawn from all rows."""
-        if self.sample is None or self.replacement:
-            return self.size
-        return self.sample.size / (1.0 + self.share * (self.sample.size - 1.0))
+    def shift(self) -> Array:
+        """The shift of the gradient that is zero at the mode."""
+        return -self.target.K @ self.target.mode
 
     @property
-    def share(self) -> float:
-        """The variance of the mean of a batch over that of one row: 1/n, or (N - n)/(n (N - 1)) without replacement."""
-        if self.replacement or self.rows == 1:
-            return 1.0 / self.size
-        return (self.rows - self.size) / (self.size * (self.rows - 1.0))
+    def widths(self) -> tuple[Array, Array]:
+        """Of differences, by the state and by the gradient: of theta 1e-4/sqrt(d^2 U/d theta_i^2)."""
+        units = np.sqrt(np.diag(self.target.K))
+        widths = np.ones(self.step.width)
+        widths[self.place] = 1.0 / units
+        gradient = self.step.compiled.program.gradient
+        if gradient is not None and self.step.compiled.program.carried:
+            widths[self.step.place(gradient.name)] = units
+        return WIDTH * widths, WIDTH * units
+
+    @property
+    def start(self) -> Array:
+        """The state at the mode."""
+        z = np.zeros(self.step.width)
+        z[self.place] = self.target.mode
+        return z
+
+    def quiet(self, z: Array) -> Array:
+        """Return the state after a step with the exact gradient and without noise."""
+        return self.step.after(z, self.shift, np.zeros(self.step.normals))
+
+    def matrix_at(self, z: Array) -> Array:
+        """Return F = dz'/dz, n x n."""
+        return jacobian(self.quiet, z, self.widths[0])
+
+    def seen(self, z: Array, F: Array, G: Array) -> Array:
+        """Return where a step evaluates the gradient: E = d theta/dz, d x n.
+
+        From the step on twice the Hessian, whose matrix differs from F by G K E.
+        """
+        shift, quiet = 2.0 * self.shift, np.zeros(self.step.normals)
+        doubled = jacobian(lambda at: self.doubled.after(at, shift, quiet), z, self.widths[0])
+        seen = np.linalg.solve(self.target.K, np.linalg.lstsq(G, doubled - F, rcond=None)[0])
+        return np.asarray(seen, dtype=np.float64)
+
+    def linear(self, share: float, noise: str) -> LinearStep:
+        """Return the step made linear: z* with E[z'] = z*, F = dE[z']/dz there, and the covariance of its chain.
+
+        The covariance S solves S = F S F.T + N, with N the covariance of a step's noise, that of the gradient averaged
+        over N(z*, S).
+
+        Args:
+            share: the variance of the mean of a batch over that of one row; 0 of all data.
+            noise: what is made of the noise of the gradient.
+
+        Raises:
+            ValueError: no chain stays there; says why.
+        """
+        z, slopes = standstill(lambda at: self.quiet(at) - at, self.start, self.widths[0])
+        F = np.eye(z.size) + slopes
+        if is_stable(F) and radius(F) >= 1.0 - NEUTRAL:
+            raise ValueError("a step of this size moves the chain too little to tell whether it comes back to the mode")
+        quiet = np.zeros(self.step.normals)
+        W = jacobian(lambda normals: self.step.after(z, self.shift, normals), quiet, np.full(quiet.size, WIDTH))
+        own, target = W @ W.T, np.asarray(np.linalg.inv(self.target.K), dtype=np.float64)
+        exact = covariance(F, own)
+        if share == 0.0:
+            return LinearStep(z, F, target, exact, exact, np.zeros_like(target))
+        G = jacobian(lambda shift: self.step.after(z, shift, quiet), self.shift, self.widths[1])
+        E = self.seen(z, F, G)
+        V = share * self.target.V
+        if noise == SUBTRACTED and np.linalg.eigvalsh(own - G @ V @ G.T)[0] < -1e-9 * np.abs(own).max():
+            raise ValueError("2D - eps B_hat is not positive semidefinite")
+        kept = V if noise == AS_IT_IS else 0.0 * V
+
+        def of_gradient(S: Array) -> Array:
+            return kept + share * self.target.away_from_mode(E @ S @ E.T)
+
+        def chain(of_gradient: Array) -> Array:
+            return covariance(F, own + G @ of_gradient @ G.T)
+
+        S = settled(lambda S: chain(of_gradient(S)), chain(kept), WITHOUT_BOUND * np.abs(exact).max())
+        return LinearStep(z, F, target, exact, S, of_gradient(S))
 
 
-AGREE = 0.1
-"""How far Hessians by differences of several widths may be apart, in units in which one is the identity."""
-
-ALL_DATA = Batches(2, 2, replacement=False, noise="as it is")
-"""No batches: what a step makes of its rows is always the same."""
-
-
-def linear_step(step: OneStep, slope: Slope, theta: Array, batches: Batches) -> LinearStep:
-    """Return a step made linear near a mode: z* with E[z'] = z*, F = dE[z']/dz there, and the covariance of its chain.
-
-    The covariance S solves S = F S F.T + N, with N the covariance of a step's noise, that of the gradient averaged over
-    N(z*, S). By central differences of the emitted step, whose noise is set to zero for F.
-
-    Args:
-        step: to be made linear; the covariances that it draws from do not depend on its state.
-        slope: grad U, of the rows that stand for all data.
-        theta: the mode.
-        batches: what its gradients are estimated from.
-
-    Raises:
-        ValueError: no chain stays there; says why.
-    """
-    gradient = step.compiled.program.gradient
-    block = step.place("" if gradient is None else gradient.block.name)
-    start = np.zeros(step.width)
-    start[block] = theta
-    units = np.ones(step.width)
-    if gradient is not None and step.compiled.program.carried:
-        carried = step.place(gradient.name)
-        start[carried] = slope(theta)
-        widths = _widths(slope, theta, slice(0, theta.size))
-        units[carried] = np.maximum(np.abs(np.diag(_jacobian(slope, theta, widths))), 1e-300)
-
-    def bent(z: Array) -> Array:
-        found = z / units
-        found[block] = slope(np.ascontiguousarray(z[block]))
-        return found
-
-    every = slice(0, step.width)
-    widths = cast("Array", _widths(bent, start, every))
-    rows, quiet = batches.every, np.zeros(step.normals)
-    z, _ = cast("tuple[Array, Array]", _standstill(lambda at: step.after(at, rows, quiet) - at, start, widths))
-    of_step = _with_steady_noise(step, z, rows)
-
-    def take(at: Array, chosen: NDArray[np.uint64], normals: Array) -> Array:
-        return of_step(at, rows[chosen], normals)
-
-    z, target, exact, chain = cast(
-        "tuple[Array, Array, Array, Array]",
-        _forecast(
-            take, bent, z, every, step.normals, rows.size, batches.size_among_every, batches.replacement, batches.noise
-        ),
-    )
-    return LinearStep(z, matrix_at(step, z, rows, widths), target[block, block], exact, chain, widths)
-
-
-def curvature(slope: Slope, theta: Array) -> Array:
-    """Return Hess U, d x d and symmetric, by central differences of grad U; not finite where these are not."""
-    return _symmetric_jacobian(slope, theta, _widths(slope, theta, slice(0, theta.size)))
-
-
-def known_curvature(slope: Slope, theta: Array) -> Array | None:
-    """Return Hess U as `curvature` does; None where it is not positive definite, or differences do not tell it.
-
-    They do where half the widths and twice them give the same, `AGREE`, along every axis: beside a curvature of 1e12
-    rounding hides one of 1.
-    """
-    widths = cast("Array", _widths(slope, theta, slice(0, theta.size)))
-    K = _symmetric_jacobian(slope, theta, widths)
-    if not is_definite(K):
-        return None
-    root = np.linalg.cholesky(K)
-    for part in (0.5, 2.0):
-        other = np.linalg.solve(root, _symmetric_jacobian(slope, theta, part * widths))
-        if not (np.isfinite(other).all() and np.abs(np.linalg.solve(root, other.T) - np.eye(len(K))).max() <= AGREE):
-            return None
-    return K
-
-
-def _symmetric_jacobian(slope: Slope, theta: Array, widths: Array) -> Array:
-    found = cast("Array", _jacobian(slope, theta, widths))
-    return (found + found.T) / 2.0
-
-
-def is_definite(S: Array) -> bool:
-    """Whether all numbers of a symmetric matrix, or of its diagonal alone, are finite, and all eigenvalues positive."""
-    return bool(np.isfinite(S).all() and (S if S.ndim == 1 else np.linalg.eigvalsh(S)).min() > 0.0)
-
-
-def _with_steady_noise(step: OneStep, z: Array, every: NDArray[np.uint64]) -> Take:
-    """Return a step to which normals add what they add to first order at z, with the gradient of the rows `every`.
-
-    A word may take the gradient where its noise has moved theta to. That the noise then depends on the state is
-    curvature of grad U, which a linear step leaves out everywhere; and one row alone has another curvature than all.
-    """
-    quiet = np.zeros(step.normals)
-    G = cast("Array", _jacobian(lambda normals: step.after(z, every, normals), quiet))
-    return lambda at, batch, normals: step.after(at, batch, quiet) + G @ normals
-
-
-def matrix_at(step: OneStep, z: Array, every: NDArray[np.uint64], widths: Array) -> Array:
-    """Return F = dz'/dz of a step without noise, with the gradient of the rows `every`, by central differences at z."""
-    quiet = np.zeros(step.normals)
-    return cast("Array", _jacobian(lambda at: step.after(at, every, quiet), z, widths))
+def settled(next_of: Callable[[Array], Array], first: Array, most: float) -> Array:
+    """Return the covariance S = next_of(S), from a first guess. Raises ValueError where it has entries above `most`."""
+    old = first
+    for _ in range(MOST):
+        new = next_of(old)
+        if np.abs(new - old).max() <= ALIKE * np.abs(new).max():
+            return new
+        if not np.abs(new).max() < most:
+            break
+        old = new
+    raise ValueError("the noise of the gradient grows without bound: the step size is too large")

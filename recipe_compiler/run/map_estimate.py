@@ -16,10 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.run.differences import curvature
 
 Array = NDArray[np.float64]
 Slope = Callable[[Array], Array]
 """theta to grad U."""
+
+ENTRIES = 4e6
+"""Of the data that one gradient may read in a search, which takes hundreds; of more a sample stands for all."""
 
 DENSE = 200
 """Most coordinates for which the Hessian is worked out column by column (trust-exact); of more, trust-krylov."""
@@ -134,22 +138,22 @@ def _falling(slope: Slope, theta: Array, names: Sequence[str]) -> str:
     )
 
 
-def refined(slope: Slope, near: Array, K: Array) -> Array:
-    """Return theta with grad U(theta) = 0, by the iteration theta - inv(K) grad U(theta), K close to the Hessian there.
+def refined(slope: Slope, near: Mode, of_few: Slope) -> Mode:
+    """Return the mode of all data near that of a sample, by theta - inv(K) grad U(theta), K the Hessian of the sample.
 
     The distance shrinks by the relative error of K in each iteration.
 
     Raises:
         RunError: it does not converge.
     """
-    theta = near
+    theta, K = near.theta, curvature(of_few, near.theta)
     with np.errstate(all="ignore"):
         for _ in range(TURNS):
             gradient = slope(theta)
             move = np.linalg.solve(K, gradient)
             theta, decrement = theta - move, float(gradient @ move)
             if decrement <= SLACK:
-                return theta
+                return Mode(theta, near.says)
             if not np.isfinite(decrement):
                 break
     raise RunError("the mode: found none of all data near that of a random sample of them. State `init` closer to it")

@@ -19,11 +19,13 @@ from recipe_compiler.run.load_module import Emitted
 
 Array = NDArray[np.float64]
 Sizes = dict[str, int]
+Drawn = Array | NDArray[np.uint64]
+"""The rows of a batch, or the shift of the gradient of a quadratic."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneStep:
-    """The `step` of a module at the values that a run gives it, as a function of state, batch and normals."""
+    """The `step` of a module at the values that a run gives it, as a function of the state and what it draws."""
 
     compiled: Module
     emitted: Emitted
@@ -34,6 +36,8 @@ class OneStep:
     """What the step is given by the one before, what it leaves in its place, and how many numbers that is."""
     held: tuple[tuple[str, Array], ...] = ()
     """Blocks that are held where they are, and so are no part of the state; with their values."""
+    drawn: str = "batch"
+    """The argument that differs from step to step beside state and normals."""
 
     @property
     def width(self) -> int:
@@ -59,23 +63,23 @@ class OneStep:
         left = tuple(one for one in self.passed_on if one[0] != name)
         return replace(self, passed_on=left, held=(*self.held, (name, value)))
 
-    def after(self, z: Array, batch: NDArray[np.uint64], normals: Array) -> Array:
-        """Return the state after a step, n numbers, from a state, a batch of rows and standard normals."""
-        plan = _plan(self, batch.size)
-        return plan.read(plan.left, self._made(plan, z, batch, normals))
+    def after(self, z: Array, drawn: Drawn, normals: Array) -> Array:
+        """Return the state after a step, n numbers, from a state, what is `drawn`, and standard normals."""
+        plan = _plan(self, drawn.size)
+        return plan.read(plan.left, self._made(plan, z, drawn, normals))
 
-    def held_after(self, z: Array, batch: NDArray[np.uint64], normals: Array) -> Array:
+    def held_after(self, z: Array, drawn: Drawn, normals: Array) -> Array:
         """Return what a step would make of the blocks that are held."""
-        plan = _plan(self, batch.size)
-        return plan.read(plan.left_of_held, self._made(plan, z, batch, normals))
+        plan = _plan(self, drawn.size)
+        return plan.read(plan.left_of_held, self._made(plan, z, drawn, normals))
 
-    def _made(self, plan: "_Plan", z: Array, batch: NDArray[np.uint64], normals: Array) -> list[Any]:
+    def _made(self, plan: "_Plan", z: Array, drawn: Drawn, normals: Array) -> list[Any]:
         """Return all values that a step is given or makes, in the order of a plan: a forecast asks thousands of times.
 
         Arrays are copies, as a step may write into what it is given.
         """
         values: list[Any] = [*plan.fixed]
-        values[plan.batch] = batch
+        values[plan.drawn] = drawn.item() if plan.is_number else drawn
         z, normals = z.copy(), normals.copy()
         for at, place in plan.places:
             values[at] = z[place]
@@ -108,7 +112,9 @@ class _Plan:
     """What is the same at every state; None where it is not. What a step takes comes first, in its order."""
     taken: int
     """How many it takes."""
-    batch: int
+    drawn: int
+    is_number: bool
+    """Whether what is drawn is no array: the shift of a scalar block."""
     places: tuple[tuple[int, slice], ...]
     """Of blocks, in the state."""
     held: tuple[tuple[int, Array], ...]
@@ -149,7 +155,7 @@ def _plan(step: OneStep, batch_size: int) -> _Plan:
     sizes = {**step.sizes, "batch_size": batch_size, "entries": max(length for _, _, length in step.passed_on)}
     own = kernel.step
     written = () if own.returns else own.outputs
-    given = {*step.given, "batch", *(name for name, _, _ in step.passed_on), *(name for name, _ in step.held)}
+    given = {*step.given, step.drawn, *(name for name, _, _ in step.passed_on), *(name for name, _ in step.held)}
     given |= {array.name for array in kernel.noises}
     registers = tuple((name, scalars) for name, scalars in kernel.registers if name in given)
     given |= {scalar for _, scalars in registers for scalar in scalars}
@@ -167,7 +173,8 @@ def _plan(step: OneStep, batch_size: int) -> _Plan:
     return _Plan(
         fixed=tuple(step.given.get(name) for name in at),
         taken=len(taken),
-        batch=at["batch"],
+        drawn=at[step.drawn],
+        is_number=np.ndim(step.given.get(step.drawn, np.empty(0))) == 0,
         places=tuple((at[name], step.place(name)) for name, _, _ in step.passed_on),
         held=tuple((at[name], value) for name, value in step.held),
         noises=tuple((at[name], place) for name, place in noises),

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.run.linear_step import curvature
+from recipe_compiler.run.differences import curvature
 from recipe_compiler.run.map_estimate import PotentialOnLine, Slope, Start, minimum
 
 Array = NDArray[np.float64]

@@ -19,7 +19,7 @@ from itertools import islice
 
 import numpy as np
 
-from recipe_compiler.run.linear_step import curvature
+from recipe_compiler.run.differences import curvature
 from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.visits import Array, Visited, Visits
 

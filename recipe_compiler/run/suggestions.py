@@ -15,7 +15,8 @@ from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import Kind
-from recipe_compiler.run.linearized_chain import CONTROL_VARIATES, SUBTRACTED, LinearizedChain, Width
+from recipe_compiler.run.linear_step import CONTROL_VARIATES, SUBTRACTED
+from recipe_compiler.run.linearized_chain import LinearizedChain, Width
 from recipe_compiler.run.load_module import users_name
 from recipe_compiler.run.sizes import declared_parameters
 from recipe_compiler.spec.build_minibatch import may_vary

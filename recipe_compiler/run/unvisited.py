@@ -14,10 +14,10 @@ import numpy as np
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Inputs
+from recipe_compiler.run.differences import curvature, is_definite
 from recipe_compiler.run.energies import potential_of
 from recipe_compiler.run.gradients import full_gradient
 from recipe_compiler.run.infinitesimal_means import chosen_draws
-from recipe_compiler.run.linear_step import curvature, is_definite
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import DENSE, FindMode, Mode, Slope, Start
 from recipe_compiler.run.other_minima import counted, minima

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.run.linear_step import is_definite
+from recipe_compiler.run.differences import is_definite
 
 Array = NDArray[np.float64]
 

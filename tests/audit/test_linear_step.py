@@ -12,10 +12,12 @@ from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.pipeline import discretise, lower, rename, schedule
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.gradients import full_gradient
-from recipe_compiler.run.linear_step import ALL_DATA, LinearStep, linear_step
+from recipe_compiler.run.linear_step import AS_IT_IS, LinearStep, StepAtMode
 from recipe_compiler.run.load_module import load_text
-from recipe_compiler.run.one_step import one_step
+from recipe_compiler.run.map_estimate import Start, find_mode
+from recipe_compiler.run.quadratic_target import quadratic_module
 from recipe_compiler.run.sample import prepare_inputs
+from recipe_compiler.run.target_at_mode import target_at_mode
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 
@@ -59,7 +61,9 @@ def linear(build: Build, d: int) -> tuple[Module, LinearStep]:
     inputs = prepare_inputs(emitted, build, build.run, Data(()), 0)
     slope = full_gradient(emitted, inputs)
     assert slope is not None
-    return module, linear_step(one_step(module, emitted, inputs), slope, np.ones(d), ALL_DATA)
+    mode = find_mode(slope, (Start("ones", np.ones(d)),)).theta
+    step = StepAtMode.of(quadratic_module(module, emitted), inputs, target_at_mode(slope, mode, None))
+    return module, step.linear(0.0, AS_IT_IS)
 
 
 @pytest.mark.slow

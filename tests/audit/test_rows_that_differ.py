@@ -18,9 +18,10 @@ from recipe_compiler.cache import NOTHING, check_once
 from recipe_compiler.emit.module import emit_module
 from recipe_compiler.pipeline import derive, discretise, estimate, lower, plan_run, schedule
 from recipe_compiler.run.data import Data, load_data
-from recipe_compiler.run.gradients import full_gradient
-from recipe_compiler.run.linear_step import Batches, LinearStep, linear_step
+from recipe_compiler.run.forecast import linearized_chain_of
+from recipe_compiler.run.linear_step import LinearStep
 from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.map_estimate import Start, find_mode
 from recipe_compiler.run.one_step import OneStep, one_step
 from recipe_compiler.run.sample import prepare_inputs
 from recipe_compiler.run.sizes import with_sizes
@@ -56,16 +57,14 @@ def made(folder: Path, scheme: str, size: int) -> tuple[OneStep, LinearStep]:
 
 def linear(build: Build, data: Data) -> tuple[OneStep, LinearStep]:
     """Return the step of a build, and the same made linear."""
-    build, size = with_sizes(build, data), build.run.batch_size
-    assert size is not None
+    build = with_sizes(build, data)
     program = discretise(build, derive(bind(build), stated=True))
     module = emit_module(build.name, program, schedule(program, lower(program)), "Rows.", "0" * 64)
     emitted = load_text(module.name, module.text)
     inputs = prepare_inputs(emitted, build, build.run, data, 0)
-    slope = full_gradient(emitted, inputs)
-    assert slope is not None
-    step = one_step(module, emitted, inputs)
-    return step, linear_step(step, slope, np.zeros(2), Batches(data.rows, size, replacement=False, noise="as it is"))
+    chain = linearized_chain_of(module, emitted, build, inputs)
+    mode = find_mode(chain.slope, (Start("zero", np.zeros(2)),)).theta
+    return one_step(module, emitted, inputs), chain.around(mode).linear()[1]
 
 
 def over_all_batches(step: OneStep, z: np.ndarray, size: int, rows: int = ROWS) -> np.ndarray:

@@ -14,7 +14,7 @@ from recipe_compiler.planner.moved import Moved
 from recipe_compiler.planner.roles import ParameterRole, open_parameters
 from recipe_compiler.planner.search import matched
 from recipe_compiler.planner.spread import MANY, decimals, eigenvalues, inverse, root, symmetric, times
-from recipe_compiler.run.linear_step import is_definite
+from recipe_compiler.run.differences import is_definite
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verify.core.build_values import settled
 

@@ -9,8 +9,7 @@ from scipy.optimize import minimize
 
 import recipe_compiler as rc
 from recipe_compiler.planner import plan
-from recipe_compiler.run import linearized_chain
-from recipe_compiler.run.linear_step import Batches
+from recipe_compiler.run import estimates, forecast, gradients, one_step
 
 pytestmark = pytest.mark.usefixtures("known_verdicts", "without_reading_back")
 
@@ -44,9 +43,9 @@ def laplace() -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let about `FEW` of the data stand for all."""
-    monkeypatch.setattr(linearized_chain, "LEAST_ROWS", FEW // 2)
-    per_row = 4.0 * 9 * (d + 1)  # theta, r and the gradient that is carried; a row is x and y
-    monkeypatch.setattr(linearized_chain, "WORK", FEW * linearized_chain.FEWER * per_row)
+    monkeypatch.setattr(gradients, "LEAST_ROWS", FEW // 2)
+    for room in (plan, forecast, estimates):
+        monkeypatch.setattr(room, "ENTRIES", FEW * (d + 1))  # a row is x and y
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +79,8 @@ def test_what_is_chosen_keeps_to_its_share_by_all_data_too(model: rc.Model, few:
     data = {"x": X, "y": Y}
     planned = model.plan(data)
     with pytest.MonkeyPatch.context() as undone:
-        undone.setattr(linearized_chain, "WORK", 1e12)
+        for room in (forecast, estimates):
+            undone.setattr(room, "ENTRIES", 1e12)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rc.SampleWarning)  # of so few draws
             fit = rc.compile(planned).sample(data, draws=10, warmup=0, progress=False)
@@ -89,20 +89,12 @@ def test_what_is_chosen_keeps_to_its_share_by_all_data_too(model: rc.Model, few:
     assert np.abs(factors - 1.0).max() < 0.02 + 0.01
 
 
-@pytest.mark.parametrize("replacement", [False, True])
-def test_a_batch_among_some_varies_as_one_among_all(replacement: bool) -> None:
-    """Of b among m rows without replacement a mean varies as (m - b)/(b (m - 1)); as that of n among N it should."""
-    batches = Batches(N, 300, replacement, "as it is", np.arange(FEW, dtype=np.uint64))
-    b, m = batches.size_among_every, float(batches.every.size)
-    assert (1.0 / b if replacement else (m - b) / (b * (m - 1.0))) == pytest.approx(batches.share, rel=1e-12)
-    assert Batches(N, 300, replacement, "as it is").size_among_every == 300
-
-
 @pytest.mark.slow
 def test_candidates_are_compared_by_fewer_data_than_a_forecast(
     model: rc.Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "ENTRIES", 1e4)
+    monkeypatch.setattr(gradients, "LEAST_ROWS", 2000)
+    monkeypatch.setattr(plan, "ENTRIES", 1e3)
     planned = model.plan({"x": X, "y": Y})
     mode, K = laplace()
     values = dict(planned.document.values)
@@ -114,8 +106,16 @@ def test_candidates_are_compared_by_fewer_data_than_a_forecast(
 
 
 @pytest.mark.slow
-def test_the_same_data_as_one_variant_full_are_still_too_many(few: None) -> None:
-    model = rc.compile("specs/dynamics/sghmc.yaml", "specs/targets/logistic_regression.yaml", scheme="baoab",
-                       step_size="auto", variant="full", sizes={"d": d})  # fmt: skip
-    with pytest.raises(rc.RunError, match="too many data to make the step linear"):
-        model.sample({"x": X, "y": Y}, progress=False)
+def test_a_candidate_reads_no_data(model: rc.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the steps that are taken to compare candidates none is given data."""
+    called: list[int] = []
+    of_data = one_step._plan
+
+    def counted(step: one_step.OneStep, size: int) -> object:
+        called.append(sum(np.size(step.given[name]) for name in ("x", "y") if name in step.given))
+        return of_data(step, size)
+
+    monkeypatch.setattr(one_step, "_plan", counted)
+    model.plan({"x": X[:5000], "y": Y[:5000]})  # of X and Y a plan may be kept
+    assert len(called) > 100
+    assert set(called) == {0}

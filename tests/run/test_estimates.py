@@ -208,7 +208,7 @@ def test_the_budget_of_an_estimated_v_is_left_to_the_run_and_demanded_there(
 
 
 def gradients_of_target(made: Made) -> Gradients:
-    return Gradients(N, 2, lambda theta, batch: theta / PRIOR + N / len(batch) * per_datum(theta)[batch].sum(axis=0))
+    return Gradients(N, 2, lambda theta, batch: theta / PRIOR + N / len(batch) * per_datum(theta)[batch].sum(axis=0), 0)
 
 
 def mode_of(made: Made) -> np.ndarray:

@@ -1,0 +1,95 @@
+"""The step of a module on a quadratic target, grad U(theta) = K theta + shift, which reads no data.
+
+K is the Hessian of U at the mode, which is worked out once; a step at other settings takes d x d numbers more. The
+shift stands for the error of a minibatch gradient, to which a step is linear.
+"""
+
+from dataclasses import dataclass, replace
+
+from recipe_compiler.audit.thermostat import with_thermostats_held
+from recipe_compiler.emit.module import Module, emit_module
+from recipe_compiler.errors import CompilerError
+from recipe_compiler.formula.declaration import Declarations, Parameter
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.program.loop_passes import schedule
+from recipe_compiler.program.lower import lower
+from recipe_compiler.program.program import Gradient, Part, Program
+from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.load_module import Emitted, load_text
+from recipe_compiler.run.one_step import OneStep, one_step
+from recipe_compiler.scheme.shifts_and_noise import fresh
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.terms import Index
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuadraticModule:
+    """A module whose target was replaced by a quadratic, with its thermostats held."""
+
+    of: Emitted
+    """The module that takes the data."""
+    compiled: Module
+    emitted: Emitted
+    hessian: str
+    """The parameter K."""
+    shift: str
+
+    def step(self, inputs: Inputs, K: Array, mode: Array) -> OneStep:
+        """Return one step at the settings of `inputs`, on the quadratic of a Hessian around a mode."""
+        numbers = dict(zip(self.of.sizes, inputs.numbers, strict=True))
+        given = dict(zip(self.of.parameters, inputs.parameters, strict=True))
+        shape = next(p.shape for p in self.compiled.program.parameters if p.name == self.shift)
+        given |= {self.hessian: K, self.shift: -K @ mode} if shape.sizes else {self.hessian: K.item(), self.shift: 0.0}
+        own = replace(
+            inputs,
+            parameters=tuple(given[name] for name in self.emitted.parameters),
+            numbers=tuple(numbers[size] for size in self.emitted.sizes),
+            data=(),
+        )
+        return replace(one_step(self.compiled, self.emitted, own), drawn=self.shift)
+
+
+def quadratic_module(module: Module, emitted: Emitted) -> QuadraticModule:
+    """Return a module with a quadratic in the place of its target.
+
+    Args:
+        module: as it was emitted; its gradient is no code.
+        emitted: the same, imported.
+    """
+    program = with_thermostats_held(module.program)
+    gradient = program.gradient
+    if gradient is None:
+        raise CompilerError(
+            f"{module.name}: found no gradient that steps take, expected one to put a quadratic's in place of"
+        )
+    taken = frozenset(p.name for p in program.parameters) | module.kernel.step.names
+    hessian, shift = (fresh(name, taken) for name in ("hessian_of_U", "shift_of_U"))
+    quadratic = with_quadratic_target(program, gradient, hessian, shift)
+    made = emit_module(module.name, quadratic, schedule(quadratic, lower(quadratic)), "On a quadratic target.", "")
+    return QuadraticModule(emitted, made, load_text(made.name, made.text), hessian, shift)
+
+
+def with_quadratic_target(program: Program, gradient: Gradient, hessian: str, shift: str) -> Program:
+    """Return a program with grad U_i = sum_j K_ij theta_j + shift_i; K and the shift are parameters of these names."""
+    block = gradient.block
+    sizes = block.shape.sizes
+    added = Parameter(hessian, Shape(*sizes * 2)), Parameter(shift, block.shape)
+    parameters = (*program.parameters, *added)
+    c = calculus(Declarations(program.blocks, parameters), stated=True)
+    i, j = (tuple(Index(size, label) for size in sizes) for label in "ij")
+    product = c.multiply(c.component(hessian, *i, *j), c.coordinate(block.name, *j))
+    slope = c.add(c.total(product, *j), c.component(shift, *i))
+    part = Part(block, 0, slope, None, slope, None)
+    return replace(
+        program,
+        variant="full",
+        replacement=False,
+        contiguous=False,
+        narrow=False,
+        mapped=False,
+        data=(),
+        parameters=parameters,
+        gradient=Gradient(gradient.name, block, (part,), None, minibatch=False),
+        infinitesimal_generator=None,
+        energies=None,
+    )
