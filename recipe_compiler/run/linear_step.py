@@ -54,8 +54,8 @@ class StepAtMode:
     """
 
     step: OneStep
-    doubled: OneStep
-    """On a quadratic with twice the Hessian."""
+    hessian: str
+    """The parameter of the step that is K."""
     block: str
     """That of theta."""
     target: TargetAtMode
@@ -63,13 +63,11 @@ class StepAtMode:
     @classmethod
     def of(cls, module: QuadraticModule, inputs: Inputs, target: TargetAtMode) -> "StepAtMode":
         """Return the step of a module at the settings of `inputs`."""
-        step, doubled = (module.step(inputs, K, target.mode) for K in (target.K, 2.0 * target.K))
-        return cls(step, doubled, module.of.potential_block, target)
+        return cls(module.step(inputs, target.K, target.mode), module.hessian, module.of.potential_block, target)
 
     def holding(self, name: str, value: Array) -> "StepAtMode":
         """Return the step with a block held at a value."""
-        step, doubled = (one.holding(name, value) for one in (self.step, self.doubled))
-        return replace(self, step=step, doubled=doubled)
+        return replace(self, step=self.step.holding(name, value))
 
     @property
     def place(self) -> slice:
@@ -113,7 +111,9 @@ class StepAtMode:
         From the step on twice the Hessian, whose matrix differs from F by G K E.
         """
         shift, quiet = 2.0 * self.shift, np.zeros(self.step.normals)
-        doubled = jacobian(lambda at: self.doubled.after(at, shift, quiet), z, self.widths[0])
+        given = self.step.given
+        twice = replace(self.step, given={**given, self.hessian: 2.0 * given[self.hessian]})
+        doubled = jacobian(lambda at: twice.after(at, shift, quiet), z, self.widths[0])
         seen = np.linalg.solve(self.target.K, np.linalg.lstsq(G, doubled - F, rcond=None)[0])
         return np.asarray(seen, dtype=np.float64)
 

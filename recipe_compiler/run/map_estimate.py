@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 Slope = Callable[[Array], Array]
 """theta to grad U."""
 
-ENTRIES = 4e6
+ENTRIES = 1e6
 """Of the data that one gradient may read in a search, which takes hundreds; of more a sample stands for all."""
 
 DENSE = 200
