@@ -50,6 +50,9 @@ SHORTEST = 1e-12
 """The smallest unit over what theta has, beside which no minimum is told: a scale tau that goes to zero has walls as
 steep as 1/tau^2 around what it is the scale of."""
 
+CLEFT, CLEFTS = "the search ran into a cleft of U", 3
+"""What ends a search where that is so, and how many such searches end all: the others would run into it too."""
+
 LONGEST = 1e8
 """The largest unit over what theta has."""
 
@@ -118,6 +121,8 @@ def find_mode(slope: Slope, starts: Sequence[Start], names: Sequence[str] = ()) 
         if not trouble:
             return Mode(theta, start.says)
         met.append((start, theta, trouble))
+        if sum(why.startswith(CLEFT) for _, _, why in met) >= CLEFTS:
+            break
     first, theta, trouble = met[0]
     others = f"; {len(met) - 1} more search{'es' if len(met) > 2 else ''} found none" if len(met) > 1 else ""
     raise NoModeError(f"no minimum of U was found: from {first.says} {trouble}{others}", _falling(slope, theta, names))
@@ -173,6 +178,8 @@ def minimum(slope: Slope, start: Array) -> tuple[Array, str]:
             if not trouble:
                 nearer, _ = _descended(slope, theta, units_of(slope, theta))  # the units there are the best
                 return (theta if _trouble(slope, nearer, units, began, 0)[0] else nearer), ""
+            if trouble.startswith(CLEFT):
+                break
             theta = theta + aside
     return theta, trouble
 
@@ -262,7 +269,7 @@ def _trouble(slope: Slope, theta: Array, units: Array, began: float, iterations:
     else:
         units = units_of(slope, theta)
         if (units < SHORTEST * np.maximum(np.abs(theta), 1.0)).any():
-            return f"the search ran into a cleft of U, too narrow for its width to be told ({reached})", nowhere
+            return f"{CLEFT}, too narrow for its width to be told ({reached})", nowhere
         hessian = _hessian(lambda y: units * slope(theta + units * y), nowhere)
         if not np.isfinite(hessian).all():
             return f"the search met a curvature of U that is not finite ({reached})", nowhere

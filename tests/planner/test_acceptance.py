@@ -11,7 +11,7 @@ import pytest
 import recipe_compiler as rc
 from recipe_compiler.errors import ModelError, RunError, SpecError
 from recipe_compiler.planner import plan_moves
-from recipe_compiler.planner.acceptance import _are_falling, tuned
+from recipe_compiler.planner.acceptance import _are_falling, _shrunk, tuned
 from recipe_compiler.planner.exact_chains import MASS
 from recipe_compiler.planner.moments import r_hats
 from recipe_compiler.planner.moved import Moved
@@ -198,6 +198,17 @@ def test_starts_around_a_mode_are_no_higher_than_the_gaussian_there_says_twice()
     assert 0 < np.any(starts != whole, axis=1).sum() < 32
 
 
+@pytest.mark.parametrize("d", [2, 60])
+def test_a_covariance_of_few_draws_is_no_more_uneven_than_they_tell(d: int) -> None:
+    """100 draws of 60 independent coordinates look up to 40 times as wide along one direction as along another."""
+    rng = np.random.default_rng(2)
+    independent = rng.standard_normal((100, d))
+    values = np.linalg.eigvalsh(_shrunk(independent, 100.0))
+    assert values[-1] < 4.0 * values[0]
+    shared = independent + 10.0 * rng.standard_normal((100, 1))
+    np.testing.assert_allclose(_shrunk(shared, 100.0), np.cov(shared.T, bias=True), rtol=0.05)
+
+
 class OneStuck:
     """Chains that draw from N(0, SIGMA), all moves being accepted but those of the first, which is far away."""
 
@@ -293,6 +304,20 @@ def test_centred_groups_are_sampled_where_their_mode_tells_no_mass(J: int, sprea
     log_tau = fit["posterior"]["log_tau"].to_numpy()
     assert log_tau.mean() == pytest.approx(mean, abs=0.25 * sd)
     assert log_tau.std() == pytest.approx(sd, rel=0.25)
+
+
+@pytest.mark.slow
+def test_chains_that_begin_far_from_a_narrow_mode_spoil_no_mass(folder: Path) -> None:
+    """sblrc of posteriordb: sds of 0.001 beside starts in [-2, 2], where sigma is 200 and the slope next to nothing."""
+    posteriors = Path(__file__).parents[1] / "posteriors"
+    text = (posteriors / "builds/sblrc.yaml").read_text().replace("../", f"{posteriors}/builds/../")
+    own = (posteriors / "builds/sblrc.yaml").read_text().split("dynamics: ")[1].split("\n")[0]
+    text = text.replace(own.replace("../", f"{posteriors}/builds/../"), f"{SPECS}/dynamics/hmc.yaml")
+    moves = "{cycle: [refresh: r, metropolis: {split: [B/2, A, B/2], steps: 'uniform(1, 20)', flip: {r: -r}}]}"
+    (folder / "sblrc.yaml").write_text(text.replace("{name: baoab}", moves))
+    planned = rc.compile(rc.load(str(folder / "sblrc.yaml"))).plan()
+    M = [[float(entry) for entry in row] for row in dict(planned.document.values)["M"].numbers]
+    assert np.linalg.eigvalsh(M)[0] > 100.0
 
 
 @pytest.mark.slow

@@ -117,6 +117,23 @@ def test_where_no_minimum_is_found_the_coordinate_is_named_that_u_falls_along() 
         find_mode(slope, starts)
 
 
+def test_three_searches_that_run_into_a_cleft_end_all() -> None:
+    """x_j is N(0, exp(2 s)), and nothing holds s: U falls without end as s does."""
+    asked = list[float]()
+
+    def slope(t: np.ndarray) -> np.ndarray:
+        if t[1] in began:
+            asked.append(float(t[1]))
+        weight = np.exp(-2.0 * t[0])
+        return np.concatenate([[2.0 - weight * (t[1:] @ t[1:])], weight * t[1:]])
+
+    starts = [Start(f"random state {k}", np.array([0.0, 1.0 + k, 0.5])) for k in range(7)]
+    began = {start.theta[1] for start in starts}
+    with pytest.raises(RunError, match=r"a cleft of U, .*; 2 more searches found none"):
+        find_mode(slope, starts)
+    assert set(asked) == {1.0, 2.0, 3.0}
+
+
 @pytest.mark.slow
 def test_a_cleft_is_no_minimum() -> None:
     """Coefficients that begin where they are all the same draw their scale to zero; from others there is a minimum."""
