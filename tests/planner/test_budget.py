@@ -8,10 +8,11 @@ from loaders import load_build
 
 from recipe_compiler import pipeline
 from recipe_compiler.cache import NOTHING
-from recipe_compiler.errors import ModelError, RunError
+from recipe_compiler.errors import ModelError, ReadBackError, RunError
 from recipe_compiler.pipeline import plan_run
 from recipe_compiler.planner.budget import Budget, OverBudgetError
 from recipe_compiler.planner.chosen import Plan
+from recipe_compiler.planner.pilot_moves import Pilots
 
 pytestmark = pytest.mark.usefixtures("taken_for_granted", "without_reading_back", "interruptible")
 
@@ -88,3 +89,15 @@ def test_it_stands_beside_auto_alone(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("auto", "0.1"))
     with pytest.raises(ModelError, match=r"run\.warmup_seconds  found it, expected none"):
         load_build(path)
+
+
+def test_what_is_not_read_back_is_refused_before_chains_warm_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise ReadBackError("not read back")
+
+    monkeypatch.setattr(pipeline, "_read_once", refuse)
+    monkeypatch.setattr(Pilots, "begun", lambda *_: pytest.fail("chains warm up"))
+    with pytest.raises(ReadBackError, match="not read back"):
+        planned(build(tmp_path))
