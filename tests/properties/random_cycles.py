@@ -362,11 +362,17 @@ class Judge:
         grid = np.array(list(product(u, u)))
         weight = np.exp(-(grid**2).sum(1) / 2) * (u[1] - u[0]) ** 2 / (2 * np.pi)
         r = grid @ np.linalg.cholesky(np.array(self.cycle.M, float)).T
-        worst = 0.0
-        for theta in rng.normal(size=(4, 2)):
-            y = np.hstack([np.broadcast_to(theta, r.shape), r])
-            worst = max(worst, abs(float(weight @ self._residual(y))))
-        return f"the law of theta is off by {worst:.3g}" if worst > OFF_MARGINAL else ""
+        states = [np.hstack([np.broadcast_to(theta, r.shape), r]) for theta in rng.normal(size=(4, 2))]
+        worst = max(abs(float(weight @ self._residual(y))) for y in states)
+        if worst > OFF_MARGINAL:
+            return f"the law of theta is off by {worst:.3g}"
+        near, far = (
+            np.array([float(weight @ replace(self, cycle=replace(self.cycle, eps=eps))._residual(y)) for y in states])
+            / float(eps) ** 2
+            for eps in SMALL
+        )
+        certain = (np.abs(near) > OFF_LIMIT) & (np.abs(near - far) < 0.2 * np.abs(near))
+        return f"the law of theta changes by {far[certain][0]:.3g} eps**2" if certain.any() else ""
 
     def _off_means(self, rng: np.random.Generator, *, full: bool) -> str:
         """Return a mean over pi that a move with noise changes; of theta only, where r is drawn anew."""

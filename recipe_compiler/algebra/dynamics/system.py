@@ -122,12 +122,13 @@ def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
     return total(terms)
 
 
-def adjoint(s: System, f: Vector, D: Rows, psi: Expr) -> Expr:
-    """Return L* psi = (1/p) [-div(f psi p) + sum_ij d_i d_j (D_ij psi p)], p = exp(-H), with L* 1 = `residual`.
+def backward(s: System, f: Vector, D: Rows, psi: Expr) -> Expr:
+    """Return L* psi - psi L* 1 = (2 (div D - D grad H) - f) . grad psi + D : Hess psi, L* 1 being the `residual`.
 
-    L = f . grad + D : Hess generates dz = f dt + sqrt(2D) dW, f: [n], D: [n, n]; E_p[phi L* psi] = E_p[psi L phi].
+    L = f . grad + D : Hess generates dz = f dt + sqrt(2D) dW, f: [n], D: [n, n], and L* is its adjoint with respect to
+    p = exp(-H): L* psi = (1/p) [-div(f psi p) + sum_ij d_i d_j (D_ij psi p)].
     """
     g, spread, slopes = gradient(s.H, s.z), correction(D, s.z), gradient(psi, s.z)
-    pushed = (2 * (c - dot(row, g)) - x for row, c, x in zip(D, spread, f, strict=True))
+    pushed = [2 * (c - dot(row, g)) - x for row, c, x in zip(D, spread, f, strict=True)]
     curved = (dot(row, [slope(along, x) for x in s.z]) for row, along in zip(D, slopes, strict=True) if any(row))
-    return total([psi * residual(s, f, D), dot(list(pushed), slopes), *curved])
+    return total([dot(pushed, slopes), *curved])

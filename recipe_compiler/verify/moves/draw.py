@@ -246,7 +246,7 @@ def _held(split: Split, block: str, build: Build) -> Answer | None:
     Looked for at the sizes of the build: they say which coordinates of theta those of a block are.
     """
     sizes = known_sizes(build, split.subject.dynamics)
-    places = places_of(split, block, build, sizes)
+    places = places_of(split, _theta(split).name, block, build, sizes)
     declarations, reads = split.subject.dynamics.declarations, split.formulas
     if places is None:
         return None
@@ -262,14 +262,14 @@ def _held(split: Split, block: str, build: Build) -> Answer | None:
     return None
 
 
-def places_of(split: Split, block: str, build: Build, sizes: Sizes) -> range | None:
-    """Return the places of z at which a block of the target stands; None where the build does not fix them."""
+def places_of(split: Split, theta: str, block: str, build: Build, sizes: Sizes) -> range | None:
+    """Return the places of z at which a block of the target stands in theta; None where the build fixes none."""
     known = {**known_sizes(build, build.target), **sizes}
     blocks = drawn_blocks(build.target)
     asked = (*split.subject.dynamics.declarations.blocks, *blocks)
     if any(isinstance(n, str) and n not in known for one in asked for n in one.shape.sizes):
         return None
-    at = split.places(split.subject.names.index(_theta(split).name), sizes).start
+    at = split.places(split.subject.names.index(theta), sizes).start
     place = [one.name for one in blocks].index(block)
     counts = [len(coordinates(one, known)) for one in blocks]
     return range(at + sum(counts[:place]), at + sum(counts[: place + 1]))

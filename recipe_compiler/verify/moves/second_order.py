@@ -5,8 +5,8 @@ A letter with the share s moves z by the generator s L; L* is its adjoint with r
 
     R = sum_(k < m) s_k s_m (L_m* j_k - L_k* j_m)/2,
 
-letter k being done before m, so that only the order of unlike pieces counts. Given those that are slow, the others are
-Gaussian; the mean of R over them, at a point, is the change of the density of the slow ones.
+letter k being done before m: the order of unlike pieces alone counts, and products j_k j_m cancel. Given those that are
+slow, the others are Gaussian; the mean of R over them, at a point, is the change of the density of the slow ones.
 
 * Where the others are refreshed or drawn, and the slow ones have no noise and no drift in the mean over the others,
   functions phi of the slow ones change by eps**2 in a cycle. A law of the cycle that tends to p has E_p[R phi] = 0 for
@@ -28,7 +28,7 @@ import sympy
 from flint import fmpq_mat
 from sympy import Expr, Symbol
 
-from recipe_compiler.algebra.dynamics.system import Vector, adjoint, gradient, residual
+from recipe_compiler.algebra.dynamics.system import Vector, backward, gradient, residual
 from recipe_compiler.algebra.points.admissible_point import Point
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.points.witness import is_defined_at, points
@@ -47,6 +47,7 @@ from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.builds.in_build import Stages, of_part, subject_at_values
 from recipe_compiler.verify.core.identities import shown
+from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.draw import places_of
@@ -55,7 +56,7 @@ from recipe_compiler.verify.steps.in_build import own_subject
 from recipe_compiler.verify.steps.split import AtSizes, Split
 
 POINTS = 6
-MOST_COORDINATES = 12
+MOST_COORDINATES = 64
 NOTHING = sympy.Integer(0)
 Words = Sequence[tuple[Fraction, int]]
 """How much of R each word counts for, and the part of the target that it moves."""
@@ -91,15 +92,16 @@ def _departs(
     split: Split, stages: Stages, words: Words, others: Sequence[Move], *, accepted: bool = False
 ) -> Answer | None:
     build = stages.build
-    if build.variant != "full" or REFLECTED in split.numerical.values() or not _order(split):
+    theta = potential_blocks(split.subject.dynamics)
+    if build.variant != "full" or REFLECTED in split.numerical.values() or not _order(split) or len(theta) != 1:
         return None
     parts = {part: _pieces(split, build, part) for _, part in words}
     used = next((one for one in parts.values()), None)
-    if used is None or None in parts.values():
+    if used is None or None in parts.values() or restricts_state(used.subject.dynamics.declarations):
         return None
     for sizes in used.subject.sizes:
         at_sizes = tuple(sizes.items())
-        fast = _fast(split, build, others, {**stages.sizes, **sizes})
+        fast = _fast(used, theta[0].name, build, others, sizes)
         if not fast or len(used.z(sizes)) > MOST_COORDINATES:
             continue
         try:
@@ -120,12 +122,12 @@ def _pieces(split: Split, build: Build, part: int) -> Split | None:
     """Return the pieces of a word that moves a part of the target, U and values the build's where these are known."""
     build = of_part(build, part)
     masks = () if build.scheme.use is None else build.scheme.use.masks
-    subject = own_subject(Stages(build, bind(build)), MOST_COORDINATES) or subject_at_values(build)
+    subject = own_subject(Stages(build, bind(build))) or subject_at_values(build)
     subject = split.subject if subject is None and not masks else subject
     return None if subject is None else pieces_in(split, subject)
 
 
-def _fast(split: Split, build: Build, others: Sequence[Move], sizes: Sizes) -> frozenset[int]:
+def _fast(split: Split, theta: str, build: Build, others: Sequence[Move], sizes: Sizes) -> frozenset[int]:
     """Return the places of what is refreshed or drawn; none where that is not all known, or has a boundary."""
     names, found = split.subject.names, set[int]()
     real = {b.name for b in split.subject.dynamics.declarations.blocks if b.domain.name is DomainName.REAL}
@@ -135,7 +137,7 @@ def _fast(split: Split, build: Build, others: Sequence[Move], sizes: Sizes) -> f
         match move:
             case Refresh(block) if block in real:
                 found |= {*split.places(names.index(block), sizes)}
-            case Draw(block) if block in drawn and (places := places_of(split, block, build, sizes)):
+            case Draw(block) if block in drawn and (places := places_of(split, theta, block, build, sizes)):
                 found |= {*places}
             case _:
                 return frozenset()
@@ -176,7 +178,7 @@ def _change(split: Split, at: AtSizes, fast: frozenset[int], accepted: bool) -> 
         or (not accepted and not _law(H.H, H.z, fast).have_no_mean(means))
     ):
         return None
-    L = {name: partial(adjoint, H, drifts[name], noises[name]) for name in j}
+    L = {name: partial(backward, H, drifts[name], noises[name]) for name in j}
     return total([rational(weight / 2) * (L[q](j[p]) - L[p](j[q])) for p, q, weight in _order(split)])
 
 

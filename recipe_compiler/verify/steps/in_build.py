@@ -88,11 +88,8 @@ def _of_the_word(build: Build, found: Answer) -> Answer:
     return replace(found, decision=replace(found.decision, remarks=(ONE_WORD,)))
 
 
-def own_subject(stages: Stages, most: int = MOST_COORDINATES) -> Subject | None:
-    """Return the dynamics with the U and the values of a build; None where these are not a few numbers and formulas.
-
-    Nor is anything returned of a state of more than `most` coordinates.
-    """
+def own_subject(stages: Stages) -> Subject | None:
+    """Return the dynamics with the U and the values of a build; None where these are not a few numbers and formulas."""
     try:
         build = sized(stages.build)
         stated = with_potential(build, bind(build))
@@ -104,7 +101,7 @@ def own_subject(stages: Stages, most: int = MOST_COORDINATES) -> Subject | None:
     subject = subject_of(dynamics)
     blocks = dynamics.declarations.blocks
     count = sum(len(coordinates(block, subject.sizes[0])) for block in blocks)
-    return subject if subject.derivation is not None and count <= most else None
+    return subject if subject.derivation is not None and count <= MOST_COORDINATES else None
 
 
 def _of_all_data(stages: Stages, found: Answer) -> Answer:
