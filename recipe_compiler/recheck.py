@@ -573,7 +573,9 @@ class Documents:
                 continue  # a formula reads a position, and has no value at smaller sizes, where nothing is concluded
             read = re.fullmatch(r"(\w+) is ([a-z_ ]+)", one)
             said = {(read[1], kind) for kind in read[2].split(" and ")} if read else set[tuple[str, str]]()
-            compares = not read and isinstance(parse(one), ast.Compare) and self.names(one) <= {*self.declared}
+            calls = () if read else (node.func for node in ast.walk(parse(one)) if isinstance(node, ast.Call))
+            called = {fn.id for fn in calls if isinstance(fn, ast.Name)}
+            compares = not read and isinstance(parse(one), ast.Compare) and self.names(one) - called <= {*self.declared}
             kinds = ["diagonal"] * (bool(read) and f"{read[1]} is diagonal" in claim["given"])  # signs are then of that
             own = {x: page.formula(self.told[x[0]], ("I",)) for x in said if x[0] in self.told}
             told = {x for x, value in own.items() if is_of(page, value, [x[1], *kinds])}
@@ -1832,6 +1834,8 @@ def drawn(
             return Page(d, point, f"{seed} {k}", tame=tame, plain=plain).admissible()
         except (FailureError, UndefinedError):
             continue
+    equal = any("==" in text for text in d.assume)  # which may have no rational solution
+    require(not equal, "equalities that no point drawn here meets", TrustedError)
     raise FailureError("no admissible point is known: nothing is proved of nothing")
 
 

@@ -90,6 +90,11 @@ claims: {{drift: {{p: "{drift}"}}}}
         ('["a*b + gamma == 1"]', "-gamma*(gamma + a*b)*p", Verdict.PROVED),
         ('["a + b == 1", "a*b == gamma"]', "-2*gamma*p*a", Verdict.REFUTED),  # right at a = 1/2
         ('["a**2 + b**2 == 2"]', "-gamma*a*p", Verdict.REFUTED),  # right at a = b = 1
+        ('["a**2 == 2"]', "-gamma*a**2*p/2", Verdict.PROVED),  # at no rational point
+        ('["a**2 == 2"]', "-gamma*a*p", Verdict.REFUTED),
+        ('["log(a) == b"]', "-gamma*p*b/log(a)", Verdict.PROVED),
+        ('["exp(a) == b"]', "-gamma*b*p", Verdict.REFUTED),
+        ('["b == log(a)", "a < 1"]', "-2*gamma*p", Verdict.UNDECIDED),  # no b is positive
     ],
 )
 def test_equalities_are_solved_and_met_at_several_points(
@@ -103,7 +108,7 @@ def test_equalities_are_solved_and_met_at_several_points(
 
 def test_an_equality_without_rational_values_is_named_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "equal.yaml"
-    path.write_text(EQUAL.format(assume='["a**2 == 2"]', drift="-gamma*p"), encoding="utf-8")
+    path.write_text(EQUAL.format(assume='["a**2 == 2", "a < 1"]', drift="-gamma*p"), encoding="utf-8")
     (found,) = (f for f in check(load(path), advisory=False).findings if f.id == "claimed_drift")
     assert isinstance(found.decision, Undecided)
     assert any("solve `a**2 == 2` for a name" in line for line in found.decision.tried)

@@ -134,10 +134,10 @@ def assumed(formula: Formula, declarations: Declarations) -> Sign | None:
                 continue
             positive = right.value > 0 or (right.value == 0 and op == ">")
             if op in {">", ">="} and right.value >= 0:
-                return sign_of(*((PLUS,) if positive else (ZERO, PLUS)), given=f"{text(compare)} is assumed")
+                return sign_of(*((PLUS,) if positive else (ZERO, PLUS)), given=text(compare))
             if op in {"<", "<="} and right.value <= 0:
                 strict = right.value < 0 or op == "<"
-                return sign_of(*((MINUS,) if strict else (MINUS, ZERO)), given=f"{text(compare)} is assumed")
+                return sign_of(*((MINUS,) if strict else (MINUS, ZERO)), given=text(compare))
     return None
 
 

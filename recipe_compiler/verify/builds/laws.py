@@ -184,11 +184,7 @@ def _as_of_one(given: frozenset[str], declared: Declarations) -> frozenset[str]:
     """Return what is given, conditions on all rows said as they are of one: `y <= n` for `n - y >= 0`."""
     one = with_ends(declared).assume
     every = (*(of_all_rows(condition, declared) for condition in declared.assume), *ends_of_all(declared))
-    said = {
-        shown: text(own)
-        for own, whole in zip(one, every, strict=True)
-        for shown in (text(whole), f"{text(whole)} is assumed")
-    }
+    said = {text(whole): text(own) for own, whole in zip(one, every, strict=True)}
     return frozenset(said.get(fact, fact) for fact in given)
 
 

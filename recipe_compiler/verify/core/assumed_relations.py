@@ -4,24 +4,24 @@ Under `assume: ["a == b"]` a formula may be read with b in the place of a: both 
 declared of the other one stays declared, as a fact about the first. Under `assume: ["a < 1"]`, 1 - a is positive.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.build import add, multiply, negate, nodes, power
 from recipe_compiler.formula.declaration import Declarations, Parameter
-from recipe_compiler.formula.expression import Add, Compare, Formula, Multiply, Number, Role, Symbol
-from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.expression import Add, Compare, Formula, Multiply, Number, Power, Role, Symbol
+from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
-from recipe_compiler.spec.bind import replaced
+from recipe_compiler.spec.bind import replaced, replaced_declarations
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.atoms import indices
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verify.core.premises import depends_on_state
+from recipe_compiler.verify.core.premises import contradiction, depends_on_state
 
 RESERVED = "V"
 """The covariance of an estimated gradient is a name that updates know."""
@@ -52,12 +52,14 @@ def with_assumed_signs(c: Calculus, declarations: Declarations) -> Calculus:
 def with_equalities(dynamics: Dynamics) -> tuple[Dynamics, frozenset[str]]:
     """Return the dynamics with assumed equalities of parameters substituted, and these equalities as reasons.
 
-    Under `assume: ["a == b"]` H = a r**2/2 becomes b r**2/2, and the reasons are {"a == b is assumed"}. Of the two
+    Under `assume: ["a == b"]` H = a r**2/2 becomes b r**2/2, and the reasons are {"a == b"}. Of the two
     names the one with fewer declared kinds is replaced; the declarations stay. Where the substituted formulas would be
-    too large, the dynamics are returned unchanged, with no reasons.
+    too large, the dynamics are returned unchanged, with no reasons. Where no rational point meets the equalities, as
+    of `b == exp(a)`, the names that are replaced are no longer declared: what is declared of b is then said of exp(a).
     """
     replacements: dict[str, Formula] = {}
     reasons: set[str] = set()
+    solved: set[Compare] = set()
     for stated in dynamics.declarations.assume:
         compare = substitute(stated, replacements)
         found = next(_solved(compare, dynamics.declarations), None) if isinstance(compare, Compare) else None
@@ -65,7 +67,8 @@ def with_equalities(dynamics: Dynamics) -> tuple[Dynamics, frozenset[str]]:
             continue
         name, new = found
         replacements = {n: substitute(f, {name: new}) for n, f in replacements.items()} | {name: new}
-        reasons.add(f"{text(stated)} is assumed")
+        reasons.add(text(stated))
+        solved.add(stated)
     if not replacements:
         return dynamics, frozenset()
     try:
@@ -73,7 +76,34 @@ def with_equalities(dynamics: Dynamics) -> tuple[Dynamics, frozenset[str]]:
     except ModelError:  # too large: it is then decided as it stands
         return dynamics, frozenset()
     kept = replace(found, declarations=dynamics.declarations, units=dynamics.units)
-    return replace(kept, claims=replace(kept.claims, noise=dynamics.claims.noise)), frozenset(reasons)
+    kept = replace(kept, claims=replace(kept.claims, noise=dynamics.claims.noise))
+    fewer = _without_names(dynamics.declarations, replacements, solved) if contradiction(kept) else None
+    if fewer is not None and not contradiction(narrow := replace(kept, declarations=fewer)):
+        return narrow, frozenset(reasons)
+    return kept, frozenset(reasons)
+
+
+def _without_names(
+    declared: Declarations, replacements: Mapping[str, Formula], solved: Set[Compare]
+) -> Declarations | None:
+    """Return declarations without replaced scalars, the signs of these said of what is put in; None for other kinds."""
+    zero = Number(Fraction(0))
+    said: list[Compare] = []
+    for parameter in declared.parameters:
+        new = replacements.get(parameter.name)
+        if new is None:
+            continue
+        if parameter.shape.sizes or parameter.default is not None or parameter.value is not None:
+            return None
+        if not set(parameter.kinds) <= {Kind.REAL, Kind.POSITIVE, Kind.NONNEGATIVE}:
+            return None
+        of_positive = Kind.POSITIVE in parameter.kinds
+        value = new if of_positive or Kind.NONNEGATIVE in parameter.kinds else multiply(new, new, SCALAR)
+        said.append(Compare(">" if of_positive else ">=", value, zero, SCALAR))  # and it has a value
+    left = tuple(compare for compare in declared.assume if compare not in solved)
+    fewer = replaced_declarations(replace(declared, assume=left), replacements)
+    parameters = tuple(p for p in fewer.parameters if p.name not in replacements)
+    return replace(fewer, parameters=parameters, assume=(*fewer.assume, *said))
 
 
 def _solved(compare: Compare, declarations: Declarations) -> Iterator[tuple[str, Formula]]:
@@ -105,6 +135,11 @@ def _by_terms(side: Formula, other: Formula, declarations: Declarations) -> Iter
                 for name, factor in ((left, right), (right, left)):
                     if isinstance(name, Symbol) and name.role is Role.PARAMETER and _is_nonzero(factor, declarations):
                         yield name, multiply(rest, power(factor, Number(Fraction(-1)), shape), shape)
+            case Power(Symbol(role=Role.PARAMETER) as name, Number(n)) if len(terms) == 1 and n.denominator == 1:
+                item = declarations.find(name.name)
+                is_positive = isinstance(item, Parameter) and Kind.POSITIVE in item.kinds and not name.shape.sizes
+                if n > 0 and is_positive and isinstance(rest, Number) and rest.value > 0:
+                    yield name, power(rest, Number(1 / n), SCALAR)
             case _:
                 pass
 
