@@ -212,6 +212,21 @@ claims:
 """
 
 
+@pytest.mark.parametrize("assumed", ["a == b", "a + b == 1", "exp(a) == b"])
+def test_assumed_equalities_are_read(tmp_path: Path, assumed: str) -> None:
+    text = f"""name: equal
+state: {{p: {{}}}}
+parameters: {{a: {{is: positive}}, b: {{is: positive}}}}
+assume: ["{assumed}"]
+H: p**2/2
+D: [[b]]
+Q: [[0]]
+claims: {{drift: {{p: -b*p}}}}
+"""
+    found = dict(recheck.recheck(written(tmp_path, text)))
+    assert found["claimed_drift"].startswith("trusted" if "exp" in assumed else "rechecked")
+
+
 @pytest.mark.slow
 def test_what_sympy_prints_is_read(tmp_path: Path) -> None:
     found = written(tmp_path, SPELLED)
