@@ -72,7 +72,7 @@ MOST = 256
 READ = 3e10
 """Entries of the data that draws further apart may read: some tens of seconds."""
 
-EVERYWHERE = 0.25
+EVERYWHERE = 0.5
 """The least mean probability that moves are accepted with wherever chains come, as a part of what is asked.
 
 Where a step is too long for U it is hardly any: chains then stay out of there for as long as they would stay in, and no
