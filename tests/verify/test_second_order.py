@@ -4,6 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from loaders import load_build
 
@@ -12,6 +13,7 @@ from recipe_compiler.verdict import OWN_FAULT, Answer, Proved, Refuted, Undecide
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.moves import cycle as cycles
 from recipe_compiler.verify.moves import metropolis as accepted
+from recipe_compiler.verify.moves import metropolis_witness
 from recipe_compiler.verify.moves.cycle import cycle
 from recipe_compiler.verify.moves.in_build import of_cycle
 from recipe_compiler.verify.steps.split import Split
@@ -139,7 +141,32 @@ def test_a_proof_that_an_exact_point_contradicts_is_a_fault_of_the_program(
 ) -> None:
     own = stages(tmp_path, "refresh: r, {split: [B, A]}")
     wrong = of_cycle(cycle)(own)
-    monkeypatch.setattr(module, claim, lambda *_: wrong)
+    monkeypatch.setattr(module, claim, lambda *_, **__: wrong)
     found = of_cycle(decide)(stages(tmp_path, moves)).decision
     assert isinstance(found, Undecided)
     assert OWN_FAULT in found.tried[0]
+
+
+def test_a_proof_with_a_mass_of_many_digits_is_tried_at_small_sizes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mass that warm-up found: with its 400 numbers of 17 digits a point would outlast the limit of the claim."""
+    A = np.random.default_rng(2).standard_normal((20, 40))
+    made = stages(tmp_path, f"refresh: r, {HELD.replace('[B, A]', '[B/2, A, B/2]')}")
+    text = (tmp_path / "build.yaml").read_text(encoding="utf-8")
+    text = text.replace("[[2, 1], [1, 3]]", str((A @ A.T / 40).tolist())).replace("{d: 2}", "{d: 20}")
+    (tmp_path / "build.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "target.yaml").write_text(
+        "name: target\nstate: {theta: {shape: 20}}\npotential: norm2(theta)**2\n", encoding="utf-8"
+    )
+    build = load_build(tmp_path / "build.yaml")
+    tried: list[int] = []
+
+    def found(split: Split, *_: object) -> None:
+        tried.extend(len(split.z(sizes)) for sizes in split.subject.sizes)
+
+    monkeypatch.setattr(metropolis_witness, "_found", found)
+    for one in (made, Stages(build, bind(build))):
+        assert isinstance(of_cycle(accepted.metropolis)(one).decision, Proved)
+    assert tried[0] == 4
+    assert 0 < max(tried) <= 8

@@ -40,7 +40,7 @@ from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.subject import KEPT
 from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, left_open, shown, unless_refuted
 from recipe_compiler.verify.moves.detailed_balance import detailed_balance
-from recipe_compiler.verify.moves.metropolis_witness import FEW, departure
+from recipe_compiler.verify.moves.metropolis_witness import departure
 from recipe_compiler.verify.moves.reflection import reflects
 from recipe_compiler.verify.moves.second_order import move_departs
 from recipe_compiler.verify.moves.volume import volume_kept
@@ -112,7 +112,7 @@ def metropolis_keeps(split: Split, move: Metropolis, stages: Stages) -> Answer:
     if isinstance(found.decision, Proved):
         once = replace(move, steps=(1, 1))  # a palindrome done once is a palindrome
         forgotten = bool(found.decision.remarks)
-        off = move_departs(split, stages, move) if forgotten else departure(split, once, stages, FEW)
+        off = move_departs(split, stages, move) if forgotten else departure(split, once, stages, against_proof=True)
         return unless_refuted(found, off)
     if not isinstance(found.decision, Undecided):
         return found

@@ -32,7 +32,7 @@ from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.builds.in_build import Stages, of_part, subject_at_values
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
-from recipe_compiler.verify.steps.in_build import own_subject
+from recipe_compiler.verify.steps.in_build import MOST_COORDINATES, own_subject
 from recipe_compiler.verify.steps.split import Split, split_of
 
 POINTS, FEW = 12, 2
@@ -49,8 +49,11 @@ class _TooLongError(Exception):
     """Numbers grow too long, or there are too many steps."""
 
 
-def departure(split: Split, move: Metropolis, stages: Stages, tried: int = POINTS) -> Answer | None:
+def departure(split: Split, move: Metropolis, stages: Stages, *, against_proof: bool = False) -> Answer | None:
     """Return the refutation by a point y with (pi K)(y) != pi(y), pi = exp(-H); None where none is found.
+
+    Against a proof, which is about every size, a few points at sizes of few coordinates are tried, whatever the
+    build's: numbers with the digits of its values would outlast the limits of the claim.
 
     For words of shifts. With x = Psi^-1 y and G the turn after a refusal, (pi K)(y) - pi(y) = min(pi(x), pi(y)) + pi(G
     y) - min(pi(G y), pi(Psi G y)) - pi(y) at a rational point is a sum of c exp(-a) with rational c and a, zero only if
@@ -60,18 +63,22 @@ def departure(split: Split, move: Metropolis, stages: Stages, tried: int = POINT
     build = of_part(stages.build, move.part)
     stated = () if build.is_planned else (build.eps * move.scale,)
     own = own_subject(Stages(build, bind(build)))
-    for subject, step_sizes in (
-        (own, (*stated, *STEP_SIZES)),
-        (subject_at_values(build) or split.subject, (*STEP_SIZES, *stated)),
-    ):
+    tried = [(own, (*stated, *STEP_SIZES)), (subject_at_values(build) or split.subject, (*STEP_SIZES, *stated))]
+    if against_proof:
+        tried.append((split.subject.wide or split.subject, STEP_SIZES))
+    for subject, step_sizes in tried:
         pieces = None if subject is None else pieces_in(split, subject)
-        if pieces is None:
+        if pieces is None or (against_proof and not _is_small(pieces)):
             continue
         try:
-            return _found(pieces, move, step_sizes, tried)
+            return _found(pieces, move, step_sizes, FEW if against_proof else POINTS)
         except _TooLongError:
             continue
     return None
+
+
+def _is_small(pieces: Split) -> bool:
+    return all(len(pieces.z(sizes)) <= MOST_COORDINATES for sizes in pieces.subject.sizes)
 
 
 def pieces_in(split: Split, subject: Subject) -> Split | None:
