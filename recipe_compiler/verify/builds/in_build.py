@@ -253,7 +253,11 @@ def decided_at_values(general: Answer, at_build: Callable[[], Answer] | None, ow
             return replace(found, decision=decision, for_d=_sizes_of(found, sizes))
         case Undecided(tried=tried) if isinstance(general.decision, Refuted):
             other = ", ".join(f"{name} = {value}" for name, value in general.decision.witness)
-            hint = f"wrong at other values, which say nothing about these: {other}"
+            own_values = isinstance(_of_the_build(general, own).decision, Refuted)
+            where = (
+                "for some U, not shown for this one" if own_values else "at other values, which say nothing about these"
+            )
+            hint = f"wrong {where}: {other}"
             return replace(found, decision=replace(found.decision, tried=(*tried, hint)))
         case Proved():
             decision = replace(found.decision, by=f"{found.decision.by}{AT_VALUES}")

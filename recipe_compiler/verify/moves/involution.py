@@ -193,7 +193,7 @@ def _decided(subject: Subject, S: Mapped, scheme: Scheme) -> Answer:
 
 def involution_departs(subject: Subject, S: Mapped) -> Answer | None:
     """Return the refutation by log a(S(z, w)) != -log a(z, w) beside H, or S(S(z, w)) != (z, w); None where none is."""
-    sizes = _sizes(subject, S)[-1]
+    sizes = {**dict.fromkeys(S.declarations.sizes, 2), **_sizes(subject, S)[-1]}
 
     def off(at: Point, _: Point) -> Iterator[Expr]:
         image, beside = _image(S, sizes), _written(S, S.log_ratio(), sizes)
