@@ -11,6 +11,7 @@ from loaders import load_build, load_dynamics, load_target
 
 from recipe_compiler.program.by_datum import by_datum
 from recipe_compiler.report.check import check
+from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.laws import of_all_data
 from recipe_compiler.spec.model import Build, Cir, Draw, Metropolis, Move, Refresh, Scheme, Steps, Target
 from recipe_compiler.spec.words import Letter, Word, read_letter
@@ -532,3 +533,19 @@ def test_a_metric_leaves_a_flow_open(tmp_path: Path) -> None:
     found = flow_keeps(split, Cir("tau"), stages(normal, split))
     assert not isinstance(found.decision, Proved | Refuted)
     assert "is free of theta" in tried(cir(split, stages(normal, split)))
+
+
+@pytest.mark.parametrize(("shape", "open_"), [(4, True), (5, False)])
+def test_a_law_that_is_right_at_the_number_of_data_alone_is_open(tmp_path: Path, shape: int, open_: bool) -> None:
+    """Gamma(2 + N/2, ...) is Gamma(4, ...) with the 4 data of a build; a module takes others as well."""
+    (tmp_path / "data.csv").write_text("y\n1\n2\n3\n5\n", encoding="utf-8")
+    target = (
+        "name: four\nstate: {tau: {domain: positive, transform: log}}\ndata: {y: {shape: N}}\nlog_prior: gamma(tau, 2, 1)\n"
+        f'log_likelihood: log(tau)/2 - tau*y**2/2\nlaws: {{tau: "Gamma({shape}, 1 + norm2(y)/2)"}}\n'
+    )
+    (tmp_path / "four.yaml").write_text(target, encoding="utf-8")
+    path = write(tmp_path, "four", "data: {file: data.csv, y: y}", "draw: tau")
+    decision = finding(check(observed(load_build(path))), "laws").decision
+    assert isinstance(decision, Undecided if open_ else Refuted)
+    if isinstance(decision, Undecided):
+        assert "right at N = 4, which the data of the build have" in decision.tried[0]

@@ -15,11 +15,11 @@ from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
-from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.model import Build, Dynamics, Observed, Target
 from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.spec.use import mask_value
 from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.core.build_values import at_values, known_sizes, settled, target_at_values
+from recipe_compiler.verify.core.build_values import at_values, known_sizes, settled, target_at_sizes, target_at_values
 from recipe_compiler.verify.core.generalise_size import of_target
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, Subject, at_sizes, find, subject_of
@@ -159,8 +159,29 @@ def target_decided_in(claim: Callable[[Target], Answer], build: Build) -> Answer
     except ModelError:
         valued = None
     if valued is None:
-        return general
-    return decided_at_values(general, partial(of_target, claim, valued), numbers_of(build, build.target, valued))
+        return _open_at_rows(claim, build, build.target, general)
+    found = decided_at_values(general, partial(of_target, claim, valued), numbers_of(build, build.target, valued))
+    return _open_at_rows(claim, build, valued, found)
+
+
+def _open_at_rows(claim: Callable[[Target], Answer], build: Build, target: Target, found: Answer) -> Answer:
+    """Return a refutation at some number of data; open where the claim holds with as many as the build has.
+
+    It is not proved then: a module takes other data as well.
+    """
+    if not isinstance(found.decision, Refuted) or not isinstance(build.observed, Observed):
+        return found
+    sizes = {name: n for name, n in build.observed.sizes if name in target.declarations.sizes}
+    try:
+        own = of_target(claim, target_at_sizes(target, sizes)) if sizes else found
+    except ModelError:
+        return found
+    if not isinstance(own.decision, Proved):
+        return found
+    here = ", ".join(f"{name} = {n}" for name, n in sizes.items())
+    at = ", ".join(f"{name} = {value}" for name, value in found.decision.witness)
+    why = f"right at {here}, which the data of the build have, and wrong at {at}: write a formula in the size"
+    return replace(found, decision=Undecided((why,)), for_d="all", checked_at=())
 
 
 @dataclass(frozen=True, slots=True)

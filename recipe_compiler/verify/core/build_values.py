@@ -122,6 +122,11 @@ def target_at_values(build: Build) -> Target | None:
     return _target_at(build.target, values, known_sizes(build, build.target))
 
 
+def target_at_sizes(target: Target, sizes: Sizes) -> Target:
+    """Return a target with the number of data and other sizes put in. Raises ModelError where formulas take none."""
+    return _target_at(target, {}, sizes)
+
+
 def settled(build: Build) -> Build:
     """Return a build in which a parameter bound to a formula of matrices with values has the value of that formula.
 

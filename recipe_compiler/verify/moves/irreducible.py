@@ -194,7 +194,7 @@ def _form(split: Split, build: Build) -> tuple[Block, Block, Piece, tuple[Piece,
         raise _OtherFormError("it is known of draws of every block, and of a word that is accepted or refused")
     if all(move.steps[0] != 1 for move in moves):
         least, most = moves[0].steps
-        hint = f"`uniform(1, {most})` is shown"
+        hint = f"try `uniform(1, {most})`"
         raise _OtherFormError(f"{least} steps at least: where U is quadratic trajectories may close; {hint}")
     if len(declarations.blocks) != 2 or restricts_state(declarations):
         raise _OtherFormError("it is known of a position and a momentum that nothing restricts")

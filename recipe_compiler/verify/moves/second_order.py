@@ -109,7 +109,11 @@ def _departs(
             if any(change is None for _, change in every):
                 return None
             R = total([rational(weight) * change for weight, change in every if change is not None])
-            found = None if R == 0 else _witness(used, sizes, fast, R)
+            found = (
+                None
+                if R == 0
+                else _witness(used, sizes, fast, R, "by one step of the move" if accepted else "in a cycle")
+            )
         except (NoValueError, NotScalarisableError, TooLargeError, NoInstanceError, sympy.PolynomialError):
             continue
         if found is not None:
@@ -242,7 +246,7 @@ def _moment(power: tuple[int, ...], S: fmpq_mat, m: fmpq_mat) -> Fraction:
     return total_
 
 
-def _witness(split: Split, sizes: Sizes, fast: frozenset[int], R: Expr) -> tuple[tuple[str, str], ...] | None:
+def _witness(split: Split, sizes: Sizes, fast: frozenset[int], R: Expr, by: str) -> tuple[tuple[str, str], ...] | None:
     z, names = split.z(sizes), split.subject.names
     law, setting = _law(split.subject.system(sizes).H, z, fast), split.subject.setting(sizes)
     R = sympy.expand(R)
@@ -254,6 +258,6 @@ def _witness(split: Split, sizes: Sizes, fast: frozenset[int], R: Expr) -> tuple
             slow = [x for k, x in enumerate(z) if k not in fast]
             constants = (item for item in at.text if item[0] not in names)
             of = ", ".join(map(str, slow))
-            change = (f"change of the density of {of} in a cycle, over it", f"{shown(value)} eps**2 + o(eps**2)")
+            change = (f"change of the density of {of} {by}, over it", f"{shown(value)} eps**2 + o(eps**2)")
             return (*constants, *((str(x), str(at.numbers[x])) for x in slow), change)
     return None
