@@ -540,7 +540,8 @@ def test_a_law_that_is_right_at_the_number_of_data_alone_is_open(tmp_path: Path,
     """Gamma(2 + N/2, ...) is Gamma(4, ...) with the 4 data of a build; a module takes others as well."""
     (tmp_path / "data.csv").write_text("y\n1\n2\n3\n5\n", encoding="utf-8")
     target = (
-        "name: four\nstate: {tau: {domain: positive, transform: log}}\ndata: {y: {shape: N}}\nlog_prior: gamma(tau, 2, 1)\n"
+        "name: four\nstate: {tau: {domain: positive, transform: log}}\ndata: {y: {shape: N}}\n"
+        "log_prior: gamma(tau, 2, 1)\n"
         f'log_likelihood: log(tau)/2 - tau*y**2/2\nlaws: {{tau: "Gamma({shape}, 1 + norm2(y)/2)"}}\n'
     )
     (tmp_path / "four.yaml").write_text(target, encoding="utf-8")
