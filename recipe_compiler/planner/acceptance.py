@@ -32,7 +32,7 @@ from recipe_compiler.run.stuck import STUCK, least_accepted
 
 Array = NDArray[np.float64]
 Chains = NDArray[np.bool_]
-"""Of which chains something is so."""
+"""A mask over chains."""
 
 WINDOWS = (75, 100, 150, 250)
 """Draws of a chain; the mass of the last is kept."""
@@ -144,7 +144,7 @@ def tuned(
         wanted: the mean probability.
         moves: of a draw.
         say: called with a line that describes the work that starts.
-        slope: theta to grad U, by which chains on their way to the bulk are told; None where it is not known.
+        slope: theta to grad U, which finds chains still on their way to the bulk; None where it is not known.
 
     Raises:
         RunError: at no step size are moves accepted so often, or at every one; says which.

@@ -19,7 +19,7 @@ from recipe_compiler.run.load_module import Emitted, users_name
 Array = NDArray[np.float64]
 
 LEAST_ROWS = 5_000
-"""Of a sample that stands for all rows."""
+"""Entries of the sample that represents all rows."""
 
 PIECE = 1 << 16
 """Data of one call: the numbers of their rows are in memory, they themselves need not be."""
@@ -45,7 +45,7 @@ class Gradients:
         return total
 
     def sample(self, most: float) -> NDArray[np.uint64] | None:
-        """Return rows drawn at random that stand for all, with `most` entries of the data; None where all have fewer.
+        """Return rows drawn at random that represent all, with `most` entries of the data; None where all have fewer.
 
         With n rows, drawn without replacement, a Hessian is off by a relative error of about 1/sqrt(n).
         """

@@ -71,7 +71,7 @@ class StepAtMode:
 
     @property
     def place(self) -> slice:
-        """Where theta stands in the state."""
+        """The positions of theta in the state."""
         return self.step.place(self.block)
 
     @property

@@ -1,7 +1,7 @@
 """The step of a module on a quadratic target, grad U(theta) = K theta + shift, which reads no data.
 
 K is the Hessian of U at the mode, which is worked out once; a step at other settings takes d x d numbers more. The
-shift stands for the error of a minibatch gradient, to which a step is linear.
+shift is the error of a minibatch gradient, to which a step is linear.
 """
 
 from dataclasses import dataclass, replace

@@ -163,7 +163,7 @@ def _order(split: Split) -> tuple[tuple[str, str, Fraction], ...]:
 
 @lru_cache(maxsize=KEPT)
 def _change(split: Split, at: AtSizes, fast: frozenset[int], accepted: bool) -> Expr | None:
-    """Return R of a word, done once; None where what the head of the file asks of it is not seen to hold."""
+    """Return R of a word, done once; None where the conditions at the head of this file are not shown."""
     sizes, H = dict(at), split.subject.system(dict(at))
     done = {piece.name: Fraction(0) for piece in split.pieces}
     for letter in letters(split.scheme.split):
