@@ -1,11 +1,11 @@
 """After a run: means of L phi over the draws, which are 0 over exp(-H) whatever the step size and the minibatch.
 
-They are about the whole state. A finite step leaves its auxiliary blocks, such as momenta, a law that differs from
-theirs by O(eps), where the draws of the target need not differ at all: so what is found here is told and is no fault of
-the target's draws, which `run/stein.py` judges by themselves.
+They concern the whole state. A finite step leaves auxiliary blocks, such as momenta, O(eps) off, where the draws of the
+target need not be: what is found here is reported, and no fault of the target's draws, which `run/stein.py` judges.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -76,8 +76,8 @@ class InfinitesimalMeans:
         worst = self.largest
         share = np.divide(abs(worst.mean), worst.sd)
         sure = f"|z| = {abs(worst.z):.1f}{'' if self.seen else ', no more than by chance'}"
-        found = f"auxiliary blocks: the mean of L({worst.name}) is {share:.1g} of its sd ({sure})"
-        off = "" if self.accepted else " a finite step leaves them O(eps) off, and"
+        found = f"generator L of the whole state: the mean of L({worst.name}) is {share:.1g} of its sd ({sure})"
+        off = "" if self.accepted else " a finite step leaves momenta O(eps) off, and"
         return f"{found};{off} the target's draws are judged apart"
 
     @property
@@ -86,7 +86,9 @@ class InfinitesimalMeans:
         return {"generator_z": self.largest.z, "generator_of": self.largest.name, "generator_limit": self.limit}
 
 
-def infinitesimal_means(module: Emitted, inputs: Inputs, draws: Draws) -> InfinitesimalMeans | None:
+def infinitesimal_means(
+    module: Emitted, inputs: Inputs, draws: Draws, names: Sequence[str]
+) -> InfinitesimalMeans | None:
     """Return the means of L phi over the draws after warmup, for the module's polynomials phi; None if unknown.
 
     L phi = f . grad phi + tr(D Hess phi) has the mean 0 over exp(-H), whatever the step size. Standard errors are the
@@ -98,17 +100,18 @@ def infinitesimal_means(module: Emitted, inputs: Inputs, draws: Draws) -> Infini
         module: the emitted module.
         inputs: what its chains were given.
         draws: what they drew.
+        names: those of the coordinates of the potential's block.
     """
     if module.generator is None or len(module.blocks) < 2:
         return None
     chosen = chosen_draws(inputs, draws)
     if chosen is None:
         return None
-    names, values = _values(module, inputs, [array[np.ix_(*chosen)] for array in draws.arrays])
+    polynomials, values = _values(module, inputs, [array[np.ix_(*chosen)] for array in draws.arrays])
     step_sizes = weights(draws.settings, int(chosen[1][-1]) + 1)
     if step_sizes is not None:
         values *= (step_sizes[chosen[1]] / step_sizes[chosen[1]].mean())[None, :, None]
-    return replace(summed_up(names, values), accepted=module.accepts)
+    return replace(summed_up(_by_target(module, polynomials, names), values), accepted=module.accepts)
 
 
 def chosen_draws(inputs: Inputs, draws: Draws) -> tuple[Places, Places] | None:
@@ -179,6 +182,12 @@ def _values(module: Emitted, inputs: Inputs, states: list[Array]) -> tuple[list[
                 names = [name for says, one in zip(module.moments, families, strict=True) for name in _named(says, one)]
             columns.append(np.concatenate([part for one in families for part in _parts(one)]))
     return names, np.array(columns).reshape(chains, length, -1)
+
+
+def _by_target(module: Emitted, polynomials: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return polynomials with the names that the target has for coordinates of the potential's block."""
+    entry = re.compile(rf"\b{module.potential_block}(?:\[(\d+)\]|\b(?!\[))")
+    return [entry.sub(lambda found: names[int(found[1] or 0)], polynomial) for polynomial in polynomials]
 
 
 def _parts(family: Array) -> Iterator[Array]:

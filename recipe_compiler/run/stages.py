@@ -256,7 +256,7 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", Diagnostics]:
     """Return draws as ArviZ reads them, and what else is known of them; the tree names it in its attributes."""
     run = ready.run
     known = energies_of(run.module, run.build, ready.inputs, run.data, draws, asked=run.log_likelihood)
-    means = infinitesimal_means(run.module, ready.inputs, draws)
+    means = infinitesimal_means(run.module, ready.inputs, draws, ready.names)
     diagnostics = Diagnostics(
         ready.forecast,
         departures(run.module, run.build, ready.inputs, draws, ready.names),

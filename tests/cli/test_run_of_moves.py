@@ -75,7 +75,7 @@ def test_chains_that_accept_nothing_are_said_to_be_stuck(recipe, tmp_path: Path)
 def test_of_moves_that_are_accepted_nothing_is_said_of_finite_steps(recipe, tmp_path: Path) -> None:
     path = written(tmp_path, "gaussian", "hmc", 0.7)
     outcome = recipe("run", path, "--draws", "400", "--seed", "2", "-o", tmp_path)
-    assert "auxiliary blocks: the mean of L(" in outcome.out
+    assert "generator L of the whole state: the mean of L(" in outcome.out
     assert "O(eps) off" not in outcome.out
     assert outcome.out.count("forecast: none") == 1
 

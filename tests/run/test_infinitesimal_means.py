@@ -33,6 +33,8 @@ pytestmark = pytest.mark.usefixtures("without_reading_back")
 
 SPECS = Path(__file__).parents[2] / "specs"
 NOTHING = Data(())
+NAMES = ("b[age]", "b[bmi]", "log_tau")
+"""Those of the target, of coordinates that the dynamics call theta."""
 
 
 @cache
@@ -61,7 +63,7 @@ def drawn(name: str, arrays: tuple[np.ndarray, ...]) -> Draws:
 
 def means(name: str, draws: Draws) -> InfinitesimalMeans:
     build, module, _ = compiled(name)
-    found = infinitesimal_means(module, prepare_inputs(module, build, build.run, NOTHING, 0), draws)
+    found = infinitesimal_means(module, prepare_inputs(module, build, build.run, NOTHING, 0), draws, NAMES)
     assert found is not None
     return found
 
@@ -91,6 +93,13 @@ def test_momenta_of_another_law_are_seen() -> None:
     assert "of its sd" in found.says
 
 
+def test_coordinates_have_the_names_of_the_target() -> None:
+    right = exact_sghmc(5)
+    found = means("sghmc_gaussian", replace(right, arrays=(right.arrays[0], right.arrays[0]))).largest.name
+    assert "theta" not in found
+    assert any(name in found for name in NAMES)
+
+
 @pytest.mark.slow
 def test_euler_steps_miss_zero_by_what_the_closed_form_says() -> None:
     """SGLD at eps = 0.1: theta is N(mu, S), S = F S F^T + 2 eps D, and E L(theta theta^T) = -D A S - S A D + 2 D."""
@@ -112,7 +121,7 @@ def test_euler_steps_miss_zero_by_what_the_closed_form_says() -> None:
     errors = found.reshape(4, 50, 100, 3, 3).mean(axis=2).reshape(200, 3, 3).std(axis=0, ddof=1) / np.sqrt(200)
     assert (np.abs(found.mean(axis=(0, 1)) - expected) < 4.5 * errors).all()
     assert np.abs(expected / errors).max() > 5.0
-    assert infinitesimal_means(module, inputs, draws) is None  # theta alone is judged by Stein's identity
+    assert infinitesimal_means(module, inputs, draws, NAMES) is None  # theta alone is judged by Stein's identity
 
 
 @pytest.mark.slow
@@ -140,7 +149,7 @@ def test_chains_that_diverged_are_left_out_and_few_draws_say_nothing() -> None:
     assert not found.seen
     build, module, _ = compiled("sghmc_gaussian")
     inputs = prepare_inputs(module, build, build.run, NOTHING, 0)
-    assert infinitesimal_means(module, inputs, replace(right, kept=(30,) * 4)) is None
+    assert infinitesimal_means(module, inputs, replace(right, kept=(30,) * 4), NAMES) is None
 
 
 def test_long_blocks_are_summed_up() -> None:

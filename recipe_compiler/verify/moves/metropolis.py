@@ -25,7 +25,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.model import ByLaw, Cir, CodeMove, Draw, Involution, Metropolis, Move, Refresh, Steps
-from recipe_compiler.spec.moves import over_a_period
+from recipe_compiler.spec.moves import move_text, over_a_period
 from recipe_compiler.spec.read_involution import names_of
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.flow_table import flow_of
@@ -263,7 +263,7 @@ def _read_before_drawn(split: Split, move: Metropolis, blocks: frozenset[str]) -
     """
     circle = over_a_period(split.scheme.cycle)
     places = (place for place, own in enumerate(circle) if own == move)
-    read = (_read_after(split, blocks, (*circle[place + 1 :], *circle[:place])) for place in places)
+    read = (_read_after(split, blocks, (*circle[place + 1 :], *circle[: place + 1])) for place in places)
     return next(filter(None, read), "")
 
 
@@ -277,10 +277,14 @@ def _read_after(split: Split, blocks: frozenset[str], moves: tuple[Move, ...]) -
             continue
         if isinstance(move, CodeMove) and left.isdisjoint((*move.changes, *move.reads)):
             continue
+        if not left:
+            return ""
         if not isinstance(move, Refresh):
-            break
+            return (
+                f"{', '.join(sorted(left))} is not drawn wholly anew before `{move_text(split.scheme, move)}` reads it"
+            )
         if move.block in left and move.kept:
             return f"the refresh of {move.block} keeps {move.kept} of it"
         if conditional_law(split.derivation, move.block) is not None:
             left.discard(move.block)
-    return f"nothing draws {', '.join(sorted(left))} anew" if left else ""
+    return ""
