@@ -4,8 +4,9 @@ Every error carries what was found, what was expected and what to do; the comman
 exit code (`docs/spec_reference.md`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 MOST_SHOWN = 60
 """Characters of what somebody gave that a message repeats."""
@@ -23,6 +24,16 @@ def shown(given: object) -> str:
         digits = f" of {given.bit_length()} bits" if isinstance(given, int) else ", which cannot be printed"
         return f"{type(given).__name__}{digits}"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """Return the hint `did you mean ...`, or the empty string when nothing is near."""
+    folded = {k.casefold(): k for k in reversed(known)}
+    same = [folded[name.casefold()]] if name.casefold() in folded else []
+    near = [folded[k] for k in get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)]
+    longer = [k for k in known if len(name) > 2 and k.startswith(name)]
+    close = same or get_close_matches(name, known, n=1, cutoff=0.6) or near or longer
+    return f"did you mean `{close[0]}`?" if close else ""
 
 
 @dataclass(frozen=True, slots=True)

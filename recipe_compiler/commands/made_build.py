@@ -13,7 +13,7 @@ from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.display import say
-from recipe_compiler.errors import CompilerError, DataError, Fault, ModelError, Place, SpecError
+from recipe_compiler.errors import CompilerError, DataError, Fault, ModelError, Place, SpecError, nearest
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text as formula_text
@@ -23,7 +23,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.catalogue import is_plain, shipped_data
 from recipe_compiler.spec.discrete import discrete_blocks
-from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import around

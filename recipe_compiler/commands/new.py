@@ -6,10 +6,9 @@ from pathlib import Path
 
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import say
-from recipe_compiler.errors import Fault, Place, SpecError
+from recipe_compiler.errors import Fault, Place, SpecError, nearest
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.spec.catalogue import FOLDERS, names, shipped
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import name_problem, shown
 from recipe_compiler.spec.files import no_file
 

@@ -4,12 +4,12 @@ An index field is the row with a one at its position and zeros elsewhere, so `et
 `u @ F`: what holds for every row holds for these. A row of a one_hot block is such a row, too: `mu[z]` is `z @ mu`.
 """
 
+from recipe_compiler.errors import nearest
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.context import Context
 from recipe_compiler.formula.declaration import Block, Datum
 from recipe_compiler.formula.expression import Formula, Role
-from recipe_compiler.formula.names import nearest
 from recipe_compiler.formula.shapes import DISCRETE, SCALAR, DomainName, Shape, Size
 from recipe_compiler.formula.syntax import NO_LETTERS
 

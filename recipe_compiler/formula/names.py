@@ -1,8 +1,8 @@
 """What a name means: what the document declares wins over every constant and function of the language."""
 
-import difflib
 from collections.abc import Iterator
 
+from recipe_compiler.errors import nearest
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.context import Context
@@ -35,6 +35,7 @@ WRITE_INSTEAD = {
     "Symbol": "write the name alone; names are declared in the document",
 }
 """What SymPy or Stan has and formulas do not, with what to write."""
+_LIKE_NUMBERS = {"O": "did you mean 0 (zero)?", "o": "did you mean 0 (zero)?", "l": "did you mean 1 (one)?"}
 _NOT_NUMBERS = frozenset({"oo", "inf", "infinity", "nan", "zoo"})
 
 
@@ -92,7 +93,8 @@ def no_function(part: tree.Call, context: Context) -> None:
     elif name in declared or name in CONSTANTS:
         context.fault(part, f"'{name}' is no function (is a * missing?)", f"write {name}*(...)")
     else:
-        hint = WRITE_INSTEAD.get(name) or _gradient(name, context) or nearest(name, (*sorted(LANGUAGE), *declared))
+        near = WRITE_INSTEAD.get(name) or _gradient(name, context) or nearest(name, (*sorted(LANGUAGE), *declared))
+        hint = near or _declaration(part, context)
         context.fault(part, f"'{name}' is neither declared nor a function of the language", hint)
 
 
@@ -104,6 +106,19 @@ def _gradient(name: str, context: Context) -> str:
     return ""
 
 
+def _declaration(part: tree.Call, context: Context) -> str:
+    """Return how an abstract function of the blocks that a call names is declared; nothing for other arguments."""
+    named = [context.scope.declarations.find(arg.name) for arg in part.args if isinstance(arg, tree.Name)]
+    blocks = [block for block in named if isinstance(block, Block)]
+    if not blocks or len(blocks) < len(part.args):
+        return ""
+    of, d = ", ".join(block.name for block in blocks), blocks[0].shape.rows
+    of = of if len(blocks) == 1 else f"[{of}]"
+    return f"declare it: `functions: {{{part.name}: {{of: {of}}}}}`" + (
+        f", a matrix with `shape: [{d}, {d}]`" if d else ""
+    )
+
+
 def declared_names(context: Context) -> tuple[str, ...]:
     """Return every name that the document brings into scope."""
     scope = context.scope
@@ -111,14 +126,6 @@ def declared_names(context: Context) -> tuple[str, ...]:
     named = [item.name for group in groups for item in group]
     unnamed = (*scope.declarations.data, *scope.noise)
     return (*named, *(item.name for item in unnamed), *scope.declarations.sizes)
-
-
-def nearest(name: str, known: tuple[str, ...]) -> str:
-    """Return the hint `did you mean ...?`, or nothing if no known name is near."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    folded = [other for other in known if other.lower() == name.lower()]
-    best = (folded or close or [""])[0]
-    return f"did you mean {best}?" if best else ""
 
 
 def language_constant(part: tree.Name | tree.Constant, context: Context) -> Formula | None:
@@ -172,5 +179,5 @@ def _undeclared(part: tree.Name, context: Context) -> None:
     elif name == "eps" or name in ex.UPDATE_FUNCTIONS:
         context.fault(part, f"'{name}' is not declared here", f"{name} has a meaning of its own in claims.update only")
     else:
-        hint = nearest(name, (*declared_names(context), *CONSTANTS))
-        context.fault(part, f"'{name}' is not declared", hint or "declare it under state, parameters or functions")
+        near = nearest(name, (*declared_names(context), *CONSTANTS)) or _LIKE_NUMBERS.get(name)
+        context.fault(part, f"'{name}' is not declared", near or "declare it under state, parameters or functions")

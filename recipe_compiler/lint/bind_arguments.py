@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import Fault, ModelError, Place, nearest
 from recipe_compiler.formula.build import apply, nodes
 from recipe_compiler.formula.declaration import Block, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope, elaborate
@@ -17,7 +17,7 @@ from recipe_compiler.lint.dependencies import dependencies
 from recipe_compiler.lint.linear_images import is_step_size, solved_for_block, vanishes
 from recipe_compiler.lint.published_form import published_form
 from recipe_compiler.lint.source import Argument, Source
-from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.model import Dynamics
 
 STEP_SIZES = ("eps", "epsilon", "step_size", "stepsize", "dt", "lr", "learning_rate", "h")

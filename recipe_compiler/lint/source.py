@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from recipe_compiler.errors import Fault, ModelError, Place, SpecError
-from recipe_compiler.spec.faults import nearest
+from recipe_compiler.errors import Fault, ModelError, Place, SpecError, nearest
 
 LARGEST = 10**6
 """Bytes of a file that is read."""

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.errors import DataError, shown
+from recipe_compiler.errors import DataError, nearest, shown
 from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.run.columns import Data, Field, Floats, fields_of, labels
 from recipe_compiler.run.made_columns import scales_of, with_made
@@ -26,7 +26,6 @@ from recipe_compiler.run.refused_numbers import (
     stored,
 )
 from recipe_compiler.run.table import Table, columns_of, open_array, read_table, table_pieces
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import DataFile, Target
 
 __all__ = ["Data", "Field", "load_data"]

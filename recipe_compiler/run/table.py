@@ -9,7 +9,6 @@ from array import array
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.errors import DataError
+from recipe_compiler.errors import DataError, nearest
 from recipe_compiler.run.refused_numbers import DIGITS_LOST, MOST_WHOLE, is_plain, loses_digits, places_of_lost_digits
 from recipe_compiler.spec.npy import mapped
 
@@ -342,9 +341,8 @@ def _places(file: Path, header: list[str], wanted: tuple[str, ...]) -> tuple[int
         if header.count(name) > 1:
             faults.append(f"{file}: found column `{name}` {header.count(name)} times, expected once")
         elif name not in header:
-            near = get_close_matches(name, header, 1)
-            hint = f": did you mean `{near[0]}`?" if near else f": it has {', '.join(header[:12]) or 'none'}"
-            faults.append(f"{file}: found no column `{name}`{hint}")
+            hint = nearest(name, header) or f"it has {', '.join(header[:12]) or 'none'}"
+            faults.append(f"{file}: found no column `{name}`: {hint}")
     if faults:
         raise DataError(faults)
     return tuple(header.index(name) for name in wanted)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import Fault, ModelError, Place, nearest
 from recipe_compiler.formula.declaration import Block, Declarations, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Compare, Formula
@@ -11,7 +11,6 @@ from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Claims, Document, Dynamics, Target, Transform
 

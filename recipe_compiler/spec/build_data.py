@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Datum
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.spec.catalogue import shipped_data
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import found
 from recipe_compiler.spec.made_columns import needed, read_made
 from recipe_compiler.spec.model import DataFile, Target

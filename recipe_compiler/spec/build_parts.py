@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from recipe_compiler.errors import nearest
 from recipe_compiler.spec.catalogue import names, shipped
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.model import Dynamics, Scheme, Target
 from recipe_compiler.spec.validate import entry_name
@@ -66,7 +66,8 @@ def part_of(
     file = shipped(name, (KINDS[wanted],)) or around.folder / name
     if not file.name.endswith((".yaml", ".yml")):
         what = f"expected a YAML file, or the name of {_WORDS[wanted]} that ships"
-        hint = nearest(name, names(KINDS[wanted])) or "a build is data: what stands in a Python file is not read by it"
+        code = "a build reads no Python file: write the document in YAML" if name.endswith(".py") else ""
+        hint = code or nearest(name, names(KINDS[wanted])) or "`recipe list` shows what ships"
         page.fault(path, label, f"found `{shown(name)}`, {what}", hint)
         return None
     if not os.path.isfile(file):

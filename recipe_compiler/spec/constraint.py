@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from recipe_compiler.errors import nearest
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.constraints import OF_MATRICES_IN_CONES, VECTORS, Constraint
 from recipe_compiler.formula.declaration import Block, Declarations, Domain
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.declarations import Page, bound_of
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.model import Target
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping as Table
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from recipe_compiler.errors import nearest
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.declaration import Block, Declarations, Domain, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Compare, Filled, Formula, Number
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
-from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.formulas import Entry, dependence
 from recipe_compiler.spec.schema import BlockEntry, FunctionEntry, ParameterEntry

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import TypeVar
 
 from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
@@ -67,12 +66,3 @@ def _follows(fault: Fault, meant: tuple[tuple[str, str], ...]) -> bool:
 def _told(fault: Fault) -> tuple[object, ...]:
     """Return what makes a fault another one: of moves that are written out several times the same is told once."""
     return (fault.where, fault.problem, fault.hint) if fault.where.line else (fault,)
-
-
-def nearest(name: str, known: tuple[str, ...]) -> str:
-    """Return the hint `did you mean ...`, or the empty string when nothing is near."""
-    folded = {k.casefold(): k for k in reversed(known)}
-    same = [folded[name.casefold()]] if name.casefold() in folded else []
-    near = [folded[k] for k in get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)]
-    close = same or get_close_matches(name, known, n=1, cutoff=0.6) or near
-    return f"did you mean `{close[0]}`?" if close else ""

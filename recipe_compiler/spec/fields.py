@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import BeforeValidator, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError
 
+from recipe_compiler.errors import nearest
 from recipe_compiler.formula.shapes import MAX_SIZE, OF_DATA, OF_PARAMETERS, OF_ROW_STATES, SCALAR, Kind, Shape, Size
 from recipe_compiler.spec.catalogue import EULER, NAMED
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import MOST_MOVES, Refresh
 from recipe_compiler.spec.words import LONGEST, Item, Pair, Repeat, Word, length, read_letter
 

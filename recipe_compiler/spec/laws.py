@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from fractions import Fraction
 
-from recipe_compiler.errors import DocumentError, Fault, ModelError
+from recipe_compiler.errors import DocumentError, Fault, ModelError, nearest
 from recipe_compiler.formula import build, tree
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
@@ -31,7 +31,6 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.formulas import Entry, dependence
 from recipe_compiler.spec.model import Law
 

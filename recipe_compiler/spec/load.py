@@ -7,10 +7,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeVar
 
-from recipe_compiler.errors import Fault, Place, SpecError
+from recipe_compiler.errors import Fault, Place, SpecError, nearest
 from recipe_compiler.spec.build_parts import Around, Stated, Unread
 from recipe_compiler.spec.catalogue import every_name, is_plain, shipped
-from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.files import no_file
 from recipe_compiler.spec.model import Build, Document

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from recipe_compiler.errors import Fault
-from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.errors import Fault, nearest
+from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Scalar, Sequence
 
 

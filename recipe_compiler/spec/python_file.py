@@ -5,8 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from recipe_compiler.errors import DocumentError, Fault, Place, SpecError
-from recipe_compiler.spec.faults import nearest
+from recipe_compiler.errors import DocumentError, Fault, Place, SpecError, nearest
 from recipe_compiler.spec.model import Document, Dynamics
 
 

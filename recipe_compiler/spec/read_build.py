@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import chain
 from pathlib import Path
 
+from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, Number
@@ -38,7 +39,7 @@ from recipe_compiler.spec.clashing_names import other_names, renamed, with_names
 from recipe_compiler.spec.declarations import Page, check_kinds
 from recipe_compiler.spec.derived import read_derived
 from recipe_compiler.spec.discrete import check_moved
-from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Control, Dynamics, RunSettings, Schedule, Scheme, Target, Use, Value
 from recipe_compiler.spec.places import source_of

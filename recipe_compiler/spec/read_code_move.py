@@ -2,9 +2,9 @@
 
 import pathlib
 
+from recipe_compiler.errors import nearest
 from recipe_compiler.spec.code import read_code
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import shown
 from recipe_compiler.spec.model import CodeMove, Dynamics, Target
 from recipe_compiler.spec.read_word import Path

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.build_checks import domain_text, potential_blocks
 from recipe_compiler.spec.build_parts import Around
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.fields import A_CYCLE
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import (

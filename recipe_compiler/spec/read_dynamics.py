@@ -7,7 +7,7 @@ import re
 from collections.abc import Set
 from dataclasses import replace
 
-from recipe_compiler.errors import Place
+from recipe_compiler.errors import Place, nearest
 from recipe_compiler.formula.block_matrices import place_shape
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elaborate import Scope
@@ -25,7 +25,7 @@ from recipe_compiler.spec.declarations import (
     with_domains,
 )
 from recipe_compiler.spec.discrete import refuse_discrete
-from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.formulas import Entry
 from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.spec.near_sizes import told_once
@@ -60,6 +60,8 @@ def block_rows(
         expected = f"{len(blocks)} rows of {len(blocks)}: one for each of {', '.join(blocks)}"
         is_short = all(len(row) <= len(blocks) for row in rows) and len(rows) <= len(blocks)
         hint = "write 0 in every place without an entry" if is_short else _FORMS
+        if [[item.text for item in row] for row in rows] in ([["0"]], [["O"]]):
+            hint = f"write `{[[0] * len(blocks)] * len(blocks)}`"
         faults.malformed_at(node.place, entry, f"found rows of {lengths} entries, expected {expected}", hint)
         return None
     return tuple(tuple(row) for row in rows)

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
+from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import read_law
 from recipe_compiler.spec.model import Auxiliary, Involution

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
-from recipe_compiler.errors import CompilerError
+from recipe_compiler.errors import CompilerError, nearest
 from recipe_compiler.spec.catalogue import EULER, SCHEMES
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.model import Scheme, Selection, Source, WordClaims
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema_scheme import SchemeDocument, SelectionEntry

@@ -6,13 +6,13 @@ What they make of the build's dynamics is in `spec/use.py`.
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Block, Function
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.spec.build_checks import coordinates, domain_text, potential_blocks, with_sizes_of_columns
 from recipe_compiler.spec.build_parts import Around, part_of
 from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import Dynamics, Moved, Target, Use
 from recipe_compiler.spec.schema_build import BuildDocument, MoveEntry
 from recipe_compiler.spec.use import as_called_here, followed

@@ -3,14 +3,13 @@
 from collections.abc import Mapping as Table
 from fractions import Fraction
 
-from recipe_compiler.errors import Place, SpecError
+from recipe_compiler.errors import Place, SpecError, nearest
 from recipe_compiler.formula import tree
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.formula.tree import fault_at
 from recipe_compiler.formula.units import NONE, Unit, base
 from recipe_compiler.spec.declarations import Page
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.formulas import Entry
 from recipe_compiler.spec.yaml_nodes import Scalar
 

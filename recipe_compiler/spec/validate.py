@@ -6,8 +6,9 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from recipe_compiler.errors import nearest
 from recipe_compiler.spec.catalogue import EULER, NAMED
-from recipe_compiler.spec.faults import Faults, nearest
+from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import found, plain_name_problem, shown
 from recipe_compiler.spec.yaml_nodes import Mapping as MappingNode
 from recipe_compiler.spec.yaml_nodes import Plain, Scalar, Sequence, place_of, plain

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import Fault, ModelError, Place, nearest
 from recipe_compiler.formula import build
 from recipe_compiler.formula.block_matrices import Matrix, zeros
 from recipe_compiler.formula.expression import Formula
@@ -10,7 +10,6 @@ from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Dynamics, Selection
 from recipe_compiler.spec.words import Pair

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from recipe_compiler.derive.recipe import Derivation
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import Fault, ModelError, Place, nearest
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
-from recipe_compiler.spec.faults import nearest
 from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import OWN_PIECES, letter_text, letters, no_pieces, word_text
 from recipe_compiler.splitting.defaults import default_selections

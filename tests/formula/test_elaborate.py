@@ -187,7 +187,7 @@ def test_calculus_takes_the_name_of_a_block(typed):
     assert typed("div(r.T, theta)", SCALAR).shape == SCALAR
     assert typed("div(r, xi)", COLUMN).shape == COLUMN
     assert "name of a block" in faults(typed, "grad(U, c)", COLUMN)[0].problem
-    assert "did you mean theta" in faults(typed, "grad(U, thta)", COLUMN)[0].hint
+    assert "did you mean `theta`" in faults(typed, "grad(U, thta)", COLUMN)[0].hint
 
 
 def test_a_function_stands_at_its_declared_blocks_only(typed):

@@ -90,7 +90,7 @@ def test_faults_are_gathered_at_the_line_of_the_statement() -> None:
     faults = caught.value.faults
     assert {fault.entry for fault in faults} == {"name", "H", "D[r,r]", "Q", "claims.drft"}
     assert {fault.where.file for fault in faults} == {__file__}
-    assert next(fault for fault in faults if fault.entry == "H").hint == "did you mean theta?"
+    assert next(fault for fault in faults if fault.entry == "H").hint == "did you mean `theta`?"
 
 
 @pytest.mark.parametrize(
