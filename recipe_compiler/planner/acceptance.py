@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.averaging import Averaging
-from recipe_compiler.planner.bulk import STEEPEST, STEEPEST_EVEN, UNEVEN, curvatures, regularised
+from recipe_compiler.planner.bulk import STEEPEST, STEEPEST_EVEN, UNEVEN, curvatures
 from recipe_compiler.planner.measure import LEAST, WANTED
-from recipe_compiler.planner.moments import AGREE, effective_shares, r_hats
+from recipe_compiler.planner.moments import AGREE, effective_shares, r_hats, shrunk
 from recipe_compiler.planner.moved import Moved, Moving
 from recipe_compiler.planner.pilot_moves import Pilots
 from recipe_compiler.planner.roles import Open, ParameterRole
@@ -62,9 +62,6 @@ DRAWS, FEWER = 500, 125
 
 SOME = 1e9
 """Entries of the data that they may read: some seconds."""
-
-KNOWN = 10.0
-"""Draws a coordinate from which on their covariance is taken as it is."""
 
 MOST = 256
 """Moves, in units of the first, from one draw to the next."""
@@ -178,36 +175,27 @@ def _values(open_ones: tuple[Open, ...], K: Array) -> Mapping[str, Array]:
 def _precision(draws: Array, before: Array) -> Array:
     """Return the inverse of the covariance of draws, the first quarter of each chain left out; else what was before.
 
-    It is drawn towards its diagonal in coordinates in which what was before is 1, as far as so few draws do not tell
-    the correlations (`_shrunk`). Of many coordinates it is the variances alone.
+    As far as so few draws do not tell correlations (`shrunk`), they are drawn towards none: in theta itself, or in
+    coordinates in which what was before is 1, whichever makes independent coordinates the likelier for the draws. Of
+    many coordinates it is the variances alone.
     """
     late = draws[:, draws.shape[1] // 4 :]
     flat = late.reshape(-1, late.shape[2])
+    variances = flat.var(axis=0)
+    if not is_definite(variances):
+        return before
     if before.ndim == 1:
-        variances = flat.var(axis=0)
-        return inverse(variances) if is_definite(variances) else before
-    A = root(before)
+        return inverse(variances)
     effective = float(np.median(np.nan_to_num(effective_shares(late), nan=0.0))) * len(flat)
-    covariance = _shrunk(flat @ A, max(effective, 1.0))
+    A = min((root(before), unit(len(variances), diagonal=False)), key=partial(_unlikely, flat))
+    covariance = shrunk(flat @ A, max(effective, 1.0))
     return symmetric(A @ np.linalg.inv(covariance) @ A.T) if is_definite(covariance) else before
 
 
-def _shrunk(draws: Array, effective: float) -> Array:
-    """Return the covariance of draws with its correlations r_ij multiplied by 1 - rho, d x d.
-
-    rho = sum (1 - r_ij^2)^2 / n over sum r_ij^2, at most 1, is the part of all r_ij^2 that is their noise (Schaefer and
-    Strimmer 2005), n the effective draws: of 100 draws of 90 independent coordinates else some directions look 25 times
-    as wide as others.
-    """
-    variances = draws.var(axis=0)
-    if not is_definite(variances):
-        return np.diag(variances)
-    correlations = np.corrcoef(draws, rowvar=False) if len(variances) > 1 else np.ones((1, 1))
-    apart = correlations - np.diag(np.diag(correlations))
-    noise = ((1.0 - apart**2) ** 2).sum() - len(variances)
-    rho = min(1.0, noise / (effective * max(float((apart**2).sum()), np.finfo(float).tiny)))
-    sds = np.sqrt(variances)
-    return np.outer(sds, sds) * ((1.0 - rho) * apart + np.eye(len(variances)))
+def _unlikely(draws: Array, A: Array) -> float:
+    """Return -log p(draws) / draws, up to a constant, if the coordinates of A.T theta are independent Gaussians."""
+    with np.errstate(divide="ignore"):
+        return float(np.log((draws @ A).std(axis=0)).sum() - np.linalg.slogdet(A)[1])
 
 
 def _say_window(say: Callable[[str], None], number: int, of_draws: str) -> None:
@@ -339,8 +327,7 @@ def _covariance(flat: Array) -> Array:
     draws, width = flat.shape
     if width > MANY:
         return flat.var(axis=0)
-    centred = flat - flat.mean(axis=0)
-    return centred.T @ centred / draws if draws > KNOWN * width else regularised(flat)
+    return shrunk(flat, draws)
 
 
 def spread_of(pilots: Pilots, found: Tuned) -> float:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.planner.moments import shrunk
 from recipe_compiler.planner.pilot_chains import CHAINS, Settings, Walker
 from recipe_compiler.planner.roles import Open
 from recipe_compiler.planner.search import matched, slowest
@@ -70,9 +71,6 @@ READ = 1e10
 MOST_STEPS = 1000
 """Of a draw in a window."""
 
-SHRUNK = 5.0
-"""The weight, in draws, of the variances alone in the covariance of a window (Stan's warmup)."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bulk:
@@ -115,7 +113,7 @@ def first_guess(slope: Slope, minima: tuple[Array, ...]) -> Bulk:
 
 def scattered(theta: Array) -> Bulk:
     """Return a first guess of the bulk where nothing is known of U: as wide as chains begin, chain by chain."""
-    return Bulk(theta.mean(axis=0), regularised(theta), math.nan, math.nan, math.nan, 1, theta)
+    return Bulk(theta.mean(axis=0), shrunk(theta, len(theta)), math.nan, math.nan, math.nan, 1, theta)
 
 
 def of_draws(slope: Slope, open_ones: tuple[Open, ...], draws: Array, walker: Walker) -> Bulk:
@@ -125,7 +123,7 @@ def of_draws(slope: Slope, open_ones: tuple[Open, ...], draws: Array, walker: Wa
         RunError: the curvature varies too much for one step size.
     """
     flat = draws.reshape(-1, draws.shape[2])
-    before = Bulk(flat.mean(axis=0), regularised(flat), math.nan, math.nan, math.nan, 1, draws[:, -1])
+    before = Bulk(flat.mean(axis=0), shrunk(flat, len(flat)), math.nan, math.nan, math.nan, 1, draws[:, -1])
     found = _measured(slope, open_ones, before, draws, walker)
     if found is None:
         raise RunError("U has a curvature that is not finite among them, from which no step follows")
@@ -201,7 +199,7 @@ def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Ar
     flat = draws.reshape(-1, draws.shape[2])
     covariance = before.covariance
     if len(flat) > CHAINS:
-        covariance = regularised(flat)
+        covariance = shrunk(flat, len(flat))
     pace = walker.metric(open_ones).over(flat, covariance)
     bent = curvatures(slope, pace.root, flat, walker.entries)
     steepest = float(max(bent))
@@ -211,13 +209,6 @@ def _measured(slope: Slope, open_ones: tuple[Open, ...], before: Bulk, draws: Ar
     thin = min(MOST_STEPS, max(1, math.ceil(pace.time / eps)))
     typical = float(np.median(bent))
     return Bulk(flat.mean(axis=0), covariance, pace.unit * steepest, pace.unit * typical, eps, thin, draws[:, -1])
-
-
-def regularised(draws: Array) -> Array:
-    """Return the covariance of draws, shrunk towards its diagonal, d x d: (n S + s diag(S))/(n + s), s = `SHRUNK`."""
-    centred = draws - draws.mean(axis=0)
-    raw, n = centred.T @ centred / len(draws), float(len(draws))
-    return (n * raw + SHRUNK * np.diag(np.diag(raw))) / (n + SHRUNK)
 
 
 def curvatures(slope: Slope, root: Callable[[Array], Array], draws: Array, entries: float) -> list[float]:

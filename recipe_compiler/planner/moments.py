@@ -6,6 +6,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.run.differences import is_definite
 from recipe_compiler.run.infinitesimal_means import errors_of
 
 Array = NDArray[np.float64]
@@ -84,3 +85,21 @@ def r_hats(draws: Array) -> Array:
     from arviz_stats.base.array import array_stats
 
     return np.atleast_1d(cast("Any", array_stats).rhat(draws, chain_axis=0, draw_axis=1))
+
+
+def shrunk(draws: Array, effective: float) -> Array:
+    """Return the covariance of draws with its correlations r_ij multiplied by 1 - rho, d x d.
+
+    rho = sum (1 - r_ij^2)^2 / n over sum r_ij^2, at most 1, is the part of all r_ij^2 that is their noise (Schaefer and
+    Strimmer 2005), n the effective draws: of 100 draws of 90 independent coordinates else some directions look 25 times
+    as wide as others.
+    """
+    variances = draws.var(axis=0)
+    if not is_definite(variances):
+        return np.diag(variances)
+    correlations = np.corrcoef(draws, rowvar=False) if len(variances) > 1 else np.ones((1, 1))
+    apart = correlations - np.diag(np.diag(correlations))
+    noise = ((1.0 - apart**2) ** 2).sum() - len(variances)
+    rho = min(1.0, noise / (effective * max(float((apart**2).sum()), np.finfo(float).tiny)))
+    sds = np.sqrt(variances)
+    return np.outer(sds, sds) * ((1.0 - rho) * apart + np.eye(len(variances)))

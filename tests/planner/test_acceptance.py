@@ -11,9 +11,9 @@ import pytest
 import recipe_compiler as rc
 from recipe_compiler.errors import ModelError, RunError, SpecError
 from recipe_compiler.planner import plan_moves
-from recipe_compiler.planner.acceptance import _are_falling, _shrunk, tuned
+from recipe_compiler.planner.acceptance import _are_falling, _precision, tuned
 from recipe_compiler.planner.exact_chains import MASS
-from recipe_compiler.planner.moments import r_hats
+from recipe_compiler.planner.moments import r_hats, shrunk
 from recipe_compiler.planner.moved import Moved
 from recipe_compiler.planner.plan_moves import at_mode, starts_around
 from recipe_compiler.run.map_estimate import Mode, Start, find_mode, minimum
@@ -203,10 +203,22 @@ def test_a_covariance_of_few_draws_is_no_more_uneven_than_they_tell(d: int) -> N
     """100 draws of 60 independent coordinates look up to 40 times as wide along one direction as along another."""
     rng = np.random.default_rng(2)
     independent = rng.standard_normal((100, d))
-    values = np.linalg.eigvalsh(_shrunk(independent, 100.0))
+    values = np.linalg.eigvalsh(shrunk(independent, 100.0))
     assert values[-1] < 4.0 * values[0]
     shared = independent + 10.0 * rng.standard_normal((100, 1))
-    np.testing.assert_allclose(_shrunk(shared, 100.0), np.cov(shared.T, bias=True), rtol=0.05)
+    np.testing.assert_allclose(shrunk(shared, 100.0), np.cov(shared.T, bias=True), rtol=0.05)
+
+
+def test_a_mass_of_chains_that_were_apart_does_not_outlast_them() -> None:
+    """8 draws of 40 independent coordinates look 30 times as wide in some directions, in units of a far mass 3000."""
+    rng = np.random.default_rng(4)
+    A = rng.standard_normal((40, 40)) * np.geomspace(1.0, 1e3, 40)
+    draws = rng.standard_normal((8, 40, 40))
+    draws[:, 1:] = draws[:, :1] + 0.1 * draws[:, 1:]
+    L = np.linalg.cholesky(A @ A.T)
+    of_few = np.linalg.solve(L, np.linalg.solve(L, _precision(draws @ np.linalg.inv(L), A @ A.T)).T)
+    for precision in (_precision(draws, A @ A.T), _precision(draws, np.eye(40)), of_few):
+        assert np.linalg.cond(precision) < 100.0
 
 
 class OneStuck:
