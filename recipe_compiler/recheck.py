@@ -731,7 +731,6 @@ WEAKER: dict[str, tuple[str, ...]] = {
     **{"positive": ("nonnegative", "nonzero"), PD: (PSD, "symmetric"), PSD: ("symmetric",), "diagonal": ("symmetric",)},
 }
 """Kinds that a claim says it rests on, with those that they include."""
-QUADRATIC = "U is quadratic, and the chain forgets its start: eps keeps it stable, noise reaches all of it"
 OF_COUNTS = (
     "bernoulli bernoulli_logit binomial binomial_logit beta_binomial poisson poisson_log neg_binomial_2 "
     "neg_binomial_2_log zero_inflated_poisson zero_inflated_binomial"
@@ -768,10 +767,8 @@ GRANTED: dict[str, tuple[str, ...]] = {
     ),
     "claimed_configurational": (
         r"A moves theta by W.T inv\(M\) r, B moves r by -W grad U, O moves r alone and keeps N\(0, M\)",
-        QUADRATIC,
         "gradients are those of all data",
     ),
-    "configurational": (QUADRATIC,),
     "claimed_gradients": (r"\w+ alone takes the gradient, A alone moves what it is of",),
     "gradient_noise": ("V_hat is positive semidefinite",),
     "noise_budget": ("V_hat is positive semidefinite", r"(eps <= eps_max of )?the V_hat that is estimated.*: .+"),

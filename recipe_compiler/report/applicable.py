@@ -1,12 +1,14 @@
 """The claims that apply to dynamics, how their jobs are prepared, and what none of them asks."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from recipe_compiler.spec.model import Dynamics, Scheme
+from recipe_compiler.formula.declaration import Block, Datum, Function, Parameter
+from recipe_compiler.spec.model import Document, Dynamics, Scheme, Target
 from recipe_compiler.verdict import Finding
 from recipe_compiler.verify.claims import DYNAMICS, Claim, applicable_claims, decider, under_sizes
 from recipe_compiler.verify.core.subject import Subject, find, subject_of
@@ -14,6 +16,7 @@ from recipe_compiler.verify.recover.search import states_equation
 from recipe_compiler.verify.updates.claimed_update import claims_update
 
 Job = Callable[[], Finding]
+Declared = Sequence[Parameter | Function | Datum | Block]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,8 @@ def caveats_on(dynamics: Dynamics) -> tuple[str, ...]:
         what = "the equation, those on the claimed update about small eps: dynamics have no step that runs"
     rows = applicable_claims(DYNAMICS, dynamics)
     about = f"verdicts are about {what}; what is known of one is said of a build that takes it"
-    return (*unasked(dynamics), *unread(dynamics, rows), about)
+    declared = declared_by(dynamics)
+    return (*unasked(dynamics), *unread(dynamics, rows), *unused(declared, dynamics), about)
 
 
 def unasked(dynamics: Dynamics) -> tuple[str, ...]:
@@ -75,6 +79,39 @@ def unread(document: Dynamics | Scheme, rows: Sequence[Claim[Any, Any]]) -> tupl
     found = [f"{facts[name]}: the update is not compared with it" for name in facts if name in alone]
     left = [name for name in facts if name not in read | alone]
     return (*found, *(f"{facts[name]}: no claim here reads it{_lacking(name, facts)}" for name in left))
+
+
+def declared_by(document: Dynamics | Target) -> Declared:
+    """Return the parameters, functions, data and noise that a document declares."""
+    own = document.declarations
+    return (
+        *own.parameters,
+        *own.functions,
+        *own.data,
+        *(document.claims.noise if isinstance(document, Dynamics) else ()),
+    )
+
+
+def unused(declared: Declared, *documents: Document) -> tuple[str, ...]:
+    """Return what is declared and no formula of some documents reads, but what they assume."""
+    read = {name for one in documents for name in _names_in(json.loads(one.source.document))}
+    return tuple(f"{item.name}: declared, and no formula reads it" for item in declared if item.name not in read)
+
+
+NO_FORMULA = frozenset(
+    ("name", "title", "references", "units", "assume", "parameters", "functions", "noise", "data", "dynamics", "target")
+)
+"""Keys below which documents state no formula but assumptions."""
+
+
+def _names_in(stated: object) -> Iterator[str]:
+    """Yield the names in what a document states, its assumptions left out."""
+    if isinstance(stated, str):
+        yield from re.findall(r"\w+", stated)
+    elif isinstance(stated, dict):
+        yield from (name for key, part in stated.items() if key not in NO_FORMULA for name in _names_in(part))
+    elif isinstance(stated, list):
+        yield from (name for part in stated for name in _names_in(part))
 
 
 def _lacking(name: str, facts: Iterable[str]) -> str:

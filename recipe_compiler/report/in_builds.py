@@ -1,5 +1,6 @@
 """The claims that apply to targets, schemes and builds, what none of them asks, and what a build samples."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -10,7 +11,7 @@ from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Role, Symbol
 from recipe_compiler.formula.shapes import WITHOUT_BOUNDARY
-from recipe_compiler.report.applicable import Applicable, Job, unasked, unread
+from recipe_compiler.report.applicable import Applicable, Job, declared_by, unasked, unread, unused
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build, Claims, Dynamics, Observed, Scheme, Target
 from recipe_compiler.splitting.split_by import may_leave, split_by
@@ -153,6 +154,7 @@ def build_caveats(build: Build) -> tuple[str, ...]:
     return (
         *of_dynamics,
         *_unread_of_used(build),
+        *_unused(build),
         _of_step(build),
         *_unguarded(build, bound),
         *checked_later,
@@ -168,6 +170,17 @@ def _unread_of_used(build: Build) -> Iterator[str]:
     used = None if scheme.use is None else scheme.use.document
     if used is not None and (used.claims != Claims() or used.units):
         yield f"what {used.name} claims: the word follows its D and Q only; decided by `recipe check` on its document"
+
+
+def _unused(build: Build) -> Iterator[str]:
+    """Yield what the build, its dynamics and its target declare and no formula reads."""
+    if build.codes:  # a function of its author may read it
+        return
+    beside = (build, *(part for kind, part in build.parts.items() if kind in {"scheme", "use"}))
+    stated = dict(json.loads(build.source.document).get("parameters", ()))
+    yield from unused([own for own in build.parameters if own.name in stated], *beside)
+    for document in (build.stated_dynamics, build.target):
+        yield from unused(declared_by(document), document, *beside)
 
 
 def _of_data(build: Build) -> Iterator[str]:
@@ -220,7 +233,8 @@ def target_caveats(target: Target) -> tuple[str, ...]:
     moved = [block for block in target.declarations.blocks if block.constraint is None]
     domains = [b.name for b in moved if b.domain.name not in WITHOUT_BOUNDARY]
     domains += [name for name in _assumed(target.declarations) if name not in domains]
-    return (f"boundary: {', '.join(domains)} has a boundary; not decided by this version",) if domains else ()
+    bounds = (f"boundary: {', '.join(domains)} has a boundary; not decided by this version",) if domains else ()
+    return (*bounds, *(() if target.gradient is not None else unused(declared_by(target), target)))
 
 
 def _assumed(declarations: Declarations) -> list[str]:

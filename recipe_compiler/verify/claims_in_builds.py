@@ -203,7 +203,7 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
     ),
     Claim(
         "claimed_configurational",
-        "the kept draws of theta have its covariance exactly where U is quadratic",
+        "the kept draws of theta have its covariance exactly where U is quadratic and the chain forgets its start",
         claimed_configurational,
         lambda scheme: scheme.claims.configurational,
         beside=("configurational",),
@@ -243,7 +243,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     ),
     Claim(
         "configurational",
-        "where U is quadratic, the covariance of the kept draws is as named",
+        "where U is quadratic and the chain forgets its start, the covariance of the kept draws is as named",
         _word(configurational),
         lambda build: steps_by_word(build) and build.variant == "full" and not steps_by_cycle(build),
         rests_on=("flow",),

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from recipe_compiler.errors import DocumentError
+from recipe_compiler.report.applicable import caveats_on
 from recipe_compiler.report.check import check
+from recipe_compiler.report.in_builds import build_caveats, target_caveats
 from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Proved, Report, Verdict
 from recipe_compiler.verify.claims import DYNAMICS
 
@@ -83,3 +86,47 @@ def test_what_says_how_a_drift_is_read_is_named_where_there_is_none(tmp_path: Pa
     path.write_text(document(("D", "Q", "interpretation"), "interpretation"), encoding="utf-8")
     named = "claims.interpretation: no claim here reads it, as `claims.drift` is not stated"
     assert check(load(path)).caveats[0] == named
+
+
+def unused_in(file: Path, text: str) -> list[str]:
+    """Return the names that the report on a document says no formula reads."""
+    file.write_text(text, encoding="utf-8")
+    made = load(file)
+    match made:
+        case Dynamics():
+            found = caveats_on(made)
+        case Target():
+            found = target_caveats(made)
+        case Build():
+            found = build_caveats(made)
+        case _:
+            raise TypeError(made)
+    return [line.partition(":")[0] for line in found if line.endswith("no formula reads it")]
+
+
+def test_what_is_declared_and_no_formula_reads_is_named(tmp_path: Path) -> None:
+    text = document(("D", "Q", "drift"), "") + "parameters: {c: {is: positive}, k: {}}\nfunctions: {g: {of: x}}\n"
+    assert unused_in(tmp_path / "facts.yaml", f'{text}assume: ["k > 3"]\n') == ["c", "k", "g"]
+
+
+TARGET = """name: target
+state: {theta: {shape: d}}
+parameters: {s: {is: positive, default: 2}, k: {default: 1}}
+log_prior: -norm2(theta)/(2*s)
+assume: ["k > 0"]
+"""
+
+
+def test_parameters_and_data_that_no_formula_of_a_target_reads_are_named(tmp_path: Path) -> None:
+    data = "data: {y: {shape: N}, w: {shape: N}}\nlog_likelihood: -(y - theta[0])**2/2\n"
+    assert unused_in(tmp_path / "target.yaml", TARGET + data) == ["k", "w"]
+
+
+def test_what_a_build_declares_and_no_formula_of_it_reads_is_named(tmp_path: Path) -> None:
+    (tmp_path / "target.yaml").write_text(TARGET, encoding="utf-8")
+    text = (
+        "name: build\ndynamics: sghmc\ntarget: target.yaml\nbind: {M: m*I, C: I}\nscheme: {name: baoab}\n"
+        "variant: full\nparameters: {m: {is: positive, value: 2}, mm: {value: 3}}\nrun: {step_size: 0.1}\n"
+    )
+    assert unused_in(tmp_path / "build.yaml", text) == ["mm", "k"]
+    assert unused_in(tmp_path / "build.yaml", text + "derived: {of_k: k*theta}\n") == ["mm"]

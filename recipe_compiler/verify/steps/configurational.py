@@ -19,7 +19,7 @@ from recipe_compiler.verify.equation.symmetry import q_skew
 from recipe_compiler.verify.steps.kept import keeps_law
 from recipe_compiler.verify.steps.pieces import pieces
 from recipe_compiler.verify.steps.split import Split
-from recipe_compiler.verify.words.configurational import FORGETS, exactness
+from recipe_compiler.verify.words.configurational import exactness
 
 EXACT, NOT_EXACT = "exact on a quadratic U", "not exact on every quadratic U"
 
@@ -59,7 +59,7 @@ def is_exact(split: Split, word: Word) -> Answer:
         roles, given = _roles(split)
     except _OtherFormError as why:
         return Answer(Undecided((str(why),)))
-    found = exactness(word, roles, (*made.decision.given, *given, FORGETS))
+    found = exactness(word, roles, (*made.decision.given, *given))
     match found:
         case Proved():
             return replace(made, decision=found)

@@ -12,7 +12,6 @@ ROLES: Mapping[str, NoiseRole] = {"A": NoiseRole.DRIFT, "B": NoiseRole.KICK, "O"
 """What the pieces do that follow from Langevin dynamics, by their names."""
 BY = "from one O to the next the word keeps diag(v, 1), in polynomials of eps omega; then theta is as wide as exp(-U)"
 LANGEVIN = "A moves theta by W.T inv(M) r, B moves r by -W grad U, O moves r alone and keeps N(0, M)"
-FORGETS = "U is quadratic, and the chain forgets its start: eps keeps it stable, noise reaches all of it"
 ON_LINE = "the law of its steps on the line, in rational numbers"
 
 
@@ -29,7 +28,7 @@ def claimed_configurational(scheme: Scheme) -> Answer:
         what = f"the letters {', '.join(others)}" if others else "pieces or flows that are stated"
         found = f"found {what}: known are A, B and O as they follow from Langevin dynamics, with exact flows"
         return Answer(Undecided((found, "in a build `configurational` says it of its pieces")), where=where)
-    return Answer(exactness(scheme.word, ROLES, (LANGEVIN, FORGETS)), where=where)
+    return Answer(exactness(scheme.word, ROLES, (LANGEVIN,)), where=where)
 
 
 def exactness(word: Word, roles: Mapping[str, NoiseRole], given: tuple[str, ...]) -> Decision:
