@@ -191,6 +191,8 @@ def misfit_hint(found: Shape, expected: Shape) -> str:
         return "a multiple of the identity is written c*I" if square else "only 0 fits any place"
     if found == SCALAR:
         return "a vector with every entry c is written c*ones" + ("" if expected.cols is None else ", a row c*ones.T")
+    if expected == SCALAR:
+        return "sum(v) adds the entries of a vector, norm2(v) their squares" if None in (found.rows, found.cols) else ""
     if found.transposed == expected and found.rows != found.cols:
         return "transpose it with .T"
     return size_hint(found.rows, expected.rows) or size_hint(found.cols, expected.cols)

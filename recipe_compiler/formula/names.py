@@ -25,6 +25,9 @@ WRITE_INSTEAD = {
     "Product": "write exp(sum(log(v))) where v is positive; in sums over entries, sum(v)",
     "transpose": "write A.T",
     "inverse": "write inv(A)",
+    "gaussian": "write normal(x, mu, sigma)",
+    "dnorm": "write normal(x, mu, sigma)",
+    "uniform": "a flat density is left out; bounds are declared: `domain: interval(a, b)`",
     "floor": "it jumps at every integer",
     "ceiling": "it jumps at every integer",
     "Mod": "it jumps; sin and cos are periodic",
@@ -71,11 +74,14 @@ def block_named(part: tree.Tree, context: Context) -> ex.Symbol | None:
     """Return the block that an argument names, or note the fault."""
     blocks = tuple(block.name for block in context.scope.declarations.blocks)
     found, hint = "an expression", "derivatives are by a block, at the state before the step"
+    functions = [function.name for function in context.scope.declarations.functions]
     if isinstance(part, tree.Name):
         declared = context.scope.declarations.find(part.name)
         if isinstance(declared, Block):
             return ex.Symbol(declared.name, declared.shape, Role.BLOCK)
         found, hint = f"'{part.name}'", nearest(part.name, blocks)
+        if part.name in functions:
+            hint = f"the function stands first: grad({part.name}, {blocks[0]})"
     listed = ", ".join(blocks) or "none is declared"
     context.fault(part, f"found {found}, expected the name of a block of the state ({listed})", hint)
     return None

@@ -34,6 +34,8 @@ ATTRIBUTES = {
 }
 """What objects of NumPy and SymPy have, and what formulas write for it."""
 
+_CLOSED = {")": "(...)", "]": "[...]"}
+_NO_OPERANDS = {"+": "leave the sign + out", "|": "write abs(x) of a number, norm2(v) for the square of a norm"}
 _COMPARISONS = frozenset({">", ">=", "<", "<=", "=="})
 _FUNCTIONS = ELEMENTWISE | ELEMENTWISE_PAIRS | MATRIX_FUNCTIONS | CALCULUS | {"where"}
 _OF_CONDITIONS = frozenset({"And", "Or", "Not"})
@@ -322,8 +324,9 @@ class _Reader:
     def no_operand(self, token: Token) -> SpecError:
         if token.mark is Mark.REFUSED:
             return self.error(token, *why_refused(token.text))
-        hint = "leave the sign + out" if token.text == "+" else ""
-        return self.error(token, f"found {_shown(token)}, expected a number, a name or '('", hint)
+        return self.error(
+            token, f"found {_shown(token)}, expected a number, a name or '('", _NO_OPERANDS.get(token.text, "")
+        )
 
     def stray(self, token: Token, expected: str) -> SpecError:
         """Say why the formula cannot go on with `token`."""
@@ -334,14 +337,16 @@ class _Reader:
             hint = "an assumption is a comparison, `c > 0`; kinds are declared, `c: {is: positive}`"
             return self.error(token, problem, hint if token.text in ("is", "in", "not") else "")
         if token.mark in (Mark.NUMBER, Mark.NAME) or token.text == "(":
-            before = self.tokens[self.position - 1].text
+            before = _CLOSED.get(self.tokens[self.position - 1].text) or self.tokens[self.position - 1].text
             after = "(...)" if token.text == "(" else token.text
             product = f"write {before}*{after}{', or @ for a product of matrices' if token.mark is Mark.NAME else ''}"
             hint = f"write {before}({after})" if before in _FUNCTIONS else product
             hint = f"write grad({after}, b), b a block" if before in ("grad", "nabla") else hint
             return self.error(token, f"found {_shown(token)}, expected an operator (is a * missing?)", hint)
         hint = self.bracket_hint(token)
-        if token.text in _COMPARISONS or token.text in ("&", "|", "~"):
+        if token.text == "~":
+            hint = "in the place of `theta ~ normal(0, 1)` add `normal(theta, 0, 1)`, the logarithm of its density"
+        if token.text in _COMPARISONS or token.text in ("&", "|"):
             hint = "comparisons stand in assumptions and as the first argument of where(), there joined by & and |"
         return self.error(token, f"found {_shown(token)}, expected {expected}", hint)
 

@@ -42,6 +42,7 @@ _REASONS = {
         "`'` is not in the grammar of formulas",
         "write next(r) for the value after a step, A.T for a transpose, grad(s, b) for a derivative",
     ),
+    ";": ("';' is not in the grammar of formulas", "write a comma between arguments, and nothing at the end"),
     '"': ("text in quotes is not in the grammar of formulas", ""),
     "#": ("'#' is not in the grammar of formulas", "put comments in the document, outside the formula"),
     "!": (

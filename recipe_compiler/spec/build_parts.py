@@ -67,7 +67,8 @@ def part_of(
     if not file.name.endswith((".yaml", ".yml")):
         what = f"expected a YAML file, or the name of {_WORDS[wanted]} that ships"
         code = "a build reads no Python file: write the document in YAML" if name.endswith(".py") else ""
-        hint = code or nearest(name, names(KINDS[wanted])) or "`recipe list` shows what ships"
+        beside = f"did you mean `{name}.yaml`?" if os.path.isfile(around.folder / f"{name}.yaml") else ""
+        hint = code or beside or nearest(name, names(KINDS[wanted])) or "`recipe list` shows what ships"
         page.fault(path, label, f"found `{shown(name)}`, {what}", hint)
         return None
     if not os.path.isfile(file):

@@ -149,7 +149,8 @@ def domain_of(page: Page, entry: Entry, parsed: tree.Tree, declarations: Declara
             written = shown(entry.scalar.text) or "a formula"
             problem = f"found `{written}`, expected real, positive, nonnegative, interval(a, b), circle, circle(a, b)"
             problem = f"{problem}, simplex, one_hot, counts or counts(n)"
-            page.faults.meaningless_at(entry.scalar.place, entry.name, problem, nearest(written, known))
+            hint = "" if written.partition("(")[0] in known else nearest(written, known)
+            page.faults.meaningless_at(entry.scalar.place, entry.name, problem, hint)
             return Domain()
     bounds = tuple(bound_of(page, entry, part, declarations) for part in texts)
     return Domain(DomainName(name), tuple(bound for bound in bounds if bound is not None))

@@ -43,26 +43,27 @@ class Faults:
             return
         meant = tuple(filter(None, map(_meant_by, self.found)))
         unique: dict[tuple[object, ...], Fault] = {}
-        for fault in self.found:
-            if not _follows(fault, meant):
-                unique.setdefault(_told(fault), fault)
+        for fault in [fault for fault in self.found if not _follows(fault, meant)] or self.found:
+            unique.setdefault(_identity(fault), fault)
         ordered = sorted(unique.values(), key=lambda fault: (fault.where.file, fault.where.line, fault.where.column))
         raise (SpecError if self.malformed else ModelError)(ordered)
 
 
 def _meant_by(fault: Fault) -> tuple[str, str] | None:
-    """Return the file, and the key that is meant by one that is unknown there; None where none is near."""
-    near = _MEANT.search(fault.hint) if fault.problem.startswith("found the unknown key") else None
+    """Return the file, and the name that is meant by one that is unknown there; None where none is near."""
+    near = _MEANT.search(fault.hint)
     return None if near is None else (fault.where.file, near[1])
 
 
 def _follows(fault: Fault, meant: tuple[tuple[str, str], ...]) -> bool:
     """Whether a fault goes once keys of its file are written as they are meant: it misses one, or what it declares."""
     keys = [key for file, key in meant if file == fault.where.file]
-    misses = any(f"found no `{key}`" in fault.problem or f" and no {key}," in fault.problem for key in keys)
-    return misses or ("is not declared" in fault.problem and bool(_DECLARING.intersection(keys)))
+    if " no " in fault.problem:
+        return any(f"`{key}`" in fault.problem or f" no {key}," in fault.problem for key in keys)
+    declares = bool(_DECLARING.intersection(keys))
+    return (declares and "is not declared" in fault.problem) or (bool(keys) and ", as declared" in fault.problem)
 
 
-def _told(fault: Fault) -> tuple[object, ...]:
-    """Return what makes a fault another one: of moves that are written out several times the same is told once."""
+def _identity(fault: Fault) -> tuple[object, ...]:
+    """Return what makes a fault another one: of moves that are written out several times the same is reported once."""
     return (fault.where, fault.problem, fault.hint) if fault.where.line else (fault,)

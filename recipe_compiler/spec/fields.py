@@ -110,7 +110,8 @@ def _refresh(value: Raw) -> Refresh:
             share = exact(kept) if isinstance(kept, str) else None
             if share is None or not abs(share) < 1 or abs(float(share)) == 1:
                 expected = f"the share c of {_name(block)} that is kept, a number with -1 < c < 1"
-                return refuse(kept, expected, "one that looks at the state does not keep the law")
+                hint = "one that looks at the state does not keep the law" if share is None else ""
+                return refuse(kept, expected, hint)
             return Refresh(_name(block), share)
         case _:
             hint = "r, or {r: 0.9}; a refresh of several blocks is one move for each"
@@ -149,7 +150,8 @@ def _steps(value: Raw) -> tuple[int, int]:
     least, most = (Fraction(0 if bound is None else bound) for bound in bounds)
     if least.denominator != 1 or not 1 <= least <= most <= MOST_STEPS:
         expected = f'an integer from 1 to {MOST_STEPS}, or "uniform(1, 20)" with both ends such and in order'
-        refuse(value, expected, "a number of steps that depends on the state does not keep the law")
+        depends = number is None and drawn is None
+        refuse(value, expected, "a number of steps that depends on the state does not keep the law" if depends else "")
     return int(least), int(most)
 
 
@@ -295,7 +297,15 @@ def found(value: Raw) -> str:
 
 def refuse(value: Raw, expected: str, hint: str = "") -> NoReturn:
     """Raise what pydantic turns into a fault: found ..., expected ... ."""
-    refuse_said(found(value), expected, hint)
+    refuse_said(found(value), expected, hint or _number_meant(value))
+
+
+def _number_meant(value: Raw) -> str:
+    """Return the hint for a number with letters in the place of digits, as in `O.1`."""
+    if not isinstance(value, str) or exact(value) is not None or not any(c.isdigit() for c in value):
+        return ""
+    number = value.translate(str.maketrans("OolI", "0011"))
+    return "" if exact(number) is None else f"did you mean `{number}`?"
 
 
 def refuse_said(said: str, expected: str, hint: str = "") -> NoReturn:
@@ -441,6 +451,8 @@ def _size(value: Raw) -> Size:
     if number is not None:
         whole = number.denominator == 1 and 1 <= number <= MAX_SIZE
         return int(number) if whole else refuse(value, f"a size: a name, or an integer from 1 to {MAX_SIZE}")
+    if isinstance(value, str) and not _NAME.fullmatch(value):
+        refuse(value, f"a size: a name such as d, or an integer from 1 to {MAX_SIZE}", "a matrix is [rows, columns]")
     return _name(value)
 
 

@@ -113,9 +113,11 @@ def _in_words(detail: ErrorDetails) -> tuple[str, str]:
         case "literal_error":
             expected = str(context.get("expected", ""))
             known = tuple(name.strip("'") for name in expected.replace(" or ", ", ").split(", "))
+            expected = expected.removesuffix(" or ''")
             return f"found {found(value)}, expected {expected}", nearest(value, known) if isinstance(value, str) else ""
         case "list_type":
-            return f"found {found(value)}, expected a list", ""
+            items = ", ".join(map(str, value)) if isinstance(value, dict) else value
+            return f"found {found(value)}, expected a list", f"write brackets: `[{items}]`"
         case "dict_type" | "model_type":
             return f"found {found(value)}, expected keys with values", _in_braces(detail["loc"], value)
         case "too_short":
@@ -127,6 +129,8 @@ def _in_words(detail: ErrorDetails) -> tuple[str, str]:
 def _in_braces(entry: tuple[str | int, ...], value: object) -> str:
     """Return how a value in the place of keys with values is written with its key; empty where none is meant."""
     match entry:
+        case ("scheme",) if isinstance(value, list) and all(isinstance(piece, str) for piece in value):
+            return f"write `scheme: {{split: [{', '.join(value)}]}}`"
         case ("scheme",) if isinstance(value, str):
             known = (*EULER, *NAMED)
             near = value if value in known else nearest(value, known).removeprefix("did you mean ").strip("`?") or value

@@ -67,6 +67,22 @@ SLIPS = [
     (BUILD, "run:", "runs:", 8, "did you mean `run`?"),
     (BUILD, "step_size", "stepsize", 8, "here it is called `step_size`"),
     (BUILD, "reg.yaml", "reg.yml", 3, "did you mean `reg.yaml`?"),
+    (BUILD, "reg.yaml", "reg", 3, "did you mean `reg.yaml`?"),
+    (BUILD, "0.01", "O.01", 8, "did you mean `0.01`?"),
+    (BUILD, "M: I", "m: I", 4, "did you mean `M`?"),
+    (BUILD, "x: [", "X: [", 7, "did you mean `x`?"),
+    (BUILD, "{name: euler}", "{splt: [B/2, A, B/2]}", 5, "did you mean `split`?"),
+    (BUILD, "{name: euler}", "[B/2, A, B/2]", 5, "write `scheme: {split: [B/2, A, B/2]}`"),
+    (DYNAMICS, "[[0, 0],", "[[O, 0],", 11, "did you mean 0 (zero)?"),
+    (DYNAMICS, "- C @", "- V(theta) @", 18, "`functions: {V: {of: theta}}`, a matrix with `shape: [d, d]`"),
+    (DYNAMICS, "of: theta", "of: tehta", 9, "did you mean `theta`?"),
+    (DYNAMICS, "r.T @ inv(M) @ r", "inv(M) r", 10, "write (...)*r, or @"),
+    (DYNAMICS, "r.T @ inv(M) @ r", "|r|**2", 10, "norm2(v)"),
+    (DYNAMICS, "r.T @ inv(M) @ r", "r**2", 10, "norm2(v)"),
+    (DYNAMICS, "-grad(U, theta)", "-grad(theta, U)", 18, "grad(U, theta)"),
+    (DYNAMICS, "M: {shape: [d, d]", "M: {shape: (d x d)", 6, "a matrix is [rows, columns]"),
+    (TARGET, "normal(theta, 0, 5)", "theta ~ normal(0, 5)", 8, "add `normal(theta, 0, 1)`"),
+    (TARGET, "y: {shape: N}", "y: {shape: N, in: {0, 1}}", 7, "write brackets: `[0, 1]`"),
 ]
 
 
