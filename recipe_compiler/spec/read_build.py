@@ -71,7 +71,9 @@ def read_build(root: Mapping, file: str, around: Around, faults: Faults) -> Buil
     _check_sizes(page, document, dynamics, target, parameters)
     scope = Scope(unbound(dynamics, tuple(document.bind), parameters))
     wide = Scope(unbound(dynamics, tuple(document.bind), (*parameters, *target.declarations.parameters)))
-    bind = read_bindings(page, tuple(document.bind), dynamics, wide)
+    misused = use is None and any(entry.of for entry in document.scheme.cycle or [])  # a fault, and binds what it lacks
+    names = tuple(name for name in document.bind if not misused or dynamics.declarations.find(name))
+    bind = read_bindings(page, names, dynamics, wide)
     check_domains(page, dynamics, target, dict(bind))
     noise = estimated_noise(page, document, dynamics, scope) if potential_blocks(dynamics) else None
     V = _gradient_noise(page, document, dynamics, scope) if noise is None else noise[0]
@@ -319,6 +321,7 @@ def _values(
             found.append((name, Value(((parameter.default.value,),))))
         elif parameter.default is None and not (is_planned and parameter not in target.declarations.parameters):
             hint = f"write under parameters: `{name}: {{value: ...}}`, or bind it"
-            where = place_of(page.root, path[:2])
+            declared_by = ("target",) if parameter in target.declarations.parameters else ("dynamics",)
+            where = place_of(page.root, path[:2] if page.root.key("parameters") else declared_by)
             page.faults.meaningless_at(where, f"parameters.{name}", f"found no value of `{name}`, expected one", hint)
     return tuple(found)

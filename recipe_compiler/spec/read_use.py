@@ -155,8 +155,9 @@ def _blocks(page: Page, path: Path, entry: MoveEntry, dynamics: Dynamics, other:
         at, label = (*path, "of", name), f"{entry_name(path)}.of.{name}"
         stated = entry.of.get(name, [name])
         here = stated[0]
+        what = f"found {name} as {', '.join(stated)}" if name in entry.of else f"found no `{name}` of {other.name}"
         if len({*stated}) != 1 or here not in own or here == theta.name:
-            problem = f"found {name} as {', '.join(stated)}, expected a block of {dynamics.name} beside {theta.name}"
+            problem = f"{what}, expected a block of {dynamics.name} beside {theta.name}"
             hint = f"state it: `of: {{{name}: ...}}`; {dynamics.name} has {', '.join(own)}"
             page.fault(at, label, problem, nearest(here, own) or hint)
         elif here in found.values():

@@ -70,6 +70,7 @@ SLIPS = [
     (BUILD, "reg.yaml", "reg", 3, "did you mean `reg.yaml`?"),
     (BUILD, "0.01", "O.01", 8, "did you mean `0.01`?"),
     (BUILD, "M: I", "m: I", 4, "did you mean `M`?"),
+    (BUILD, "bind: {M: I}\n", "", 2, "`M: {value: ...}`, or bind it"),
     (BUILD, "x: [", "X: [", 7, "did you mean `x`?"),
     (BUILD, "{name: euler}", "{splt: [B/2, A, B/2]}", 5, "did you mean `split`?"),
     (BUILD, "{name: euler}", "[B/2, A, B/2]", 5, "write `scheme: {split: [B/2, A, B/2]}`"),
