@@ -11,11 +11,11 @@ from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import say, show_faults, show_report
-from recipe_compiler.errors import DocumentError, Fault
+from recipe_compiler.errors import DataError, DocumentError, Fault, Place
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.model import Build, Document
-from recipe_compiler.verdict import Report
+from recipe_compiler.verdict import Report, Verdict
 
 
 def check_files(
@@ -42,6 +42,10 @@ def check_files(
                 show_faults(error.faults)
         else:
             reports.append(report)
+            if faults := _faults_of_data(document, report):
+                faulty.append((file, faults))
+                if not as_json:
+                    show_faults(faults)
             if certificate is not None:
                 _certify(certificate, document, report)
             if not as_json:
@@ -58,6 +62,19 @@ def _made(files: Sequence[str], given: BuildArguments, *, quiet: bool) -> Build:
     from recipe_compiler.commands.made_build import make_build  # brings NumPy, to look at the data
 
     return make_build(files, given, quiet=quiet)
+
+
+def _faults_of_data(document: Document, report: Report) -> tuple[Fault, ...]:
+    """Return why data of an undecided build cannot be read: that is to be mended first."""
+    if report.verdict is not Verdict.UNDECIDED or not isinstance(document, Build):
+        return ()
+    from recipe_compiler.run.observed import demand_data  # brings NumPy
+
+    try:
+        demand_data(document)
+    except DataError as error:
+        return tuple(Fault(Place(report.file), "data", problem) for problem in error.faults)
+    return ()
 
 
 def _certify(path: Path, document: Document, report: Report) -> None:

@@ -216,3 +216,16 @@ def test_a_jump_without_a_derivative_is_told_at_its_entry(recipe, tmp_path: Path
     assert "jump.yaml:6:9  D[y,y]" in recipe("check", path).err
     path.write_text(text.replace("WHERE", "1").replace("H: x**2", "H: x**2*sign(x - y)"), encoding="utf-8")
     assert "jump.yaml:3:4  H" in recipe("check", path).err
+
+
+@pytest.mark.slow
+def test_data_that_cannot_be_read_are_named_first_where_they_decide(recipe, tmp_path: Path) -> None:
+    target = "name: line\nstate: {a: {}, b: {}}\ndata: {y: {shape: N}, x: {shape: N}}\n"
+    (tmp_path / "line.yaml").write_text(f"{target}log_likelihood: normal(y, a + b*x, 1)\n")
+    build = "name: own\ndynamics: sgld\ntarget: line.yaml\nbind: {D: I}\nscheme: {name: euler}\nvariant: full\n"
+    (tmp_path / "own.yaml").write_text(f"{build}data: {{file: none.csv, y: y, x: x}}\nrun: {{step_size: 0.1}}\n")
+    outcome = recipe("check", tmp_path / "own.yaml")
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"{tmp_path / 'own.yaml'}  data  ")
+    assert "found no such file" in outcome.err
+    assert "undecided: exp(-H) has a finite integral" in outcome.out
