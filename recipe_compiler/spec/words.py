@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from recipe_compiler.errors import nearest
+
 LONGEST = 1000
 """The letters that a word may have when its repetitions are written out."""
 _LETTER = re.compile(
@@ -112,7 +114,8 @@ def no_pieces(names: Collection[str], word: Word, pieces: Collection[str]) -> It
     """Yield a problem and what to do for each of the letters `names` of a word, which are none of its pieces."""
     for name in names:
         problem = f"found the letter {name} in {word_text(word)}, expected pieces: {', '.join(pieces)}"
-        yield problem, OWN_PIECES
+        hint = f"write a list: [{', '.join(name)}]" if {*name} <= {*pieces} else nearest(name, tuple(pieces))
+        yield problem, hint or OWN_PIECES
 
 
 def _item_text(item: Item) -> str:

@@ -96,7 +96,7 @@ def test_what_is_not_given_a_momentum_cannot_read_its_sign(tmp_path: Path) -> No
 def test_what_is_given_a_momentum_may_read_its_sign(tmp_path: Path, move: str) -> None:
     decision = finding(about(tmp_path, f"{UNTURNED}, {move}"), "metropolis").decision
     assert isinstance(decision, Undecided)
-    assert "nothing draws r anew" in "; ".join(decision.tried)
+    assert "r is not drawn wholly anew before `code" in "; ".join(decision.tried)
 
 
 @pytest.mark.slow

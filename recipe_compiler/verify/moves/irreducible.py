@@ -192,10 +192,6 @@ def _form(split: Split, build: Build) -> tuple[Block, Block, Piece, tuple[Piece,
     moves = [move for move in scheme.cycle if isinstance(move, Metropolis)]
     if not moves:
         raise _OtherFormError("it is known of draws of every block, and of a word that is accepted or refused")
-    if all(move.steps[0] != 1 for move in moves):
-        least, most = moves[0].steps
-        hint = f"try `uniform(1, {most})`"
-        raise _OtherFormError(f"{least} steps at least: where U is quadratic trajectories may close; {hint}")
     if len(declarations.blocks) != 2 or restricts_state(declarations):
         raise _OtherFormError("it is known of a position and a momentum that nothing restricts")
     of_U = {name for f in declarations.functions if f.role == "potential" for name in f.of}
@@ -203,6 +199,12 @@ def _form(split: Split, build: Build) -> tuple[Block, Block, Piece, tuple[Piece,
     r = next((block for block in declarations.blocks if block.name not in of_U), None)
     if theta is None or r is None or any(b.domain.name is not DomainName.REAL for b in (theta, r)):
         raise _OtherFormError("it is known of a position and a momentum over all of the real numbers")
+    if not any(isinstance(move, Refresh) and move.block == r.name for move in scheme.cycle):
+        raise _OtherFormError(f"no move refreshes {r.name}: add `refresh: {r.name}`")
+    if all(move.steps[0] != 1 for move in moves):
+        least, most = moves[0].steps
+        hint = f"try `uniform(1, {most})`"
+        raise _OtherFormError(f"{least} steps at least: where U is quadratic trajectories may close; {hint}")
     by = _reaching(split, build, theta, r)
     named, word = {piece.name: piece for piece in split.pieces}, [letter.piece for letter in letters(scheme.split)]
     drifts = [name for name in word if theta.name in named[name].moved]
@@ -221,8 +223,6 @@ def _reaching(split: Split, build: Build, theta: Block, r: Block) -> str:
         _OtherFormError: none are known to.
     """
     cycle, every = split.scheme.cycle, [block.name for block in drawn_blocks(build.target)]
-    if not any(isinstance(other, Refresh) and other.block == r.name for other in cycle):
-        raise _OtherFormError(f"nothing draws {r.name} anew")
     around = _words_around(split, r)
     if not any(row for row in around):
         if any(isinstance(move, Involution | CodeMove) for move in cycle):
