@@ -69,10 +69,10 @@ STARTS, TRIED = 64, 4
 MOST_DRAWS = 5e5
 """Of a chain in a comparison, times coordinates: what memory is good for."""
 
-READ = 3e9
+READ = 1.5e9
 """Entries of the data that a comparison may read: some ten seconds."""
 
-AFFORDED = 10.0
+AFFORDED = 20.0
 """Times as much may be read where chains are slow."""
 
 WARMUP = 20.0
