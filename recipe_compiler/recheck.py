@@ -1971,7 +1971,8 @@ def refuted(claim: Json, d: Documents, points: Any, seed: str) -> str:
         value = page.formula(stated, ()).item() if ended == stated else arb(ended)
         ball = isinstance(value, arb)
         wrong = [x for x in wrong if (value.overlaps(arb(page.value(x))) if ball else not page.sign(x - value))]
-    U = d.target.get("potential") if d.build and d.dynamics.get("D") else None
+    prior = "" if d.target.get("data") else d.target.get("log_prior")
+    U = (d.target.get("potential") or (prior and f"-({prior})")) if d.build and d.dynamics.get("D") else None
     if not wrong and id_ == "normalisable" and U:  # exp(-U) by itself
         return refuted(claim, Documents({**d.parts, "dynamics": {**d.target, "H": U, "D": None}}), points, seed)
     require(wrong, f"{id_} does not fail as stated")

@@ -158,10 +158,21 @@ def target_decided_in(claim: Callable[[Target], Answer], build: Build) -> Answer
         valued = target_at_values(build)
     except ModelError:
         valued = None
+    if valued is None and not isinstance(general.decision, Proved):
+        valued = _at_own_sizes(build)
     if valued is None:
         return _open_at_rows(claim, build, build.target, general)
     found = decided_at_values(general, partial(of_target, claim, valued), numbers_of(build, build.target, valued))
     return _open_at_rows(claim, build, valued, found)
+
+
+def _at_own_sizes(build: Build) -> Target | None:
+    """Return the target of a build at its sizes, if it has no data; None where no size is known."""
+    sizes = known_sizes(build, build.target)
+    try:
+        return target_at_sizes(build.target, sizes) if sizes and not build.target.declarations.data else None
+    except ModelError:
+        return None
 
 
 def _open_at_rows(claim: Callable[[Target], Answer], build: Build, target: Target, found: Answer) -> Answer:

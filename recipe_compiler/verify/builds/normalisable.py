@@ -1,13 +1,13 @@
 """Has a target a finite integral, for all data? And, with it, the law that a build claims to sample from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.marginal import integrate
-from recipe_compiler.formula.build import add, multiply
-from recipe_compiler.formula.declaration import Datum
+from recipe_compiler.formula.build import add, multiply, negate
+from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.elementwise import FUNCTIONS
 from recipe_compiler.formula.expression import Formula, Number
 from recipe_compiler.formula.orders import terms_of
@@ -15,7 +15,9 @@ from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.code import gradient_given
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.discrete import discrete_blocks, held
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Stated, Target
+from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.spec.recursion import OPEN
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.calculus import calculus
@@ -32,12 +34,13 @@ from recipe_compiler.verify.builds.target import lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes, settled, sharpened
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import smoothness
+from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
 from recipe_compiler.verify.integrability.coercive import finite
-from recipe_compiler.verify.integrability.ends import Finite
+from recipe_compiler.verify.integrability.ends import EndCondition, Finite
 from recipe_compiler.verify.integrability.growth import UNCONFINED
-from recipe_compiler.verify.integrability.infinite import fails
+from recipe_compiler.verify.integrability.infinite import fails, infinite
 from recipe_compiler.verify.integrability.marginal_law import SMOOTH, restricts
 from recipe_compiler.verify.integrability.normalisable import METHOD, normalisable
 
@@ -151,16 +154,25 @@ def _unconstrained(target: Target, stated: Target) -> Answer:
         answer = agreed(target, parts)
         return replace(answer, decision=by_prior, where=where) if isinstance(answer.decision, Proved) else answer
     if found.reasons:
-        for at in () if restricts(declarations) or not lies_in_supports(stated) else sizes:
-            refuted = fails(declarations, found.needed, at)
-            if refuted is not None:
-                return Answer(refuted, tuple(at.items()) or "all", where=where)
+        free = not restricts(declarations) and lies_in_supports(stated)
+        refuted = _fails(target, found.needed, sizes) if free else None
+        if refuted is not None:
+            return Answer(refuted[0], tuple(refuted[1].items()) or "all", where=where)
         return Answer(Undecided(_reasons(stated, found.reasons)), where=where)
     answer = agreed(target, kept)
     decision = answer.decision
     if isinstance(decision, Proved):
         decision = Proved(METHOD, decision.given, found.data)
     return Answer(decision, answer.for_d, answer.checked_at, where)
+
+
+def _fails(target: Target, needed: Sequence[EndCondition], sizes: Iterable[Sizes]) -> tuple[Refuted, Sizes] | None:
+    """Return why an integral is infinite, with the sizes; a prior without data as the energy of dynamics."""
+    if target.log_prior is not None and not target.declarations.data:
+        energy = negate(target.log_prior)
+        return infinite(subject_of(Dynamics(target.name, target.declarations, energy, None, None)), needed)
+    found = ((fails(target.declarations, needed, at), at) for at in sizes)
+    return next(((refuted, at) for refuted, at in found if refuted is not None), None)
 
 
 def _reasons(stated: Target, reasons: tuple[str, ...]) -> tuple[str, ...]:
@@ -262,13 +274,27 @@ def normalisable_alone(target: Target) -> Answer:
 
 
 def _is_about(build: Build, bound: Dynamics, for_d: str | tuple[tuple[str, int], ...], refuted: Refuted) -> bool:
-    """Whether a witness is about the sizes and values of a build, and takes no others, nor any data."""
+    """Whether a witness is about sizes and values of a build: those known, sizes left free; it takes no data."""
     sizes = {**known_sizes(build, build.target), **known_sizes(build, bound)}
     values = {name for name, value in settled(build).values if value.numbers is not None}
     declared = (*bound.declarations.parameters, *build.target.declarations.parameters, *build.target.declarations.data)
     free = {item.name for item in (*declared, *bound.declarations.functions)} - values
     named = {name.partition("(")[0].partition("[")[0] for name, _ in refuted.witness}
-    return not named & free and (isinstance(for_d, str) or all(sizes.get(name) == n for name, n in for_d))
+    if named & free or isinstance(for_d, str):
+        return not named & free
+    smallest = _free_sizes(build, bound)
+    return all(sizes[name] == n if name in sizes else name in smallest and smallest[name] <= n for name, n in for_d)
+
+
+def _free_sizes(build: Build, bound: Dynamics) -> dict[str, int]:
+    """Return the sizes that may have any value, of blocks alone, with the smallest: claims are about all of these."""
+    target = build.target
+    own = (*bound.declarations.parameters, *target.declarations.parameters, *target.declarations.data)
+    fixed = {size for item in own for size in item.shape.sizes} | {datum.size for datum in target.declarations.data}
+    formulas = [*stated_formulas(bound), *stated_formulas(target), build.V]
+    fixed |= {size for one in bound.declarations.assume for size in dependence(one).sizes}
+    smallest = smallest_sizes(Declarations(blocks=bound.declarations.blocks), formulas)
+    return {name: least for name, least in smallest.items() if name not in fixed}
 
 
 def _of_build(build: Build, bound: Dynamics) -> Answer:
@@ -304,8 +330,9 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
 
 def _share_of_potential(build: Build, bound: Dynamics) -> Fraction | None:
     """Return k where H holds the potential U as k U at the values of the build, None where it does not, or has none."""
-    valued = Stages(build, bound).valued
-    if valued is None or valued.derivation is None or bound.potential is None:
+    stages = Stages(build, bound)
+    valued = stages.valued or stages.declared
+    if valued.derivation is None or bound.potential is None:
         return None
     U = Component(bound.potential)
     of_potential = [term for term in valued.derivation.H.terms if any(atom == U for atom, _ in term.factors)]

@@ -71,22 +71,26 @@ def fails(declarations: Declarations, needed: Iterable[EndCondition], sizes: Siz
                     continue
                 if is_certainly(value, -1) or (condition.boundary and value == 0):
                     says = f"what must be positive for {condition.end}"
-                    return Refuted(
-                        "exact witness", (*_named(declarations, at), (says, shown(value))), text(condition.factor)
-                    )
+                    named = _named(declarations, at, entry)
+                    return Refuted("exact witness", (*named, (says, shown(value))), text(condition.factor))
     return None
 
 
 def _flat(subject: Subject, sizes: Sizes) -> Refuted | None:
-    """Return a direction or a region in which an instance of the energy does not grow."""
+    """Return a coordinate that is not in the energy, or a direction or region in which an instance does not grow."""
     declarations = subject.dynamics.declarations
     blocks = declarations.blocks
     inside = {node.name for node in nodes(subject.dynamics.H) if isinstance(node, FunctionAt)}
     if any(f.name in inside and not f.shape.sizes and f.role != "potential" for f in declarations.functions):
         return None  # an instance of an abstract energy need not have the finite integral that is assumed of it
-    if any(block.domain.name not in HALF_LINE | {DomainName.REAL} for block in blocks):
-        return None
     H = rows(subject.dynamics.H, subject.setting(sizes))[0][0]
+    endless = [block for block in blocks if block.domain.name in HALF_LINE | {DomainName.REAL}]
+    unread = [x for block in endless for x in coordinates(block, sizes) if x not in H.free_symbols]
+    if unread:
+        size = ((name, str(n)) for name, n in sizes.items())
+        return Refuted("exact witness", (*size, (f"what must be positive for {unread[0]} -> oo", "0")), f"H = {H}")
+    if len(endless) < len(blocks):
+        return None
     z = [x for block in blocks for x in coordinates(block, sizes)]
     if len(z) > COORDINATES:
         return None
@@ -95,7 +99,7 @@ def _flat(subject: Subject, sizes: Sizes) -> Refuted | None:
         energy = instance(H, at, z)
         found = None if energy is None else flat(energy, z, positive)
         if found is not None:
-            return Refuted("exact witness", (*_named(declarations, at), *found.text), f"H = {energy}")
+            return Refuted("exact witness", (*_named(declarations, at, H), *found.text), f"H = {energy}")
         if energy is not None and not H.free_symbols - set(z) and not H.atoms(AppliedUndef):
             return None  # every point has the same energy
     return None
@@ -110,7 +114,9 @@ def instance(H: Expr, at: Point, z: Sequence[Symbol]) -> Expr | None:
     return None if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo) else found
 
 
-def _named(declarations: Declarations, at: Point) -> tuple[tuple[str, str], ...]:
-    """Return the values of a point without the coordinates, which are integrated over."""
+def _named(declarations: Declarations, at: Point, of: Expr) -> tuple[tuple[str, str], ...]:
+    """Return the values of a point: without the coordinates, which are integrated over, and functions not in it."""
     names = {block.name for block in declarations.blocks}
-    return tuple(item for item in at.text if item[0] not in names)
+    calls = {type(call).__name__ for call in of.atoms(AppliedUndef)}
+    names |= {function.name for function in declarations.functions} - calls
+    return tuple(item for item in at.text if item[0].partition("(")[0] not in names)
