@@ -1,4 +1,4 @@
-"""The command line: what can be asked, and the exit codes. What is done stands in `commands/`.
+"""The command line: what can be asked, and the exit codes. What is done is in `commands/`.
 
 Nothing heavy is imported at the top: `recipe --help` must answer at once.
 """
@@ -147,13 +147,13 @@ TheData = Annotated[
     typer.Option(
         "--data",
         metavar="FILE",
-        help="Of dynamics and a target: the table of data.",
+        help="With dynamics and a target: the table of data.",
         autocompletion=_completing("data", suffix=".csv"),
     ),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Of dynamics and a target: A=2, data.x=[a, b], scheme=baoab."),
+    typer.Option("--set", metavar="NAME=VALUE", help="With dynamics and a target: A=2, data.x=[a, b], scheme=baoab."),
 ]
 Save = Annotated[
     Path | None, typer.Option("--save", metavar="F", help="Write the build that dynamics and a target make.")
@@ -307,7 +307,7 @@ def run(
 
     The draws are stored as netCDF. Options take the place of the build's `run:` section. Once a minute, and at the
     end, all that the chains depend on is kept beside them: a run that was stopped goes on with --resume and draws the
-    same bits as one that was not; so does a finished one that is asked for more --draws.
+    same bits as one that was not; so does a finished one with more --draws.
     """
     from recipe_compiler.commands.run import Results, run_build
 
@@ -405,9 +405,9 @@ def lint(
 @with_exit_code
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the document; the file is NAME.yaml.")],
-    dynamics: Annotated[bool, typer.Option("--dynamics", help="Of a sampler, which is the default.")] = False,
-    target: Annotated[bool, typer.Option("--target", help="Of a statistical model.")] = False,
-    build: Annotated[bool, typer.Option("--build", help="Of a sampler, a model and data together.")] = False,
+    dynamics: Annotated[bool, typer.Option("--dynamics", help="A sampler, which is the default.")] = False,
+    target: Annotated[bool, typer.Option("--target", help="A statistical model.")] = False,
+    build: Annotated[bool, typer.Option("--build", help="A sampler, a model and data together.")] = False,
     origin: Annotated[
         str | None, typer.Option("--from", metavar="NAME", help="A shipped document to copy: see `recipe list`.")
     ] = None,

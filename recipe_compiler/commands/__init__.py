@@ -1,1 +1,1 @@
-"""What the commands of the command line do, one per file; each is imported when it is asked for."""
+"""What the commands of the command line do, one per file; each is imported when it is used."""

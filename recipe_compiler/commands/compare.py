@@ -15,7 +15,7 @@ from recipe_compiler.run.compare import RunComparison, compared, stored_run
 def compare_runs(files: Sequence[str], *, as_json: bool) -> ExitCode:
     """Print runs side by side; 4 where what they say of the target lies apart by more than chance."""
     if len(set(files)) < 2:
-        raise RunError(f"found {len(set(files))} runs, expected two or more files that `recipe run` wrote")
+        raise RunError("found one run, expected two or more files that `recipe run` wrote")
     comparison = compared([stored_run(Path(file)) for file in dict.fromkeys(files)])
     if as_json:
         say(json.dumps(finite(_plain(comparison)), allow_nan=False))

@@ -48,7 +48,7 @@ _OF_THE_BUILD = ("name", "title", "variant")
 def make_build(
     files: Sequence[str], given: BuildArguments, *, step_size: float | None = None, quiet: bool = False
 ) -> Build:  # fmt: skip
-    """Return the build of dynamics and a target, after its document is printed, and saved where that is asked for.
+    """Return the build of dynamics and a target, after its document is printed, and saved with `--save`.
 
     What is not said: `variant: full`, a word of order 2 where the dynamics have its pieces, `step_size: auto`, which
     chooses masses, frictions and preconditioners; where the step size is stated, these are I. Metrics, and their roots,

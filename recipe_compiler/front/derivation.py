@@ -54,7 +54,7 @@ class Symbols:
         return prod(self._extents(block.shape))
 
     def _leaf(self, atom: Atom) -> Expr | None:
-        """Return what stands for a coordinate or component; None for what is computed from its entries."""
+        """Return the symbol of a coordinate or component; None for what is computed from its entries."""
         match atom:
             case Coordinate(name, at):
                 return self._entry(name, self._shape(name), _positions(at))
@@ -93,9 +93,9 @@ class Symbols:
 
 
 def _by_kind(item: object, at: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """Return the entry that stands for one of a matrix, and 1, -1 or 0 times which it is.
+    """Return the entry that represents one of a matrix, and 1, -1 or 0 times which it is.
 
-    Of a symmetric matrix it is that above the diagonal, of a skew one the same with its sign; what is declared zero is.
+    In a symmetric matrix it is that above the diagonal, in a skew one the same with its sign; what is declared zero is.
     """
     kinds = {*item.kinds} if isinstance(item, (Parameter, Function)) and len(at) == 2 else set[Kind]()
     beside, skew = at[:1] != at[1:], Kind.SKEW in kinds

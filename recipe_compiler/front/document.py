@@ -134,7 +134,7 @@ class Document:
         Parameters
         ----------
         report : Report
-            Of this document, from `check`.
+            That of this document, from `check`.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class Document:
         Raises
         ------
         SpecError, ModelError
-            What is stated cannot stand in a file: a formula that is too long, data that are given with each run.
+            What is stated cannot be written to a file: a formula that is too long, data that are given with each run.
 
         Examples
         --------

@@ -23,7 +23,7 @@ def load(path: str | PathLike[str], name: str | None = None) -> Dynamics | Targe
     Returns
     -------
     Dynamics, Target, Scheme or Build
-        Which of them is seen from the keys.
+        The keys say which.
 
     Raises
     ------

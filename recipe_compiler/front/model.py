@@ -175,8 +175,8 @@ class Model:
         """Return the build with everything that `step_size="auto"` leaves to be chosen from the data.
 
         Around the mode of U, with its Hessian K there: mass K, friction, step size, thinning, warmup and where chains
-        start, so that no posterior sd is off by more than `share` by the audit of the step. Of moves that are accepted
-        or refused by chains that warm up, until `accept` of them are. `sample` does the same first;
+        start, so that no posterior sd is off by more than `share` by the audit of the step. Moves that are accepted
+        or refused are tuned by chains that warm up, until `accept` of them are. `sample` does the same first;
         `plan(data).to_yaml()` is what it chose, and runs as it is once it names its `data`.
 
         Parameters
@@ -210,7 +210,7 @@ class Model:
 
 
 def _run(model: Model, data: object, given: Mapping[str, object], *, allow_code: bool) -> Run:
-    """Return the run that is asked for, with its data in memory or from the file of the build."""
+    """Return the run, with its data in memory or from the file of the build."""
     build = model.build.document
     demand_no_code(build, "allow_code=True", allowed=allow_code)
     settings_of(build, given)
@@ -315,7 +315,7 @@ def rerun(
     said = str(draws) if isinstance(draws, (str, PathLike)) else "these draws"
     build, settings = build_of(fit, said, None if folder is None else Path(folder))
     if data is None and build.data is None and build.target.declarations.data:
-        raise RunError("found no data, expected those of the run: they were given in Python, and stand in no file")
+        raise RunError("found no data, expected those of the run: they were given in Python, and are in no file")
     if data is None:
         demand_data(build)
     model = _compiled(Build.of(build), allow_undecided=allow_undecided)
@@ -384,7 +384,7 @@ def compile(
     target : Target, optional
         What is sampled.
     name : str
-        Of the build and its module; by default those of dynamics and target.
+        Name of the build and its module; by default made of those of dynamics and target.
     data : mapping, table or dataset, optional
         What the model is decided at, and `sample` takes where it is given no other. In memory: field of the target to
         its numbers (an array, a list, a column or table of pandas, an array of xarray), whose first axis counts the

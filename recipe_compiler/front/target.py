@@ -21,9 +21,9 @@ class Target(Document):
     potential : formula, optional
         U itself.
     log_prior : formula, optional
-        Of the state alone.
+        A formula of the state alone.
     log_likelihood : formula, optional
-        Of ONE datum, whose fields `data` declares.
+        That of ONE datum, whose fields `data` declares.
     recursion : mapping, optional
         State that passes from row to row to its formulas: `{e: {"start": 0, "next": y - mu - theta*e}}`. The log
         likelihood of a row, and `next`, read the states as they are before it.
@@ -39,7 +39,7 @@ class Target(Document):
         Block to its law given all others, as text: `{tau: "Gamma(a + N/2, b + norm2(y - mu*ones)/2)"}`. It is decided.
     derived : mapping, optional
         Name to what is computed from every draw, a formula of blocks, parameters and sizes: `{"theta": mu + tau*eta}`.
-        It stands beside the blocks in the draws and their summary.
+        It is beside the blocks in the draws and their summary.
     title, references : str, sequence of str
         As of `Dynamics`.
 

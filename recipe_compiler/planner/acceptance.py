@@ -47,7 +47,7 @@ TRAJECTORY = 10
 """Steps of a draw at least: moves of a single step are done several times."""
 
 FACTORS = 200
-"""Of two, by which a step size is looked for at the beginning of a window."""
+"""Factors of two in the search for a step size at the beginning of a window."""
 
 WITHIN = 0.02
 """How far from what is wanted moves may be accepted with the step size that stands. A step size that still swings is
@@ -57,7 +57,7 @@ ROUNDS = 4
 """How often it does."""
 
 DRAWS, FEWER = 500, 125
-"""Of a chain, with the settings that stand: at most, and at least where draws further apart would read more data than
+"""Draws of a chain, with settings that hold: at most, and at least where draws further apart would read more data than
 `SOME`, as each counts for more."""
 
 SOME = 1e9
@@ -73,7 +73,7 @@ EVERYWHERE = 0.5
 """The least mean probability that moves are accepted with wherever chains come, as a part of what is asked.
 
 Where a step is too long for U it is hardly any: chains then stay out of there for as long as they would stay in, and no
-draw tells what is missing.
+draw shows what is missing.
 """
 
 SHORTER = 0.75
@@ -103,7 +103,7 @@ class Tuned:
     """The settings after the windows, and what chains did with them."""
 
     values: Mapping[str, Array]
-    """Of the parameters that were chosen, by their names in the documents."""
+    """Values of the chosen parameters, by their names in the documents."""
     eps: float
     shortened: bool
     """Whether it is shorter than what is accepted as often as was asked."""
@@ -113,7 +113,7 @@ class Tuned:
     counts: float
     """What part of their draws, as many moves apart, counts."""
     draws: Array
-    """Of theta: draws of all chains x coordinates."""
+    """Draws of theta in all chains x coordinates."""
     mean: Array
     covariance: Array
     doubts: tuple[str, ...]
@@ -331,7 +331,7 @@ def _covariance(flat: Array) -> Array:
 
 
 def spread_of(pilots: Pilots, found: Tuned) -> float:
-    """Return how wide chains may start around the mean, in sds of the draws: half of what is seen to work."""
+    """Return how wide chains may start around the mean, in sds of the draws: half of what works."""
     normals = np.random.default_rng(0).standard_normal((STARTS, pilots.width))
     away = times(root(found.covariance), normals)
     for k, spread in enumerate(SPREADS):
@@ -375,7 +375,7 @@ def _apart(found: Moved) -> Iterator[str]:
 def _uneven(
     slope: Slope | None, flat: Array, covariance: Array, entries: int, mass: Array | None, eps: float
 ) -> Iterator[str]:
-    """Yield that one step size does not serve all of theta: too long where U is steepest, as far as a mass tells."""
+    """Yield that one step size does not serve all of theta: too long where U is steepest, as far as a mass shows."""
     if slope is None:
         return
     bent = curvatures(slope, lambda _: root(covariance), flat, entries)

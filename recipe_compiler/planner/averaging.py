@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 
 T0, KAPPA, GAMMA = 10.0, 0.75, 0.05
-"""Of Hoffman and Gelman: how little the first updates count, how fast they are forgotten, how far each one moves."""
+"""From Hoffman and Gelman: how little the first updates count, how fast they are forgotten, how far each one moves."""
 
 FIRST = 0.1
 """The part of a step size that is aimed at that the first moves are made with."""

@@ -44,11 +44,11 @@ class Budget:
     seconds: float
     """Processor time; the first piece of work, which compiles, is not of it."""
     say: Callable[[str], None] = unsaid
-    """Told what is being done."""
+    """Called with what is being done."""
     clock: Callable[[], float] = time.process_time
     began: float | None = None
     gradients: float = 1.0
-    """Of a draw that is among the last."""
+    """Gradients of one of the last draws."""
     last: "deque[Array]" = field(default_factory=lambda: deque(maxlen=LAST))
     """Draws, chain x draw x coordinate, the newest last."""
 

@@ -45,13 +45,13 @@ AWAY = 3.0
 """Sds at which exp(-U) of a Gaussian has fallen as far as looked for: by AWAY^2/2 in its logarithm."""
 
 DOUBLINGS = 80
-"""Of the way on which U rises so far, from an eighth of what the largest curvature gives."""
+"""Doublings of the way on which U rises so far, from an eighth of what the largest curvature gives."""
 
 BISECTIONS = 6
-"""Of the last of these."""
+"""Bisections of the last of these."""
 
 APART = 1e-3
-"""Half of the difference that tells a curvature, in sds of the bulk."""
+"""Half of the difference that gives a curvature, in sds of the bulk."""
 
 LOOKED_AT = 512
 """Draws of a window at which the curvature is looked at."""
@@ -69,7 +69,7 @@ READ = 1e10
 """Entries of the data that windows may read: some seconds."""
 
 MOST_STEPS = 1000
-"""Of a draw in a window."""
+"""Steps of a draw in a window."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

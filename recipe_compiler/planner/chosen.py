@@ -1,6 +1,6 @@
 """What a plan chose: all of it that a run is given, whether or not something was planned; and as text, to be kept.
 
-What was chosen stands in the document of its build, from which a plan is made again.
+What was chosen is in the document of its build, from which a plan is made again.
 """
 
 import json
@@ -24,7 +24,7 @@ class Plan:
     says: tuple[str, ...]
     """In lines, for whoever runs it."""
     measured: PilotFigures | None = None
-    """What pilot chains made of the posterior, where no linear step tells it."""
+    """What pilot chains made of the posterior, where no linear step shows it."""
     doubts: tuple[str, ...] = ()
     """Why no run of it is to be believed."""
     damping: float = 1.0

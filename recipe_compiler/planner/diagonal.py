@@ -1,4 +1,4 @@
-"""Of many coordinates, what a plan chooses is diagonal: steps, draws of momenta and documents grow with d, not d**2."""
+"""For many coordinates plans choose diagonal matrices: steps, draws of momenta and documents grow with d, not d**2."""
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.planner.entries import free_name

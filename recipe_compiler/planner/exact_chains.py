@@ -38,7 +38,7 @@ ACCEPT = 0.95
 """The mean probability of acceptance: shorter steps than a run's, which come further into a neck."""
 
 DRAWS, MOST_DRAWS = 500, 8000
-"""Of a chain, at first and at most."""
+"""Draws of a chain, at first and at most."""
 
 WANTED = 2000.0
 """Effective draws of each coordinate: an sd is then known within 1.6 %."""
@@ -53,7 +53,7 @@ LOST = 1e-3
 """The part of the moves that may diverge, H rising by more than 700: if more do, chains miss some of the bulk."""
 
 MOST_STEPS = 20
-"""Of one move, as where a build leaves its trajectories to be chosen."""
+"""Steps of one move, as where a build leaves its trajectories open."""
 
 MASS = Open(Parameter("M", Shape("d", "d"), (Kind.PD,)), ParameterRole.MASS)
 """K, which warm-up chooses."""

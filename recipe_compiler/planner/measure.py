@@ -1,16 +1,16 @@
 """What a plan that no linear step can audit does to the posterior: measured, each figure with its Monte Carlo error.
 
 A chain with step size eps has an sd sigma(eps) of each coordinate, and sigma(eps) = sigma (1 + b eps^p + ...) where the
-step is of weak order p >= 1. Of two walks, with eps and eps/4, with R = 4,
+step is of weak order p >= 1. Two walks, with eps and eps/4, give for R = 4
 
     log sigma(eps) - log sigma(eps/R) = b eps^p (1 - R^-p) + ...
 
 so that b eps^p is 4/3 of the difference for p = 1 and 16/15 for p = 2: the larger is taken, and likewise of the means.
-A step size is taken where no difference is seen that is larger than the share; else it is halved.
+A step size is taken where no difference larger than the share is found; else it is halved.
 
 Thinning follows from the effective sample sizes of a walk, rank-normalised, of the bulk and of the tails, and of its
 sds (Vehtari and others 2021): chains that pass from one mode to another do so at their own pace. Where they do not,
-R-hat tells, and nothing is planned.
+R-hat shows it, and nothing is planned.
 """
 
 import math
@@ -33,7 +33,7 @@ WANTED, LEAST = 0.5, 0.25
 """Effective draws a draw: what a plan is made for, and what is taken for it without another word."""
 
 DRAWS = 250
-"""Of a chain, in walks that tell the pace."""
+"""Draws of a chain, in walks that measure the pace."""
 
 MOST = 256
 """Times of the bulk from one draw to the next at most."""
@@ -54,7 +54,7 @@ SEEN = 3.5
 """Errors beyond which a difference is no chance: one in 2000."""
 
 HALVINGS = 6
-"""How often a step size is halved whose bias is seen to be too large."""
+"""How often a step size with too large a bias is halved."""
 
 HALVINGS_BESIDE = 2
 """The same beside chains that are exact: where a quarter of the first does not agree with them, there is a neck that
@@ -67,7 +67,7 @@ STARTS, TRIED = 64, 4
 """Chains that are tried, and draws of each."""
 
 MOST_DRAWS = 5e5
-"""Of a chain in a comparison, times coordinates: what memory is good for."""
+"""Draws of a chain in a comparison, times coordinates: what memory allows."""
 
 READ = 1.5e9
 """Entries of the data that a comparison may read: some ten seconds."""
@@ -89,7 +89,7 @@ class MeasuredSettings:
     """Sds of the bulk, in which chains start."""
     measured: PilotFigures
     moments: Moments
-    """Of the walk."""
+    """Moments of the walk."""
 
 
 def measure(
@@ -100,7 +100,7 @@ def measure(
 
     sigma(eps) = sigma (1 + b eps**p + ...), so of walks with eps and eps/4, log sigma(eps) - log sigma(eps/4) = b
     eps**p (1 - 4**-p): the bias is at most 4/3 of the difference for p >= 1, likewise of means. eps is halved while a
-    difference larger than the share is seen. Thinning is from rank-normalised effective sample sizes (Vehtari et al.
+    difference larger than the share is found. Thinning is from rank-normalised effective sample sizes (Vehtari et al.
     2021).
 
     Args:
@@ -151,7 +151,7 @@ class _Pace:
     counts: float
     """What part of their draws counts."""
     moments: Moments
-    """Of the few by which it was told."""
+    """Moments of the few that showed it."""
 
 
 def _paced(walker: Walker, bulk: Bulk, settings: Settings, names: tuple[str, ...], seed: int) -> _Pace | None:
@@ -171,7 +171,7 @@ def _paced(walker: Walker, bulk: Bulk, settings: Settings, names: tuple[str, ...
         )
     most = min(MOST * settings.thin, int(afforded))
     while True:
-        # From where windows left them: chains in modes between which they do not pass stay in them, and R-hat tells.
+        # From where windows left them: chains in modes between which they do not pass stay in them, and R-hat shows it.
         kept = walker.walked(bulk.theta, settings, DRAWS + DRAWS // 4, seed)[:, DRAWS // 4 :]
         if not np.isfinite(kept).all():
             return None
@@ -258,12 +258,12 @@ def _numbers(array: Array) -> tuple[float, ...]:
 
 
 def _agree(found: Moments, exact: Moments | None, share: float) -> bool:
-    """Whether a walk is not seen to be off by more than the share from what is exact, if anything is."""
+    """Whether a walk is within the share of what is exact, if anything is, or within its error."""
     return exact is None or found.beside(exact).within(share, SEEN)
 
 
 def _holds(found: PilotFigures, share: float) -> bool:
-    """Whether no bias is seen that is larger than the share."""
+    """Whether no bias is shown to be larger than the share."""
     errors = np.concatenate([found.of_means, found.of_sds])
     known = np.concatenate([found.means_within, found.sds_within])
     return bool((np.abs(errors) <= np.maximum(share, SEEN * known)).all())

@@ -140,7 +140,7 @@ def _place(build: Build) -> int:
 
 
 def _with_zeros(dynamics: Dynamics, known: Point) -> Point:
-    """Return what names stand for where blocks and functions are zero."""
+    """Return the values of names where blocks and functions are zero."""
     declared = dynamics.declarations
     zeros = {item.name: np.zeros(extents(item.shape, known.sizes)) for item in (*declared.functions, *declared.blocks)}
     return replace(known, names={**zeros, **known.names})

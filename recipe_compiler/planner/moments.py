@@ -26,7 +26,7 @@ class Difference:
     """In sds."""
     means_within: Array
     of_sds: Array
-    """Of their logarithms."""
+    """Errors of their logarithms."""
     sds_within: Array
 
     def within(self, share: float, errors: float) -> bool:

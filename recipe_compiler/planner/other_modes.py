@@ -82,7 +82,7 @@ def _several(mode: Array, other: Array, log_ratio: float, others: tuple[Array, .
         f"U has several modes: {_shown(mode)}, and {_shown(other)}{held}. Chains that a plan starts around one do not "
         "tell what the others hold",
         "state a step size, a value of every parameter, and an `init` from which chains reach all of them: R-hat then "
-        "tells whether they pass from one to another. Components that may change places: break the symmetry in the "
+        "shows whether they pass from one to another. Components that may change places: break the symmetry in the "
         "target, as `mu: {shape: K, constraint: ordered}` keeps means in their order",
         (mode, *others),
     )

@@ -34,7 +34,7 @@ from recipe_compiler.spec.model import Build, Value
 Array = NDArray[np.float64]
 
 CHAINS = 8
-"""Side by side, so that what one of them never reaches is seen in another."""
+"""Side by side: another may reach what one never does."""
 
 SEED = 2**40
 """The first of the seeds of walks: their own, so that a plan is the same for every seed of its run."""
@@ -48,7 +48,7 @@ class Settings:
     """The settings of a walk."""
 
     values: Mapping[str, Array]
-    """Of the parameters that are chosen, by their names in the documents."""
+    """Values of the chosen parameters, by their names in the documents."""
     eps: float
     thin: int
 
@@ -145,7 +145,7 @@ class Walker:
 
     @cached_property
     def _at(self) -> Point:
-        """What the names in formulas of parameters alone stand for."""
+        """Values of the names in formulas of parameters alone."""
         sizes = resolve_sizes(self.build, self.data)
         return Point(known_values(self.build, sizes), sizes)
 

@@ -34,7 +34,7 @@ from recipe_compiler.spec.model import Build
 Array = NDArray[np.float64]
 
 PIECES = 50
-"""Of the draws of a chain, after each of which it is asked whether there is time left."""
+"""Pieces of a chain, after each of which the budget is checked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Pilots:
     entries: int
     """What a gradient costs, in entries of the data that are read."""
     point: Point
-    """What the names in formulas of parameters alone stand for."""
+    """Values of the names in formulas of parameters alone."""
     budget: Budget
     """What they may take."""
     steps: float = 1.0
@@ -128,8 +128,8 @@ class Pilots:
         if not names:  # draws by laws are always taken
             return Moved(theta, (np.ones(theta.shape[:2]),))
         places = [names.index(accepted) for accepted, _ in OF_KINDS if accepted in names] or [0]
-        told = ([chain.draws[len(chain.blocks) + k][:, 0] for chain in found] for k in places)
-        return Moved(theta, tuple(np.nan_to_num(np.array(kind), nan=0.0) for kind in told))
+        kinds = ([chain.draws[len(chain.blocks) + k][:, 0] for chain in found] for k in places)
+        return Moved(theta, tuple(np.nan_to_num(np.array(kind), nan=0.0) for kind in kinds))
 
     def restart(self, chain: int, other: int) -> None:
         """Let a chain go on from where another one is; its streams stay its own."""

@@ -76,7 +76,7 @@ MOST_STEPS_A_DRAW = 1e6
 """That one effective draw may take by the audit: minutes of the smallest of targets."""
 
 ENTRIES = 5e5
-"""Of the data that one gradient may read, as a plan takes thousands; of more a sample of rows stands for all."""
+"""Entries of the data that one gradient of a plan reads; larger data are represented by a sample of rows."""
 
 TRIAL = 2.0**-10
 """The step size of the module that computes the gradient; no chain is run with it."""
@@ -92,7 +92,7 @@ class Bent:
     slope: Slope
     minima: tuple[Array, ...]
     begun: Bulk | ExactDraws | None
-    """What U on rays from the first of them tells; draws of moves that are accepted or refused where there is none;
+    """What U on rays from the first of them shows; draws of moves that are accepted or refused where there is none;
     None: chains begin where those of a run would."""
     own: tuple[Plan, ...] = ()
     """Plans around the mode all the same, of least work first: for what each makes of the gradient's noise."""
@@ -139,7 +139,7 @@ def plan(
         budget: the processor time that chains may take, and what reports progress.
 
     Raises:
-        RunError: no step size keeps to the share, or it cannot be told; says what to do.
+        RunError: no step size keeps to the share, or it is not known; says what to do.
     """
     try:
         linearized = linearized_chain_of(compiled, module, tried, inputs)
@@ -208,7 +208,7 @@ def _by_draws(
     names: tuple[str, ...],
     budget: Budget,
 ) -> Bent:
-    """Return what is known of a target that no mode tells of: draws of it, by moves that need none.
+    """Return what is known of a target without a mode: draws of it, by moves that need none.
 
     Raises:
         RunError: they are not to be had; says what no mode is for, and what serves.

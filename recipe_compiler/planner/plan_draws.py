@@ -23,7 +23,7 @@ from recipe_compiler.spec.schema_build import OF_AUTO
 Array = NDArray[np.float64]
 
 DRAWS = 500
-"""Of a chain."""
+"""Draws of a chain."""
 
 FIRST = 250
 """Cycles that are not looked at."""
@@ -51,7 +51,7 @@ def plan_of_draws(stated: Build, pilots: Pilots, names: tuple[str, ...]) -> Plan
     thin = 1
     while True:
         theta = pilots.moved({}, 1.0, thin, DRAWS).theta
-        moving = theta.std(axis=(0, 1)) > 0.0  # of rows that never chose a place nothing is told
+        moving = theta.std(axis=(0, 1)) > 0.0  # rows that never chose a place show nothing
         with np.errstate(all="ignore"):  # rows may stand still in every chain, each at its own place
             shares = np.where(moving, np.nan_to_num(effective_shares(theta), nan=0.0), 1.0)
         counts = max(float(shares.min()), 1.0 / DRAWS)

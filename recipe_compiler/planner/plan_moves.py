@@ -29,7 +29,7 @@ from recipe_compiler.spec.restate import restated
 Array = NDArray[np.float64]
 
 LOOKED_AT = 1000
-"""Draws of warm-up at which U is asked for, where modes are looked for that they miss."""
+"""Draws of warm-up at which U is computed, to find modes that they miss."""
 
 HALVINGS = 12
 """How often a start is moved half of the way towards the mode."""

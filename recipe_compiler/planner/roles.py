@@ -1,4 +1,4 @@
-"""What the parameters that a build leaves without a value are to its dynamics, by where they stand in H and D."""
+"""What the parameters that a build leaves without a value are to its dynamics, by where they occur in H and D."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class ParameterRole(Enum):
     """What a parameter is matched to."""
 
     MASS = "mass"
-    """Of the kinetic energy: the Hessian K of U, so that every direction swings at one frequency."""
+    """In the kinetic energy: the Hessian K of U, so that every direction swings at one frequency."""
     FRICTION = "friction"
     """Noise and friction of momenta: a multiple of the mass, or of the identity."""
     PRECONDITIONER = "preconditioner"
@@ -83,7 +83,7 @@ def _role(build: Build, parameter: Parameter) -> ParameterRole:
         return ParameterRole.MASS
     where = ", ".join(_where(build, parameter)) or "nowhere"
     raise RunError(
-        f"parameter `{parameter.name}`: found no value with step_size: auto, and it stands in {where}; expected one "
+        f"parameter `{parameter.name}`: found no value with step_size: auto, and it occurs in {where}; expected one "
         f"under `parameters`: what a plan chooses are a mass in H, a friction or a preconditioner in D"
     )
 

@@ -174,7 +174,7 @@ def _longest(
 ) -> Choice | None:
     """Return the choice with the longest step that keeps to the share; None where it would be too short.
 
-    Of a friction beside one that is known, `near`, no step is looked at that is longer than `LONGER` times that one's.
+    Beside a known friction, `near`, no step is tried that is longer than `LONGER` times that one's.
 
     Raises:
         ValueError, LinAlgError: nothing is known of the shortest that was looked at; says why.

@@ -19,16 +19,16 @@ LOOKED_AT = (0.5, 1.0)
 """Parts of the way there at which is looked."""
 
 HALVINGS = 12
-"""Of the interval in which the end of the way is sought."""
+"""Halvings of the interval that holds the end of the way."""
 
 APART = 0.05
-"""Half of the difference that tells the curvature, in the same unit."""
+"""Half of the difference that gives the curvature, in the same unit."""
 
 STEEPEST = 30.0
 """The most that the curvature there may be of that at the mode for one step size to serve both."""
 
 TURNS = 4
-"""Of the power iteration for the largest curvature."""
+"""Turns of the power iteration for the largest curvature."""
 
 FLATTEST = 0.1
 """The least that grad U may rise on the way, of what it would rise on the Gaussian's."""

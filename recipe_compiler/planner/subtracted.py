@@ -1,6 +1,6 @@
 """The choice of a plan to give up as much noise as the minibatch gradient has: V, known from the data at the mode.
 
-What a step then does is asked of a module of its own, in which V is `estimate`: where a step makes up for it, and up to
+A module of its own, in which V is `estimate`, computes what a step then does: where a step makes up for it, and up to
 what step size 2D - eps B_hat is positive semidefinite, is known there for every scheme (Ma, Chen and Fox 2015, section
 2.3).
 """

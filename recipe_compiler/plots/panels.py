@@ -32,9 +32,7 @@ def demand_matplotlib() -> None:
     try:
         import matplotlib as matplotlib
     except ImportError as error:
-        raise RunError(
-            "pictures: found no matplotlib, expected it: pip install 'recipe_compiler[plot]', or matplotlib itself"
-        ) from error
+        raise RunError("plots need matplotlib: `pip install matplotlib`") from error
 
 
 def sheet(heading: str, count: int, *, height: float = 2.2, columns: int = COLUMNS, rows: Sequence[int] = ()) -> Sheet:

@@ -30,7 +30,7 @@ Faulty = tuple[str, Sequence[Fault]]
 
 VERSION = 1
 KEPT = slice(6, None, 30)
-"""Of the points drawn at each size: a plain one and a wide one."""
+"""Among the points drawn at each size: a plain one and a wide one."""
 
 PROVERS = (OWN, "sympy", "python-flint", "z3-solver", "clarabel")
 

@@ -55,7 +55,7 @@ def derived_drift(subject: Subject) -> tuple[Explanation, ...]:
         if not c.settled(c.subtract(stated, derivation.drift[n])).is_zero:
             guilty.append(block.name)
             formulas.append((f"claimed drift of {block.name}", text(formula)))
-            formulas += [(f"derived drift of {name}", told) for name, told in drift_texts(derivation, n)]
+            formulas += [(f"derived drift of {name}", drift) for name, drift in drift_texts(derivation, n)]
     if not guilty:
         return ()
     says = f"the drift of {' and '.join(guilty)} that follows from D, Q and H differs from the claimed one"

@@ -67,7 +67,7 @@ def _compared(condition: Compare, fields: Mapping[str, Array], at: Point) -> NDA
 
 
 def _found(condition: Compare, data: Data, row: int) -> str:
-    """Say what stands in a row: `y = 5, n = 4`."""
+    """Say what a row holds: `y = 5, n = 4`."""
     used = {name for side in (condition.left, condition.right) for name in dependence(side).data}
     shown = (f"{field.name} = {np.array2string(field.values[row])}" for field in data.fields if field.name in used)
     return ", ".join(shown)

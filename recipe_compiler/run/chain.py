@@ -52,7 +52,7 @@ class Chain:
     batch_state: NDArray[np.uint64]
     permutation: NDArray[np.uint64]
     draws: tuple[Array, ...]
-    """Of every block, then what `run` tells of the moves of each draw: their acceptance, what guards refused."""
+    """Those of every block, then what `run` counts in the moves of each draw: acceptance, refusals by guards."""
     carried: tuple[Array, ...] = ()
     """What the next step needs in addition to the state: the last gradient, and U."""
     clipped: Array = field(default_factory=lambda: np.zeros(1))

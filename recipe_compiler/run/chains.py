@@ -23,7 +23,7 @@ PIECE_SECONDS = 0.1
 """How long one call into the jitted loop should take."""
 
 Watch = Callable[[Sequence[int], int], None]
-"""Told the number of draws of every chain so far, and the number asked of each."""
+"""Called with the draws of every chain so far, and the number wanted of each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ ROOTS = ("run", "run_lanes", "first_values", "prepare", "seed_streams")
 
 _Defined = ast.FunctionDef | ast.Assign
 SAMPLED = 256
-"""Of a field of the data larger than `SAMPLED` pieces, as many pieces are hashed, evenly spread, first and last too."""
+"""Pieces of a larger field of the data that are hashed, evenly spread, first and last included."""
 
 PIECE = 1 << 20
 """Bytes of such a piece."""

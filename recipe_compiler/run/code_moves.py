@@ -62,11 +62,11 @@ def called_moves(
     arguments = dict(zip(loaded, (name for name, _ in module.code if name != "gradient"), strict=True))
     names = tuple(block.name for block in build.dynamics.declarations.blocks)
     declared = build.target.declarations
-    told = [item.name for group in (declared.parameters, declared.data) for item in group]
-    given = tuple((name, {**parameters, **data}[name]) for name in told)
+    others = [item.name for group in (declared.parameters, declared.data) for item in group]
+    given = tuple((name, {**parameters, **data}[name]) for name in others)
 
     def called(move: CodeMove) -> CalledMove:
-        taken = ", ".join((*move.changes, *move.reads, *told, "stream"))
+        taken = ", ".join((*move.changes, *move.reads, *others, "stream"))
         return CalledMove(
             arguments[move.code],
             loaded[move.code],

@@ -5,8 +5,8 @@ With Monte Carlo errors e_a, e_b of the mean (or sd) of one coordinate by two ru
     z = (m_b - m_a)/sqrt(e_a^2 + e_b^2),
 
 which is N(0, 1) where both sample one law (Vehtari and others 2021 for the errors), and smaller where they share a
-seed. Of n numbers that are compared the largest |z| is beyond chance where it would be larger in one of a thousand
-comparisons of runs of one law (Bonferroni).
+seed. The largest |z| of n numbers is beyond chance where it would be larger in one of a thousand comparisons of
+runs of one law (Bonferroni).
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ class StoredRun:
     chains: int
     draws: int
     seconds: float
-    """Of processor time that its draws took."""
+    """Processor time of its draws."""
     trust: str
     rows: Mapping[str, Mapping[str, float]]
     """Coordinate to its numbers, over chains that are finite to their end."""

@@ -30,7 +30,7 @@ from recipe_compiler.spec.model import DataFile, Target
 
 __all__ = ["Data", "Field", "load_data"]
 MOST_NAMED = 20
-"""Of more columns, none is named."""
+"""More columns are not named."""
 
 PIECE = 1 << 20
 """Numbers in a piece of what is converted or checked."""
@@ -96,7 +96,7 @@ def is_statement(given: object, fields: Sequence[str]) -> bool:
 
 
 def data_of_table(given: object, file: DataFile, target: Target) -> Data:
-    """Return the data of a target from a table in memory that stands in the place of a file of a build.
+    """Return the data of a target from a table in memory in the place of a file of a build.
 
     Args:
         given: a table of pandas, a dataset of xarray, or a mapping of columns' names to their numbers.
@@ -371,7 +371,7 @@ def _of_table(table: Table, file: DataFile, target: Target) -> Data:
 
 
 def _refuse_made_twice(file: DataFile) -> None:
-    """Raise DataError for columns that are made, and stand in the file too."""
+    """Raise DataError for columns that are made, and are in the file too."""
     if file.made and os.path.isfile(file.file):
         own = set(columns_of(file.file, file.names))
         twice = [column.name for column in file.made if column.name in own and not column.whole]

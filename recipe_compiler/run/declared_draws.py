@@ -39,7 +39,7 @@ def declared_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dic
         elif one is None:
             found[block.name] = values
         else:
-            with np.errstate(over="ignore"):  # a draw that is not finite is stored as it is, and told
+            with np.errstate(over="ignore"):  # a draw that is not finite is stored as it is, and reported
                 found[one.block.name] = _turned_back(values, one, build, sizes)
         start += length
     return found

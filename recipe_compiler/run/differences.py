@@ -9,7 +9,7 @@ Array = NDArray[np.float64]
 Slope = Callable[[Array], Array]
 
 TURNS = 100
-"""Of Newton's method."""
+"""Most iterations of Newton's method."""
 
 AGREE = 0.1
 """How far Hessians by differences of several widths may be apart, in units in which one is the identity."""

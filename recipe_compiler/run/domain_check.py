@@ -37,7 +37,7 @@ class Outside:
     chains: int
     """Chains that have any."""
     chain: int
-    """Of the earliest one: its chain, its place there, an entry that is outside, and the value of it."""
+    """Chain of the earliest draw outside; then its place there, an entry that is outside, and its value."""
     draw: int
     entry: int
     value: float

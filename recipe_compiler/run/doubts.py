@@ -44,7 +44,7 @@ LEAST_ACCEPTED = 10.0
 """Fewer accepted moves of a chain tell nothing of a law."""
 
 MOST_NAMED = 8
-"""Of more chains that diverge, the number alone is given."""
+"""More chains that diverge are only counted."""
 
 
 def doubts(
@@ -223,7 +223,7 @@ def _contradictions(draws: Draws, over: Standing, forecast: Forecast, *, judged:
     """Yield where the draws are not what was forecast: they are somewhere else, or have not moved as far.
 
     A forecast takes the posterior for a Gaussian around its mode: where the target itself has `judged` how far the
-    draws spread, or U is seen to be far from quadratic, it is not asked.
+    draws spread, or U is far from quadratic, this is skipped.
     """
     if forecast.width is None or over.length < 2:
         return

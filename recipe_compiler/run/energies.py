@@ -64,7 +64,7 @@ def energies_of(
         asked: whether the log likelihood is wanted whatever it costs; None: where it is small; False: not at all.
     """
     if module.full_potential is None:
-        why = "the gradient is code, which tells no U" if build.target.gradient else "no emitted code computes U"
+        why = "the gradient is code, which computes no U" if build.target.gradient else "no emitted code computes U"
         return DrawEnergies(left_out=(f"lp and energy are left out: {why}.",))
     read = draws.settings.chains * draws.settings.draws * inputs.rows * sum(a.shape[2] for a in draws.arrays)
     if read > WORK and not asked:

@@ -58,7 +58,7 @@ def gradient_noise(
     offsets = np.arange(size)
     each = np.stack([gradients.of_batch(theta, ((first + offsets) % N).astype(np.uint64)) for first in chosen])
     centred = each - each.mean(axis=0)
-    # Over N where all are there. Of a sample, over one less: unbiased for the sum over all divided by N - 1.
+    # Over N where all are there. For a sample, over one less: unbiased for the sum over all divided by N - 1.
     divisor = N if len(chosen) == N else (len(chosen) - 1) * N / (N - 1)
     covariance = np.einsum("ka,ka->a", centred, centred) if diagonal else centred.T @ centred
     return covariance / divisor * share_of_row(N, batch_size, batches)

@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """What the names in a formula stand for. Scalars are 0-d arrays, columns n x 1, rows 1 x n."""
+    """Values of the names in a formula. Scalars are 0-d arrays, columns n x 1, rows 1 x n."""
 
     names: Mapping[str, Array]
     """Blocks, parameters and functions."""

@@ -2,8 +2,8 @@
 
 Given all others its variance is (a + tanh(rate eps/2) Var[A])/rate^2 where its law has a/rate^2, A being the estimate
 of the shape a from a minibatch (`verify/moves/cir.py`), and its mean is exact. A is a sum over the data, so that Var[A]
-is known from what single data add to it: (N^2/n) S^2, (1 - n/N) of it where no datum is drawn twice. Of batches that
-are blocks of the data that is the mean over all orders of them.
+is known from what single data add to it: (N^2/n) S^2, (1 - n/N) of it where no datum is drawn twice. For batches that
+are blocks of the data it is the mean over all orders of them.
 """
 
 import math
@@ -33,7 +33,7 @@ class FlowWidth:
 
     block: str
     factor: float
-    """Of its sd given all others, that of the entry where it is largest; not a number where it is not known."""
+    """The factor on its sd given all others, at the entry where it is largest; NaN where it is not known."""
     entry: int
     step_size: float
     """That at which the sd would be `WIDE` at most."""

@@ -46,7 +46,7 @@ class Forecast:
     block: str = "theta"
     """The block whose sds they are."""
     names: tuple[str, ...] = ()
-    """Of its coordinates, as the summary has them."""
+    """Names of its coordinates, as in the summary."""
     around: str = ""
     """Where the search for the mode began that the step is made linear at."""
     contiguous: bool = False
@@ -63,7 +63,7 @@ class Forecast:
     flows: tuple[FlowWidth, ...] = ()
     """What flows by minibatches leave of the blocks that they move."""
     autocorrelations: Array | None = None
-    """Of theta, between kept draws k = 0, 1, ... apart: `[k, coordinate]`."""
+    """Those of theta between kept draws k = 0, 1, ... apart: `[k, coordinate]`."""
 
     @classmethod
     def of(cls, measured: PilotFigures, block: str, variant: str, names: tuple[str, ...], thin: int) -> "Forecast":
@@ -216,7 +216,7 @@ def linearized_chain_of(compiled: Module, module: Emitted, build: Build, inputs:
     if linearized.too_long:
         raise LongStateError(linearized.too_long)
     if linearized.has_batches and inputs.rows < 2:
-        raise NoForecastError("one datum alone tells nothing of the noise of a minibatch")
+        raise NoForecastError("one datum alone does not show the noise of a minibatch")
     return linearized.of_few(ENTRIES)
 
 

@@ -4,9 +4,9 @@ A gradient has a symmetric Jacobian, the Hessian of U: for all directions u, v
 
     v . J u = u . J v,      J u = (g(theta + h u) - g(theta - h u))/(2 h) + O(h^2)
 
-Both sides are differences, and how wrong these are is told by those at 2 h. The estimate from a minibatch is tried as
+Both sides are differences, and those at 2 h show how wrong these are. The estimate from a minibatch is tried as
 an average: over batches that share the data out it gives the gradient of all data, and of two batches the mean of what
-they give apart. What is symmetric and yet wrong is not seen: a term left out, such as the Jacobian of a transform.
+they give apart. A symmetric error goes unnoticed: a term left out, such as the Jacobian of a transform.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ def try_gradient(gradient: CodeGradient, starts: Sequence[Array]) -> None:
     """Check a gradient that is code at the states where chains start, and between them.
 
     A gradient g has a symmetric Jacobian J (the Hessian of U): v . J u = u . J v for all directions, compared by
-    central differences. A wrong g with a symmetric J, such as one without the Jacobian of a transform, is not seen.
+    central differences. A wrong g with a symmetric J, such as one without the Jacobian of a transform, goes unnoticed.
 
     Raises:
         RunError: it is not finite at a start, differs at a second call, writes to its arguments, has an asymmetric
@@ -100,7 +100,7 @@ def _demand_pure(gradient: CodeGradient, theta: Array) -> None:
 
 
 def bits(value: Any) -> int:
-    """Return a number that tells whether an array has changed."""
+    """Return a checksum of an array."""
     array: NDArray[Any] = np.ascontiguousarray(value)
     return hash(array.tobytes()) if array.flags.writeable else 0
 
@@ -110,11 +110,11 @@ class _Asymmetry:
     """Root mean squares over pairs of directions."""
 
     found: float
-    """Of v . J u - u . J v."""
+    """v . J u - u . J v."""
     error: float
-    """Of its differences between h and 2 h."""
+    """Its differences between h and 2 h."""
     scale: float
-    """Of v . J u."""
+    """v . J u."""
 
     @property
     def is_one(self) -> bool:

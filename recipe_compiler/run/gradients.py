@@ -34,7 +34,7 @@ class Gradients:
     """Entries of the gradient."""
     of_batch: Callable[[Array, NDArray[np.uint64]], Array]
     entries: int
-    """Of the data that `full` reads."""
+    """Entries of the data that `full` reads."""
 
     def full(self, theta: Array) -> Array:
         """Return grad U, d numbers: the mean of estimates from batches that partition the data, weighted by size."""

@@ -33,7 +33,7 @@ BATCHES = 20
 """Stretches of a chain whose means give one of the two estimates of the error."""
 
 MOST_Z = 1e6
-"""What stands for a |z| beyond it, and for that of values that are not finite."""
+"""The |z| of larger ones, and of values that are not finite."""
 
 ENTRY_BY_ENTRY = 1000
 """The most entries of one family of polynomials that are shown apart; of longer ones the sum is."""
@@ -47,7 +47,7 @@ class InfinitesimalMean:
     """phi, as `theta[2]*r[2]` or `sum theta[i]*r[i]`."""
     mean: float
     sd: float
-    """Of L phi over the draws."""
+    """The sd of L phi over the draws."""
     z: float
     """The mean in units of its own error."""
 
@@ -67,7 +67,7 @@ class InfinitesimalMeans:
 
     @property
     def seen(self) -> bool:
-        """Whether the draws of the whole state are seen not to be those of exp(-H)."""
+        """Whether the draws of the whole state contradict exp(-H)."""
         return not abs(self.largest.z) <= self.limit
 
     @property

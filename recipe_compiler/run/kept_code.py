@@ -1,7 +1,7 @@
 """Compiled code that was kept is loaded without what only compiling needs: the jit's tables of all that it can type.
 
 Numba fills these tables, with some 130 modules, before it looks for kept code: half a second. Machine code has no use
-for them. Of what is done along with it, it needs the runtime that arrays are counted by, and the secret of hashes,
+for them. It needs the runtime that arrays are counted by, and the secret of hashes,
 whose names it may hold; all other names it may hold are known since numba was imported. Whatever has to be compiled
 fills the tables itself, as it always did.
 """

@@ -13,7 +13,7 @@ from recipe_compiler.run.data import Data
 from recipe_compiler.run.map_estimate import FindMode, Mode, Slope, Start, find_mode
 
 MOST_BYTES = 2**28
-"""Of data that are hashed for it; of more, a search takes no longer than that would."""
+"""Bytes of data that are hashed for it; hashing more would take as long as a search."""
 
 
 def parts_of_data(data: Data) -> Iterator[str]:

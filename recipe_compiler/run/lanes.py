@@ -28,8 +28,8 @@ def why_no_lanes(module: Emitted, build: Build, sizes: Mapping[str, int]) -> str
     """Return why the chains of a module cannot run as lanes; nothing where they can."""
     if module.run_lanes is not None:
         return ""
-    if told := no_lanes(build.target, build.bit_generator):
-        return told
+    if why := no_lanes(build.target, build.bit_generator):
+        return why
     coordinates = sum(extent(size, sizes) or 1 for _, size in module.blocks)
     if coordinates > COORDINATES:
         return f"a state of {coordinates} coordinates is longer than the {COORDINATES} that lanes hold"

@@ -17,7 +17,7 @@ from recipe_compiler.run.quadratic_target import QuadraticModule
 from recipe_compiler.run.target_at_mode import TargetAtMode
 
 WIDTH = 1e-4
-"""Of differences, in units of the target."""
+"""Width of differences, in units of the target."""
 
 MOST, ALIKE, WITHOUT_BOUND = 30, 1e-3, 1e4
 """How often the covariance of a chain is worked out anew, the relative change that ends this, and how many times wider
@@ -35,7 +35,7 @@ class LinearStep:
     z: Array
     """Where the step stands still on average."""
     F: Array
-    """Of a step with exact gradients."""
+    """The matrix of a step with exact gradients."""
     target: Array
     """The covariance of theta under exp(-H): the inverse of the Hessian of U."""
     exact: Array
@@ -81,7 +81,7 @@ class StepAtMode:
 
     @property
     def widths(self) -> tuple[Array, Array]:
-        """Of differences, by the state and by the gradient: of theta 1e-4/sqrt(d^2 U/d theta_i^2)."""
+        """Widths of differences, by the state and by the gradient: for theta 1e-4/sqrt(d^2 U/d theta_i^2)."""
         units = np.sqrt(np.diag(self.target.K))
         widths = np.ones(self.step.width)
         widths[self.place] = 1.0 / units

@@ -38,7 +38,7 @@ class Width:
     """What a chain samples of the posterior, by its step made linear: sds, temperature, and how fast."""
 
     sds: tuple[float, ...]
-    """Of the chain, by coordinate of theta."""
+    """The chain's sds, by coordinate of theta."""
     factors: tuple[float, ...]
     """By which they are wider than those of exp(-H), linearised alike."""
     temperature: float
@@ -92,7 +92,7 @@ class LinearizedChain:
     sharpness: float = SHARPNESS
     """The relative error of the value at which a thermostat is held."""
     sample: NDArray[np.uint64] | None = None
-    """Rows that stand for all data, drawn at random; None: all do."""
+    """Rows that represent the data, drawn at random; None: all."""
 
     @property
     def too_long(self) -> str:
@@ -131,7 +131,7 @@ class LinearizedChain:
 
     @property
     def slope_of_few(self) -> Slope:
-        """The gradient of U by the rows that stand for all data."""
+        """The gradient of U by these rows."""
         if self.sample is None:
             return self.slope
         of_batch, sample = self._gradients.of_batch, self.sample
@@ -148,7 +148,7 @@ class LinearizedChain:
         return "" if self.sample is None else f"by {self.sample.size} of {self.inputs.rows} data, drawn at random"
 
     def refined(self, near: Mode) -> Mode:
-        """Return the mode of all data near that of the rows that stand for them.
+        """Return the mode of all data near that of the rows that represent them.
 
         Raises RunError where there is none.
         """

@@ -92,13 +92,13 @@ class Emitted:
     replacement: bool
     potential_block: str
     arguments: tuple[str, ...]
-    """Of `run`, by name, in order."""
+    """Names of the arguments of `run`, in order."""
     prepare: Callable[..., tuple[Any, ...]]
     run: Callable[..., int]
     seed_streams: Callable[[int, int], tuple[Sequence[Stream], NDArray[np.uint64]]]
     contiguous: bool = False
     column_major: tuple[str, ...] = ()
-    """Of `data`, those that are read fastest where they are stored column by column."""
+    """Those of `data` that are read fastest column by column."""
     carried: tuple[tuple[str, str | int], ...] = ()
     """Names and sizes of what `run` takes and leaves beside the state: the gradient at the state, U."""
     first_arguments: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ class Emitted:
     """Writes what is carried on, as a chain begins with it; None where nothing is."""
     gradient: Callable[..., Any] | None = None
     code: tuple[tuple[str, str], ...] = ()
-    """Of `arguments`, those that are functions of the user's, with whose they are."""
+    """Those of `arguments` that are functions of the user's, with whose they are."""
     lanes_arguments: tuple[str, ...] = ()
     run_lanes: Callable[..., None] | None = None
     """Advances 64 chains side by side; None where the state is too large for it, or the chains have data."""
@@ -142,12 +142,12 @@ class Emitted:
 
     @property
     def accepts(self) -> bool:
-        """Whether `run` tells the probability that its moves were accepted with."""
+        """Whether `run` returns the acceptance probability of its moves."""
         return ACCEPTED in self.arguments
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What `run` tells of moves, in its order."""
+        """What `run` counts of moves, in its order."""
         told = (f"{name}_draws" for name in TOLD)
         return tuple(name for name in told if name in self.arguments)
 
@@ -192,7 +192,7 @@ def load_function(code: Code) -> Callable[..., object]:
     """Import a function of the user's, a gradient or a move, jitted if it is not yet. This runs the user's file.
 
     Where the file imports others of its author's, nothing is compiled that numba kept of it or of them
-    (`cache=True`): what is kept is told to be old by the file that a function stands in, not by those it imports.
+    (`cache=True`): whether it is stale is decided by the file of a function, not by those it imports.
 
     Raises RunError where the file has no such function, or cannot be run.
     """

@@ -21,7 +21,7 @@ from recipe_compiler.spec.model import DataFile, MadeColumn
 Column = NDArray[np.float64]
 
 MOST_EXPONENT = 1022
-"""Of a unit: it and one over it are normal doubles, and numbers in it are at most 4."""
+"""The exponent of a unit: it and one over it are normal doubles, and numbers in it are at most 4."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ Slope = Callable[[Array], Array]
 """theta to grad U."""
 
 ENTRIES = 1e6
-"""Of the data that one gradient may read in a search, which takes hundreds; of more a sample stands for all."""
+"""Entries of the data that a gradient of a search reads; larger data are represented by a sample."""
 
 DENSE = 200
 """Most coordinates for which the Hessian is worked out column by column (trust-exact); of more, trust-krylov."""
@@ -41,13 +41,13 @@ ENOUGH = 1e-9
 """A norm of grad U, in units, at which the search ends."""
 
 FALL = 1e-8
-"""Of a longer block, the largest norm of grad U at a mode over that where the search began."""
+"""For longer blocks: the largest norm of grad U at a mode over that where the search began."""
 
 FLAT = 1e-5
-"""The part of the largest curvature below which one is not told from zero by differences."""
+"""The part of the largest curvature below which differences cannot separate one from zero."""
 
 SHORTEST = 1e-12
-"""The smallest unit over what theta has, beside which no minimum is told: a scale tau that goes to zero has walls as
+"""The smallest unit over what theta has, beside which no minimum is found: a scale tau that goes to zero has walls as
 steep as 1/tau^2 around what it is the scale of."""
 
 CLEFT, CLEFTS = "the search ran into a cleft of U", 3
@@ -57,13 +57,13 @@ LONGEST = 1e8
 """The largest unit over what theta has."""
 
 DIRECTIONS = 16
-"""Of a longer block, the directions in which the curvature is looked at."""
+"""Directions in which the curvature of a longer block is measured."""
 
 FAR = 1e9
 """The longest step, in units: at a poor start they are short."""
 
 STEP = 1e-4
-"""Of a central difference, in units."""
+"""Width of a central difference, in units."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -269,7 +269,7 @@ def _trouble(slope: Slope, theta: Array, units: Array, began: float, iterations:
     else:
         units = units_of(slope, theta)
         if (units < SHORTEST * np.maximum(np.abs(theta), 1.0)).any():
-            return f"{CLEFT}, too narrow for its width to be told ({reached})", nowhere
+            return f"{CLEFT}, too narrow to measure its width ({reached})", nowhere
         hessian = _hessian(lambda y: units * slope(theta + units * y), nowhere)
         if not np.isfinite(hessian).all():
             return f"the search met a curvature of U that is not finite ({reached})", nowhere

@@ -50,7 +50,7 @@ class OneStep:
         return sum(self.length(array) for array in self.compiled.kernel.noises)
 
     def place(self, name: str) -> slice:
-        """Return where a block, or the gradient, stands in the state."""
+        """Return where a block, or the gradient, is in the state."""
         start = 0
         for own, _, length in self.passed_on:
             if own == name:
@@ -106,7 +106,7 @@ class OneStep:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """Where the values of a step stand in a list, and where they come from: the same at every state."""
+    """Places of the values of a step in a list, and where they come from: the same at every state."""
 
     fixed: tuple[Any, ...]
     """What is the same at every state; None where it is not. What a step takes comes first, in its order."""
@@ -116,7 +116,7 @@ class _Plan:
     is_number: bool
     """Whether what is drawn is no array: the shift of a scalar block."""
     places: tuple[tuple[int, slice], ...]
-    """Of blocks, in the state."""
+    """Places of blocks in the state."""
     held: tuple[tuple[int, Array], ...]
     """Blocks that are held, with their values."""
     noises: tuple[tuple[int, slice], ...]

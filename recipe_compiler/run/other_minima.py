@@ -33,7 +33,7 @@ NEAR = 1e-2
 """The slope of U over a posterior sd at which a search ends."""
 
 ITERATIONS = 60
-"""Of one search."""
+"""Most iterations of one search."""
 
 
 class SpentError(Exception):

@@ -43,13 +43,13 @@ READ = 2e8
 """Entries of the data that may be read for each estimate: a tenth of what Stein's identity may read."""
 
 SHAPES = 3
-"""Points whose Hessian is asked for; of large data one."""
+"""Points whose Hessian is computed; one for large data."""
 
 ERRORS = 3.0
 """Standard errors that an estimate has to be above zero."""
 
 SINGULAR = 1e-8
-"""The least eigenvalue of a Hessian, over its largest, that tells a width."""
+"""The least eigenvalue of a Hessian, over its largest, that gives a width."""
 
 SHOWN = 4
 """Coordinates of a state that are shown."""
@@ -59,7 +59,7 @@ CURE = "Try `init` farther out, to see whether chains come back from there, or a
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Points:
-    """Points on rays, `[direction, stretch, coordinate]`, and the logarithms of what stands for each."""
+    """Points on rays, `[direction, stretch, coordinate]`, and the logarithms of the weight of each."""
 
     theta: Array
     log_held: Array

@@ -1,4 +1,4 @@
-"""What pilot chains of a plan made of the posterior, where no step made linear at a mode tells it."""
+"""What pilot chains of a plan made of the posterior, where no step made linear at a mode shows it."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class PilotFigures:
     steps: float
     """Steps that are worth one independent draw."""
     draws: int
-    """Of all pilot chains that each figure is over."""
+    """Draws of all pilot chains behind each figure."""
 
     @property
     def worst(self) -> int:

@@ -27,10 +27,10 @@ MAX_R_HAT = 1.01
 """The largest R-hat of chains that agree (Vehtari and others 2021)."""
 
 MOST_NAMED = 8
-"""Of more constants, the number alone is given."""
+"""More constants are only counted."""
 
 TURNS = 4
-"""How often a draw of mean weight stands in a chain at equal intervals of its time: light ones are rounded."""
+"""Copies of a draw of mean weight in a chain at equal intervals of its time: light ones are rounded."""
 
 ROUNDING = 1e-14
 """Within which relative difference values of a formula are the same number."""

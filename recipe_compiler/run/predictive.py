@@ -47,7 +47,7 @@ class Predictive:
     blocks: tuple[StatedDensity, ...] = ()
     why_no_prior: str = ""
     above: Formula | None = None
-    """Of the one field, the logarithm of the probability that a datum is drawn from its density, and is not 0."""
+    """The log probability that a datum of the one field is drawn from its density, and is not 0."""
 
 
 def predictive_of(target: Target) -> Predictive:
@@ -117,7 +117,7 @@ def _beside(target: Target, own: Sequence[StatedDensity], fields: Sequence[State
 def _cut_off(target: Target, fields: Sequence[StatedDensity]) -> str:
     """Return what shows that a named density is not all of the law of its field, but that law on a part of its support.
 
-    Of a law that is cut off, normal(y, m, 1) - log_ndtr(m) over y > 0, a summand free of y is what it is divided by,
+    For a truncated law, normal(y, m, 1) - log_ndtr(m) over y > 0, a summand free of y is what it is divided by,
     and the kinds that are declared of y do not hold of what the density alone would give.
     """
     declared = (target.declared or target).declarations

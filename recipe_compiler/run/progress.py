@@ -81,7 +81,7 @@ Progress = bool | Callable[[int, int, int, str], object]
 
 
 def demand_progress(progress: object) -> None:
-    """Raise RunError for what says neither whether progress is shown nor what is told of it."""
+    """Raise RunError for what is neither a truth value nor callable as progress."""
     try:
         _checked_progress(progress, 0)
     except TypeError as error:
@@ -116,14 +116,14 @@ def progress_bars(
 ) -> Generator[Watch]:
     """Give a `Watch` that shows bars, one per chain or one for many: in a notebook below its cell, else on stderr.
 
-    Where stderr is no terminal `plain` is told instead.
+    Where stderr is no terminal `plain` is called instead.
 
     Args:
         chains: number of chains.
         draws: draws of each, warmup included.
         quiet: show nothing.
         stream: the stream to write to, stderr by default.
-        plain: told how far the chains are where there are no bars.
+        plain: called with how far the chains are where there are no bars.
     """
     out = sys.stderr if stream is None else stream
     together = chains > MOST_BARS
@@ -141,7 +141,7 @@ def progress_bars(
 
 
 Show = Callable[[Sequence[int]], None]
-"""Told how many draws every bar stands for."""
+"""Called with the draws of every bar."""
 
 
 def _merged(show: Show, *, together: bool) -> Watch:

@@ -50,7 +50,7 @@ def build_of(tree: "DataTree", file: str, folder: Path | None = None) -> tuple[B
         folder: what names of files in the build are relative to; None: the folder that it was in.
 
     Raises:
-        RunError: the file tells of no run.
+        RunError: the file records no run.
         SpecError, ModelError: its documents mean nothing without the files that they name.
     """
     missing = [name for name in ("documents", "run_settings", "facts") if name not in tree.attrs]

@@ -85,7 +85,7 @@ class Draws:
     sizes: tuple[tuple[str, int], ...]
     seconds: float
     processor_seconds: float = math.nan
-    """Of all threads, that all draws took, warmup included: of a run that was resumed, as its last part was."""
+    """Time that all threads took for all draws, warmup included; scaled from its last part where a run was resumed."""
     acceptance: Array | None = None
     """The probability that moves were accepted with, a mean over those of a draw: chains x draws; None without any."""
     unsolved: Array | None = None

@@ -7,7 +7,7 @@ function of one eps. With t the steps before a draw begins,
     power       eps (1 + t/b)**-c                                (Welling and Teh 2011)
     cyclic      eps (1 + cos(pi (t mod period)/period))/2        (Zhang, Li, Zhang, Chen, Wilson 2020)
 
-Draws are weighted by eps: a draw stands for the time that its steps took (Teh, Thiery, Vollmer 2016).
+Draws are weighted by eps: the weight of a draw is the time that its steps took (Teh, Thiery, Vollmer 2016).
 """
 
 import math

@@ -5,7 +5,7 @@ and the meaning of all names of one that is there already gives way to it: suppo
 module takes, and whatever a change of a build leaves as it is, by its name, its settings or the words of its documents.
 
 What is kept on disk of a caller names the modules of what it calls, and another process looks them up. So what is
-shared stands in a module whose name is made of its content, which every process has that imports a copy of it. What is
+shared is in a module whose name is made of its content, which every process has that imports a copy of it. What is
 kept of it is filed under its content too, not under the file that it was compiled from.
 """
 
@@ -27,7 +27,7 @@ MODULE = "_recipe_shared_"
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """A compiled function: two of the same meaning are equal, whichever module they stand in."""
+    """A compiled function: two of the same meaning are equal, whichever module they are in."""
 
     module: str
     itself: Any = field(compare=False)
@@ -57,7 +57,7 @@ def share_functions(space: dict[str, Any], folder: Path | None = None) -> None:
 
 
 def _shared(name: str, space: dict[str, Any], found: dict[str, Any]) -> Any:
-    """Return the function that stands for one of a module; None where that is its own, or no function."""
+    """Return the shared function for one of a module; None where that is its own, or no function."""
     if name not in found:
         found[name] = None  # calls itself: its own
         plain, options = _parts(space[name])

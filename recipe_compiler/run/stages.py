@@ -80,7 +80,7 @@ class Run:
     planned: tuple[str, ...] = ()
     """What was chosen for it, in lines; empty where its build states everything."""
     measured: PilotFigures | None = None
-    """What pilot chains of its plan made of the posterior, where no linear step tells it."""
+    """What pilot chains of its plan made of the posterior, where no linear step shows it."""
     predictive: bool | None = None
     """Whether data are drawn by posterior and prior; None: where the target says of what, and they are few."""
     log_likelihood: bool | None = None
@@ -99,7 +99,7 @@ class Ready:
     run: Run
     inputs: Inputs
     names: tuple[str, ...]
-    """Of the coordinates of the potential's block."""
+    """Names of the coordinates of the potential's block."""
     forecast: Forecast
     find: FindMode = find_mode
     """The search for the mode."""
@@ -235,10 +235,10 @@ def make_ready(run: Run, find: Callable[[Inputs], FindMode]) -> Ready:
             Forecast.of(run.measured, potential_block(run.build), run.module.variant, names, run.settings.thin),
             find(inputs),
         )
-    told = forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs), find(inputs))
+    ahead = forecast(run.compiled, run.module, run.build, inputs, names, _starts(run, inputs), find(inputs))
     sizes = resolve_sizes(run.build, run.data)
     flows = flow_widths(run.build, run.module, inputs, known_values(run.build, sizes), sizes)
-    return Ready(run, inputs, names, replace(told, flows=tuple(flows)), find(inputs))
+    return Ready(run, inputs, names, replace(ahead, flows=tuple(flows)), find(inputs))
 
 
 def draw(

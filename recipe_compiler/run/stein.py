@@ -1,6 +1,6 @@
 """After a run: how far the draws are from the target, by means that are 0 over it, whatever the sampler (Stein).
 
-With g = grad U, and m and S the mean and the covariance of the draws, each chosen so that its unit tells:
+With g = grad U, and m and S the mean and the covariance of the draws, each chosen for its unit:
 
     E[(S g)_i]/sd_i                              0: else by how many sds the mean of theta_i is off
     E[(theta_i - m_i) (S g)_i]/S_ii - 1          0: else the relative error of the mean square of theta_i
@@ -36,7 +36,7 @@ DENSE = 200
 """Most coordinates whose covariance is used; of more, their variances."""
 
 MOST_ERROR = 1e300
-"""What stands for an error that is not finite."""
+"""The error in the place of one that is not finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def departures(module: Emitted, build: Build, inputs: Inputs, draws: Draws, name
 def departed(theta: Array, gradients: Array, weight: Array, names: Sequence[str]) -> Departures:
     """Return how far draws of theta are from exp(-U), by moments that are 0 over it whatever the sampler.
 
-    With g = grad U, m and S the mean and covariance of the draws: E[(S g)_i]/sd_i tells by how many sds the mean of
+    With g = grad U, m and S the mean and covariance of the draws: E[(S g)_i]/sd_i says by how many sds the mean of
     theta_i is off, E[(theta_i - m_i) (S g)_i]/S_ii - 1 the relative error of its mean square. Both are E[F . g - div F]
     for a field F, which is 0 over exp(-U) by parts (Gorham and Mackey 2015); exact in these units where exp(-U) is
     Gaussian. Example: draws of N(1, 1) for U = theta**2/2 have E[S g]/sd = E[theta] = 1: the mean is off by one sd.
@@ -176,9 +176,9 @@ def departed(theta: Array, gradients: Array, weight: Array, names: Sequence[str]
         z = np.where(errors == 0.0, 0.0, errors / own)
     still = np.tile(~(sd > 0.0), 2)  # a coordinate that has never moved: its mean square is missed whole
     errors = np.where(still, -1.0, errors)
-    told = np.isfinite(errors) & np.isfinite(own)
-    errors = np.where(told, np.clip(errors, -MOST_ERROR, MOST_ERROR), np.where(still, -1.0, MOST_ERROR))
-    z = np.where(told, z, np.inf)
+    known = np.isfinite(errors) & np.isfinite(own)
+    errors = np.where(known, np.clip(errors, -MOST_ERROR, MOST_ERROR), np.where(still, -1.0, MOST_ERROR))
+    z = np.where(known, z, np.inf)
     limit = float(norm.isf(FALSE_ALARM / (2 * values.shape[2])))
     flagged = (np.abs(errors) > BLOWN_UP) | ((np.abs(errors) > SMALL) & (np.abs(z) > limit)) | still
     worst = int(np.argmax(np.where(flagged, np.abs(errors), -1.0) if flagged.any() else np.abs(errors)))

@@ -204,11 +204,11 @@ def _sample_stats(draws: Draws, known: DrawEnergies, lost: NDArray[np.bool_]) ->
     stated = {"lp": known.lp, "energy": known.energy, "temperature": known.temperature}
     if draws.acceptance is not None:
         stated[ACCEPTANCE_RATE] = draws.acceptance[:, draws.warmup :]
-    told = ((UNSOLVED, draws.unsolved), (IRREVERSIBLE, draws.irreversible), (TRIED, draws.tried),
+    counted = ((UNSOLVED, draws.unsolved), (IRREVERSIBLE, draws.irreversible), (TRIED, draws.tried),
             (INVOLUTION_ACCEPTANCE, draws.mapped), (INVOLUTIONS_TRIED, draws.mapped_tried),
             (TOO_FEW, draws.too_few))  # fmt: skip
     kinds = ((of_kind(ACCEPTANCE_RATE, k), kind.rates) for k, kind in enumerate(draws.kinds))
-    for name, counts in (*told, *kinds):
+    for name, counts in (*counted, *kinds):
         if counts is not None:
             stated[name] = counts[:, draws.warmup :]
     return found | {name: values for name, values in stated.items() if values is not None}
@@ -281,7 +281,7 @@ def add_forecast(tree: "DataTree", forecast: Forecast) -> None:
 def save(tree: "DataTree", path: Path) -> None:
     """Write a data tree as netCDF; the file is whole at every instant, or the old one, or not there.
 
-    Raises OSError where it cannot be written. Room is asked for first: HDF5 cannot close a file that has none.
+    Raises OSError where it cannot be written. Room is reserved first: HDF5 cannot close a file that has none.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     wanted, free = tree.nbytes + OVERHEAD, shutil.disk_usage(path.parent).free

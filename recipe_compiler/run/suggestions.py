@@ -26,7 +26,7 @@ WIDE = 1.05
 """The largest factor of a posterior sd that needs no cure, and that cures aim at; as much too narrow is as wrong."""
 
 ITERATIONS, APART = 12, 1.03
-"""How often is asked for one cure, and to what factor the answer is found."""
+"""Attempts at one cure, and the factor within which it is found."""
 
 HELD_ITERATIONS, HELD_APART, HELD_SHARPNESS = 5, 1.5, 1e-2
 """The same of a thermostat, and how near the value is found at which it is held: each answer is a search by itself."""

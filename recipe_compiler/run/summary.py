@@ -43,7 +43,7 @@ class Diagnostics:
     departures: Departures | None = None
     """How far the draws are from the target."""
     generator: InfinitesimalMeans | None = None
-    """What a finite step makes of the auxiliary blocks."""
+    """What a finite step makes of momenta and other auxiliary blocks."""
     powers: tuple[float, ...] = ()
     """What U says of the tails of each coordinate that is sampled (`run/tails.py`)."""
     kernel: str = ""
@@ -65,9 +65,9 @@ class Summary:
     """Why they are not to be believed (`run/doubts.py`)."""
     diagnostics: Diagnostics
     acceptance: tuple[float, ...] = ()
-    """Of every chain the mean probability that its moves were accepted with, after warmup; empty where none is."""
+    """Mean acceptance probability of each chain after warmup; empty where none is."""
     tails: Sequence[Tail] = ()
-    """Of coordinates whose sd has no Monte Carlo error, the heaviest first."""
+    """Tails of coordinates whose sd has no Monte Carlo error, the heaviest first."""
     guarded: tuple[int, int, int] | None = None
     """Moves after warmup, and how many of them guards of steps that are solved for refused; None without such steps."""
     few: tuple[int, int] | None = None
@@ -78,7 +78,7 @@ class Summary:
     """As `acceptance`, of each kind of moves, where there are several: what kind it is, and by chain."""
 
     seconds: float = math.nan
-    """Of processor time, that the draws took, warmup included."""
+    """Processor time of the draws, warmup included."""
     scheduled: str = ""
     """The step size by time, where it falls along a chain."""
 
@@ -91,12 +91,12 @@ class Summary:
     def trust(self) -> str:
         """Whether to trust the numbers, and on what grounds, in one line."""
         if self.doubts:
-            told = "for the reason above" if len(self.doubts) == 1 else f"for the {len(self.doubts)} reasons above"
-            return f"trust: no, {told}"
+            why = "for the reason above" if len(self.doubts) == 1 else f"for the {len(self.doubts)} reasons above"
+            return f"trust: no, {why}"
         if not self.rows:
             return "trust: no, there are no numbers"
-        told = (self.diagnostics.forecast, self.diagnostics.departures)
-        by = [one.trust for one in told if one is not None and one.trust]
+        figures = (self.diagnostics.forecast, self.diagnostics.departures)
+        by = [one.trust for one in figures if one is not None and one.trust]
         kernel, assumed = self.diagnostics.kernel, self.diagnostics.assumed
         given = f", given that {' and that '.join(assumed)}" if assumed else ""
         rough = "; the numbers are rough, as warned" if self.warnings else ""
@@ -138,8 +138,8 @@ class Summary:
         if self.guarded is None:
             return ()
         moves, unsolved, irreversible = self.guarded
-        told = f"{unsolved} not solved for, {irreversible} that do not lead back"
-        return (f"refused by guards of implicit steps: {told}, of {moves} moves",)
+        refused = f"{unsolved} not solved for, {irreversible} that do not lead back"
+        return (f"refused by guards of implicit steps: {refused}, of {moves} moves",)
 
     @property
     def _too_few(self) -> tuple[str, ...]:

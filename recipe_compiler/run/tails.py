@@ -50,7 +50,7 @@ ALIKE = 0.01
 """Within which relative difference it is a power."""
 
 MOST_COORDINATES = 200
-"""Of more, U is not looked at."""
+"""With more, U is not examined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +142,13 @@ def heavy_tails(
         return ()
     of = dict(zip((k for k, moves in enumerate(moving) if moves), rows, strict=False))
     kept = draws.block(own)[list(over.chains), draws.warmup : draws.warmup + over.length]
-    told = {k for k, row in of.items() if row.value("ess_bulk") >= TELLING and row.value("r_hat") <= MAX_R_HAT}
+    known = {k for k, row in of.items() if row.value("ess_bulk") >= TELLING and row.value("r_hat") <= MAX_R_HAT}
     declared = np.concatenate([columns_of(block) for block in blocks], axis=2)
 
     def fit(draws_of: Array) -> float:
         return float(cast("Any", array_stats).pareto_khat(draws_of, chain_axis=0, draw_axis=1))
 
-    fitted = {k: fit(kept[:, :, k]) for k in sorted(told) if not integer[k]}
+    fitted = {k: fit(kept[:, :, k]) for k in sorted(known) if not integer[k]}
     fitted |= {k: min(found, fit(declared[:, :, k])) for k, found in fitted.items() if found > NO_ERROR}
     by_slope = of_potential or (0.0,) * count
     stated = [0.0 if whole else k for k, whole in zip(by_slope, integer, strict=False)]  # U has no slope along counts

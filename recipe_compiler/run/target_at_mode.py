@@ -20,7 +20,7 @@ FEWEST, MOST = 200, 4_000
 """Rows whose Hessians are worked out, of as many or more."""
 
 GRADIENTS = 20_000
-"""Of single rows for all of these, between the two."""
+"""Gradients of single rows for all of these, between the two."""
 
 FLAT = 1e-7
 """The least curvature, in units of its coordinates, that differences tell from zero."""

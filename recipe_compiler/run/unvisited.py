@@ -2,7 +2,7 @@
 
 Around a mode theta* with K = Hess U(theta*), B is where (theta - theta*)^T K (theta - theta*) is what it is for most
 draws of N(theta*, K^-1). Its mass is a mean over these, Z_B = |2 pi K^-1|^(1/2) E[exp(-(U - w^T K w/2)) 1_B], w being
-theta - theta*. What there should be of draws in it is told by `run/visits.py`; what is outside, by `run/outside.py`.
+theta - theta*. `run/visits.py` says how many draws should be in it, `run/outside.py` what is outside.
 """
 
 import math
@@ -28,7 +28,7 @@ from recipe_compiler.spec.discrete import discrete_blocks
 from recipe_compiler.spec.model import Build
 
 DRAWS = 256
-"""Of the Gaussian around the mode, by which the mass around it is known within a few per cent."""
+"""Draws of the Gaussian around the mode: they give the mass around it within a few per cent."""
 
 SDS = 3.0
 """How far B reaches: the squared distance is so many sds above its mean d."""
@@ -46,7 +46,7 @@ ENERGIES = 1e8
 """Entries of the data that may be read for U at the draws."""
 
 EFFECTIVE = 10.0
-"""Draws a coordinate, counted as independent ones, from which on their covariance tells what is outside of them."""
+"""Draws a coordinate, counted as independent ones, from which on their covariance shows what is outside."""
 
 CURE = "Try `init` on both sides, to see whether they pass, or another parameterisation."
 

@@ -1,4 +1,4 @@
-"""Functions of a user's Python file, called by hand: where they fail, their author is told in one sentence."""
+"""Functions of a user's Python file, called by hand: where they fail, one sentence says where."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -32,9 +32,9 @@ def call_once(call: str, where: str, done: Callable[[], object]) -> object:
 
 @contextmanager
 def blaming(codes: Sequence[Code]) -> Generator[None]:
-    """Tell what is raised where an emitted module runs as a fault of the user's functions that it calls.
+    """Report what an emitted module raises as a fault of the user's functions that it calls.
 
-    Nothing else that is compiled there raises but for want of memory. Of some exceptions, as of a division by zero,
+    Nothing else that is compiled there raises but for want of memory. For some exceptions, such as a division by zero,
     numba does not say where they were raised: then it may be any of these functions.
 
     Raises:

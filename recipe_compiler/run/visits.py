@@ -4,7 +4,7 @@ Of draws of exp(-U) on any set R, of mean energy E U and covariance S,
 
     Z_R <= exp(-E U) |2 pi e S|^(1/2),
 
-as no law of covariance S has a larger entropy than the Gaussian. Of draws of all of exp(-U) at least the part
+as no law of covariance S has a larger entropy than the Gaussian. Among draws of exp(-U) at least the part
 Z_B / (Z_B + Z_R) is in a region B that holds Z_B: where there are few, or none, chains stay out of what they should be
 in. R-hat, ESS and Stein's identity say nothing of it: they ask of draws what they are where they are.
 """
@@ -55,7 +55,7 @@ class Visited:
     """What chains came to: the ellipsoids of their mean and covariance, and the most that exp(-U) can hold there."""
 
     draws: Array
-    """Of theta, draws x coordinates."""
+    """Draws of theta x coordinates."""
     mean: Array
     root: Array
     """L with L L^T = S, the covariance."""
@@ -69,7 +69,7 @@ class Visited:
         Args:
             draws: of theta, draws x coordinates.
             energies: U at each of them, or at evenly spaced ones.
-            effective: how many independent draws they are worth. Of n draws |S|^(1/2) comes out too small by the factor
+            effective: how many independent draws they are worth. From n draws |S|^(1/2) is too small by the factor
                 exp(-d (d + 1)/(4 n)), about; twice that exponent is put right.
         """
         d = draws.shape[1]

@@ -216,7 +216,7 @@ def test_the_same_build_has_the_same_plan(folder: Path, tmp_path: Path) -> None:
 @plain
 def test_what_nothing_is_known_of_is_named(tmp_path: Path) -> None:
     text = stated("generalised_langevin", "{name: baoab}", **{"{d: 3}": "{d: 3, k: 2}"})
-    with pytest.raises(RunError, match="parameter `Lambda`: found no value with step_size: auto, and it stands in Q"):
+    with pytest.raises(RunError, match="parameter `Lambda`: found no value with step_size: auto, and it occurs in Q"):
         planned(text, tmp_path)
 
 

@@ -186,7 +186,7 @@ def test_what_is_no_picture_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RunError, match="found 'trace', expected some of traces, ranks"):
         pictures_of(tree, "trace")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(RunError, match="found no matplotlib, expected it: pip install"):
+    with pytest.raises(RunError, match="plots need matplotlib: `pip install matplotlib`"):
         pictures_of(tree)
 
 

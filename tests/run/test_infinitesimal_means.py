@@ -159,7 +159,7 @@ def test_long_blocks_are_summed_up() -> None:
         return np.repeat(theta, 400), theta
 
     families = replace(module, generator=long, moments=("theta[i]", "r[i]"))
-    found = infinitesimal_means(families, prepare_inputs(module, build, build.run, NOTHING, 0), exact_sghmc(7))
+    found = infinitesimal_means(families, prepare_inputs(module, build, build.run, NOTHING, 0), exact_sghmc(7), NAMES)
     assert found is not None
     assert found.count == 1 + 3 + 1  # 1200 entries as their sum alone
 
