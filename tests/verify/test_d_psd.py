@@ -98,10 +98,6 @@ def test_what_fails_at_some_size_is_never_proved(state: str, D: str, parameters:
     assert not isinstance(decided(state, D, parameters).decision, Proved)
 
 
-def test_a_matrix_that_fails_from_size_four_on_is_undecided() -> None:
-    assert isinstance(decided(*NOT_EVERY_SIZE[-2][:2]).decision, Undecided)
-
-
 HALF = "[[a, b], [b, c]]"
 SIGNED = "{a: {is: nonnegative}, b: {}, c: {is: nonnegative}}"
 INSIDE = "x: {domain: 'interval(-1, 1)'}, y: {}"
@@ -213,3 +209,19 @@ def test_a_square_of_a_symmetric_matrix_rests_on_its_symmetry() -> None:
     found = decided(THETA, '[["K @ K"]]', "{K: {shape: [d, d], is: symmetric}}").decision
     assert isinstance(found, Proved)
     assert found.given == ("K is symmetric",)
+
+
+@pytest.mark.parametrize(
+    ("D", "d"),
+    [
+        ("I - ones @ ones.T/4", 5),
+        ("(4 - d)*I", 5),
+        ("(4 - d)*I + ones @ ones.T", 5),
+        ("(d - 5)**2*I - I", 5),
+        ("diag(theta**2) - theta @ theta.T/6", 7),
+    ],
+)
+def test_a_matrix_that_is_negative_at_larger_sizes_only_is_refuted_there(D: str, d: int) -> None:
+    found = decided(THETA, f'[["{D}"]]')
+    assert isinstance(found.decision, Refuted)
+    assert found.for_d == (("d", d),)

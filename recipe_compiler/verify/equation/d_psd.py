@@ -3,8 +3,10 @@
 Points are simple ones first, then searched ones; there a vector v of rationals has v.T D v < 0.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import chain, count
 
 import sympy
@@ -29,7 +31,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import facts
-from recipe_compiler.verify.core.sizes import Sizes, written
+from recipe_compiler.verify.core.sizes import FURTHEST, Sizes, beyond, written
 from recipe_compiler.verify.core.subject import Subject, once
 from recipe_compiler.verify.equation.gram_blocks import ScalarBlock, gram_of_blocks, scalar_block
 
@@ -57,6 +59,9 @@ class Negative:
     text: tuple[tuple[str, str], ...]
     direction: tuple[Fraction, ...]
     value: Value
+
+
+Search = Callable[[Matrix, Subject, Sizes], Negative | None]
 
 
 def find_negative(matrix: Matrix, subject: Subject, sizes: Sizes, *, short: bool) -> Negative | None:
@@ -187,7 +192,8 @@ def _answer(subject: Subject, D: Matrix, parts: list[_Part], notes: list[str]) -
             tried.append(f"no rule shows that {part.name} is positive semidefinite")
             tried += [f"{part.name}: {what}" for what in part.tried]
     if tried:
-        tried.append(f"no negative direction at {'; '.join(written(s) for s in subject.sizes if s) or 'its sizes'}")
+        at = (*subject.sizes, *_further(subject))
+        tried.append(f"no negative direction at {'; '.join(written(sizes) for sizes in at if sizes) or 'its sizes'}")
     tried += [*notes, *(f"not shown: {what}" for what in premises.open)]
     tried += [subject.contradiction] if subject.contradiction else []
     proofs = [part.proof for part in parts if part.proof is not None]
@@ -250,15 +256,17 @@ def _signs(part: _Part, subject: Subject) -> ScalarBlock | str:
 def _negative(subject: Subject, part: _Part) -> tuple[Negative | None, list[str]]:
     """Return an exact negative direction of a part, and at which sizes none could be looked for."""
     failures: list[str] = []
-    for search in (find_negative, search_negative) if part.proof is None else (find_negative,):
-        for sizes in subject.sizes if search is find_negative else subject.sizes[:SEARCHED]:
+    short = part.proof is not None
+    find = partial(find_negative, short=short)
+    searches: list[tuple[Search, Sequence[Sizes]]] = [(find, subject.sizes)]
+    if not short:
+        searches += [(search_negative, subject.sizes[:SEARCHED]), (find, _further(subject))]
+    for search, at in searches:
+        for sizes in at:
             try:
-                if search is find_negative:
-                    found = find_negative(part.matrix, subject, sizes, short=part.proof is not None)
-                else:
-                    found = search_negative(part.matrix, subject, sizes)
+                found = search(part.matrix, subject, sizes)
             except (NotScalarisableError, TooLargeError, NoInstanceError) as reason:
-                if isinstance(reason, NoInstanceError) and part.proof is not None and not subject.contradiction:
+                if isinstance(reason, NoInstanceError) and short and not subject.contradiction:
                     continue  # some draws have no instance, others do: a proof needs no more
                 note = f"no search at {written(sizes) or 'the fixed sizes'}: {reason}"
                 failures += [] if note in failures else [note]
@@ -266,6 +274,11 @@ def _negative(subject: Subject, part: _Part) -> tuple[Negative | None, list[str]
             if found is not None:
                 return found, failures
     return None, failures
+
+
+def _further(subject: Subject) -> tuple[Sizes, ...]:
+    """Return larger sizes to look at: I - ones @ ones.T/3 is positive semidefinite for d <= 3 alone."""
+    return beyond(subject.sizes, dict.fromkeys(subject.dynamics.declarations.sizes, FURTHEST))
 
 
 def _negative_answer(subject: Subject, part: _Part, found: Negative) -> Answer:
