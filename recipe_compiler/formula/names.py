@@ -38,7 +38,14 @@ WRITE_INSTEAD = {
     "Symbol": "write the name alone; names are declared in the document",
 }
 """What SymPy or Stan has and formulas do not, with what to write."""
-_LIKE_NUMBERS = {"O": "did you mean 0 (zero)?", "o": "did you mean 0 (zero)?", "l": "did you mean 1 (one)?"}
+_MEANT = {
+    "O": "0 (zero)",
+    "o": "0 (zero)",
+    "l": "1 (one)",
+    "normalizable": "`normalisable`",
+    "proper": "`normalisable`",
+    "estimated": "`estimate`",
+}
 _NOT_NUMBERS = frozenset({"oo", "inf", "infinity", "nan", "zoo"})
 
 
@@ -185,5 +192,6 @@ def _undeclared(part: tree.Name, context: Context) -> None:
     elif name == "eps" or name in ex.UPDATE_FUNCTIONS:
         context.fault(part, f"'{name}' is not declared here", f"{name} has a meaning of its own in claims.update only")
     else:
-        near = nearest(name, (*declared_names(context), *CONSTANTS)) or _LIKE_NUMBERS.get(name)
-        context.fault(part, f"'{name}' is not declared", near or "declare it under state, parameters or functions")
+        meant = f"did you mean {_MEANT[name]}?" if name in _MEANT else "declare it under state, parameters or functions"
+        hint = nearest(name, (*declared_names(context), *CONSTANTS)) or meant
+        context.fault(part, f"'{name}' is not declared", hint)

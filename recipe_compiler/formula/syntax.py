@@ -206,7 +206,8 @@ class _Reader:
                 continue
             name = self.take() if self.token.mark is Mark.NAME else self.token
             if name.text != "T":
-                hint = ATTRIBUTES.get(name.text, "no other attribute is in the grammar")
+                none = f"write {name.text}(...)" if name.text in _FUNCTIONS else "no other attribute is in the grammar"
+                hint = ATTRIBUTES.get(name.text, none)
                 raise self.error(name, f"found '.{name.text}', expected '.T'", hint)
             formula = tree.Transposed(formula, self.at(start))
         return formula

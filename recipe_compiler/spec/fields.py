@@ -297,7 +297,7 @@ def found(value: Raw) -> str:
 
 def refuse(value: Raw, expected: str, hint: str = "") -> NoReturn:
     """Raise what pydantic turns into a fault: found ..., expected ... ."""
-    refuse_said(found(value), expected, hint or _number_meant(value))
+    refuse_said(found(value), expected, _number_meant(value) or hint)
 
 
 def _number_meant(value: Raw) -> str:
@@ -339,7 +339,7 @@ def _integer(value: Raw) -> int:
     number = exact(value) if isinstance(value, str) else None
     if number is None or number.denominator != 1:
         hint = "write it in decimal, without a leading zero, underscore or colon"
-        return refuse(value, "an integer", hint if isinstance(value, str) and value[:1].isdigit() else "")
+        return refuse(value, "an integer", hint if number is None and str(value)[:1].isdigit() else "")
     return int(number)
 
 
@@ -369,7 +369,9 @@ def _step_size(value: Raw) -> Fraction | Literal["auto"]:
 
 
 def _truth(value: Raw) -> bool:
-    return value == "true" if value in ("true", "false") else refuse(value, "true or false")
+    meant = {"yes": "write true", "on": "write true", "no": "write false", "off": "write false"}
+    hint = meant.get(str(value).lower(), "")
+    return value == "true" if value in ("true", "false") else refuse(value, "true or false", hint)
 
 
 Text = Annotated[str, BeforeValidator(_text("text")), WithJsonSchema({"type": ["string", "number"]})]

@@ -41,6 +41,7 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "assume": ("assumptions", "assumption", "constraints"),
     "init": ("initial", "start", "initvals", "init_params"),
     "data": ("observed", "dataset"),
+    "default": ("value",),
     "title": ("description", "author", "comment"),
 }
 """Keys of this language to what they are called elsewhere."""
@@ -135,6 +136,10 @@ def _in_braces(entry: tuple[str | int, ...], value: object) -> str:
             known = (*EULER, *NAMED)
             near = value if value in known else nearest(value, known).removeprefix("did you mean ").strip("`?") or value
             return f"write `scheme: {{name: {near}}}`"
+        case ("gradient_noise",) if value == "estimate":
+            return "write `gradient_noise: {V: estimate}`"
+        case (str(key),) if isinstance(value, str) and value.count("=") == 1:
+            return f"write `{key}: {{{value.replace('=', ': ')}}}`"
         case ("state" | "data", str(name)) if isinstance(value, str) and value.isidentifier():
             return f"write `{name}: {{shape: {value}}}`"
         case ("parameters", str(name)):
