@@ -55,6 +55,7 @@ _TRAPS = (
 _KEY = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*:", re.ASCII)
 _WORD = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)(?![A-Za-z0-9_])", re.ASCII)
 _ALONE = re.compile(r"(\s*)[A-Za-z][A-Za-z0-9_]*\s*$", re.ASCII)
+_NESTED = re.compile(r"\s*(\w+): (\w+: \w+)\s*")
 _LISTS = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*): *\[.*\],\s*$", re.ASCII)
 _NO_SPACE = re.compile(r"([A-Za-z][A-Za-z0-9_]*):[\[{]", re.ASCII)
 _NO_COLON = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:\s*[\[{]|\s+\S)", re.ASCII)
@@ -206,6 +207,10 @@ class _Reader:
             return where, problem, self.missing_colon(where)
         if _IN_A_VALUE in found and (bare := self.bare_key_above(where.line)) is not None:
             return bare, "found a line that is no `key: value`", self.missing_colon(bare)
+        if _IN_A_VALUE in found and (nested := _NESTED.fullmatch(line)) is not None:
+            return where, problem, f"write `{nested[1]}: {{{nested[2]}}}`"
+        if _BLOCK_END in found and line[where.column - 1 : where.column] in ("]", "}"):
+            return where, f"found `{line[where.column - 1]}`, which closes no bracket", "leave it out"
         if _BLOCK_END in found and (list_ := _LISTS.match(line)) is not None:
             key, rows = list_[1], line[list_.end(1) + 1 :].strip()
             hint = f"put one more pair of brackets around its rows: `{key}: [{rows} ...]`"

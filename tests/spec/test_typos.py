@@ -48,6 +48,8 @@ run: {step_size: 0.01}
 SLIPS = [
     (DYNAMICS, "  drift:\n", "  drift\n", 16, "put a colon behind the key: `drift: ...`"),
     (DYNAMICS, "D: [[0, 0],", "D: [0, 0],", 11, "brackets around its rows: `D: [[0, 0], ...]`"),
+    (DYNAMICS, "[0, C]]", "[0, C]]]", 12, "found `]`, which closes no bracket leave it out"),
+    (DYNAMICS, "  r: {shape: d}", "  r: shape: d", 4, "write `r: {shape: d}`"),
     (DYNAMICS, "C @ inv", "gamma @ inv", 18, "declare it under parameters, or write gamma(...)"),
     (DYNAMICS, "-grad(U, theta)", "-grad(U)", 18, "write grad(s, b), b the block by which"),
     (DYNAMICS, "-grad(U, theta)", "-grad U", 18, "write grad(U, b), b a block"),
