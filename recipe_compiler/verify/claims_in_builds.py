@@ -260,13 +260,16 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
         rechecked=True,
     ),
     Claim("use", "the dynamics that a word uses have the H of the build", _moves(use), uses),
-    Claim("refresh", "blocks are drawn anew from their laws given the others", _moves(refresh), refreshes),
+    Claim(
+        "refresh", "blocks are drawn anew from their laws given the others", _moves(refresh), refreshes, rechecked=True
+    ),
     Claim(
         "draw",
         "blocks of the target are drawn from their laws given the others",
         _moves(draw),
         draws,
         rests_on=("defined",),
+        rechecked=True,
     ),
     Claim(
         "cir",
@@ -281,11 +284,24 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
         _moves(involution),
         reflects,
         rests_on=KERNEL,
+        rechecked=True,
     ),
     Claim("code", "moves that are code keep exp(-H)", _moves(code), calls_code),
-    Claim("metropolis", "what is accepted or refused keeps exp(-H)", _moves(metropolis), accepts, rests_on=KERNEL),
     Claim(
-        "cycle", "every move keeps exp(-H), and every block is moved", _moves(cycle), steps_by_cycle, rests_on=KERNEL
+        "metropolis",
+        "what is accepted or refused keeps exp(-H)",
+        _moves(metropolis),
+        accepts,
+        rests_on=KERNEL,
+        rechecked=True,
+    ),
+    Claim(
+        "cycle",
+        "every move keeps exp(-H), and every block is moved",
+        _moves(cycle),
+        steps_by_cycle,
+        rests_on=KERNEL,
+        rechecked=True,
     ),
     Claim(
         "exact",
@@ -294,6 +310,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
         steps_by_cycle,
         rests_on=KERNEL,
         required=False,
+        rechecked=True,
     ),
     Claim(
         "irreducible",

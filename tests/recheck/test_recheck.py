@@ -420,6 +420,34 @@ def test_a_potential_that_is_flat_somewhere_is_rechecked(state: str, flat: str, 
         recheck.recheck(sealed(found))
 
 
+@pytest.mark.parametrize(("state", "flat", "steep"), some(FLAT, 3))
+def test_an_integral_of_a_target_by_itself_is_rechecked(state: str, flat: str, steep: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    for potential, verdict, says in ((flat, "refuted", "rechecked: exactly"), (steep, "proved", "tried at sizes")):
+        path.write_text(f'name: own\nstate: {{{state}}}\npotential: "{potential}"\n')
+        target = load(path)
+        found = json.loads(json.dumps(certificate(target, check(target))))
+        assert found["verdict"] == verdict
+        assert dict(recheck.recheck(found))["normalisable"].startswith(says)
+        claim = next(one for one in found["claims"] if one["id"] == "normalisable")
+        witness = {"what must be positive for theta -> oo": "-1", "what must be positive for a -> oo": "-1"}
+        turned = {"proved": ("refuted", witness), "refuted": ("proved", None)}[verdict]
+        claim |= {"verdict": turned[0], "witness": turned[1], "residual": None}
+        found["verdict"] = turned[0]
+        with pytest.raises(recheck.FailureError):
+            recheck.recheck(sealed(found))
+
+
+def test_what_is_trusted_is_named_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "own.json"
+    (tmp_path / "own.yaml").write_text("name: own\nstate: {a: {shape: 2}}\npotential: norm2(a)\n")
+    target = load(tmp_path / "own.yaml")
+    file.write_text(json.dumps(certificate(target, check(target))))
+    assert recheck.main([str(file)]) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last == f"{file}  not rechecked, but trusted: defined, gradient"
+
+
 BARELY = (
     ("a: {}, b: {}", "log(1 + a**2 + b**2)", "101*log(1 + a**2 + b**2)/100"),
     ("a: {}", "log(1 + a**2)/2", "51*log(1 + a**2)/100"),
@@ -665,12 +693,14 @@ def test_no_proof_is_accepted_beside_a_premise_that_is_not_proved(name: str, id_
                 recheck.recheck(sealed(changed))
 
 
-def test_no_claim_may_rest_on_itself() -> None:
+@pytest.mark.parametrize("given", ["exp(-H) has a finite integral", "it holds", "foo("])
+def test_no_claim_may_rest_on_itself_or_on_words(given: str) -> None:
     changed = of("sghmc")
     claim = next(c for c in changed["claims"] if c["id"] == "normalisable")
-    claim["given"] = ["exp(-H) has a finite integral"]
+    claim["given"] = [given]
     changed["assumptions"] = sorted({given for c in changed["claims"] for given in c["given"]})
-    assert rejected(sealed(changed))
+    with pytest.raises(recheck.FailureError, match=r"taken as given|no assumption"):
+        recheck.recheck(sealed(changed))
 
 
 @pytest.mark.slow
