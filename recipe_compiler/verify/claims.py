@@ -14,6 +14,7 @@ from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
 from recipe_compiler.spec.positions import declared_formulas
 from recipe_compiler.verdict import Answer, Finding, Topic, Verdict
 from recipe_compiler.verify.builds.minibatch_independence import estimates_gradients, independent_update
+from recipe_compiler.verify.core.assumed_relations import with_equal_values
 from recipe_compiler.verify.core.obligations import at_positions, obliged, read_by
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.claimed_drift import claimed_diffusion, claimed_drift
@@ -305,7 +306,7 @@ def applicable_claims(
 
 def under_sizes(claim: Claim[Subject, Dynamics], dynamics: Dynamics, found: Answer) -> Answer:
     """Return a claim's answer, given the sizes that positions in what it reads need: `theta[1]` is for d >= 2."""
-    return at_positions(found, read_of(claim, dynamics))
+    return at_positions(with_equal_values(found, dynamics.declarations), read_of(claim, dynamics))
 
 
 def read_of(claim: Claim[Subject, Dynamics], dynamics: Dynamics) -> Iterator[Formula]:

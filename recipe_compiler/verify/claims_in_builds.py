@@ -25,6 +25,7 @@ from recipe_compiler.verify.builds.target import defined, gradient
 from recipe_compiler.verify.builds.unique import unique_in
 from recipe_compiler.verify.builds.unknown_inverses import left_abstract
 from recipe_compiler.verify.claims import DYNAMICS, LAW, Claim, Document, Judged, applicable_claims, read_of
+from recipe_compiler.verify.core.assumed_relations import with_equal_values
 from recipe_compiler.verify.core.build_values import at_values, known_sizes
 from recipe_compiler.verify.core.obligations import at_positions, obliged
 from recipe_compiler.verify.core.subject import Subject
@@ -340,6 +341,7 @@ def under_sizes_in_build(claim: Claim[Any, Any], bound: BoundBuild, found: Answe
     """Return the answer of a claim in a build, given the sizes that positions in what it reads need."""
     build, dynamics = bound.build, bound.dynamics
     formulas = [*_read(claim, build, dynamics), build.V]
+    found = with_equal_values(found, dynamics.declarations)
     return at_positions(found, formulas, {*known_sizes(build, dynamics), *known_sizes(build, build.target)})
 
 

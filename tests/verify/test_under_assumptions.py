@@ -6,7 +6,7 @@ import pytest
 
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
-from recipe_compiler.verdict import Undecided, Verdict
+from recipe_compiler.verdict import Refuted, Undecided, Verdict
 
 SCALARS = """name: below
 state: {{p: {{shape: d}}}}
@@ -112,3 +112,21 @@ def test_an_equality_without_rational_values_is_named_with_what_to_do(tmp_path: 
     (found,) = (f for f in check(load(path), advisory=False).findings if f.id == "claimed_drift")
     assert isinstance(found.decision, Undecided)
     assert any("solve `a**2 == 2` for a name" in line for line in found.decision.tried)
+
+
+def test_a_witness_names_parameters_that_an_assumption_makes_irrational(tmp_path: Path) -> None:
+    """Formulas are read without b and c, as no rational point meets what is assumed of these."""
+    document = """name: equal
+state: {x: {}, y: {}}
+parameters: {a: {}, b: {}, c: {}}
+assume: ["c == 2*b", "b == exp(a)", "a > 1"]
+H: x**2/2 + y**2/2
+D: [[1, 0], [0, c]]
+Q: [[0, -b], [a, 0]]
+"""
+    (tmp_path / "equal.yaml").write_text(document, encoding="utf-8")
+    report = check(load(tmp_path / "equal.yaml"), advisory=False)
+    (found,) = (finding.decision for finding in report.findings if finding.id == "q_skew")
+    assert isinstance(found, Refuted)
+    at = dict(found.witness)
+    assert {at["b"], at["c"]} == {f"exp({at['a']})", f"2*exp({at['a']})"}

@@ -4,6 +4,7 @@ Under `assume: ["a == b"]` a formula may be read with b in the place of a: both 
 declared of the other one stays declared, as a fact about the first. Under `assume: ["a < 1"]`, 1 - a is positive.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from fractions import Fraction
@@ -21,8 +22,10 @@ from recipe_compiler.tensor.atoms import indices
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Tensor
+from recipe_compiler.verdict import Answer, Refuted
 from recipe_compiler.verify.core.premises import contradiction, depends_on_state
 
+_NUMBER = re.compile(r"-?\d+(/\d+)?")
 RESERVED = "V"
 """The covariance of an estimated gradient is a name that updates know."""
 
@@ -81,6 +84,26 @@ def with_equalities(dynamics: Dynamics) -> tuple[Dynamics, frozenset[str]]:
     if fewer is not None and not contradiction(narrow := replace(kept, declarations=fewer)):
         return narrow, frozenset(reasons)
     return kept, frozenset(reasons)
+
+
+def with_equal_values(found: Answer, declarations: Declarations) -> Answer:
+    """Return a refutation that also says what a parameter is which an assumption makes equal to others of its point.
+
+    Under `assume: ["b == exp(a)", "a > 1"]` the formulas are read without b; at a = 9/8 it is exp(9/8).
+    """
+    if not isinstance(found.decision, Refuted):
+        return found
+    values = {name: value for name, value in found.decision.witness if declarations.find(name) is not None}
+    fixed: dict[str, Formula] = {n: Number(Fraction(value)) for n, value in values.items() if _NUMBER.fullmatch(value)}
+    equal = [own for compare in declarations.assume for own in _solved(compare, declarations)]
+    added: dict[str, str] = {}
+    for name, new in equal * len(equal):  # one may rest on another that stands below it
+        inside = {node.name for node in nodes(new) if isinstance(node, Symbol)}
+        if name not in {*values, *added} and inside and inside <= fixed.keys() and not new.shape.sizes:
+            fixed[name] = substitute(new, fixed)
+            added[name] = text(fixed[name])
+    witness = (*added.items(), *found.decision.witness)
+    return replace(found, decision=replace(found.decision, witness=witness)) if added else found
 
 
 def _without_names(
