@@ -1,7 +1,7 @@
 """Is the W that an author states a Lyapunov function: W -> oo, and L W <= c (1 + W) for some c?
 
-Refuted along a ray z = z_0 + t v of exact numbers on which W and L W are polynomials in t: one of W that does not go to
-infinity, or one of L W that is of a higher degree than W and does.
+Refuted where W is bounded far out, or along a ray z = z_0 + t v of exact numbers on which W and L W are polynomials in
+t: one of W that does not go to infinity, or one of L W that is of a higher degree than W and does.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,8 +56,22 @@ def lyapunov_of(of: Equation) -> Answer:
     found = inequality(of, terms, candidate)
     if not found.open:
         return checked(of, found)
-    against = _refuted(of, candidate)
+    bounded = _bounded(of, terms, candidate)
+    against = _refuted(of, candidate) if bounded is None else bounded
     return Answer(Undecided(found.open)) if against is None else against
+
+
+def _bounded(of: Equation, terms: Terms, candidate: LyapunovFunction) -> Answer | None:
+    """Return the refutation of a W that stays bounded as one block goes to infinity, whatever its parameters are."""
+    bounds = [terms.growth(term.factors) for part in candidate.parts for term in part.tensor.terms]
+    if of.subject.contradiction or restricts_state(of.subject.dynamics.declarations):
+        return None
+    known = [bound for bound in bounds if bound is not None and not bound.logs]
+    for block in terms.unbounded if len(known) == len(bounds) else ():
+        if all(bound.powers.get(block.name, 0) <= 0 for bound in known):
+            along = (f"W as {block.name} goes to infinity", "bounded")
+            return Answer(Refuted("growth far out", (along,), "W does not go to infinity"))
+    return None
 
 
 def _refuted(of: Equation, candidate: LyapunovFunction) -> Answer | None:
