@@ -67,7 +67,7 @@ def test_a_build_names_its_parts_and_its_data(tmp_path: Path) -> None:
         ("sghcm", "did you mean `sghmc`?"),
         ("gaussian", "expected a YAML file, or the name of dynamics that ships"),  # a target's name
         ("../dynamics/sghmc", "expected a YAML file, or the name of dynamics that ships"),
-        ("mine.py", "a build is data"),
+        ("mine.py", "a build reads no Python file"),
     ],
 )
 def test_a_name_of_nothing_is_told_with_the_nearest(tmp_path: Path, name: str, told: str) -> None:
