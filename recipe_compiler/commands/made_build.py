@@ -192,7 +192,9 @@ def _data(target: Target, file: str | None, given: object, folder: Path) -> Entr
     elif left:
         problem = f"found no column `{left[0].name}` in {file} ({', '.join(columns)}), expected one for each field"
         example = "NAME" if left[0].shape.cols is None else "[A, B]"
-        raise _fault(file, "--data", problem, f"--set data.{left[0].name}={example}")
+        hint = f"{nearest(left[0].name, columns)} --set data.{left[0].name}={example}".strip()
+        split = any(mark in "".join(columns) for mark in ";\t")
+        raise _fault(file, "--data", problem, "save it with commas between columns" if split else hint)
     return {"file": entries.pop("file"), **{datum.name: entries.pop(datum.name) for datum in fields}, **entries}
 
 
