@@ -244,6 +244,10 @@ class Finding:
         return (*found, *([f"    residual: {self.decision.residual}"] if self.decision.residual else []))
 
 
+OFTEN = 3
+"""Reasons that as many claims have are given once."""
+
+
 def is_own_fault(reason: str) -> bool:
     """Whether a reason tells of a fault of the program."""
     return OWN_FAULT in reason
@@ -307,8 +311,11 @@ class Report:
         given = dict.fromkeys(assumption for finding in self.findings for assumption in finding.decision.given)
         if given:
             yield f"given: {'; '.join(given)}"
-        for finding in self.findings:
-            yield from finding.evidence
+        lines = [(line, finding) for finding in self.findings for line in finding.evidence]
+        count = Counter(line for line, _ in lines if line.startswith("    tried: "))
+        first = {line: finding.says for line, finding in reversed(lines) if count[line] >= OFTEN}
+        for line, finding in lines:
+            yield line if first.get(line, finding.says) == finding.says else f"    tried: as for `{first[line]}`"
         for finding in self.findings:
             remarks = finding.decision.remarks if isinstance(finding.decision, Proved) else ()
             yield from (f"note: {finding.id}: {remark}" for remark in remarks)

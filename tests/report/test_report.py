@@ -271,3 +271,11 @@ def test_exit_codes(checked: Check) -> None:
 def test_what_holds_a_verdict_is_no_boolean(held: object) -> None:
     with pytest.raises(TypeError, match=r"is not a boolean: compare it.* with Verdict\.PROVED, REFUTED or UNDECIDED"):
         bool(held)
+
+
+def test_reasons_that_many_claims_share_are_printed_once(tmp_path: Path) -> None:
+    text = "name: root\nstate: {x: {}, y: {}}\nparameters: {a: {}}\nassume: ['a**2 == 2']\nH: x**2/2 + y**2/2\n"
+    (tmp_path / "root.yaml").write_text(f"{text}D: [[a**2, 0], [0, 1]]\nQ: [[0, 0], [0, 0]]\n", encoding="utf-8")
+    lines = list(check(load(tmp_path / "root.yaml"), advisory=False).lines)
+    assert sum("no rational values were found" in line for line in lines) == 1
+    assert sum(line == "    tried: as for `D is symmetric`" for line in lines) == 5
