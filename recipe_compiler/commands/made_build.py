@@ -283,7 +283,6 @@ def _euler(dynamics: Dynamics) -> Entries:
 
 
 def _read(entries: Mapping[str, Any], folder: Path, given: BuildArguments) -> Build:
-    """Return the build that entries state."""
     files = f"{entries['dynamics']} {entries['target']}"
     file = str(given.save or folder / files.replace("/", " "))
     ordered = {key: entries[key] for key in (*BuildDocument.model_fields, *entries) if key in entries}

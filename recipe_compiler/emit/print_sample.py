@@ -36,7 +36,6 @@ def print_sample(own: Sampler) -> Iterator[str]:
 
 
 def _says(own: Sampler) -> Iterator[str]:
-    """Yield the lines of what `help` says of it."""
     yield "Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain."
     yield ""
     taken = [f"{datum.name} {shape_text(datum.axes)}" for datum in own.program.data]
@@ -258,7 +257,6 @@ def _chains(own: Sampler) -> Iterator[str]:
 
 
 def _listed(name: str, each: str, over: str, parts: list[str] | None = None) -> Iterator[str]:
-    """Yield the lines of a list comprehension."""
     if len(name) + len(each) + len(over) + 10 <= WIDTH:
         yield f"{name} = [{each} {over}]"
         return

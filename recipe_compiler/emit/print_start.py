@@ -164,7 +164,6 @@ def _rows(blocks: tuple[Block, ...], name: str, by: Spelling) -> Iterator[str]:
 
 
 def _variables(block: Block, one: Transform | None, x: str, by: Spelling) -> str:
-    """Return the variables of a value of a block."""
     if block.constraint is not None:
         kind = block.constraint
         value = f"np.reshape({bare(x)}, -1)" if kind in VECTORS else bare(x)

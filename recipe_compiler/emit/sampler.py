@@ -279,7 +279,6 @@ def _places(shapes: list[list[str]]) -> Iterator[tuple[str, str]]:
 
 
 def _sum(first: str, second: str) -> str:
-    """Return a sum, of numbers as a number."""
     if first == "0":
         return second
     if first.isdigit() and second.isdigit():

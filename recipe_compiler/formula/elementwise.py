@@ -151,7 +151,6 @@ def _sqrtcoth(x: Any) -> Any:
 
 
 def _reciprocal(x: Any) -> Any:
-    """Return 1/x of a SymPy scalar."""
     return 1 / x
 
 

@@ -130,7 +130,6 @@ def _scalar_or_lifted(obj: Object, index: Object, read: Read) -> Tree:
 
 
 def _without(index: Object, size: Object, factors: Sequence[_Factor], read: Read) -> list[_Factor]:
-    """Return the factors with an index summed away."""
     rest = [one for one in factors if index not in one.over]
     vectors = [one.tree for one in factors if one.over == (index,)]
     matrices = [one for one in factors if index in one.over and len(one.over) == 2]

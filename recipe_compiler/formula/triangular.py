@@ -107,7 +107,6 @@ def diagonal(triangle: Formula, declarations: Declarations) -> Iterator[Formula]
 
 
 def _moves(formula: Formula) -> bool:
-    """Whether a formula depends on the state."""
     return any(isinstance(node, ex.Symbol) and node.role is Role.BLOCK for node in build.nodes(formula))
 
 

@@ -264,7 +264,6 @@ def _drawn(
     run: Run, cores: int | None, *, progress: Progress, checkpoint: str | PathLike[str] | None = None,
     resume: bool = False,
 ) -> "Fit":  # fmt: skip
-    """Return the draws of a run that is prepared."""
     ready = make_ready(run)
     kept = (
         None if checkpoint is None else Checkpoint(Path(checkpoint) / f"{run.build.name}.checkpoint", ready.run.facts)

@@ -152,7 +152,6 @@ def _turned(values: tuple[int, ...], which: int) -> tuple[int, ...]:
 
 
 def _stated(field: Symbol, values: tuple[int, ...], which: int, *, alike: bool) -> Formula:
-    """Return the rows of a field."""
     height, width = _number(field.shape.rows), _number(field.shape.cols)
 
     def entry(i: int, j: int) -> Formula:
@@ -216,7 +215,6 @@ def _plan(build: Build, bound: Dynamics, named: frozenset[str], *, every_potenti
 
 
 def _block(bound: Dynamics) -> Block | None:
-    """Return the block that U depends on."""
     function = next((f for f in bound.declarations.functions if f.role == "potential"), None)
     return next((b for b in bound.declarations.blocks if function is not None and (b.name,) == function.of), None)
 

@@ -231,7 +231,6 @@ def _derivative(name: str, dynamics: Dynamics) -> BoundName | None:
 
 
 def _at_home(function: Function) -> FunctionAt:
-    """Return a function at its declared blocks."""
     return FunctionAt(function.name, function.of, function.shape)
 
 

@@ -74,7 +74,6 @@ def _given(ask: Binding) -> list[str]:
 
 
 def _stands(given: BoundName) -> str:
-    """Return an argument with what it stands for."""
     match given.kind:
         case "eps":
             what = "the step size"
@@ -244,7 +243,6 @@ def _key(sizes: Sizes) -> tuple[tuple[str, int], ...]:
 
 
 def _shown(sizes: Sequence[Sizes]) -> Sizes:
-    """Return the sizes at which formulas are shown: all 2, where that is looked at."""
     return next((at for at in sizes if all(n == 2 for n in at.values())), sizes[0])
 
 

@@ -118,7 +118,6 @@ def _command(start: str) -> list[str]:
 
 
 def _ends(child: "subprocess.Popen[bytes]") -> bool:
-    """Wait for a child that works; return whether it has ended."""
     watch = Watch(child.pid)
     while True:
         try:

@@ -115,8 +115,6 @@ class _Numbers:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call with what is followed of it at its numbers."""
-
     case: int
     scalars: str
     at: "_At"
@@ -234,7 +232,6 @@ def _normals(trace: Trace, random: Random) -> tuple[float, ...]:
 
 
 def _say_none(found: int) -> NoReturn:
-    """Raise NoNumbersError, with what was not found."""
     if found < POINTS:
         raise NoNumbersError("at none of the numbers that were tried all that it computes has a value")
     raise NoNumbersError("at none of the numbers that were tried it does both, accept and refuse")
@@ -278,8 +275,6 @@ def _read_as_values(problem: TracedProblem) -> frozenset[str]:
 
 
 class _At:
-    """A trace at numbers."""
-
     def __init__(self, trace: Trace, numbers: _Numbers, means: Meaning) -> None:
         self.trace, self.numbers, self.means = trace, numbers, means
 

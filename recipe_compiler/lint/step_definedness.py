@@ -114,7 +114,6 @@ def _leading_sign(x: ScalarSeries, op: str, region: Region) -> frozenset[str] | 
 
 
 def _is_plain(x: ScalarSeries, power: Fraction) -> bool:
-    """Whether no draw occurs at a power."""
     return all(key == (power, NONE[1]) for key in x.terms if key[0] == power)
 
 

@@ -151,7 +151,6 @@ def _profile(frame: FrameType, event: str, argument: Any) -> None:
 
 
 def _importing(frame: FrameType | None) -> bool:
-    """Whether a module is being imported."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

@@ -147,7 +147,6 @@ def _with_zeros(dynamics: Dynamics, known: Point) -> Point:
 
 
 def _with(at: Point, block: Block, values: Array) -> Point:
-    """Return the same with other values of a block."""
     return replace(at, names={**at.names, block.name: values.reshape(extents(block.shape, at.sizes))})
 
 

@@ -139,7 +139,6 @@ class Walker:
 
     @cached_property
     def _block(self) -> Block:
-        """The potential's block of the dynamics."""
         own = potential_block(self.build)
         return next(block for block in self.build.dynamics.declarations.blocks if block.name == own)
 

@@ -146,7 +146,6 @@ def starts_around(mode: Array, K: Array, potential: Callable[[Array], float] | N
 def _says(
     entries: ChosenEntries, pilots: Pilots, found: Tuned, moves: int, around: str, spread: float
 ) -> Iterator[str]:
-    """Yield a plan in lines."""
     windows = ", ".join(map(str, WINDOWS))
     of = "" if moves == 1 else f" of {moves} moves"
     yield (

@@ -267,7 +267,6 @@ def _view(view: View, scope: _Scope) -> _Checked:
 
 
 def _element(ref: Ref, scope: _Scope) -> Iterator[Broken]:
-    """Yield what is wrong with the position of an element."""
     sizes = scope.arrays.get(ref.name, ())
     if not ref.at:
         return

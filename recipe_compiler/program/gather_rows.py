@@ -96,5 +96,4 @@ def _moves(arrays: Iterable[Array]) -> Iterator[Assign]:
 
 
 def _pairs(made: tuple[Statement, ...], moves: tuple[Assign, ...]) -> Iterator[tuple[Assign, Assign]]:
-    """Yield moves with what became of them."""
     yield from ((one, move) for one, move in zip(made, moves, strict=True) if isinstance(one, Assign))

@@ -602,7 +602,6 @@ def _kicked(
 
 
 def _stepped(called: Called, actual: Mapping[str, str]) -> tuple[Statement, ...]:
-    """Return the call of the step of the word."""
     return () if called.step is None else (invoke(called.step, actual),)
 
 

@@ -135,6 +135,5 @@ def _matrices(noise: Noise) -> tuple[Grid, ...]:
 
 
 def _coordinates(blocks: tuple[Block, ...]) -> list[tuple[int, int]]:
-    """Return block and place of every coordinate."""
     sizes = [length(block) for block in blocks]
     return [(b, k) for b, size in enumerate(sizes) if isinstance(size, int) for k in range(size)]

@@ -92,7 +92,6 @@ def _of_statements(program: Program, state: Mapping[str, Axes]) -> Iterator[Tens
 def _of_matrices(
     blocks: tuple[Block, ...], matrices: Mapping[str, Grid], known: Mapping[str, Axes]
 ) -> Iterator[TensorPlace]:
-    """Yield the entries of matrices by pairs of blocks."""
     for word, matrix in matrices.items():
         for row, entries in zip(blocks, matrix, strict=False):
             for col, entry in zip(blocks, entries, strict=False):

@@ -76,7 +76,6 @@ _COUNT = sp.Symbol("cycles before")
 
 
 def _made(name: str, entry: int, draw: int) -> sp.Symbol:
-    """Return an entry of what a draw leaves."""
     return sp.Symbol(f"{name}[{entry}] of draw {draw}")
 
 
@@ -91,7 +90,6 @@ def _word(stream: int, place: int) -> sp.Symbol:
 
 
 def _heat(step: int) -> sp.Symbol:
-    """Return the heat of a step."""
     return sp.Symbol(f"heat of step {step}")
 
 

@@ -235,8 +235,6 @@ class Known:
 
 @dataclass(slots=True)
 class _Reading:
-    """One draw as it was read."""
-
     move: Draw
     here: Names
     normals: list[Scalar]
@@ -401,7 +399,6 @@ class _Reading:
         self._demand(not self.move.told or self.told == [told], told_of)
 
     def _rows(self, entries: Scalars) -> list[Scalars]:
-        """Return the rows of a discrete block."""
         size = length(self.move.drawn.shape.sizes[-1], self.here.sizes)
         return [entries[k : k + size] for k in range(0, len(entries), size)]
 

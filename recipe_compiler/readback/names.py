@@ -308,7 +308,6 @@ def depends_on_state(grid: Grid) -> bool:
 
 @lru_cache(maxsize=TABLES)
 def _coordinates(names: Names, block: str) -> Mapping[tuple[int, ...], Scalar]:
-    """Return the coordinates of a block by position."""
     return {at: names.valued(z) for at, z in names.symbols(block).items()}
 
 

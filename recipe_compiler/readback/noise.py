@@ -156,7 +156,6 @@ def without_noise(values: Sequence[Scalar], normals: Sequence[sp.Symbol]) -> lis
 
 
 def _entries(column: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
-    """Return the entries of a column that are not zero, with their places."""
     return [(a, x) for a, x in enumerate(column) if x != 0]
 
 

@@ -87,7 +87,6 @@ def _one(F: np.ndarray) -> np.ndarray:
 
 
 def _arrays(names: Names, blocks: tuple[Block, ...], named: Arrays) -> list[list[np.ndarray]]:
-    """Return the matrices that names stand for, block by block."""
     sizes = [len(names.block(block)) for block in blocks]
     return [
         [_array(names, name, n, m) for name, m in zip(row, sizes, strict=True)]

@@ -241,7 +241,6 @@ def _one_turn(run: ast.FunctionDef) -> tuple[list[ast.stmt], list[ast.stmt], lis
 def _first_energy(
     iteration: Iteration, arguments: list[Value], start: Mapping[str, Value], first: sp.Symbol
 ) -> sp.Symbol:
-    """Return U at the start, of what `first_values` is given."""
     procedure = iteration.module.kernel.potential
     scalars = {name: (array, k) for array, names in iteration.module.kernel.registers for k, name in enumerate(names)}
     for array, value in zip(procedure.inputs if procedure else (), arguments, strict=False):

@@ -35,7 +35,6 @@ def undone(values: Sequence[Scalar], transforms: Sequence[Transform | None]) -> 
 
 
 def _given(value: Scalar, transform: Transform) -> Scalar:
-    """Return what the inverse of a transform was given."""
     name, c = INVERSES[transform.family], rational(transform.number)
     numbers = {Family.LOG: (), Family.POWER: (1 / c,), Family.EXP: (c,)}[transform.family]
     if not isinstance(value, AppliedUndef) or value.func != sp.Function(name) or value.args[1:] != numbers:

@@ -146,7 +146,6 @@ def _beside(
 
 
 def _selected(what: Applicable, wanted: Callable[[Claim[Any, Any]], bool]) -> Applicable:
-    """Return the claims that are wanted."""
     kept = [k for k, row in enumerate(what.rows) if wanted(row)]
 
     def jobs() -> Sequence[Job]:

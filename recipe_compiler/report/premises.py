@@ -51,7 +51,6 @@ class _Premises:
         return self.settled[place]
 
     def _under(self, found: Finding, proof: Proved, premise: str) -> Finding:
-        """Return a proof under one premise."""
         known = [*self._known(premise)]
         if any(one.verdict is Verdict.REFUTED for one in known):
             return self._undecided(found, premise)

@@ -71,7 +71,6 @@ def labels(datum: Datum, file: DataFile) -> tuple[str, ...]:
 
 
 def _stored(field: Field, table: Table, file: DataFile) -> Field:
-    """Return a field in the type that it is kept in."""
     if file.dtype == "float64" or field.values.dtype.kind == "i":
         return field
     values = stored(field.values, file.dtype)

@@ -229,7 +229,6 @@ def _of_kinds(build: Build, told: Mapping[str, Array], thin: int) -> Iterator[Ac
 
 
 def _stacked(chains: Sequence[Chain], block: int, longest: int) -> Array:
-    """Return the draws of one block of all chains as one array."""
     array = np.full((len(chains), longest, chains[0].draws[block].shape[1]), np.nan)
     for k, chain in enumerate(chains):
         array[k, : chain.done] = chain.draws[block][: chain.done]

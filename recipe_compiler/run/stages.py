@@ -291,7 +291,6 @@ def _kernel(report: Report) -> str:
 
 
 def _given(findings: Iterable[Finding]) -> Iterator[str]:
-    """Yield what proofs take as given."""
     return (one for own in findings if isinstance(own.decision, Proved) for one in own.decision.given)
 
 

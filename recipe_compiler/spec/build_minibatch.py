@@ -140,7 +140,6 @@ def control_parameters(
 
 
 def _free(name: str, scope: Scope, taken: Set[str] = frozenset()) -> str:
-    """Return a name that nothing declared has."""
     while name in taken or scope.declarations.find(name) is not None:
         name += "_"
     return name

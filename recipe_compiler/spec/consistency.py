@@ -124,7 +124,6 @@ def _compared(compare: Compare, by: _Declared) -> Iterator[_Fact]:
 
 
 def _sum(formula: Formula) -> Sum:
-    """Return a scalar formula by its atoms."""
     match formula:
         case Number(value):
             return {None: value}

@@ -256,7 +256,6 @@ def state_dynamics(
 
 
 def _claims(s: Statement, given: Mapping[str, object], draws: Sequence[Declared]) -> Iterator[tuple[str, object]]:
-    """Yield the claims as a document has them."""
     for key, stated in given.items():
         match key:
             case "noise":

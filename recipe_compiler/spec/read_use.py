@@ -271,7 +271,6 @@ def _rows(
 
 
 def _taken(document: BuildDocument, *documents: Dynamics | Target) -> set[str]:
-    """Return the names that documents have."""
     taken = {*document.parameters, *document.sizes, *document.derived, *document.bind}
     for declared in (one.declarations for one in documents):
         taken |= {*declared.sizes}

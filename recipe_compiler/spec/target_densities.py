@@ -144,7 +144,6 @@ def _needs(densities: Iterable[StatedDensity]) -> Iterator[Compare]:
 
 
 def _is_of_numbers(condition: Compare) -> bool:
-    """Whether a condition compares two numbers."""
     return _number(condition.left) is not None and _number(condition.right) is not None
 
 

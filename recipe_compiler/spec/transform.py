@@ -93,14 +93,12 @@ def unbounded(target: Target, transforms: Mapping[str, Via]) -> Target:
 
 
 def _names(target: Target) -> set[str]:
-    """Return all names that a target declares."""
     own = target.declarations
     items = (*own.blocks, *own.parameters, *own.functions, *own.data)
     return {*own.sizes, *(item.name for item in items), *(state.block.name for state in target.recursion)}
 
 
 def _new_name(wanted: str, taken: set[str]) -> str:
-    """Return a name that is not taken, and take it."""
     while wanted in taken:
         wanted += "_"
     taken.add(wanted)

@@ -324,7 +324,6 @@ def _values(
 
 
 def _all_given(call: Json, functions: Functions, generator: object = None) -> Json:
-    """Return what all arguments are given."""
     scalar = SCALARS[call["scalars"]]
     return {item["name"]: _given(item, call, scalar, functions, generator) for item in call["given"]}
 
@@ -384,7 +383,6 @@ def _real(value: Any) -> list[float]:
 def _given(
     item: Json, call: Json, scalar: Callable[[float], Any], functions: Functions, generator: object = None
 ) -> Any:
-    """Return what an argument is given."""
     shape = tuple(item["shape"])
     match item["is"]:
         case "generator":
@@ -404,8 +402,6 @@ def _given(
 def _function(
     item: Json, shape: tuple[int, ...], scalar: Callable[[float], Any], functions: Functions
 ) -> Callable[..., Any]:
-    """Return a function of the document."""
-
     def function(*arguments: Any) -> Any:
         if item["same"] and len(arguments) == 1 and np.shape(arguments[0]) == shape:
             return arguments[0]
