@@ -108,3 +108,16 @@ def test_a_size_that_a_file_fixes_is_not_free(tmp_path: Path) -> None:
     unread = tuple((name, Value(file=tmp_path / "P.npy") if name == "P" else value) for name, value in build.values)
     build = replace(build, values=unread)
     assert normalisable_build(build, bind(build)).verdict is Verdict.UNDECIDED
+
+
+def test_a_flat_potential_is_not_held_against_an_energy_that_confines_its_blocks(tmp_path: Path) -> None:
+    dynamics = DYNAMICS.replace("H: U(theta)/T", "H: U(theta)/T + norm2(theta)")
+    (tmp_path / "dynamics.yaml").write_text(dynamics, encoding="utf-8")
+    (tmp_path / "target.yaml").write_text(
+        "name: t\nstate: {theta: {shape: d}}\nlog_prior: 0*norm2(theta)\n", encoding="utf-8"
+    )
+    for sizes in ("{}", "{d: 2}"):
+        text = f"{BUILD.replace('TEMPERATURE', '1')}sizes: {sizes}\n"
+        (tmp_path / "build.yaml").write_text(text, encoding="utf-8")
+        build = load_build(tmp_path / "build.yaml")
+        assert normalisable_build(build, bind(build)).verdict is Verdict.UNDECIDED

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.algebra.structure.definedness import Obligations
-from recipe_compiler.derive.marginal import integrate
+from recipe_compiler.derive.marginal import blocks_in, integrate
 from recipe_compiler.formula.build import add, multiply, negate
 from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.elementwise import FUNCTIONS
@@ -324,6 +324,9 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
             by += AT_VALUES if other and AT_VALUES not in by else ""
             proof = Proved(by, tuple(sorted(set(both))), (*own.data, *((f"target: {k}", v) for k, v in data)))
             return Answer(proof, "all", of_dynamics.checked_at, of_dynamics.where)
+        case Refuted() if not _is_potential_alone(build, bound):
+            reason = "exp(-U) has no finite integral, and more in H than U depends on its blocks"
+            return Answer(Undecided((reason,)), where=posterior.where)
         case Refuted() | Undecided() as decision:
             return Answer(decision, posterior.for_d, posterior.checked_at, posterior.where)
 
@@ -338,6 +341,21 @@ def _share_of_potential(build: Build, bound: Dynamics) -> Fraction | None:
     of_potential = [term for term in valued.derivation.H.terms if any(atom == U for atom, _ in term.factors)]
     whole = len(of_potential) == 1 and of_potential[0].factors == ((U, Fraction(1)),)
     return of_potential[0].coefficient if whole else None
+
+
+def _is_potential_alone(build: Build, bound: Dynamics) -> bool:
+    """Whether all in H but U is free of the blocks of U, once others are integrated over: else it may confine them."""
+    stages = Stages(build, bound)
+    subject = stages.valued or stages.declared
+    if subject.derivation is None or bound.potential is None:
+        return False
+    declarations = subject.dynamics.declarations
+    c, U = calculus(declarations), Component(bound.potential)
+    theta = {name for function in declarations.functions if function.name == bound.potential for name in function.of}
+    others = [block for block in declarations.blocks if block.name not in theta]
+    energy = integrate(c, subject.derivation.H, others).energy
+    rest = [term for term in energy.terms if all(atom != U for atom, _ in term.factors)]
+    return not theta & blocks_in(c, c.collect(rest, ()))
 
 
 def _is_plain(target: Target) -> bool:
