@@ -39,6 +39,10 @@ PROVED = {
     "double well": energy("{x: {}, r: {}}", "x**4 - 2*x**2 + r**2/2"),
     "banana": energy(PAIR, "x**4/10 + (4*(y + 6/5) - x**2)**2/2"),
     "banana by positions": energy("{x: {shape: 2}}", "x[0]**4/10 + (4*(x[1] + 6/5) - x[0]**2)**2/2"),
+    "entries apart": energy(
+        "{x: {shape: 2, domain: positive}, y: {shape: 2}}", "x[0] + x[1]**2 + norm2(y) - y[0]*y[1]"
+    ),
+    "Student of entries": energy("{x: {shape: 2}}", "2*log(1 + x[0]**2 + x[1]**2)"),
     "form by Z3": energy(PAIR, "x**4 + y**4 - x**2*y**2 + x**3*y/2"),
     "gamma": energy(
         "{x: {shape: d, domain: positive}}", "sum(x) - sum((a - ones)*log(x))", "{a: {shape: d, is: positive}}"
@@ -148,6 +152,8 @@ REFUTED = {
     "pole inside": energy("{x: {}}", "x**2 + a*log(abs(x))", "{a: {is: nonnegative}}"),
     "exponentials that vanish at one end": energy(VECTOR, "sum(exp(x)) - sum(exp(2*x))"),
     "power written by exp and log": energy(VECTOR, "x.T @ x/2 - exp(2*log(1 + norm2(x)))"),
+    "one entry of two confined": energy("{x: {shape: 2, domain: positive}}", "x[0] + 2*log(1 + x[0])"),
+    "Student of entries of a tail too heavy": energy("{x: {shape: 2}}", "log(1 + x[0]**2 + x[1]**2)"),
     "wrong momenta": energy(AUXILIARY, "U(theta) - r.T @ r/2", functions=POTENTIAL),
     "no momenta": energy(AUXILIARY, "U(theta)", functions=POTENTIAL),
     "potential eaten up": energy(AUXILIARY, "U(theta) + norm2(r)/2 + r.T @ theta", functions=POTENTIAL),
@@ -326,6 +332,29 @@ def test_targets_for_all_data(tmp_path: Path, name: str) -> None:
     (tmp_path / "t.yaml").write_text(f"{text}log_prior: {prior}\nlog_likelihood: {likelihood}\n")
     document = load_target(tmp_path / "t.yaml")
     assert normalisable_target(document).verdict is verdict
+
+
+SQUARES = "(theta[0]**2 + theta[1]**2 + theta[0]*theta[1])"
+PRIORS = {
+    "squares": ("", f"-{SQUARES}", "", Verdict.PROVED),
+    "squares of one sign too few": ("", "-(theta[0]**2 - theta[1]**2)", "", Verdict.REFUTED),
+    "a square of a sum": ("", "-(theta[0] + theta[1])**2", "", Verdict.REFUTED),
+    "squares beside a density": (", s: {domain: positive}", f"exponential(s, 1) - {SQUARES}/s", "", Verdict.PROVED),
+    "a logarithm": ("", "-3/2*log(1 + theta[0]**2 + theta[1]**2)", "", Verdict.PROVED),
+    "a logarithm at the edge": ("", "-log(1 + theta[0]**2 + theta[1]**2)", "", Verdict.REFUTED),
+    "squares beside a bounded likelihood": ("", f"-{SQUARES}", "-log(1 + (y - theta[0])**2)", Verdict.PROVED),
+    "squares beside a likelihood without a bound": ("", f"-{SQUARES}", "(y - theta[0])**2", Verdict.UNDECIDED),
+    "a square of a sum beside a likelihood": ("", "-(theta[0] + theta[1])**2", "-(y - theta[0])**2", Verdict.UNDECIDED),
+}
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_a_prior_that_is_a_formula_is_decided_as_a_potential_is(tmp_path: Path, name: str) -> None:
+    others, prior, likelihood, verdict = PRIORS[name]
+    of_data = f"data: {{y: {{shape: N}}}}\nlog_likelihood: {likelihood}\n" if likelihood else ""
+    text = f"name: t\nstate: {{theta: {{shape: 2}}{others}}}\nlog_prior: {prior}\n{of_data}"
+    (tmp_path / "t.yaml").write_text(text)
+    assert normalisable_target(load_target(tmp_path / "t.yaml")).verdict is verdict
 
 
 POSITIVE = "{X: {shape: [d, d], domain: positive}}"

@@ -1,6 +1,6 @@
 """Has a target a finite integral, for all data? And, with it, the law that a build claims to sample from."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -34,13 +34,12 @@ from recipe_compiler.verify.builds.target import lies_in_supports
 from recipe_compiler.verify.core.build_values import known_sizes, settled, sharpened
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import smoothness
-from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import subject_of
 from recipe_compiler.verify.integrability.bounded import bounded_above, bounded_below
 from recipe_compiler.verify.integrability.coercive import finite
 from recipe_compiler.verify.integrability.ends import EndCondition, Finite
 from recipe_compiler.verify.integrability.growth import UNCONFINED
-from recipe_compiler.verify.integrability.infinite import fails, infinite
+from recipe_compiler.verify.integrability.infinite import fails
 from recipe_compiler.verify.integrability.marginal_law import SMOOTH, restricts
 from recipe_compiler.verify.integrability.normalisable import METHOD, normalisable
 
@@ -65,7 +64,8 @@ class TargetPart:
 def normalisable_target(target: Target) -> Answer:
     """Decide that int exp(-U) < oo, U = -log_prior - sum_n log_likelihood_n, for all data and sizes.
 
-    By growth (`coercive.finite`), by a proper prior with a bounded likelihood, or by taking out blocks on bounded sets.
+    By growth (`coercive.finite`), by a proper prior with a bounded likelihood, by all that is tried of an energy of
+    dynamics (`normalisable`) where the likelihood is bounded above, or by taking out blocks on bounded sets.
     Transformed blocks are decided as they are declared: with its Jacobian the integral is the same. Counts without an
     end are summed over first, other discrete blocks held.
     """
@@ -148,16 +148,15 @@ def _unconstrained(target: Target, stated: Target) -> Answer:
         if not without.reasons:
             found, kept = Finite((), (*without.data, helping)), [*parts, *(part for part in fewer if part not in parts)]
             break
-    sizes = looked_at(target)
     by_prior = by_proper_prior(stated) if found.reasons else None
     if by_prior is not None:
         answer = agreed(target, parts)
         return replace(answer, decision=by_prior, where=where) if isinstance(answer.decision, Proved) else answer
     if found.reasons:
-        free = not restricts(declarations) and lies_in_supports(stated)
-        refuted = _fails(target, found.needed, sizes) if free else None
-        if refuted is not None:
-            return Answer(refuted[0], tuple(refuted[1].items()) or "all", where=where)
+        by_prior_alone = _of_prior(target, stated, parts)
+        other = _fails(target, stated, found.needed) if by_prior_alone is None else by_prior_alone
+        if other is not None:
+            return replace(other, where=where)
         return Answer(Undecided(_reasons(stated, found.reasons)), where=where)
     answer = agreed(target, kept)
     decision = answer.decision
@@ -166,13 +165,36 @@ def _unconstrained(target: Target, stated: Target) -> Answer:
     return Answer(decision, answer.for_d, answer.checked_at, where)
 
 
-def _fails(target: Target, needed: Sequence[EndCondition], sizes: Iterable[Sizes]) -> tuple[Refuted, Sizes] | None:
-    """Return why an integral is infinite, with the sizes; a prior without data as the energy of dynamics."""
-    if target.log_prior is not None and not target.declarations.data:
-        energy = negate(target.log_prior)
-        return infinite(subject_of(Dynamics(target.name, target.declarations, energy, None, None)), needed)
-    found = ((fails(target.declarations, needed, at), at) for at in sizes)
-    return next(((refuted, at) for refuted, at in found if refuted is not None), None)
+def _of_prior(target: Target, stated: Target, parts: list[TargetPart]) -> Answer | None:
+    """Decide a prior alone, or beside a likelihood that is bounded above, as the energy of dynamics; None where open.
+
+    A prior without a finite integral may have one with its likelihood.
+    """
+    alone, declarations = target.log_likelihood is None, replace(target.declarations, data=())
+    others = [part for part in parts if part.entry != "log_prior"]
+    if target.log_prior is None or not all(part.bounded_below for part in others):
+        return None
+    found = normalisable(subject_of(Dynamics(target.name, declarations, negate(target.log_prior), None, None)))
+    match found.decision:
+        case Proved(data=data) as proof if not alone:
+            answer = agreed(target, parts)
+            shown = ("log_likelihood", "bounded above: it only helps")
+            proof = replace(proof, data=(*data, shown))
+            return replace(answer, decision=proof) if isinstance(answer.decision, Proved) else answer
+        case Refuted() if not alone or not lies_in_supports(stated):
+            return None
+        case Undecided():
+            return None
+        case Proved() | Refuted():
+            return found
+
+
+def _fails(target: Target, stated: Target, needed: Sequence[EndCondition]) -> Answer | None:
+    """Return the refutation of an integral by a necessary condition at an end of a domain; None says nothing."""
+    if restricts(target.declarations) or not lies_in_supports(stated):
+        return None
+    found = ((fails(target.declarations, needed, at), at) for at in looked_at(target))
+    return next((Answer(refuted, tuple(at.items()) or "all") for refuted, at in found if refuted is not None), None)
 
 
 def _reasons(stated: Target, reasons: tuple[str, ...]) -> tuple[str, ...]:

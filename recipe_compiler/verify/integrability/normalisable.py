@@ -12,9 +12,11 @@ from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.marginal import Integrated, integrate
 from recipe_compiler.formula.build import nodes, parts, rebuild
-from recipe_compiler.formula.expression import Apply, Formula, FunctionAt
+from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.expression import Apply, Explicit, Formula, FunctionAt, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.formula.show import text as text_of
+from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
@@ -32,6 +34,9 @@ from recipe_compiler.verify.integrability.marginal_law import SMOOTH, Integrals,
 
 METHOD = "growth at the ends of the domain; second engine"
 
+ENTRIES = 8
+"""Blocks of more entries are not taken apart."""
+
 
 @once
 def normalisable(subject: Subject) -> Answer:
@@ -39,7 +44,8 @@ def normalisable(subject: Subject) -> Answer:
 
     Without it there is no law to keep; Theorem 1 of Ma, Chen, Fox (2015) takes it for granted. Tried in turn: growth
     (`finite`), first as written and then with Gaussian blocks integrated out; a refutation by exact parameters; leading
-    forms of polynomials at fixed sizes; the pieces of a `where`. Both engines must read the same H and the same
+    forms of polynomials at fixed sizes; the pieces of a `where`; the entries of a
+    block, each as a block. Both engines must read the same H and the same
     precisions. Of an abstract potential U it is assumed that int exp(-U) < oo; the assumption is listed, and a build
     decides it. What stays undecided beside an abstract potential is not required of the dynamics.
 
@@ -75,9 +81,10 @@ def normalisable(subject: Subject) -> Answer:
     by_form = None if abstract else _by_leading_form(subject)
     if by_form is not None:
         return Answer(by_form, checked_at=((),), where=where)
-    by_pieces = _by_pieces(subject)
-    if by_pieces is not None:
-        return replace(by_pieces, where=where)
+    for decided in (_by_pieces, _by_entries):
+        by_parts = decided(subject)
+        if by_parts is not None:
+            return replace(by_parts, where=where)
     given = tuple(sorted(facts([subject.dynamics.H], declarations)))
     open_ = Undecided(tuple(dict.fromkeys(tried)), given=given)
     return Answer(open_, where=where, excused=bool(abstract))
@@ -167,6 +174,36 @@ def _with(formula: Formula, node: Apply, piece: Formula) -> Formula:
     if formula == node:
         return piece
     return rebuild(formula, [_with(part, node, piece) for part in parts(formula)], lambda shape: shape)
+
+
+def _by_entries(subject: Subject) -> Answer | None:
+    """Return what is decided with every entry as a block of its own, for blocks of few entries; None where none is."""
+    dynamics, declarations = subject.dynamics, subject.dynamics.declarations
+    apart = {b.name: b for b in declarations.blocks if b.shape != SCALAR and b.domain.name is not DomainName.SIMPLEX}
+    known = all(not isinstance(n, str) for block in apart.values() for n in block.shape.sizes)
+    plain = known and all(end.shape == SCALAR for block in apart.values() for end in block.domain.bounds)
+    if not apart or not plain or declarations.functions or restricts(declarations):
+        return None
+    entries = {name: list(map(str, coordinates(block, {}))) for name, block in apart.items()}
+    if sum(map(len, entries.values())) > ENTRIES:
+        return None
+    blocks = tuple(
+        replace(block, name=name, shape=SCALAR) if block.name in apart else block
+        for block in declarations.blocks
+        for name in entries.get(block.name, [block.name])
+    )
+    columns = {name: _in_entries(block, entries[name]) for name, block in apart.items()}
+    H = substitute(dynamics.H, columns)
+    narrowed = replace(dynamics, H=H, declarations=replace(declarations, blocks=blocks))
+    found = normalisable(replace(subject, dynamics=narrowed, derivation=None, wide=None, stated=None))
+    return None if isinstance(found.decision, Undecided) else found
+
+
+def _in_entries(block: Block, entries: Sequence[str]) -> Formula:
+    """Return a block as a column, or a matrix, of blocks of one number."""
+    symbols = [Symbol(name, SCALAR, Role.BLOCK) for name in entries]
+    cols = block.shape.cols if isinstance(block.shape.cols, int) else 1
+    return Explicit(tuple(tuple(symbols[k : k + cols]) for k in range(0, len(symbols), cols)), block.shape)
 
 
 def _by_leading_form(subject: Subject) -> Proved | None:
