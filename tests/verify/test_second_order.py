@@ -9,6 +9,7 @@ import pytest
 from loaders import load_build
 
 from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import OWN_FAULT, Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.moves import cycle as cycles
@@ -149,19 +150,34 @@ def test_a_proof_that_an_exact_point_contradicts_is_a_fault_of_the_program(
     assert OWN_FAULT in found.tried[0]
 
 
+def with_mass_of_many_digits(folder: Path) -> Build:
+    """Return the build in a folder with a mass as warm-up finds it, of 400 numbers of 17 digits."""
+    A = np.random.default_rng(2).standard_normal((20, 40))
+    text = (folder / "build.yaml").read_text(encoding="utf-8")
+    text = text.replace("[[2, 1], [1, 3]]", str((A @ A.T / 40).tolist())).replace("{d: 2}", "{d: 20}")
+    (folder / "build.yaml").write_text(text, encoding="utf-8")
+    (folder / "target.yaml").write_text(
+        "name: target\nstate: {theta: {shape: 20}}\npotential: norm2(theta)**2\n", encoding="utf-8"
+    )
+    return load_build(folder / "build.yaml")
+
+
+@pytest.mark.slow
+def test_a_wrong_word_with_such_a_mass_is_refuted_before_a_point_of_the_move_is_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages(tmp_path, f"refresh: r, {HELD}")
+    build = with_mass_of_many_digits(tmp_path)
+    monkeypatch.setattr(accepted, "departure", lambda *_: pytest.fail("a point of the move outlasts the limit"))
+    assert isinstance(of_cycle(accepted.metropolis)(Stages(build, bind(build))).decision, Refuted)
+
+
 def test_a_proof_with_a_mass_of_many_digits_is_tried_at_small_sizes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A mass that warm-up found: with its 400 numbers of 17 digits a point would outlast the limit of the claim."""
-    A = np.random.default_rng(2).standard_normal((20, 40))
     made = stages(tmp_path, f"refresh: r, {HELD.replace('[B, A]', '[B/2, A, B/2]')}")
-    text = (tmp_path / "build.yaml").read_text(encoding="utf-8")
-    text = text.replace("[[2, 1], [1, 3]]", str((A @ A.T / 40).tolist())).replace("{d: 2}", "{d: 20}")
-    (tmp_path / "build.yaml").write_text(text, encoding="utf-8")
-    (tmp_path / "target.yaml").write_text(
-        "name: target\nstate: {theta: {shape: 20}}\npotential: norm2(theta)**2\n", encoding="utf-8"
-    )
-    build = load_build(tmp_path / "build.yaml")
+    build = with_mass_of_many_digits(tmp_path)
     tried: list[int] = []
 
     def found(split: Split, *_: object) -> None:

@@ -11,6 +11,7 @@ from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.marginal import Integrated, integrate
+from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.build import nodes, parts, rebuild
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Apply, Explicit, Formula, FunctionAt, Role, Symbol
@@ -44,10 +45,10 @@ def normalisable(subject: Subject) -> Answer:
 
     Without it there is no law to keep; Theorem 1 of Ma, Chen, Fox (2015) takes it for granted. Tried in turn: growth
     (`finite`), first as written and then with Gaussian blocks integrated out; a refutation by exact parameters; leading
-    forms of polynomials at fixed sizes; the pieces of a `where`; the entries of a
-    block, each as a block. Both engines must read the same H and the same
-    precisions. Of an abstract potential U it is assumed that int exp(-U) < oo; the assumption is listed, and a build
-    decides it. What stays undecided beside an abstract potential is not required of the dynamics.
+    forms of polynomials at fixed sizes; the pieces of a `where`; the entries of a block, each as a block. Both engines
+    must read the same H and the same precisions. Of an abstract potential U it is assumed that int exp(-U) < oo; the
+    assumption is listed, and a build decides it. What stays undecided beside an abstract potential is not required of
+    the dynamics.
 
     Example: H = U(theta) + r.T inv(M) r/2 with a positive definite M is proved given that exp(-U) has a finite
     integral. H = log(1 + x**2)/2 on the line is refuted: K = 1 at infinity, and K > 1 is needed.
@@ -193,7 +194,10 @@ def _by_entries(subject: Subject) -> Answer | None:
         for name in entries.get(block.name, [block.name])
     )
     columns = {name: _in_entries(block, entries[name]) for name, block in apart.items()}
-    H = substitute(dynamics.H, columns)
+    try:
+        H = substitute(dynamics.H, columns)
+    except ModelError:  # too large, or a derivative by a block
+        return None
     narrowed = replace(dynamics, H=H, declarations=replace(declarations, blocks=blocks))
     found = normalisable(replace(subject, dynamics=narrowed, derivation=None, wide=None, stated=None))
     return None if isinstance(found.decision, Undecided) else found

@@ -118,8 +118,11 @@ def metropolis_keeps(split: Split, move: Metropolis, stages: Stages) -> Answer:
         return found
     why = "; ".join(found.decision.tried)
     drawn = ", ".join(dict.fromkeys(name for move in split.scheme.cycle for name in _drawn_wholly(move)))
-    at = departure(split, move, stages)
-    off = move_departs(split, stages, move) if at is None or drawn else at
+    first = move_departs(split, stages, move) if drawn else None
+    at = departure(split, move, stages) if first is None else None
+    off = first if drawn else at
+    if off is None and not drawn:
+        off = move_departs(split, stages, move)
     if off is not None and isinstance(off.decision, Refuted):
         return replace(off, decision=replace(off.decision, by=f"{off.decision.by}; {why}"))
     return found if at is None else Answer(Undecided((*found.decision.tried, _open_after(at, drawn))))

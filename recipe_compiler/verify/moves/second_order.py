@@ -26,7 +26,9 @@ from itertools import combinations
 
 import sympy
 from flint import fmpq_mat
-from sympy import Expr, Symbol
+from sympy import QQ, Expr, Symbol
+from sympy.core.function import AppliedUndef
+from sympy.polys.rings import ring
 
 from recipe_compiler.algebra.dynamics.system import Vector, backward, gradient, residual
 from recipe_compiler.algebra.points.admissible_point import Point
@@ -49,7 +51,7 @@ from recipe_compiler.verify.builds.in_build import Stages, of_part, subject_at_v
 from recipe_compiler.verify.core.identities import shown
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.core.subject import KEPT
+from recipe_compiler.verify.core.subject import KEPT, Subject
 from recipe_compiler.verify.moves.draw import places_of
 from recipe_compiler.verify.moves.metropolis_witness import pieces_in
 from recipe_compiler.verify.steps.in_build import own_subject
@@ -112,7 +114,7 @@ def _departs(
             found = (
                 None
                 if R == 0
-                else _witness(used, sizes, fast, R, "by one step of the move" if accepted else "in a cycle")
+                else _witness(used, at_sizes, fast, R, "by one step of the move" if accepted else "in a cycle")
             )
         except (NoValueError, NotScalarisableError, TooLargeError, NoInstanceError, sympy.PolynomialError):
             continue
@@ -126,9 +128,14 @@ def _pieces(split: Split, build: Build, part: int) -> Split | None:
     """Return the pieces of a word that moves a part of the target, U and values the build's where these are known."""
     build = of_part(build, part)
     masks = () if build.scheme.use is None else build.scheme.use.masks
-    subject = own_subject(Stages(build, bind(build))) or subject_at_values(build)
+    subject = _subject(build)
     subject = split.subject if subject is None and not masks else subject
     return None if subject is None else pieces_in(split, subject)
+
+
+@lru_cache(maxsize=KEPT)
+def _subject(build: Build) -> Subject | None:
+    return own_subject(Stages(build, bind(build))) or subject_at_values(build)
 
 
 def _fast(split: Split, theta: str, build: Build, others: Sequence[Move], sizes: Sizes) -> frozenset[int]:
@@ -218,9 +225,21 @@ class _Law:
             raise NoValueError("not rational")
         S = matrix(P, len(P)).inv()
         m = S * matrix([[x] for x in b[0]], 1)
-        polynomial = sympy.Poly(e, *self.x)
-        terms = [c * rational(_moment(power, S, m)) for power, c in polynomial.terms()]
+        try:
+            of_numbers = ring(self.x, QQ)[0].from_expr(self._at(e, at)).terms()
+            found = [(power, QQ.to_sympy(c)) for power, c in of_numbers]
+        except ValueError:  # of coefficients that are not rational
+            found = sympy.Poly(e, *self.x).terms()
+        terms = [c * rational(_moment(power, S, m)) for power, c in found]
         return evaluate(total(terms), at.leaf)
+
+    def _at(self, e: Expr, at: Point) -> Expr:
+        """Return e with numbers for all but x, fields among it, before it is expanded: its terms may be very many."""
+        fields = {f for f in e.atoms(sympy.Derivative, AppliedUndef) if not f.free_symbols & {*self.x}}
+        values = {f: evaluate(f, at.leaf) for f in fields}
+        e = e.xreplace({f: rational(value) for f, value in values.items() if isinstance(value, Fraction)})
+        left = frozenset[Symbol]() if e.has(AppliedUndef) else e.free_symbols - {*self.x}
+        return e.xreplace({s: rational(at.numbers[s]) for s in left})
 
 
 def _law(H: Expr, z: tuple[Symbol, ...], fast: frozenset[int]) -> _Law:
@@ -246,10 +265,13 @@ def _moment(power: tuple[int, ...], S: fmpq_mat, m: fmpq_mat) -> Fraction:
     return total_
 
 
-def _witness(split: Split, sizes: Sizes, fast: frozenset[int], R: Expr, by: str) -> tuple[tuple[str, str], ...] | None:
-    z, names = split.z(sizes), split.subject.names
+@lru_cache(maxsize=KEPT)
+def _witness(
+    split: Split, at_sizes: AtSizes, fast: frozenset[int], R: Expr, by: str
+) -> tuple[tuple[str, str], ...] | None:
+    sizes, names = dict(at_sizes), split.subject.names
+    z = split.z(sizes)
     law, setting = _law(split.subject.system(sizes).H, z, fast), split.subject.setting(sizes)
-    R = sympy.expand(R)
     for at in points(split.subject.dynamics.declarations, sizes, POINTS):
         if not is_defined_at(split.formulas, setting, at.leaf):
             continue
