@@ -33,6 +33,7 @@ run: {{step_size: 1/2}}
 """
 GAUSS = "state: {theta: {shape: 2}}\npotential: theta[0]**2 + theta[0]*theta[1]/2 + theta[1]**2\n"
 QUARTIC = "state: {theta: {shape: 2}}\npotential: theta[0]**4/4 + theta[0]**2*theta[1]/3 + theta[1]**2 + theta[1]**4\n"
+FLAT = "state: {theta: {shape: 2}}\ndata: {y: {shape: N}}\nlog_prior: '0'\nlog_likelihood: normal(y, 0, 1)\n"
 PARTS = "state: {a: {}, b: {}}\npotential: a**2 + a*b/2 + b**2\nlaws: {b: 'N(-a/4, 1/2)'}\n"
 
 
@@ -43,6 +44,10 @@ def stages(folder: Path, moves: str, target: str = GAUSS) -> Stages:
     (folder / "build.yaml").write_text(
         BUILD.format(root=ROOT, moves=moves, dynamics=dynamics, more=more), encoding="utf-8"
     )
+    if "data:" in target:
+        (folder / "y.csv").write_text("y\n1\n2\n", encoding="utf-8")
+        with (folder / "build.yaml").open("a", encoding="utf-8") as more_of_it:
+            more_of_it.write("data: {file: y.csv, y: y}\n")
     build = load_build(folder / "build.yaml")
     return Stages(build, bind(build))
 
@@ -120,6 +125,13 @@ def test_what_is_drawn_beside_a_word_is_averaged_over(tmp_path: Path, word: str)
 )
 def test_words_that_are_their_own_reverse_are_proved(tmp_path: Path, moves: str) -> None:
     assert isinstance(of_cycle(cycle)(stages(tmp_path, moves)).decision, Proved)
+
+
+@pytest.mark.parametrize("target", [FLAT, FLAT.replace("y, 0", "y, theta[0]*theta[1]")])
+@pytest.mark.parametrize("word", ["metropolis: {split: [B/2, A, B/2], steps: 2}", "split: [B, A]"])
+def test_a_point_with_another_u_refutes_no_target_that_is_flat(tmp_path: Path, word: str, target: str) -> None:
+    found = of_cycle(cycle)(stages(tmp_path, f"refresh: {{r: 1/2}}, {{{word}}}", target)).decision
+    assert isinstance(found, Undecided if target == FLAT else Refuted)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ values of the build come first; where they are not few numbers and formulas, or 
 a word of a part of the target moves is that part in either case.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -23,7 +23,8 @@ from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.errors import ModelError
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Metropolis
+from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.model import Build, Metropolis, Target
 from recipe_compiler.spec.words import Letter, letters
 from recipe_compiler.splitting.entrywise import SHIFT
 from recipe_compiler.splitting.flow_table import flow_of
@@ -63,7 +64,9 @@ def departure(split: Split, move: Metropolis, stages: Stages, *, against_proof: 
     build = of_part(stages.build, move.part)
     stated = () if build.is_planned else (build.eps * move.scale,)
     own = own_subject(Stages(build, bind(build)))
-    tried = [(own, (*stated, *STEP_SIZES)), (subject_at_values(build) or split.subject, (*STEP_SIZES, *stated))]
+    tried = [(own, (*stated, *STEP_SIZES))]
+    if not is_flat(stages.build.target, moved_blocks(stages.build, move.part)):
+        tried.append((subject_at_values(build) or split.subject, (*STEP_SIZES, *stated)))
     if against_proof:
         tried.append((split.subject.wide or split.subject, STEP_SIZES))
     for subject, step_sizes in tried:
@@ -75,6 +78,23 @@ def departure(split: Split, move: Metropolis, stages: Stages, *, against_proof: 
         except _TooLongError:
             continue
     return None
+
+
+def is_flat(target: Target, blocks: Iterable[str]) -> bool:
+    """Whether U reads none of some blocks: what goes wrong with some other U then need not with this one."""
+    if target.gradient is not None:
+        return False
+    stated = (target.potential, target.log_prior, target.log_likelihood)
+    formulas = [formula for formula in stated if formula is not None]
+    formulas += [formula for state in target.recursion for formula in (state.start, state.next)]
+    return {*blocks}.isdisjoint(block for formula in formulas for block in dependence(formula).blocks)
+
+
+def moved_blocks(build: Build, part: int) -> tuple[str, ...]:
+    """Return the blocks of the target that a word moves."""
+    use = build.scheme.use
+    moved = () if use is None else use.parts[part].blocks
+    return moved or tuple(block.name for block in build.target.declarations.blocks)
 
 
 def _is_small(pieces: Split) -> bool:

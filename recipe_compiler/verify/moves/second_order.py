@@ -53,7 +53,7 @@ from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import KEPT, Subject
 from recipe_compiler.verify.moves.draw import places_of
-from recipe_compiler.verify.moves.metropolis_witness import pieces_in
+from recipe_compiler.verify.moves.metropolis_witness import is_flat, moved_blocks, pieces_in
 from recipe_compiler.verify.steps.in_build import own_subject
 from recipe_compiler.verify.steps.split import AtSizes, Split
 
@@ -126,16 +126,17 @@ def _departs(
 
 def _pieces(split: Split, build: Build, part: int) -> Split | None:
     """Return the pieces of a word that moves a part of the target, U and values the build's where these are known."""
-    build = of_part(build, part)
-    masks = () if build.scheme.use is None else build.scheme.use.masks
-    subject = _subject(build)
-    subject = split.subject if subject is None and not masks else subject
+    own = of_part(build, part)
+    masks = () if own.scheme.use is None else own.scheme.use.masks
+    subject = _subject(own)
+    if subject is None and not is_flat(build.target, moved_blocks(build, part)):
+        subject = subject_at_values(own) or (None if masks else split.subject)
     return None if subject is None else pieces_in(split, subject)
 
 
 @lru_cache(maxsize=KEPT)
 def _subject(build: Build) -> Subject | None:
-    return own_subject(Stages(build, bind(build))) or subject_at_values(build)
+    return own_subject(Stages(build, bind(build)))
 
 
 def _fast(split: Split, theta: str, build: Build, others: Sequence[Move], sizes: Sizes) -> frozenset[int]:
