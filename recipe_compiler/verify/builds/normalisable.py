@@ -168,9 +168,11 @@ def _unconstrained(target: Target, stated: Target) -> Answer:
 def _of_prior(target: Target, stated: Target, parts: list[TargetPart]) -> Answer | None:
     """Decide a prior alone, or beside a likelihood that is bounded above, as the energy of dynamics; None where open.
 
-    A prior without a finite integral may have one with its likelihood.
+    A prior without a finite integral may have one with its likelihood. Matrices of a build are left to what looks at
+    them both as doubles and as they are written.
     """
-    alone, declarations = target.log_likelihood is None, replace(target.declarations, data=())
+    unvalued = tuple(replace(p, value=None) for p in target.declarations.parameters)
+    alone, declarations = target.log_likelihood is None, replace(target.declarations, data=(), parameters=unvalued)
     others = [part for part in parts if part.entry != "log_prior"]
     if target.log_prior is None or not all(part.bounded_below for part in others):
         return None
