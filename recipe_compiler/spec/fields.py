@@ -322,12 +322,12 @@ def _text(expected: str, hint: str = "") -> Callable[[Raw], str]:
     return read
 
 
-def _name(value: Raw) -> str:
+def _name(value: Raw, *, hint: str = "") -> str:
     if not isinstance(value, str):
         refuse(value, "a name")
     problem = name_problem(value)
     if problem is not None:
-        raise PydanticCustomError("document", "{problem}", {"problem": problem[0], "hint": problem[1]})
+        raise PydanticCustomError("document", "{problem}", {"problem": problem[0], "hint": problem[1] or hint})
     return value
 
 
@@ -453,9 +453,7 @@ def _size(value: Raw) -> Size:
     if number is not None:
         whole = number.denominator == 1 and 1 <= number <= MAX_SIZE
         return int(number) if whole else refuse(value, f"a size: a name, or an integer from 1 to {MAX_SIZE}")
-    if isinstance(value, str) and not _NAME.fullmatch(value):
-        refuse(value, f"a size: a name such as d, or an integer from 1 to {MAX_SIZE}", "a matrix is [rows, columns]")
-    return _name(value)
+    return _name(value, hint="a size is a name or a number; a matrix is [rows, columns]")
 
 
 def _shape(value: Raw) -> Shape:
