@@ -31,7 +31,7 @@ from recipe_compiler.verify.builds.proper_prior import by_proper_prior, has_prop
 from recipe_compiler.verify.builds.recursion import read_alike
 from recipe_compiler.verify.builds.summed import summed, without_counts
 from recipe_compiler.verify.builds.target import lies_in_supports
-from recipe_compiler.verify.core.build_values import known_sizes, settled, sharpened
+from recipe_compiler.verify.core.build_values import known_sizes, other_forms, settled, sharpened
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import smoothness
 from recipe_compiler.verify.core.subject import subject_of
@@ -168,11 +168,9 @@ def _unconstrained(target: Target, stated: Target) -> Answer:
 def _of_prior(target: Target, stated: Target, parts: list[TargetPart]) -> Answer | None:
     """Decide a prior alone, or beside a likelihood that is bounded above, as the energy of dynamics; None where open.
 
-    A prior without a finite integral may have one with its likelihood. Matrices of a build are left to what looks at
-    them both as doubles and as they are written.
+    A prior without a finite integral may have one with its likelihood.
     """
-    unvalued = tuple(replace(p, value=None) for p in target.declarations.parameters)
-    alone, declarations = target.log_likelihood is None, replace(target.declarations, data=(), parameters=unvalued)
+    alone, declarations = target.log_likelihood is None, replace(target.declarations, data=())
     others = [part for part in parts if part.entry != "log_prior"]
     if target.log_prior is None or not all(part.bounded_below for part in others):
         return None
@@ -337,10 +335,10 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
         own = of_dynamics.decision
         return replace(of_dynamics, decision=replace(own, given=(*own.given, gradient_given(build.target.gradient))))
     if share == 1:
-        posterior = _as_stated(build, bound, _of_target(build, target_decided_in(normalisable_target, build)))
+        posterior = _as_stated(build, bound, _of_target(build, _at_values(build)))
     else:
         scaled = replace(build, target=_scaled(build.target, share))
-        posterior = target_decided_in(normalisable_target, scaled)
+        posterior = _at_values(scaled)
     match posterior.decision:
         case Proved(by, given, data):
             own = of_dynamics.decision
@@ -353,6 +351,18 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
             return Answer(Undecided((reason,)), where=posterior.where)
         case Refuted() | Undecided() as decision:
             return Answer(decision, posterior.for_d, posterior.checked_at, posterior.where)
+
+
+def _at_values(build: Build) -> Answer:
+    """Return what is decided of the target at the values of a build; it is proved if it is so of them in every form."""
+    found = target_decided_in(normalisable_target, build)
+    if not isinstance(found.decision, Proved) or AT_VALUES not in found.decision.by:
+        return found
+    others = (target_decided_in(normalisable_target, other) for other in other_forms(build))
+    if all(isinstance(other.decision, Proved) for other in others):
+        return found
+    reason = "proved at the values as they are written or as the doubles that run, not at both"
+    return replace(found, decision=Undecided((reason,)))
 
 
 def _share_of_potential(build: Build, bound: Dynamics) -> Fraction | None:

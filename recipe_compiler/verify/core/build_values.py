@@ -6,7 +6,7 @@ and the kinds that the value shows.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -136,6 +136,21 @@ def settled(build: Build) -> Build:
     kept = tuple((name, formula) for name, formula in build.bind if name not in numbers)
     values = tuple((name, Value(found)) for name, found in numbers.items())
     return replace(build, bind=kept, values=(*build.values, *values)) if numbers else build
+
+
+def other_forms(build: Build) -> Iterator[Build]:
+    """Yield a build with its values as doubles, and as the shortest decimals of these, where they are other numbers."""
+    build = settled(build)
+    for form in (Fraction, lambda x: Fraction(repr(x))):
+        values = tuple((name, _in_form(value, form)) for name, value in build.values)
+        if values != build.values:
+            yield replace(build, values=values)
+
+
+def _in_form(value: Value, form: Callable[[float], Fraction]) -> Value:
+    if value.numbers is None:
+        return value
+    return replace(value, numbers=tuple(tuple(form(float(x)) for x in row) for row in value.numbers))
 
 
 def exact_rows(formula: Formula, build: Build) -> Rational | None:

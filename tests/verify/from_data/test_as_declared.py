@@ -108,3 +108,15 @@ def test_columns_that_are_multiples_as_doubles_have_no_full_rank(tmp_path: Path)
     last = "[[1, 3], [1, 3.00000000000000000001], [2, 6], [4, 12]]"
     assert isinstance(forms(tmp_path, last), Undecided)
     assert isinstance(forms(tmp_path, last.replace("3.00000000000000000001", "3.5")), Proved)
+
+
+def test_a_potential_without_data_is_proved_of_values_that_are_so_as_doubles_and_as_written(tmp_path: Path) -> None:
+    potential = FORMS[: FORMS.index("data:")] + "potential: norm2(A @ b)/2\n"
+    for value, verdict in (
+        ("[[1, 3], [2, 6], [1, 3.00000000000000000001], [4, 12]]", Undecided),
+        ("[[1, 3], [2, 6], [1, 3.1], [4, 12]]", Proved),
+    ):
+        (tmp_path / "target.yaml").write_text(potential)
+        own = PARAMETERS.replace("VALUE", value).replace("data: {file: data.csv, y: y}\n", "")
+        (tmp_path / "build.yaml").write_text(own)
+        assert isinstance(decided(tmp_path), verdict)
