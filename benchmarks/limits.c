@@ -304,7 +304,7 @@ INLINE double log_gamma_variate(double a, Stream *g) {
     }
 }
 
-// Products of uniforms below mean 10, PTRS (Hoermann 1993) above, with the constants of decision 54.
+// Products of uniforms below mean 10, PTRS (Hoermann 1993) above, with the constants of docs/decisions/speed.md.
 INLINE double poisson_variate(double mean, Stream *g) {
     if (mean < 10.0) {
         double least = exp(-mean), product = 1.0 - uniform(g), count = 0.0;

@@ -1,7 +1,7 @@
 """Which rows are prefetched: memory works on meanwhile, and no processor foresees a random row.
 
 Rows in order are foreseen well enough by some processors; prefetching them is a support function of its own, which may
-leave it to the processor (docs/decisions/0030).
+leave it to the processor (docs/decisions/speed.md).
 """
 
 from recipe_compiler.program.definition import ROW
