@@ -154,10 +154,20 @@ def test_every_function_of_the_theory_exists(path: str) -> None:
     assert callable(found) or isinstance(found, ModuleType)
 
 
+def anchors(document: Path) -> set[str]:
+    """Return the anchors that GitHub gives the headings of a document."""
+    plain = re.sub(r"^```.*?^```$", "", document.read_text(encoding="utf-8"), flags=re.M | re.S)
+    titles = re.findall(r"^#+ +(.*)$", plain, re.M)
+    slugs = [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
+    return {slug if not slugs[:k].count(slug) else f"{slug}-{slugs[:k].count(slug)}" for k, slug in enumerate(slugs)}
+
+
 @pytest.mark.parametrize("document", DOCS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(document: Path) -> None:
-    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8"))
-    assert [link for link in links if "://" not in link and not (document.parent / link).exists()] == []
+    links = re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", document.read_text(encoding="utf-8"))
+    pages = [(document.parent / link if link else document, anchor) for link, anchor in links if "://" not in link]
+    assert [page for page, _ in pages if not page.exists()] == []
+    assert [(page, anchor) for page, anchor in pages if anchor and anchor not in anchors(page)] == []
 
 
 def test_every_reference_of_a_spec_is_in_the_bibliography() -> None:
@@ -230,3 +240,11 @@ def test_every_page_can_be_reached_from_its_index(index: str) -> None:
     pages = {path.name for path in (ROOT / index).parent.glob("*.md")} - {Path(index).name}
     assert {page for page in pages if f"({page})" not in text} == set()
     assert "(decisions/README.md)" in (ROOT / "docs/index.md").read_text(encoding="utf-8")
+
+
+def test_every_room_has_decisions_to_read() -> None:
+    index = coded((ROOT / "docs/decisions/README.md").read_text(encoding="utf-8"))
+    package = ROOT / "recipe_compiler"
+    inside = {path.parent for path in package.glob("*/*.py")} | {path.parent for path in package.glob("verify/*/*.py")}
+    rooms = {path.name for path in inside} | {path.stem for path in package.glob("*.py")}
+    assert {room for room in rooms if not room.startswith("__")} - index == set()
