@@ -48,7 +48,7 @@ T = TypeVar("T")
 KEPT_SECONDS = 7 * 24 * 3600
 """How long compiled code of the tests is kept: texts change, and what they were once is of no use."""
 
-DECIDING = {"errata", "explain", "lint", "mutants", "readback", "recheck", "report", "soundness", "verify"}
+DECIDING = {"errata", "explain", "golden", "lint", "mutants", "readback", "recheck", "report", "soundness", "verify"}
 """Folders of tests that decide in forks of their worker: each costs the more the more the worker has grown."""
 RUNNING = ("planner", "posteriors", "properties", "statistics", "run", "scheme", "emit", "front", "cli", "targets")
 """Folders of tests that compile emitted modules, 10 MB each that a worker keeps; those that take longest first."""

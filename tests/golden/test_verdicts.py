@@ -1,53 +1,69 @@
-"""What is decided of every document in the repository stays what it is: `--update-golden` where it should change.
+"""The verdicts on every document in the repository stay what they are: `--update-golden` where they should change.
 
-`verdicts.json` holds each document's verdicts, claim by claim, and a hash of the whole of what `recipe check --json`
-says of it but for the seconds: words, grounds, witnesses, sizes, remarks and explanations.
+`verdicts.json` holds the verdict of each claim. `words.json` holds a hash of everything else that `recipe check
+--json` says of a document but the seconds: grounds, witnesses, sizes, remarks, explanations and their words.
 """
 
 import hashlib
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
-from reports import demand_no_fault
+from reports import PLENTY, demand_no_fault, report
 
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.report.as_json import to_json
 from recipe_compiler.report.check import check
+from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.load import load
 
 ROOT = Path(__file__).parents[2]
+PANEL = ROOT / "benchmarks" / "models"
 FOLDERS = ("specs/dynamics", "specs/builds", "tests/mutants", "tests/errata", "tests/recover", "tests/repair")
-FILES = [path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.yaml"))]
-GOLDEN = Path(__file__).parent / "verdicts.json"
-PLENTY = 20.0
-"""Seconds of processor time a claim may take: what is decided here must not depend on the machine."""
+MODELS = ("benchmarks/models/builds", "tests/posteriors/builds")
+"""Builds whose data decide whether their posterior is proper: these are decided with their data attached."""
+PATHS = [path for folder in (*FOLDERS, *MODELS) for path in sorted((ROOT / folder).rglob("*.yaml"))]
+FILES = [path.relative_to(ROOT).as_posix() for path in PATHS]
+VERDICTS, WORDS = Path(__file__).parent / "verdicts.json", Path(__file__).parent / "words.json"
 
-pytestmark = pytest.mark.slow
+
+@pytest.fixture(scope="module", autouse=True)
+def _table_of_diamonds() -> None:
+    runpy.run_path(str(PANEL / "make_data.py"))["expand"](PANEL / "data")
 
 
-def decided(file: str) -> dict[str, Any]:
-    """Return what is decided of a document, with a hash of all that is said."""
+def demand_golden(golden: Path, file: str, found: object, request: pytest.FixtureRequest) -> None:
+    """Fail where what was found of a document is not what the golden file holds; accept it with `--update-golden`."""
+    known = json.loads(golden.read_text(encoding="utf-8"))
+    if request.config.getoption("--update-golden"):
+        known = {name: known[name] for name in FILES if name in known} | {file: found}
+        golden.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
+    assert found == known.get(file)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_verdicts_are_current(file: str, request: pytest.FixtureRequest) -> None:
     try:
-        report = check(load(ROOT / file), PLENTY)
-        demand_no_fault(report)
-        said = to_json([report])
+        decided = report(ROOT / file)
+        found = {"verdict": decided.verdict.value, **{claim.id: claim.verdict.value for claim in decided.findings}}
+    except DocumentError:
+        found = {"verdict": None}
+    demand_golden(VERDICTS, file, found, request)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", FILES)
+def test_words_are_current(file: str, request: pytest.FixtureRequest) -> None:
+    try:
+        decided = check(observed(load(ROOT / file)), PLENTY)
+        demand_no_fault(decided)
+        said: dict[str, Any] = to_json([decided])
     except DocumentError as error:
         said = to_json([], [(file, error.faults)])
     (document,) = said["documents"]
     for claim in document["claims"]:
         del claim["seconds"]
     text = json.dumps(document, sort_keys=True).replace(f"{ROOT.as_posix()}/", "")
-    claims = {claim["id"]: claim["verdict"] for claim in document["claims"]}
-    return {"verdict": document["verdict"], **claims, "sha256": hashlib.sha256(text.encode()).hexdigest()}
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_verdicts_are_current(file: str, request: pytest.FixtureRequest) -> None:
-    found = decided(file)
-    known = json.loads(GOLDEN.read_text(encoding="utf-8"))
-    if request.config.getoption("--update-golden"):
-        known = {name: known[name] for name in FILES if name in known} | {file: found}
-        GOLDEN.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
-    assert found == known.get(file)
+    demand_golden(WORDS, file, hashlib.sha256(text.encode()).hexdigest(), request)

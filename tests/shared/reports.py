@@ -17,6 +17,7 @@ from recipe_compiler.report import in_builds
 from recipe_compiler.report.as_json import certificate
 from recipe_compiler.report.check import check
 from recipe_compiler.run.atomic_write import write_whole
+from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Document
@@ -27,6 +28,8 @@ FOLDER = "RECIPE_COMPILER_TESTS"
 """The environment variable that names the folder of this run, made by the first process of it."""
 ELSEWHERE = "/elsewhere"
 """Stands for the folder of a document: tests write the same one to many."""
+PLENTY = 20.0
+"""Seconds of processor time a claim may take: what tests find must not depend on the machine."""
 
 
 def demand_no_fault(report: Report) -> None:
@@ -37,13 +40,13 @@ def demand_no_fault(report: Report) -> None:
 
 @cache
 def report(path: Path) -> Report:
-    """Return the verdicts on a document, without a search for repairs of what is refuted."""
+    """Return the verdicts on a document and its data, without a search for repairs of what is refuted."""
     kept = _kept(str(path))
     if kept.exists():
         return from_text(kept.read_text(encoding="utf-8"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "explanations", lambda *_: ())
-        found = check(load(path))
+        found = check(observed(load(path)), PLENTY)
     demand_no_fault(found)
     write_whole(kept, to_text(found).encode())
     return found
