@@ -26,6 +26,8 @@ MODELS = ("benchmarks/models/builds", "tests/posteriors/builds")
 """Builds whose data decide whether their posterior is proper: these are decided with their data attached."""
 PATHS = [path for folder in (*FOLDERS, *MODELS) for path in sorted((ROOT / folder).rglob("*.yaml"))]
 FILES = [path.relative_to(ROOT).as_posix() for path in PATHS]
+pytestmark = pytest.mark.slow
+
 VERDICTS, WORDS = Path(__file__).parent / "verdicts.json", Path(__file__).parent / "words.json"
 
 
@@ -53,7 +55,6 @@ def test_verdicts_are_current(file: str, request: pytest.FixtureRequest) -> None
     demand_golden(VERDICTS, file, found, request)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES)
 def test_words_are_current(file: str, request: pytest.FixtureRequest) -> None:
     try:
