@@ -3,8 +3,8 @@
     python tests/mutation/mutate.py [COUNT] [SEED]    draw COUNT faults from SEED on (120 and 0), test and store them
     python tests/mutation/mutate.py --again           test the stored faults once more and name the kills that are lost
 
-A fault is killed by the first test that fails, of its room's tests first and of the golden texts and verdicts after
-that. `kills.json` holds each fault with its seed and the test that killed it; a run that was interrupted goes on
+A fault is killed by the first test that fails, of its room's tests and of the golden texts and verdicts, cheapest
+first. `kills.json` holds each fault with its seed and the test that killed it; a run that was interrupted goes on
 where it ended. Takes hours: by hand, not in CI.
 """
 
@@ -35,7 +35,7 @@ ROOMS = {
     "algebra": (("tests/algebra", "tests/soundness"), VERDICTS),
     "verify": (("tests/verify", "tests/soundness", "tests/soundness_laws", "tests/mutants"), VERDICTS),
     "scheme": (("tests/scheme",), TEXTS, VERDICTS),
-    "program": (TEXTS, ("tests/program",)),
+    "program": (TEXTS, ("tests/program", "tests/readback")),
     "readback": (("tests/readback",),),
     "emit": (TEXTS, ("tests/emit",)),
 }
@@ -82,7 +82,8 @@ def _failed(tests: tuple[str, ...], copy: Path) -> str:
         return f"{tests[0]} did not end"
     if done.returncode in (0, 4, 5):  # passed; no such test
         return ""
-    failed = [line.split()[1] for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    ended = [line.partition(" ") for line in done.stdout.splitlines()]
+    failed = [rest.partition(" - ")[0] for verdict, _, rest in ended if verdict in {"FAILED", "ERROR"}]
     return failed[0] if failed else f"{tests[0]} ended with {done.returncode}"
 
 
