@@ -354,14 +354,17 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
 
 
 def _at_values(build: Build) -> Answer:
-    """Return what is decided of the target at the values of a build; it is proved if it is so of them in every form."""
+    """Decide the target at the values of a build: proved only if it is both at the doubles and at what is written."""
     found = target_decided_in(normalisable_target, build)
     if not isinstance(found.decision, Proved) or AT_VALUES not in found.decision.by:
         return found
     others = (target_decided_in(normalisable_target, other) for other in other_forms(build))
-    if all(isinstance(other.decision, Proved) for other in others):
-        return found
-    reason = "proved at the values as they are written or as the doubles that run, not at both"
+    try:
+        if all(isinstance(other.decision, Proved) for other in others):
+            return found
+        reason = "proved at the values as they are written or as the doubles that run, not at both"
+    except OverflowError:
+        reason = "a value is too large for a double, so it is infinite when the module runs"
     return replace(found, decision=Undecided((reason,)))
 
 

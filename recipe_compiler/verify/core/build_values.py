@@ -139,7 +139,10 @@ def settled(build: Build) -> Build:
 
 
 def other_forms(build: Build) -> Iterator[Build]:
-    """Yield a build with its values as doubles, and as the shortest decimals of these, where they are other numbers."""
+    """Yield a build with its values as doubles, and as the shortest decimals of these, where they are other numbers.
+
+    Raises OverflowError where a value is too large for a double.
+    """
     build = settled(build)
     for form in (Fraction, lambda x: Fraction(repr(x))):
         values = tuple((name, _in_form(value, form)) for name, value in build.values)
