@@ -1,8 +1,7 @@
 """Fokker-Planck residuals of known samplers, right ones and wrong ones, for every size."""
 
-import time
-
 import pytest
+from processor_time import ends
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.derive.stationarity import residual, skewness_defect, symmetry_defect
@@ -66,11 +65,9 @@ RIGHT = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_derived_drift_is_stationary_for_every_size(name, make):
     derivation = derive(make(*RIGHT[name]))
-    start = time.process_time()
-    defect = residual(derivation, derivation.drift, derivation.D)
-    seconds = time.process_time() - start
+    with ends():
+        defect = residual(derivation, derivation.drift, derivation.D)
     assert defect.is_zero, text(defect)
-    assert seconds < 1.0  # a tenth of that on an idle machine
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -1,9 +1,9 @@
 """What wrong samplers sample: the closed forms that are known, and nothing where no member of the family is right."""
 
-import time
 from pathlib import Path
 
 import pytest
+from processor_time import ends
 from repair_specs import amended, changed, document, loaded, renamed, same_formulas
 
 from recipe_compiler.explain.samples.samples import samples_instead
@@ -40,9 +40,8 @@ NONE = [
 
 
 def shown(dynamics: Dynamics) -> tuple[Explanation, ...]:
-    start = time.process_time()
-    found = samples_instead(subject_of(dynamics))
-    assert time.process_time() - start < 5
+    with ends():
+        found = samples_instead(subject_of(dynamics))
     assert all(explanation.topic is Topic.SAMPLES and explanation.by for explanation in found)
     return found
 

@@ -1,6 +1,5 @@
 """What SymPy prints reads as the language's own formula, and means SymPy's function wherever it has a value."""
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -9,6 +8,7 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processor_time import ends
 
 from recipe_compiler import recheck
 from recipe_compiler.algebra.scalars.entries import scalar
@@ -298,10 +298,8 @@ def test_a_declared_name_wins_over_a_spelling():
     ids=lambda formula: formula[:24],
 )
 def test_what_could_exhaust_the_machine_is_refused_or_read_at_once(formula: str):
-    start = time.process_time()
-    with suppress(DocumentError):
+    with ends(), suppress(DocumentError):
         read(formula)
-    assert time.process_time() - start < 1.0
 
 
 _X, _Y, _A = sympy.Symbol("x"), sympy.Symbol("y"), sympy.Symbol("a", positive=True)

@@ -1,7 +1,7 @@
-import time
 from fractions import Fraction
 
 import pytest
+from processor_time import ends
 
 from recipe_compiler.errors import Place, SpecError
 from recipe_compiler.formula import tree
@@ -138,9 +138,8 @@ def test_what_is_not_in_the_grammar_is_refused(text: str):
     ids=lambda text: text[:20],
 )
 def test_what_could_exhaust_the_machine_is_refused_at_once(text: str):
-    start = time.process_time()
-    assert fault(text).problem
-    assert time.process_time() - start < 1
+    with ends():
+        assert fault(text).problem
 
 
 @pytest.mark.parametrize("text", ["1/0", "x/(1/3 - 1/3)", "0**-1", "x/0.0"])

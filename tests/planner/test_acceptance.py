@@ -1,12 +1,12 @@
 """`step_size: auto` of moves that are accepted or refused: what is asked is reached, what is planned is what runs."""
 
-import time
 import warnings
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from processor_time import ends
 
 import recipe_compiler as rc
 from recipe_compiler.errors import ModelError, RunError, SpecError
@@ -400,8 +400,7 @@ def test_a_regression_of_thirty_coefficients_takes_seconds(tmp_path: Path) -> No
         text = text.replace(old, new)
     (tmp_path / "logistic.yaml").write_text(text)
     model = rc.compile(rc.load(str(tmp_path / "logistic.yaml")))
-    begin = time.process_time()
-    fit = rc.compile(model.plan()).sample(progress=False)
-    assert time.process_time() - begin < 120.0  # 20 of them for the plan, with the compilation of two modules
+    with ends():
+        fit = rc.compile(model.plan()).sample(progress=False)
     assert not fit.attrs["doubts"], fit.attrs["doubts"]
     assert accepted(fit) == pytest.approx(0.8, abs=0.05)

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 from flint import arb
+from processor_time import ends
 from some import some
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -306,10 +306,8 @@ def test_a_gram_matrix_that_was_changed_is_rejected_though_sealed(squares: Json,
 )
 def test_hostile_formulas_end_at_once_and_are_not_rechecked(squares: Json, text: str) -> None:
     squares["documents"]["dynamics"]["H"] = text
-    start = time.process_time()
-    with contextlib.suppress(recheck.FailureError, ValueError, SyntaxError, MemoryError, RecursionError):
+    with ends(), contextlib.suppress(recheck.FailureError, ValueError, SyntaxError, MemoryError, RecursionError):
         assert not dict(recheck.recheck(sealed(squares)))["stationary"].startswith("rechecked")
-    assert time.process_time() - start < 10
 
 
 def test_it_runs_from_anywhere_without_the_compiler(tmp_path: Path) -> None:
@@ -907,9 +905,8 @@ def run(*files: Path) -> subprocess.CompletedProcess[bytes]:
 def test_huge_powers_end_at_once(exponent: str) -> None:
     changed = of("sghmc")
     changed["documents"]["dynamics"]["H"] += f" + {exponent}"
-    start = time.process_time()
-    assert rejected(sealed(changed))
-    assert time.process_time() - start < 5
+    with ends():
+        assert rejected(sealed(changed))
 
 
 @pytest.mark.slow

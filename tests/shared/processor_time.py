@@ -27,6 +27,14 @@ def noted(file: str, test: str) -> Iterator[None]:
         lines.write(json.dumps([test, round(own, 4), round(children, 4)]) + "\n")
 
 
+@contextmanager
+def ends(seconds: float = 120) -> Iterator[None]:
+    """Demand that what is done meanwhile ends: far above what any machine takes, far below what does not end."""
+    before = sum(_spent())
+    yield
+    assert sum(_spent()) - before < seconds
+
+
 def _spent() -> tuple[float, float]:
     found = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     own, children = (one.ru_utime + one.ru_stime for one in found)
