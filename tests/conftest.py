@@ -22,9 +22,9 @@ from zlib import crc32
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["SYMPY_CACHE_SIZE"] = "20000"  # as the command does
 
-import numba
 import pytest
 from large_pages import LargePages
+from plain_modules import compiled_modules, plain_modules
 from processor_time import noted
 from quick_typing import type_quickly
 from reports import FOLDER, decided, granted, read_back
@@ -38,7 +38,6 @@ from recipe_compiler.program.canonical_kernel import check_kernel
 from recipe_compiler.readback import child_process
 from recipe_compiler.readback.child_process import read_all
 from recipe_compiler.report import check as report
-from recipe_compiler.run import load_module
 from recipe_compiler.spec.model import Build
 
 Golden = Callable[[Path, str], None]
@@ -228,19 +227,17 @@ def without_reading_back() -> Iterator[None]:
 
 
 @pytest.fixture
-def without_jit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Import emitted modules as plain Python: for tests that ask for few gradients and steps, and draw no noise.
+def without_jit() -> Iterator[None]:
+    """Import emitted modules as plain Python: for tests that ask for few gradients and steps."""
+    with plain_modules():
+        yield
 
-    To compile a step takes longer than thousands of them do in Python.
-    """
-    import_ = load_module._import
 
-    def plain(path: Path, name: str) -> load_module.Emitted:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(numba.config, "DISABLE_JIT", 1)
-            return import_(path, name)
-
-    monkeypatch.setattr(load_module, "_import", plain)
+@pytest.fixture
+def with_jit(without_jit: None) -> Iterator[None]:
+    """Let the jit compile emitted modules all the same: for tests of it, of threads or lanes, and of laws."""
+    with compiled_modules():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -30,13 +30,19 @@ def shipped_file(name: str, folder: Path) -> ModuleType:
 
 def imported(path: Path) -> ModuleType:
     """Return a file as a module."""
+    module = execute(path)
+    share_functions(vars(module), None if hasattr(module, "CODE") else cache_folder())
+    return module
+
+
+def execute(path: Path) -> ModuleType:
+    """Return a file as a module, whose functions are its own."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module  # where the cache of compiled code looks for it
     spec.loader.exec_module(module)
-    share_functions(vars(module), None if hasattr(module, "CODE") else cache_folder())
     return module
 
 
