@@ -2,11 +2,12 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,13 +17,16 @@ from recipe_compiler.report import check as module
 from recipe_compiler.report import in_builds
 from recipe_compiler.report.as_json import certificate
 from recipe_compiler.report.check import check
+from recipe_compiler.report.premises import under_premises
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Document
 from recipe_compiler.spec.places import digest
-from recipe_compiler.verdict import Answer, Finding, Proved, Report, own_faults
+from recipe_compiler.verdict import Answer, Finding, Proved, Report, Undecided, is_own_fault, own_faults
+from recipe_compiler.verify.claims import Claim
+from recipe_compiler.verify.core.limits import _named
 
 FOLDER = "RECIPE_COMPILER_TESTS"
 """The environment variable that names the folder of this run, made by the first process of it."""
@@ -113,6 +117,34 @@ def only(*claims: str) -> Iterator[None]:
         patch.setattr(module, "_applicable", few)
         patch.setattr(in_builds, "audited", lambda *_: ())
         yield
+
+
+def decide_here(document: Document, claims: Collection[str] | None = None) -> dict[str, Finding]:
+    """Return what a report says of these claims, or of all, by name; those that do not apply are left out.
+
+    They are decided in this process, which takes a third of the time that a child does, with the claims that they rest
+    on; what explains a report is not looked for.
+    """
+    what = module._every(document)
+    rests_on = {row.id: row.rests_on for row in what.rows}
+    claims = rests_on.keys() if claims is None else claims
+    wanted, found = list(claims), set[str]()
+    while wanted:
+        found.add(claim := wanted.pop())
+        wanted += [premise for premise in rests_on.get(claim, ()) if premise not in found]
+    chosen = module._selected(what, lambda row: row.id in found)
+    findings = [_here(row, job) for row, job in zip(chosen.rows, chosen.jobs(), strict=True)]
+    settled = under_premises(chosen.rows, chosen.left, findings, module._decided_by(document))
+    return {finding.id: finding for finding in settled if finding.id in claims}
+
+
+def _here(row: Claim[Any, Any], job: Callable[[], Finding]) -> Finding:
+    try:
+        return job()
+    except Exception as error:
+        reason = _named(error)
+        assert not is_own_fault(reason), reason
+        return row.finding(Answer(Undecided((reason,))))
 
 
 def read_back() -> Cache:
