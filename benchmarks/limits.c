@@ -202,12 +202,6 @@ INLINE double normal(Stream *g) {
     }
 }
 
-// Fill `out` `fills` times.
-void normals_in_lanes(double *restrict out, long size, long fills, uint64_t seed) {
-    Streams g = streams(seed);
-    for (long k = 0; k < fills; k++) fill_normals(&g, out, size);
-}
-
 // ---- w1a: SGHMC, U = theta^4 - 2 theta^2 ----
 
 void sghmc_double_well(long draws, long thin, double eps, double C, double *state, double *out, uint64_t seed) {

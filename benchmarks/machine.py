@@ -3,13 +3,11 @@
 import importlib.metadata
 import os
 import platform
-import subprocess
 from pathlib import Path
 
 import limits
-import remote
 
-PACKAGES = ("numba", "llvmlite", "numpy", "jax", "blackjax", "torch", "posteriors", "jitcsde")
+PACKAGES = ("numba", "llvmlite", "numpy", "jax", "blackjax")
 
 
 def describe() -> dict[str, str | int | None]:
@@ -22,7 +20,6 @@ def describe() -> dict[str, str | int | None]:
         "python": platform.python_version(),
         "compiler": _compiler(),
         **{name: _version(name) for name in PACKAGES},
-        "sgmcmcjax": _remote_version(),
     }
 
 
@@ -55,11 +52,3 @@ def _version(name: str) -> str | None:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def _remote_version() -> str | None:
-    if not remote.INTERPRETER.is_file():
-        return None
-    asked = "from importlib.metadata import version as v; print(v('sgmcmcjax'), 'on jax', v('jax'))"
-    done = subprocess.run([str(remote.INTERPRETER), "-c", asked], check=False, capture_output=True, text=True)
-    return done.stdout.strip() or None

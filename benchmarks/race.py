@@ -28,7 +28,7 @@ PEERS = HERE / ".rivals" / "peers" / "bin" / "python"
 WORKLOADS = {
     "w1a": "w1", "baoab_w1a": "w1", "hmc_w1a": "hmc", "w1b": "w1", "w1c": "w1", "w2_d2": "w2", "w2_d14": "w2",
     "hmc_logistic": "hmc", "w3_minibatch": "w3", "w3_full": "w3", "w4": "w4", "w5": "w5",
-    "scir": "scir", "normals": "normals", "first_call": "first_call",
+    "scir": "scir", "first_call": "first_call",
 }  # fmt: skip
 """Workloads and the module of `workloads` that each stands in."""
 

@@ -21,8 +21,8 @@ Row = Mapping[str, Any]
 
 NAMES = {
     "c": "C", "sequential_euler": "sequential Euler", "jax_scan": "JAX `lax.scan`", "blackjax": "BlackJAX",
-    "natural_numba": "natural numba", "numba_blas": "numba with BLAS", "numpy": "NumPy", "sgmcmcjax": "SGMCMCJax",
-    "posteriors": "posteriors", "jitcsde": "JiTCSDE", "read_bandwidth": "one read of the data",
+    "natural_numba": "natural numba", "numba_blas": "numba with BLAS", "numpy": "NumPy",
+    "read_bandwidth": "one read of the data",
 }  # fmt: skip
 
 
@@ -84,7 +84,6 @@ GOALS: Mapping[str, tuple[Goal, ...]] = {
     "w4": _goals(1.3, jax_scan=20),
     "w5": _goals(1.35, blackjax=10),
     "scir": _goals(1.5, numpy=2),
-    "normals": _goals(1.2, numpy=7),
     "first_call": tuple(
         Goal(f"{start}{module}", at_most=most) for module in ("", "_logistic") for start, most in FIRST_CALL.items()
     ),

@@ -2,9 +2,9 @@
 
     python benchmarks/setup.py
 
-The C compiler comes from the system's packages (apt, as root), all else from PyPI. SGMCMCJax needs an old JAX and has
-an environment of its own, and so has NumPyro, whose NUTS planned runs are compared with (`benchmarks/nuts`).
-What cannot be installed is told; its race then says that it is missing. Some 7 GB.
+The C compiler comes from the system's packages (apt, as root), all else from PyPI. NumPyro, whose NUTS runs
+beside ours (`benchmarks/models/panel.py`), has an environment of its own. The race of what cannot be installed says
+that it is missing. Some 2 GB.
 """
 
 import shutil
@@ -16,9 +16,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 RIVALS = HERE / ".rivals"
 COMPILER = "clang-19"
-PEERS = (("jax", "blackjax"), ("matplotlib",), ("jitcsde",), ("torch", "posteriors"))
+PEERS = (("jax", "blackjax"), ("matplotlib",))
 NUTS = ("numpyro", "jax")
-OLD = ("sgmcmcjax==0.2.13", "jax==0.4.23", "jaxlib==0.4.23", "numpy<2", "scipy<1.13")
 
 
 def install(environment: Path, *what: str) -> bool:
@@ -49,7 +48,7 @@ def main() -> int:
     same = [f"{name}=={version(name)}" for name in ("numba", "llvmlite", "numpy", "scipy", "sympy")]
     done = [install_compiler(), install(RIVALS / "peers", "-e", str(HERE.parent), *same)]
     done += [install(RIVALS / "peers", *some, *same) for some in PEERS]
-    done += [install(RIVALS / "sgmcmcjax", *OLD), install(RIVALS / "nuts", *NUTS)]
+    done.append(install(RIVALS / "nuts", *NUTS))
     return 0 if all(done) else 1
 
 

@@ -207,6 +207,29 @@ def expand(folder: Path) -> None:
         np.save(path, diamond_columns(table))
 
 
+LARGE_ROWS, LARGE_D = 1_000_000, 20
+
+
+def large(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return x and y of a large logistic regression: correlated columns, coefficients of size 1/3."""
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((rows, LARGE_D)) @ (np.eye(LARGE_D) + 0.3 * np.tri(LARGE_D, k=-1) / np.sqrt(LARGE_D))
+    theta = rng.standard_normal(LARGE_D) / 3.0
+    return x, (rng.random(rows) < _sigmoid(x @ theta)).astype(float)
+
+
+def large_moments(prior_variance: float = 10.0) -> dict[str, dict[str, float]]:
+    """Return mode and sds by the Hessian there: moments up to a share of 1/sqrt(rows)."""
+    (x, y), theta = large(LARGE_ROWS), np.zeros(LARGE_D)
+    for _ in range(30):
+        p = _sigmoid(x @ theta)
+        K = (x * (p * (1.0 - p))[:, None]).T @ x + np.eye(theta.size) / prior_variance
+        theta = theta - np.linalg.solve(K, x.T @ (p - y) + theta / prior_variance)
+    sds = np.sqrt(np.diag(np.linalg.inv(K)))
+    pairs = enumerate(zip(theta.tolist(), sds.tolist(), strict=True))
+    return {f"theta[{k}]": {"mean": mean, "sd": sd, "mcse_mean": sd / LARGE_ROWS**0.5} for k, (mean, sd) in pairs}
+
+
 def main(folder: Path) -> None:
     """Write every table into a folder."""
     for name, text in files().items():

@@ -1,66 +1,66 @@
-"""Textbook models and published posteriors, from their documents to draws with nothing set: what each comes to.
+"""Textbook models and published posteriors by `recipe run` with nothing set, beside NUTS: right, and how long it took.
 
-    python benchmarks/models/panel.py [NAME ...] [--no-run]
+    python benchmarks/setup.py                                          # installs NumPyro, once
+    python benchmarks/models/panel.py [NAME ...] [--by hmc sghmc nuts] [--seconds 150]
 
-For each: whether it can be stated, its verdict and what is open, processor seconds to decide and to compile it, the
-largest error of the emitted gradient against differences of U at 50 digits (relative to the largest entry; 12 rows of
-the data), then a run by `step_size: auto`: effective draws a second (the least of all coordinates), how far means are
-from the reference in posterior sds and sds from its own in parts, each where it is largest in Monte Carlo errors, with
-that error, and whether the run's summary says that it may be believed.
+The command runs each model as a user types it, by `hmc` and by `sghmc`, one after another, in a process that ends after
+so many processor seconds; `nuts` is NUTS of NumPyro with its defaults (`nuts.py`). A run is right where no mean is more
+than 4 Monte Carlo errors and 0.1 sds from the reference, and no sd more than 4 errors and 7 %. `ess/s` is the least of
+all coordinates, by seconds of the clock while it drew. `large`, a logistic regression of 1,000,000 rows, is run by
+`sghmc` in minibatches; its reference is the Gaussian at the mode, and NUTS takes a tenth of the draws there.
 """
 
 import argparse
 import json
-import os
+import resource
+import subprocess
 import sys
-import time
-import warnings
+import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import mpmath
 import numpy as np
+import xarray
 from arviz_stats.base.array import array_stats as numbers_of
-
-import recipe_compiler as rc
-from recipe_compiler.algebra.scalars.matrices import TooLargeError
-from recipe_compiler.errors import RecipeError
-from recipe_compiler.planner.plan import trial
-from recipe_compiler.run.data import Data, Field, load_data
-from recipe_compiler.run.sizes import parameter_values
-from recipe_compiler.spec.constraint import constrained
-from recipe_compiler.spec.model import Build
-from recipe_compiler.verdict import Report, Verdict
+from make_data import LARGE_ROWS, expand, large, large_moments
 
 array_stats = cast("Any", numbers_of)
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 POSTERIORS = ROOT / "tests" / "posteriors"
-sys.path[:0] = [str(ROOT / "tests" / "shared"), str(ROOT / "tests" / "precision"), str(HERE)]
-
-from emitted_gradient import emitted  # noqa: E402 - stands beside the tests of what is emitted
-from make_data import expand  # noqa: E402
-from test_target_gradients import Energy, point  # noqa: E402
+NUTS = ROOT / "benchmarks" / ".rivals" / "nuts" / "bin" / "python"
 
 TEXTBOOK = (
     "linear", "robust", "logistic", "poisson", "negative_binomial", "beta_binomial", "ordered_logit", "softmax",
     "weibull", "schools_centred", "schools_noncentred", "varying_intercepts", "varying_slopes", "mixture", "ar2",
-    "stochastic_volatility", "zero_inflated", "irt", "covariance",
+    "stochastic_volatility", "zero_inflated", "irt", "covariance", "counties", "garch",
 )  # fmt: skip
-FURTHER = ("counties", "garch")
-"""Beside them: varying intercepts of many groups, a volatility that passes from row to row."""
 PUBLISHED = ("diamonds", "nes", "mesquite", "sblrc", "earnings", "kidiq", "hmm", "gp", "rats")
-"""Of posteriordb; those of tests/posteriors are there."""
-ROWS = 12
-"""Data that the gradient is looked at with: U is added up datum by datum at 50 digits."""
-OF_SD = 1.5
+"""Posteriors of posteriordb; all but `diamonds` are in tests/posteriors."""
+NAMES = (*PUBLISHED, *TEXTBOOK, "large")
+ERRORS, OF_MEAN, OF_SD = 4.0, 0.1, 0.07
+"""How many Monte Carlo errors, and what part of an sd, a moment may be off."""
+SD_BY_NUTS = 1.5
 """The error of an sd by NUTS, relative, over that of its mean, in sds: by 69 coordinates of three models whose sds are
 known exactly (1.5 % and 1.0 %). Its draws alternate, so that of their squares fewer count. Draws of posteriordb, which
 has no R-hat beside them, are all but independent: 1/sqrt(2)."""
-COORDINATES = 12
-"""Entries of the gradient that are looked at."""
+HMC = """dynamics: hmc
+scheme:
+  cycle: [refresh: r, metropolis: {split: [B/2, A, B/2], steps: 'uniform(1, 20)', flip: {r: -r}}]
+"""
+"""What `recipe run hmc TARGET` makes."""
+SGHMC = "dynamics: sghmc\nscheme: {name: baoab}\n"
+LARGE = f"""target: {ROOT}/specs/targets/logistic_regression.yaml
+parameters: {{prior_variance: {{value: 10}}}}
+variant: minibatch
+data: {{file: large.npy, x: [{", ".join(f'"{k}"' for k in range(20))}], y: "20"}}
+run: {{step_size: auto, batch_size: 1000}}
+"""
+
+Moments = Mapping[str, Mapping[str, float]]
+Draws = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,10 @@ def build_of(name: str) -> Path:
     return own if own.exists() else POSTERIORS / "builds" / f"{name}.yaml"
 
 
-def reference_of(name: str) -> Mapping[str, Mapping[str, float]]:
+def reference_of(name: str) -> Moments:
     """Return the moments of a model by coordinate, counted from 0."""
+    if name == "large":
+        return large_moments()
     own = json.loads((HERE / "references.json").read_text(encoding="utf-8"))
     if name in own:
         return own[name]["moments"]
@@ -98,123 +100,109 @@ def _from_zero(label: str) -> str:
     return f"{head}[{int(place.rstrip(']')) - 1}]" if bracket else head
 
 
-def processor_seconds() -> float:
-    """Return what this process and its children have taken."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+def stated(name: str, by: str, folder: Path) -> Path:
+    """Write the build of a model by some dynamics, everything else as its own build has it; return its path."""
+    if name == "large":
+        np.save(folder / "large.npy", np.column_stack(large(LARGE_ROWS)))
+        rest = LARGE
+    else:
+        own = build_of(name)
+        lines = own.read_text(encoding="utf-8").replace("../", f"{own.parent}/../").splitlines(keepends=True)
+        rest = "".join(line for line in lines if not line.startswith(("name:", "dynamics:", "scheme:", "  cycle:")))
+    path = folder / f"{name}_{by}.yaml"
+    path.write_text(f"name: {path.stem}\n{HMC if by == 'hmc' else SGHMC}{rest}", encoding="utf-8")
+    return path
 
 
-def open_claims(report: Report) -> str:
-    """Return the claims that keep a build from being proved."""
-    guilty = [f for f in report.findings if f.required and f.verdict is not Verdict.PROVED]
-    return "; ".join(f"`{finding.id}` {finding.verdict.value}" for finding in guilty)
-
-
-def gradient_error(path: Path) -> float | None:
-    """Return the largest error of the emitted gradient, relative to its largest entry, at two points.
-
-    None by the variables of blocks that lie in sets, which U at 50 digits knows nothing of, and of inverses with too
-    many terms to be written out.
-    """
-    stated = cast("Build", rc.load(path).document)
-    if constrained(stated.target):
-        return None
-    whole = load_data(stated.data, stated.target)
-    data = Data(tuple(Field(f.name, np.ascontiguousarray(f.values[:ROWS]), f.columns) for f in whole.fields))
-    try:
-        energy = Energy(stated, data)
-    except TooLargeError:
-        return None
-    counted = {datum.size for datum in stated.target.declarations.data}
-    sizes = tuple((name, size) for name, size in energy.sizes.items() if name not in counted)
-    build = trial(stated, len(energy.z), data.rows)  # a mass and a friction, which the gradient does not ask for
-    build = replace(build, sizes=sizes)
-    made = emitted(build)
-    parameters = parameter_values(build, made.module.parameters, energy.sizes)
-    plain = {name: float(value) if value.ndim == 0 else value for name, value in parameters.items()}
-    known = plain | made.constants(list(plain.values()), energy.sizes) | {f.name: f.values for f in data.fields}
-    rng = np.random.default_rng(3)
-    return max(_error_at(point(build, rng, len(energy.z), scale), energy, made, known, data.rows) for scale in (0.3, 1))
-
-
-def _error_at(z: np.ndarray, energy: Energy, made: Any, known: dict[str, Any], rows: int) -> float:
-    found = made.gradients(known, z, rows)["gradient"]
-    places = np.unique(np.linspace(0, len(z) - 1, min(len(z), COORDINATES)).astype(int))
-    with mpmath.workdps(50):
-        at = [mpmath.mpf(float(x)) for x in z]
-        exact = [mpmath.diff(energy, at, tuple(int(i == k) for i in range(len(z)))) for k in places]
-        errors = [float(abs(mpmath.mpf(float(found[k])) - one)) for k, one in zip(places, exact, strict=True)]
-    return max(errors) / float(np.abs(found).max())
-
-
-def draws_by_name(posterior: Any) -> Iterator[tuple[str, np.ndarray]]:
+def coordinates(draws: Draws) -> Iterator[tuple[str, np.ndarray]]:
     """Yield each coordinate's draws (chain, draw)."""
-    for name, values in posterior.data_vars.items():
-        array = values.to_numpy()
+    for name, array in draws.items():
         for at in np.ndindex(array.shape[2:]):
-            yield f"{name}[{','.join(map(str, at))}]" if at else str(name), array[(..., *at)]
+            yield f"{name}[{','.join(map(str, at))}]" if at else name, array[(..., *at)]
 
 
-def departures(posterior: Any, reference: Mapping[str, Mapping[str, float]]) -> tuple[Error, Error, float]:
+def departures(draws: Draws, reference: Moments) -> tuple[Error, Error, float]:
     """Return how far means and sds are from the reference at most, in Monte Carlo errors; and the least of the ess."""
     means, sds, least = [Error(0.0, 1.0, "")], [Error(0.0, 1.0, "")], np.inf
-    for name, draws in draws_by_name(posterior):
+    for name, one in coordinates(draws):
         if name not in reference:
             continue
         known = reference[name]
-        ess = float(array_stats.ess(draws))
+        ess = float(array_stats.ess(one))
         least = min(least, ess)
         noise = float(np.hypot(1 / np.sqrt(ess), known["mcse_mean"] / known["sd"]))
-        means.append(Error(float((draws.mean() - known["mean"]) / known["sd"]), noise, name))
-        squares = (draws - draws.mean()) ** 2
+        means.append(Error(float((one.mean() - known["mean"]) / known["sd"]), noise, name))
+        squares = (one - one.mean()) ** 2
         of_sd = float(squares.std() / np.sqrt(float(array_stats.ess(squares))) / (2 * known["sd"] ** 2))
-        of_known = (OF_SD if "r_hat" in known else 0.5**0.5) * known["mcse_mean"] / known["sd"]
-        of_sd = float(np.hypot(of_sd, of_known))
-        sds.append(Error(float(draws.std() / known["sd"] - 1), of_sd, name))
+        of_known = (SD_BY_NUTS if "r_hat" in known else 0.5**0.5) * known["mcse_mean"] / known["sd"]
+        sds.append(Error(float(one.std() / known["sd"] - 1), float(np.hypot(of_sd, of_known)), name))
     return *(max(some, key=lambda one: abs(one.value) / one.known_within) for some in (means, sds)), least
 
 
-def row(name: str, *, run: bool) -> list[str]:
-    """Return what one model comes to."""
-    path = build_of(name)
-    cells = [name, "yes"]
-    try:
-        began = processor_seconds()
-        report = rc.load(path).check(cache=False)
-        decided = processor_seconds()
-        cells += [report.verdict.value + (f": {why}" if (why := open_claims(report)) else ""), f"{decided - began:.1f}"]
-        model = rc.compile(path, allow_undecided=True, cache=False)
-        error = gradient_error(path)
-        cells += [f"{processor_seconds() - decided:.1f}", "" if error is None else f"{error:.0e}"]
-        if run:
-            cells += _sampled(model, name)
-    except (RecipeError, ValueError) as error:
-        cells.append(f"{type(error).__name__}: {str(error).splitlines()[0][:300]}")
-    return cells
+def compared(draws: Draws, name: str, seconds: float) -> tuple[str, str]:
+    """Return whether moments are those of the reference, within Monte Carlo errors, and effective draws a second."""
+    means, sds, least = departures(draws, reference_of(name))
+    pairs = ((means, OF_MEAN), (sds, OF_SD))
+    off = any(abs(one.value) > max(part, ERRORS * one.known_within) for one, part in pairs)
+    return f"{'no' if off else 'yes'}: mean {means}, sd {sds}", f"{least / seconds:.0f}"
 
 
-def _sampled(model: rc.Model, name: str) -> list[str]:
-    began = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fit = model.sample(progress=False)
-    means, sds, least = departures(fit["posterior"], reference_of(name))
-    seconds = float(fit.attrs["sampling_seconds"])
-    trust = str(fit.attrs["trust"]).removeprefix("trust: ").split(",")[0].split(":")[0]
-    return [f"{time.perf_counter() - began:.0f}", f"{least / seconds:.0f}", str(means), str(sds), trust]
+def row(name: str, by: str, limit: int) -> list[str]:
+    """Return what one model comes to by one command."""
+    with tempfile.TemporaryDirectory() as held:
+        folder = Path(held)
+        if by == "nuts":
+            data = folder / "large.npy"
+            if name == "large":
+                np.save(data, np.column_stack(large(LARGE_ROWS)))
+            command = [str(NUTS), str(HERE / "nuts.py"), name, str(folder)]
+        else:
+            build = str(stated(name, by, folder))
+            command = [sys.executable, "-m", "recipe_compiler", "run", build, "--no-cache", "-o", str(folder), "--json"]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ended = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=folder,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit)),
+        )  # fmt: skip
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = f"{after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime:.0f}"
+        if ended.returncode < 0:
+            return [name, by, "", f"ended after {limit} processor seconds", "", spent, ""]
+        if not ended.stdout:
+            return [name, by, "", ended.stderr.splitlines()[-1], "", spent, ""]
+        told = json.loads(ended.stdout.splitlines()[-1] if by == "nuts" else ended.stdout)
+        if by == "nuts":
+            with np.load(folder / "draws.npz") as kept:
+                draws = {key: kept[key] for key in kept.files}
+            worst = max(float(array_stats.rhat(one)) for _, one in coordinates(draws))
+            verdict, trust = "", f"R-hat {worst:.3f}"
+        elif "summary" not in told:
+            why = told.get("doubts") or [fault["problem"] for fault in told["faults"]]
+            return [name, by, str(told["verdict"]), f"not drawn: {' '.join(why)[:300]}", "", spent, ""]
+        else:
+            posterior = xarray.open_datatree(told["file"], engine="h5netcdf")["posterior"]
+            draws = {str(key): value.to_numpy() for key, value in posterior.data_vars.items()}
+            verdict, trust = told["verdict"], told["trust"].removeprefix("trust: ").split(",")[0]
+        right, speed = compared(draws, name, told["seconds"])
+        return [name, by, verdict, trust, right, spent, speed]
 
 
 def main() -> None:
-    """Print a row for each model."""
+    """Print a row for each model and each command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((*TEXTBOOK, *FURTHER, *PUBLISHED)))
-    parser.add_argument("--no-run", action="store_true", help="decide, compile and compare gradients alone")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(NAMES)}; all but large if none")
+    parser.add_argument("--by", nargs="+", choices=("hmc", "sghmc", "nuts"), default=("hmc", "sghmc"))
+    parser.add_argument("--seconds", type=int, default=150, help="processor seconds of a command (150)")
     given = parser.parse_args()
-    headings = ("model", "stated", "verdict", "check s", "compile s", "gradient error")
-    sampled = ("plan and run s", "ess/s", "mean off, sds", "sd off", "trust")
-    print(" | ".join(headings + (() if given.no_run else sampled)))
-    for name in given.names or (*TEXTBOOK, *FURTHER, *PUBLISHED):
-        print(" | ".join(row(name, run=not given.no_run)), flush=True)
+    if unknown := [name for name in given.names if name not in NAMES]:
+        parser.error(f"found {', '.join(unknown)}, expected some of {', '.join(NAMES)}")
+    if "nuts" in given.by and not NUTS.is_file():
+        parser.error(f"found no {NUTS.relative_to(ROOT)}, expected it: python benchmarks/setup.py installs it")
+    print(" | ".join(("model", "by", "verdict", "trusted", "right", "processor s", "ess/s")))
+    for name in given.names or NAMES[:-1]:
+        for by in given.by:
+            if (name, by) != ("large", "hmc"):
+                print(" | ".join(row(name, by, given.seconds)), flush=True)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ STEPS = 10
 EPS_WELL, THIN, DRAWS = 0.15, 16, 1024
 ROWS, COLUMNS, PRIOR_VARIANCE = 690, 14, 10.0
 EPS_LOGISTIC, MOVES = 0.025, 100
-NOT_RACED = "ships no HMC with the steps of this race"
 
 Potential = Callable[[np.ndarray], float]
 Gradient = Callable[[np.ndarray], np.ndarray]
@@ -59,8 +58,6 @@ def hmc_logistic() -> Workload:
 
 
 def _workload(field: Field, about: str, unit: str, per_second: float, moment_units: int) -> Workload:
-    field.leave_out("natural numba has no other place for BLAS here", "numba_blas")
-    field.leave_out(NOT_RACED, "sgmcmcjax", "posteriors", "jitcsde")
     return Workload(unit, per_second, tuple(field.contestants), field.absent, moment_units, about=about)
 
 

@@ -19,7 +19,6 @@ from workloads.workload import Field, Workload
 ROWS, ENTRIES, ALPHA = 1000, 10, 0.5
 EPS, BATCH, THIN, DRAWS = 0.1, 100, 20, 256
 UNITS = ENTRIES * THIN * DRAWS
-NOT_RACED = "has no flow of Cox, Ingersoll and Ross"
 
 Array = NDArray[np.float64]
 
@@ -34,8 +33,6 @@ def scir() -> Workload:
     field.add("c", lambda: _limit(z))
     field.add("natural_numba", lambda: _numba(z))
     field.add("numpy", lambda: _numpy(z))
-    field.leave_out("there is nothing for BLAS here", "numba_blas")
-    field.leave_out(NOT_RACED, "jax_scan", "blackjax", "sgmcmcjax", "posteriors", "jitcsde")
     about = f"stochastic CIR, {ENTRIES} entries, N = {ROWS}, batches of {BATCH}"
     return Workload("ns/entry", 1e9, tuple(field.contestants), field.absent, 1 << 22, about=about)
 

@@ -10,7 +10,6 @@ import numpy as np
 from numba import njit
 from racing import Contestant
 
-from workloads import peers
 from workloads.workload import Field, Workload
 
 C, EPS, EPS_METRIC = 1.0, 0.02, 0.005
@@ -19,10 +18,6 @@ UNITS = THIN * DRAWS
 MOMENT_STEPS = 1 << 21
 SLACK = 0.02
 """In standard deviations, how far moments of another scheme of the same step size may lie off."""
-RIVALS = (
-    "jax_scan", "blackjax", "natural_numba", "numba_blas", "numpy", "sgmcmcjax", "posteriors", "jitcsde",
-)  # fmt: skip
-NO_DATA = "it samples from data by minibatches, and this target has none"
 
 
 def w1a() -> Workload:
@@ -32,10 +27,6 @@ def w1a() -> Workload:
     field.add("blackjax", lambda: _blackjax(_grad_well, np.array([0.1])), ["jax", "blackjax"])
     field.add("natural_numba", lambda: _numba(_well_numba, np.array([0.1, 0.0]), 1, EPS, C))
     field.add("numpy", lambda: _numpy(_grad_well, np.array([0.1])))
-    field.add("posteriors", lambda: peers.posteriors_sghmc(_potential_well, _grad_well, 1, EPS, C), ["posteriors"])
-    field.add("jitcsde", lambda: peers.jitcsde_sghmc("well", EPS, C, THIN), ["jitcsde", "symengine"])
-    field.leave_out("natural numba has no use for BLAS here", "numba_blas")
-    field.leave_out(NO_DATA, "sgmcmcjax")
     return _workload(field, "SGHMC, double well, d = 1")
 
 
@@ -43,7 +34,6 @@ def baoab_w1a() -> Workload:
     """The same by BAOAB, beside sequential Euler: one gradient a step each."""
     field = _compiled("sghmc_w1a_baoab", "baoab_double_well", 1, (EPS, C))
     field.add("sequential_euler", _sequential_euler)
-    field.leave_out("not written for this splitting: the race has C, and sequential Euler", *RIVALS)
     return _workload(field, "SGHMC by BAOAB, double well, d = 1")
 
 
@@ -56,10 +46,6 @@ def w1b() -> Workload:
     """GSGRHMC, the same U, with the metric G^-1 = 3/2 sqrt|U + 3/2|."""
     field = _compiled("gsgrhmc_w1b", "gsgrhmc_double_well", 1, (EPS_METRIC,))
     field.add("natural_numba", lambda: _numba(_metric_numba, np.array([0.1, 0.0]), 1, EPS_METRIC))
-    field.leave_out("does not ship gSGRHMC", "blackjax", "sgmcmcjax", "posteriors")
-    field.leave_out("the noise depends on the state; JiTCSDE is raced on constant noise", "jitcsde")
-    field.leave_out("not written for this sampler: the race has C and natural numba", "jax_scan", "numpy")
-    field.leave_out("natural numba has no use for BLAS here", "numba_blas")
     return _workload(field, "gSGRHMC, double well, d = 1")
 
 
@@ -71,10 +57,6 @@ def w1c() -> Workload:
     field.add("blackjax", lambda: _blackjax(jax_grad_plane, start), ["jax", "blackjax"])
     field.add("natural_numba", lambda: _numba(_plane_numba, np.array([*start, 0.0, 0.0]), 2, EPS, C))
     field.add("numpy", lambda: _numpy(_grad_plane, start))
-    field.add("posteriors", lambda: peers.posteriors_sghmc(potential_plane, _grad_plane, 2, EPS, C), ["posteriors"])
-    field.add("jitcsde", lambda: peers.jitcsde_sghmc("plane", EPS, C, THIN), ["jitcsde", "symengine"])
-    field.leave_out("natural numba has no use for BLAS here", "numba_blas")
-    field.leave_out(NO_DATA, "sgmcmcjax")
     return _workload(field, "SGHMC, plane, d = 2")
 
 

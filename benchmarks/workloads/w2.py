@@ -7,9 +7,7 @@ import limits
 import numpy as np
 from numba import njit
 from racing import Contestant
-from remote import sgmcmcjax_sghmc
 
-from workloads import peers
 from workloads.workload import Field, Workload
 
 BATCH, INNER = 100, 10
@@ -42,12 +40,6 @@ def _workload(rows: int, d: int) -> Workload:
         "natural_numba", lambda: sghmc_numba("natural_numba", idiomatic, x, y, BATCH, INNER, EPS, C, UNITS, np.zeros(d))
     )
     field.add("numpy", lambda: sghmc_numpy(x, y, BATCH, INNER, EPS, C, 200, np.zeros(d)))
-    field.add("sgmcmcjax", lambda: sgmcmcjax_sghmc(x, y, BATCH, INNER, EPS, C, PRIOR_VARIANCE, UNITS))
-    field.add(
-        "posteriors", lambda: peers.posteriors_logistic(x, y, PRIOR_VARIANCE, BATCH, INNER, EPS, C, 5), ["posteriors"]
-    )
-    field.leave_out("natural numba is gathered rows and two np.dot here", "numba_blas")
-    field.leave_out("takes no minibatches", "jitcsde")
     about = f"SGHMC, logistic regression, d = {d}, N = {rows}, minibatch {BATCH}, {INNER} steps"
     return Workload("us/iteration", 1e6, tuple(field.contestants), field.absent, MOMENT_ITERATIONS, about=about)
 

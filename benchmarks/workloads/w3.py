@@ -9,7 +9,7 @@ from numba import njit
 from racing import Contestant
 
 from recipe_compiler.run.data import Data
-from workloads import peers, w2
+from workloads import w2
 from workloads.workload import Field, Workload
 
 D, BATCH, ROWS, FULL_ROWS = 100, 1000, 1_000_000, 100_000
@@ -41,11 +41,6 @@ def w3_minibatch() -> Workload:
     for key, run in (("natural_numba", _loops), ("numba_blas", w2.idiomatic)):
         field.add(key, lambda key=key, run=run: w2.sghmc_numba(key, run, x, y, BATCH, 1, EPS, C, UNITS, start))
     field.add("numpy", lambda: w2.sghmc_numpy(x, y, BATCH, 1, EPS, C, UNITS, start))
-    field.add(
-        "posteriors", lambda: peers.posteriors_logistic(x, y, w2.PRIOR_VARIANCE, BATCH, 1, EPS, C, 20), ["posteriors"]
-    )
-    field.leave_out("its process would need the data a second time: raced on w2", "sgmcmcjax")
-    field.leave_out("takes no minibatches", "jitcsde")
     about = f"SGHMC, logistic regression, d = {D}, N = {ROWS}, minibatch {BATCH}"
     return Workload("us/step", 1e6, tuple(field.contestants), field.absent, MOMENT_STEPS, about=about)
 
@@ -103,9 +98,6 @@ def w3_full() -> Workload:
     field.add("numba_blas", lambda: _gradient("numba_blas", _blas_gradient, x, y, theta, grad, x, y, theta, grad))
     field.add("numpy", lambda: _gradient("numpy", _numpy_gradient, x, y, theta, grad, x, y, theta, grad))
     field.add("read_bandwidth", lambda: _reader(x))
-    field.leave_out("its gradient is JAX's own, jax_scan", "blackjax", "sgmcmcjax")
-    field.leave_out("its gradient is torch's own", "posteriors")
-    field.leave_out("takes no data", "jitcsde")
     about = f"gradient of logistic regression, d = {D}, N = {FULL_ROWS}"
     return Workload("ms/gradient", 1e3, tuple(field.contestants), field.absent, about=about)
 

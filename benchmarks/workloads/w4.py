@@ -30,9 +30,6 @@ def w4() -> Workload:
     field.add("blackjax", _blackjax, ["jax", "blackjax"])
     field.add("natural_numba", _numba)
     field.add("numpy", _numpy)
-    field.leave_out("natural numba has no use for BLAS here", "numba_blas")
-    field.leave_out("it samples from data by minibatches, and this target has none", "sgmcmcjax")
-    field.leave_out("one chain of it is raced on w1c; many in one call need a batched target", "posteriors", "jitcsde")
     about = f"SGHMC, plane, {CHAINS} chains"
     return Workload("ns/chain-step", 1e9, tuple(field.contestants), field.absent, MOMENT_STEPS, about=about)
 

@@ -9,7 +9,6 @@ import numpy as np
 from numba import njit
 from racing import Contestant
 
-from workloads import peers
 from workloads.workload import Field, Workload
 
 D, EPS = 10_240, 0.02
@@ -27,10 +26,6 @@ def w5() -> Workload:
     field.add("blackjax", _blackjax, ["jax", "blackjax"])
     field.add("natural_numba", _numba)
     field.add("numpy", _numpy)
-    field.add("posteriors", lambda: peers.posteriors_sgld(D, EPS, STEPS), ["posteriors"])
-    field.leave_out("natural numba has no use for BLAS here", "numba_blas")
-    field.leave_out("it samples from data by minibatches, and this target has none", "sgmcmcjax")
-    field.leave_out("compiles an expression for each of the 10240 coordinates", "jitcsde")
     about = f"SGLD, standard normal, d = {D}"
     return Workload("us/step", 1e6, tuple(field.contestants), field.absent, MOMENT_STEPS, about=about)
 

@@ -10,8 +10,7 @@ from racing import Contestant
 from recipe_compiler.errors import RecipeError
 
 KEYS = (
-    "emitted", "c", "sequential_euler", "jax_scan", "blackjax", "natural_numba", "numba_blas", "numpy", "sgmcmcjax",
-    "posteriors", "jitcsde",
+    "emitted", "c", "sequential_euler", "jax_scan", "blackjax", "natural_numba", "numba_blas", "numpy",
 )  # fmt: skip
 """Who may race, in the order of the tables."""
 
@@ -25,7 +24,7 @@ class Workload:
     """What seconds are multiplied with to be in `unit`."""
     contestants: tuple[Contestant, ...]
     absent: Mapping[str, str]
-    """Why a contestant is not there."""
+    """Why a contestant that was wanted is not there."""
     moment_units: int = 0
     """Length of the chains whose moments are compared; 0 where there are none."""
     extra: Callable[[], Mapping[str, float]] | None = None
@@ -50,8 +49,3 @@ class Field:
             self.absent[key] = f"not installed: {error}; `python benchmarks/setup.py` installs it"
         except (CompilerMissingError, RecipeError, ArithmeticError, AttributeError, TypeError, ValueError) as error:
             self.absent[key] = f"{type(error).__name__}: {error}"
-
-    def leave_out(self, reason: str, *keys: str) -> None:
-        """Note why contestants are not in this race."""
-        for key in keys:
-            self.absent[key] = reason

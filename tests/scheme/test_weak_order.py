@@ -1,6 +1,4 @@
-"""Guard: the weak order of every shipped scheme, by the error of one step at eps and at eps/2. No random numbers.
-
-    python benchmarks/weak_order.py
+"""The weak order of every shipped scheme, by the error of one emitted step at eps and at eps/2. No random numbers.
 
 For all monomials phi of degree 1 and 2 in the state, E[phi(z')] of one emitted step from a point is compared with
 exp(eps L) phi there: of order p is a scheme whose error falls by 2^(p+1) when eps is halved (Talay and Tubaro 1990).
@@ -11,7 +9,6 @@ whose force is cubic; M and C are matrices that do not commute. Exit code 1 wher
 the scheme claims, within 15 %.
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
@@ -20,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import pytest
 import sympy as sp
 from numpy.polynomial.hermite_e import hermegauss
 
@@ -27,7 +25,6 @@ from recipe_compiler.algebra.dynamics.system import system
 from recipe_compiler.algebra.scalars.entries import Setting, rows
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
-from recipe_compiler.errors import ModelError
 from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.rename import rename
@@ -44,7 +41,7 @@ from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.splitting.words import order
 from recipe_compiler.verify.core.build_values import at_values
 
-SPECS = Path(__file__).parents[1] / "specs"
+SPECS = Path(__file__).parents[2] / "specs"
 EPS = 1 / 64
 WITHIN = 0.15
 TERMS = 6
@@ -212,23 +209,18 @@ def schemes() -> list[str]:
     return ["euler", "sequential_euler", *sorted(path.stem for path in (SPECS / "schemes").glob("*.yaml"))]
 
 
-def main() -> int:
-    """Print the table, and return 1 where a scheme is not of its order."""
-    print(f"{'scheme':18}{'order':>6}{'error at eps':>16}{'at eps/2':>12}{'ratio':>8}{'2^(p+1)':>9}")
-    wrong = 0
-    for name in schemes():
-        try:
-            found = errors(name)
-        except ModelError as error:
-            print(f"{name:18}{error}")
-            wrong += 1
-            continue
-        wrong += not found.holds
-        expected = 2 ** (found.claimed + 1)
-        numbers = f"{found.coarse:16.3e}{found.fine:12.3e}{found.ratio:8.2f}{expected:9}"
-        print(f"{name:18}{found.claimed:6}{numbers}{'' if found.holds else '   not of its order'}")
-    return 1 if wrong else 0
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", list(schemes()))
+def test_a_scheme_has_the_order_that_it_claims(scheme: str) -> None:
+    found = errors(scheme)
+    assert found.holds, found
+    assert found.fine > 1e-10  # far above rounding
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.mark.slow
+@pytest.mark.parametrize("word", ["[B/2, A/2, O, B/2, A/2]", "[B/2, A, O, B/2]", "[B/4, A/2, O, A/2, 3*B/4]"])
+def test_a_word_of_order_1_is_not_taken_for_one_of_order_2(word: str) -> None:
+    found = errors("baoab", f"{{split: {word}}}")
+    assert found.claimed == 2
+    assert not found.holds
+    assert found.ratio == pytest.approx(4.0, rel=WITHIN)

@@ -1,14 +1,5 @@
-"""The zero test under fire: true identities, near-misses that must not be called zero, and large residuals, with times.
+"""True identities, near-misses that must not be called zero, and large residuals of right samplers."""
 
-    python benchmarks/zero_redteam.py
-
-Exit code 1 where something that is not zero is called zero, a residual of a right sampler is not, or one takes over
-2 s. An identity that the normal form does not see (`not seen`) is no fault: kernels depend on each other in more ways
-than it knows.
-"""
-
-import sys
-import time
 from collections.abc import Callable, Iterator
 
 import sympy
@@ -16,10 +7,6 @@ from sympy import Abs, Expr, Rational, cos, exp, gamma, log, sign, sin, sqrt, sy
 
 from recipe_compiler.algebra.dynamics.system import System, drift, residual
 from recipe_compiler.algebra.scalars.matrices import Rows
-from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
-from recipe_compiler.algebra.zero.zero import is_zero
-
-LONGEST = 2.0
 
 x, y = symbols("x y", positive=True)
 u, v, a, b, c = symbols("u v a b c", real=True)
@@ -136,41 +123,3 @@ def _hamiltonian(t: tuple[sympy.Symbol, ...], r: tuple[sympy.Symbol, ...], H: Ex
     D = tuple(tuple(K[i - d] ** 2 if i == j >= d else zero for j in range(2 * d)) for i in range(2 * d))
     Q = tuple(tuple(-K[i] if j == i + d else K[j] if i == j + d else zero for j in range(2 * d)) for i in range(2 * d))
     return System((*t, *r), H, D, Q)
-
-
-def decided(e: Expr) -> tuple[str, float]:
-    """Return what the zero test says of an expression, and its seconds."""
-    start = time.perf_counter()
-    try:
-        answer = "zero" if is_zero(e) else "not seen"
-    except NoNormalFormError as reason:
-        answer = f"no normal form: {reason}"
-    return answer, time.perf_counter() - start
-
-
-def main() -> int:
-    """Print every answer with its time."""
-    faults = 0
-    longest = 0.0
-    for name, e in IDENTITIES.items():
-        answer, seconds = decided(e)
-        longest = max(longest, seconds)
-        print(f"{name:44s} {answer:10s} {seconds:6.3f} s")
-    for name, e in near_misses():
-        answer, seconds = decided(e)
-        longest = max(longest, seconds)
-        if answer == "zero":
-            faults += 1
-            print(f"{name:44s} WRONG: zero")
-    for name, made in RESIDUALS.items():
-        e = made()
-        answer, seconds = decided(e)
-        longest = max(longest, seconds)
-        faults += answer != "zero" or seconds > LONGEST
-        print(f"{name:44s} {answer:10s} {seconds:6.3f} s  {sympy.count_ops(e)} operations")
-    print(f"near-misses: {len(list(near_misses()))}; faults: {faults}; longest: {longest:.3f} s")
-    return 1 if faults or longest > LONGEST else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
