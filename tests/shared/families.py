@@ -168,7 +168,7 @@ class _Reader:
         first, *path = column.split(".") if column.startswith(("expect.", "fault.", "files.")) else [str(column)]
         if first == "files":
             path = [column.removeprefix("files.")]
-        elif not path and column not in (*CELLS, "fault"):
+        elif not path and column not in (*CELLS, "fault", "faults"):
             first, path = "everywhere", [str(column)]
         inside: Any = whole
         for key, below in zip([first, *path][:-1], path, strict=True):

@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
-from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.expression import Apply, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.spec.model import Control, Schedule
@@ -31,22 +28,6 @@ def test_a_schedule_is_constant_unless_it_is_stated(load_spoiled) -> None:
     power = load_spoiled(LOGISTIC, run("schedule: {name: power, b: 100, c: 0.55}")).run
     assert (power.step_size, power.schedule) == (0.02, Schedule("power", b=100.0, c=0.55))
     assert load_spoiled(LOGISTIC, run("schedule: {name: cyclic, period: 500}")).run.schedule.period == 500
-
-
-@pytest.mark.parametrize(
-    ("schedule", "problem"),
-    [
-        ("{name: power, b: 100}", "found no `c`, expected one for the schedule power"),
-        ("{name: power, b: 100, c: 1.5}", "found 1.5, expected at most 1"),
-        ("{name: power, b: 0, c: 1}", "found `0`, expected a number > 0, finite"),
-        ("{name: cyclic}", "found no `period`"),
-        ("{name: cyclic, period: 5, c: 1}", "found `c`, expected none for the schedule cyclic"),
-        ("{name: constant, b: 5}", "found `b`, expected none for the schedule constant"),
-        ("{name: linear}", "found `linear`"),
-    ],
-)
-def test_schedules_that_mean_nothing_are_refused(refused, schedule: str, problem: str) -> None:
-    assert any(problem in fault.problem for fault in refused(LOGISTIC, run(f"schedule: {schedule}")))
 
 
 def test_blocks_are_of_data_in_random_order(load_spoiled, refused) -> None:
@@ -116,35 +97,6 @@ def test_control_variates_of_several_blocks_are_two_parameters_of_each(load_text
     assert [shapes[mode] for mode, _ in names] == [SCALAR, SCALAR, Shape(3)]
 
 
-def test_control_variates_of_a_block_that_lies_in_a_set_are_refused(load_text, specs, tmp_path: Path) -> None:
-    own = "{name: own, state: {a: {}, w: {shape: 3, constraint: simplex}}, data: {y: {shape: N}}, log_prior: 0,\n"
-    (tmp_path / "own.yaml").write_text(f'{own} log_likelihood: "-(y - a - w[0])**2"}}')
-    with pytest.raises(DocumentError) as refused:
-        load_text(SEVERAL.format(specs=specs))
-    assert any("found control variates of `w`, which is simplex" in fault.problem for fault in refused.value.faults)
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ((minibatch("control_variates: mode"), ("V: 0", "V: estimate")), "whose noise is 0 at the mode"),
-        ((("{V: 0}", "{V: 0, form: diagonal}"),), "found `form`, expected none"),
-        ((minibatch("control_variates: mean"),), "found `mean`"),
-        ((minibatch("blocks: strided"),), "found `strided`"),
-        ((data("dtype: float16"),), "found `float16`"),
-        ((data("arrays: {x: x.npy, y: y.npy}"),), "found `file` beside `arrays`"),
-        ((("file: ", "names: [a]\n  memory_map: true\n  # "),), "found no `file`, expected one"),
-    ],
-)
-def test_what_contradicts_itself_is_refused(refused, changes, problem: str) -> None:
-    assert any(problem in fault.problem for fault in refused(LOGISTIC, *changes))
-
-
-def test_an_estimate_of_a_full_gradient_is_refused(refused) -> None:
-    full = (VARIANT, "variant: full"), ("batch_size: 64, ", ""), ("V: 0", "V: estimate")
-    assert any("for a full gradient" in fault.problem for fault in refused(LOGISTIC, *full))
-
-
 def test_arrays_take_the_place_of_columns(load_text, specs) -> None:
     build = load_text(
         f"""
@@ -160,39 +112,3 @@ run: {{step_size: 0.1, batch_size: 4}}
     )
     assert [(name, path.name) for name, path in build.data.arrays] == [("x", "x.npy"), ("y", "y.npy")]
     assert build.data.dtype == "float32"
-
-
-@pytest.mark.parametrize("more", ["minibatch: {control_variates: mode}", "gradient_noise: {V: estimate}"])
-def test_nothing_is_estimated_from_a_gradient_that_is_code(load_text, specs, tmp_path, more: str) -> None:
-    (tmp_path / "code.py").write_text("def grad_U(out, theta, x, batch):\n    out[:] = theta\n")
-    (tmp_path / "code.yaml").write_text(
-        "name: code\nstate: {theta: {shape: d}}\ndata: {x: {shape: [N, d]}}\ngradient: code.py:grad_U\n"
-    )
-    with pytest.raises(DocumentError) as caught:
-        load_text(
-            f"""
-name: build
-dynamics: {specs}/dynamics/sgld.yaml
-target: code.yaml
-bind: {{D: I}}
-scheme: {{name: euler}}
-variant: minibatch
-{more}
-data: {{file: data.csv, x: [a, b]}}
-run: {{step_size: 0.1, batch_size: 4}}
-"""
-        )
-    assert any("whose gradient is code" in fault.problem for fault in caught.value.faults)
-
-
-@pytest.mark.parametrize(
-    ("more", "found"),
-    [
-        ("minibatch: {control_variates: mode}", "found control variates beside cir of theta"),
-        ("gradient_noise: {V: estimate}", "found an estimate of the gradient's noise beside a cycle in which no word"),
-    ],
-)
-def test_what_a_cycle_does_not_use_is_refused(load_spoiled, more: str, found: str) -> None:
-    with pytest.raises(DocumentError) as caught:
-        load_spoiled("builds/scir_sparse", ("variant: minibatch", f"variant: minibatch\n{more}"))
-    assert any(found in fault.problem for fault in caught.value.faults), caught.value.faults

@@ -21,26 +21,6 @@ log_likelihood: -(y - mu - tau*sum(eta))**2/2
 """
 
 
-@pytest.mark.parametrize(
-    ("derived", "said"),
-    [
-        ("{mu: tau}", "derived.mu  found `mu`, which is declared already, expected a name of its own"),
-        ("{J: tau}", "derived.J  found `J`, which is declared already"),
-        ("{y: tau}", "derived.y  found `y`, which is declared already"),
-        ("{a: mu*y}", "derived.a  found the data `y`, expected blocks, parameters and sizes alone"),
-        ("{a: eta + I}", "derived.a  found a matrix"),
-        ("{a: mu + q}", "derived.a  'q' is not declared"),
-        ("{a: log_tau}", "derived.a  'log_tau' is not declared"),
-    ],
-)
-def test_what_means_nothing_is_refused(tmp_path: Path, derived: str, said: str) -> None:
-    file = tmp_path / "target.yaml"
-    file.write_text(TARGET + f"derived: {derived}\n")
-    with pytest.raises((rc.SpecError, rc.ModelError)) as caught:
-        rc.load(file)
-    assert said in str(caught.value)
-
-
 def test_a_build_derives_under_other_names_than_its_target(tmp_path: Path) -> None:
     file = tmp_path / "target.yaml"
     file.write_text(TARGET + "derived: {theta_s: mu*ones + tau*eta}\n")

@@ -8,7 +8,6 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.expression import Filled, Identity, Number, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Dynamics
 
 SCALARS = """
 name: small
@@ -134,79 +133,6 @@ def test_all_faults_are_reported_at_once_at_their_places(refused) -> None:
     assert "theta" in faults[1].hint
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "entry", "part"),
-    [
-        ("[0, C]]", "[0]]", "D", "rows of 2, 1 entries"),
-        ("[0, C]]", "[0, r]]", "D[r,r]", "found a column [d], expected a matrix [d, d]"),
-        ("[0, C]]", "[0, 2]]", "D[r,r]", "found a scalar"),
-        ("[0, C]]", "[0, C @]]", "D[r,r]", ""),
-        ("r: {shape: d}", "r: {shape: [d, d]}", "state.r.shape", "scalar or a column"),
-        ("r: {shape: d}", "d: {shape: d}", "state.d", "already a size"),
-        ("r: {shape: d}", "M: {shape: d}", "parameters.M", "already declared under state"),
-        ("r: {shape: d}", "lambda: {shape: d}", "state.lambda", "keyword"),
-        ("r: {shape: d}", "r: {shape: 0}", "state.r.shape", "size"),
-        ("r: {shape: d}", "r: {shape: [d, d, d]}", "state.r.shape", "[rows, columns]"),
-        ("r: {shape: d}", "r: {shape: d, domain: positve}", "state.r.domain", "positve"),
-        ("r: {shape: d}", "r: {shape: d, domain: interval(0, theta)}", "state.r.domain", "scalar"),
-        ("M: {shape: [d, d]", "M: {shape: d", "parameters.M.is", "square matrix"),
-        ("is: positive definite", "is: positive-definite", "parameters.M.is", "one of real"),
-        ("of: theta", "of: q", "functions.U.of", "a block of the state"),
-        ("role: potential", "role: potental", "functions.U.role", "'potential'"),
-        ("role: potential", "role: potential, shape: d", "functions.U.shape", "scalar"),
-        ("format: 1", "format: 2", "format", "an integer from 1 to 1"),
-        ("name: sghmc", "name: ../sghmc", "name", "letters"),
-        ("name: sghmc", "", "name", "found no `name`"),
-        ("  marginal: {theta: U(theta)}", "  marginal: {q: U(theta)}", "claims.marginal.q", "a block of the state"),
-        ("    r: -grad", "    q: -grad", "claims.drift", "no drift of `r`"),
-        ("H: U(theta)", "assume: [M]\nH: U(theta)", "assume[0]", "comparison"),
-        ("H: U(theta)", "H: U(theta) #2", "H", "drops"),
-        ("references: [", "references: {", "references", "YAML"),
-    ],
-)
-def test_a_fault_names_its_entry(refused, old: str, new: str, entry: str, part: str) -> None:
-    assert any(
-        part in fault.problem for fault in refused("dynamics/sghmc", (old, new)) if fault.entry.startswith(entry)
-    )
-
-
-def test_what_may_be_left_out_depends_on_the_claims(refused) -> None:
-    D = "D: [[0, 0],\n    [0, C]]\n"
-    assert [fault.entry for fault in refused("dynamics/sghmc", (D, ""))] == ["D"]
-
-
-@pytest.mark.parametrize("word", ["no", "on", "Yes", "off", "true", "null"])
-def test_a_name_that_yaml_takes_for_a_truth_value_is_quoted(load_text, refused, word: str) -> None:
-    assert "quote it" in refused("dynamics/sghmc", ("  r: {shape: d}", f"  {word}: {{shape: d}}"))[0].hint
-    if word != "null":
-        load_text(SCALARS.replace("x", f'"{word}"').replace(f'H: "{word}"', f"H: {word}"))
-
-
-def test_a_plain_name_that_looks_like_no_truth_value_is_fine(load_text) -> None:
-    assert isinstance(load_text(SCALARS.replace("y", "n")), Dynamics)
-
-
-def test_a_comment_adds_nothing_to_the_hint_of_a_fault(refused) -> None:
-    (fault,) = refused("dynamics/sghmc", ("@ r / 2", "@ (r / 2  # the energy"))
-    assert fault.hint == "close `(` with `)`"
-
-
-@pytest.mark.parametrize(
-    ("written", "instead", "entry", "problem", "hint"),
-    [
-        ("U(theta) +", "U(theta +", "H", "end of the formula", "close `U(` with `)`"),
-        ("U(theta) +", "U(theta)) +", "H", "found ')'", "no bracket is open here: leave `)` out, or open one before"),
-        ("    [0, C]]", "    [C]]", "D", "rows of 2, 1 entries", "write 0 in every place without an entry"),
-        ("    [0, C]]", "    [0, gamma]]", "D[r,r]", "'gamma'", "declare it under parameters, or write gamma(...)"),
-        ("r: {shape: d}", "r: {shape: D}", "state.r.shape", "found the size `D` beside `d`", "did you mean `d`?"),
-    ],
-)
-def test_a_slip_is_one_fault_with_what_was_meant(refused, written, instead, entry, problem, hint) -> None:
-    (fault,) = refused("dynamics/sghmc", (written, instead))
-    assert (fault.entry, fault.hint) == (entry, hint)
-    assert problem in fault.problem
-
-
 def test_two_sizes_that_are_nearly_called_alike_may_differ(load_text) -> None:
     state = "{x: {shape: d}, y: {shape: D}}"
     found = load_text(f"name: n\nstate: {state}\nH: norm2(x) + norm2(y)\nD: [[I, 0], [0, I]]\nQ: [[0, 0], [0, 0]]\n")
@@ -223,9 +149,3 @@ def test_symbols_know_what_they_are(specs) -> None:
     D = load(specs / "dynamics/sghmc.yaml").D
     assert isinstance(D[1][1], Symbol)
     assert D[1][1].name == "C"
-
-
-@pytest.mark.parametrize("size", ["nan", "inf", "NaN", "Infinity"])
-def test_what_reads_as_no_number_is_no_size(refused, size: str) -> None:
-    (fault, *_) = refused("dynamics/sghmc", ("theta: {shape: d}", f"theta: {{shape: {size}}}"))
-    assert f"found `{size}`, which readers take for no number" in fault.problem

@@ -47,46 +47,6 @@ def test_a_number_is_one_for_all_entries(load_text) -> None:
     assert law.arguments[0].right == Filled(1, Shape("K"))
 
 
-@pytest.mark.parametrize(
-    ("law", "part"),
-    [
-        ('tau: "Gamma(a)"', "found 1 parameters of Gamma, expected Gamma(shape, rate)"),
-        ('tau: "Gama(a, a)"', "the function `Gama`"),
-        ("tau: a + 1", "found a formula"),
-        ('tau: "Categorical(a)"', "found Categorical of a block that is positive, expected one that is one_hot"),
-        ('tau: "N(0, 1)"', "found N of a block that is positive, expected one that is real"),
-        ('beta: "Gamma(1, 1)"', "found Gamma of a block that is real, expected one that is nonnegative or positive"),
-        ('tau: "Gamma(a, a + tau)"', "found `tau` in a parameter of its own law"),
-        ('tau: "Gamma(a + N/2, norm2(y - beta))"', "column [N]"),
-        ('tau: "Gamma(a, y)"', "expected a scalar"),
-        ('tau: "Gamma(a, missing)"', "missing"),
-        ('beta: "N(0, x)"', "expected a matrix [d, d]"),
-        ('beta: "N(y, I)"', "expected a column [d]"),
-        ('phi: "Uniform(0, 1)"', "found Uniform of a block that is circle"),
-        ('W: "N(0, 1)"', "found the law of a matrix [K, d]"),
-        ('q: "N(0, 1)"', "found `q`, expected a block of the state"),
-        ('tau: "Gamma(a, N(0, 1))"', ""),
-        ('tau: "Gamma(a, __import__(0))"', ""),
-    ],
-)
-def test_a_fault_names_its_entry(tmp_path: Path, law: str, part: str) -> None:
-    path = tmp_path / "target.yaml"
-    path.write_text(with_law(law), encoding="utf-8")
-    with pytest.raises(DocumentError) as caught:
-        load(path)
-    block = law.partition(":")[0]
-    assert {fault.entry for fault in caught.value.faults} == {f"laws.{block}"}
-    assert any(part in fault.problem for fault in caught.value.faults), caught.value.faults
-    assert all(fault.where.line == TEXT.count("\n") for fault in caught.value.faults)
-
-
-def test_an_interval_that_is_not_the_unit_one_has_no_beta(load_text) -> None:
-    text = with_law('p: "Beta(1, 1)"')
-    assert load_text(text).laws
-    with pytest.raises(DocumentError, match=r"interval\(0, 1\)"):
-        load_text(text.replace("interval(0, 1)", "interval(0, 2)"))
-
-
 SHARES = """
 name: target
 state:
@@ -99,47 +59,9 @@ laws: {}
 """
 
 
-@pytest.mark.parametrize(
-    ("law", "problem", "hint"),
-    [
-        (
-            'w: "Dirichlet(a, 1)"',
-            "found 2 parameters of Dirichlet, expected Dirichlet(alpha)",
-            "leaves the last share out",
-        ),
-        ("v: Dirichlet(a)", "found 1 parameters of Dirichlet, expected Dirichlet(a, b)", "constraint: simplex"),
-        ('w: "Beta(a, ones)"', "found Beta of w, which is simplex, expected Dirichlet(alpha)", ""),
-        ('w: "Uniform(0, 1)"', "found Uniform of w, which is simplex, expected Dirichlet(alpha)", ""),
-        ("w: Dirichlt(a)", "found the function `Dirichlt`, expected one of Dirichlet(alpha)", "Dirichlet"),
-        ("w: Dirichlet(a + w)", "found `w` in a parameter of its own law", ""),
-        ("w: Dirichlet(norm2)", "norm2", ""),
-        ('o: "N(0, I)"', "found a law of o, which has a constraint that no law of `laws` has", "moved by a word"),
-    ],
-)
-def test_a_law_of_shares_names_how_they_are_declared(tmp_path: Path, law: str, problem: str, hint: str) -> None:
-    path = tmp_path / "target.yaml"
-    path.write_text(SHARES.replace("laws: {}", f"laws: {{{law}}}"), encoding="utf-8")
-    with pytest.raises(DocumentError) as caught:
-        load(path)
-    (fault,) = caught.value.faults
-    assert fault.entry == f"laws.{law.partition(':')[0]}"
-    assert problem in fault.problem
-    assert hint in fault.hint
-
-
 def test_one_parameter_is_that_of_every_share(load_text) -> None:
     ((_, law),) = load_text(SHARES.replace("laws: {}", "laws: {w: Dirichlet(1/2)}")).laws
     assert [argument.shape for argument in law.arguments] == [Shape("K")]
-
-
-def test_ends_of_a_domain_that_follow_the_state_are_refused_by_name(tmp_path: Path) -> None:
-    path = tmp_path / "target.yaml"
-    path.write_text(
-        'name: t\nstate: {s: {domain: positive}, u: {domain: "interval(0, s)"}}\npotential: s\n', encoding="utf-8"
-    )
-    with pytest.raises(DocumentError) as caught:
-        load(path)
-    assert "levels of slices are drawn by a move" in caught.value.faults[0].hint
 
 
 def test_every_law_has_a_density() -> None:

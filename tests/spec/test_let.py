@@ -28,27 +28,6 @@ def test_a_name_is_its_formula(load_text) -> None:
     assert text(named.stated.densities[1].arguments[1]) == "x @ theta + a"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "entry", "problem"),
-    [
-        ("line: x @ theta", "line: x @ theta + eta", "let.eta", "found `eta` in its own formula: eta -> line -> eta"),
-        ("sd: 2*tau", "sd: 2*sd", "let.sd", "found `sd` in its own formula: sd -> sd"),
-        ("sd: 2*tau", "a: 2*tau, sd: tau", "let.a", "found the name `a`, which is declared already"),
-        ("sd: 2*tau", "sd: 2*tau, z: theta + x", "let.z", "expected"),
-        ("normal(theta, 0, sd)", "normal(theta, eta, sd)", "log_prior", "found the data `x` in log_prior"),
-        ("line: x @ theta", "line: x @ thet", "let.line", "'thet' is not declared"),
-        ("eta: line + a", "eta: line(a)", "let.eta", "'line'"),
-        ("sd: 2*tau", "sd: 2*tau, normal: a", "log_prior", "found a call of `normal`, which stands for a formula"),
-        ("sd: 2*tau", "exp: a, sd: exp(tau)", "let.sd", "found a call of `exp`, which stands for a formula"),
-    ],
-)
-def test_what_means_nothing_is_a_fault(load_text, old: str, new: str, entry: str, problem: str) -> None:
-    assert old in BODY
-    with pytest.raises(DocumentError) as caught:
-        load_text(HEAD + BODY.replace(old, new))
-    assert any(fault.entry == entry and problem in fault.problem for fault in caught.value.faults), caught.value.faults
-
-
 @pytest.mark.slow
 def test_names_that_double_a_formula_each_are_bounded(load_text) -> None:
     """Thirty names, each twice the one before, would be 2**30 parts."""

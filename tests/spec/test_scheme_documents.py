@@ -51,13 +51,6 @@ def build_of(folder: Path, scheme: str, document: str = OABAO) -> Build:
     return found
 
 
-def fault_of(folder: Path, scheme: str, document: str = OABAO) -> str:
-    with pytest.raises(DocumentError) as raised:
-        build_of(folder, scheme, document)
-    (fault,) = raised.value.faults
-    return f"{fault.entry}: {fault.problem} {fault.hint}"
-
-
 def test_names_are_those_of_the_documents_that_ship() -> None:
     assert set(NAMED) == {"lie", "leapfrog", "baoab", "aboba", "obabo", "badodab", "respa"}
     assert {path.stem for path in (SPECS / "schemes").glob("*.yaml")} == set(NAMED)
@@ -88,64 +81,6 @@ def test_a_scheme_is_written_as_yaml_that_means_it(tmp_path: Path) -> None:
     assert isinstance(scheme, Scheme)
     assert "repeat: 4" in to_yaml(scheme)
     assert to_yaml(build_of(tmp_path, "{use: oabao.yaml}"))
-
-
-@pytest.mark.parametrize(
-    ("scheme", "entry", "problem"),
-    [
-        ("{name: baoab, use: oabao.yaml}", "scheme.use", "beside `name`"),
-        ("{use: oabao.yaml, split: [B, A, O]}", "scheme.split", "beside `use`"),
-        ("{name: euler, split: [B, A, O]}", "scheme.split", "expected none: euler has no word"),
-        ("{use: nothing.yaml}", "scheme.use", "found no file"),
-        ("{use: oabao.py}", "scheme.use", "a YAML file, or the name of a scheme that ships"),
-        ("{use: build.yaml}", "scheme.use", "found a build in `build.yaml`, expected a scheme"),
-        (f"{{use: {SPECS}/targets/banana.yaml}}", "scheme.use", "found a target"),
-        ("{name: lie, order: [r, theta]}", "scheme.order", "expected none"),
-        ("{pieces: {A: {Q: all}}}", "scheme", "found no `name`, no `use` and no word"),
-        ("{split: [A, {repeat: 3, of: []}, B, O]}", "scheme.split", "expected letters to repeat"),
-        ("{split: []}", "scheme.split", "found a word of 0 letters, expected 1 to 1000"),
-        ("{split: [{repeat: 100, of: [{repeat: 11, of: [A/1100]}]}]}", "scheme.split", "found a word of 1100 letters"),
-        (f"{{use: {SPECS}/schemes/respa.yaml, pieces: {{A: {{Q: all}}}}}}", "scheme.pieces", "states its own"),
-        (
-            "{name: baoab, keep: 6}",
-            "scheme.keep",
-            "found 6 in a word of 5 letters (B, A, O), expected one of its letters",
-        ),
-        ("{name: baoab, keep: A}", "scheme.keep", "a piece that occurs once"),
-        ("{name: baoab, keep: 0}", "scheme.keep", "counted from 1"),
-        ("{name: euler, keep: 1}", "scheme.keep", "expected none: euler has no word"),
-        ("{name: oabao}", "scheme.name", "expected one of euler, sequential_euler, aboba"),
-    ],
-)
-def test_what_does_not_state_one_word_is_told(tmp_path: Path, scheme: str, entry: str, problem: str) -> None:
-    found = fault_of(tmp_path, scheme)
-    assert found.startswith(f"{entry}: ")
-    assert problem in found
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        ("name: oabao", "name: euler", "that of a step without a word"),
-        ("O/2, A/2, B, A/2, O/2", "O/0", "a piece with its share"),
-        ("order: 2", "order: 9", "an integer from 1 to 8"),
-        ("claims:", "keep: C\nclaims:", "found C in a word of 5 letters"),
-        ("order: 2", "palindrome: yes", "true or false"),
-        ("order: 2", "gradient: 1", "gradients"),
-        ("claims:", "pieces: {O: {D: all}, A: {Q: all}}\nclaims:", "found the letter B, expected one of the pieces"),
-        ("claims:", "pieces: {O: {D: all}, A: [], B: {Q: all}}\nclaims:", "a list of 0, expected at least one entry"),
-        ("split: [", "split: [{repeat: 2000, of: [B]}, ", "from 1 to 1000"),
-        ("[O/2, A/2, B, A/2, O/2]", "OABAO", "found the letter OABAO in [OABAO], expected pieces: A, B, O"),
-        ("[O/2, A/2, B, A/2, O/2]", "[{repeat: 2, of: [OABAO/2]}]", "found the letter OABAO in [{repeat: 2, of: "),
-    ],
-)
-def test_a_faulty_document_of_a_scheme_is_told(tmp_path: Path, old: str, new: str, problem: str) -> None:
-    path = tmp_path / "mine.yaml"
-    assert old in OABAO
-    path.write_text(OABAO.replace(old, new, 1))
-    with pytest.raises(DocumentError) as raised:
-        load(path)
-    assert problem in " ".join(f"{fault.problem} {fault.hint}" for fault in raised.value.faults)
 
 
 def test_a_letter_that_no_dynamics_have_is_told_as_in_a_build(tmp_path: Path) -> None:

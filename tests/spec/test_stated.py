@@ -1,8 +1,5 @@
 """What targets state by named densities is kept, and what these need of data is declared of the data."""
 
-import pytest
-
-from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.expression import Number
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.formula.show import text
@@ -52,31 +49,3 @@ def test_data_are_of_the_kinds_that_densities_need(load_text) -> None:
 def test_what_data_have_to_satisfy_together_is_assumed(load_text) -> None:
     text_of = "name: t\nstate: {b: {}}\ndata: {y: {shape: N}, n: {shape: N}}\nlog_likelihood: binomial_logit(y, n, b)"
     assert [text(one) for one in load_text(text_of).declarations.assume] == ["y <= n"]
-
-
-@pytest.mark.parametrize(
-    ("formula", "problem"),
-    [
-        ("poisson_log(2*y, b)", "found the discrete law poisson_log() of a formula"),
-        ("poisson_log(b, 1)", "found the discrete law poisson_log() of a formula"),
-        ("bernoulli_logit(n, b)", "found bernoulli_logit() of `n`, which may be 3, expected 0, 1 alone"),
-        ("normal(y, b, -1)", "found -1 in normal(), expected sigma > 0 in normal(x, mu, sigma)"),
-        ("beta(n, 1, 2)", "found 3 among the values of `n`, which beta() needs to be < 1"),
-    ],
-)
-def test_what_is_no_density_is_a_fault(load_text, formula: str, problem: str) -> None:
-    head = "name: t\nstate: {b: {}}\ndata: {y: {shape: N}, n: {shape: N, in: [3, 4]}}\nlog_likelihood: "
-    with pytest.raises(DocumentError) as caught:
-        load_text(head + formula)
-    assert any(problem in fault.problem for fault in caught.value.faults), caught.value.faults
-
-
-@pytest.mark.parametrize("block", ["shape: K, domain: simplex", "shape: K, domain: positive", "shape: K"])
-def test_a_law_of_shares_is_of_all_of_them(load_text, block: str) -> None:
-    """Of d free shares the density would leave out that of the last one, and be another law."""
-    shares = "name: t\nstate: {w: {BLOCK}}\npotential: -dirichlet(w, 2)\n"
-    with pytest.raises(DocumentError) as caught:
-        load_text(shares.replace("BLOCK", block))
-    assert caught.value.faults[0].problem == "found dirichlet() of `w`, expected shares that add up to 1"
-    (one,) = load_text(shares.replace("BLOCK", "shape: K, constraint: simplex")).stated.densities
-    assert one.of == "w"

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.archive import archived, from_archive
 from recipe_compiler.spec.files import files_of
@@ -120,20 +119,6 @@ def test_a_diffusion_is_held_on_both_sides_and_what_is_new_is_declared(tmp_path:
     assert matrices(here.dynamics)[0][0] == ["diag(moved) @ D @ diag(moved)", "0", "0", "0"]
 
 
-def test_functions_of_one_name_are_of_the_same_block(tmp_path: Path) -> None:
-    """K(theta) of the dynamics used is no K(v) of the build's, and what they sample is another energy."""
-    path = written(tmp_path, HMC.replace("hmc", "of_position.yaml"))
-    own = MOMENTUM.replace("role: potential}}", "role: potential}, K: {of: v}}").replace("v.T @ inv(M) @ v/2", "K(v)")
-    (tmp_path / "momentum.yaml").write_text(own, encoding="utf-8")
-    with pytest.raises(DocumentError, match="found `K` of of_position, a scalar, which is a function that is a scalar"):
-        load(path)
-
-
-def test_nothing_is_bound_to_the_mask(tmp_path: Path) -> None:
-    with pytest.raises(DocumentError, match=r"bind\.moved.*found `moved`, expected a parameter or function"):
-        load(written(tmp_path, HMC, ("BIND", "moved: 0*ones")))
-
-
 def test_momenta_without_blocks_of_the_target_move_all_of_it(tmp_path: Path) -> None:
     """What is left out is all, whatever blocks of the target are called."""
     path = written(tmp_path, HMC.replace("theta: beta, ", ""))
@@ -205,100 +190,8 @@ def test_a_move_says_what_it_uses(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "entry", "problem"),
-    [
-        (
-            "theta: beta",
-            "theta: gamma",
-            "of.theta",
-            "found `gamma`, expected blocks of the target regression_precision",
-        ),
-        ("theta: beta", "theta: log_tau", "of.theta", "blocks are named as the target declares them: tau"),
-        ("theta: beta", "phi: beta", "of.phi", "found `phi`, expected a block of hmc (theta, r)"),
-        (", r: v", "", "of.r", "found no `r` of"),
-        ("r: v", "r: q", "of.r", "found r as q, expected a block of momentum beside q"),
-        ("r: v", "r: beta", "of.r", "found r as beta, expected a block of momentum beside q"),
-        ("r: v", "r: [v, s]", "of.r", "found r as v, s, expected a block of momentum"),
-        ("r: v", "r: s", "of", "found r, a column [d], as s, a scalar, expected the same shape"),
-        ("hmc", "three.yaml", "of.w", "found no `w` of"),
-        ("hmc, of: {theta: beta, r: v", "three.yaml, of: {theta: beta, r: v, w: v", "of.w", "found w and r both as v"),
-        (
-            "hmc",
-            "other_l.yaml",
-            "use",
-            "found `L` of other_l, a matrix [k, k], which is a parameter that is a scalar of",
-        ),
-        ("hmc", "two_names.yaml", "use", "found `U` in two_names beside its potential V, expected that name for its"),
-        ("hmc", "letter.yaml", "use", "found the size `L` of letter, which is a parameter of momentum"),
-        ("hmc", "numbered.yaml", "of", "found theta, a column [5], as q, a column [k], expected the same shape"),
-        ("hmc", "no_curl.yaml", "of", "found no_curl, which states no Q, expected D and Q"),
-        (
-            "hmc, of: {theta: beta, r: v}",
-            "cir, of: {g: tau}",
-            "of",
-            "found cir, expected dynamics with a potential of one",
-        ),
-        ("hmc", "baoab", "use", "expected a YAML file, or the name of dynamics that ships"),
-        ("hmc", f"{SPECS}/schemes/baoab.yaml", "use", "found a scheme in "),
-        ("use: hmc", "use: nothing.yaml", "use", "found no file `nothing.yaml`"),
-        ("theta: beta, r: v", "", "of", "found `of: {}`, expected what a word moves"),
-        ("use: hmc, of: {theta: beta, r: v}", "of: {}", "of", "found `of: {}`, expected what a word moves"),
-        ("theta: beta", "theta: [beta, beta]", "of.theta", "found beta twice in [beta, beta], expected each block"),
-        ("theta: beta", "theta: [tau, beta, tau]", "of.theta", "found tau twice in [tau, beta, tau], expected each"),
-        ("r: v", "r: [v, v]", "of.r", "found v twice in [v, v], expected each block once (write `r: v`)"),
-    ],
-)
-def test_what_does_not_fit_is_told(tmp_path: Path, old: str, new: str, entry: str, problem: str) -> None:
-    assert old in HMC
-    with pytest.raises(DocumentError) as raised:
-        load(written(tmp_path, HMC.replace(old, new)))
-    told = [(fault.entry, f"{fault.problem} ({fault.hint})") for fault in raised.value.faults]
-    assert not any("found `use` beside" in said for _, said in told)
-    assert all(fault.where.line for fault in raised.value.faults)
-    assert any(at == f"scheme.cycle[3].{entry}" and problem in said for at, said in told), told
-
-
 def test_formulas_that_differentiate_by_a_block_of_another_name_do_so_by_this_one(tmp_path: Path) -> None:
     build = load(written(tmp_path, HMC.replace("hmc", "slope.yaml")))
     assert isinstance(build, Build)
     assert build.dynamics.Q is not None
     assert "grad(U, q) @ v.T" in text(build.dynamics.Q[1][1])
-
-
-def test_blocks_whose_sizes_are_not_stated_are_not_told_apart(tmp_path: Path) -> None:
-    target = f"{SPECS}/targets/varying_intercepts.yaml"
-    changes = (
-        (f"{SPECS}/targets/regression_precision.yaml", target),
-        ("draw: tau, ", ""),
-        ("p: 2", ""),
-        (f"{SPECS}/data/linear_regression.csv, x: [a, b]", f"{SPECS}/data/groups.csv, g: group, x: [x], from_one: g"),
-    )
-    with pytest.raises(DocumentError) as raised:
-        load(written(tmp_path, HMC, *changes))
-    fault = next(fault for fault in raised.value.faults if fault.entry == "scheme.cycle[2].of")
-    assert fault.problem.startswith("found blocks of J coordinates, expected numbers: which of them are moved")
-    assert fault.hint == "state the sizes of the target under `sizes`"
-
-
-@pytest.mark.parametrize(
-    ("move", "entry", "problem"),
-    [
-        ("{refresh: v, of: {theta: beta, r: v}}", "scheme.cycle[3].of", "found `of` beside `refresh`"),
-        ("{use: hmc, metropolis: {split: [B/2, A, B/2]}}", "scheme.cycle[3].use", "found `use` beside `metropolis`"),
-        (
-            f"{HMC}, {{of: {{q: tau}}, metropolis: {{split: [B/2, A, B/2]}}}}",
-            "scheme.cycle[4]",
-            "found a word that follows momentum (q: q, v: v, s: s, g: g), expected hmc (theta: q, r: v), as that of",
-        ),
-        (
-            f"{HMC}, {HMC.replace('use: hmc', 'use: sghmc')}",
-            "scheme.cycle[4]",
-            "found a word that follows sghmc (theta: q, r: v), expected hmc (theta: q, r: v)",
-        ),
-    ],
-)
-def test_where_it_does_not_belong_it_is_told(tmp_path: Path, move: str, entry: str, problem: str) -> None:
-    with pytest.raises(DocumentError) as raised:
-        load(written(tmp_path, move))
-    assert any(f.entry == entry and problem in f.problem for f in raised.value.faults), raised.value.faults

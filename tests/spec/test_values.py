@@ -7,10 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.values import kind_problem, shape_problem
 
 Problem = Callable[..., str]
@@ -99,35 +97,3 @@ def test_an_archive_called_npy_is_refused(refused, tmp_path: Path) -> None:
         np.savez(file, mu=np.arange(3.0))
     (fault,) = refused("builds/sghmc_gaussian", ("[1, -2, 1/2]", "mu.npy"))
     assert "archive" in fault.problem
-
-
-@pytest.mark.parametrize(
-    ("shape", "kind", "default", "part"),
-    [
-        ("scalar", "positive", "0", "found a = 0, expected a positive"),
-        ("scalar", "positive", "-1/2", "found a = -1/2, expected a positive"),
-        ("scalar", "nonzero", "0", "found a = 0, expected a nonzero"),
-        ("d", "positive", "0", "found a = 0, expected a positive"),
-        ("[d, d]", "positive definite", "'0'", "expected a positive definite"),
-        ("d", "nonnegative", "0", ""),
-        ("[d, d]", "positive definite", "I", ""),
-        ("scalar", "positive", "1e-3", ""),
-    ],
-)
-def test_a_default_is_of_its_kinds(shape: str, kind: str, default: str, part: str, tmp_path: Path) -> None:
-    file = tmp_path / "small.yaml"
-    file.write_text(
-        "name: small\nstate: {x: {shape: d}}\n"
-        f"parameters: {{a: {{shape: {shape}, is: {kind}, default: {default}}}}}\n"
-        "H: x.T @ x/2\nD: [[I]]\nQ: [[0]]\n",
-        encoding="utf-8",
-    )
-    if not part:
-        load(file)
-        return
-    with pytest.raises(ModelError) as caught:
-        load(file)
-    (fault,) = caught.value.faults
-    assert (fault.entry, str(fault.where)) == ("parameters.a.default", f"{file}:3:{fault.where.column}")
-    assert fault.problem.startswith("found ")
-    assert part in fault.problem

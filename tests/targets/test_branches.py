@@ -14,7 +14,7 @@ import pytest
 from emitted_target import Emitted, emitted_target
 from loaders import load_target
 
-from recipe_compiler.errors import CompilerError, ModelError
+from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.canonical import check_canonical
 from recipe_compiler.program.canonical_kernel import check_kernel
 from recipe_compiler.run.hurdles import probability_above
@@ -193,9 +193,3 @@ def test_a_law_with_zeros_is_one_where_its_parts_add_up_to_1(pieces: str, is_law
     own = target(tmp_path, f"{head}log_likelihood: where(y > 0, {pieces})\n")
     (density,) = [one for one in own.stated.densities if one.of == "y"]
     assert (probability_above(own, density) is not None) == is_law
-
-
-def test_a_where_without_a_comparison_is_a_fault(tmp_path: Path) -> None:
-    head, _, _ = HURDLE.partition("log_likelihood: ")
-    with pytest.raises(ModelError, match="expected a condition"):
-        target(tmp_path, f"{head}log_likelihood: where(y, lognormal(y, a, sigma), 0)\n")

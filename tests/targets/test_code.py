@@ -10,14 +10,13 @@ import pytest
 from emitted_file import file_of
 from loaders import load_build, load_target
 
-from recipe_compiler.errors import DocumentError, RunError
+from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.report.check import check
 from recipe_compiler.report.check import check as report_of
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_function, load_text
 from recipe_compiler.run.sample import sample
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Verdict
 
@@ -185,19 +184,3 @@ def test_faults_of_the_code_are_its_authors(coded: Path, text: str, said: str) -
     (coded.parent / "my_gradient.py").write_text(text)
     with pytest.raises(RunError, match=rf"my_gradient\.py: grad_U\(out, theta, .*{said}"):
         draws(coded)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "part"),
-    [
-        ("my_gradient.py:grad_U", "my_gradient:grad_U", "expected a function of a Python file"),
-        ("my_gradient.py:grad_U", "other.py:grad_U", "found no file"),
-        ("gradient: my", "potential: theta.T @ theta\ngradient: my", "beside `gradient`"),
-    ],
-)
-def test_a_faulty_entry_is_named(coded: Path, old: str, new: str, part: str) -> None:
-    target = coded.parent / "coded.yaml"
-    target.write_text(target.read_text().replace(old, new))
-    with pytest.raises(DocumentError) as caught:
-        load(target)
-    assert any(part in fault.problem for fault in caught.value.faults), caught.value.faults

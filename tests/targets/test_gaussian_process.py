@@ -8,7 +8,6 @@ from loaders import load_target
 from scipy import stats
 
 import recipe_compiler as rc
-from recipe_compiler.errors import DocumentError
 from recipe_compiler.run.evaluate import Point, evaluate
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.normalisable import normalisable_alone
@@ -50,8 +49,3 @@ def test_python_says_the_same(tmp_path: Path) -> None:
     text = "name: t\nstate: {f: {shape: 3}}\nparameters: {x: {shape: 3}}\nlog_prior: gaussian_process(f, x, 2, 1, 1)\n"
     (tmp_path / "t.yaml").write_text(text)
     assert made.document.log_prior == load_target(tmp_path / "t.yaml").log_prior
-
-
-def test_four_arguments_are_a_fault(tmp_path: Path) -> None:
-    with pytest.raises(DocumentError, match="found 4 arguments of gaussian_process"):
-        _target(tmp_path, "gaussian_process(f, x, alpha, rho)")

@@ -255,27 +255,6 @@ def test_the_length_of_an_axis_follows_from_positions(tmp_path: Path) -> None:
     assert resolve_sizes(build, load_data(build.data, build.target))["d"] == 3
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ("alpha[g]", "alpha[y]", "declare it as an index"),
-        ("alpha[g]", "alpha[h]", "an index field of the data"),
-        ("alpha[g]", "beta[g]", "an index of J, along an axis of length p"),
-        ("alpha[g]", "g @ alpha", "outside of brackets"),
-        ("alpha[g]", "alpha[g, g]", "found 2 positions"),
-        ("norm2(alpha)", "norm2(alpha)*alpha[g]", "found the data `g` in log_prior"),
-        ("{shape: N, index_of: J}", "{shape: [N, 2], index_of: J}", "of its own, expected one position"),
-    ],
-)
-def test_a_wrong_index_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
-    path = written("varying", tmp_path)
-    target = (tmp_path / "target.yaml").read_text()
-    assert old in target
-    (tmp_path / "target.yaml").write_text(target.replace(old, new))
-    with pytest.raises(RecipeError, match=says):
-        load_build(path)
-
-
 @pytest.mark.slow
 def test_the_file_looks_at_positions(tmp_path: Path) -> None:
     from emitted_file import file_of

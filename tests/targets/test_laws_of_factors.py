@@ -36,7 +36,6 @@ from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.predictive import _Drawer, predictive_of
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.load import load
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.normalisable import normalisable_alone
 from recipe_compiler.verify.builds.proper_prior import METHOD, by_proper_prior
@@ -536,49 +535,6 @@ log_prior: {prior} + half_normal(s, 1)
 log_likelihood: -abs(y - w[0])
 """
     assert (by_proper_prior(target(tmp_path, text)) is not None) is proper
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        (
-            "cholesky_factor_corr",
-            "cholesky_factor_cov",
-            "found lkj_cholesky() of `L`, expected a block that",
-        ),
-        (", constraint: cholesky_factor_corr}, eta", "}, eta", "found lkj_cholesky() of `L`, expected a block"),
-        ("lkj_cholesky(L, eta)", "lkj_cholesky(2*L, eta)", "found lkj_cholesky() of what is no block"),
-        (
-            "lkj_cholesky(L, eta)",
-            "lkj_cholesky(a, eta)",
-            "found a column [2] in lkj_cholesky(L, eta)",
-        ),
-        ("lkj_cholesky(L, eta)", "lkj_cholesky(L, a)", "found a vector in lkj_cholesky(L, eta), expected a number"),
-        ("lkj_cholesky(L, eta)", "lkj_cholesky(L, -1)", "found -1 in lkj_cholesky(), expected eta > 0"),
-        ("index_of: 2", "in: [0, 1]", "found `y` in categorical_logit(y, eta), expected an index field"),
-        (
-            "categorical_logit(y,",
-            "categorical_logit(1,",
-            "found a formula in categorical_logit(y, eta)",
-        ),
-        ("index_of: 2", "index_of: 3", "found a column [2], expected a column [3]"),
-    ],
-)
-def test_what_is_no_such_law_is_a_fault(tmp_path: Path, old: str, new: str, problem: str) -> None:
-    assert old in PRIORS
-    (tmp_path / "t.yaml").write_text(f"name: t\n{PRIORS.replace(old, new)}")
-    with pytest.raises(DocumentError) as caught:
-        load(tmp_path / "t.yaml")
-    assert any(problem in fault.problem for fault in caught.value.faults), caught.value.faults
-
-
-def test_a_factor_whose_size_is_a_name_is_told_to_have_a_number(tmp_path: Path) -> None:
-    text = "name: t\nstate: {theta: {shape: d}}\nparameters: {L: {shape: [K, K]}}\n"
-    (tmp_path / "t.yaml").write_text(f"{text}potential: norm2(theta) - lkj_cholesky(L, 2)\n")
-    with pytest.raises(DocumentError) as caught:
-        load(tmp_path / "t.yaml")
-    hints = [fault.hint for fault in caught.value.faults if "expected a square matrix" in fault.problem]
-    assert hints == ["write the number of rows in place of K in the shape of L: `[3, 3]`"]
 
 
 def test_classes_are_drawn_with_their_odds() -> None:

@@ -14,7 +14,7 @@ from scipy import stats
 from recipe_compiler.algebra.structure.psd import sign
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.emit.module import emit_module
-from recipe_compiler.errors import CompilerError, DocumentError, Place
+from recipe_compiler.errors import CompilerError, Place
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.densities import DENSITIES
@@ -193,26 +193,6 @@ def test_flat_coefficients_or_cuts_are_not_proved(tmp_path: Path, old: str) -> N
     """All y = 0: the likelihood tends to 1 along b with x @ b -> -oo, or c -> oo."""
     (tmp_path / "t.yaml").write_text(f"name: t\n{TARGET.replace(old, '0')}")
     assert not isinstance(normalisable_alone(load_target(tmp_path / "t.yaml")).decision, Proved)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        (", constraint: ordered", "", "found ordered_logistic() of cuts that are no block of increasing entries"),
-        ("x @ b, c)", "x @ b, 2*c)", "found ordered_logistic() of cuts that are no block of increasing entries"),
-        ("index_of: 4", "index_of: 3", "found an index of 3 beside 3 cuts in ordered_logistic(y, eta, c)"),
-        ("index_of: 4", "in: [0, 1, 2, 3]", "found `y` in ordered_logistic(y, eta, c), expected an index field"),
-        ("x @ b, c)", "b, c)", "found a column [2] in ordered_logistic(y, eta, c), expected a number"),
-        ("x @ b, c)", "x @ b, 1)", "found a scalar in ordered_logistic(y, eta, c), expected a column"),
-        ("shape: 3", "shape: K", "found a column [K] in ordered_logistic(y, eta, c), expected a column of a number"),
-    ],
-)
-def test_what_is_no_such_law_is_a_fault(tmp_path: Path, old: str, new: str, problem: str) -> None:
-    assert old in TARGET
-    (tmp_path / "t.yaml").write_text(f"name: t\n{TARGET.replace(old, new)}")
-    with pytest.raises(DocumentError) as caught:
-        load_target(tmp_path / "t.yaml")
-    assert any(problem in fault.problem for fault in caught.value.faults), caught.value.faults
 
 
 def test_grades_are_drawn_with_their_probabilities() -> None:

@@ -6,7 +6,6 @@ import pytest
 from loaders import load_target
 
 import recipe_compiler as rc
-from recipe_compiler.errors import DocumentError
 from recipe_compiler.verdict import Proved
 from recipe_compiler.verify.builds.normalisable import normalisable_alone
 from recipe_compiler.verify.builds.target import defined
@@ -38,11 +37,6 @@ def test_a_prior_alone_is_decided(tmp_path: Path) -> None:
 def test_a_prior_alone_that_confines_too_little_is_not_proved(tmp_path: Path) -> None:
     (tmp_path / "t.yaml").write_text("name: t\nstate: {b: {shape: 2}}\nlog_prior: normal(b[0], 0, 1) - b[0]*b[1]\n")
     assert not isinstance(normalisable_alone(load_target(tmp_path / "t.yaml")).decision, Proved)
-
-
-def test_data_without_a_likelihood_are_a_fault(tmp_path: Path) -> None:
-    with pytest.raises(DocumentError, match="found data and no log_likelihood"):
-        load_target(_written(tmp_path, f"log_prior: {PRIOR}\ndata: {{y: {{shape: N}}}}\n"))
 
 
 @pytest.mark.slow

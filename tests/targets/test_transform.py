@@ -6,7 +6,6 @@ import sympy as sp
 from loaders import load_target
 
 from recipe_compiler.algebra.scalars.entries import Setting, rows
-from recipe_compiler.errors import DocumentError
 from recipe_compiler.spec.model import Target
 from recipe_compiler.verdict import Verdict
 from recipe_compiler.verify.builds.normalisable import normalisable_target
@@ -49,20 +48,6 @@ def test_integrals_are_decided_as_declared(tmp_path) -> None:
     wrong = target(tmp_path, GAMMA + "potential: sum(x) + sum(log(x))\n")
     assert normalisable_target(right).verdict is Verdict.PROVED
     assert normalisable_target(wrong).verdict is not Verdict.PROVED
-
-
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [
-        ("x: {transform: log}", "block that is real"),
-        ("x: {domain: positive, transform: logit}", "expected the domain interval"),
-        ("x: {shape: 2, domain: simplex, transform: stick_breaking}", "does not have"),
-    ],
-)
-def test_a_transform_that_does_not_fit_is_a_fault(tmp_path, text: str, part: str) -> None:
-    with pytest.raises(DocumentError) as caught:
-        target(tmp_path, f"name: t\nstate: {{{text}}}\npotential: 0\n")
-    assert any(part in fault.problem for fault in caught.value.faults), caught.value.faults
 
 
 def test_the_new_name_meets_no_declared_one(tmp_path) -> None:
