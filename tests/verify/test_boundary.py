@@ -1,30 +1,7 @@
 """Faces of the domain: exponents decide the flux, for every size and all parameters; mutants are never proved."""
 
-import textwrap
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from loaders import load_dynamics
-
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, Verdict
-from recipe_compiler.verify.core.subject import subject_of
-from recipe_compiler.verify.uniqueness.boundary import boundary, has_boundary
-
-Found = Callable[[str], Answer]
-
-
-@pytest.fixture
-def found(tmp_path: Path) -> Found:
-    def decided(text: str) -> Answer:
-        path = tmp_path / "spec.yaml"
-        path.write_text("name: spec\n" + textwrap.dedent(text), encoding="utf-8")
-        document = load_dynamics(path)
-        assert has_boundary(document)
-        return boundary(subject_of(document))
-
-    return decided
-
+from answers import SPECS, answer, document, expect
 
 CIR = """
 state: {x: {shape: d, domain: positive}}
@@ -33,38 +10,7 @@ H: sum(x) - sum((a - ones)*log(x))
 D: [[diag(x)]]
 Q: [[0]]
 """
-
-
-def proved(found: Answer) -> Proved:
-    assert isinstance(found.decision, Proved), found.decision
-    return found.decision
-
-
-def test_the_square_root_process_keeps_its_mass(found: Found) -> None:
-    decision = proved(found(CIR))
-    assert decision.given == ("a is positive",)
-    assert decision.by == "D and Q times exp(-H) vanish at x = 0: reached where a < 1 (Feller)"
-
-
-def test_an_assumption_tells_that_it_is_not_reached(found: Found) -> None:
-    decision = proved(
-        found(CIR.replace("shape: d, is: pos", "is: pos").replace("a - ones", "(a - 1)*ones") + 'assume: ["a >= 1"]\n')
-    )
-    assert decision.by.endswith("not reached (Feller)")
-    assert "a >= 1" in decision.given
-
-
-def test_a_shape_that_may_not_be_positive_is_refuted(found: Found) -> None:
-    decision = found(CIR.replace("{shape: d, is: positive}", "{shape: d}")).decision
-    assert isinstance(decision, Refuted)
-    assert "x = 0" in decision.residual
-
-
-@pytest.mark.parametrize("H", ["sum(x) + sum(a*log(x)) + sum(log(x))", "sum(x) - sum(a/x)", "sum(x) + 2*sum(log(x))"])
-def test_energies_that_are_not_integrable_are_refuted(found: Found, H: str) -> None:
-    assert isinstance(found(CIR.replace("sum(x) - sum((a - ones)*log(x))", H)).decision, Refuted)
-
-
+ENERGY = "sum(x) - sum((a - ones)*log(x))"
 HAMILTON = """
 state: {x: {shape: d, domain: positive}, r: {shape: d}}
 parameters: {a: {is: positive}, M: {shape: [d, d], is: positive definite}}
@@ -72,33 +18,10 @@ H: sum(x) - (a - 1)*sum(log(x)) + r.T @ inv(M) @ r / 2
 D: [[0, 0], [0, diag(x)]]
 Q: [[0, -diag(sqrt(x))], [diag(sqrt(x)), 0]]
 """
-
-
-def test_a_momentum_is_reversed_where_the_face_is_reached(found: Found) -> None:
-    given = proved(found(HAMILTON)).given
-    assert "chains are reflected at x = 0, r reversed with it, where a - 1/2 <= 0" in given
-    above = proved(found(HAMILTON + 'assume: ["a > 1/2"]\n'))
-    assert not any("reflected" in reason for reason in above.given)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        ("r / 2", "r / 2 + sum(r)"),  # not even in r: the flux does not cancel
-        ("[[0, 0], [0, diag(x)]]", "[[I, 0], [0, I]]"),  # noise and current both reach the face
-    ],
+EXPONENTIAL = "state: {x: {shape: d, domain: positive}}\nH: sum(x)\nD: [[I]]\nQ: [[0]]\n"
+DENSE = EXPONENTIAL.replace("H:", "parameters: {C: {shape: [d, d], is: positive definite}}\nH:").replace(
+    "[[I]]", "[[C]]"
 )
-def test_without_the_symmetry_no_reflection_is_claimed(found: Found, change: tuple[str, str]) -> None:
-    assert found(HAMILTON.replace(*change)).verdict is Verdict.UNDECIDED
-
-
-def test_noise_that_stays_needs_a_reflection(found: Found) -> None:
-    text = "state: {x: {shape: d, domain: positive}}\nH: sum(x)\nD: [[I]]\nQ: [[0]]\n"
-    assert "chains are reflected at x = 0" in proved(found(text)).given
-    dense = text.replace("H:", "parameters: {C: {shape: [d, d], is: positive definite}}\nH:").replace("[[I]]", "[[C]]")
-    assert found(dense).verdict is Verdict.UNDECIDED
-
-
 INTERVAL = """
 state: {x: {domain: "interval(-1, 3)"}}
 parameters: {a: {is: positive}, b: {is: positive}}
@@ -106,17 +29,6 @@ H: -(a - 1)*log(1 + x) - (b - 1)*log(3 - x)
 D: [[(1 + x)*(3 - x)]]
 Q: [[0]]
 """
-
-
-def test_both_ends_of_an_interval_are_looked_at(found: Found) -> None:
-    says = proved(found(INTERVAL)).by
-    assert "x = -1: reached where a < 1" in says
-    assert "x = 3: reached where b < 1" in says
-    one_end = found(INTERVAL.replace("b: {is: positive}", "b: {}"))
-    assert isinstance(one_end.decision, Refuted)
-    assert "x = 3" in one_end.decision.residual
-
-
 SIMPLEX = """
 state: {w: {shape: d, domain: simplex}}
 parameters: {a: {shape: d, is: positive}, b: {is: positive}}
@@ -124,80 +36,120 @@ H: -sum((a - ones)*log(w)) - (b - 1)*log(1 - sum(w))
 D: [["diag(w) - outer(w, w)"]]
 Q: [[0]]
 """
-
-
-def test_all_faces_of_a_simplex_are_looked_at(found: Found) -> None:
-    says = proved(found(SIMPLEX)).by
-    assert "w = 0" in says
-    assert "sum(w) = 1" in says
-
-
-@pytest.mark.parametrize("D", ["diag(w)", "diag(w) - 2*outer(w, w)"])
-def test_a_metric_that_pushes_through_the_last_face_is_not_proved(found: Found, D: str) -> None:
-    decision = found(SIMPLEX.replace("diag(w) - outer(w, w)", D)).decision
-    assert isinstance(decision, Undecided)
-    assert "sum(w) = 1" in decision.tried[0]
-
-
-def test_densities_that_fall_faster_than_powers_are_not_reached(found: Found) -> None:
-    text = """
-    state: {x: {shape: d, domain: positive}}
-    parameters: {m: {shape: d}, v: {is: positive}}
-    H: norm2(log(x) - m)/(2*v) + sum(log(x))
-    D: [[diag(v*x**2)]]
-    Q: [[0]]
-    """
-    assert proved(found(text)).by.endswith("not reached")
-    assert isinstance(found(text.replace("/(2*v)", "/(-2*v)")).decision, Refuted)
-
-
-def test_a_sum_of_all_counts_is_bounded_below(found: Found) -> None:
-    text = """
-    state: {x: {shape: d, domain: positive}}
-    parameters: {a: {shape: d, is: positive}, n: {shape: d, is: nonnegative}}
-    H: sum(x) - sum((a - ones + n)*log(x)) + sum(n)*log(sum(x))
-    D: [[diag(x)]]
-    Q: [[0]]
-    """
-    assert "n is nonnegative" in proved(found(text)).given
-    assert found(text.replace("is: nonnegative", "is: real")).verdict is Verdict.UNDECIDED
-    assert found(text.replace("+ sum(n)*log", "- sum(n)*log")).verdict is not Verdict.PROVED
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        # x + y vanishes in the corner, where exp(-H) ~ (x + y)**-3 is not integrable
-        "state: {x: {domain: positive}, y: {domain: positive}}\nH: x + y + 3*log(x + y)\n"
-        "D: [[x, 0], [0, y]]\nQ: [[0, 0], [0, 0]]\n",
-        "state: {x: {domain: positive}}\nH: x - (exp(x) - 1)/x**2\nD: [[x]]\nQ: [[0]]\n",
-        "state: {x: {domain: positive}}\nfunctions: {U: {of: x, role: potential}}\nH: U(x)\nD: [[x]]\nQ: [[0]]\n",
-        "state: {x: {}, y: {}}\nassume: ['1 - x - y > 0']\nH: x**2 + y**2\nD: [[1, 0], [0, 1]]\nQ: [[0, 0], [0, 0]]\n",
-    ],
-)
-def test_what_is_not_known_is_undecided(found: Found, text: str) -> None:
-    assert isinstance(found(text).decision, Undecided)
-
-
+LOGNORMAL = """
+state: {x: {shape: d, domain: positive}}
+parameters: {m: {shape: d}, v: {is: positive}}
+H: norm2(log(x) - m)/(2*v) + sum(log(x))
+D: [[diag(v*x**2)]]
+Q: [[0]]
+"""
+COUNTS = """
+state: {x: {shape: d, domain: positive}}
+parameters: {a: {shape: d, is: positive}, n: {shape: d, is: nonnegative}}
+H: sum(x) - sum((a - ones + n)*log(x)) + sum(n)*log(sum(x))
+D: [[diag(x)]]
+Q: [[0]]
+"""
 CLAIMED = """
 state: {x: {shape: d, domain: positive}}
 parameters: {a: {is: positive}}
 H: sum(x) - (a - 1)*sum(log(x))
-claims:
-  drift: {x: a*ones - x}
-  diffusion: [[diag(x)]]
+claims: {drift: {x: a*ones - x}, diffusion: [[diag(x)]]}
 """
+# x + y vanishes in the corner, where exp(-H) ~ (x + y)**-3 is not integrable
+CORNER = """
+state: {x: {domain: positive}, y: {domain: positive}}
+H: x + y + 3*log(x + y)
+D: [[x, 0], [0, y]]
+Q: [[0, 0], [0, 0]]
+"""
+ABSTRACT = "state: {x: {domain: positive}}\nfunctions: {U: {of: x, role: potential}}\nH: U(x)\nD: [[x]]\nQ: [[0]]\n"
+ASSUMED = "state: {x: {}, y: {}}\nassume: ['1 - x - y > 0']\nH: x**2 + y**2\nD: [[1, 0], [0, 1]]\nQ: [[0, 0], [0, 0]]\n"
+SHAPE_OF_1 = CIR.replace("shape: d, is: pos", "is: pos").replace("a - ones", "(a - 1)*ones") + 'assume: ["a >= 1"]\n'
+REFLECTED = "chains are reflected at x = 0, r reversed with it, where a - 1/2 <= 0"
 
 
-def test_a_q_that_is_recovered_gives_the_current(found: Found) -> None:
-    assert "D and Q times exp(-H) vanish at x = 0" in proved(found(CLAIMED)).by
+@pytest.mark.parametrize(
+    ("text", "verdict", "words"),
+    [
+        (CIR, "proved", "D and Q times exp(-H) vanish at x = 0: reached where a < 1 (Feller)\na is positive"),
+        (SHAPE_OF_1, "proved", "not reached (Feller)\na >= 1"),
+        (CIR.replace("{shape: d, is: positive}", "{shape: d}"), "refuted", "x = 0"),
+        (CIR.replace(ENERGY, "sum(x) + sum(a*log(x)) + sum(log(x))"), "refuted", ""),
+        (CIR.replace(ENERGY, "sum(x) - sum(a/x)"), "refuted", ""),
+        (CIR.replace(ENERGY, "sum(x) + 2*sum(log(x))"), "refuted", ""),
+        (HAMILTON, "proved", REFLECTED),
+        (HAMILTON.replace("r / 2", "r / 2 + sum(r)"), "undecided", ""),  # not even in r: the flux does not cancel
+        (HAMILTON.replace("[[0, 0], [0, diag(x)]]", "[[I, 0], [0, I]]"), "undecided", ""),  # noise and current reach it
+        (EXPONENTIAL, "proved", "chains are reflected at x = 0"),
+        (DENSE, "undecided", ""),
+        (INTERVAL, "proved", "x = -1: reached where a < 1\nx = 3: reached where b < 1"),
+        (INTERVAL.replace("b: {is: positive}", "b: {}"), "refuted", "x = 3"),
+        (SIMPLEX, "proved", "w = 0\nsum(w) = 1"),
+        (SIMPLEX.replace("diag(w) - outer(w, w)", "diag(w)"), "undecided", "sum(w) = 1"),
+        (SIMPLEX.replace("diag(w) - outer", "diag(w) - 2*outer"), "undecided", "sum(w) = 1"),
+        (LOGNORMAL, "proved", "not reached"),
+        (LOGNORMAL.replace("/(2*v)", "/(-2*v)"), "refuted", ""),
+        (COUNTS, "proved", "n is nonnegative"),
+        (COUNTS.replace("is: nonnegative", "is: real"), "undecided", ""),
+        (COUNTS.replace("+ sum(n)*log", "- sum(n)*log"), "not proved", ""),
+        (CORNER, "undecided", ""),
+        ("state: {x: {domain: positive}}\nH: x - (exp(x) - 1)/x**2\nD: [[x]]\nQ: [[0]]\n", "undecided", ""),
+        (ABSTRACT, "undecided", ""),
+        (ASSUMED, "undecided", ""),
+        (CLAIMED, "proved", "D and Q times exp(-H) vanish at x = 0"),  # with the Q that is recovered
+        (CLAIMED.replace("a*ones - x", "a*ones - 2*x"), "undecided", "none is shown to give the claimed drift"),
+        (CLAIMED.replace("a: {is: positive}", "a: {}"), "refuted", ""),
+    ],
+)
+def test_flux_through_faces(text, verdict, words):
+    expect(answer(document(text), "boundary"), verdict, *words.split("\n"))
 
 
-def test_without_a_q_the_current_is_not_known(found: Found) -> None:
-    decision = found(CLAIMED.replace("a*ones - x", "a*ones - 2*x")).decision
-    assert isinstance(decision, Undecided)
-    assert "none is shown to give the claimed drift" in decision.tried[0]
+def test_a_momentum_is_not_reversed_where_the_face_is_not_reached():
+    found = answer(document(HAMILTON + 'assume: ["a > 1/2"]\n'), "boundary")
+    expect(found, "proved")
+    assert not any("reflected" in reason for reason in found.decision.given)
 
 
-def test_a_shape_that_may_be_negative_is_refuted_with_a_q_that_is_recovered(found: Found) -> None:
-    assert isinstance(found(CLAIMED.replace("a: {is: positive}", "a: {}")).decision, Refuted)
+SHARES, DIRICHLET = ("sgrld_categories", "categories"), ("wright_fisher_dirichlet", "dirichlet")
+
+
+@pytest.mark.parametrize(
+    ("build", "old", "new", "verdict"),
+    [
+        (SHARES, "", "", "proved"),
+        (DIRICHLET, "", "", "proved"),
+        (SHARES, "alpha: {shape: d, is: positive}", "alpha: {shape: d}", "proved"),  # the values are positive
+        (DIRICHLET, "b: {is: positive}", "b: {}", "proved"),
+        (SHARES, "(alpha - ones + n)", "(-alpha - ones)", "undecided"),
+        (DIRICHLET, "(b - 1)*log", "(-b - 1)*log", "refuted"),
+        (SHARES, "theta", "share", "proved"),
+    ],
+)
+def test_a_build_shows_with_its_target_that_nothing_flows(build, old, new, verdict):
+    name, target = build
+    own = (SPECS / f"targets/{target}.yaml").read_text()
+    assert old in own
+    text = (SPECS / f"builds/{name}.yaml").read_text()
+    text = text.replace(f"../targets/{target}.yaml", "target.yaml").replace("../", "SPECS/")
+    found = answer(document(text, target=own.replace(old, new) if old else own), "boundary")
+    expect(found, verdict)
+    assert old or found.for_d == "all"
+
+
+def test_what_only_a_reflection_keeps_is_not_proved_of_a_build():
+    """With a constant D an exponential law is kept by chains that are reflected at 0, and by no emitted step."""
+    constant = (SPECS / "dynamics/sgrld_positive.yaml").read_text().replace("D: [[diag(theta)]]", "D: [[I]]")
+    text = """
+    name: exponential
+    dynamics: constant.yaml
+    target: SPECS/targets/categories.yaml
+    parameters: {alpha: {value: [1, 1]}, n: {value: [0, 0]}}
+    scheme: {name: euler}
+    variant: full
+    sizes: {d: 2}
+    run: {step_size: 0.01}
+    """
+    found = answer(document(text, constant=constant.partition("claims:")[0]), "boundary")
+    expect(found, "undecided", "chains are reflected at theta = 0", "no emitted step does that")

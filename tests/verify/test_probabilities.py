@@ -1,12 +1,7 @@
 """Numbers that lie between others keep their bounds in columns, at positions, in products and beside a number."""
 
-from pathlib import Path
-
 import pytest
-from loaders import load_target
-
-from recipe_compiler.report.check import check
-from recipe_compiler.verdict import Verdict
+from answers import answer, document, expect
 
 COLUMN = """
 name: shares
@@ -24,12 +19,7 @@ log_likelihood: LIKELIHOOD
 """
 
 
-def verdict(folder: Path, text: str, claim: str = "defined") -> Verdict:
-    (folder / "t.yaml").write_text(text)
-    return next(one.verdict for one in check(load_target(folder / "t.yaml")).findings if one.id == claim)
-
-
-def of_column(likelihood: str, low: str = "0", high: str = "1") -> str:
+def of_column(likelihood, low="0", high="1"):
     text = COLUMN.replace("LIKELIHOOD", likelihood).replace("LOW", low).replace("HIGH", high)
     if "g]" in likelihood:
         return text.replace("SIZE", "J")
@@ -37,41 +27,29 @@ def of_column(likelihood: str, low: str = "0", high: str = "1") -> str:
 
 
 @pytest.mark.parametrize(
-    "likelihood",
-    ["bernoulli(y, p[g])", "bernoulli(y, p[0])", "y*log1p(-p[1])", "bernoulli(y, p[0]*p[1])", "y*log(1 - p[0]*p[1])"],
-)
-def test_entries_of_a_column_of_probabilities_are_some(likelihood: str, tmp_path: Path) -> None:
-    assert verdict(tmp_path, of_column(likelihood)) is Verdict.PROVED
-
-
-@pytest.mark.parametrize(
-    ("likelihood", "low", "high"),
+    ("text", "verdict"),
     [
-        ("bernoulli(y, p[g])", "0", "2"),
-        ("bernoulli(y, p[0])", "-1", "1"),
-        ("y*log1p(-p[0]*p[1])", "-2", "1"),  # a product of negative numbers, up to 4
-        ("y*log1p(-p[0]*p[1])", "0", "2"),
-        ("y*log1p(p[0]*p[1])", "-2", "1"),
-        ("y*log1p(-2*p[0])", "0", "1"),
-        ("y*log1p(-p[0] - p[1])", "0", "1"),
+        (of_column("bernoulli(y, p[g])"), "proved"),
+        (of_column("bernoulli(y, p[0])"), "proved"),
+        (of_column("y*log1p(-p[1])"), "proved"),
+        (of_column("bernoulli(y, p[0]*p[1])"), "proved"),
+        (of_column("y*log(1 - p[0]*p[1])"), "proved"),
+        (of_column("bernoulli(y, p[g])", "0", "2"), "not proved"),
+        (of_column("bernoulli(y, p[0])", "-1", "1"), "not proved"),
+        (of_column("y*log1p(-p[0]*p[1])", "-2", "1"), "not proved"),  # a product of negative numbers, up to 4
+        (of_column("y*log1p(-p[0]*p[1])", "0", "2"), "not proved"),
+        (of_column("y*log1p(p[0]*p[1])", "-2", "1"), "not proved"),
+        (of_column("y*log1p(-2*p[0])"), "not proved"),
+        (of_column("y*log1p(-p[0] - p[1])"), "not proved"),
+        (LINE.replace("LIKELIHOOD", "bernoulli(y, ndtr(a + b*x))"), "proved"),
+        (LINE.replace("LIKELIHOOD", "bernoulli(y, (1 + erf((a + b*x)/sqrt(2)))/2)"), "proved"),
+        (LINE.replace("LIKELIHOOD", "bernoulli(y, ndtr(a)*sigmoid(b*x))"), "proved"),
+        (LINE.replace("LIKELIHOOD", "bernoulli(y, erf(a + b*x))"), "not proved"),
+        (LINE.replace("LIKELIHOOD", "bernoulli(y, ndtr(a) + sigmoid(b*x))"), "not proved"),
     ],
 )
-def test_what_may_lie_beyond_is_not_said_to_be_one(likelihood: str, low: str, high: str, tmp_path: Path) -> None:
-    assert verdict(tmp_path, of_column(likelihood, low, high)) is not Verdict.PROVED
-
-
-@pytest.mark.parametrize(
-    ("likelihood", "proved"),
-    [
-        ("bernoulli(y, ndtr(a + b*x))", True),
-        ("bernoulli(y, (1 + erf((a + b*x)/sqrt(2)))/2)", True),
-        ("bernoulli(y, ndtr(a)*sigmoid(b*x))", True),
-        ("bernoulli(y, erf(a + b*x))", False),
-        ("bernoulli(y, ndtr(a) + sigmoid(b*x))", False),
-    ],
-)
-def test_a_probit_is_a_probability(likelihood: str, *, proved: bool, tmp_path: Path) -> None:
-    assert (verdict(tmp_path, LINE.replace("LIKELIHOOD", likelihood)) is Verdict.PROVED) is proved
+def test_a_probability_is_told_from_what_may_lie_beyond(text, verdict):
+    expect(answer(document(text), "defined"), verdict)
 
 
 SETS = """
@@ -93,49 +71,33 @@ log_likelihood: normal(y, sum(p), 1)
             "dirichlet(w, ones) + exponential(q, 1)",
         ),
     ],
-    ids=["lower", "ordered", "simplex"],
 )
-def test_blocks_in_sets_beside_columns_of_a_large_fixed_size_are_decided(
-    state: str, prior: str, tmp_path: Path
-) -> None:
-    (tmp_path / "t.yaml").write_text(SETS.replace("STATE", state).replace("PRIOR", prior))
-    report = check(load_target(tmp_path / "t.yaml"))
-    assert {one.id: one.verdict for one in report.findings if one.required} == {
-        one.id: Verdict.PROVED for one in report.findings if one.required
-    }
+def test_blocks_in_sets_beside_columns_of_a_large_fixed_size_are_decided(state, prior):
+    target = document(SETS.replace("STATE", state).replace("PRIOR", prior))
+    for claim in ("defined", "gradient", "constraints", "normalisable"):
+        expect(answer(target, claim), "proved")
 
 
-VECTOR = """
-name: vector
-state: {theta: {shape: 4}}
-potential: (theta - [1, 2, 3, 4]).T @ (theta - [1, 2, 3, 4])
-"""
-
-
-def test_a_vector_that_is_written_out_has_the_size_it_has(tmp_path: Path) -> None:
-    assert verdict(tmp_path, VECTOR, "normalisable") is Verdict.PROVED
-    flat = VECTOR.replace("(theta - [1, 2, 3, 4]).T @ (theta - [1, 2, 3, 4])", "([1, 2, 3, 4].T @ theta)**2")
-    assert verdict(tmp_path, flat, "normalisable") is not Verdict.PROVED
+SQUARE = "state: {theta: {shape: 4}}\npotential: (theta - [1, 2, 3, 4]).T @ (theta - [1, 2, 3, 4])\n"
+FLAT = "state: {theta: {shape: 4}}\npotential: ([1, 2, 3, 4].T @ theta)**2\n"
+OTHER = "state: {{s: {{constraint: {}}}, distance_s: {}}}\npotential: {}\n"
+NAMED = "state: {s: {constraint: lower(1)}}\nparameters: {distance_s: {is: positive}}\npotential: s*distance_s\n"
 
 
 @pytest.mark.parametrize(
-    ("state", "potential"),
+    ("text", "verdict"),
     [
-        ("s: {constraint: lower(1)}, distance_s: {}", "s"),
-        ("s: {constraint: upper(1)}, distance_s: {}", "-s"),
-        ("s: {constraint: lower(1)}, distance_s: {domain: positive, transform: log}", "2*s"),
+        (SQUARE, "proved"),
+        (FLAT, "not proved"),
+        # nothing confines `distance_s`: one name for it and for the distance of s was taken for a proof
+        (OTHER.format("lower(1)", "{}", "s"), "refuted"),
+        (OTHER.format("upper(1)", "{}", "-s"), "refuted"),
+        (OTHER.format("lower(1)", "{domain: positive, transform: log}", "2*s"), "refuted"),
+        (OTHER.format("lower(1)", "{}", "distance_s**2 + s"), "proved"),
+        (OTHER.format("upper(1)", "{}", "distance_s**2 - s"), "proved"),
+        (OTHER.format("lower(1)", "{domain: positive, transform: log}", "distance_s**2 + 2*s"), "proved"),
+        (NAMED, "proved"),
     ],
 )
-def test_a_block_of_the_name_of_a_distance_is_another(state: str, potential: str, tmp_path: Path) -> None:
-    """Nothing confines `distance_s`: one name for both was taken for a proof."""
-    text = f"name: clash\nstate: {{{state}}}\npotential: {potential}\n"
-    assert verdict(tmp_path, text, "normalisable") is Verdict.REFUTED
-    assert (
-        verdict(tmp_path, text.replace("potential: ", "potential: distance_s**2 + "), "normalisable") is Verdict.PROVED
-    )
-
-
-def test_a_parameter_of_the_name_of_a_distance_is_another(tmp_path: Path) -> None:
-    state = "state: {s: {constraint: lower(1)}}\nparameters: {distance_s: {is: positive}}"
-    text = f"name: clash\n{state}\npotential: s*distance_s\n"
-    assert verdict(tmp_path, text, "normalisable") is Verdict.PROVED
+def test_written_vectors_and_blocks_of_the_name_of_a_distance(text, verdict):
+    expect(answer(document(text), "normalisable"), verdict)

@@ -1,0 +1,104 @@
+"""Documents written in a test, and what the program answers about them: one claim at a time, in this process.
+
+A row of a table is a document, a claim, a verdict and words. `expect(answer(document(text), "d_psd"), "refuted",
+"D[0,0]")` demands the verdict and words, and returns what the answer shows: the witness, or what a proof is made of.
+"""
+
+import os
+import re
+import textwrap
+from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
+
+from recipe_compiler.report.check import _applicable, _selected
+from recipe_compiler.run.observed import observed
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.model import Scheme
+from recipe_compiler.spec.words import Letter, read_letter
+from recipe_compiler.verdict import Proved, Refuted
+from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.verify.core.subject import subject_of
+from recipe_compiler.verify.steps.split import split_of
+
+ROOT = Path(__file__).parents[2]
+SPECS = ROOT / "specs"
+
+
+def written(text, **beside):
+    """Return the path of a document that holds a text, other files beside it: `target=...` is in `target.yaml`.
+
+    `SPECS` in a text stands for the folder of what ships; a text without a name gets one.
+    """
+    files = {n if "." in n else f"{n}.yaml": _whole(own) for n, own in {"document": text, **beside}.items()}
+    folder = Path(os.environ["RECIPE_COMPILER_TESTS"]) / "written" / sha256(repr(files).encode()).hexdigest()[:24]
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, own in files.items():
+        (folder / name).write_bytes(own.encode() if isinstance(own, str) else own)
+    return folder / "document.yaml"
+
+
+def _whole(text):
+    if not isinstance(text, str):
+        return text
+    text = textwrap.dedent(text).replace("SPECS", str(SPECS))
+    return f"name: written\n{text}" if re.match(r"(?!name:|format:|\{)\w+: ", text.lstrip()) else text
+
+
+def document(text, **beside):
+    """Return the document that a text states, or that a path names; of a build, with its data."""
+    return observed(load(text if isinstance(text, Path) else written(text, **beside)))
+
+
+def shipped(name):
+    """Return what ships under a name within `specs`: `dynamics/sghmc`."""
+    return load(SPECS / f"{name}.yaml")
+
+
+def answer(asked, claim):
+    """Return the finding of one claim about a document, as its report has it before its premises are looked at."""
+    (job,) = _selected(_applicable(asked, advisory=True), lambda row: row.id == claim).jobs()
+    return job()
+
+
+def expect(found, verdict, *words):
+    """Demand a verdict and words of an answer, and return its witness or data; "not proved" demands another one."""
+    decision = found.decision
+    if verdict.startswith("not "):
+        assert decision.verdict != verdict[4:], decision
+    else:
+        assert decision.verdict == verdict, decision
+    text = said(found)
+    for one in words:
+        assert one in text, (one, text)
+    return dict(decision.data if isinstance(decision, Proved) else getattr(decision, "witness", ()))
+
+
+def said(found):
+    """Return all that an answer says, a line each: grounds, residual, what is given, remarks."""
+    decision = found.decision
+    of_kind = (decision.by, *decision.remarks) if isinstance(decision, Proved) else (decision.residual,)
+    of_kind += (decision.by,) if isinstance(decision, Refuted) else getattr(decision, "tried", ())
+    return "\n".join((*of_kind, *decision.given))
+
+
+def vector(text):
+    """Return the numbers of a vector of a witness: `[1/2, -3]`."""
+    return [Fraction(number) for number in text.strip("[]").split(", ")]
+
+
+def word(text):
+    """Return a word of pieces: `B/2 A O`."""
+    return tuple(one for one in map(read_letter, text.split()) if isinstance(one, Letter))
+
+
+def split(dynamics, text="", kind="split", **more):
+    """Return a step by a word, or a cycle of moves, of dynamics: those that ship under a name, or a document."""
+    own = shipped(f"dynamics/{dynamics}") if isinstance(dynamics, str) else dynamics
+    return split_of(subject_of(own), Scheme(kind, word(text), **more))
+
+
+def stages(build):
+    """Return a build as claims about its step take it."""
+    return Stages(build, bind(build))
