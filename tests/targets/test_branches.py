@@ -19,8 +19,6 @@ from recipe_compiler.program.canonical import check_canonical
 from recipe_compiler.program.canonical_kernel import check_kernel
 from recipe_compiler.run.hurdles import probability_above
 from recipe_compiler.spec.model import Target
-from recipe_compiler.verdict import Proved
-from recipe_compiler.verify.builds.target import defined, gradient
 
 mp = mpmath.mp
 Numbers = Sequence[Any]
@@ -145,29 +143,6 @@ def test_another_comparison_or_piece_is_found(name: str, change: Callable[[str],
 def target(folder: Path, text: str) -> Target:
     (folder / "target.yaml").write_text(f"name: hurdle\n{text}")
     return load_target(folder / "target.yaml")
-
-
-def test_a_density_in_a_piece_is_one_of_the_data_that_take_it(tmp_path: Path) -> None:
-    own = target(tmp_path, HURDLE)
-    assert "y is nonnegative" not in str(own.declarations.assume)
-    assert own.declarations.data[0].kinds == ("nonnegative",)
-    for answer in (defined(own), gradient(own)):
-        assert isinstance(answer.decision, Proved)
-        assert "y is positive" not in answer.decision.given
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        "where(y > 0, bernoulli_logit(0, odds), bernoulli_logit(1, odds) + lognormal(y, a + b*x, sigma))",
-        "where(y >= 0, bernoulli_logit(1, odds) + lognormal(y, a + b*x, sigma), bernoulli_logit(0, odds))",
-        "where(x > 0, bernoulli_logit(1, odds) + lognormal(y, a + b*x, sigma), bernoulli_logit(0, odds))",
-    ],
-)
-def test_a_density_in_the_piece_of_others_is_not_defined(wrong: str, tmp_path: Path) -> None:
-    head, _, _ = HURDLE.partition("log_likelihood: ")
-    own = target(tmp_path, f"{head}log_likelihood: {wrong}\n")
-    assert not isinstance(defined(own).decision, Proved)
 
 
 def test_what_a_condition_does_not_imply_is_looked_at_where_it_holds(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 
 import numpy as np
 import pytest
-from loaders import load_build, load_target
+from loaders import load_build
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
@@ -28,8 +28,6 @@ from recipe_compiler.scheme.discretise import discretise, is_large, more_than_tw
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 from recipe_compiler.tensor.show import text as shown
-from recipe_compiler.verdict import Verdict
-from recipe_compiler.verify.builds.target import defined
 
 SPECS = Path(__file__).parents[2] / "specs"
 VARYING = """
@@ -405,27 +403,6 @@ def test_a_model_in_python() -> None:
     build = load_build(written("varying", Path(mkdtemp())))
     assert text(of_python) == text(build.target.log_likelihood)
     assert "alpha[g]" in text(of_python)
-
-
-@pytest.mark.parametrize(("domain", "verdict"), [("positive", Verdict.PROVED), ("real", Verdict.UNDECIDED)])
-def test_an_entry_at_a_position_has_the_sign_of_all(tmp_path: Path, domain: str, verdict: Verdict) -> None:
-    path = tmp_path / "target.yaml"
-    path.write_text(
-        f"name: scales\nstate: {{s: {{shape: J, domain: {domain}}}}}\n"
-        "data: {y: {shape: N}, g: {shape: N, index_of: J}}\n"
-        "log_prior: -norm2(s)\nlog_likelihood: normal(y, 0, s[g])\n"
-    )
-    assert defined(load_target(path)).decision.verdict is verdict
-
-
-def test_a_row_of_zeros_and_ones_that_is_no_position_picks_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "target.yaml"
-    path.write_text(
-        "name: scales\nstate: {s: {shape: J, domain: positive}}\n"
-        "data: {y: {shape: N}, z: {shape: [N, J], in: [0, 1]}}\n"
-        "log_prior: -norm2(s)\nlog_likelihood: normal(y, 0, z @ s)\n"
-    )
-    assert defined(load_target(path)).decision.verdict is Verdict.UNDECIDED
 
 
 def test_control_variates_of_several_blocks_are_differences_in_each_of_them(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from loaders import load_build, load_target
+from loaders import load_build
 from mpmath import mpf
 from scipy import stats
 
@@ -31,9 +31,6 @@ from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.predictive import _Drawer, predictive_of
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.verdict import Proved
-from recipe_compiler.verify.builds.normalisable import normalisable_alone
-from recipe_compiler.verify.builds.target import defined, gradient
 
 SPECS = Path(__file__).parents[2] / "specs"
 CUTS = np.array([-1.5, 0.25, 2.0])
@@ -165,14 +162,6 @@ def test_an_entry_of_a_row_of_positions_at_a_number_is_one_there_alone(tmp_path:
     read_back(module, derivation, {}, pinned)
 
 
-@pytest.mark.slow
-def test_it_is_defined_differentiable_and_a_law_whatever_the_data_are(tmp_path: Path) -> None:
-    (tmp_path / "t.yaml").write_text(f"name: t\n{TARGET}")
-    target = load_target(tmp_path / "t.yaml")
-    for claim in (defined, gradient, normalisable_alone):
-        assert isinstance(claim(target).decision, Proved), claim
-
-
 @pytest.mark.parametrize(
     ("i", "j", "constraint", "positive"),
     [(1, 0, Constraint.ORDERED, True), (2, 0, Constraint.POSITIVE_ORDERED, True), (0, 1, Constraint.ORDERED, False),
@@ -185,14 +174,6 @@ def test_entries_of_increasing_blocks_differ_by_what_is_positive(
     where = Place("t")
     difference = elaborate(parse(f"c[{i}] - c[{j}]", "H", where), Scope(declared), SCALAR, "", where)
     assert sign(difference, declared).positive is positive
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("old", ["normal(b, 0, 5)", "normal(c, 0, 5)"])
-def test_flat_coefficients_or_cuts_are_not_proved(tmp_path: Path, old: str) -> None:
-    """All y = 0: the likelihood tends to 1 along b with x @ b -> -oo, or c -> oo."""
-    (tmp_path / "t.yaml").write_text(f"name: t\n{TARGET.replace(old, '0')}")
-    assert not isinstance(normalisable_alone(load_target(tmp_path / "t.yaml")).decision, Proved)
 
 
 def test_grades_are_drawn_with_their_probabilities() -> None:

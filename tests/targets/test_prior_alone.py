@@ -3,12 +3,8 @@
 from pathlib import Path
 
 import pytest
-from loaders import load_target
 
 import recipe_compiler as rc
-from recipe_compiler.verdict import Proved
-from recipe_compiler.verify.builds.normalisable import normalisable_alone
-from recipe_compiler.verify.builds.target import defined
 
 STATE = "name: t\nstate: {b: {shape: 2}, s: {shape: 2, constraint: positive}}\n"
 PRIOR = "multi_normal(b, [1, -1], [[2, 1], [1, 1]]) + gamma(s, [3, 4], 2)"
@@ -26,17 +22,6 @@ run: {step_size: 0.4, draws: 4000, warmup: 100, chains: 2, seed: 1}
 def _written(folder: Path, text: str) -> Path:
     (folder / "t.yaml").write_text(STATE + text)
     return folder / "t.yaml"
-
-
-def test_a_prior_alone_is_decided(tmp_path: Path) -> None:
-    target = load_target(_written(tmp_path, f"log_prior: {PRIOR}\n"))
-    assert isinstance(defined(target).decision, Proved)
-    assert isinstance(normalisable_alone(target).decision, Proved)
-
-
-def test_a_prior_alone_that_confines_too_little_is_not_proved(tmp_path: Path) -> None:
-    (tmp_path / "t.yaml").write_text("name: t\nstate: {b: {shape: 2}}\nlog_prior: normal(b[0], 0, 1) - b[0]*b[1]\n")
-    assert not isinstance(normalisable_alone(load_target(tmp_path / "t.yaml")).decision, Proved)
 
 
 @pytest.mark.slow
