@@ -24,4 +24,3 @@ format:
 # accept what changed in golden texts and in generated/
 accept:
     python -m pytest --update-golden
-    recipe compile specs/builds/*.yaml

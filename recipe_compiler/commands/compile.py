@@ -1,9 +1,14 @@
 """`recipe compile`."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from shlex import quote
+from tempfile import mkdtemp
 
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.commands.arguments import BuildArguments
@@ -17,12 +22,15 @@ from recipe_compiler.emit.header import MADE_BY
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import DocumentError, Fault, Place, ReadBackError, SpecError, VerificationError
 from recipe_compiler.pipeline import compile_build, write_module
+from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.spec.files import files_of, same_file
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.places import digest
 
 DIFF_LINES = 20
 """Lines of a difference that `compile --check` shows."""
+DIGESTS = "digests.json"
+"""A file in a folder of modules: the SHA-256 of each module by its name, for those that are not kept there."""
 HEAD = 1 << 16
 """Bytes of a file in which its header is looked for: a title may be long."""
 
@@ -95,13 +103,59 @@ def _demand_emitted(path: Path) -> None:
 
 
 def _compare(module: Module, folder: Path) -> ExitCode:
-    path = folder / f"{module.name}.py"
-    there = path.read_bytes() if path.exists() else b""
-    if there == module.file.encode():
-        say(f"{path}: current")
-        return ExitCode.PROVED
-    complain(f"{path}: differs from what its build compiles to" if there else f"{path}: not there")
-    before, now = there.decode(errors="replace").splitlines(), module.file.splitlines()
-    for line in islice(difflib.unified_diff(before, now, str(path), "now", lineterm=""), DIFF_LINES):
+    lines = [*differences(module.name, module.file, folder)]
+    for line in lines:
         complain(line)
-    return ExitCode.REFUTED
+    if not lines:
+        say(f"{folder / module.name}.py: current")
+    return ExitCode.REFUTED if lines else ExitCode.PROVED
+
+
+def differences(name: str, text: str, folder: Path) -> Iterator[str]:
+    """Yield lines that tell how the text of a module differs from what a folder holds of it; none if it is current.
+
+    A folder holds the module itself or its digest. A text that differs is written to a temporary folder.
+
+    Raises:
+        SpecError: the digests of the folder cannot be read.
+    """
+    path, now = folder / f"{name}.py", text.encode()
+    if path.exists():
+        before = path.read_bytes()
+        if before != now:
+            yield f"{path}: differs from what its build compiles to; diff {quote(str(path))} {_write_new(name, now)}"
+            old, new = before.decode(errors="replace").splitlines(), text.splitlines()
+            yield from islice(difflib.unified_diff(old, new, str(path), "now", lineterm=""), DIFF_LINES)
+        return
+    digest = _digests(folder / DIGESTS).get(name)
+    if digest is None:
+        yield f"{path}: not there"
+    elif digest != sha256(now).hexdigest():
+        yield f"{path}: what its build compiles to has another digest than {folder / DIGESTS} says"
+        yield f"emit the old text with the version that the digest is from, then: diff OLD {_write_new(name, now)}"
+
+
+def _digests(path: Path) -> Mapping[str, object]:
+    """Return digests by the names of modules; none where there is no such file."""
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        problem = "found no JSON object, expected the SHA-256 of each module by its name"
+        raise SpecError([Fault(Place(str(path)), "--check", problem)])
+    return found
+
+
+def _write_new(name: str, text: bytes) -> str:
+    """Write a text to the temporary folder for new ones; return its path as a shell takes it."""
+    path = _new_texts() / f"{name}.py"
+    write_whole(path, text)
+    return quote(str(path))
+
+
+@cache
+def _new_texts() -> Path:
+    return Path(mkdtemp(prefix="recipe_compile_"))

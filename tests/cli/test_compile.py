@@ -1,5 +1,7 @@
 """`recipe compile`: writes what was verified, compares byte for byte, refuses what is not proved."""
 
+import json
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,30 @@ def test_a_module_that_was_changed_is_found_and_left_alone(recipe, tmp_path: Pat
     assert "differs" in outcome.err
     assert "epz" in outcome.err
     assert module.read_text() == changed
+
+
+@pytest.mark.usefixtures("without_reading_back")
+def test_a_module_that_is_not_kept_is_compared_by_its_digest(recipe, tmp_path: Path) -> None:
+    recipe("compile", BUILD, "-o", tmp_path)
+    module, digests = tmp_path / "sgld_gaussian.py", tmp_path / "digests.json"
+    text = module.read_bytes()
+    module.unlink()
+    digests.write_text(json.dumps({"sgld_gaussian": sha256(text).hexdigest()}))
+    assert recipe("compile", BUILD, "-o", tmp_path, "--check").code == 0
+    digests.write_text(json.dumps({"sgld_gaussian": "0" * 64}))
+    outcome = recipe("compile", BUILD, "-o", tmp_path, "--check")
+    assert outcome.code == 1
+    assert Path(outcome.err.split("diff OLD ")[1].strip()).read_bytes() == text
+    assert [*tmp_path.iterdir()] == [digests]
+
+
+@pytest.mark.usefixtures("without_reading_back")
+@pytest.mark.parametrize("text", ["[]", "{", "[" * 100_000])
+def test_digests_that_are_none_are_refused(recipe, tmp_path: Path, text: str) -> None:
+    (tmp_path / "digests.json").write_text(text)
+    outcome = recipe("compile", BUILD, "-o", tmp_path, "--check")
+    assert outcome.code == 2
+    assert "found no JSON object, expected the SHA-256 of each module" in outcome.err
 
 
 def test_a_module_that_is_not_there_is_told(recipe, tmp_path: Path) -> None:

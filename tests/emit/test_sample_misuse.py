@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from emitted_file import ROOT, file_of, shipped_file
 from loaders import load_build
+from shipped_text import shipped_text
 
 from recipe_compiler.emit.sampler import mask_lines
 
@@ -255,7 +256,7 @@ def test_a_block_that_is_sampled_as_its_logarithm_is_turned_back(files: Callable
 @pytest.mark.slow
 def test_it_runs_where_nothing_else_is(tmp_path: Path) -> None:
     for name in ("sghmc_logistic", "sgld_gaussian_mixture"):
-        (tmp_path / f"{name}.py").write_bytes((ROOT / "generated" / f"{name}.py").read_bytes())
+        (tmp_path / f"{name}.py").write_text(shipped_text(name), encoding="utf-8")
     program = (
         "import sys, numpy as np, sghmc_logistic, pydoc\n"
         "sys.modules['recipe_compiler'] = None\n"

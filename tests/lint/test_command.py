@@ -188,7 +188,7 @@ def test_wrong_usage_exits_2(arguments: tuple[str, ...], problem: str, recipe: R
 
 
 def test_emitted_modules_are_refused_by_name(recipe: Recipe) -> None:
-    module = ROOT / "generated" / "sghmc_gaussian.py"
+    module = ROOT / "generated" / "sghmc_logistic.py"
     found = recipe("lint", f"{module}:step", "--against", SPECS / "sghmc.yaml")
     assert found.code == 2
     assert "found a module that recipe compile emitted" in found.err

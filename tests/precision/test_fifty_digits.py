@@ -4,9 +4,7 @@ The text is executed once more on numbers of 50 digits that carry, beside their 
 of the terms they were added from: what rounding can be blamed for.
 """
 
-import importlib.util
 import re
-import sys
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,10 +13,11 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
+from emitted_file import shipped_file
 from emitted_step import plain_module
+from shipped_text import BUILDS, shipped_text
 from some import some
 
-GENERATED = Path(__file__).parents[2] / "generated"
 ENDINGS = ("_gaussian", "_logistic")
 """Targets whose arguments `arguments` knows; gradients of all targets are in `test_target_gradients.py`."""
 SOLVED_FOR = {"rhmc_logistic"}
@@ -130,16 +129,11 @@ def arguments(module: types.ModuleType, rng: np.random.Generator, scale: float) 
 
 
 @pytest.mark.parametrize(
-    "name", some(sorted({p.stem for p in GENERATED.glob("*.py") if p.stem.endswith(ENDINGS)} - SOLVED_FOR), 2)
+    "name", some(sorted({path.stem for path in BUILDS if path.stem.endswith(ENDINGS)} - SOLVED_FOR), 2)
 )
 @pytest.mark.parametrize("scale", [1.0, 30.0])
-def test_step_against_fifty_digits(name: str, scale: float) -> None:
-    spec = importlib.util.spec_from_file_location(name, GENERATED / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # the jit's cache refers to the module by its name
-    spec.loader.exec_module(module)
+def test_step_against_fifty_digits(name: str, scale: float, tmp_path: Path) -> None:
+    module = shipped_file(name, tmp_path)
     code = module.step.py_func.__code__
     names = code.co_varnames[: code.co_argcount]
     rng = np.random.default_rng(7)
@@ -153,7 +147,7 @@ def test_step_against_fifty_digits(name: str, scale: float) -> None:
         given["grad_U"] = scale * rng.standard_normal(sizes["theta"])
     given |= in_scalars(given, names)
     new = {f"{block}_new": np.zeros(size) for block, size in sizes.items()}
-    text = (GENERATED / f"{name}.py").read_text(encoding="utf-8")
+    text = shipped_text(name)
     lengths = {work: int(length) for work, length in re.findall(r"^    (\w+) = np\.empty\((\d+)\)$", text, re.M)}
     outputs = {argument: np.zeros(lengths.get(argument, 64)) for argument in names if argument not in given} | new
     returned = module.step(*(given.get(argument, outputs.get(argument)) for argument in names))

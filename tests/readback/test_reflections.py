@@ -9,6 +9,7 @@ import pytest
 from cycles import texts
 from loaders import load_build
 from reports import only
+from shipped_text import shipped_text
 
 from recipe_compiler.errors import CompilerError, ModelError
 from recipe_compiler.pipeline import compile_build
@@ -17,7 +18,6 @@ from recipe_compiler.verdict import Undecided
 
 ROOT = Path(__file__).parents[2]
 REFLECTED = ROOT / "specs/builds/hmc_reflected_categories.yaml"
-EMITTED = ROOT / "generated/hmc_reflected_categories.py"
 FAULTS = {
     "a momentum that is not turned": ("r_v2_1 = -r_1 if theta_v1_1 < 0.0 else r_1", "r_v2_1 = r_1"),
     "a momentum that is turned always": ("r_v2_0 = -r_0 if theta_v1_0 < 0.0 else r_0", "r_v2_0 = -r_0"),
@@ -45,7 +45,7 @@ def test_a_planted_fault_is_found(fault: str) -> None:
 def off(folder: Path, old: str = "", new: str = "") -> float:
     """Return by how many standard errors moments are off, of a law with half of its mass near faces; with a fault."""
     values = {"alpha": [1.0, 1.5, 1.25], "n": [0.0, 0.0, 0.0]}
-    text = EMITTED.read_text(encoding="utf-8")
+    text = shipped_text(REFLECTED.stem)
     assert old in text
     (folder / f"{folder.name}.py").write_text(text.replace(old, new), encoding="utf-8")
     spec = spec_from_file_location(folder.name, folder / f"{folder.name}.py")

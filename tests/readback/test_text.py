@@ -12,7 +12,7 @@ from recipe_compiler.readback.text import BETWEEN, pieces_of, written_numbers
 GENERATED = Path(__file__).parents[2] / "generated"
 
 
-@pytest.mark.parametrize("name", ["sghmc_logistic", "slice_dp_mixture"])
+@pytest.mark.parametrize("name", ["sghmc_logistic", "gibbs_normal"])
 def test_pieces_are_the_text(name: str) -> None:
     text = (GENERATED / f"{name}.py").read_text(encoding="utf-8")
     pieces = pieces_of(text)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from emitted_file import module_of
+from shipped_text import shipped_text
 
 from recipe_compiler.run.load_module import load_file
 from recipe_compiler.run.shared_functions import share_functions
@@ -113,7 +114,7 @@ def test_each_module_computes_with_its_own_numbers() -> None:
 
 @pytest.mark.slow
 def test_shipped_modules_draw_normals_with_one_function() -> None:
-    modules = [load_file(GENERATED / f"{name}.py") for name in ("sgld_gaussian", "sghmc_gaussian_baoab")]
+    modules = [load_file(GENERATED / f"{name}.py") for name in ("sgld_gaussian", "sghmc_double_well_baoab")]
     spaces = [vars(module_of(module)) for module in modules]
     assert spaces[0] is not spaces[1]
     assert spaces[0]["_next_normal"] is spaces[1]["_next_normal"]
@@ -145,7 +146,7 @@ def test_what_is_kept_is_found_by_a_process_without_the_first_module(
         text = KEPT.format(paths=[str(path) for path in paths])
         return subprocess.run([*warm_libraries, "-c", text], capture_output=True, text=True, check=True).stdout.split()
 
-    baoab = GENERATED / "sghmc_gaussian_baoab.py"
+    baoab = GENERATED / "sghmc_double_well_baoab.py"
     hits, drawn = ran(GENERATED / "sgld_gaussian.py", baoab)
     assert hits == "0", "both were compiled"
     assert ran(baoab) == ["1", drawn]
@@ -181,7 +182,9 @@ def test_what_is_kept_draws_what_was_compiled(
     The last bits of a sum are another one's now and then: these data and this seed have such steps.
     """
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    text = DRAWN.format(path=str(GENERATED / "sgnht_logistic.py"))
+    path = tmp_path / "sgnht_logistic.py"
+    path.write_text(shipped_text(path.stem), encoding="utf-8")
+    text = DRAWN.format(path=str(path))
     command = [*warm_libraries, "-c", text]
     compiled, kept = (subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2))
     assert (compiled[:2], kept[:2]) == ("0 ", "1 ")

@@ -8,7 +8,7 @@ import pytest
 from recipe_compiler.run.checkpoint_facts import stepping_code
 
 GENERATED = Path(__file__).parents[2] / "generated"
-MODULES = ("sghmc_logistic", "sgld_gaussian", "sgnht_standard_normal")
+MODULES = ("sghmc_logistic", "sgld_gaussian", "sghmc_standard_normal")
 
 
 def text_of(name: str) -> str:

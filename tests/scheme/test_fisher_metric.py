@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 from cycles import texts
+from emitted_file import shipped_file
 from loaders import load_build
 from reports import report
 
@@ -124,14 +123,9 @@ def test_a_planted_fault_is_found(old: str, new: str) -> None:
         text.read(replace(text.module, text=wrong(old, new)(text.module.text)))
 
 
-@cache
-def emitted() -> ModuleType:
-    spec = spec_from_file_location("rhmc_logistic", ROOT / "generated/rhmc_logistic.py")
-    assert spec is not None
-    assert spec.loader is not None
-    made = module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+@pytest.fixture(scope="module")
+def emitted(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    return shipped_file("rhmc_logistic", tmp_path_factory.mktemp("emitted"))
 
 
 def posterior() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -150,10 +144,10 @@ def posterior() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("eps", [0.2, 0.4])
-def test_draws_have_the_moments_of_the_posterior_at_two_step_sizes(eps: float) -> None:
+def test_draws_have_the_moments_of_the_posterior_at_two_step_sizes(eps: float, emitted: ModuleType) -> None:
     """Standard errors are between 80 batches; false alarms of 6 figures at 5 of them: one in a hundred thousand."""
     x, y, mean, sd = posterior()
-    drawn = emitted().sample(x=x, y=y, X=x, step_size=eps, draws=2000, warmup=100, chains=4, thin=2, seed=3)
+    drawn = emitted.sample(x=x, y=y, X=x, step_size=eps, draws=2000, warmup=100, chains=4, thin=2, seed=3)
     assert drawn["unsolved"].sum() + drawn["irreversible"].sum() < 0.02 * 4 * 2000 * 2
     for value, truth in ((drawn["theta"], mean), ((drawn["theta"] - mean) ** 2, sd**2)):
         batches = value.reshape(4, 20, 100, 3).mean(axis=2).reshape(-1, 3)

@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from shipped_text import shipped_text
+
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.run.load_module import Emitted, cache_folder
 from recipe_compiler.run.shared_functions import share_functions
@@ -22,9 +24,9 @@ def file_of(build: Build, folder: Path) -> ModuleType:
 
 
 def shipped_file(name: str, folder: Path) -> ModuleType:
-    """Return a file of `generated`, copied to a folder where nothing else is."""
+    """Return the file of a shipped build, in a folder where nothing else is."""
     path = folder / f"{name}.py"
-    path.write_bytes((ROOT / "generated" / f"{name}.py").read_bytes())
+    path.write_text(shipped_text(name), encoding="utf-8")
     return imported(path)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from emitted_file import module_of
 from numpy.typing import NDArray
 from ruamel.yaml import YAML
+from shipped_text import shipped_text
 
 from recipe_compiler.run.load_module import load_file, load_text
 
@@ -43,19 +44,14 @@ def _array(value: object) -> Array:
     return np.asarray(float(Fraction(str(value))))
 
 
-def module_text(build: str) -> str:
-    """Return the committed module of a build."""
-    return (ROOT / "generated" / f"{build}.py").read_text(encoding="utf-8")
-
-
-def committed_module(build: str) -> ModuleType:
-    """Import the committed module of a build as the run driver does: its compiled code is kept by content."""
-    return module_of(load_text(build, module_text(build)))
+def shipped_module(build: str) -> ModuleType:
+    """Import the module of a shipped build as the run driver does: its compiled code is kept by content."""
+    return module_of(load_text(build, shipped_text(build)))
 
 
 def with_fault(build: str, right: str, wrong: str, folder: Path) -> ModuleType:
     """Import the module of a build with one line of its text changed, from a file in `folder`."""
-    text = module_text(build)
+    text = shipped_text(build)
     assert text.count(right) == 1, f"the text of {build} no longer has one `{right}`: plant the fault elsewhere"
     path = folder / f"{build}.py"
     path.write_text(text.replace(right, wrong), encoding="utf-8")

@@ -16,7 +16,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from emitted_chains import Array, Settings, committed_module, run_chains, settings, with_fault
+from emitted_chains import Array, Settings, run_chains, settings, shipped_module, with_fault
 from lyapunov import LinearChain, euler_step, stationary_starts, thinned, z_scores
 from some import some
 
@@ -87,7 +87,7 @@ def misses(draws: Array, chain: LinearChain) -> dict[str, float]:
 def test_means_and_full_covariance_are_those_of_the_stated_scheme(build: str) -> None:
     given = with_long_steps(build)
     chain = LINEAR[build](given)
-    assert misses(draw(committed_module(build), given, chain, seed=11), chain) == {}
+    assert misses(draw(shipped_module(build), given, chain, seed=11), chain) == {}
 
 
 @pytest.mark.slow
@@ -95,7 +95,7 @@ def test_means_and_full_covariance_are_those_of_the_stated_scheme(build: str) ->
 def test_means_and_full_covariance_over_ten_times_the_steps(build: str) -> None:
     given = with_long_steps(build)
     chain = LINEAR[build](given)
-    assert misses(draw(committed_module(build), given, chain, seed=12, draws=10 * DRAWS), chain) == {}
+    assert misses(draw(shipped_module(build), given, chain, seed=12, draws=10 * DRAWS), chain) == {}
 
 
 def test_the_matrices_do_not_commute_so_that_their_order_shows() -> None:
@@ -138,7 +138,7 @@ def test_a_fault_planted_in_the_text_is_seen(build: str, right: str, wrong: str,
 def test_matrices_that_leave_the_stationary_law_alone_are_told_apart() -> None:
     """M in another place, or C, changes exp(-H) little or not at all: the covariances across draws show it."""
     given = with_long_steps("sghmc_gaussian")
-    draws = draw(committed_module("sghmc_gaussian"), given, sghmc(given), seed=14)
+    draws = draw(shipped_module("sghmc_gaussian"), given, sghmc(given), seed=14)
     M, C = given.values["M"], given.values["C"]
     for wrong in ({"M": C, "C": M}, {"C": np.diag(np.diag(C))}, {"C": 1.05 * C}):
         assert misses(draws, sghmc(replace(given, values={**given.values, **wrong})))

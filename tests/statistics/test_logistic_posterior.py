@@ -21,9 +21,10 @@ from typing import Any
 import arviz_stats.base
 import numpy as np
 import pytest
-from emitted_chains import ROOT, Array, module_text
+from emitted_chains import ROOT, Array
 from loaders import load_build
 from lyapunov import euler_step
+from shipped_text import shipped_text
 
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_text
@@ -73,7 +74,7 @@ def run(name: str, values: dict[str, str], text: str | None = None, **settings: 
     shipped = build(name)
     given = dict(shipped.values) | {k: Value(numbers=((Fraction(v),),)) for k, v in values.items()}
     changed = replace(shipped, values=tuple(given.items()), run=replace(shipped.run, **settings))
-    module = load_text(name, text or module_text(name))
+    module = load_text(name, text or shipped_text(name))
     draws = sample(module, changed, changed.run, load_data(changed.data, changed.target))
     assert not any(draws.diverging)
     return draws
@@ -158,7 +159,7 @@ def test_noise_a_fifth_too_small_is_seen(tmp_path: Path, monkeypatch: pytest.Mon
     """Sds come out 10 per cent too small; the same comparison sees it, without extrapolation even."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     right, wrong = "_noise_scale(2.0 * c,", "_noise_scale(1.6 * c,"
-    text = module_text("sghmc_logistic")
+    text = shipped_text("sghmc_logistic")
     assert text.count(right) == 1
     settings = {"batch_size": N, "step_size": 0.06, "thin": 40, "draws": 3000, "warmup": 100, "seed": 2}
     draws = run("sghmc_logistic", {"c": "0.65"}, text.replace(right, wrong), **settings)

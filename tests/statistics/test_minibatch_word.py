@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from emitted_chains import ROOT, Array, Settings, committed_module, run_chains, settings, with_fault
+from emitted_chains import ROOT, Array, Settings, run_chains, settings, shipped_module, with_fault
 from loaders import load_build
 from lyapunov import LinearChain, stationary_starts, thinned, z_scores
 from scipy.linalg import expm
@@ -79,7 +79,7 @@ def misses(draws: Array, chain: LinearChain) -> dict[str, float]:
 def test_chains_have_the_law_of_their_step() -> None:
     given = at_default()
     chain = chain_of(given, given.values["V"])
-    assert misses(drawn(committed_module(BUILD), given, chain), chain) == {}
+    assert misses(drawn(shipped_module(BUILD), given, chain), chain) == {}
 
 
 def test_what_is_stated_is_what_the_data_have() -> None:

@@ -15,7 +15,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from emitted_chains import Array, Settings, committed_module, run_chains, settings, with_fault
+from emitted_chains import Array, Settings, run_chains, settings, shipped_module, with_fault
 
 BUILD = "sgnht_gaussian"
 EPS, ROMBERG = 0.1, ((1.0, 1 / 3), (0.5, -6 / 3), (0.25, 8 / 3))
@@ -53,19 +53,19 @@ def misses(module: ModuleType, given: Settings, time: int, seed: int) -> dict[st
 
 @pytest.mark.slow
 def test_moments_extrapolated_to_step_zero_are_those_of_the_stationary_law() -> None:
-    assert misses(committed_module(BUILD), settings(BUILD), TIME, seed=21) == {}
+    assert misses(shipped_module(BUILD), settings(BUILD), TIME, seed=21) == {}
 
 
 @pytest.mark.slow
 def test_moments_extrapolated_to_step_zero_over_ten_times_the_time() -> None:
-    assert misses(committed_module(BUILD), settings(BUILD), 10 * TIME, seed=31) == {}
+    assert misses(shipped_module(BUILD), settings(BUILD), 10 * TIME, seed=31) == {}
 
 
 @pytest.mark.slow
 def test_the_kinetic_temperature_is_one_at_any_step() -> None:
     """xi stands still on average only if E |r|^2 / d = 1 (order r, theta, xi): exact, whatever the step."""
     given = settings(BUILD)
-    kinetic = departures(committed_module(BUILD), given, 0.2, 4 * TIME, seed=41)
+    kinetic = departures(shipped_module(BUILD), given, 0.2, 4 * TIME, seed=41)
     diagonal = [7 + k for k, (i, j) in enumerate(zip(*np.tril_indices(7), strict=True)) if i == j and 3 <= i < 6]
     temperature = kinetic[:, diagonal].mean(axis=1)
     assert abs(temperature.mean()) <= LIMIT * temperature.std(ddof=1) / np.sqrt(CHAINS)

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loaders import load_build
+from shipped_text import shipped_text
 
 from recipe_compiler.pipeline import prepare_run
 from recipe_compiler.report.check import check
@@ -35,7 +36,7 @@ def test_the_gradient_is_that_of_the_closed_form() -> None:
     from recipe_compiler.run.load_module import load_text
 
     build, data = shipped()
-    module = load_text(build.name, (ROOT / "generated" / f"{build.name}.py").read_text())
+    module = load_text(build.name, shipped_text(build.name))
     mean, covariance = posterior(data)
     for theta in (mean, mean + np.linspace(-1, 2, 14)):
         found = np.full(14, np.nan)

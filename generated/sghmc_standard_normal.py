@@ -1,41 +1,31 @@
-"""sghmc_ordered_mixture: Stochastic gradient Hamiltonian Monte Carlo, for ordered_mixture.
+"""sghmc_standard_normal: Stochastic gradient Hamiltonian Monte Carlo, for standard_normal.
 
 To draw from it, in plain Python with numpy and numba alone:
 
-    import sghmc_ordered_mixture
+    import sghmc_standard_normal
 
-    draws = sghmc_ordered_mixture.sample(y)
-    draws["w"].mean(axis=(0, 1))  # of an array (chain, draw, 2)
-    help(sghmc_ordered_mixture.sample)  # settings, and what else it takes
-
-Data:
-    y: (N,), finite numbers, kept as float64
-    in the build, y is made of the column y of two_groups.csv
+    draws = sghmc_standard_normal.sample()
+    draws["theta"].mean(axis=(0, 1))  # of an array (chain, draw, d)
+    help(sghmc_standard_normal.sample)  # settings, and what else it takes
 
 Parameters:
-    m: a number, positive; 50.0 unless it is given
-    c: a number, nonnegative; 100.0 unless it is given
-    a: a number, positive; 2.0 unless it is given
-    mean_scale: a number, positive; 5.0 unless it is given
-    sigma: a number, positive; 1.0 unless it is given
+    m: a number, positive; 1.0 unless it is given
+    c: a number, nonnegative; 1.0 unless it is given
 
 State:
-    theta: (4,), real
-    r: (4,), real
+    theta: (d,), real
+    r: (d,), real
 
 Draws, each of shape (chain, draw, ...):
-    w: (2,), simplex of theta[0:2]
-    mu: (2,), ordered of theta[2:4]
-    r: (4,)
+    theta: (d,)
+    r: (d,)
 
 The build:
-    step_size 0.05, draws 4000, warmup 1000, thin 10, chains 4, seed 1
+    step_size 0.1, draws 1000, warmup 50, thin 20, chains 4, seed 1
 
 Energy:
     H = U(theta) + m**-1*r.T @ r / 2
-    U = -log_prior - sum over the data of log_likelihood
-    log_likelihood of one datum = log(sum(exp(log(w) - (y*ones - mu)**2/(2*sigma**2))))
-    log_prior = normal(mu, 0, mean_scale) + (a - 1)*sum(log(w))
+    U = theta.T @ theta / 2
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     D[r,r] = c delta[i,j]
@@ -50,14 +40,13 @@ Bound to:
     C = c*I
 
 Step:
-    baoab: [B/2, A/2, O, A/2, B/2], the exact flow of each piece, one after the other; weak order 2
+    sequential Euler: r, then theta; the noise covariance is that of the old state; order 1
     grad U over all data; noise N(0, 2 eps D)
 
 Proved:
     D is symmetric; Q is skew; exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary
         for the claimed equation; the target's blocks have the law exp(-U) once the others are integrated out;
-        exp(-H) has the claimed marginal; what is sampled has the law of the blocks as declared; the pieces of the
-        word make the equation (index calculus for every size; second engine)
+        exp(-H) has the claimed marginal (index calculus for every size; second engine)
     D is positive semidefinite (structure of D)
     exp(-H) has a finite integral (growth at the ends of the domain; second engine)
     the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
@@ -66,12 +55,10 @@ Proved:
     V is positive semidefinite (structure of V)
     2D - eps B_hat is positive semidefinite (the gradient is exact)
     D and Q do not reuse the gradient's minibatch (there is no minibatch)
-    each piece is moved by its flow, exact or the one named (A, B: shift; O: Ornstein-Uhlenbeck, entry by entry;
-        second engine)
 
 Not checked here:
-    pieces, flow, order and what pieces keep are about one step, other claims about the equation; how far the law
-        that steps of one size settle at is from exp(-H) is computed where U is quadratic only
+    order is about one step, other claims about the equation; how far the law that steps of one size settle at is
+        from exp(-H) is computed where U is quadratic only
 
 References:
     Tianqi Chen, Emily B. Fox, Carlos Guestrin (2014): Stochastic Gradient Hamiltonian Monte Carlo. Proceedings of
@@ -80,8 +67,8 @@ References:
         Information Processing Systems 28. arXiv:1506.04696
 
 Origin:
-    Emitted by recipe_compiler (format 2) from sghmc and ordered_mixture, by version 0.1.0 of that Python package.
-    Spec digest (SHA-256): b873670777bffb2952ac8cd4818facdcc3e926e1f88d1be8e267883034d52a60
+    Emitted by recipe_compiler (format 2) from sghmc and standard_normal, by version 0.1.0 of that Python package.
+    Spec digest (SHA-256): 10328ed57cdfc3f9fc8ea1d2ff66890713bb05d85e0f8aab86a80c6f72b99502
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
 """
@@ -99,23 +86,15 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 FORMAT = 2
-SPEC_DIGEST = "b873670777bffb2952ac8cd4818facdcc3e926e1f88d1be8e267883034d52a60"
+SPEC_DIGEST = "10328ed57cdfc3f9fc8ea1d2ff66890713bb05d85e0f8aab86a80c6f72b99502"
 VARIANT = "full"
 REPLACEMENT = False
-BLOCKS = (("theta", 4), ("r", 4))
-SIZES = ()
-PARAMETERS = ("m", "c", "a", "mean_scale", "sigma")
-CONSTANTS = ("step_factor", "step_factor_2", "scale_r", "step_factor_3")
-DATA = ("y",)
-ARGUMENTS = (
-    "theta", "r", "grad_U", "m", "c", "a", "mean_scale", "sigma", "step_factor", "step_factor_2", "scale_r",
-    "step_factor_3", "y", "eps", "thin", "noise_state", "theta_draws", "r_draws",
-)  # fmt: skip
-CARRIED = (("grad_U", 4),)
-FIRST_ARGUMENTS = (
-    "theta", "r", "grad_U", "m", "c", "a", "mean_scale", "sigma", "step_factor", "step_factor_2", "scale_r",
-    "step_factor_3", "y",
-)  # fmt: skip
+BLOCKS = (("theta", "d"), ("r", "d"))
+SIZES = ("d",)
+PARAMETERS = ("m", "c")
+CONSTANTS = ("scale_r",)
+DATA = ()
+ARGUMENTS = ("theta", "r", "m", "c", "scale_r", "eps", "thin", "noise_state", "theta_draws", "r_draws")
 POTENTIAL_BLOCK = "theta"
 
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
@@ -123,26 +102,23 @@ _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so tha
 
 
 def sample(
-    y, *, m=50.0, c=100.0, a=2.0, mean_scale=5.0, sigma=1.0, step_size=0.05, draws=4000, warmup=1000, thin=10, chains=4,
-    seed=1, init=None, progress=False, threads=None,
+    *, d=100, m=1.0, c=1.0, step_size=0.1, draws=1000, warmup=50, thin=20, chains=4, seed=1, init=None, progress=False,
+    threads=None,
 ):  # fmt: skip
     """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
 
-    y (N,), m a number, c a number, a a number, mean_scale a number, sigma a number. The top of the file,
-    help(sghmc_ordered_mixture), says what they are, and what is returned. A draw is kept of every `thin` steps.
-    init: where chains start, a dict with any of theta or r, each (size,) for all chains or (chain, size). progress:
-    True tells it on stderr; a function is called as progress(chain, draws, total, phase), the phase warmup or
-    draws. threads: None takes all cores; the same seed draws the same bits on any number of them.
+    m a number, c a number. The top of the file, help(sghmc_standard_normal), says what they are, and what is
+    returned. A draw is kept of every `thin` steps. init: where chains start, a dict with any of theta or r, each
+    (size,) for all chains or (chain, size). progress: True tells it on stderr; a function is called as
+    progress(chain, draws, total, phase), the phase warmup or draws. threads: None takes all cores; the same seed
+    draws the same bits on any number of them.
 
     Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
     """
     sizes = {}
-    y = _checked_array("y", y, ("N",), sizes)
+    sizes["d"] = _checked_number("d", d, whole=True, least=1)
     m = _checked_number("m", m, above=0)
     c = _checked_number("c", c, least=0)
-    a = _checked_number("a", a, above=0)
-    mean_scale = _checked_number("mean_scale", mean_scale, above=0)
-    sigma = _checked_number("sigma", sigma, above=0)
     eps = _checked_number("step_size", step_size, above=0)
     draws = _checked_number("draws", draws, whole=True, least=1)
     warmup = _checked_number("warmup", warmup, whole=True, least=0)
@@ -152,227 +128,108 @@ def sample(
     tell = _checked_progress(progress, warmup)
     if threads is not None:
         threads = _checked_number("threads", threads, whole=True, least=1)
-    given = {"m": m, "c": c, "a": a, "mean_scale": mean_scale, "sigma": sigma, "y": y, "eps": eps, "thin": thin}
-    given.update(_constants(CONSTANTS, prepare(m, c, a, mean_scale, sigma, eps)))
-    drawn = _room(first_state(seed, 0, m), chains, warmup + draws)
-    starts = [first_state(seed, chain, m) for chain in range(chains)]
+    given = {"m": m, "c": c, "eps": eps, "thin": thin}
+    given.update(_constants(CONSTANTS, prepare(m, c, eps, sizes["d"])))
+    drawn = _room(first_state(seed, 0, m, sizes["d"]), chains, warmup + draws)
+    starts = [first_state(seed, chain, m, sizes["d"]) for chain in range(chains)]
     starts = _checked_starts(starts, init)
     noise, _ = seed_streams(seed, chains)
-    states = [{**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(4)} for chain in range(chains)]
-    for state in states:
-        own = {**given, **state}
-        first_values(*[own[name] for name in FIRST_ARGUMENTS])
+    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
     done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, tell)
     drawn = _after_warmup(drawn, done, warmup)
     _tell_still("theta", drawn["theta"])
-    with np.errstate(over="ignore"):  # a draw that is not finite stays so
-        return {"w": _simplex(drawn["theta"][:, :, 0:2]), "mu": _ordered(drawn["theta"][:, :, 2:4]), "r": drawn["r"]}
+    return {"theta": drawn["theta"], "r": drawn["r"]}
 
 
-def first_state(seed, chain, m):
+def first_state(seed, chain, m, d):
     """Return where a chain starts, by the blocks of the state."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
-    theta = rng.uniform(-2.0, 2.0, 4)
+    theta = rng.uniform(-2.0, 2.0, d)
 
     def energy(r):
-        r = r.reshape((4, 1))
+        r = r.reshape((d, 1))
         return float((((np.asarray(m) ** np.asarray(-1.0)) * r.T) @ r).reshape(()) * 0.5)
 
-    r = _draw_law(rng, 4, energy)
+    r = _draw_law(rng, d, energy)
     return {"theta": theta, "r": r}
 
 
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
-def gradient(grad_U, theta, a, mean_scale, sigma, y, w, grad_U_w, mu, grad_U_mu):
-    """Write grad_U_w[i] = (-a + 1)/w[i]
-    + sum over the data of -exp(-(y[n] - mu[i])**2/(2 sigma**2))/(sum_j exp(-(y[n] - mu[j])**2/(2 sigma**2)) w[j])
-    grad_U_mu[i] = mu[i]/mean_scale**2
-    + sum over the data of -w[i] exp(-(y[n] - mu[i])**2/(2 sigma**2)) (y[n] - mu[i])/(sigma**2 (sum_j exp(-(y[n] -
-    mu[j])**2/(2 sigma**2)) w[j])).
-    """
-    N = y.shape[0]
-    w_largest = max(theta[0], theta[1])
-    w_part_0 = _exp(theta[0] - w_largest)
-    w_part_1 = _exp(theta[1] - w_largest)
-    w_total = w_part_0 + w_part_1
-    reciprocal = 1.0 / w_total
-    w[0] = w_part_0 * reciprocal
-    w[1] = w_part_1 * reciprocal
-    mu[0] = theta[2]
-    mu[1] = mu[0] + _exp(theta[3])
-    grad_U_w[0] = 0.0
-    grad_U_w[1] = 0.0
-    grad_U_mu[0] = 0.0
-    grad_U_mu[1] = 0.0
-    for row in range(N):
-        part = y[row] - mu[0]
-        reciprocal_2 = 1.0 / (sigma * sigma)
-        exp_part = _exp(-(part * part) * reciprocal_2 / 2.0)
-        part_2 = y[row] - mu[1]
-        exp_part_2 = _exp(-(part_2 * part_2) * reciprocal_2 / 2.0)
-        exp_w = w[0] * exp_part + w[1] * exp_part_2
-        reciprocal_3 = 1.0 / exp_w
-        weight = -reciprocal_3
-        grad_U_w[0] += exp_part * weight
-        grad_U_w[1] += exp_part_2 * weight
-        weight_2 = -reciprocal_2 * reciprocal_3
-        grad_U_mu[0] += w[0] * part * exp_part * weight_2
-        grad_U_mu[1] += w[1] * part_2 * exp_part_2 * weight_2
-    part_3 = 1.0 - a
-    grad_U_w[0] = grad_U_w[0] + part_3 / w[0]
-    grad_U_w[1] = part_3 / w[1] + grad_U_w[1]
-    reciprocal_4 = 1.0 / (mean_scale * mean_scale)
-    grad_U_mu[0] = grad_U_mu[0] + mu[0] * reciprocal_4
-    grad_U_mu[1] = mu[1] * reciprocal_4 + grad_U_mu[1]
-    w_slope = w[0] * grad_U_w[0] + w[1] * grad_U_w[1]
-    part_4 = (theta[0] + theta[1]) / 2.0
-    grad_U_0 = -1.0 + part_4 + w[0] * (2.0 + grad_U_w[0] - w_slope)
-    grad_U_1 = -1.0 + part_4 + w[1] * (2.0 + grad_U_w[1] - w_slope)
-    mu_slope_1 = grad_U_mu[1]
-    grad_U_3 = -1.0 + _exp(theta[3]) * mu_slope_1
-    mu_slope_0 = grad_U_mu[0] + mu_slope_1
-    grad_U_2 = mu_slope_0
-    grad_U[0] = grad_U_0
-    grad_U[1] = grad_U_1
-    grad_U[2] = grad_U_2
-    grad_U[3] = grad_U_3
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def gradient(theta_i):
+    """Return grad_U[i] = theta[i]."""
+    grad_U_i = theta_i
+    return grad_U_i
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(
-    theta_new, r_new, grad_U_new, theta, r, grad_U, a, mean_scale, sigma, step_factor, step_factor_2, scale_r,
-    step_factor_3, y, noise_r, eps, r_v1, theta_v1, r_v2, w, grad_U_w, mu, grad_U_mu,
-):  # fmt: skip
-    """Write one step (baoab): theta_new, r_new, grad_U_new; draw nothing."""
-    # r_v1[i] = r[i] + eps*(-grad_U[i]/2)
-    for i in range(4):
-        r_v1[i] = r[i] + step_factor * grad_U[i]
-    # theta_v1[i] = theta[i] + eps*(r_v1[i]/(2 m))
-    for i in range(4):
-        theta_v1[i] = theta[i] + step_factor_2 * r_v1[i]
-    # r_v2[i] = r_v1[i] + eps*(-c exprel(-c eps/m) r_v1[i]/m) + noise
-    for i in range(4):
-        r_v2[i] = r_v1[i] + step_factor_3 * r_v1[i] + scale_r * noise_r[i]
-    # theta_new[i] = theta_v1[i] + eps*(r_v2[i]/(2 m))
-    for i in range(4):
-        theta_new[i] = theta_v1[i] + step_factor_2 * r_v2[i]
-    gradient(grad_U_new, theta_new, a, mean_scale, sigma, y, w, grad_U_w, mu, grad_U_mu)
-    # r_new[i] = r_v2[i] + eps*(-grad_U_new[i]/2)
-    for i in range(4):
-        r_new[i] = r_v2[i] + step_factor * grad_U_new[i]
+def step(theta, r, m, c, scale_r, noise_r, eps):
+    """Write one step (sequential euler) of a chunk of entries, in place; draw nothing."""
+    entries = theta.shape[0]
+    for i in range(entries):
+        theta_i = theta[i]
+        r_i = r[i]
+        noise_r_i = noise_r[i]
+        grad_U_i = gradient(theta_i)
+        # r_new[i] = r[i] + eps*(-grad_U[i] - c r[i]/m) + noise
+        reciprocal = 1.0 / m
+        r_new_i = r_i + scale_r * noise_r_i + eps * (-grad_U_i - c * r_i * reciprocal)
+        # theta_new[i] = theta[i] + eps*(r_new[i]/m)
+        theta_new_i = theta_i + eps * (reciprocal * r_new_i)
+        r[i] = r_new_i
+        theta[i] = theta_new_i
 
 
-def prepare(m, c, a, mean_scale, sigma, eps):
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def sweep(theta, r, m, c, scale_r, noise_state, noise_r, eps):
+    """Advance all entries by one step, in place, as many at a time as have room for their noise."""
+    for first in range(0, theta.shape[0], noise_r.shape[0]):
+        last = min(first + noise_r.shape[0], theta.shape[0])
+        _fill_normals_lanes(noise_state, noise_r[: last - first])
+        step(theta[first:last], r[first:last], m, c, scale_r, noise_r, eps)
+
+
+def prepare(m, c, eps, d):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
-    step_factor = -eps / 2.0
-    step_factor_2 = eps / (2.0 * m)
-    exprel_of_constants = _exprel(-2.0 * c * eps / m)
-    scale_r = _noise_scale(2.0 * c * exprel_of_constants, 0.0, eps, "r")
-    exprel_of_constants_2 = _exprel(-c * eps / m)
-    step_factor_3 = -eps * c * exprel_of_constants_2 / m
-    return (step_factor, step_factor_2, scale_r, step_factor_3)
+    scale_r = _noise_scale(2.0 * c, 0.0, eps, "r")
+    return (scale_r,)
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def first_values(theta, r, grad_U, m, c, a, mean_scale, sigma, step_factor, step_factor_2, scale_r, step_factor_3, y):
-    """Write grad_U at the state: what the first step of a chain begins with."""
-    w = np.empty(2)
-    grad_U_w = np.empty(2)
-    mu = np.empty(2)
-    grad_U_mu = np.empty(2)
-    gradient(grad_U, theta, a, mean_scale, sigma, y, w, grad_U_w, mu, grad_U_mu)
-
-
-@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)
-def run(
-    theta, r, grad_U, m, c, a, mean_scale, sigma, step_factor, step_factor_2, scale_r, step_factor_3, y, eps, thin,
-    noise_state, theta_draws, r_draws,
-):  # fmt: skip
+def run(theta, r, m, c, scale_r, eps, thin, noise_state, theta_draws, r_draws):
     """Advance a chain and keep every thin-th state; return how many draws were kept.
 
     State and random states are updated in place. A chain that leaves the finite numbers stops there: fewer
     draws are kept than asked for, the last of them its last finite state.
 
-    `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64, the data of float64
-    or float32; a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for
-    each that is asked for, as wide as the block; random states are rows of what `seed_streams` returns. grad_U begins
-    as `first_values` writes it; from call to call it is passed on.
+    `sample` checks what it is given, nothing is checked here: arrays are contiguous and of float64; a block is as long
+    as BLOCKS says, a scalar, which has 0 there, of length 1; its draws have a row for each that is asked for, as wide
+    as the block; random states are rows of what `seed_streams` returns.
 
-    Small rows: one loop over the rows of the data, their features in scalars.
+    Chunks: no entry touches another, so gradient, drift and noise of an entry are computed together, in place, and the
+    noise of a chunk of entries at a time.
     """
     _wide_vectors()
-    theta_new = np.empty(4)
-    r_new = np.empty(4)
-    grad_U_new = np.empty(4)
-    r_v1 = np.empty(4)
-    theta_v1 = np.empty(4)
-    r_v2 = np.empty(4)
-    w = np.empty(2)
-    grad_U_w = np.empty(2)
-    mu = np.empty(2)
-    grad_U_mu = np.empty(2)
-    noise_r = np.empty(4)
+    noise_r = _empty_rows(8)
     for kept in range(theta_draws.shape[0]):
         for _ in range(thin):
-            _fill_normals(noise_state, noise_r)
-            step(
-                theta_new, r_new, grad_U_new, theta, r, grad_U, a, mean_scale, sigma, step_factor, step_factor_2,
-                scale_r, step_factor_3, y, noise_r, eps, r_v1, theta_v1, r_v2, w, grad_U_w, mu, grad_U_mu,
-            )  # fmt: skip
-            for entry in range(4):
-                theta[entry] = theta_new[entry]
-                r[entry] = r_new[entry]
-            for entry in range(4):
-                grad_U[entry] = grad_U_new[entry]
-        finite = True
-        for entry in range(4):
+            sweep(theta, r, m, c, scale_r, noise_state, noise_r, eps)
+        finite = 0
+        for entry in range(theta.shape[0]):
             theta_draws[kept, entry] = theta[entry]
-            finite = finite and abs(theta[entry]) <= 1.7976931348623157e308
+            finite += abs(theta[entry]) <= 1.7976931348623157e308
             r_draws[kept, entry] = r[entry]
-            finite = finite and abs(r[entry]) <= 1.7976931348623157e308
-        if not finite:
+            finite += abs(r[entry]) <= 1.7976931348623157e308
+        if finite < 2 * theta.shape[0]:
             return kept
     return theta_draws.shape[0]
 
 
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
-    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+    return _seed_words(seed, chains, 0, 256), _seed_words(seed, chains, 1, 4)
 
 
 # Support: checks, random streams, stable functions, as far as what stands above calls them.
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _exp(x):
-    """Return exp(x) to 1 ulp: x = k log 2 + r, a polynomial in r on |r| <= log(2)/2, and 2**k in two halves."""
-    x = 710.0 if x > 710.0 else x
-    x = -746.0 if x < -746.0 else x
-    shifted = x * 1.4426950408889634 + 6755399441055744.0  # 1.5 * 2**52: rounds, and leaves k in the low bits
-    k = shifted - 6755399441055744.0
-    r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10
-    p = 2.5100472505694996e-08
-    p = p * r + 2.7620201591031547e-07
-    p = p * r + 2.7557268276905696e-06
-    p = p * r + 2.4801521057868204e-05
-    p = p * r + 0.00019841269863171557
-    p = p * r + 0.0013888888917367081
-    p = p * r + 0.008333333333330039
-    p = p * r + 0.041666666666623824
-    p = p * r + 0.16666666666666669
-    p = p * r + 0.5000000000000001
-    p = p * (r * r) + r + 1.0
-    bits = np.float64(shifted).view(np.uint64) - np.uint64(0x4337FFFFFFFFF800)  # k + 2048
-    half = bits >> 1
-    low = np.uint64((half - np.uint64(1)) << 52).view(np.float64)
-    high = np.uint64((bits - half - np.uint64(1)) << 52).view(np.float64)
-    return p * low * high
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cfunc_wrapper=True)
-def _exprel(x):
-    """Return (exp(x) - 1)/x, and 1 at 0: expm1 keeps the digits of small x."""
-    return 1.0 if x == 0.0 else math.expm1(x) / x
 
 
 @intrinsic
@@ -405,83 +262,113 @@ def _next_bits(s0, s1, s2, s3):
     return bits, s0, s1, s2, s3
 
 
-_TAIL = 3.6541528853610087963519472518  # where the tail starts, for 256 layers of equal area
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _minus_two_log(x):
+    """Return -2 log(x) to 2 ulp for normal x > 0: x = 2**k m, sqrt(1/2) <= m < sqrt(2), t = 4 (1 - m)/(1 + m).
 
-
-def _ziggurat():
-    """Return layer widths over 2**52, their acceptance bounds, and exp(-x**2/2) at the layer edges x.
-
-    Widths and bounds are there twice: 256 for positive draws, then 256, with a minus sign, for negative ones.
+    Then -2 log(m) = 4 atanh(t/4) = t + t**3 p(t**2), with p of degree 6 in pairs: shorter chains of operations.
     """
-    area = _TAIL * math.exp(-0.5 * _TAIL**2) + math.sqrt(0.5 * math.pi) * math.erfc(_TAIL / math.sqrt(2.0))
-    edges = [area / math.exp(-0.5 * _TAIL**2), _TAIL]
-    while len(edges) < 256:
-        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2))))
-    edges.append(0.0)
-    widths = [sign * edge / 2.0**52 for sign in (1.0, -1.0) for edge in edges[:256]]
-    bounds = [int(edges[k + 1] / edges[k] * 2.0**52) for k in range(256)]
-    heights = [math.exp(-0.5 * edge**2) for edge in edges]
-    return np.array(widths), np.array(2 * bounds, np.uint64), np.array(heights)
-
-
-_WIDTHS, _BOUNDS, _HEIGHTS = _ziggurat()
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _normal_at_edge(layer, x, u, v):
-    """Decide a draw outside the sure part of its layer by two uniforms: the draw, NaN to start anew, inf to ask again.
-
-    Below the tail: under the density or not. In the tail: an exponential beyond its start, accepted by another
-    (Marsaglia 1964); what is refused stays in the tail.
-    """
-    if layer > 0:
-        heights = _HEIGHTS
-        height = heights[layer] + u * (heights[layer + np.uint64(1)] - heights[layer])
-        return x if height < math.exp(-0.5 * x * x) else math.nan
-    beyond = -math.log1p(-u) / _TAIL
-    accepted = -2.0 * math.log1p(-v) >= beyond * beyond
-    return math.copysign(_TAIL + beyond, x) if accepted else math.inf
-
-
-@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _next_normal_at_edge(bits, s0, s1, s2, s3):
-    """Return the draw whose first bits are outside the sure part of their layer, and the state after it.
-
-    Rare, and therefore not inlined, which has to be said: what a function inlined by force calls would be so too.
-    """
-    while True:
-        layer = bits & np.uint64(511)
-        place = bits >> 12
-        x = np.float64(place) * _WIDTHS[layer]
-        draw = x if place < _BOUNDS[layer] else math.inf
-        while draw == math.inf:
-            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            u = np.float64(bits >> 11) * 2.0**-53
-            bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-            draw = _normal_at_edge(layer & np.uint64(255), x, u, np.float64(bits >> 11) * 2.0**-53)
-        if draw == draw:
-            return draw, s0, s1, s2, s3
-        bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    bits = np.float64(x).view(np.uint64)
+    k = np.int64(bits - np.uint64(0x3FE6A09E667F3BCD)) >> 52
+    m = np.uint64(bits - np.uint64(k << 52)).view(np.float64)
+    t = (1.0 - m) / (0.25 + 0.25 * m)
+    z = t * t
+    low = 0.020833333333333547 + z * 0.0007812499999884652
+    middle = 3.4877232353103505e-05 + z * 1.6954191919059589e-06
+    high = 8.670602875527406e-08 + z * 4.5638792810468e-09 + z * z * 2.7563792849176723e-10
+    p = low + z * z * (middle + z * z * high)
+    k = np.float64(k)
+    return k * -1.3862943607382476 + (t + (t * z * p + k * -3.8164298585411754e-10))
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _next_normal(s0, s1, s2, s3):
-    """Return a N(0, 1) draw (Marsaglia and Tsang 2000), and the state of the random bits after it."""
-    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
-    layer = bits & np.uint64(511)
-    place = bits >> 12
-    if place < _BOUNDS[layer]:
-        return np.float64(np.int64(place)) * _WIDTHS[layer], s0, s1, s2, s3
-    return _next_normal_at_edge(bits, s0, s1, s2, s3)
+def _circle_point(bits):
+    """Return cos and sin to 2 ulp, at an angle uniform on the circle: 52 bits within a quarter, 2 bits for which.
+
+    The quarter lies about 0: x is the angle over pi/2, in [-1/2, 1/2).
+    """
+    x = np.uint64((bits >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.5
+    z = x * x
+    s = 5.6344631588402386e-08
+    s = s * z - 3.5986477759195397e-06
+    s = s * z + 0.00016044115216851901
+    s = s * z - 0.0046817541325625996
+    s = s * z + 0.0796926262460598
+    s = s * z - 0.6459640975062448
+    s = s * z + 1.5707963267948966
+    s = x * s
+    c = -6.324128083636905e-09
+    c = c * z + 4.7106364577487296e-07
+    c = c * z - 2.5202037759532392e-05
+    c = c * z + 0.0009192602743673871
+    c = c * z - 0.020863480763329178
+    c = c * z + 0.2536695079010476
+    c = c * z - 1.2337005501361697
+    c = c * z + 1.0
+    c = np.uint64(np.float64(c).view(np.uint64) ^ (bits << 63)).view(np.float64)
+    turned = (bits & np.uint64(2)) != np.uint64(0)
+    return (s if turned else c), (c if turned else s)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _normal_pair(a, b):
+    """Return two independent N(0, 1) draws made of two random words (Box and Muller 1958).
+
+    The radius is sqrt(-2 log u) with u the middle of one of 2**52 equal parts of (0, 1). It ends at 8.57, beyond
+    which a pair of normals falls with probability 2**-53.
+    """
+    u = np.uint64((a >> 12) | np.uint64(0x3FF0000000000000)).view(np.float64) - 0.9999999999999999
+    radius = math.sqrt(_minus_two_log(u))
+    c, s = _circle_point(b)
+    return radius * c, radius * s
 
 
 @njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _fill_normals(state, out):
-    """Fill `out` with independent N(0, 1) draws; `state` (uint64[4]) moves on."""
-    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
-    for k in range(np.uint64(out.size)):
-        out[k], s0, s1, s2, s3 = _next_normal(s0, s1, s2, s3)
-    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+def _empty_rows(rows):
+    """Return an array for `rows` rows of 64 numbers, with any content, that starts at a multiple of 512 bytes."""
+    room = np.empty(64 * rows + 64)
+    start = (512 - room.ctypes.data % 512) // 8
+    return room[start : start + 64 * rows]
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _next_bits_of(state, lane):
+    """Return 64 random bits of a lane (uint64, as all offsets here: no sign, no wraparound); its state moves on."""
+    s0, s1 = state[lane], state[np.uint64(64) + lane]
+    s2, s3 = state[np.uint64(128) + lane], state[np.uint64(192) + lane]
+    bits, s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+    state[lane], state[np.uint64(64) + lane] = s0, s1
+    state[np.uint64(128) + lane], state[np.uint64(192) + lane] = s2, s3
+    return bits
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_pairs(state, words):
+    """Fill `words` (uint64, whole pairs of rows of 64) with the bits of N(0, 1) draws, one pair of each lane at a time.
+
+    Words, because arrays of one type are known not to overlap by fewer comparisons than arrays of two.
+    """
+    _wide_vectors()
+    for row in range(0, np.uint64(words.size), np.uint64(128)):
+        for lane in range(np.uint64(64)):
+            one, other = _normal_pair(_next_bits_of(state, lane), _next_bits_of(state, lane))
+            words[row + lane] = np.float64(one).view(np.uint64)
+            words[row + np.uint64(64) + lane] = np.float64(other).view(np.uint64)
+
+
+@njit(error_model="numpy", fastmath=_FASTMATH, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _fill_normals_lanes(state, out):
+    """Fill `out` with N(0, 1) draws of 64 lanes; `state` (uint64[256]) moves on.
+
+    Draw 128 k + l and draw 128 k + 64 + l are a pair of lane l. All lanes move on together: what is left over of the
+    last pairs is not used again.
+    """
+    whole = out.size // 128 * 128
+    _fill_pairs(state, out[:whole].view(np.uint64))
+    if whole < out.size:
+        rows = _empty_rows(2)
+        _fill_pairs(state, rows.view(np.uint64))
+        out[whole:] = rows[: out.size - whole]
 
 
 def _noise_scale(two_D, B_hat, eps, block):
@@ -592,17 +479,6 @@ def _constants(names, values):
         name: np.ascontiguousarray(value) if np.ndim(value) else float(value)
         for name, value in zip(names, values, strict=True)
     }
-
-
-def _ordered(u):
-    """Return b_0 = u_0, b_k = b_(k-1) + exp(u_k)."""
-    return np.cumsum(np.concatenate([u[..., :1], np.exp(u[..., 1:])], axis=-1), axis=-1)
-
-
-def _simplex(u):
-    """Return exp(u)/sum(exp(u))."""
-    shares = np.exp(u - u.max(axis=-1, keepdims=True))
-    return shares / shares.sum(axis=-1, keepdims=True)
 
 
 _LONGEST_LAW = 256  # of a longer block the law is not computed: it starts at zero
