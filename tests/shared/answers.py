@@ -10,23 +10,24 @@ import textwrap
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from recipe_compiler.report.check import _applicable, _selected
 from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Scheme
-from recipe_compiler.spec.words import Letter, read_letter
-from recipe_compiler.verdict import Proved, Refuted
+from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme
+from recipe_compiler.spec.words import Letter, Word, read_letter
+from recipe_compiler.verdict import Answer, Finding, Proved, Refuted
 from recipe_compiler.verify.builds.in_build import Stages
 from recipe_compiler.verify.core.subject import subject_of
-from recipe_compiler.verify.steps.split import split_of
+from recipe_compiler.verify.steps.split import Split, split_of
 
 ROOT = Path(__file__).parents[2]
 SPECS = ROOT / "specs"
 
 
-def written(text, **beside):
+def written(text: str, **beside: str | bytes) -> Path:
     """Return the path of a document that holds a text, other files beside it: `target=...` is in `target.yaml`.
 
     `SPECS` in a text stands for the folder of what ships; a text without a name gets one.
@@ -35,34 +36,35 @@ def written(text, **beside):
     folder = Path(os.environ["RECIPE_COMPILER_TESTS"]) / "written" / sha256(repr(files).encode()).hexdigest()[:24]
     folder.mkdir(parents=True, exist_ok=True)
     for name, own in files.items():
-        (folder / name).write_bytes(own.encode() if isinstance(own, str) else own)
+        (folder / name).write_bytes(own)
     return folder / "document.yaml"
 
 
-def _whole(text):
+def _whole(text: str | bytes) -> bytes:
     if not isinstance(text, str):
         return text
     text = textwrap.dedent(text).replace("SPECS", str(SPECS))
-    return f"name: written\n{text}" if re.match(r"(?!name:|format:|\{)\w+: ", text.lstrip()) else text
+    has_name = re.match(r"(?!name:|format:|\{)\w+: ", text.lstrip()) is None
+    return (text if has_name else f"name: written\n{text}").encode()
 
 
-def document(text, **beside):
+def document(text: str | Path, **beside: str | bytes) -> Any:
     """Return the document that a text states, or that a path names; of a build, with its data."""
     return observed(load(text if isinstance(text, Path) else written(text, **beside)))
 
 
-def shipped(name):
+def shipped(name: str) -> Any:
     """Return what ships under a name within `specs`: `dynamics/sghmc`."""
     return load(SPECS / f"{name}.yaml")
 
 
-def answer(asked, claim):
+def answer(asked: Document, claim: str) -> Finding:
     """Return the finding of one claim about a document, as its report has it before its premises are looked at."""
     (job,) = _selected(_applicable(asked, advisory=True), lambda row: row.id == claim).jobs()
     return job()
 
 
-def expect(found, verdict, *words):
+def expect(found: Answer | Finding, verdict: str, *words: str) -> dict[str, str]:
     """Demand a verdict and words of an answer, and return its witness or data; "not proved" demands another one."""
     decision = found.decision
     if verdict.startswith("not "):
@@ -75,7 +77,7 @@ def expect(found, verdict, *words):
     return dict(decision.data if isinstance(decision, Proved) else getattr(decision, "witness", ()))
 
 
-def said(found):
+def said(found: Answer | Finding) -> str:
     """Return all that an answer says, a line each: grounds, residual, what is given, remarks."""
     decision = found.decision
     of_kind = (decision.by, *decision.remarks) if isinstance(decision, Proved) else (decision.residual,)
@@ -83,22 +85,22 @@ def said(found):
     return "\n".join((*of_kind, *decision.given))
 
 
-def vector(text):
+def vector(text: str) -> list[Fraction]:
     """Return the numbers of a vector of a witness: `[1/2, -3]`."""
     return [Fraction(number) for number in text.strip("[]").split(", ")]
 
 
-def word(text):
+def word(text: str) -> Word:
     """Return a word of pieces: `B/2 A O`."""
     return tuple(one for one in map(read_letter, text.split()) if isinstance(one, Letter))
 
 
-def split(dynamics, text="", kind="split", **more):
+def split(dynamics: str | Dynamics, text: str = "", kind: str = "split", **more: Any) -> Split:
     """Return a step by a word, or a cycle of moves, of dynamics: those that ship under a name, or a document."""
     own = shipped(f"dynamics/{dynamics}") if isinstance(dynamics, str) else dynamics
     return split_of(subject_of(own), Scheme(kind, word(text), **more))
 
 
-def stages(build):
+def stages(build: Build) -> Stages:
     """Return a build as claims about its step take it."""
     return Stages(build, bind(build))

@@ -28,7 +28,7 @@ NAMES = {
 """What a name stands for in every energy of the tables."""
 
 
-def energy(state, H):
+def energy(state: str, H: str) -> str:
     """Return dynamics at rest with an energy, its names declared."""
     blocks = re.findall(r"(\w+): \{", state)
     rows = [[0] * len(blocks)] * len(blocks)

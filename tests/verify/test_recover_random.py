@@ -1,18 +1,12 @@
 """Random skew Q: the drift they give is stated without them, and some Q that gives it is found and proved."""
 
-import tempfile
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 import sympy as sp
+from answers import answer, document, expect
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from loaders import load_dynamics
-
-from recipe_compiler.verdict import Answer, Verdict
-from recipe_compiler.verify.core.subject import subject_of
-from recipe_compiler.verify.recover.recovered_q import recovered_q
 
 X = sp.symbols("x y z", real=True)
 x, y, z = X
@@ -31,71 +25,35 @@ ENERGY = st.sampled_from(
 NOISE = st.sampled_from((sp.diag(0, 0, 0), sp.diag(1, 0, 2), sp.Matrix([[1, x, 0], [x, x**2, 0], [0, 0, 1 + y**2]])))
 
 
-def asked(body: str) -> Answer:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "random.yaml"
-        path.write_text(body, encoding="utf-8")
-        dynamics = load_dynamics(path)
-    return recovered_q(subject_of(dynamics))
-
-
-def drift(H: sp.Expr, D: sp.Matrix, Q: sp.Matrix) -> list[sp.Expr]:
+def drift(H, D, Q):
     """Return the recipe's drift, expanded, so that Q does not stand in it as it is."""
     A = D + Q
     return [sp.expand(sum(sp.diff(A[i, j], X[j]) - A[i, j] * sp.diff(H, X[j]) for j in range(3))) for i in range(3)]
 
 
-def skew(a: sp.Expr, b: sp.Expr, c: sp.Expr) -> sp.Matrix:
+def found(H, D, f):
+    rows = [[str(entry) for entry in D.row(i)] for i in range(3)]
+    claims = {str(name): str(entry) for name, entry in zip(X, f, strict=True)}
+    return answer(
+        document(f"state: {{x: {{}}, y: {{}}, z: {{}}}}\nH: {H}\nD: {rows}\nclaims: {{drift: {claims}}}\n"),
+        "recovered_q",
+    )
+
+
+def skew(a, b, c):
     return sp.Matrix([[0, a, b], [-a, 0, c], [-b, -c, 0]])
 
 
-def document(H: sp.Expr, D: sp.Matrix, f: list[sp.Expr]) -> str:
-    rows = ", ".join("[" + ", ".join(f'"{entry}"' for entry in D.row(i)) + "]" for i in range(3))
-    claims = "".join(f'\n    {name}: "{entry}"' for name, entry in zip(X, f, strict=True))
-    return f"name: random\nstate: {{x: {{}}, y: {{}}, z: {{}}}}\nH: {H}\nD: [{rows}]\nclaims:\n  drift:{claims}\n"
+def check_found(H, D, a, b, c):
+    expect(found(H, D, drift(H, D, skew(a, b, c))), "proved")
 
 
-def is_found(H: sp.Expr, D: sp.Matrix, a: sp.Expr, b: sp.Expr, c: sp.Expr) -> None:
-    found = asked(document(H, D, drift(H, D, skew(a, b, c))))
-    assert found.verdict is Verdict.PROVED, found.decision
-
-
-def is_not_found(H: sp.Expr, D: sp.Matrix, a: sp.Expr, b: sp.Expr, wrong: sp.Expr) -> None:
+def check_not_found(H, D, a, b, wrong):
     f = drift(H, D, skew(a, b, sp.Integer(0)))
     f[0] = f[0] + wrong
     left = sp.expand(sp.diff(wrong, x) - wrong * sp.diff(H, x))
     assume(any(left.subs({x: 2, y: 3, z: k}).evalf(40) != 0 for k in (1, 5)))
-    assert asked(document(H, D, f)).verdict is not Verdict.PROVED
-
-
-@pytest.mark.slow
-@given(ENERGY, NOISE, ENTRY, ENTRY, ENTRY)
-@settings(max_examples=8, deadline=None, derandomize=True)
-def test_a_random_q_in_three_dimensions_is_found(H: sp.Expr, D: sp.Matrix, a: sp.Expr, b: sp.Expr, c: sp.Expr) -> None:
-    is_found(H, D, a, b, c)
-
-
-@pytest.mark.slow
-@given(ENERGY, NOISE, ENTRY, ENTRY, ENTRY)
-@settings(max_examples=8, deadline=None, derandomize=True)
-def test_no_q_is_proved_for_a_drift_that_is_not_stationary(
-    H: sp.Expr, D: sp.Matrix, a: sp.Expr, b: sp.Expr, wrong: sp.Expr
-) -> None:
-    is_not_found(H, D, a, b, wrong)
-
-
-@pytest.mark.slow
-@given(ENERGY, NOISE, ENTRY, ENTRY, ENTRY)
-@settings(max_examples=100, deadline=None)
-def test_many_random_q_are_found(H: sp.Expr, D: sp.Matrix, a: sp.Expr, b: sp.Expr, c: sp.Expr) -> None:
-    is_found(H, D, a, b, c)
-
-
-@pytest.mark.slow
-@given(ENERGY, NOISE, ENTRY, ENTRY, ENTRY)
-@settings(max_examples=100, deadline=None)
-def test_no_q_is_proved_for_many_wrong_drifts(H: sp.Expr, D: sp.Matrix, a: sp.Expr, b: sp.Expr, wrong: sp.Expr) -> None:
-    is_not_found(H, D, a, b, wrong)
+    expect(found(H, D, f), "not proved")
 
 
 STATE = """
@@ -127,15 +85,24 @@ PIECES: tuple[dict[str, str], ...] = (
 """What single places of Q add to the drift, by hand: I, B, K at (theta, r), L, r, B r, S, (K r) r.T - r (K r).T, ..."""
 
 
-def sized(parts: dict[int, Fraction], extra: str = "") -> str:
-    terms: dict[str, list[str]] = {name: [] for name in BLOCKS}
+def sized(parts, extra=""):
+    terms = {name: [] for name in BLOCKS}
     terms["r"].append("-A*r" + extra)
     for n, number in parts.items():
         for block, formula in PIECES[n].items():
             terms[block].append(f"({number})*({formula})")
-    zeros = {"xi": "0"}
-    lines = "".join(f'\n    {b}: "{" + ".join(terms[b]) or zeros.get(b, "0")}"' for b in BLOCKS)
-    return f"{STATE}claims:\n  drift:{lines}\n"
+    own = {block: " + ".join(terms[block]) or "0" for block in BLOCKS}
+    return answer(document(f"{STATE}claims: {{drift: {own}}}\n"), "recovered_q")
+
+
+def check_sized(parts):
+    own = sized(parts)
+    expect(own, "proved")
+    assert own.for_d == "all"
+
+
+def check_wrong_size(parts, extra):
+    expect(sized(parts, extra), "refuted")
 
 
 PARTS = st.dictionaries(
@@ -144,27 +111,20 @@ PARTS = st.dictionaries(
     min_size=1,
     max_size=4,
 )
+EXTRA = st.sampled_from([" + r/d", " - A*theta", " + K @ theta", " + xi*grad(U, theta)"])
 
 
 @pytest.mark.slow
-@given(PARTS)
-@settings(max_examples=8, deadline=None, derandomize=True)
-def test_a_random_q_of_every_size_is_found(parts: dict[int, Fraction]) -> None:
-    found = asked(sized(parts))
-    assert found.verdict is Verdict.PROVED, found.decision
-    assert found.for_d == "all"
-
-
-@pytest.mark.slow
-@given(PARTS, st.sampled_from([" + r/d", " - A*theta", " + K @ theta", " + xi*grad(U, theta)"]))
-@settings(max_examples=6, deadline=None, derandomize=True)
-def test_no_q_of_every_size_is_proved_for_a_wrong_drift(parts: dict[int, Fraction], extra: str) -> None:
-    assert asked(sized(parts, extra)).verdict is Verdict.REFUTED
-
-
-@pytest.mark.slow
-@given(PARTS)
-@settings(max_examples=60, deadline=None)
-def test_many_random_q_of_every_size_are_found(parts: dict[int, Fraction]) -> None:
-    found = asked(sized(parts))
-    assert found.verdict is Verdict.PROVED, found.decision
+@pytest.mark.parametrize(
+    ("check", "of", "few", "many"),
+    [
+        (check_found, (ENERGY, NOISE, ENTRY, ENTRY, ENTRY), 8, 100),
+        (check_not_found, (ENERGY, NOISE, ENTRY, ENTRY, ENTRY), 8, 100),
+        (check_sized, (PARTS,), 8, 60),
+        (check_wrong_size, (PARTS, EXTRA), 6, 6),
+    ],
+)
+@pytest.mark.parametrize("is_random", [False, True])
+def test_a_random_q_is_found_and_none_for_a_drift_that_is_not_stationary(check, of, few, many, is_random):
+    """The same few each time, and others each time."""
+    settings(max_examples=many if is_random else few, deadline=None, derandomize=not is_random)(given(*of)(check))()

@@ -1,78 +1,81 @@
-"""Cycles with a word that refreshes do not mend: the density of what moves slowly, after a cycle, refutes them."""
+"""Moves and cycles against exact points: by the density that a cycle leaves, and by values where proofs take slopes."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
-from loaders import load_build
+from answers import SPECS, document, expect, stages
 
-from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build
-from recipe_compiler.verdict import OWN_FAULT, Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.builds.in_build import Stages
+from recipe_compiler.derive.involution import mapped
+from recipe_compiler.derive.refresh import conditional_law
+from recipe_compiler.spec.model import Involution
+from recipe_compiler.spec.read_involution import visible
+from recipe_compiler.verdict import OWN_FAULT, Answer, Refuted
 from recipe_compiler.verify.moves import cycle as cycles
+from recipe_compiler.verify.moves import draw, involution, metropolis_witness, refresh
 from recipe_compiler.verify.moves import metropolis as accepted
-from recipe_compiler.verify.moves import metropolis_witness
-from recipe_compiler.verify.moves.cycle import cycle
+from recipe_compiler.verify.moves.draw import draw_departs
 from recipe_compiler.verify.moves.in_build import of_cycle
-from recipe_compiler.verify.steps.split import Split
+from recipe_compiler.verify.moves.involution import involution_departs
+from recipe_compiler.verify.moves.law_witness import refresh_departs
+from recipe_compiler.verify.steps.split import split_of
 
-ROOT = Path(__file__).parents[2]
 BUILD = """
-format: 1
 name: cycle
-dynamics: {root}/specs/dynamics/{dynamics}.yaml
+dynamics: SPECS/dynamics/DYNAMICS.yaml
 target: target.yaml
-parameters: {{M: {{value: [[2, 1], [1, 3]]}}{more}}}
-scheme: {{cycle: [{moves}]}}
+parameters: {M: {value: [[2, 1], [1, 3]]}MORE}
+scheme: {cycle: [MOVES]}
 variant: full
-sizes: {{d: 2}}
-run: {{step_size: 1/2}}
+sizes: {d: 2}
+run: {step_size: 1/2}
+DATA
 """
 GAUSS = "state: {theta: {shape: 2}}\npotential: theta[0]**2 + theta[0]*theta[1]/2 + theta[1]**2\n"
 QUARTIC = "state: {theta: {shape: 2}}\npotential: theta[0]**4/4 + theta[0]**2*theta[1]/3 + theta[1]**2 + theta[1]**4\n"
 FLAT = "state: {theta: {shape: 2}}\ndata: {y: {shape: N}}\nlog_prior: '0'\nlog_likelihood: normal(y, 0, 1)\n"
 PARTS = "state: {a: {}, b: {}}\npotential: a**2 + a*b/2 + b**2\nlaws: {b: 'N(-a/4, 1/2)'}\n"
+COUPLED = FLAT.replace("y, 0", "y, theta[0]*theta[1]")
+OWN = """
+state: {{a: {{}}, b: {{domain: positive, transform: log}}}}
+potential: b*(1 + a**2)/2 - 2*log(b) + a**2/2
+laws: {{a: "N(0, 1/(1 + b))", b: "{law}"}}
+"""
+SCALED, GAMMA = "{theta: theta*exp(w), w: -w}", "Gamma(3, (1 + a**2)/2)"
 
 
-def stages(folder: Path, moves: str, target: str = GAUSS) -> Stages:
+def build(moves, target=GAUSS):
     noisy = "O" in moves
-    more, dynamics = (", C: {value: [[1, 1/2], [1/2, 2]]}", "sghmc") if noisy else ("", "hmc")
-    (folder / "target.yaml").write_text(f"format: 1\nname: target\n{target}", encoding="utf-8")
-    (folder / "build.yaml").write_text(
-        BUILD.format(root=ROOT, moves=moves, dynamics=dynamics, more=more), encoding="utf-8"
-    )
-    if "data:" in target:
-        (folder / "y.csv").write_text("y\n1\n2\n", encoding="utf-8")
-        with (folder / "build.yaml").open("a", encoding="utf-8") as more_of_it:
-            more_of_it.write("data: {file: y.csv, y: y}\n")
-    build = load_build(folder / "build.yaml")
-    return Stages(build, bind(build))
+    text = BUILD.replace("DYNAMICS", "sghmc" if noisy else "hmc").replace("MOVES", moves)
+    text = text.replace("MORE", ", C: {value: [[1, 1/2], [1/2, 2]]}" if noisy else "")
+    text = text.replace("DATA", "data: {file: y.csv, y: y}" if "data:" in target else "")
+    used = (SPECS / "dynamics/hmc.yaml").read_text().replace("name: hmc", "name: used")
+    return document(text, target=target, used=used, **{"y.csv": "y\n1\n2\n"})
 
 
-def density(theta: tuple[int, int], target: str) -> Fraction:
+def decided(decide, moves, target=GAUSS):
+    return of_cycle(decide)(stages(build(moves, target)))
+
+
+def every_move(maps=SCALED, law=GAMMA):
+    moves = f'refresh: r, draw: a, draw: b, {{involution: {maps}, draws: {{w: "N(0, 1/4)"}}}}'
+    return stages(build(moves, OWN.format(law=law)))
+
+
+def density(theta, target):
     """Return sum W_ij (d_i d_j U - d_i U d_j U)/2 over what is moved, W = inv(M): what kicks before drifts add."""
     (x, y), W = theta, ((Fraction(3, 5), Fraction(-1, 5)), (Fraction(-1, 5), Fraction(2, 5)))
-    third = Fraction(1, 3)
+    half, third = Fraction(1, 2), Fraction(1, 3)
+    g, K = (2 * x + y * half, 2 * y + x * half), ((2, half), (half, 2))
     if target == QUARTIC:
-        g, K = (
-            (x**3 + 2 * x * y * third, x**2 * third + 2 * y + 4 * y**3),
-            (
-                (3 * x**2 + 2 * y * third, 2 * x * third),
-                (2 * x * third, 2 + 12 * y**2),
-            ),
-        )
-    else:
-        half = Fraction(1, 2)
-        g, K = (2 * x + y * half, 2 * y + x * half), ((2, half), (half, 2))
+        g = (x**3 + 2 * x * y * third, x**2 * third + 2 * y + 4 * y**3)
+        K = ((3 * x**2 + 2 * y * third, 2 * x * third), (2 * x * third, 2 + 12 * y**2))
     return sum((W[i][j] * (K[i][j] - g[i] * g[j]) / 2 for i in (0, 1) for j in (0, 1)), Fraction(0))
 
 
 KICK, DRIFT = "{split: [B, A]}", "{split: [A, B]}"
 HELD = "metropolis: {split: [B, A], flip: {r: -r}}"
-USED = f"use: used.yaml, {HELD}"
 
 
 @pytest.mark.parametrize(
@@ -86,117 +89,117 @@ USED = f"use: used.yaml, {HELD}"
         ("refresh: r, {metropolis: {split: [A, B], flip: {r: -r}}}", QUARTIC, -1),
         ("{metropolis: {split: [B, O, A], flip: {r: -r}, scale: 1/2}}", GAUSS, Fraction(1, 4)),
     ],
-)  # fmt: skip
-def test_a_word_is_refuted_by_the_density_that_it_leaves(
-    tmp_path: Path, moves: str, target: str, share: Fraction
-) -> None:
-    found = of_cycle(cycle)(stages(tmp_path, moves, target)).decision
-    assert isinstance(found, Refuted), found
-    at = dict(found.witness)
+)
+def test_a_word_is_refuted_by_the_density_that_it_leaves(moves, target, share):
+    at = expect(decided(cycles.cycle, moves, target), "refuted")
     theta = (int(at["theta[0]"]), int(at["theta[1]"]))
     by = "by one step of the move" if "metropolis" in moves else "in a cycle"
     change = at[f"change of the density of theta[0], theta[1] {by}, over it"]
     assert change == f"{share * density(theta, target)} eps**2 + o(eps**2)"
 
 
-@pytest.mark.parametrize("word", ["split: [B, A]", HELD, USED])
-def test_what_is_drawn_beside_a_word_is_averaged_over(tmp_path: Path, word: str) -> None:
+@pytest.mark.parametrize("word", ["split: [B, A]", HELD, f"use: used.yaml, {HELD}"])
+def test_what_is_drawn_beside_a_word_is_averaged_over(word):
     """It is W (m'' - m'**2)/2, m = 15 a**2/16 the energy of the marginal of a and W = 3/5: 9/16 - 135 a**2/128."""
-    used = (ROOT / "specs/dynamics/hmc.yaml").read_text(encoding="utf-8")
-    (tmp_path / "used.yaml").write_text(used.replace("name: hmc", "name: used"), encoding="utf-8")
-    moves = f"refresh: r, {{{word}, of: {{theta: [a]}}}}, draw: b"
-    found = of_cycle(cycle)(stages(tmp_path, moves, PARTS)).decision
-    assert isinstance(found, Refuted), found
-    at = dict(found.witness)
+    at = expect(decided(cycles.cycle, f"refresh: r, {{{word}, of: {{theta: [a]}}}}, draw: b", PARTS), "refuted")
     value = Fraction(9, 16) - Fraction(135, 128) * int(at["theta[0]"]) ** 2
     by = "in a cycle" if "metropolis" not in word else "by one step of the move"
     assert at[f"change of the density of theta[0] {by}, over it"] == f"{value} eps**2 + o(eps**2)"
 
 
-@pytest.mark.parametrize(
-    "moves",
-    [
-        "refresh: r, {split: [B/2, A, B/2]}",
-        "refresh: {r: 1/2}, {split: [A/2, B, A/2], steps: 2}",
-        'refresh: r, {metropolis: {split: [B/2, A, B/2], steps: "uniform(1, 2)"}}',
-        "refresh: {r: -1/2}, {metropolis: {split: [B/2, A, B/2], steps: 2, flip: {r: -r}}}",
-        "refresh: r, {split: [B/2, A/2, O, A/2, B/2]}",
-    ],
-)
-def test_words_that_are_their_own_reverse_are_proved(tmp_path: Path, moves: str) -> None:
-    assert isinstance(of_cycle(cycle)(stages(tmp_path, moves)).decision, Proved)
-
-
-@pytest.mark.parametrize("target", [FLAT, FLAT.replace("y, 0", "y, theta[0]*theta[1]")])
-@pytest.mark.parametrize("word", ["metropolis: {split: [B/2, A, B/2], steps: 2}", "split: [B, A]"])
-def test_a_point_with_another_u_refutes_no_target_that_is_flat(tmp_path: Path, word: str, target: str) -> None:
-    found = of_cycle(cycle)(stages(tmp_path, f"refresh: {{r: 1/2}}, {{{word}}}", target)).decision
-    assert isinstance(found, Undecided if target == FLAT else Refuted)
+TWO_STEPS = "refresh: {r: 1/2}, {metropolis: {split: [B/2, A, B/2], steps: 2}}"
 
 
 @pytest.mark.parametrize(
-    ("moves", "module", "claim", "decide"),
+    ("moves", "target", "verdict"),
     [
-        ("refresh: r, {split: [B/2, A, B/2]}", cycles, "limit_departs", cycle),
-        (
-            "refresh: {r: 1/2}, {metropolis: {split: [B/2, A, B/2], flip: {r: -r}}}",
-            accepted,
-            "departure",
-            accepted.metropolis,
-        ),
+        # words that are their own reverse
+        ("refresh: r, {split: [B/2, A, B/2]}", GAUSS, "proved"),
+        ("refresh: {r: 1/2}, {split: [A/2, B, A/2], steps: 2}", GAUSS, "proved"),
+        ('refresh: r, {metropolis: {split: [B/2, A, B/2], steps: "uniform(1, 2)"}}', GAUSS, "proved"),
+        ("refresh: {r: -1/2}, {metropolis: {split: [B/2, A, B/2], steps: 2, flip: {r: -r}}}", GAUSS, "proved"),
+        ("refresh: r, {split: [B/2, A/2, O, A/2, B/2]}", GAUSS, "proved"),
+        # a point with another U refutes no target that is flat
+        (TWO_STEPS, FLAT, "undecided"),
+        (f"refresh: {{r: 1/2}}, {KICK}", FLAT, "undecided"),
+        (TWO_STEPS, COUPLED, "refuted"),
+        (f"refresh: {{r: 1/2}}, {KICK}", COUPLED, "refuted"),
     ],
 )
-def test_a_proof_that_an_exact_point_contradicts_is_a_fault_of_the_program(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    moves: str,
-    module: object,
-    claim: str,
-    decide: Callable[[Split, Stages], Answer],
-) -> None:
-    own = stages(tmp_path, "refresh: r, {split: [B, A]}")
-    wrong = of_cycle(cycle)(own)
-    monkeypatch.setattr(module, claim, lambda *_, **__: wrong)
-    found = of_cycle(decide)(stages(tmp_path, moves)).decision
-    assert isinstance(found, Undecided)
-    assert OWN_FAULT in found.tried[0]
+def test_a_cycle_is_decided(moves, target, verdict):
+    expect(decided(cycles.cycle, moves, target), verdict)
 
 
-def with_mass_of_many_digits(folder: Path) -> Build:
-    """Return the build in a folder with a mass as warm-up finds it, of 400 numbers of 17 digits."""
+def with_mass_of_many_digits(moves):
+    """Return a build with a mass as warm-up finds it, of 400 numbers of 17 digits."""
     A = np.random.default_rng(2).standard_normal((20, 40))
-    text = (folder / "build.yaml").read_text(encoding="utf-8")
+    text = BUILD.replace("DYNAMICS", "hmc").replace("MOVES", moves).replace("MORE", "").replace("DATA", "")
     text = text.replace("[[2, 1], [1, 3]]", str((A @ A.T / 40).tolist())).replace("{d: 2}", "{d: 20}")
-    (folder / "build.yaml").write_text(text, encoding="utf-8")
-    (folder / "target.yaml").write_text(
-        "name: target\nstate: {theta: {shape: 20}}\npotential: norm2(theta)**2\n", encoding="utf-8"
-    )
-    return load_build(folder / "build.yaml")
+    return stages(document(text, target="state: {theta: {shape: 20}}\npotential: norm2(theta)**2\n"))
 
 
 @pytest.mark.slow
-def test_a_wrong_word_with_such_a_mass_is_refuted_before_a_point_of_the_move_is_computed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stages(tmp_path, f"refresh: r, {HELD}")
-    build = with_mass_of_many_digits(tmp_path)
+def test_a_wrong_word_with_such_a_mass_is_refuted_before_a_point_of_the_move_is_computed(monkeypatch):
+    own = with_mass_of_many_digits(f"refresh: r, {HELD}")
     monkeypatch.setattr(accepted, "departure", lambda *_: pytest.fail("a point of the move outlasts the limit"))
-    assert isinstance(of_cycle(accepted.metropolis)(Stages(build, bind(build))).decision, Refuted)
+    expect(of_cycle(accepted.metropolis)(own), "refuted")
 
 
-def test_a_proof_with_a_mass_of_many_digits_is_tried_at_small_sizes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proof_with_a_mass_of_many_digits_is_tried_at_small_sizes(monkeypatch):
     """A mass that warm-up found: with its 400 numbers of 17 digits a point would outlast the limit of the claim."""
-    made = stages(tmp_path, f"refresh: r, {HELD.replace('[B, A]', '[B/2, A, B/2]')}")
-    build = with_mass_of_many_digits(tmp_path)
-    tried: list[int] = []
-
-    def found(split: Split, *_: object) -> None:
-        tried.extend(len(split.z(sizes)) for sizes in split.subject.sizes)
-
-    monkeypatch.setattr(metropolis_witness, "_found", found)
-    for one in (made, Stages(build, bind(build))):
-        assert isinstance(of_cycle(accepted.metropolis)(one).decision, Proved)
+    moves = f"refresh: r, {HELD.replace('[B, A]', '[B/2, A, B/2]')}"
+    tried = []
+    monkeypatch.setattr(
+        metropolis_witness, "_found", lambda split, *_: tried.extend(len(split.z(n)) for n in split.subject.sizes)
+    )
+    for one in (stages(build(moves)), with_mass_of_many_digits(moves)):
+        expect(of_cycle(accepted.metropolis)(one), "proved")
     assert tried[0] == 4
     assert 0 < max(tried) <= 8
+
+
+# the energies of laws and the ratios of involutions
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+def test_the_energy_of_a_refresh_is_that_of_h(factor):
+    """A refresh from N(0, 2M) leaves (b'.T inv(M) b' - b.T inv(M) b)/4 of H(b') - H(b)."""
+    own = every_move()
+    split = split_of(own.declared, own.build.scheme)
+    law = conditional_law(split.derivation, "r")
+    scaled = replace(law, covariance=split.derivation.calculus.scale(law.covariance, factor))
+    assert isinstance(refresh_departs(split, scaled), Answer) is (factor != 1)
+
+
+@pytest.mark.parametrize(("law", "right"), [(GAMMA, True), ("Gamma(2, (1 + a**2)/2)", False), ("Gamma(3, 1/2)", False)])
+def test_the_energy_of_a_claimed_law_is_that_of_u(law, right):
+    assert (draw_departs(document(OWN.format(law=law)), "b") is None) is right
+
+
+@pytest.mark.parametrize(
+    ("maps", "right"), [(SCALED, True), ("{theta: theta*exp(w), w: w}", False), ("{theta: theta + ones, w: -w}", False)]
+)
+def test_an_involution_leads_back_with_the_inverse_ratio(maps, right):
+    own = every_move(maps)
+    move = next(move for move in own.build.scheme.cycle if isinstance(move, Involution))
+    S = mapped(move, visible(own.declared.dynamics.declarations, own.build.target.declarations.parameters))
+    assert (involution_departs(own.declared, S) is None) is right
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "decide", "moves"),
+    [
+        (refresh, "refresh_departs", refresh.refresh, ""),
+        (draw, "draw_departs", draw.draw, ""),
+        (involution, "involution_departs", involution.involution, ""),
+        (cycles, "limit_departs", cycles.cycle, "refresh: r, {split: [B/2, A, B/2]}"),
+        (
+            accepted, "departure", accepted.metropolis,
+            "refresh: {r: 1/2}, {metropolis: {split: [B/2, A, B/2], flip: {r: -r}}}",
+        ),
+    ],
+)  # fmt: skip
+def test_a_proof_that_an_exact_point_contradicts_is_a_fault_of_the_program(monkeypatch, module, name, decide, moves):
+    monkeypatch.setattr(module, name, lambda *_, **__: Answer(Refuted("planted", (("theta", "1"),))))
+    own = stages(build(moves)) if moves else every_move()
+    expect(of_cycle(decide)(own), "undecided", OWN_FAULT)
