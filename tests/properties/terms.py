@@ -8,14 +8,18 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
-import flint
+from flint import arb, fmpq
 
 BITS = 256
 """The precision of balls that values at a point are computed with, and with no other thing beside them."""
 
-Value = Fraction | flint.arb
-Point = Mapping[str, "Value | tuple[Fraction, ...]"]
+Value = fmpq | arb
+Point = Mapping[str, "Value | tuple[fmpq, ...]"]
+
+
+NO_NUMBER = fmpq(0)
 
 
 class UndefinedError(Exception):
@@ -32,7 +36,7 @@ class Term:
 
     op: str
     args: tuple["Term", ...] = ()
-    number: Fraction = Fraction(0)
+    number: fmpq = NO_NUMBER
 
     def __add__(self, other: "Term | int") -> "Term":
         return self if (o := term(other)) == ZERO else o if self == ZERO else Term("+", (self, o))
@@ -58,7 +62,7 @@ class Term:
     def __str__(self) -> str:
         match self.op:
             case "number":
-                return f"({self.number})" if self.number < 0 or self.number.denominator > 1 else str(self.number)
+                return f"({self.number})" if self.number < 0 or self.number.q > 1 else str(self.number)
             case "+" | "*" | "/" | "**":
                 return f"({self.args[0]} {self.op} {self.args[1]})"
             case "neg":
@@ -70,9 +74,9 @@ class Term:
                 return f"{self.op}({', '.join(map(str, self.args))})" if self.args else self.op
 
 
-def term(x: "Term | int | Fraction") -> Term:
+def term(x: "Term | int | fmpq") -> Term:
     """Return a number as a term."""
-    return x if isinstance(x, Term) else Term("number", number=Fraction(x))
+    return x if isinstance(x, Term) else Term("number", number=fmpq(x))
 
 
 ZERO, ONE = term(0), term(1)
@@ -88,14 +92,9 @@ def call(function: str, *args: Term | int) -> Term:
     return Term(function, tuple(map(term, args)))
 
 
-def where(left: Term | int, relation: str, right: Term | int, yes: Term | int, no: Term | int) -> Term:
-    """Return `where(left relation right, yes, no)`."""
-    return Term("where", (Term(relation), *map(term, (left, right, yes, no))))
-
-
 def holds(relation: str, left: Value, right: Value) -> bool:
     """Return whether a comparison holds."""
-    s = sign(_plus(left, _times(right, Fraction(-1))))
+    s = sign(left - right)
     return {"==": s == 0, "<": s < 0, "<=": s <= 0, ">": s > 0, ">=": s >= 0}[relation]
 
 
@@ -105,7 +104,7 @@ def sign(x: Value) -> int:
     Raises:
         UnknownError: the ball holds zero and more.
     """
-    if isinstance(x, Fraction):
+    if isinstance(x, fmpq):
         return (x > 0) - (x < 0)
     if x.is_zero():
         return 0
@@ -147,7 +146,8 @@ def slope(t: Term, by: str) -> Term:
         return d_yes if d_yes == d_no else Term("where", (relation, left, right, d_yes, d_no))
     if t.op in {"minimum", "maximum"}:
         u, v = t.args
-        return where(u, "<=" if t.op == "minimum" else ">=", v, slope(u, by), slope(v, by))
+        relation = Term("<=" if t.op == "minimum" else ">=")
+        return Term("where", (relation, u, v, slope(u, by), slope(v, by)))
     d = [slope(arg, by) for arg in t.args]
     if all(x == ZERO for x in d):
         return ZERO
@@ -164,130 +164,124 @@ def slope(t: Term, by: str) -> Term:
             whole = ZERO if d[0] == ZERO else d[0] / v
             return whole if d[1] == ZERO else whole - u * d[1] / v**2
         case "**":
-            n = int(t.args[1].number)
+            n = int(t.args[1].number.p)
             return d[0] * n * (u if n == 2 else u ** (n - 1)) if n != 1 else d[0]
         case _:
-            return _SLOPES[t.op](u) * d[0]
+            return parse(_SLOPES[t.op], u=u) * d[0]
 
 
-def parse(text: str) -> Term:
-    """Return the term of a number as reports print it: rationals, roots, pi, functions of the language.
+def parse(text: str, **names: Term) -> Term:
+    """Return the term of a formula, with terms in the place of names.
 
     Raises:
         ValueError: something else.
     """
-    return _read(ast.parse(text, mode="eval").body)
+    return _read(_parsed(text), names)
 
 
-def _read(node: ast.expr) -> Term:
+@cache
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+_RELATIONS = {ast.Eq: "==", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+
+
+def _read(node: ast.expr, names: Mapping[str, Term]) -> Term:
     match node:
         case ast.Constant(value=int() as n):
             return term(n)
         case ast.Constant(value=float()):
-            return term(Fraction(ast.unparse(node)))
+            return term(fmpq(*Fraction(ast.unparse(node)).as_integer_ratio()))
         case ast.Name(id=id):
-            return name(id)
+            return names.get(id, name(id))
         case ast.UnaryOp(op=ast.USub(), operand=x):
-            return -_read(x)
-        case ast.BinOp(left=a, op=ast.Add(), right=b):
-            return _read(a) + _read(b)
-        case ast.BinOp(left=a, op=ast.Sub(), right=b):
-            return _read(a) - _read(b)
-        case ast.BinOp(left=a, op=ast.Mult(), right=b):
-            return _read(a) * _read(b)
-        case ast.BinOp(left=a, op=ast.Div(), right=b):
-            return _read(a) / _read(b)
-        case ast.BinOp(left=a, op=ast.Pow(), right=b):
-            power = value(_read(b), {})
-            if power == Fraction(1, 2):
-                return call("sqrt", _read(a))
-            assert isinstance(power, Fraction)
-            if power.denominator == 1:
-                return _read(a) ** int(power)
+            return -_read(x, names)
+        case ast.BinOp(left=a, op=op, right=b):
+            x, y = _read(a, names), _read(b, names)
+            match op:
+                case ast.Add():
+                    return x + y
+                case ast.Sub():
+                    return x - y
+                case ast.Mult():
+                    return x * y
+                case ast.Div():
+                    return x / y
+            power = value(y, {})
+            if power == fmpq(1, 2):
+                return call("sqrt", x)
+            if isinstance(power, fmpq) and power.q == 1:
+                return x ** int(power.p)
+        case ast.Call(func=ast.Name(id="where"), args=[ast.Compare(left=a, ops=[op], comparators=[b]), yes, no]):
+            return Term("where", (Term(_RELATIONS[type(op)]), *(_read(x, names) for x in (a, b, yes, no))))
         case ast.Call(func=ast.Name(id=function), args=args):
-            return call(function, *map(_read, args))
+            return call(function, *(_read(x, names) for x in args))
         case _:
             pass
     raise ValueError(ast.unparse(node))
 
 
-def _ball(x: Value) -> flint.arb:
-    return flint.arb(flint.fmpq(x.numerator, x.denominator)) if isinstance(x, Fraction) else x
-
-
-def _plus(x: Value, y: Value) -> Value:
-    return x + y if isinstance(x, Fraction) and isinstance(y, Fraction) else _ball(x) + _ball(y)
-
-
-def _times(x: Value, y: Value) -> Value:
-    return x * y if isinstance(x, Fraction) and isinstance(y, Fraction) else _ball(x) * _ball(y)
-
-
 def _over(x: Value, y: Value) -> Value:
     if sign(y) == 0:
         raise UndefinedError
-    return x / y if isinstance(x, Fraction) and isinstance(y, Fraction) else _ball(x) / _ball(y)
+    return x / y
 
 
-def _power(x: Value, n: Value) -> Value:
-    assert isinstance(n, Fraction)
-    k = int(n)
-    if k < 0:
-        return _over(Fraction(1), _power(x, -n))
-    return x**k
+def _power(x: Value, n: fmpq) -> Value:
+    k = int(n.p)
+    return x**k if k >= 0 else _over(fmpq(1), x**-k)
 
 
 def _root(x: Value) -> Value:
     if sign(x) < 0:
         raise UndefinedError
-    if isinstance(x, Fraction):
-        p, q = flint.fmpz(x.numerator), flint.fmpz(x.denominator)
-        if p.is_square() and q.is_square():
-            return Fraction(int(p.isqrt()), int(q.isqrt()))
-    return _ball(x).sqrt()
+    if isinstance(x, fmpq) and x.p.is_square() and x.q.is_square():
+        return fmpq(x.p.isqrt(), x.q.isqrt())
+    return arb(x).sqrt()
 
 
 def _logarithm(x: Value) -> Value:
     if sign(x) <= 0:
         raise UndefinedError
-    return Fraction(0) if x == 1 else _ball(x).log()
+    return fmpq(0) if isinstance(x, fmpq) and x == 1 else arb(x).log()
 
 
-def _smooth(of: Callable[[flint.arb], flint.arb], at_zero: int) -> Callable[[Value], Value]:
-    return lambda x: Fraction(at_zero) if isinstance(x, Fraction) and x == 0 else of(_ball(x))
+def _smooth(of: Callable[[arb], arb], at_zero: int) -> Callable[[Value], Value]:
+    return lambda x: fmpq(at_zero) if isinstance(x, fmpq) and x == 0 else of(arb(x))
 
 
 _OPERATIONS: dict[str, Callable[..., Value]] = {
-    "+": _plus,
-    "*": _times,
+    "+": lambda x, y: x + y,
+    "*": lambda x, y: x * y,
     "/": _over,
     "**": _power,
-    "neg": lambda x: _times(x, Fraction(-1)),
+    "neg": lambda x: -x,
     "sqrt": _root,
     "log": _logarithm,
-    "exp": _smooth(flint.arb.exp, 1),
-    "sin": _smooth(flint.arb.sin, 0),
-    "cos": _smooth(flint.arb.cos, 1),
-    "tanh": _smooth(flint.arb.tanh, 0),
-    "atan": _smooth(flint.arb.atan, 0),
-    "abs": lambda x: _times(x, Fraction(sign(x))),
-    "sign": lambda x: Fraction(sign(x)),
+    "exp": _smooth(arb.exp, 1),
+    "sin": _smooth(arb.sin, 0),
+    "cos": _smooth(arb.cos, 1),
+    "tanh": _smooth(arb.tanh, 0),
+    "atan": _smooth(arb.atan, 0),
+    "abs": lambda x: x * sign(x),
+    "sign": lambda x: fmpq(sign(x)),
     "minimum": lambda x, y: x if holds("<=", x, y) else y,
     "maximum": lambda x, y: x if holds(">=", x, y) else y,
 }
-_CONSTANTS: dict[str, Callable[[], Value]] = {"pi": flint.arb.pi}
+_CONSTANTS: dict[str, Callable[[], Value]] = {"pi": arb.pi}
 _OF_VECTORS: dict[str, Callable[..., Value]] = {
-    "norm2": lambda v: sum((x * x for x in v), Fraction(0)),
-    "sum": lambda v: sum(v, Fraction(0)),
+    "norm2": lambda v: sum((x * x for x in v), fmpq(0)),
+    "sum": lambda v: sum(v, fmpq(0)),
 }
-_SLOPES: dict[str, Callable[[Term], Term]] = {
-    "sqrt": lambda u: ONE / (call("sqrt", u) * 2),
-    "log": lambda u: ONE / u,
-    "exp": lambda u: call("exp", u),
-    "sin": lambda u: call("cos", u),
-    "cos": lambda u: -call("sin", u),
-    "tanh": lambda u: ONE - call("tanh", u) ** 2,
-    "atan": lambda u: ONE / (u**2 + 1),
-    "abs": lambda u: call("sign", u),
-    "sign": lambda u: ZERO,
+_SLOPES = {
+    "sqrt": "1/(sqrt(u)*2)",
+    "log": "1/u",
+    "exp": "exp(u)",
+    "sin": "cos(u)",
+    "cos": "-sin(u)",
+    "tanh": "1 - tanh(u)**2",
+    "atan": "1/(u**2 + 1)",
+    "abs": "sign(u)",
+    "sign": "0",
 }

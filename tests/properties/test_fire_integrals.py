@@ -1,4 +1,4 @@
-"""No posterior of infinite mass is proved, of a few; `python tests/properties/fire_integrals.py` fires thousands."""
+"""No posterior of infinite mass is proved, of a few; `python tests/properties/fire.py integrals` fires thousands."""
 
 import sys
 from dataclasses import replace
@@ -15,9 +15,9 @@ from flint import fmpq
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from fire_integrals import fire, fire_designs, verdict_on
-from random_designs import Design, Piece, Square, is_finite, random_design
-from random_posteriors import LAWS, Posterior, call, coordinate, datum, diverges
+from designs import Design, Piece, Square, is_finite, random_design
+from fire import fire_designs, fire_posteriors, verdict_on
+from posteriors import Posterior, diverges
 
 from recipe_compiler.verify.builds import logarithms, residuals
 from recipe_compiler.verify.from_data import balance, decide, ranks, scales
@@ -27,32 +27,24 @@ from recipe_compiler.verify.from_data.ranks import Rank, rank_of
 
 @pytest.mark.parametrize("seeds", [range(12), pytest.param(range(1000, 1200), marks=pytest.mark.slow)])
 def test_nothing_infinite_is_proved(seeds: range) -> None:
-    tally = fire(seeds)
-    assert sum(n for (infinite, _), n in tally.items() if infinite) > len(seeds) // 12
-    assert tally[False, "proved"] > len(seeds) // 4
+    tally = fire_posteriors(seeds)
+    assert tally.wrong == []
+    assert sum(n for (kind, _, _), n in tally.verdicts.items() if "infinite" in kind) > len(seeds) // 12
+    assert tally.verdicts["posterior", "normalisable", "proved"] > len(seeds) // 4
 
 
 def normal(prior_of_scale: str, y: tuple[int, ...]) -> Posterior:
     """Return normal(y, a, s) with a of N(0, 5**2)."""
-    text, law = LAWS["normal"]
-    priors = {
-        "half_normal({0}, 1)": lambda s: -(s**2) / 2,
-        "lognormal({0}, 0, 1)": lambda s: -(s.log() ** 2) / 2 - s.log(),
-        "": None,
-    }
-    fn = priors[prior_of_scale]
-    made = Posterior({"a": "real", "s": "positive"}, rows=[{"y": one} for one in y])
-    made.prior.append(call("normal({0}, 0, 5)", lambda a: -((a / 5) ** 2) / 2, coordinate("a")))
-    made.prior += [call(prior_of_scale, fn, coordinate("s"))] if fn is not None else []
-    made.likelihood.append(call(text, law, datum("y"), coordinate("a"), coordinate("s")))
-    return made
+    priors = ["normal(a, 0, 5)", *([prior_of_scale] if prior_of_scale else [])]
+    rows = [{"y": one} for one in y]
+    return Posterior({"a": "real", "s": "positive"}, priors, ["normal(y, a, s)"], rows)
 
 
 KNOWN = [
-    ("half_normal({0}, 1)", (1, 1), True),
-    ("half_normal({0}, 1)", (1,), False),
-    ("half_normal({0}, 1)", (1, 1, 2), False),
-    ("lognormal({0}, 0, 1)", (1, 1), False),
+    ("half_normal(s, 1)", (1, 1), True),
+    ("half_normal(s, 1)", (1,), False),
+    ("half_normal(s, 1)", (1, 1, 2), False),
+    ("lognormal(s, 0, 1)", (1, 1), False),
     ("", (1, 2), False),
     ("", (1,), True),
 ]
@@ -100,9 +92,10 @@ def test_the_judge_of_designs_knows_what_is_known(design: Design, *, finite: boo
 @pytest.mark.parametrize("seeds", [range(20), pytest.param(range(1000, 1600), marks=pytest.mark.slow)])
 def test_nothing_wrong_is_said_of_designs(seeds: range) -> None:
     tally = fire_designs(seeds)
-    assert sum(n for (infinite, _), n in tally.items() if infinite) > len(seeds) // 2
-    assert tally[True, "refuted"] > len(seeds) // 5
-    assert tally[False, "proved"] > len(seeds) // 12
+    assert tally.wrong == []
+    assert sum(n for (kind, _, _), n in tally.verdicts.items() if "infinite" in kind) > len(seeds) // 2
+    assert tally.verdicts["design, infinite", "normalisable", "refuted"] > len(seeds) // 5
+    assert tally.verdicts["design", "normalisable", "proved"] > len(seeds) // 12
 
 
 def _one_more(forms: Any, width: int) -> Rank:

@@ -17,16 +17,18 @@ all hyperplanes.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations
-from math import inf
-from pathlib import Path
+from itertools import combinations, product
+from math import inf, prod
 from random import Random
+from typing import Any
 
-SPECS = Path(__file__).parents[2] / "specs"
+from flint import fmpq, fmpq_mat
+from parts import Files
+from posteriors import Number, table, with_data
+
 FAR = 240
 """k of the scales 2**(+-k): a fall is read from bits, and off by 4/k at most."""
 
-Number = int | Fraction
 Row = tuple[Fraction, ...]
 """a_1 ... a_d, c of the form c + sum_j a_j theta_j."""
 
@@ -51,47 +53,33 @@ class Piece:
 class Design:
     """A model with data: its text, and what its energy is."""
 
-    state: dict[str, str] = field(default_factory=dict)
+    state: dict[str, Any] = field(default_factory=dict)
     """Blocks to their declarations."""
     theta: list[str] = field(default_factory=list)
     prior: list[str] = field(default_factory=list)
     likelihood: str = ""
     columns: dict[str, list[Number]] = field(default_factory=dict)
-    fields: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+    fields: dict[str, tuple[dict[str, Any], list[str]]] = field(default_factory=dict)
     """Fields of the data to their declarations, and their columns."""
     squares: list[Square] = field(default_factory=list)
     own: dict[str, tuple[Fraction | float, Fraction | float]] = field(default_factory=dict)
     """Scales to k and m of priors that go like v**k at 0 and v**-m at oo."""
     pieces: list[Piece] = field(default_factory=list)
 
-    def text(self) -> str:
-        """Return the target document."""
-        data = ", ".join(f"{name}: {declared}" for name, (declared, _) in self.fields.items())
-        return (
-            "format: 1\nname: random_design\n"
-            f"state: {{{', '.join(f'{k}: {v}' for k, v in self.state.items())}}}\n"
-            f'data: {{{data}}}\nlog_prior: "{" + ".join(self.prior) or "0"}"\nlog_likelihood: "{self.likelihood}"\n'
-        )
-
-    def table(self) -> str:
-        """Return the data as a file holds them."""
-        columns = [[repr(float(x)) if isinstance(x, Fraction) else str(x) for x in c] for c in self.columns.values()]
-        rows = zip(*columns, strict=True)
-        return "\n".join([",".join(self.columns), *map(",".join, rows)]) + "\n"
-
-    def write(self, folder: Path) -> Path:
-        """Write target, data and build; return the build."""
-        (folder / "target.yaml").write_text(self.text(), encoding="utf-8")
-        (folder / "data.csv").write_text(self.table(), encoding="utf-8")
-        named = {name: f"[{', '.join(own)}]" if "[N, " in what else own[0] for name, (what, own) in self.fields.items()}
-        build = folder / "build.yaml"
-        build.write_text(
-            f"format: 1\nname: random_build\ndynamics: {SPECS}/dynamics/sghmc.yaml\ntarget: target.yaml\n"
-            "scheme: {name: baoab}\nvariant: full\n"
-            f"data: {{file: data.csv, {', '.join(f'{f}: {c}' for f, c in named.items())}}}\nrun: {{step_size: auto}}\n",
-            encoding="utf-8",
-        )
-        return build
+    def files(self) -> Files:
+        """Return target, data and build."""
+        target = {
+            "format": 1,
+            "name": "random_design",
+            "state": self.state,
+            "data": {name: declared for name, (declared, _) in self.fields.items()},
+            "log_prior": " + ".join(self.prior) or "0",
+            "log_likelihood": self.likelihood,
+        }
+        rows = [dict(zip(self.columns, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
+        named = {f: own if isinstance(what["shape"], list) else own[0] for f, (what, own) in self.fields.items()}
+        whole = with_data("sghmc", {"file": "data.csv", **named})
+        return {"target.yaml": target, "data.csv": table(rows), "build.yaml": whole}
 
 
 def is_finite(design: Design) -> bool:
@@ -101,7 +89,7 @@ def is_finite(design: Design) -> bool:
 
 # What is made
 
-POSITIVE = "{domain: positive, transform: log}"
+POSITIVE = {"domain": "positive", "transform": "log"}
 
 SCALE_PRIORS: tuple[tuple[str, Fraction | float, Fraction | float], ...] = (
     ("", Fraction(0), Fraction(0)),
@@ -195,33 +183,33 @@ class Maker:
             return [Fraction(float(x) * by) for x in random.choice(known)]
         return [Fraction(random.randint(-2, 3)) for _ in range(self.count)]
 
-    def _field(self, name: str, declared: str, *columns: Sequence[Number]) -> None:
+    def _field(self, name: str, declared: dict[str, Any], *columns: Sequence[Number]) -> None:
         names = [f"{name}{k}" for k in range(len(columns))]
         self.made.columns |= {own: list(column) for own, column in zip(names, columns, strict=True)}
         self.made.fields[name] = (declared, names)
 
     def _intercept(self) -> None:
-        self.made.state["a"], self.terms["a"] = "{}", "a"
+        self.made.state["a"], self.terms["a"] = {}, "a"
         self.slopes["a"] = [Fraction(1)] * self.count
 
     def _columns(self) -> None:
         width = self.random.choice((1, 2, 2, 3))
         for k in range(width):
             self.slopes[f"b[{k}]"] = self._column()
-        self.made.state["b"], self.terms["b"] = f"{{shape: {width}}}", "x @ b"
-        self._field("x", f"{{shape: [N, {width}]}}", *(self.slopes[f"b[{k}]"] for k in range(width)))
+        self.made.state["b"], self.terms["b"] = {"shape": width}, "x @ b"
+        self._field("x", {"shape": ["N", width]}, *(self.slopes[f"b[{k}]"] for k in range(width)))
 
     def _effects(self) -> None:
         levels = max(2, max(self.groups) + 1)
-        self.made.state["e"], self.terms["e"] = f"{{shape: {levels}}}", "e[g]"
-        self._field("g", f"{{shape: N, index_of: {levels}}}", self.groups)
+        self.made.state["e"], self.terms["e"] = {"shape": levels}, "e[g]"
+        self._field("g", {"shape": "N", "index_of": levels}, self.groups)
         for j in range(levels):
             self.slopes[f"e[{j}]"] = [Fraction(int(g == j)) for g in self.groups]
 
     def _slope(self) -> None:
         column = self._column()
-        self.made.state["c"], self.terms["c"], self.slopes["c"] = "{}", "c*v", column
-        self._field("v", "{shape: N}", column)
+        self.made.state["c"], self.terms["c"], self.slopes["c"] = {}, "c*v", column
+        self._field("v", {"shape": "N"}, column)
 
     def _forms(self) -> list[Row]:
         """Return the location of each datum, as a form."""
@@ -258,7 +246,7 @@ class Maker:
         spread = random.choice((scales, *((v,) for v in scales)))
         weights = [Fraction(random.choice((1, 2, 4)) if self.chance(0.2) else 1) for _ in self.groups]
         if any(w != 1 for w in weights):
-            self._field("w", "{shape: N, is: positive}", weights)
+            self._field("w", {"shape": "N", "is": "positive"}, weights)
         sd = "*".join((*spread, *(["w"] if "w" in made.fields else []))) or "1"
         y, law = self._outcome(), "normal"
         if self.chance(0.2) and all(x.denominator == 1 and abs(x) < 30 for x in y):
@@ -266,7 +254,7 @@ class Maker:
             law, data = "lognormal", [Fraction(2) ** int(x) for x in y]
         else:
             data = y
-        self._field("y", "{shape: N, is: positive}" if law == "lognormal" else "{shape: N}", data)
+        self._field("y", {"shape": "N", **({"is": "positive"} if law == "lognormal" else {})}, data)
         made.likelihood = f"{law}(y, {' + '.join(self.terms.values())}, {sd})"
         for form, x, w in zip(self._forms(), y, weights, strict=True):
             made.squares.append(Square(tuple(a / w for a in (*form[:-1], -x)), spread))
@@ -314,8 +302,8 @@ class Maker:
         y = [Fraction(min(some(), 1) if kind == "logit" else some()) for _ in forms]
         n = [x + random.randint(0, 1) if kind == "trials" else Fraction(1) for x in y]
         if kind == "trials":
-            self._field("n", "{shape: N, is: [nonnegative, integer]}", n)
-        self._field("y", "{shape: N}", y)
+            self._field("n", {"shape": "N", "is": ["nonnegative", "integer"]}, n)
+        self._field("y", {"shape": "N"}, y)
         made.likelihood = {
             "logit": f"bernoulli_logit(y, {location})",
             "counts": f"poisson_log(y, {location})",
@@ -361,22 +349,8 @@ def dot(row: Sequence[Number], other: Sequence[Number]) -> Fraction:
     return sum((Fraction(x) * y for x, y in zip(row, other, strict=False)), Fraction(0))
 
 
-def _reduced(rows: Sequence[Sequence[Number]]) -> tuple[list[list[Fraction]], list[int], Fraction]:
-    """Return the reduced echelon form of rows, its pivots, and the determinant that the pivots make."""
-    left, pivots, det = [[Fraction(x) for x in row] for row in rows], list[int](), Fraction(1)
-    for j in range(len(left[0]) if left else 0):
-        k = next((k for k in range(len(pivots), len(left)) if left[k][j] != 0), None)
-        if k is None:
-            continue
-        n = len(pivots)
-        left[n], left[k] = left[k], left[n]
-        det *= left[n][j]
-        left[n] = [x / left[n][j] for x in left[n]]
-        for i in range(len(left)):
-            if i != n and left[i][j] != 0:
-                left[i] = [x - left[i][j] * y for x, y in zip(left[i], left[n], strict=True)]
-        pivots.append(j)
-    return left[: len(pivots)], pivots, det
+def _matrix(rows: Sequence[Row]) -> fmpq_mat:
+    return fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in rows])
 
 
 # Gaussian integrals far out
@@ -386,40 +360,22 @@ def _decays(design: Design) -> bool:
     scales = list(design.own)
     if not _integral(design, dict.fromkeys(scales, Fraction(1))):
         return False
-    return all(_falls(design, dict(zip(scales, ray, strict=True))) for ray in _rays(len(scales)))
+    # the rays between which no two products of at most two scales change their order, nor one with 1
+    rays = [ray for ray in product((-1, 0, 1), repeat=len(scales)) if any(ray)]
+    return all(_falls(design, dict(zip(scales, ray, strict=True))) for ray in rays)
 
 
-def _rays(count: int) -> Iterator[tuple[int, ...]]:
-    """Yield the rays between which no two products of at most two scales change their order, nor one with 1."""
-    match count:
-        case 1:
-            yield from ((1,), (-1,))
-        case 2:
-            yield from ((i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j)
-        case _:
-            return
-
-
-def _integral(design: Design, at: dict[str, Fraction]) -> tuple[Fraction, Fraction] | None:
+def _integral(design: Design, at: dict[str, Fraction]) -> tuple[fmpq, fmpq] | None:
     """Return det(A) times prod m_i**2 of all laws, and R, at values of the scales; None where A is singular."""
-    rows = [tuple(a / _product(s, at) for a in s.form) for s in design.squares]
+    scales = [prod((at[v] for v in square.scales), start=Fraction(1)) for square in design.squares]
+    rows = _matrix([tuple(a / m for a in s.form) for s, m in zip(design.squares, scales, strict=True)])
+    whole = rows.transpose() * rows
     d = len(design.theta)
-    A = [[sum((r[i] * r[j] for r in rows), Fraction(0)) for j in range(d + 1)] for i in range(d + 1)]
-    _, pivots, det = _reduced([row[:d] for row in A[:d]])
-    if len(pivots) < d:
+    det = fmpq_mat([row[:d] for row in whole.tolist()[:d]]).det()
+    if det == 0:
         return None
-    _, pivots, of_all = _reduced(A)
-    R = of_all / det if len(pivots) > d else Fraction(0)
-    for square in design.squares:
-        det *= _product(square, at) ** 2
-    return det, R
-
-
-def _product(square: Square, at: dict[str, Fraction]) -> Fraction:
-    found = Fraction(1)
-    for v in square.scales:
-        found *= at[v]
-    return found
+    m = prod(scales)
+    return det * fmpq(m.numerator, m.denominator) ** 2, whole.det() / det
 
 
 def _falls(design: Design, ray: dict[str, int]) -> bool:
@@ -427,28 +383,16 @@ def _falls(design: Design, ray: dict[str, int]) -> bool:
     powers = [prior[0] if ray[v] < 0 else prior[1] for v, prior in design.own.items() if ray[v]]
     if inf in powers:
         return True
-    near, far = (_at(design, ray, k) for k in (FAR, 2 * FAR))
-    if far[1] > 1e6:  # a sum of squares at 2**k grows as 4**k, or stays
+    near, far = (_integral(design, {v: Fraction(2) ** (k * sign) for v, sign in ray.items()}) for k in (FAR, 2 * FAR))
+    if far[1] > 10**6:  # a sum of squares at 2**k grows as 4**k, or stays
         return True
     fall = Fraction(round(2 * Fraction(_bits(far[0]) - _bits(near[0]), 2 * FAR)), 2)
-    own = sum((Fraction(abs(ray[v]) * p) for (v, _), p in zip(_moved(design, ray), powers, strict=True)), Fraction(0))
-    return fall + own - sum(ray.values()) > 0
+    return fall + sum(map(Fraction, powers)) - sum(ray.values()) > 0
 
 
-def _moved(design: Design, ray: dict[str, int]) -> list[tuple[str, int]]:
-    return [(v, ray[v]) for v in design.own if ray[v]]
-
-
-def _at(design: Design, ray: dict[str, int], k: int) -> tuple[Fraction, Fraction]:
-    found = _integral(design, {v: Fraction(2) ** (k * sign) for v, sign in ray.items()})
-    if found is None:
-        raise AssertionError
-    return found
-
-
-def _bits(x: Fraction) -> int:
+def _bits(x: fmpq) -> int:
     """Return log2 x, off by 1 at most."""
-    return x.numerator.bit_length() - x.denominator.bit_length()
+    return int(x.p).bit_length() - int(x.q).bit_length()
 
 
 # Directions of convex functions
@@ -457,8 +401,8 @@ def _bits(x: Fraction) -> int:
 def _rises(pieces: Sequence[Piece], width: int) -> bool:
     """Whether U_inf > 0 everywhere: on every ray of the arrangement of hyperplanes, which meet in 0 alone."""
     planes = [row for piece in pieces for row in _planes(piece) if any(row)]
-    distinct = list({tuple(row for row in _reduced([plane])[0][0]): plane for plane in planes}.values())
-    if len(_reduced(distinct)[1]) < width:
+    distinct = list({tuple(x / next(filter(None, row)) for x in row): row for row in planes}.values())
+    if not distinct or _matrix(distinct).rank() < width:
         return False
     for chosen in combinations(distinct, width - 1):
         d = _null(chosen, width)
@@ -467,7 +411,7 @@ def _rises(pieces: Sequence[Piece], width: int) -> bool:
     return True
 
 
-def _planes(piece: Piece) -> Iterator[Sequence[Fraction]]:
+def _planes(piece: Piece) -> Iterator[Row]:
     """Yield what is zero where the slope of a piece changes."""
     own = [form[:-1] for form in piece.forms]
     if piece.kind == "log":
@@ -476,16 +420,16 @@ def _planes(piece: Piece) -> Iterator[Sequence[Fraction]]:
         yield from own
 
 
-def _null(rows: Sequence[Sequence[Fraction]], width: int) -> list[Fraction] | None:
+def _null(rows: Sequence[Row], width: int) -> list[Fraction] | None:
     """Return the one direction that rows map to zero; None where there are more."""
-    reduced, pivots, _ = _reduced(rows) if rows else ([], [], None)
-    free = [j for j in range(width) if j not in pivots]
-    if len(free) != 1:
+    reduced, rank = _matrix(rows).rref() if rows else (fmpq_mat(0, width), 0)
+    if rank < width - 1:
         return None
-    found = [Fraction(0)] * width
-    found[free[0]] = Fraction(1)
-    for row, j in zip(reduced, pivots, strict=True):
-        found[j] = -row[free[0]]
+    pivots = [next(j for j in range(width) if reduced[i, j] != 0) for i in range(rank)]
+    found = [Fraction(int(j not in pivots)) for j in range(width)]
+    free = found.index(1)
+    for i, j in enumerate(pivots):
+        found[j] = -Fraction(int(reduced[i, free].p), int(reduced[i, free].q))
     return found
 
 
