@@ -12,9 +12,7 @@ from mpmath import mpf
 from scipy import stats
 
 from recipe_compiler.algebra.structure.psd import sign
-from recipe_compiler.derive.recipe import derive
-from recipe_compiler.emit.module import emit_module
-from recipe_compiler.errors import CompilerError, Place
+from recipe_compiler.errors import Place
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.densities import DENSITIES
@@ -22,15 +20,9 @@ from recipe_compiler.formula.elaborate import Scope, elaborate
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.syntax import parse
-from recipe_compiler.program.loop_passes import schedule
-from recipe_compiler.program.lower import lower
-from recipe_compiler.readback.readback import read_back
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.evaluate import Point, evaluate_rows
-from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.predictive import _Drawer, predictive_of
-from recipe_compiler.scheme.discretise import discretise, pinned_sizes
-from recipe_compiler.spec.bind import bind
 
 SPECS = Path(__file__).parents[2] / "specs"
 CUTS = np.array([-1.5, 0.25, 2.0])
@@ -95,71 +87,6 @@ def written(folder: Path, target: str = TARGET) -> Any:
     (folder / "data.csv").write_text("\n".join(["g,a,b", *rows, ""]))
     (folder / "build.yaml").write_text(BUILD)
     return load_build(folder / "build.yaml")
-
-
-def emitted(build: Any) -> Any:
-    program = discretise(build, derive(bind(build), stated=True), {})
-    module = emit_module("t", program, schedule(program, lower(program)), "A test.", "0" * 64)
-    return module, derive(bind(build)), pinned_sizes(build, program)
-
-
-def gradient_of(module: Any, theta: np.ndarray, data: dict[str, np.ndarray]) -> np.ndarray:
-    kernel = module.kernel.gradient
-    found = np.full(theta.shape, np.nan)
-    values = {"theta": theta, kernel.outputs[0].name: found, **data}
-    values |= {array.name: np.full([int(size) for size in array.sizes], np.nan) for array in kernel.work}
-    function = load_text("t", module.text).gradient
-    assert function is not None
-    function(*(values[name] for name in function.__code__.co_varnames[: function.__code__.co_argcount]))
-    return found
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("without_jit")
-def test_the_emitted_gradient_is_that_of_50_digits_and_is_read_back(tmp_path: Path) -> None:
-    module, derivation, pinned = emitted(written(tmp_path))
-    theta = np.array([0.4, -0.3, -0.8, 0.2, -0.1])
-
-    def U(at: list[Any]) -> Any:
-        b, u = at[:2], at[2:]
-        c = [u[0], u[0] + mpmath.exp(u[1]), u[0] + mpmath.exp(u[1]) + mpmath.exp(u[2])]
-        log_p = -mpmath.fsum(one**2 for one in (*b, *c)) / 50 + u[1] + u[2]
-        for x, g in zip(X, G, strict=True):
-            eta = mpmath.fdot(zip(map(mpf, x), b, strict=True))
-            below = [mpf(0), *(1 / (1 + mpmath.exp(eta - one)) for one in c), mpf(1)]
-            log_p += mpmath.log(below[g + 1] - below[g])
-        return -log_p
-
-    found = gradient_of(module, theta, {"x": X, "y": G})
-    with mpmath.workdps(50):
-        wide = [mpf(one) for one in theta]
-        wanted = [mpmath.diff(lambda x, k=k: U([*wide[:k], x, *wide[k + 1 :]]), wide[k]) for k in range(5)]
-    np.testing.assert_allclose(found, [float(one) for one in wanted], rtol=1e-13)
-    read_back(module, derivation, {}, pinned)
-    text = module.text.replace("(1.0 if 3 == y_row", "(1.0 if 2 == y_row", 1)
-    assert text != module.text
-    with pytest.raises(CompilerError):
-        read_back(type(module)(**{f: getattr(module, f) for f in module.__dataclass_fields__} | {"text": text}),
-                  derivation, {}, pinned)  # fmt: skip
-
-
-AT_NUMBERS = """
-state: {a: {shape: 3}}
-data: {x: {shape: [N, 2]}, y: {shape: N, index_of: 4}}
-log_prior: -norm2(a)/2
-log_likelihood: "[-(a[0] - x[0])**2, a[1]*x[1], 0, a[2]][y]"
-"""
-
-
-@pytest.mark.usefixtures("without_jit")
-def test_an_entry_of_a_row_of_positions_at_a_number_is_one_there_alone(tmp_path: Path) -> None:
-    """It was taken for 1 at every position, which the text, read back, did not agree with."""
-    module, derivation, pinned = emitted(written(tmp_path, AT_NUMBERS))
-    a = np.array([0.5, -1.0, 2.0])
-    of = [np.flatnonzero(k == G) for k in range(4)]
-    wanted = a + np.array([2 * (a[0] - X[of[0], 0]).sum(), -X[of[1], 1].sum(), -len(of[3])])
-    np.testing.assert_allclose(gradient_of(module, a, {"x": X, "y": G}), wanted, rtol=1e-14)
-    read_back(module, derivation, {}, pinned)
 
 
 @pytest.mark.parametrize(
