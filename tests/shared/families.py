@@ -23,9 +23,9 @@ VERDICTS = ("proved", "refuted", "undecided", "not proved", "not refuted", "abse
 OF_A_CLAIM = ("is", "place", "says", "unsaid", "residual", "witness", "data", "given", "for_d", "checked_at", "by")
 OF_A_REPORT = ("is", "says", "unsaid")
 OF_A_FAULT = ("place", "kind", "entry", "says", "hint")
-SHARED = ("base", "file", "as", "files", "slow")
+SHARED = ("base", "file", "as", "files", "slow", "let")
 OF_A_VARIANT = ("says", *SHARED, "replace", "everywhere", "add", "expect", "fault", "faults", "columns", "rows", "some")
-CELLS = ("old", "new", "add")
+CELLS = ("says", "old", "new", "add", "fault", "faults")
 
 
 class Text(str):
@@ -161,14 +161,15 @@ class _Reader:
             if k % each:
                 whole[Text("slow")] = Text("true")
             shown = ", ".join(islice((str(cell) for cell in cells if isinstance(cell, str)), 3))
-            yield self.variant(whole, f"{entries['says']}: {' '.join(shown.split())[:70]}")
+            shown = whole["says"] if "says" in columns else " ".join(shown.split())[:70]
+            yield self.variant(whole, f"{entries['says']}: {shown}")
 
     def put(self, whole: Entries, column: Text, cell: Any) -> None:
         """Put a cell where its column says: a path into the variant, or a text to be replaced everywhere."""
         first, *path = column.split(".") if column.startswith(("expect.", "fault.", "files.")) else [str(column)]
         if first == "files":
             path = [column.removeprefix("files.")]
-        elif not path and column not in (*CELLS, "fault", "faults"):
+        elif not path and column not in CELLS:
             first, path = "everywhere", [str(column)]
         inside: Any = whole
         for key, below in zip([first, *path][:-1], path, strict=True):
@@ -188,7 +189,8 @@ class _Reader:
             self.fail(entries["file"], f"found no file {committed}")
         main = entries.get("as", committed.name if committed else "document.yaml")
         base = committed.read_text(encoding="utf-8") if committed else str(entries["base"])
-        texts = self.changed({main: base, **entries.get("files", {})}, main, entries)
+        beside = {name: self.beside(stated) for name, stated in entries.get("files", {}).items()}
+        texts = self.changed({main: base, **beside}, main, entries)
         expect = {claim: self.expected(claim, stated) for claim, stated in entries.get("expect", {}).items() if stated}
         faults = self.faults(entries)
         if not expect and faults is None:
@@ -197,8 +199,17 @@ class _Reader:
         place, slow = f"{self.file}:{entries.line}", entries.get("slow") == "true"
         return Variant(whole, place, main, texts, shipped, expect, faults, slow)
 
+    def beside(self, stated: Any) -> str:
+        """Return the text of a file beside the document: as stated, or `{file: data.csv}`, that of a file beside us."""
+        if isinstance(stated, str):
+            return stated
+        path = self.file.parent / self.known(stated, ("file",), ("file",))["file"]
+        if not path.exists():
+            self.fail(stated, f"found no file {path}")
+        return path.read_text(encoding="utf-8")
+
     def changed(self, texts: dict[str, str], main: str, entries: Entries) -> dict[str, str]:
-        """Return texts after `add`, `replace`, `old` and `new`, and `everywhere`."""
+        """Return texts after `add`, `replace`, `old` and `new`, `everywhere` and `let`."""
         changed = texts | {main: texts[main] + entries.get("add", "")}
         once = {**entries.get("replace", {}), **({entries["old"]: entries["new"]} if "old" in entries else {})}
         for old, new in once.items():
@@ -209,6 +220,8 @@ class _Reader:
         for old, new in entries.get("everywhere", {}).items():
             if not any(old in text for text in changed.values()):
                 self.fail(entries, f"found no `{old}` to be replaced")
+            changed = {name: text.replace(old, new) for name, text in changed.items()}
+        for old, new in entries.get("let", {}).items():
             changed = {name: text.replace(old, new) for name, text in changed.items()}
         return changed
 
