@@ -23,9 +23,9 @@ VERDICTS = ("proved", "refuted", "undecided", "not proved", "not refuted", "abse
 OF_A_CLAIM = ("is", "place", "says", "unsaid", "residual", "witness", "data", "given", "for_d", "checked_at", "by")
 OF_A_REPORT = ("is", "says", "unsaid")
 OF_A_FAULT = ("place", "kind", "entry", "says", "hint")
-SHARED = ("base", "file", "as", "files", "slow", "let")
+SHARED = ("base", "file", "folder", "as", "files", "slow", "let")
 OF_A_VARIANT = ("says", *SHARED, "replace", "everywhere", "add", "expect", "fault", "faults", "columns", "rows", "some")
-CELLS = ("says", "old", "new", "add", "fault", "faults")
+CELLS = ("says", "file", "old", "new", "add", "expect", "fault", "faults")
 
 
 class Text(str):
@@ -151,7 +151,7 @@ class _Reader:
             return
         columns, each = self.listed(entries["columns"]), int(entries.get("some", "1"))
         for k, row in enumerate(self.listed(entries["rows"])):
-            cells = self.listed(row)
+            cells = self.listed(row) if len(columns) > 1 or isinstance(row, list) else [row]
             if len(cells) != len(columns):
                 self.fail(cells[0] if cells else entries, f"found {len(cells)} cells, expected {len(columns)}")
             whole = Entries({key: value for key, value in entries.items() if key not in ("columns", "rows", "some")})
@@ -184,7 +184,8 @@ class _Reader:
         whole = f"{self.name}::{name}"
         if ("base" in entries) == ("file" in entries):
             self.fail(entries, "expected one of `base` and `file`")
-        committed = ROOT / entries["file"] if "file" in entries else None
+        named = f"{entries.get('folder', '')}/{entries.get('file', '')}".removesuffix(".yaml").lstrip("/") + ".yaml"
+        committed = ROOT / named if "file" in entries else None
         if committed is not None and not committed.exists():
             self.fail(entries["file"], f"found no file {committed}")
         main = entries.get("as", committed.name if committed else "document.yaml")
@@ -196,6 +197,8 @@ class _Reader:
         if not expect and faults is None:
             self.fail(entries, "expected one of `expect`, `fault` and `faults`")
         shipped = committed if len(texts) == 1 and texts[main] == base and faults is None else None
+        if committed is not None and shipped is None:
+            texts[main] = texts[main].replace("../", f"{committed.parents[1]}/")
         place, slow = f"{self.file}:{entries.line}", entries.get("slow") == "true"
         return Variant(whole, place, main, texts, shipped, expect, faults, slow)
 

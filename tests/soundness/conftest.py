@@ -9,12 +9,11 @@ from loaders import load_dynamics
 
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Answer, Report
+from recipe_compiler.verdict import Report
 from recipe_compiler.verify.claims import DYNAMICS, applicable_claims, decider
-from recipe_compiler.verify.core.subject import Subject, find, subject_of
+from recipe_compiler.verify.core.subject import find, subject_of
 
 Loaded = Callable[[str], Dynamics]
-Decide = Callable[[Callable[[Subject], Answer], str], Answer]
 
 
 @pytest.fixture
@@ -27,12 +26,6 @@ def loaded(tmp_path: Path) -> Loaded:
         return load_dynamics(path)
 
     return read
-
-
-@pytest.fixture
-def decide(loaded: Loaded) -> Decide:
-    """Return what a claim says of a document."""
-    return lambda claim, text: claim(subject_of(loaded(text)))
 
 
 @pytest.fixture
