@@ -76,7 +76,10 @@ def _of_claim(found: Finding, expected: Expected, variant: Variant) -> list[str]
     decision = found.decision
     parts = {name: getattr(decision, name, ()) for name in ("by", "residual", "tried", "given", "remarks")}
     pairs = [*getattr(decision, "witness", ()), *getattr(decision, "data", ())]
-    said = [*([part] if isinstance(part, str) else part for part in parts.values()), [f"{a} = {b}" for a, b in pairs]]
+    said = [
+        *([part] if isinstance(part, str) else part for part in parts.values()),
+        [", ".join(f"{a} = {b}" for a, b in pairs)],
+    ]
     wrong = [*_of_verdict(found.verdict, expected)]
     wrong += _of_words("\n".join(line for lines in said for line in lines), expected)
     wrong += _of_place(found.where, expected, variant)

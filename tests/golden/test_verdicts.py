@@ -18,6 +18,7 @@ from recipe_compiler.report.as_json import to_json
 from recipe_compiler.report.check import check
 from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.load import load
+from recipe_compiler.verdict import Refuted
 
 ROOT = Path(__file__).parents[2]
 PANEL = ROOT / "benchmarks" / "models"
@@ -26,7 +27,6 @@ MODELS = ("benchmarks/models/builds", "tests/posteriors/builds")
 """Builds whose data decide whether their posterior is proper: these are decided with their data attached."""
 PATHS = [path for folder in (*FOLDERS, *MODELS) for path in sorted((ROOT / folder).rglob("*.yaml"))]
 FILES = [path.relative_to(ROOT).as_posix() for path in PATHS]
-pytestmark = pytest.mark.slow
 
 VERDICTS, WORDS = Path(__file__).parent / "verdicts.json", Path(__file__).parent / "words.json"
 
@@ -49,12 +49,14 @@ def demand_golden(golden: Path, file: str, found: object, request: pytest.Fixtur
 def test_verdicts_are_current(file: str, request: pytest.FixtureRequest) -> None:
     try:
         decided = report(ROOT / file)
+        assert all(one.decision.witness for one in decided.findings if isinstance(one.decision, Refuted))
         found = {"verdict": decided.verdict.value, **{claim.id: claim.verdict.value for claim in decided.findings}}
     except DocumentError:
         found = {"verdict": None}
     demand_golden(VERDICTS, file, found, request)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES)
 def test_words_are_current(file: str, request: pytest.FixtureRequest) -> None:
     try:
