@@ -1,64 +1,47 @@
-"""Faults planted in the derivation, the lowering and the printed text are each found by reading the text back."""
+"""Faults planted in the derivation, the lowering and a Program are found by reading the text back."""
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import pytest
-from loaders import load_sized
-from some import some
+from cycles import texts
+from emitted_texts import build_of, text_of
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.emit.module import Module, emit_module
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.pipeline import compile_build
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.loops import Constant, Increment, Raise, Ref, Scale, Times
 from recipe_compiler.program.lower import lower
+from recipe_compiler.program.program import Move, Refresh, Shift, Trajectory
+from recipe_compiler.program.rename import rename
+from recipe_compiler.readback.file import check_diagnostics
 from recipe_compiler.readback.of_build import of_its_sizes
-from recipe_compiler.readback.readback import check_shipped, read_back
+from recipe_compiler.readback.readback import read_back
+from recipe_compiler.readback.run_loop import check_iteration
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build
 from recipe_compiler.tensor.calculus import calculus
 
-BUILDS = Path(__file__).parents[2] / "specs" / "builds"
-NAMES = sorted(path.stem for path in BUILDS.glob("*.yaml"))
-
 
 @cache
-def derived(name: str) -> tuple[Build, Derivation]:
-    build = load_sized(BUILDS / f"{name}.yaml")
-    return build, derive(bind(build))
-
-
-@cache
-def right(name: str) -> Module:
-    """Return the module of a build as it should be."""
-    return emitted(name)
+def derived(name: str) -> Derivation:
+    return derive(bind(build_of(name)))
 
 
 def emitted(
-    name: str, derivation: Derivation | None = None, change: Callable[[Kernel], Kernel] | None = None
+    name: str, derivation: Derivation | None = None, change: Callable[[Kernel], Kernel] = lambda kernel: kernel
 ) -> Module:
-    build, right = derived(name)
-    shipped = derive(right.dynamics, stated=True)
-    program = discretise(build, derivation or shipped, list(small_sizes(build))[-1])
-    kernel = lower(program)
-    return emit_module(build.name, program, change(kernel) if change else kernel, "A test.\n", "0" * 64)
+    build = build_of(name)
+    stated = derivation or derive(derived(name).dynamics, stated=True)
+    program = discretise(build, stated, list(small_sizes(build))[-1])
+    return emit_module(build.name, program, change(lower(program)), "A test.\n", "0" * 64)
 
 
 def read(name: str, module: Module, derivation: Derivation | None = None) -> None:
-    build, right = derived(name)
-    read_back(module, derivation or right, {}, pinned_sizes(build, module.program))
-
-
-@pytest.mark.parametrize("name", some(NAMES, 3))
-def test_every_build_reads_back(name: str) -> None:
-    """As a compilation reads it, which in one run of the tests is done once of every text."""
-    compile_build(derived(name)[0])
+    read_back(module, derivation or derived(name), {}, pinned_sizes(build_of(name), module.program))
 
 
 # ---- faults in the derivation: SGNHT has Gamma_xi = -1
@@ -72,41 +55,41 @@ def with_gamma(derivation: Derivation, factor: Fraction) -> Derivation:
     return replace(derivation, Gamma=tuple(rules.scale(g, factor) for g in derivation.Gamma), drift=drift)
 
 
+def with_drift(derivation: Derivation, factor: Fraction) -> Derivation:
+    rules = calculus(derivation.dynamics.declarations)
+    return replace(derivation, drift=tuple(rules.scale(f, factor) for f in derivation.drift))
+
+
+def with_diffusion(derivation: Derivation, factor: Fraction) -> Derivation:
+    rules = calculus(derivation.dynamics.declarations)
+    return replace(derivation, D=tuple(tuple(rules.scale(entry, factor) for entry in row) for row in derivation.D))
+
+
 @pytest.mark.parametrize(
-    "factor",
-    [Fraction(0), Fraction(1, 2), Fraction(-1)],
-    ids=["Gamma dropped", "Gamma halved", "Gamma of the transpose (its sign, Q being skew)"],
+    ("name", "change", "factor", "says"),
+    [
+        ("sgnht_gaussian", with_gamma, Fraction(0), "Fokker-Planck"),
+        ("sgnht_gaussian", with_gamma, Fraction(1, 2), "Fokker-Planck"),
+        ("sgnht_gaussian", with_gamma, Fraction(-1), "Fokker-Planck"),
+        ("sghmc_gaussian", with_drift, Fraction(-1), "Fokker-Planck"),
+        ("sghmc_gaussian", with_diffusion, Fraction(1, 2), "Fokker-Planck"),
+        pytest.param("rats", with_diffusion, Fraction(1, 2), None, marks=pytest.mark.slow),
+    ],
 )
-def test_wrong_gamma_is_found_by_the_second_engine(factor: Fraction) -> None:
-    wrong = with_gamma(derived("sgnht_gaussian")[1], factor)
-    with pytest.raises(CompilerError, match="Fokker-Planck"):
-        read("sgnht_gaussian", emitted("sgnht_gaussian", wrong), wrong)
+def test_a_wrong_derivation_is_found_by_the_second_engine(
+    name: str, change: Callable[[Derivation, Fraction], Derivation], factor: Fraction, says: str | None
+) -> None:
+    wrong = change(derived(name), factor)
+    with pytest.raises(CompilerError, match=says):
+        read(name, emitted(name, wrong if says else None), wrong)
 
 
 def test_a_compilation_compares_with_the_derived_equation_whatever_the_shapes() -> None:
-    build, right = derived("sgnht_gaussian")
-    wrong = with_gamma(right, Fraction(-1))
-    module, pinned = emitted("sgnht_gaussian", wrong), dict(build.sizes)
+    wrong = with_gamma(derived("sgnht_gaussian"), Fraction(-1))
+    module, pinned = emitted("sgnht_gaussian", wrong), dict(build_of("sgnht_gaussian").sizes)
     readings = of_its_sizes([([module, module], {})], module, wrong, {}, pinned)
     with pytest.raises(CompilerError, match="Fokker-Planck"):
         [reading.job() for reading in readings]
-
-
-def test_wrong_sign_of_the_whole_drift_is_found() -> None:
-    right = derived("sghmc_gaussian")[1]
-    rules = calculus(right.dynamics.declarations)
-    wrong = replace(right, drift=tuple(rules.scale(f, -1) for f in right.drift))
-    with pytest.raises(CompilerError, match="Fokker-Planck"):
-        read("sghmc_gaussian", emitted("sghmc_gaussian", wrong), wrong)
-
-
-def test_a_diffusion_that_is_not_the_dynamics_own_is_found() -> None:
-    right = derived("sghmc_gaussian")[1]
-    rules = calculus(right.dynamics.declarations)
-    halved = tuple(tuple(rules.scale(entry, Fraction(1, 2)) for entry in row) for row in right.D)
-    wrong = replace(right, D=halved)
-    with pytest.raises(CompilerError, match="Fokker-Planck"):
-        read("sghmc_gaussian", emitted("sghmc_gaussian", wrong), wrong)
 
 
 # ---- faults in the lowering
@@ -170,66 +153,78 @@ def test_faults_of_the_lowering_are_found(fault: Callable[[object], object]) -> 
         read("sghmc_logistic", emitted("sghmc_logistic", change=change))
 
 
-# ---- faults in the text
+# ---- faults in a Program
 
 
-FAULTS = [
-    ("sghmc_logistic", "eps * (-grad_U_tilde[i]", "eps * (grad_U_tilde[i]"),
-    ("sghmc_logistic", "- c * r[i])", "+ c * r[i])"),
-    ("sghmc_logistic", "- c * r[i])", "- c * theta[i])"),
-    ("sghmc_logistic", "eps * r_new[i]", "eps * r[i]"),
-    ("sghmc_logistic", "eps * r_new[i]", "math.sqrt(eps) * r_new[i]"),
-    ("sghmc_logistic", "scale_r * noise_r[i]", "eps * scale_r * noise_r[i]"),
-    ("sghmc_logistic", "scale_r * noise_r[i]", "scale_r * noise_r[0]"),
-    ("sghmc_logistic", "sigmoid_x_theta[b] - y[row]", "sigmoid_x_theta[b] + y[row]"),
-    ("sghmc_logistic", "_sigmoid(x_theta[b])", "_softplus(x_theta[b])"),
-    ("sghmc_logistic", "N * grad_U_tilde[i] / batch_size", "batch_size * grad_U_tilde[i] / N"),
-    ("sghmc_logistic", "theta[i] / prior_variance", "N * theta[i] / prior_variance"),
-    ("sghmc_logistic", "row = batch[b]", "row = b"),
-    ("sghmc_gaussian", "C[i, j] * inv_M_r[j]", "C[j, i] * inv_M_r[i]"),
-    ("sghmc_gaussian", "2.0 * C[i, j]", "C[i, j]"),
-    ("sghmc_gaussian", "L_r[i, j] * noise_r[j]", "L_r[j, i] * noise_r[j]"),
-    ("sghmc_gaussian", "np.linalg.inv(M)", "M"),
-    ("sgnht_gaussian", "- 1.0)", "- 0.5)"),
-    ("sgnht_gaussian", "- 1.0)", "+ 1.0)"),
-    ("generalised_langevin_gaussian", "Lambda[j, i]", "Lambda[i, j]"),
-]
+@pytest.mark.parametrize("kind", [Refresh, Trajectory])
+def test_a_program_whose_moves_begin_with_what_is_gone_is_not_believed(kind: type[Move]) -> None:
+    """The text may make what its Program says, and that begin with a value that another move has changed since."""
+
+    def stale(move: Move) -> Move:
+        if isinstance(move, Refresh) and kind is Refresh and move.old != move.block.name:
+            return replace(move, old=move.block.name)
+        if isinstance(move, Trajectory) and kind is Trajectory:
+            old = {"theta": "theta", "r": "r_drawn"}
+            return replace(move, values=tuple(replace(v, start=old.get(v.name, v.start)) for v in move.values))
+        return move
+
+    text = text_of("again of gaussian", "scheduled")
+    program, cycle = text.module.program, text.module.program.cycle
+    assert cycle is not None
+    moved = replace(program, cycle=replace(cycle, moves=tuple(map(stale, cycle.moves))))
+    with pytest.raises(CompilerError, match="which is not the newest"):
+        text.read(replace(text.module, program=moved))
 
 
-@pytest.mark.parametrize(("name", "found", "wrong"), FAULTS)
-def test_faults_of_the_text_are_found(name: str, found: str, wrong: str) -> None:
-    module = right(name)
-    assert found in module.text, "the fault must have a place"
-    with pytest.raises(CompilerError):
-        read(name, replace(module, text=module.text.replace(found, wrong)))
+def test_two_arrays_of_a_step_are_drawn_from_places_that_differ() -> None:
+    """Blocks with noise of their own, in arrays: the second begins after the first."""
+    build = build_of("sghmc_logistic")
+    program = replace(discretise(build, derive(bind(build), stated=True)), bit_generator="philox")
+    (noise,) = program.noises
+    other = replace(noise, name="w_theta", blocks=(program.blocks[0],))
+    added = tuple(replace(s, noise=f"w_{s.block.name}") if isinstance(s, Shift) else s for s in program.statements)
+    twice = rename(replace(program, statements=(other, *added)), {"d": 3})
+    module = emit_module(build.name, twice, lower(twice), "A test.\n", "0" * 64)
+    first = "_fill_normals_philox(noise_state, 0, noise_theta)"
+    second = "_fill_normals_philox(noise_state, noise_theta.shape[0] + noise_theta.shape[0] % 2, noise_r)"
+    assert first in module.text
+    assert second in module.text
+    check_iteration(module, {"d": 3})
+    faulty = replace(module, text=module.text.replace(second, second.replace(" + noise_theta.shape[0] % 2", " - 1")))
+    with pytest.raises(CompilerError, match="a normal twice"):
+        check_iteration(faulty, {"d": 3})
+
+
+# ---- texts beside each other
 
 
 @pytest.mark.parametrize(
-    ("found", "wrong"),
+    ("name", "right", "wrong"),
     [
-        ("eps * r_new[i]", "eps * np.sum(r_new)"),
-        ("eps * r_new[i]", "eps * r_new[i] if i > 0 else 0.0"),
-        ("eps * r_new[i]", "eps * r_new[-1]"),
-        ("eps * r_new[i]", "eps * theta_new[i]"),
+        ("generator", "def generator(", "def generator ("),
+        ("full_potential", "U_value = 0.0", "U_value = 1.0"),
+        ("_softplus", "def _softplus(x):", "def _softplus(x, y=0.0):"),
     ],
 )
-def test_what_cannot_be_read_is_not_shipped(found: str, wrong: str) -> None:
-    module = right("sghmc_logistic")
-    assert found in module.text, "the fault must have a place"
-    with pytest.raises(CompilerError):
-        read("sghmc_logistic", replace(module, text=module.text.replace(found, wrong)))
-
-
-@pytest.mark.parametrize(("name", "found", "wrong"), FAULTS)
-def test_faults_are_found_at_the_shipped_sizes_too(name: str, found: str, wrong: str) -> None:
-    module = right(name)
-    sizes = {"d": 5, "k": 4} if name.startswith("generalised") else {"d": 5}
-    with pytest.raises(CompilerError):
-        check_shipped(replace(module, text=module.text.replace(found, wrong)), sizes)
+def test_what_tells_of_draws_is_the_same_in_every_shape(name: str, right: str, wrong: str) -> None:
+    """It is read back in one of them, and in the others it has to be that text, with all that it calls."""
+    scheduled = texts(build_of("sghmc_logistic, d = 2"))["shipped"].module
+    plain = emit_module("plain", scheduled.program, lower(scheduled.program), "A test.\n", "0" * 64)
+    assert plain.text != scheduled.text
+    check_diagnostics(scheduled, plain)
+    before, head, rest = scheduled.text.partition(f"def {name}(")
+    assert right in head + rest, "the fault must have a place"
+    faulty = before + (head + rest).replace(right, wrong, 1)
+    with pytest.raises(CompilerError, match=f"{name} is another one in another shape"):
+        check_diagnostics(replace(scheduled, text=faulty), plain)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_the_shipped_sizes_agree_with_the_program(name: str) -> None:
-    sizes = {"d": 5, "k": 4} if name.startswith("generalised") else {"d": 5}
-    check_shipped(right(name), sizes)
+def test_a_step_that_is_solved_for_has_its_own_length_on_the_way_back_too() -> None:
+    text = text_of("rhmc_logistic in halves", "scheduled")
+    text.read()
+    forth, back = (text.module.text.rindex(f"{name}, X") for name in ("grad_U_at", "grad_U_back"))
+    for place in (forth, back):
+        changed = text.module.text[:place] + text.module.text[place:].replace("eps_scaled", "eps", 1)
+        with pytest.raises(CompilerError, match="the step size of a trajectory"):
+            text.read(replace(text.module, text=changed))

@@ -1,45 +1,22 @@
-"""Positions that are reflected: what a step does is read back, faults of it are found, and its law is exact."""
+"""Positions that are reflected: the law of a step is exact, and what is not reflected says so."""
 
-from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cycles import texts
 from loaders import load_build
 from reports import only
 from shipped_text import shipped_text
 
-from recipe_compiler.errors import CompilerError, ModelError
+from recipe_compiler.errors import ModelError
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.report.check import check
 from recipe_compiler.verdict import Undecided
 
 ROOT = Path(__file__).parents[2]
 REFLECTED = ROOT / "specs/builds/hmc_reflected_categories.yaml"
-FAULTS = {
-    "a momentum that is not turned": ("r_v2_1 = -r_1 if theta_v1_1 < 0.0 else r_1", "r_v2_1 = r_1"),
-    "a momentum that is turned always": ("r_v2_0 = -r_0 if theta_v1_0 < 0.0 else r_0", "r_v2_0 = -r_0"),
-    "momenta that are all turned by one entry": ("if theta_v1_2 < 0.0 else r_2", "if theta_v1_0 < 0.0 else r_2"),
-    "the momentum turned on the other side": (
-        "r_v2_0 = -r_0 if theta_v1_0 < 0",
-        "r_v2_0 = -r_0 if theta_v1_0 > 0",
-    ),
-    "a reflection at another point": ("theta_new_0 = -theta_v1_0 if", "theta_new_0 = 1.0 - theta_v1_0 if"),
-    "a position that is not reflected": ("theta_new_1 = -theta_v1_1 if", "theta_new_1 = theta_v1_1 if"),
-    "a position held at the boundary": ("theta_new_2 = -theta_v1_2 if", "theta_new_2 = 0.0 if"),
-    "a kick with the momentum that was not turned": ("r_new_0 = r_v2_0 +", "r_new_0 = r_0 +"),
-}
 
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_fault_is_found(fault: str) -> None:
-    old, new = FAULTS[fault]
-    text = texts(load_build(REFLECTED))["shipped"]
-    assert old in text.module.text
-    with pytest.raises(CompilerError):
-        text.read(replace(text.module, text=text.module.text.replace(old, new, 1)))
 
 
 def off(folder: Path, old: str = "", new: str = "") -> float:
@@ -77,9 +54,15 @@ def test_shares_are_dirichlet_and_their_sum_is_gamma(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", ["a momentum that is turned always", "a reflection at another point"])
-def test_a_fault_is_seen_in_the_law(tmp_path: Path, fault: str) -> None:
-    assert off(tmp_path, *FAULTS[fault]) > 7.0
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("r_v2_0 = -r_0 if theta_v1_0 < 0.0 else r_0", "r_v2_0 = -r_0"),
+        ("theta_new_0 = -theta_v1_0 if", "theta_new_0 = 1.0 - theta_v1_0 if"),
+    ],
+)
+def test_a_fault_is_seen_in_the_law(tmp_path: Path, old: str, new: str) -> None:
+    assert off(tmp_path, old, new) > 7.0
 
 
 @pytest.mark.parametrize(

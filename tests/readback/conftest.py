@@ -1,0 +1,6 @@
+"""What tests of this folder share is imported by its name."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode leaves test folders off the path
