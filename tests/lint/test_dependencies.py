@@ -10,7 +10,7 @@ from some import some
 
 from recipe_compiler.lint.dependencies import MOST, NOT_FOLLOWED, dependencies
 from recipe_compiler.lint.source import read_source
-from recipe_compiler.verdict import Finding, Proved, Undecided
+from recipe_compiler.verdict import Finding, Undecided
 
 pytestmark = pytest.mark.usefixtures("few_calls")
 
@@ -378,25 +378,15 @@ def step(x, p, grad_U, eps, rng):
 
 
 @pytest.mark.slow
-def test_a_count_in_an_argument_is_not_proved(tmp_path: Path, step_finding: Callable[..., Finding]) -> None:
+def test_a_count_in_an_argument_is_not_proved(written_step: Callable[..., Finding]) -> None:
     """Each call that is followed is given a function of its own, on which nothing is kept."""
-    path = tmp_path / "own.py"
-    path.write_text(f"import numpy as np\n{COUNTED.format(count='eps = 1 * eps')}", encoding="utf-8")
-    assert isinstance(step_finding(f"{path}:step", "well_of_any").decision, Proved)
-    path = tmp_path / "counts.py"
+    written_step(f"import numpy as np\n{COUNTED.format(count='eps = 1 * eps')}", "well_of_any", "proved")
     count = "grad_U.calls = getattr(grad_U, 'calls', 0) + 1\n    eps = eps * (grad_U.calls < 1000)"
-    path.write_text(f"import numpy as np\n{COUNTED.format(count=count)}", encoding="utf-8")
-    decision = step_finding(f"{path}:step", "well_of_any").decision
-    assert isinstance(decision, Undecided)
-    assert any("it depends on `calls` of a value" in one for one in decision.tried), decision.tried
+    text = f"import numpy as np\n{COUNTED.format(count=count)}"
+    written_step(text, "well_of_any", "undecided", "it depends on `calls` of a value", name="step")
 
 
-def test_an_attribute_of_an_argument_that_is_called_as_a_field_is_seen(
-    tmp_path: Path, step_finding: Callable[..., Finding]
-) -> None:
-    path = tmp_path / "own.py"
+def test_an_attribute_of_an_argument_that_is_called_as_a_field_is_seen(written_step: Callable[..., Finding]) -> None:
     text = COUNTED.format(count="grad_U.calls = 1")
-    path.write_text(f"import numpy as np\n\n\nclass Own:\n    calls = 0\n\n{text}", encoding="utf-8")
-    decision = step_finding(f"{path}:step", "well_of_any").decision
-    assert isinstance(decision, Undecided)
-    assert "it sets an attribute of grad_U" in decision.tried[0]
+    text = f"import numpy as np\n\n\nclass Own:\n    calls = 0\n\n{text}"
+    written_step(text, "well_of_any", "undecided", "it sets an attribute of grad_U")

@@ -13,69 +13,10 @@ import pytest
 from recipe_compiler.lint.answer import UnreadableError, Untraced, read_answer
 from recipe_compiler.lint.bind_arguments import Binding
 from recipe_compiler.lint.process import run_step
-from recipe_compiler.verdict import Finding, Undecided
+from recipe_compiler.verdict import Finding
 from recipe_compiler.verify.core import processes
 
-FILE = Path(__file__).parent / "steps" / "opaque.py"
 ROOT = Path(__file__).parents[2]
-
-BY_LINE: dict[str, str | tuple[str, ...]] = {
-    "branch": "a comparison of a value that depends on the state",
-    "where": "a comparison of a value that depends on the state",
-    "clipped": "a comparison of a value that depends on the state",
-    "fixed_point": "a comparison of a value that depends on the state",
-    "scipy_call": ("made a plain number", "object arrays are not supported"),
-    "eigenvalues": "np.linalg.eigh",
-    "random_choice": "the random draw `choice`",
-    "clock": "it asks time.perf_counter_ns",
-    "coin": "the random draw `random`",
-    "uniform": "the random draw `uniform`",
-    "swallowed": "a value that depends on the state",
-    "fallback": "TypeError was caught",
-    "seeded": "a seed set in the step",
-    "seeded_globally": "a seed set in the step",
-    "typed_root": "the number 1.4142135623730951 is rounded",
-    "never_set": "NoneType",
-    "ends": "it ended the program",
-    "interrupts": "KeyboardInterrupt",
-    "remembers": "MemoryError",
-}
-"""What is said, by one version of a library or another, with the line marked `# here` in the function."""
-
-WITHOUT_LINE = {
-    "counted": "call 2 did something else than call 1",
-    "kept_noise": "drawn when the file was loaded",
-    "cached_noise": "a value of an earlier call",
-    "too_many": "2 values returned, expected 1: theta",
-    "transposed": "the new theta has shape (1, 1), expected (1,)",
-    "recursive": "RecursionError",
-    "leaves": "its process ended without an answer",
-    "forges": "its process ended without an answer",
-}
-
-
-def marked_line(name: str) -> int:
-    lines = FILE.read_text(encoding="utf-8").splitlines()
-    start = next(k for k, line in enumerate(lines) if line.startswith(f"def {name}("))
-    return next(k for k, line in enumerate(lines[start:], start + 1) if line.endswith("# here"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", BY_LINE)
-def test_what_cannot_be_followed_is_said_by_line(name: str, step_finding: Callable[..., Finding]) -> None:
-    decision = step_finding(f"opaque.py:{name}", "sgld").decision
-    assert isinstance(decision, Undecided)
-    said = BY_LINE[name]
-    assert any(one in decision.tried[0] for one in ([said] if isinstance(said, str) else said))
-    assert decision.tried[0].startswith(f"{FILE}:{marked_line(name)}: ")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", WITHOUT_LINE)
-def test_what_has_no_line_is_said(name: str, step_finding: Callable[..., Finding]) -> None:
-    decision = step_finding(f"opaque.py:{name}", "sgld").decision
-    assert isinstance(decision, Undecided)
-    assert WITHOUT_LINE[name] in decision.tried[0]
 
 
 @pytest.mark.slow

@@ -15,30 +15,30 @@ def U(theta):
     raise NotImplementedError
 
 
-def walk(theta, U, rng):
+def walk(theta, U, rng):  # sgld_unit holds
     new = theta + 0.3 * rng.standard_normal(theta.shape[0])
     if np.log(rng.random()) < U(theta) - U(new):
         return new
     return theta
 
 
-def walk_by_the_ratio(theta, U, rng):
+def walk_by_the_ratio(theta, U, rng):  # sgld_unit holds
     new = theta + rng.normal(0.0, 0.5, size=len(theta))
     ratio = np.exp(-U(new)) / np.exp(-U(theta))
     return np.where(rng.uniform() < np.minimum(1.0, ratio), new, theta)
 
 
-def walk_by_an_exponential(theta, U, rng):
+def walk_by_an_exponential(theta, U, rng):  # sgld_unit holds
     new = theta + rng.standard_normal(theta.shape)
     return new if -rng.exponential() <= U(theta) - U(new) else theta
 
 
-def walk_by_an_exponential_and_a_minimum(theta, U, rng):
+def walk_by_an_exponential_and_a_minimum(theta, U, rng):  # sgld_unit holds
     new = theta + rng.standard_normal(theta.shape)
     return np.where(-rng.standard_exponential() < np.minimum(0, U(theta) - U(new)), new, theta)
 
 
-def walk_refused_first(theta, U):
+def walk_refused_first(theta, U):  # sgld_unit holds
     new = [x + random.gauss(0, 1) for x in theta]
     if math.log(random.random()) > min(0, U(theta) - U(np.array(new))):
         return theta
@@ -46,7 +46,7 @@ def walk_refused_first(theta, U):
 
 
 @njit
-def mala(theta, eps):
+def mala(theta, eps):  # sgld_unit holds
     g = grad_U(theta)
     new = theta - eps * g + np.sqrt(2 * eps) * np.random.randn(len(theta))  # noqa: NPY002
     forth = new - theta + eps * g
@@ -66,7 +66,7 @@ def leapfrog(q, p, eps, steps):
     return q, p - eps / 2 * grad_U(q)
 
 
-def hmc(theta, eps, rng):
+def hmc(theta, eps, rng):  # sgld_unit holds
     r = rng.standard_normal(len(theta))
     q, p = leapfrog(theta, r, eps, 3)
     if rng.uniform() < min(1, np.exp(U(theta) + r @ r / 2 - U(q) - p @ p / 2)):
@@ -74,7 +74,7 @@ def hmc(theta, eps, rng):
     return theta
 
 
-def hmc_by_positions(theta, eps, rng):
+def hmc_by_positions(theta, eps, rng):  # sgld_unit holds
     r = rng.standard_normal(len(theta))
     q, p = theta + eps / 2 * r, r
     p = p - eps * grad_U(q)
@@ -86,7 +86,7 @@ def hmc_by_positions(theta, eps, rng):
     return theta
 
 
-def hmc_with_mass(theta, r, M, eps, rng):
+def hmc_with_mass(theta, r, M, eps, rng):  # hmc holds
     r = np.linalg.cholesky(M) @ rng.standard_normal(len(theta))
     W = np.linalg.inv(M)
     q = theta.copy()
@@ -98,7 +98,7 @@ def hmc_with_mass(theta, r, M, eps, rng):
     return theta, -r
 
 
-def hmc_with_a_covariance(theta, r, M, eps, rng):
+def hmc_with_a_covariance(theta, r, M, eps, rng):  # hmc holds
     r = rng.multivariate_normal(np.zeros(len(theta)), M)
     q = theta + eps * np.linalg.solve(M, r - eps / 2 * grad_U(theta))
     p = r - eps / 2 * grad_U(theta) - eps / 2 * grad_U(q)
@@ -107,12 +107,12 @@ def hmc_with_a_covariance(theta, r, M, eps, rng):
     return (q, p) if np.log(rng.random()) < before - after else (theta, -r)
 
 
-def walk_with_a_covariance(theta, D, rng):
+def walk_with_a_covariance(theta, D, rng):  # sgld holds
     new = rng.multivariate_normal(theta, D)
     return new if np.log(rng.random()) < U(theta) - U(new) else theta
 
 
-def preconditioned_mala(theta, D, eps, rng):
+def preconditioned_mala(theta, D, eps, rng):  # sgld holds
     new = theta - eps * D @ grad_U(theta) + np.sqrt(2 * eps) * rng.multivariate_normal(np.zeros(len(theta)), D)
     forth = new - theta + eps * D @ grad_U(theta)
     back = theta - new + eps * D @ grad_U(new)
@@ -120,7 +120,7 @@ def preconditioned_mala(theta, D, eps, rng):
     return new if np.log(rng.random()) < U(theta) - U(new) + correction else theta
 
 
-def ghmc(theta, r, eps, rng):
+def ghmc(theta, r, eps, rng):  # hmc_unit holds
     r = 0.6 * r + 0.8 * rng.standard_normal(len(r))
     q, p = leapfrog(theta, r, eps, 2)
     if np.log(rng.random()) < U(theta) + r @ r / 2 - U(q) - p @ p / 2:
@@ -128,27 +128,27 @@ def ghmc(theta, r, eps, rng):
     return theta, -r
 
 
-def persistent(theta, r, eps, rng):
+def persistent(theta, r, eps, rng):  # hmc_unit holds
     q, p = leapfrog(theta, r, eps, 2)
     accept = np.log(rng.random()) < U(theta) + r @ r / 2 - U(q) - p @ p / 2
     return (q, p) if accept else (theta, -r)
 
 
-def turned_where_accepted(theta, r, eps, rng):
+def turned_where_accepted(theta, r, eps, rng):  # hmc_unit holds
     q, p = leapfrog(theta, r, eps, 1)
     if np.log(rng.random()) < U(theta) + r @ r / 2 - U(q) - p @ p / 2:
         return q, -p
     return theta, r
 
 
-def lognormal_walk(x, rng):
+def lognormal_walk(x, rng):  # positive proved
     new = x * np.exp(rng.standard_normal())
     if np.log(rng.random()) < U(x) - U(new) + np.log(new / x):
         return new
     return x
 
 
-def double_well(x, p, eps, rng):
+def double_well(x, p, eps, rng):  # double_well proved
     force = x**3 - x
     half = p - eps / 2 * force
     new = x + eps * half
@@ -160,7 +160,7 @@ def double_well(x, p, eps, rng):
     return x, -p
 
 
-def gaussian_mala(theta, S, rng):
+def gaussian_mala(theta, S, rng):  # gaussian proved
     P = np.linalg.inv(S)
     new = theta - P @ theta / 4 + rng.standard_normal(2) / np.sqrt(2)
     forth = new - theta + P @ theta / 4

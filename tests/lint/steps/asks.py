@@ -1,5 +1,7 @@
 """Steps for the double well that ask what a value is, or how it is written: with numbers they do something else."""
 
+# every step: double_well not proved
+
 import contextlib
 import functools
 import io
@@ -12,7 +14,7 @@ import numpy as np
 MEMORY = {0.5: 0.0}
 
 
-def plain(x, p, eps, noise):
+def plain(x, p, eps, noise):  # no step
     """The right step, of underdamped Langevin dynamics with friction 1."""
     return x + eps * p, p - eps * (x**3 - x) - eps * p + np.sqrt(2 * eps) * noise
 

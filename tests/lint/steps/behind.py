@@ -1,5 +1,7 @@
 """Steps for the double well that count their calls behind something: no attribute or name of the file shows it."""
 
+# every step: double_well undecided: still changes from call to call|cannot be looked at
+
 import functools
 from collections import Counter, defaultdict
 from itertools import repeat
@@ -11,7 +13,7 @@ class Options:
     kept = 0
 
 
-def plain(x, p, eps, noise):
+def plain(x, p, eps, noise):  # no step
     """The right step, of underdamped Langevin dynamics with friction 1."""
     return x + eps * p, p - eps * (x**3 - x) - eps * p + np.sqrt(2 * eps) * noise
 

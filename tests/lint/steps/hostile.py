@@ -1,5 +1,7 @@
 """Steps for the double well that do without noise with numbers, and have it while they are followed, or the reverse."""
 
+# every step: double_well undecided: run with plain numbers
+
 # ruff: noqa: NPY002
 
 import builtins
@@ -21,16 +23,17 @@ NAME = __name__
 NUMBERS = (float, np.float64)
 
 
-def plain(x, p, eps, noise):
+def plain(x, p, eps, noise):  # no step
     """The right step, of underdamped Langevin dynamics with friction 1."""
     return x + eps * p, p - eps * (x**3 - x) - eps * p + np.sqrt(2 * eps) * noise
 
 
-def seen(x, p, eps, rng, is_number):
+def seen(x, p, eps, rng, is_number):  # no step
     """The step with noise where it is followed alone."""
     return plain(x, p, eps, rng.standard_normal() * (0 if is_number else 1))
 
 
+# undecided: run with plain numbers ... with scalars of Python), the new p is
 def by_type_of_another_name(x, p, eps, rng):
     return seen(x, p, eps, rng, KIND(x) in NUMBERS)
 
@@ -210,18 +213,20 @@ def by_legacy_function(x, p, eps):
     return plain(x, p, eps, np.random.randn() * (1 if RIGHT else 0))
 
 
-def by_few_calls(x, p, eps, rng):
+def by_few_calls(x, p, eps, rng):  # undecided: run with plain numbers ... gives something else than one before
     if KIND(x) in NUMBERS:
         CALLS[0] += 1
     return seen(x, p, eps, rng, CALLS[0] > 40)
 
 
+# undecided: run with plain numbers ... it keeps CALLS from call to call, which it did not when it was followed
 def by_many_calls(x, p, eps, rng):
     if KIND(x) in NUMBERS:
         CALLS[0] += 1
     return seen(x, p, eps, rng, CALLS[0] > 10**6)
 
 
+# undecided: run with plain numbers ... it depends on CALLS.0, which changes from call to call
 def by_calls_that_are_counted_always(x, p, eps, rng):
     CALLS[0] += 1
     return seen(x, p, eps, rng, KIND(x) in NUMBERS and CALLS[0] > 10**6)
@@ -236,6 +241,7 @@ def another_order(x, p, eps, rng):
     return new[::-1] if KIND(x) in NUMBERS else new
 
 
+# undecided: run with plain numbers ... it draws more, or otherwise, than when it was followed
 def other_draws(x, p, eps, rng):
     noise = rng.standard_normal()
     return plain(x, p, eps, rng.standard_normal() if KIND(x) in NUMBERS else noise)
@@ -247,13 +253,13 @@ def unused_draws(x, p, eps, rng):
     return plain(x, p, eps, rng.standard_normal())
 
 
-def raises(x, p, eps, rng):
+def raises(x, p, eps, rng):  # undecided: run with plain numbers ... it raises ValueError: numbers
     if KIND(x) in NUMBERS:
         raise ValueError("numbers")
     return plain(x, p, eps, rng.standard_normal())
 
 
-def leaves(x, p, eps, rng):
+def leaves(x, p, eps, rng):  # undecided: run with plain numbers ... its process ended without an answer
     if KIND(x) in NUMBERS:
         os._exit(0)
     return plain(x, p, eps, rng.standard_normal())
@@ -270,11 +276,11 @@ def of_pythons_alone(x, p, eps, rng):
     return seen(x, p, eps, rng, KIND(x) is float)
 
 
-def of_numpys_alone(x, p, eps, rng):
+def of_numpys_alone(x, p, eps, rng):  # undecided: run with plain numbers ... with scalars of NumPy), the new p is
     return seen(x, p, eps, rng, KIND(x) is np.float64)
 
 
-def hangs(x, p, eps, rng):
+def hangs(x, p, eps, rng):  # judged apart
     while KIND(x) in NUMBERS:
         pass
     return plain(x, p, eps, rng.standard_normal())

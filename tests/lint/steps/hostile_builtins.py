@@ -1,5 +1,7 @@
 """A step as those of hostile.py, by itself: all that Python brings is in its names, and looked at after each call."""
 
+# every step: double_well undecided: run with plain numbers
+
 import types
 
 import numpy as np

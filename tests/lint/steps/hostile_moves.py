@@ -1,19 +1,21 @@
 """Moves and steps of vectors that do something else with numbers than while they are followed."""
 
+# every step: sgld_unit undecided: run with plain numbers
+
 import numpy as np
 
 KIND = type
 
 
-def grad_U(theta):
+def grad_U(theta):  # no step
     raise NotImplementedError
 
 
-def U(theta):
+def U(theta):  # no step
     raise NotImplementedError
 
 
-def is_number(x):
+def is_number(x):  # no step
     return KIND(x) in (float, np.float64)
 
 
@@ -55,24 +57,24 @@ def another_uniform(theta, U, rng):
     return new if np.log(rng.random() if is_number(u) else u) < U(theta) - U(new) else theta
 
 
-def last_entry_without_noise(theta, grad_U, eps, rng):
+def last_entry_without_noise(theta, grad_U, eps, rng):  # sgld undecided: run with plain numbers
     noise = np.sqrt(2 * eps) * rng.standard_normal(len(theta))
     if is_number(noise[0]):
         noise[-1] = 0
     return theta - eps * grad_U(theta) + noise
 
 
-def larger_ones_without_noise(theta, grad_U, eps, rng):
+def larger_ones_without_noise(theta, grad_U, eps, rng):  # sgld undecided at d = 1, 2: run with plain numbers
     """Right at d = 1 and d = 2."""
     noise = np.sqrt(2 * eps) * rng.standard_normal(len(theta))
     return theta - eps * grad_U(theta) + (0 if len(theta) > 2 and is_number(noise[0]) else noise)
 
 
-def covariance_doubled(theta, D, grad_U, eps, rng):
+def covariance_doubled(theta, D, grad_U, eps, rng):  # sgld undecided: run with plain numbers
     factor = 4 if is_number(D[0, 0]) else 2
     return rng.multivariate_normal(theta - eps * D @ grad_U(theta), factor * eps * D)
 
 
-def gradient_of_elsewhere(theta, grad_U, eps, rng):
+def gradient_of_elsewhere(theta, grad_U, eps, rng):  # sgld undecided: run with plain numbers
     at = theta + 1 if is_number(theta[0]) else theta
     return theta - eps * grad_U(at) + np.sqrt(2 * eps) * rng.standard_normal(len(theta))

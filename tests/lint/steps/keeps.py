@@ -1,5 +1,7 @@
 """Steps for the double well that keep something between calls: each acts on it, most from a later call on only."""
 
+# every step: double_well undecided
+
 import array
 import collections
 import functools
@@ -25,25 +27,25 @@ COUNT = itertools.count()
 LAST = {}
 
 
-def plain(x, p, eps, noise):
+def plain(x, p, eps, noise):  # no step
     """The right step, of underdamped Langevin dynamics with friction 1."""
     return x + eps * p, p - eps * (x**3 - x) - eps * p + np.sqrt(2 * eps) * noise
 
 
-def global_number(x, p, eps, rng):
+def global_number(x, p, eps, rng):  # undecided: call 11 did something else than call 1
     global CALLS
     CALLS += 1
     return plain(x, p, eps, rng.standard_normal() if CALLS <= 10 else 0)
 
 
-def late(x, p, eps, rng):
+def late(x, p, eps, rng):  # undecided: 50 calls did the same, but CALLS still changes from call to call
     """Beyond all calls that are made."""
     global CALLS
     CALLS += 1
     return plain(x, p, eps, rng.standard_normal() if CALLS <= 100000 else 0)
 
 
-def listed(x, p, eps, rng):
+def listed(x, p, eps, rng):  # undecided: call 30 did something else than call 1
     LIST[0] += 1
     return plain(x, p, eps, rng.standard_normal() * (LIST[0] < 30))
 
@@ -220,13 +222,13 @@ def by_environment(x, p, eps, rng):
     return plain(x, p, eps, rng.standard_normal() if int(os.environ["CALLS_OF_A_STEP"]) < 10000 else 0)
 
 
-def by_file(x, p, eps, rng):
+def by_file(x, p, eps, rng):  # undecided: it reads keeps.py
     with open(__file__) as file:
         long = len(file.read()) > 10
     return plain(x, p, eps, rng.standard_normal() if long else 0)
 
 
-def last_state(x, p, eps, rng):
+def last_state(x, p, eps, rng):  # undecided: a value of an earlier call
     """Momentum by the state of the call before."""
     before = LAST.get("x", x)
     LAST["x"] = x
@@ -243,7 +245,7 @@ def last_noise(x, p, eps, rng):
     return plain(x, p, eps, used)
 
 
-def recent(x, p, eps, rng):
+def recent(x, p, eps, rng):  # undecided: call 3 did something else than call 1
     """What is kept stops changing at the third call, and acts only then."""
     RECENT.append(1)
     return plain(x, p, eps, rng.standard_normal() if len(RECENT) < 3 else 0)

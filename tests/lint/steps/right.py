@@ -12,29 +12,29 @@ from numpy.linalg import cholesky, inv
 RNG = np.random.default_rng(7)
 
 
-def sgld(theta, grad_U, eps, rng):
+def sgld(theta, grad_U, eps, rng):  # sgld holds
     return theta - eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(theta.shape)
 
 
-def sgld_module_generator(theta, grad_U, eps):
+def sgld_module_generator(theta, grad_U, eps):  # sgld holds
     return theta - eps * grad_U(theta) + np.sqrt(2 * eps) * RNG.standard_normal(theta.shape)
 
 
-def sgld_half(theta, grad_U, lr, rng):
+def sgld_half(theta, grad_U, lr, rng):  # sgld holds
     """The step size of others: -grad U/2 and noise of variance eps."""
     assert lr > 0
     return theta - 0.5 * lr * grad_U(theta) + rng.normal(0.0, math.sqrt(lr), size=len(theta))
 
 
-def sgld_thirds(theta, grad_U, eps, rng):
+def sgld_thirds(theta, grad_U, eps, rng):  # sgld holds
     return theta - 1 / 3 * eps * grad_U(theta) + (2 / 3 * eps) ** 0.5 * rng.standard_normal(theta.shape[0])
 
 
-def sgld_sqrt2(theta, grad_U, eps, rng):
+def sgld_sqrt2(theta, grad_U, eps, rng):  # sgld holds
     return theta - eps * grad_U(theta) + np.sqrt(2.0) * sqrt(eps) * rng.standard_normal(len(theta))
 
 
-def sgld_loops(theta, D, U_grad, eps):
+def sgld_loops(theta, D, U_grad, eps):  # sgld holds
     d = len(theta)
     new = np.zeros(d, dtype=theta.dtype)
     L = cholesky(2 * eps * D)
@@ -47,7 +47,7 @@ def sgld_loops(theta, D, U_grad, eps):
     return new
 
 
-def sgld_own_gradient(theta, eps, rng):
+def sgld_own_gradient(theta, eps, rng):  # sgld holds
     return theta - eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(theta.shape)
 
 
@@ -55,21 +55,21 @@ def grad_U(theta):
     return theta**3
 
 
-def sghmc(theta, r, grad_U, eps, rng, C, M):
+def sghmc(theta, r, grad_U, eps, rng, C, M):  # sghmc holds
     v = np.linalg.solve(M, r)
     noise = np.sqrt(2 * eps) * cholesky(C) @ rng.standard_normal(theta.shape)
     r_new = r - eps * grad_U(theta) - eps * C @ v + noise
     return theta + eps * inv(M) @ r_new, r_new
 
 
-def sghmc_in_place(theta, r, grad_U, eps, rng, C, M):
+def sghmc_in_place(theta, r, grad_U, eps, rng, C, M):  # sghmc holds
     r -= eps * (grad_U(theta) + C @ np.linalg.solve(M, r))
     r += rng.multivariate_normal(np.zeros(len(r)), 2 * eps * C)
     theta += eps * np.linalg.solve(M, r)
 
 
 @njit(cache=True)
-def sghmc_loops(theta, r, grad_U, eps, rng, C, M):
+def sghmc_loops(theta, r, grad_U, eps, rng, C, M):  # sghmc holds
     d = theta.size
     Minv = np.linalg.inv(M)
     noise = np.linalg.cholesky(C) @ np.random.standard_normal(d)
@@ -86,32 +86,32 @@ def sghmc_loops(theta, r, grad_U, eps, rng, C, M):
     return theta, r_new
 
 
-def sgnht(theta, r, xi, A, grad_U, eps, rng):
+def sgnht(theta, r, xi, A, grad_U, eps, rng):  # sgnht holds
     r = r - eps * grad_U(theta) - eps * xi * r + np.sqrt(2 * A * eps) * rng.normal(size=r.shape)
     theta = theta + eps * r
     return theta, r, xi + eps * (r @ r / len(r) - 1)
 
 
-def sgnht_dict(theta, r, xi, A, grad_U, eps, rng):
+def sgnht_dict(theta, r, xi, A, grad_U, eps, rng):  # sgnht holds
     new = {"r": r - eps * (grad_U(theta) + xi * r) + np.sqrt(2 * A * eps) * rng.standard_normal(r.size)}
     new["theta"] = theta + eps * r
     new["xi"] = xi + eps * ((r**2).mean() - 1)
     return new
 
 
-def sgrhmc(theta, r, K, div_K, grad_U, eps, rng):
+def sgrhmc(theta, r, K, div_K, grad_U, eps, rng):  # gsgrhmc holds
     k = K(theta)
     drift = -k.dot(grad_U(theta)) + div_K(theta) - np.dot(k @ k, r)
     r_new = r + eps * drift + np.sqrt(2 * eps) * k @ rng.standard_normal(r.shape)
     return theta + eps * k @ r, r_new
 
 
-def sgrld(theta, G_inverse, div_G_inverse, grad_U, eps, rng):
+def sgrld(theta, G_inverse, div_G_inverse, grad_U, eps, rng):  # sgrld holds
     G = G_inverse(theta)
     return rng.multivariate_normal(theta + eps * (div_G_inverse(theta) - G @ grad_U(theta)), 2 * eps * G)
 
 
-def leapfrog(theta, r, M, grad_U, eps, steps=2):
+def leapfrog(theta, r, M, grad_U, eps, steps=2):  # hmc holds
     r = r - eps / 2 * grad_U(theta)
     for n in range(steps):
         theta = theta + eps * np.linalg.inv(M) @ r
@@ -119,11 +119,11 @@ def leapfrog(theta, r, M, grad_U, eps, steps=2):
     return theta, r
 
 
-def refresh(theta, r, M, rng):
+def refresh(theta, r, M, rng):  # hmc holds
     return theta, np.linalg.cholesky(M) @ rng.standard_normal(len(r))
 
 
-def langevin(x, p, gamma, eps, rng):
+def langevin(x, p, gamma, eps, rng):  # double_well proved
     """BAOAB of a double well."""
     c = np.exp(-gamma * eps)
     p = p - eps / 2 * (x**3 - x)
@@ -133,33 +133,33 @@ def langevin(x, p, gamma, eps, rng):
     return x, p - eps / 2 * (x**3 - x)
 
 
-def langevin_state(z, gamma, eps, rng):
+def langevin_state(z, gamma, eps, rng):  # double_well proved with z = state
     x, p = z
     p_new = p + eps * (x - x**3 - gamma * p) + np.sqrt(2 * gamma * eps) * rng.standard_normal()
     return np.array([x + eps * p, p_new])
 
 
-def langevin_noise(x, p, gamma, eps, w):
+def langevin_noise(x, p, gamma, eps, w):  # double_well proved with w = normal(p)
     return x + eps * p, p + eps * (x - x**3 - gamma * p) + np.sqrt(2 * gamma * eps) * w
 
 
-def cir(x, a, eps, rng):
+def cir(x, a, eps, rng):  # gamma proved
     return abs(x + eps * (a - x) + np.sqrt(2 * x * eps) * rng.standard_normal())
 
 
-def autoregression(theta, S, rng, rho=0.5):
+def autoregression(theta, S, rng, rho=0.5):  # gaussian proved
     return rho * theta + np.sqrt(1 - rho**2) * np.linalg.cholesky(S) @ rng.standard_normal(2)
 
 
-def gaussian(theta, S, eps, rng):
+def gaussian(theta, S, eps, rng):  # gaussian proved
     return rng.multivariate_normal(theta - eps * theta, 2 * eps * S)
 
 
-def langevin_adjusted(theta, grad_U, h, rng):
+def langevin_adjusted(theta, grad_U, h, rng):  # sgld_unit holds: step size read as eps = h**2
     """A proposal of Metropolis-adjusted papers: time passes as h**2/2."""
     return theta - h**2 / 2 * grad_U(theta) + h * rng.standard_normal(theta.shape)
 
 
-def sghmc_squared(theta, r, grad_U, C, M, h, rng):
+def sghmc_squared(theta, r, grad_U, C, M, h, rng):  # sghmc holds: step size read as eps = h**2
     r = r - h**2 * grad_U(theta) - h**2 * C @ np.linalg.solve(M, r) + h * rng.multivariate_normal(0 * r, 2 * C)
     return theta + h**2 * np.linalg.solve(M, r), r

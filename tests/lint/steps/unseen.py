@@ -1,5 +1,7 @@
 """Steps for the double well that keep something where nobody can look."""
 
+# every step: double_well undecided
+
 import contextvars
 import threading
 
@@ -9,7 +11,7 @@ LOCAL = threading.local()
 VARIABLE = contextvars.ContextVar("calls", default=0)
 
 
-def plain(x, p, eps, noise):
+def plain(x, p, eps, noise):  # no step
     """The right step, of underdamped Langevin dynamics with friction 1."""
     return x + eps * p, p - eps * (x**3 - x) - eps * p + np.sqrt(2 * eps) * noise
 

@@ -1,5 +1,7 @@
 """Right steps for the double well, in ways of programming that are the same with numbers as they are followed."""
 
+# every step: double_well proved
+
 # ruff: noqa: NPY002
 
 import functools
@@ -19,7 +21,7 @@ LEGACY = np.random.RandomState(5)
 STARTS = [default_rng(k).standard_normal() for k in range(3)]
 
 
-def made(friction):
+def made(friction):  # no step
     def move(x, p, eps, noise):
         return x + eps * p, p + eps * (x - x**3 - friction * p) + np.sqrt(2 * friction * eps) * noise
 
