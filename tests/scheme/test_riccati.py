@@ -214,12 +214,9 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Module:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_in_the_text_is_found(shipped: Module, fault: str) -> None:
-    old, new = FAULTS[fault]
-    assert old in shipped.text, shipped.text
+def test_a_fault_in_the_text_is_found(shipped: Module, assert_found, fault: str) -> None:
     check_shipped(shipped, {"d": 2})
-    with pytest.raises(CompilerError):
-        check_shipped(replace(shipped, text=shipped.text.replace(old, new, 1)), {"d": 2})
+    assert_found(shipped, *FAULTS[fault])
 
 
 @pytest.mark.parametrize("name", ["part_2", "part_4"])
