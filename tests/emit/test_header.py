@@ -40,19 +40,3 @@ def behind_the_docstring(folder: Path, title: str) -> str:
 )
 def test_a_title_stays_in_the_docstring(tmp_path: Path, title: str) -> None:
     assert behind_the_docstring(tmp_path, title) == behind_the_docstring(tmp_path, "plain")
-
-
-def test_run_says_how_long_its_arrays_are_scalars_too() -> None:
-    build = load_build(SPECS / "builds" / "sgnht_gaussian.yaml")
-    module = ast.parse(compile_build(build).file)
-    values = {ast.unparse(node.targets[0]): node.value for node in module.body if isinstance(node, ast.Assign)}
-    assert ("xi", 0) in ast.literal_eval(values["BLOCKS"])
-    (run,) = (node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == "run")
-    said = " ".join((ast.get_docstring(run) or "").split())
-    assert "a block is as long as BLOCKS says, a scalar, which has 0 there, of length 1" in said
-
-
-def test_densities_stand_in_the_header_as_their_author_named_them() -> None:
-    compiled = compile_build(load_build(SPECS / "builds/sghmc_linear_regression.yaml"))
-    docstring = ast.get_docstring(ast.parse(compiled.file)) or ""
-    assert "log_likelihood of one datum = normal(" in docstring

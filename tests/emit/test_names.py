@@ -1,11 +1,13 @@
 """Names of the user that an emitted module cannot have as they are get an underscore, and are listed."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from loaders import load_build
 
 from recipe_compiler.pipeline import compile_build
+from recipe_compiler.spec.model import Build
 
 DYNAMICS = """
 name: awkward
@@ -69,13 +71,22 @@ run: {step_size: 0.1BATCH}
 """
 
 
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[..., Build]:
+    """Write documents and data, and load the build among them."""
+
+    def write(**documents: str) -> Build:
+        for name, text in documents.items():
+            (tmp_path / f"{name}.yaml").write_text(text)
+        (tmp_path / "data.csv").write_text("p,q,y\n1,2,3\n0,1,1\n2,2,1\n")
+        return load_build(tmp_path / "build.yaml")
+
+    return write
+
+
 @pytest.mark.slow
-def test_awkward_names_are_changed_and_the_module_still_reads_back(tmp_path: Path) -> None:
-    for name, text in (("dynamics", DYNAMICS), ("target", TARGET), ("build", BUILD)):
-        (tmp_path / f"{name}.yaml").write_text(text)
-    (tmp_path / "data.csv").write_text("p,q,y\n1,2,3\n0,1,1\n2,2,1\n")
-    build = load_build(tmp_path / "build.yaml")
-    text = compile_build(build).file
+def test_awkward_names_are_changed_and_the_module_still_reads_back(written: Callable[..., Build]) -> None:
+    text = compile_build(written(dynamics=DYNAMICS, target=TARGET, build=BUILD)).file
     compile(text, "awkward", "exec")
     for old in ("row", "run", "range", "eps", "step", "total"):
         assert f"{old} is called {old}_" in text
@@ -85,14 +96,12 @@ def test_awkward_names_are_changed_and_the_module_still_reads_back(tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("taken_for_granted")
-@pytest.mark.parametrize("variant", ["full", "minibatch"])
+@pytest.mark.parametrize(("variant", "batch"), [("full", ""), ("minibatch", ", batch_size: 2")])
 @pytest.mark.parametrize("name", ["total", "row", "batch", "grad_U", "grad_U_tilde"])
-def test_blocks_of_a_target_keep_clear_of_what_is_computed(name: str, variant: str, tmp_path: Path) -> None:
+def test_blocks_of_a_target_keep_clear_of_what_is_computed(
+    name: str, variant: str, batch: str, written: Callable[..., Build]
+) -> None:
     """Blocks of a target that are parts of the potential's block stand in loops with names of their own."""
-    (tmp_path / "dynamics.yaml").write_text(SGLD)
-    (tmp_path / "target.yaml").write_text(STACKED.replace("NAME", name))
-    (tmp_path / "data.csv").write_text("p,q,y\n1,2,3\n0,1,1\n2,2,1\n")
-    batch = ", batch_size: 2" if variant == "minibatch" else ""
-    (tmp_path / "build.yaml").write_text(STACKED_BUILD.replace("VARIANT", variant).replace("BATCH", batch))
-    build = load_build(tmp_path / "build.yaml")
-    compile(compile_build(build).text, name, "exec")
+    build = STACKED_BUILD.replace("VARIANT", variant).replace("BATCH", batch)
+    made = compile_build(written(dynamics=SGLD, target=STACKED.replace("NAME", name), build=build))
+    compile(made.text, name, "exec")

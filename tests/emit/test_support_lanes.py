@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 from numba import njit
-from scipy.special import ndtr
+from reference_draws import assert_normal
 
 from recipe_compiler.emit.support.box_muller import _circle_point, _minus_two_log, _normal_pair
 from recipe_compiler.emit.support.indices import _fill_indices
@@ -218,21 +218,8 @@ def test_the_radius_reaches_eight_and_a_half_sigma_and_stays_finite() -> None:
 
 
 @pytest.mark.slow
-def test_normals_have_the_moments_and_law_of_a_normal() -> None:
-    z = normals(5, 2**22).ravel()
-    n = z.size
-    for power, (mean, variance) in {1: (0, 1), 2: (1, 2), 3: (0, 15), 4: (3, 96), 6: (15, 10170)}.items():
-        assert abs((z**power).mean() - mean) <= 5.0 * math.sqrt(variance / n), power
-    distance = np.abs(ndtr(np.sort(z)) - (np.arange(n) + 0.5) / n).max()
-    assert distance * math.sqrt(n) <= 2.75  # two-sided p = 5.4e-7
-
-
-@pytest.mark.slow
-def test_normals_reach_the_tail_as_often_as_a_normal() -> None:
-    z = np.abs(normals(6, 2**23).ravel())
-    for edge in (3.0, 4.0, 4.5, 5.0):
-        expected = 2 * ndtr(-edge) * z.size
-        assert abs((z > edge).sum() - expected) <= 5.0 * math.sqrt(expected), edge
+def test_normals_have_the_moments_law_and_tails_of_a_normal() -> None:
+    assert_normal(normals(6, 2**23).ravel(), (3.0, 4.0, 4.5, 5.0))
 
 
 def test_squares_of_a_pair_are_independent() -> None:

@@ -1,7 +1,6 @@
 """Decisions of moves: made of two normals, with the probabilities they are to have."""
 
 import math
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -34,18 +33,25 @@ BELOW = """
 def levels(value, level):
     return _reaches(value, level), (_told_below(0.0, level, value), _told_below(1.0, level, value))
 """
+TOLD = """
+@njit
+def told(led, log_ratio):
+    return _guards(led, log_ratio)
+"""
 
 
-def compiled(*change: str) -> SimpleNamespace:
-    text = support_text(("_accepted", "_uniform_integer"))
+def compiled(
+    *change: str, of: tuple[str, ...] = ("_accepted", "_uniform_integer"), loops: str = LOOPS
+) -> SimpleNamespace:
+    """Return functions that call those of the support, with a change of their text."""
+    text = support_text(of)
     if change:
         old, new = change
         assert text.count(old) == 1, old
         text = text.replace(old, new)
-    module: dict[str, Callable[..., object]] = {}
-    head = "import math\nimport numpy as np\nfrom numba import njit\n"
-    exec(compile(f"{head}{text}{LOOPS}", "<moves>", "exec"), module)
-    return SimpleNamespace(**{name: module[name] for name in ("decided", "lengths")})
+    module: dict[str, object] = {}
+    exec(compile(f"import math\nimport numpy as np\nfrom numba import njit\n{text}{loops}", "<moves>", "exec"), module)
+    return SimpleNamespace(**module)
 
 
 @pytest.fixture(scope="module")
@@ -110,26 +116,21 @@ def test_wrong_decisions_are_seen_with_as_many_pairs() -> None:
 
 
 def test_guards_tell_no_number_from_no_way_back() -> None:
-    module: dict[str, Callable[..., object]] = {}
-    head = "import math\nimport numpy as np\nfrom numba import njit\n"
-    own = "\n\n@njit\ndef told(led, log_ratio):\n    return _guards(led, log_ratio)\n"
-    exec(compile(f"{head}{support_text(('_guards',))}{own}", "<guards>", "exec"), module)
+    told = compiled(of=("_guards",), loops=TOLD).told
     inf, nan = math.inf, math.nan
-    for led, log_ratio, told in (
+    for led, log_ratio, expected in (
         (-0.5, -0.5, (0, 0)), (2.0, 2.0, (0, 0)), (-0.5, -inf, (0, 1)), (3.0, -inf, (0, 1)), (nan, -inf, (1, 0)),
         (-inf, -inf, (0, 0)), (inf, -inf, (0, 1)), (inf, inf, (0, 0)),
     ):  # fmt: skip
-        assert module["told"](led, log_ratio) == told, (led, log_ratio)
+        assert told(led, log_ratio) == expected, (led, log_ratio)
 
 
 def test_a_level_is_reached_by_what_is_at_it_or_above() -> None:
     """NaN neither reaches a level nor is told to be below one."""
-    text = support_text(("_reaches", "_told_below"))
-    module: dict[str, Callable[..., object]] = {}
-    exec(compile(f"import math\nimport numpy as np\nfrom numba import njit\n{text}{BELOW}", "<levels>", "exec"), module)
+    levels = compiled(of=("_reaches", "_told_below"), loops=BELOW).levels
     numbers = np.array([-math.inf, -1.0, 0.0, 2.0, math.inf, math.nan])
     for value in numbers:
         for level in numbers:
-            reached, told = module["levels"](value, level)
+            reached, told = levels(value, level)
             assert reached is bool(value >= level)
             assert told == (1.0 if level < value else 0.0, 1.0)

@@ -1,9 +1,11 @@
 """Random draws by their textbook formulas, in Python's integers and doubles: what emitted ones must be."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import mpmath
+import numpy as np
+from scipy.special import ndtr
 
 WORD = 2**64 - 1
 
@@ -56,6 +58,18 @@ def reference_normals(bits: Iterator[int]) -> Iterator[float]:
             u, _ = uniform(), uniform()
             if f[layer] + u * (f[layer + 1] - f[layer]) < math.exp(-0.5 * size * size):
                 yield sign * size
+
+
+def assert_normal(z: np.ndarray, edges: Iterable[float] = ()) -> None:
+    """Assert moments, distribution function and tails beyond some edges of draws of N(0, 1), each within 5 sigma."""
+    n = z.size
+    for power, (mean, variance) in {1: (0, 1), 2: (1, 2), 3: (0, 15), 4: (3, 96), 6: (15, 10170)}.items():
+        assert abs((z**power).mean() - mean) <= 5.0 * math.sqrt(variance / n), power
+    for edge in edges:
+        expected = 2 * ndtr(-edge) * n
+        assert abs((np.abs(z) > edge).sum() - expected) <= 5.0 * math.sqrt(expected), edge
+    distance = np.abs(ndtr(np.sort(z)) - (np.arange(n) + 0.5) / n).max()
+    assert distance * math.sqrt(n) <= 2.75  # two-sided p = 5.4e-7
 
 
 class ReferenceDraws:
