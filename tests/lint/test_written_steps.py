@@ -145,8 +145,8 @@ import numpy as np
 
 
 def step(x, p, gamma, eps, rng):
-    slope, size = {slope}, {size}
-    p = p - eps * slope - eps * gamma * p + np.sqrt(2 * gamma * eps) * rng.standard_normal() * size
+    size = {size}
+    p = p - eps * {slope} - eps * gamma * p + np.sqrt(2 * gamma * eps) * rng.standard_normal() * size
     return x + eps * p, p
 """
 
@@ -164,7 +164,7 @@ def step(x, p, gamma, eps, rng):
 )
 def test_noise_that_is_lost_where_doubles_underflow_is_seen(size: str, says: str | None, written_step: Written) -> None:
     """Of real numbers all are 1; at x = 1000 the first factor of some is 0, and with it the noise."""
-    text = LOST.format(slope="x**3 - x", size=size)
+    text = LOST.format(slope="(x**3 - x)", size=size)
     if says is None:
         written_step(text, "double_well", "proved")
         return
@@ -174,7 +174,7 @@ def test_noise_that_is_lost_where_doubles_underflow_is_seen(size: str, says: str
 
 
 def test_a_step_that_differs_by_rounding_alone_is_told_what_to_do_about_that(written_step: Written) -> None:
-    text = LOST.format(slope="((1e17 + x**3) - 1e17) - x", size="1")
+    text = LOST.format(slope="(((1e17 + x**3) - 1e17) - x)", size="1")
     decision = written_step(text, "double_well", "undecided", f"{BY_ROUNDING}; {OF_ROUNDING}").decision
     assert isinstance(decision, Undecided)
     assert not any(BY_ROUNDING in one and ADVICE in one for one in decision.tried)
