@@ -18,7 +18,6 @@ ROOT = Path(__file__).parents[2]
 REFLECTED = ROOT / "specs/builds/hmc_reflected_categories.yaml"
 
 
-
 def off(folder: Path, old: str = "", new: str = "") -> float:
     """Return by how many standard errors moments are off, of a law with half of its mass near faces; with a fault."""
     values = {"alpha": [1.0, 1.5, 1.25], "n": [0.0, 0.0, 0.0]}
