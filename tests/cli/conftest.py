@@ -1,44 +1,9 @@
-"""The command line as a function: arguments in, exit code and output out."""
+"""What tests of the command line share."""
 
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from recipe_compiler.cli import main
-
-ROOT = Path(__file__).parents[2]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-Recipe = Callable[..., Outcome]
-
-
-@pytest.fixture
-def recipe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Recipe:
-    """Run `recipe` in this process, from the root of the repository."""
-
-    def run(*arguments: str | Path, folder: Path = ROOT) -> Outcome:
-        monkeypatch.chdir(folder)
-        monkeypatch.setattr(sys, "argv", ["recipe", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return Outcome(int(end.value.code or 0), captured.out, captured.err)
-
-    return run
-
 
 SGHMC = """\
 name: sampler
@@ -71,3 +36,8 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return document
+
+
+@pytest.fixture(autouse=True)
+def _plain_python(without_jit: None) -> None:
+    """Run chains of a few draws in plain Python; tests that need many take `with_jit`."""

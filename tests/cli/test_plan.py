@@ -6,29 +6,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray
+from command import recipe
 
-pytestmark = pytest.mark.usefixtures("known_verdicts", "without_reading_back", "interruptible")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.usefixtures("known_verdicts", "without_reading_back", "interruptible", "with_jit"),
+]
 
-ROOT = Path(__file__).parents[2]
 
-
-@pytest.mark.slow
-def test_the_command_prints_a_build_that_runs(recipe, tmp_path: Path) -> None:
+def test_the_command_prints_a_build_that_runs(tmp_path: Path) -> None:
     rng = np.random.default_rng(11)
     x = np.column_stack([np.ones(100), rng.normal(5.0, [1.0, 300.0], size=(100, 2))])
     y = x @ [1.0, -2.0, 0.01] + rng.normal(size=100)
     rows = "\n".join(",".join(map(repr, map(float, row))) for row in np.column_stack([x, y]))
     (tmp_path / "rows.csv").write_text(f"a,b,c,y\n{rows}\n")
-    text = f"""
-name: asked
-dynamics: {ROOT}/specs/dynamics/sghmc.yaml
-target: {ROOT}/specs/targets/linear_regression.yaml
-scheme: {{name: baoab}}
-variant: full
-data: {{file: rows.csv, x: [a, b, c], y: y}}
-run: {{step_size: auto, draws: 200}}
-"""
-    (tmp_path / "asked.yaml").write_text(text)
+    (tmp_path / "asked.yaml").write_text(
+        "name: asked\ndynamics: sghmc\ntarget: linear_regression\nscheme: {name: baoab}\nvariant: full\n"
+        "data: {file: rows.csv, x: [a, b, c], y: y}\nrun: {step_size: auto, draws: 200}\n"
+    )
     printed = recipe("run", "--plan", "--no-cache", tmp_path / "asked.yaml")
     assert printed.code == 0, printed.err
     assert printed.out.startswith("# plan: around the mode")
@@ -46,13 +41,11 @@ run: {{step_size: auto, draws: 200}}
     assert trees[0].attrs["trust"] in both[0].out
     assert trees[0].attrs["doubts"] == ""
     assert trees[0].attrs["forecast_lines"] in both[0].out
-
     as_json = [recipe("run", tmp_path / "asked.yaml", "--json", "-o", tmp_path, *more) for more in (("--plan",), ())]
-    told, ran = (json.loads(outcome.out) for outcome in as_json)
-    assert told["plan"] == ran["plan"] == plan
-    assert told["build"].splitlines() == printed.out.splitlines()
-    assert told["doubts"] == []
-
+    planned, ran = (json.loads(outcome.out) for outcome in as_json)
+    assert planned["plan"] == ran["plan"] == plan
+    assert planned["build"].splitlines() == printed.out.splitlines()
+    assert planned["doubts"] == []
     again = recipe("run", tmp_path / "asked.yaml", "-o", tmp_path / "again")
     assert "planning: " not in again.out
     kept = xarray.load_datatree(tmp_path / "again" / "asked.nc", engine="h5netcdf")
@@ -60,14 +53,13 @@ run: {{step_size: auto, draws: 200}}
     assert kept.attrs["plan"] == trees[0].attrs["plan"]
 
 
-@pytest.mark.slow
-def test_what_is_undecided_is_named_with_what_runs_it_all_the_same(recipe, tmp_path: Path) -> None:
+def test_what_is_undecided_is_named_with_what_runs_it_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "laplace.yaml").write_text(
         "name: laplace\nstate: {theta: {shape: 2}}\npotential: abs(theta[0]) + theta[1]**2\n"
     )
     (tmp_path / "tails.yaml").write_text(
-        f"name: tails\ndynamics: {ROOT}/specs/dynamics/sghmc.yaml\ntarget: laplace.yaml\nscheme: {{name: baoab}}\n"
-        "variant: full\nrun: {step_size: auto}\n"
+        "name: tails\ndynamics: sghmc\ntarget: laplace.yaml\nscheme: {name: baoab}\nvariant: full\n"
+        "run: {step_size: auto}\n"
     )
     outcome = recipe("run", tmp_path / "tails.yaml", "-o", tmp_path)
     assert outcome.code == 3
@@ -77,23 +69,6 @@ def test_what_is_undecided_is_named_with_what_runs_it_all_the_same(recipe, tmp_p
     assert last.endswith("--allow-undecided runs it all the same")
 
 
-def test_the_command_takes_no_step_size_beside_auto(recipe, tmp_path: Path) -> None:
-    path = tmp_path / "asked.yaml"
-    path.write_text(f"""
-name: asked
-dynamics: {ROOT}/specs/dynamics/sghmc.yaml
-target: {ROOT}/specs/targets/standard_normal.yaml
-scheme: {{name: baoab}}
-variant: full
-sizes: {{d: 3}}
-run: {{step_size: auto}}
-""")
-    outcome = recipe("run", path, "--step-size", "0.1", "-o", tmp_path)
-    assert outcome.code == 2
-    assert "--step-size: found 0.1 for a build with step_size: auto" in outcome.err
-    assert "Traceback" not in outcome.err
-
-
 APART = """
 name: apart
 state: {theta: {shape: 2}}
@@ -101,23 +76,12 @@ potential: -log(exp(-(theta[0] - 12)**2/2) + exp(-(theta[0] + 12)**2/8)/2) + the
 """
 
 
-@pytest.mark.slow
-def test_a_plan_with_a_doubt_is_not_drawn(recipe, tmp_path: Path) -> None:
+def test_a_plan_with_a_doubt_is_not_drawn(tmp_path: Path) -> None:
     (tmp_path / "apart.yaml").write_text(APART)
-    asked = (
-        "run",
-        "hmc",
-        tmp_path / "apart.yaml",
-        "--set",
-        "init.theta=-12*ones",
-        "--allow-undecided",
-        "-o",
-        tmp_path / "runs",
-    )
-    outcome = recipe(*asked)
+    asked = ("run", "hmc", "apart.yaml", "--set", "init.theta=-12*ones", "--allow-undecided")
+    outcome = recipe(*asked, folder=tmp_path)
     assert outcome.code == 4, outcome.err
     assert "doubt: the draws miss a mode of U" in outcome.out
     assert "nothing is drawn, for the doubt of the plan:" in outcome.err
     assert not (tmp_path / "runs").exists()
-    told = json.loads(recipe(*asked, "--json").out)
-    assert told["doubts"][0].startswith("the draws miss a mode of U")
+    assert json.loads(recipe(*asked, "--json", folder=tmp_path).out)["doubts"][0].startswith("the draws miss a mode")

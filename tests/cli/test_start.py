@@ -6,8 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import recipe
+from typer.testing import CliRunner
 
 import recipe_compiler
+from recipe_compiler.cli import app
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("sympy", "numba", "numpy", "xarray", "arviz_stats", "flint", "pydantic", "ruamel", "rich")
@@ -24,11 +27,15 @@ def test_the_help_imports_nothing_heavy() -> None:
     assert "check" in done.stdout
 
 
-def test_the_help_takes_less_than_half_a_second() -> None:
+def test_the_help_takes_less_than_half_a_second_and_names_the_exit_codes() -> None:
     before = os.times()
-    subprocess.run([sys.executable, "-m", "recipe_compiler", "--help"], capture_output=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "recipe_compiler", "--help"], capture_output=True, text=True, check=True
+    )
     after = os.times()
     assert after.children_user + after.children_system - before.children_user - before.children_system < 0.5
+    words = " ".join(done.stdout.split())
+    assert "0 proved; 1 refuted; 2 wrong usage or a faulty document; 3 undecided" in words
 
 
 def imported(*arguments: str, folder: Path = ROOT) -> set[str]:
@@ -104,28 +111,35 @@ def test_a_spec_to_start_from_is_written_without_the_compiler(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("command", ["check", "derive", "compile", "run", "new", "schema"])
-def test_every_command_explains_itself(recipe, command: str) -> None:
+def test_every_command_explains_itself(command: str) -> None:
     outcome = recipe(command, "--help")
     assert outcome.code == 0
     assert f"recipe {command}" in outcome.out
+    assert recipe(command, "-h") == outcome
 
 
-def test_the_exit_codes_are_in_the_help(recipe) -> None:
-    words = " ".join(recipe("--help").out.split())
-    assert "0 proved; 1 refuted; 2 wrong usage or a faulty document; 3 undecided" in words
-
-
-def test_the_version_is_that_of_the_package(recipe) -> None:
+def test_the_version_is_that_of_the_package() -> None:
     assert recipe("--version").out == f"recipe {recipe_compiler.__version__}\n"
     assert f"\nversion: {recipe_compiler.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", [(), ("check",), ("run",)])
-def test_h_is_help(recipe, command: tuple[str, ...]) -> None:
-    assert recipe(*command, "-h").out == recipe(*command, "--help").out
-
-
-def test_an_unknown_command_names_the_nearest(recipe) -> None:
-    outcome = recipe("chek")
-    assert outcome.code == 2
-    assert "check" in outcome.err
+@pytest.mark.parametrize(
+    ("words", "expected", "not_expected"),
+    [
+        ("show sgl", "sgld", "sghmc"),
+        ("run hmc_l", "hmc_logistic", "hmc_double_well"),
+        ("check sghmc bana", "banana", "sghmc"),
+        ("lint f.py:step --against sgn", "sgnht", "banana"),
+    ],
+)
+def test_names_of_documents_are_completed(words: str, expected: str, not_expected: str) -> None:
+    given = {
+        "_RECIPE_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"recipe {words}",
+        "COMP_CWORD": f"{len(words.split())}",
+    }
+    offered = (
+        CliRunner().invoke(app, env=given | {"_RECIPE_COMPLETE": "complete_bash"}, prog_name="recipe").stdout.split()
+    )
+    assert expected in offered
+    assert not_expected not in offered

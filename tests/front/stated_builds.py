@@ -1,8 +1,10 @@
-"""The builds that are shipped, stated in Python as a user would: formulas are objects, or texts of the language."""
+"""Builds that are shipped, stated in Python as a user would: formulas are objects, or texts of the language.
+
+These run every branch of `front` and `spec` that the statements of all shipped builds run.
+"""
 
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import recipe_compiler as rc
 from recipe_compiler import I, grad, inv, log, ones
@@ -44,21 +46,6 @@ def hmc() -> rc.Dynamics:
         D=[[0, 0], [0, 0]],
         Q=[[0, -I], [I, 0]],
         claims={"drift": {theta: inv(M) @ r, r: -grad(U, theta)}, "marginal": {theta: U(theta)}},
-    )
-
-
-def hmc_reflected() -> rc.Dynamics:
-    theta, m = rc.vector("theta", "d", domain="positive"), rc.vector("m", "d", is_="positive")
-    U = rc.function("U", of=theta, role="potential")
-    return rc.Dynamics(
-        name="hmc_reflected",
-        title="Hamiltonian Monte Carlo, reflected at 0",
-        references=["neal2011hmc", "ma2015recipe"],
-        state=[theta, r],
-        H=U(theta) + rc.sum_(r**2 / m) / 2,
-        D=[[0, 0], [0, 0]],
-        Q=[[0, -I], [I, 0]],
-        claims={"drift": {theta: inv(rc.diag(m)) @ r, r: -grad(U, theta)}, "marginal": {theta: U(theta)}},
     )
 
 
@@ -178,25 +165,6 @@ def sghmc_lognormal_friction() -> rc.Dynamics:
     )
 
 
-def sgrhmc_positive() -> rc.Dynamics:
-    theta = rc.vector("theta", "d", domain="positive")
-    U = rc.function("U", of=theta, role="potential")
-    root = rc.sqrt(theta)
-    return rc.Dynamics(
-        name="sgrhmc_positive",
-        title="SGRHMC for positive coordinates",
-        references=["ma2015recipe", "patterson2013sgrld"],
-        state=[theta, r],
-        H=U(theta) + r.T @ r / 2,
-        D=[[0, 0], [0, rc.diag(theta)]],
-        Q=[[0, -rc.diag(root)], [rc.diag(root), 0]],
-        claims={
-            "drift": {theta: root * r, r: -root * grad(U, theta) + ones / (2 * root) - theta * r},
-            "marginal": {theta: U(theta)},
-        },
-    )
-
-
 def wright_fisher() -> rc.Dynamics:
     theta, d = rc.vector("theta", "d", domain="simplex"), rc.scalar("d")
     U = rc.function("U", of=theta, role="potential")
@@ -233,31 +201,6 @@ def gsgrhmc() -> rc.Dynamics:
     )
 
 
-def generalised_langevin() -> rc.Dynamics:
-    w = rc.vector("w", "k")
-    M = rc.matrix("M", "d", "d", is_="positive definite")
-    Lambda = rc.matrix("Lambda", "d", "k")
-    A = rc.matrix("A", "k", "k", is_="positive semidefinite")
-    return rc.Dynamics(
-        name="generalised_langevin",
-        title="Generalised Langevin dynamics with k memory variables",
-        references=["ceriotti2010colored", "ottobre2011gle"],
-        state=[theta, r, w],
-        parameters=[M, Lambda, A],
-        H=U(theta) + r.T @ inv(M) @ r / 2 + w.T @ w / 2,
-        D=[[0, 0, 0], [0, 0, 0], [0, 0, A]],
-        Q=[[0, -I, 0], [I, 0, -Lambda], [0, Lambda.T, 0]],
-        claims={
-            "drift": {
-                theta: inv(M) @ r,
-                r: -grad(U, theta) + Lambda @ w,
-                w: -Lambda.T @ inv(M) @ r - A @ w,
-            },
-            "marginal": {theta: U(theta)},
-        },
-    )
-
-
 # targets
 
 
@@ -272,18 +215,6 @@ def banana() -> rc.Target:
         title="Banana in the plane",
         state=[theta],
         potential=theta[0] ** 2 / (2 * spread**2) + (theta[1] - bend * (theta[0] ** 2 - spread**2)) ** 2 / 2,
-    )
-
-
-def inverse_gaussian() -> rc.Target:
-    theta = rc.vector("theta", "d", domain="positive")
-    b, c = rc.vector("b", "d", is_="positive"), rc.vector("c", "d", is_="positive")
-    return rc.Target(
-        name="inverse_gaussian",
-        title="Inverse Gaussian variables coupled by their sum",
-        state=[theta],
-        parameters=[b, c, rc.scalar("k", is_="nonnegative")],
-        potential="3/2*sum(log(theta)) + sum(b/theta) + sum(c*theta) + k*sum(theta)**2/2",
     )
 
 
@@ -349,20 +280,6 @@ def double_well() -> rc.Target:
     )
 
 
-def eight_schools() -> rc.Target:
-    mu, tau = rc.scalar("mu"), rc.scalar("tau", domain="positive", transform="log")
-    eta = rc.vector("eta", "J")
-    s, t = positive("mu_scale", 5), positive("tau_scale", 5)
-    return rc.Target(
-        name="eight_schools",
-        title="Eight schools, a hierarchical model",
-        state=[mu, tau, eta],
-        data=[rc.data("y", "N"), rc.data("w", "N"), rc.data("z", "N", "J", values=[0, 1])],
-        log_prior=-(mu**2) / (2 * s**2) - tau**2 / (2 * t**2) - eta.T @ eta / 2,
-        log_likelihood="-(w*(y - mu - tau*(z @ eta)))**2 / 2",
-    )
-
-
 def varying_intercepts() -> rc.Target:
     mu, alpha, beta = rc.scalar("mu"), rc.vector("alpha", "J"), rc.vector("beta", "p")
     return rc.Target(
@@ -422,54 +339,6 @@ def ordered_mixture() -> rc.Target:
         parameters=[a, scale, sigma],
         log_prior="(a - 1)*sum(log(w)) + normal(mu, 0, mean_scale)",
         log_likelihood=rc.logsumexp(log(w) - (y * ones - mu) ** 2 / (2 * sigma**2)),
-    )
-
-
-def gaussian_mean() -> rc.Target:
-    x, Sigma = rc.data("x", "N", "d"), rc.matrix("Sigma", "d", "d", is_="positive definite")
-    variance = positive("prior_variance", 10)
-    return rc.Target(
-        name="gaussian_mean",
-        title="Mean of a Gaussian of known covariance",
-        state=[theta],
-        data=[x],
-        parameters=[Sigma, variance],
-        log_prior=-theta.T @ theta / (2 * variance),
-        log_likelihood=-(x.T - theta).T @ inv(Sigma) @ (x.T - theta) / 2,
-    )
-
-
-def linear_regression() -> rc.Target:
-    x, y = rc.data("x", "N", "d"), rc.data("y", "N")
-    prior, noise = positive("prior_variance", 10), positive("noise_variance", 1)
-    return rc.Target(
-        name="linear_regression",
-        title="Bayesian linear regression with known noise",
-        state=[theta],
-        data=[x, y],
-        parameters=[prior, noise],
-        log_prior="normal(theta, 0, sqrt(prior_variance))",
-        log_likelihood="normal(y, x @ theta, sqrt(noise_variance))",
-    )
-
-
-def normal_mean_precision() -> rc.Target:
-    mu, tau = rc.scalar("mu"), rc.scalar("tau", domain="positive", transform="log")
-    y, v = rc.data("y", "N"), positive("prior_variance", 100)
-    shape, rate = positive("shape", "1/2"), positive("rate", "1/2")
-    return rc.Target(
-        name="normal_mean_precision",
-        title="Mean and precision of a normal sample",
-        references=["gelfand1990sampling"],
-        state=[mu, tau],
-        data=[y],
-        parameters=[v, shape, rate],
-        log_prior=-(mu**2) / (2 * v) + (shape - 1) * log(tau) - rate * tau,
-        log_likelihood=log(tau) / 2 - tau * (y - mu) ** 2 / 2,
-        laws={
-            mu: "N(tau*sum(y)/(N*tau + 1/prior_variance), 1/(N*tau + 1/prior_variance))",
-            tau: "Gamma(shape + N/2, rate + norm2(y - mu*ones)/2)",
-        },
     )
 
 
@@ -579,33 +448,6 @@ def logistic_regression() -> rc.Target:
     )
 
 
-def matrix_factorisation() -> rc.Target:
-    F, G = rc.matrix("F", "users", "K"), rc.matrix("G", "items", "K")
-    u, v = rc.data("u", "N", "users", values=[0, 1]), rc.data("v", "N", "items", values=[0, 1])
-    prior, noise = positive("prior_variance", 1), positive("noise_variance", "1/4")
-    return rc.Target(
-        name="matrix_factorisation",
-        title="Bayesian matrix factorisation",
-        state=[F, G],
-        data=[u, v, rc.data("y", "N")],
-        parameters=[prior, noise],
-        log_prior=-(rc.trace(F @ F.T) + rc.trace(G @ G.T)) / (2 * prior),
-        log_likelihood="-(y - u @ F @ G.T @ v.T)**2 / (2*noise_variance)",
-    )
-
-
-def poisson_regression() -> rc.Target:
-    x, y = rc.data("x", "N", "d"), rc.data("y", "N")
-    return rc.Target(
-        name="poisson_regression",
-        title="Bayesian Poisson regression",
-        state=[theta],
-        data=[x, y],
-        log_prior=rc.normal(theta, 0, rc.sqrt(positive("prior_variance", 10))),
-        log_likelihood=rc.poisson_log(y, x @ theta),
-    )
-
-
 def removal_counts() -> rc.Target:
     mu, rate = (rc.scalar(name, domain="positive", transform="log") for name in ("mu", "rate"))
     p, left = rc.scalar("p", domain="interval(0, 1)", transform="logit"), rc.vector("left", "N", domain="counts")
@@ -643,16 +485,6 @@ def softmax_regression() -> rc.Target:
     )
 
 
-def standard_normal() -> rc.Target:
-    return rc.Target(
-        name="standard_normal",
-        title="Standard normal, in any number of dimensions",
-        references=["ma2015recipe"],
-        state=[theta],
-        potential=theta.T @ theta / 2,
-    )
-
-
 # builds
 
 m, c = rc.scalar("m", is_="positive"), rc.scalar("c", is_="nonnegative")
@@ -661,15 +493,7 @@ THERMOSTAT = {"scheme": "sequential_euler", "order": [r, theta, "xi"]}
 FOUR = {"chains": 4, "seed": 1}
 MU, SIGMA = [1, -2, HALF], [[2, HALF, THIRD], [HALF, 1, -QUARTER], [THIRD, -QUARTER, Fraction(3, 2)]]
 DENSE = [[2, HALF, 0], [HALF, 1, QUARTER], [0, QUARTER, Fraction(3, 2)]]
-FRICTION = [[1, THIRD, QUARTER], [THIRD, 2, -HALF], [QUARTER, -HALF, Fraction(3, 2)]]
 ROOT = [[1, QUARTER, 0], [QUARTER, Fraction(3, 2), -QUARTER], [0, -QUARTER, 1]]
-MEMORY = {
-    "mu": MU,
-    "Sigma": SIGMA,
-    "M": DENSE,
-    "Lambda": [[1, HALF], [-THIRD, 1], [QUARTER, -1]],
-    "A": [[2, HALF], [HALF, 1]],
-}
 MEASURED = (
     "radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave_points", "symmetry",
     "fractal_dimension",
@@ -681,11 +505,6 @@ BREAST_CANCER = {
     "standardise": ["x"],
     "intercept": False,
 }
-
-TRIALS = [
-    line.split(",")[:2]
-    for line in (Path(__file__).parents[2] / "specs/data/few_trials.csv").read_text(encoding="utf-8").split()[1:]
-]
 
 
 def scalar_sghmc(name: str, title: str, target: rc.Target, friction: int, **more: object) -> rc.Build:
@@ -736,39 +555,14 @@ def builds() -> tuple[rc.Build, ...]:
     """Return all of them."""
     dense = {"target": gaussian(), "sizes": {"d": 3}, "draws": 4000, **FOUR}
     A = rc.matrix("A", "d", "d", is_="positive definite")
-    V = rc.matrix("V", "d", "d", is_="positive semidefinite")
     e_1, e_2, mass = rc.vector("e_1", "d"), rc.vector("e_2", "d"), rc.scalar("mass", is_="positive")
     s, b, start = rc.scalar("s", is_="positive"), rc.scalar("b"), rc.vector("start", "d")
     bent = e_1 + b * theta[0] * e_2
     return (
         rc.Build(
-            name="generalised_langevin_gaussian", dynamics=generalised_langevin(), target=gaussian(), parameters=MEMORY,
-            title="Generalised Langevin dynamics, full gradient, a Gaussian with dense covariance",
-            scheme="sequential_euler", order=["r", "theta", "w"], sizes={"d": 3, "k": 2}, step_size=0.01, thin=100,
-            draws=4000, warmup=1000, **FOUR,
-        ),
-        rc.Build(
-            name="generalised_langevin_gaussian_baoab", dynamics=generalised_langevin(), target=gaussian(),
-            title="Generalised Langevin dynamics by BAOAB, full gradient, a Gaussian with dense covariance",
-            parameters=MEMORY, scheme="baoab", sizes={"d": 3, "k": 2}, step_size=0.25, thin=8, draws=4000, warmup=1000,
-            **FOUR,
-        ),
-        rc.Build(
             name="gsgrhmc_gaussian", dynamics=gsgrhmc(), **dense, **FIRST_R, step_size=0.0025, thin=400, warmup=500,
             title="Stochastic gradient Riemannian HMC, full gradient, a Gaussian with dense covariance",
             bind={"K": rc.sqrt(1 + rc.norm2(theta) / 4) * A}, parameters={"mu": MU, "Sigma": SIGMA, A: ROOT},
-        ),
-        rc.Build(
-            name="gsgrhmc_gaussian_baoab", dynamics=gsgrhmc(), **dense, step_size="0.1", thin=20, warmup=500,
-            title="Stochastic gradient Riemannian HMC by BAOAB, full gradient, a Gaussian with dense covariance",
-            scheme={"name": "baoab", "flows": {"A": "midpoint", "O": "midpoint"}},
-            bind={"K": rc.sqrt(1 + rc.norm2(theta) / 4) * A}, parameters={"mu": MU, "Sigma": SIGMA, A: ROOT},
-        ),
-        rc.Build(
-            name="baoab_path_double_well", dynamics=sghmc(), target=double_well(), parameters={m: 1, c: 1},
-            title="BAOAB accepted by its work, full gradient, a double well on the line",
-            bind={"M": m * I, "C": c * I}, scheme={"cycle": [{"metropolis": {"name": "baoab", "flip": {r: -r}}}]},
-            sizes={"d": 1}, step_size="0.35", thin=10, draws=4000, warmup=100, **FOUR,
         ),
         moves(
             "ghmc_double_well", "Generalised HMC, full gradient, a double well on the line", double_well(),
@@ -778,21 +572,6 @@ def builds() -> tuple[rc.Build, ...]:
         of_categories(
             "cir_categories", "Square-root diffusions, ten categories with 1000 data in three of them", "sparse",
             references=["cox1985cir", "baker2018"], variant="full", step_size=1, thin=4,
-        ),
-        *(
-            of_categories(
-                f"scir_{kind}", f"Stochastic CIR, ten categories with {says}", kind, references=["baker2018"],
-                variant="minibatch", step_size="0.02", batch_size=100, thin=100,
-            )
-            for kind, says in (("sparse", "1000 data in three of them"), ("dense", "about 100 data in each"))
-        ),
-        rc.Build(
-            name="gibbs_dp_mixture", title="Gibbs sampling, Dirichlet process mixture", dynamics=still(),
-            references=["geman1984stochastic", "ishwaran2001gibbs"], target=dp_mixture(),
-            parameters={"before": [[int(j < k) for j in range(20)] for k in range(20)]}, sizes={"J": 20},
-            scheme={"cycle": [{"draw": "v"}, {"draw": "p"}, {"draw": "alpha"}, {"draw": "z"}]},
-            data={"file": "../data/few_choices.csv", "one": "one", "other": "other"}, step_size=1, draws=2000,
-            warmup=200, thin=20, **FOUR,
         ),
         rc.Build(
             name="slice_dp_mixture", title="Slice sampling, Dirichlet process mixture", dynamics=still(),
@@ -825,19 +604,6 @@ def builds() -> tuple[rc.Build, ...]:
                 "area": "area",
             },
             step_size=1, draws=2000, warmup=200, thin=10, **FOUR,
-        ),
-        rc.Build(
-            name="gibbs_normal", title="Gibbs sampling, mean and precision of a normal sample",
-            references=["geman1984stochastic", "gelfand1990sampling"], dynamics=still(),
-            target=normal_mean_precision(), scheme={"cycle": [{"draw": "mu"}, {"draw": "tau"}]}, sizes={"d": 2},
-            data={"file": "../data/normal_sample.csv", "y": "y"}, step_size=1, draws=2000, warmup=100, **FOUR,
-        ),
-        rc.Build(
-            name="gibbs_regression", title="Gibbs sampling, coefficients and precision of a regression",
-            references=["lindley1972linear", "gelfand1990sampling"], dynamics=still(), target=regression_precision(),
-            scheme={"cycle": [{"draw": rc.vector("beta", "p")}, {"draw": "tau"}]}, sizes={"d": 5},
-            data={"file": "../data/linear_regression.csv", "x": ["a", "b", "c", "e"], "y": "y"}, step_size=1,
-            draws=2000, warmup=100, **FOUR,
         ),
         rc.Build(
             name="gibbs_weights", title="Gibbs sampling, mixture of three normal laws of unknown weights",
@@ -884,22 +650,6 @@ def builds() -> tuple[rc.Build, ...]:
             data={"file": "../data/linear_regression.csv", "x": ["a", "b", "c", "e"], "y": "y"}, step_size="0.5",
             draws=2000, warmup=100, **FOUR,
         ),
-        moves(
-            "hmc_double_well", "HMC with ten leapfrog steps, full gradient, a double well on the line", double_well(),
-            {"refresh": r}, {"metropolis": {"split": LEAPFROG, "steps": 10, "flip": {r: -r}}},
-            sizes={"d": 1}, step_size="0.35", thin=1,
-        ),
-        moves(
-            "hmc_logistic", "HMC, full gradient, Bayesian logistic regression on the Wisconsin breast cancer data",
-            logistic_regression(),
-            {"refresh": r}, {"metropolis": {"split": LEAPFROG, "steps": "uniform(1, 40)", "flip": {r: -r}}},
-            sizes={"d": 30}, data=BREAST_CANCER, step_size="0.08", thin=4, draws=1000, warmup=200,
-        ),
-        moves(
-            "mala_banana", "Metropolis-adjusted Langevin, full gradient, a banana", banana(),
-            {"refresh": r}, {"metropolis": {"split": LEAPFROG, "flip": {r: -r}}},
-            sizes={"d": 2}, step_size="0.3", thin=20,
-        ),
         rc.Build(
             name="rhmc_funnel", dynamics=rhmc(), target=funnel(),
             title="Riemannian manifold HMC, full gradient, Neal's funnel of spread 3",
@@ -915,72 +665,12 @@ def builds() -> tuple[rc.Build, ...]:
             sizes={"d": 3, "k": 2}, step_size="0.6", thin=10, draws=4000, warmup=100, **FOUR,
         ),
         rc.Build(
-            name="rhmc_logistic", dynamics=rhmc(), target=logistic_regression(),
-            title="Riemannian manifold HMC with the Fisher metric, full gradient, Bayesian logistic regression",
-            bind={"G": "X.T @ diag(sigmoid(X @ theta)*sigmoid(-X @ theta)) @ X + I/prior_variance"},
-            parameters={rc.matrix("X", "n", "d"): [["1", a, b] for a, b in TRIALS]},
-            scheme={"cycle": [
-                {"refresh": r},
-                {"metropolis": {
-                    "split": ["H"], "pieces": {"H": {"Q": "all", "H": "all"}}, "flows": {"H": "generalised"},
-                    "steps": "uniform(1, 6)", "flip": {r: -r},
-                }},
-            ]},
-            sizes={"d": 3}, data={"file": "../data/few_trials.csv", "x": ["a", "b"], "y": "y", "intercept": True},
-            step_size="0.4", thin=2, draws=2000, warmup=100, **FOUR,
-        ),
-        rc.Build(
             name="hmc_gaussian_leapfrog", dynamics=hmc(), **dense, scheme="leapfrog", step_size="0.3", thin=10,
             title="Leapfrog by itself, full gradient, a Gaussian with dense covariance", warmup=200,
             parameters={"mu": MU, "Sigma": SIGMA, "M": DENSE},
         ),
-        scalar_sghmc("sghmc_banana", "SGHMC, full gradient, a banana in the plane", banana(), 1, sizes={"d": 2},
-                     step_size=0.02, thin=200),
         scalar_sghmc("sghmc_correlated_plane", "SGHMC, full gradient, a correlated target in the plane",
                      correlated_plane(), 2, sizes={"d": 2}, step_size=0.005, thin=400),
-        scalar_sghmc("sghmc_double_well", "SGHMC, full gradient, a double well on the line", double_well(), 1,
-                     sizes={"d": 1}, step_size=0.01, thin=100),
-        scalar_sghmc("sghmc_double_well_baoab", "SGHMC by BAOAB, full gradient, a double well on the line",
-                     double_well(), 1, sizes={"d": 1}, step_size="0.1", thin=10, scheme="baoab", order=()),
-        scalar_sghmc("sghmc_eight_schools", "SGHMC, full gradient, eight schools", eight_schools(), 1, sizes={"J": 8},
-                     step_size=0.005, thin=400, data={
-                         "file": "../data/eight_schools.csv", "y": "effect", "w": "weight", "z": "school",
-                         "indicator": ["z"]}),
-        scalar_sghmc("sghmc_funnel", "SGHMC, full gradient, Neal's funnel in three dimensions", funnel(), 1,
-                     parameters={"spread": 1}, sizes={"k": 2}, step_size=0.01, thin=200),
-        rc.Build(
-            name="sghmc_gaussian", dynamics=sghmc(), **dense, **FIRST_R, step_size=0.01, thin=100, warmup=1000,
-            title="SGHMC, full gradient, a Gaussian with dense covariance",
-            parameters={"mu": MU, "Sigma": SIGMA, "M": DENSE, "C": FRICTION},
-        ),
-        rc.Build(
-            name="sghmc_gaussian_baoab", dynamics=sghmc(), **dense, scheme="baoab", step_size=0.25, thin=8, warmup=1000,
-            title="SGHMC by BAOAB, full gradient, a Gaussian with dense covariance",
-            parameters={"mu": MU, "Sigma": SIGMA, "M": DENSE, "C": FRICTION},
-        ),
-        rc.Build(
-            name="sghmc_gaussian_mean_baoab", dynamics=sghmc(), target=gaussian_mean(), scheme="baoab",
-            title="SGHMC by BAOAB, minibatch, the mean of a Gaussian of known covariance",
-            parameters={
-                "Sigma": [[1, QUARTER], [QUARTER, 2]], "M": [[400, -50], [-50, 200]], "C": [[400, 50], [50, 300]],
-                V: [["1133.8", "315.7"], ["315.7", "224.2"]],
-            },
-            variant="minibatch", gradient_noise=V, sizes={"d": 2}, step_size=0.25, batch_size=100, thin=10, draws=2000,
-            warmup=500, data={"file": "../data/linear_regression.csv", "x": ["a", "b"]}, **FOUR,
-        ),
-        scalar_sghmc("sghmc_linear_regression", "SGHMC, minibatch, Bayesian linear regression", linear_regression(), 8,
-                     variant="minibatch", gradient_noise="estimate", sizes={"d": 5}, step_size=0.001, batch_size=100,
-                     thin=200, draws=2000, warmup=500, data={
-                         "file": "../data/linear_regression.csv", "x": ["a", "b", "c", "e"], "y": "y",
-                         "intercept": True}),
-        logistic("sghmc_logistic", "SGHMC", sghmc(), bind={"M": I, "C": c * I}, parameters={"c": 1}, step_size=0.006,
-                 batch_size=512, **FIRST_R),
-        rc.Build(
-            name="sghmc_logistic_baoab", dynamics=sghmc(), target=logistic_regression(), scheme="baoab",
-            title="SGHMC by BAOAB, full gradient, Bayesian logistic regression on the Wisconsin breast cancer data",
-            bind={"M": I, "C": c * I}, parameters={"c": 1}, sizes={"d": 30}, data=BREAST_CANCER, step_size="0.03",
-            thin=500, draws=1000, warmup=200, **FOUR,
-        ),
         rc.Build(
             name="sghmc_lognormal_friction_gaussian", dynamics=sghmc_lognormal_friction(), target=gaussian(),
             title="Langevin dynamics by splitting, its friction drawn from its exact lognormal law",
@@ -996,11 +686,6 @@ def builds() -> tuple[rc.Build, ...]:
             },
             sizes={"d": 2}, step_size="0.3", thin=5, draws=4000, warmup=1000, **FOUR,
         ),
-        scalar_sghmc("sghmc_matrix_factorisation", "SGHMC, minibatch, Bayesian matrix factorisation",
-                     matrix_factorisation(), 10, variant="minibatch", gradient_noise={"V": 0},
-                     sizes={"users": 8, "items": 6, "K": 2}, step_size=0.0005, batch_size=200, thin=200, draws=1000,
-                     warmup=250, data={
-                         "file": "../data/ratings.csv", "u": "user", "v": "item", "y": "y", "indicator": ["u", "v"]}),
         scalar_sghmc("sghmc_ordered_mixture", "SGHMC by BAOAB, full gradient, a mixture with ordered means",
                      ordered_mixture(), 100, parameters={m: 50}, scheme="baoab", order=(),
                      sizes={"K": 2}, step_size=0.05, thin=10, data={"file": "../data/two_groups.csv", "y": "y"}),
@@ -1017,65 +702,18 @@ def builds() -> tuple[rc.Build, ...]:
                      scheme="baoab", order=(), step_size=0.05, thin=20, draws=2000, warmup=250, data={
                          "file": "../data/groups.csv", "g": "group", "x": ["x"], "y": "y", "from_one": "g"}),
         rc.Build(
-            name="sgld_gaussian", dynamics=sgld(), **dense, step_size=0.05, thin=10, warmup=1000,
-            title="SGLD, full gradient, a Gaussian with dense covariance",
-            parameters={"mu": MU, "Sigma": SIGMA, "D": FRICTION},
-        ),
-        rc.Build(
             name="sgld_gaussian_mixture", dynamics=sgld(), target=gaussian_mixture(), bind={"D": I},
             title="SGLD, full gradient, a mixture of two Gaussians", parameters={start: [-2, 2, 0, 0]},
             sizes={"K": 2}, data={"file": "../data/two_groups.csv", "y": "y"}, init={theta: start},
             step_size=0.0003, thin=500, draws=2000, warmup=200, **FOUR,
         ),
-        logistic("sgld_logistic", "SGLD", sgld(), bind={"D": I}, parameters={"prior_variance": 1}, step_size=0.001,
-                 batch_size=128),
-        rc.Build(
-            name="sgld_poisson_regression", dynamics=sgld(), target=poisson_regression(), bind={"D": I},
-            title="SGLD, full gradient, Bayesian Poisson regression", sizes={"d": 3},
-            data={"file": "../data/poisson_regression.csv", "x": ["a", "b"], "y": "y", "intercept": True},
-            step_size="0.00005", thin=50, draws=2000, warmup=500, **FOUR,
-        ),
-        rc.Build(
-            name="sgnht_gaussian", dynamics=sgnht(), **dense, **THERMOSTAT, step_size=0.02, thin=50, warmup=1000,
-            title="SGNHT, full gradient, a Gaussian with dense covariance",
-            parameters={"mu": MU, "Sigma": SIGMA, "A": 1},
-        ),
-        rc.Build(
-            name="sgnht_gaussian_badodab", dynamics=sgnht(), **dense, scheme="badodab", step_size="0.2", thin=5,
-            title="SGNHT by BADODAB, full gradient, a Gaussian with dense covariance", warmup=1000,
-            parameters={"mu": MU, "Sigma": SIGMA, "A": 1},
-        ),
         logistic("sgnht_logistic", "SGNHT", sgnht(), parameters={"A": 1}, step_size=0.006, batch_size=512,
                  **THERMOSTAT),
-        rc.Build(
-            name="sgnht_standard_normal", dynamics=sgnht(), target=standard_normal(), **THERMOSTAT, **FOUR,
-            title="SGNHT, full gradient, the standard normal on the line", parameters={"A": 1}, sizes={"d": 1},
-            step_size=0.02, thin=50, draws=4000, warmup=1000,
-        ),
-        rc.Build(
-            name="sgrhmc_inverse_gaussian_baoab", dynamics=sgrhmc_positive(), target=inverse_gaussian(),
-            title="SGRHMC by BAOAB with exact flows, inverse Gaussian variables coupled by their sum",
-            parameters={"b": [6, 2], "c": [HALF, THIRD], "k": QUARTER}, scheme="baoab", sizes={"d": 2},
-            step_size="0.1", thin=20, draws=4000, warmup=500, **FOUR,
-        ),
         rc.Build(
             name="sgrld_banana", dynamics=sgrld(), target=banana(), sizes={"d": 2}, step_size=0.01, thin=200,
             title="SGRLD, full gradient, a banana in the plane with a metric that follows its bend",
             bind={"G_inverse": I / 2 + s * (bent @ bent.T)},
             parameters={s: 2, "b": HALF, e_1: [1, 0], e_2: [0, 1]}, draws=4000, warmup=500, **FOUR,
-        ),
-        rc.Build(
-            name="hmc_reflected_categories", dynamics=hmc_reflected(), target=categories(), sizes={"d": 3},
-            title="HMC reflected at 0, three categories with 17 data in the mirrored gamma form",
-            parameters={"alpha": [3, 4, 3], "n": [5, 8, 4], "m": [1, 2, "1/2"]}, init={"theta": "alpha"},
-            scheme={"cycle": [
-                {"refresh": r},
-                {"metropolis": {
-                    "split": ["B/2", "A", "B/2"], "flows": {"A": "reflected"}, "steps": "uniform(1, 10)",
-                    "flip": {r: -r},
-                }},
-            ]},
-            step_size="0.5", thin=2, draws=4000, warmup=200, **FOUR,
         ),
         rc.Build(
             name="scaled_categories", dynamics=sgrld_positive(), target=categories(), sizes={"d": 3},
@@ -1086,11 +724,6 @@ def builds() -> tuple[rc.Build, ...]:
             ]},
             parameters={"alpha": [3, 4, 3], "n": [5, 8, 4], s: "1/2"},
             thin=4, draws=4000, warmup=100, **FOUR,
-        ),
-        rc.Build(
-            name="sgrld_categories", dynamics=sgrld_positive(), target=categories(), sizes={"d": 3},
-            title="SGRLD in the expanded-mean form, three categories with 17 data",
-            parameters={"alpha": [3, 4, 3], "n": [5, 8, 4]}, step_size=0.005, thin=200, draws=4000, warmup=500, **FOUR,
         ),
         rc.Build(
             name="wright_fisher_dirichlet", dynamics=wright_fisher(), target=dirichlet(), sizes={"d": 2},

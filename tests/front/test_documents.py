@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy
-from typer.testing import CliRunner
+from command import recipe
 
 import recipe_compiler as rc
-from recipe_compiler.cli import app
 
 theta, r = rc.vector("theta", "d"), rc.vector("r", "d")
 U = rc.function("U", of=theta, role="potential")
@@ -140,12 +139,12 @@ def test_builds_in_a_python_file_are_documents_of_the_command_line(tmp_path: Pat
         "normal = rc.Target(name='normal', state=[theta], potential=theta.T @ theta / 2)\n"
         "build = rc.Build(name='mine', dynamics=sgld, target=normal, sizes={'d': 2}, step_size=0.1)\n"
     )
-    run = CliRunner().invoke(app, ["compile", f"{tmp_path}/mine.py:build", "-o", str(tmp_path / "out")])
-    assert run.exit_code == 0, run.output
+    outcome = recipe("compile", f"{tmp_path}/mine.py:build", "-o", tmp_path / "out")
+    assert outcome.code == 0, outcome.err
     assert "def run(" in (tmp_path / "out/mine.py").read_text()
-    several = CliRunner().invoke(app, ["check", "--json", f"{tmp_path}/mine.py"])
-    assert several.exit_code == 2
-    problem = json.loads(several.stdout)["documents"][0]["faults"][0]["problem"]
+    several = recipe("check", "--json", tmp_path / "mine.py")
+    assert several.code == 2
+    problem = json.loads(several.out)["documents"][0]["faults"][0]["problem"]
     assert problem == "found the documents sgld, normal, build, expected the name of one"
 
 
