@@ -26,7 +26,6 @@ import pytest
 from large_pages import LargePages
 from plain_modules import compiled_modules, plain_modules
 from processor_time import noted
-from quick_typing import type_quickly
 from reports import FOLDER, decided, granted, read_back
 from warm import LIBRARIES, OWN, warm_python
 
@@ -175,7 +174,6 @@ def _demand_canonical_forms(put: Callable[[object, str, object], None]) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _all_tests() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        type_quickly(patch.setattr)
         _find_once(patch.setattr)
         _demand_canonical_forms(patch.setattr)
         yield

@@ -23,6 +23,7 @@ from recipe_compiler.run.load_module import load_function
 pytestmark = pytest.mark.usefixtures("known_verdicts", "without_reading_back", "interruptible")
 compiled = pytest.mark.usefixtures("with_jit")
 
+SPECS = Path(__file__).parents[2] / "specs"
 SHORT = {"draws": 12, "warmup": 2, "thin": 1, "chains": 3, "seed": 5}
 KEPT = "the code of my_moves.py:turn keeps exp(-H)"
 
@@ -110,7 +111,7 @@ def test_a_funnel_is_doubted_and_sent_to_a_metric_that_follows_it(tmp_path: Path
     """Of spread 3: what plain HMC draws there may look as if it were well."""
     path = tmp_path / "funnel.yaml"
     path.write_text(
-        "name: funnel_hmc\ndynamics: hmc\ntarget: funnel\n"
+        f"name: funnel_hmc\ndynamics: {SPECS}/dynamics/hmc.yaml\ntarget: {SPECS}/targets/funnel.yaml\n"
         "scheme: {cycle: [{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}}]}\n"
         "variant: full\nsizes: {d: 3, k: 2}\nrun: {step_size: auto, draws: 200, warmup: 50, thin: 1}\n"
     )

@@ -695,8 +695,6 @@ def builds() -> tuple[rc.Build, ...]:
                      draws=1000, warmup=250, data={
                          "file": "../data/three_classes.csv", "x": ["a", "b"], "y": "y", "indicator": ["y"],
                          "intercept": True}),
-        scalar_sghmc("sghmc_standard_normal", "SGHMC, full gradient, the standard normal in 100 dimensions",
-                     standard_normal(), 1, sizes={"d": 100}, step_size="0.1", thin=20, draws=1000, warmup=50),
         scalar_sghmc("sghmc_varying_intercepts",
                      "SGHMC by BAOAB, full gradient, regression with varying intercepts", varying_intercepts(), 2,
                      scheme="baoab", order=(), step_size=0.05, thin=20, draws=2000, warmup=250, data={

@@ -248,11 +248,9 @@ def _end(code: object) -> None:
 def _prepare_jit() -> None:
     """Have what the jit loads when it first compiles, or finds compiled code: half a second of every process."""
     from numba.core.registry import cpu_target
-    from quick_typing import type_quickly
 
     cpu_target.typing_context.refresh()
     cpu_target.target_context.refresh()
-    type_quickly()
 
 
 def _main() -> None:
