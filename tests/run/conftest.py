@@ -1,119 +1,45 @@
-"""A small emitted module, written by hand, and the build it stands for: SGHMC on a Gaussian mean."""
+"""What tests of runs share: emitted modules are plain Python, and one of them is written by hand."""
 
-from dataclasses import replace
-from fractions import Fraction
+from collections.abc import Iterator
+from contextlib import nullcontext
 
-import numpy as np
 import pytest
+from hand_module import FULL, WITH, WITHOUT, make_build, make_data, module_text
+from plain_modules import compiled_modules, plain_modules
 
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
-from recipe_compiler.formula.expression import (
-    Add,
-    Filled,
-    FunctionAt,
-    Identity,
-    MatMul,
-    Multiply,
-    Normal,
-    Number,
-    Role,
-    Symbol,
-    Transpose,
-)
-from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
-from recipe_compiler.run.data import Data, Field
+from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import Emitted, load_text
-from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Scheme, Target, Value
+from recipe_compiler.spec.model import Build
 
-HEAD = '''
-import math
-
-import numpy as np
-from numba import njit
-
-FORMAT = 2
-SPEC_DIGEST = "0123"
-VARIANT = "{variant}"
-REPLACEMENT = {replacement}
-BLOCKS = (("theta", "d"), ("r", "d"))
-SIZES = ("d",)
-PARAMETERS = ("c", "limit")
-CONSTANTS = ("sigma",)
-DATA = ("x",)
-POTENTIAL_BLOCK = "theta"
-_NAMES = "theta, r, c, limit, sigma, x, {batch_size}eps, thin, noise_state, {batch_states}theta_draws, r_draws"
-ARGUMENTS = tuple(_NAMES.split(", "))
-
-
-def prepare(c, limit, eps, d):
-    if eps > 1.0:
-        raise ValueError("2D - eps B_hat is not positive semidefinite: take eps <= eps_max = 1")
-    return (math.sqrt(2.0 * eps * c),)
-
-
-@njit(nogil=True, cache=True)
-def run(theta, r, c, limit, sigma, x, {batch_size}eps, thin, noise_state, {batch_states}theta_draws, r_draws):
-    """SGHMC on U = sum_n |theta - x_n|^2/2; theta beyond `limit` becomes infinite."""
-    d = theta.shape[0]
-    rows = np.empty({n}, np.uint64)
-    z = np.empty(d)
-    theta_kept, r_kept = theta.copy(), r.copy()
-    for kept in range(theta_draws.shape[0]):
-        for _ in range(thin):
-            {fill}
-            _fill_normals(noise_state, z)
-            for j in range(d):
-                g = 0.0
-                for k in range(rows.shape[0]):
-                    g += theta[j] - x[rows[k], j]
-                r[j] += eps * (-g * x.shape[0] / rows.shape[0] - c * r[j]) + sigma * z[j]
-                theta[j] += eps * r[j]
-                if abs(theta[j]) > limit:
-                    theta[j] = math.inf
-        for j in range(d):
-            if not _is_finite(theta[j]):
-                theta[:] = theta_kept
-                r[:] = r_kept
-                return kept
-        theta_kept[:] = theta
-        r_kept[:] = r
-        theta_draws[kept] = theta
-        r_draws[kept] = r
-    return theta_draws.shape[0]
-
-
-def seed_streams(seed, chains):
-    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 256 if REPLACEMENT else 4)
-'''
-
-FULL = {
-    "variant": "full", "replacement": False, "batch_size": "", "batch_states": "", "n": "x.shape[0]",
-    "fill": "rows[:] = np.arange(x.shape[0]).astype(np.uint64)",
+COMPILED = {
+    "test_column_major", "test_derived", "test_energies", "test_estimates", "test_infinitesimal_means",
+    "test_kept_mode", "test_kinds_of_data", "test_load_module", "test_made_columns", "test_minibatch_builds",
+    "test_outside", "test_overflowing_energy", "test_predictive", "test_rerun", "test_shared_functions", "test_tails",
+    "test_uneven_noise", "test_unvisited",
 }  # fmt: skip
-WITHOUT = {
-    "variant": "minibatch", "replacement": False, "batch_size": "batch_size, ",
-    "batch_states": "batch_state, permutation, ", "n": "batch_size",
-    "fill": "_shuffle_indices(batch_state, permutation, rows)",
-}  # fmt: skip
-WITH = WITHOUT | {
-    "replacement": True,
-    "batch_states": "batch_state, ",
-    "fill": "_fill_indices(batch_state, x.shape[0], rows)",
-}
+"""Files whose modules the jit compiles: they test it, or draw by `rc.compile`."""
 
 
-def module_text(options: dict[str, object]) -> str:
-    from recipe_compiler.emit.support.text import support_text
+@pytest.fixture(scope="module", autouse=True)
+def _plain_by_default(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Import emitted modules as plain Python, where a test does not take `with_jit`."""
+    with nullcontext() if request.module.__name__.rpartition(".")[2] in COMPILED else plain_modules():
+        yield
 
-    names = {"_fill_normals", "_fill_indices", "_shuffle_indices", "_is_finite", "_seed_words"}
-    return HEAD.format(**options) + "\n\n" + support_text(names)
+
+@pytest.fixture(autouse=True)
+def _compiled_if_slow(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let the jit compile modules for tests that are slow, which draw much."""
+    with compiled_modules() if request.node.get_closest_marker("slow") else nullcontext():
+        yield
 
 
 @pytest.fixture(scope="session")
 def modules() -> dict[str, Emitted]:
     """Return the three variants: full, without, with (replacement)."""
     options = {"full": FULL, "without": WITHOUT, "with": WITH}
-    return {name: load_text(f"hand_{name}", module_text(option)) for name, option in options.items()}
+    with plain_modules():
+        return {name: load_text(f"hand_{name}", module_text(option)) for name, option in options.items()}
 
 
 @pytest.fixture(scope="session")
@@ -121,56 +47,9 @@ def full_module(modules: dict[str, Emitted]) -> Emitted:
     return modules["full"]
 
 
-def make_build(**changes: object) -> Build:
-    """Return the build of the module above, in d dimensions read from the data."""
-    column, square = Shape("d"), Shape("d", "d")
-    theta, r = Symbol("theta", column, Role.BLOCK), Symbol("r", column, Role.BLOCK)
-    c = Symbol("c", SCALAR, Role.PARAMETER)
-    friction = Multiply(c, Identity("d"), square)
-    zero, unit = Filled(0, square), Identity("d")
-    U = FunctionAt("U", ("theta",), SCALAR)
-    square_r = MatMul(Transpose(r, Shape(None, "d")), r, SCALAR)
-    half = Multiply(Number(Fraction(1, 2)), square_r, SCALAR)
-    dynamics = Dynamics(
-        name="sghmc",
-        declarations=Declarations(
-            blocks=(Block("theta", column), Block("r", column)),
-            parameters=(
-                Parameter("c", kinds=(Kind.POSITIVE,)),
-                Parameter("limit", kinds=(Kind.POSITIVE,), default=Number(Fraction(10**9))),
-            ),
-            functions=(Function("U", ("theta",), role="potential"),),
-        ),
-        H=Add((U, half), SCALAR),
-        D=((zero, zero), (zero, friction)),
-        Q=((zero, Multiply(Number(Fraction(-1)), unit, square)), (unit, zero)),
-    )
-    target = Target(
-        name="mean",
-        declarations=Declarations(blocks=(Block("theta", column),), data=(Datum("x", "N", column),)),
-        log_prior=Number(Fraction(0)),
-        log_likelihood=theta,
-    )
-    build = Build(
-        name="hand", dynamics=dynamics, target=target, bind=(), parameters=(),
-        values=(("c", Value(((Fraction(3),),))),), variant="full",
-        scheme=Scheme("sequential_euler", order=("r", "theta")),
-        replacement=False, V=zero, sizes=(), data=None,
-        init=(("theta", Normal(Identity("d"), column)), ("r", Filled(0, column))),
-        run=RunSettings(step_size=0.05, draws=100, warmup=10, thin=2, chains=4, seed=1, batch_size=4),
-    )  # fmt: skip
-    return replace(build, **changes)
-
-
 @pytest.fixture(scope="session")
 def build() -> Build:
     return make_build()
-
-
-def make_data() -> Data:
-    """Return 20 data in 3 dimensions."""
-    x = np.random.default_rng(0).normal(size=(20, 3)) * 0.5 + [1.0, 2.0, 3.0]
-    return Data((Field("x", x, ("a", "b", "c")),))
 
 
 @pytest.fixture(scope="session")

@@ -2,82 +2,34 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import running
 from code_moves import HMC, MOVES, code, coded_build
-from cycles import texts
 from emitted_file import file_of
+from running import shipped
 from scipy import stats
 
 from recipe_compiler.errors import ModelError, RunError
-from recipe_compiler.pipeline import compile_build
-from recipe_compiler.run.checkpoint import Checkpoint
-from recipe_compiler.run.checkpoint_facts import checkpoint_facts, stepping_code
+from recipe_compiler.run.checkpoint_facts import checkpoint_facts
 from recipe_compiler.run.data import load_data
-from recipe_compiler.run.load_module import load_function, load_text
-from recipe_compiler.run.sample import Draws, sample
+from recipe_compiler.run.load_module import load_function
+from recipe_compiler.run.sample import Draws
 from recipe_compiler.spec.model import Build
 from recipe_compiler.streams import exponential, gamma, integer, normal, uniform
 
-SIGMA = np.array([[2, 1 / 2, 1 / 3], [1 / 2, 1, -1 / 4], [1 / 3, -1 / 4, 3 / 2]])
-MU = np.array([1, -2, 1 / 2])
-MOST = 5.0
-"""Standard errors that a mean may be off: a chance of 6e-7 for each."""
+RUN = {"draws": 40, "warmup": 3, "chains": 2, "seed": 5, "step_size": 0.4}
 
 
-def drawn(build: Build, *given: object, **changes: object) -> Draws:
-    module = texts(build)["shipped"].module
-    settings = replace(build.run, **{"draws": 40, "warmup": 3, "chains": 2, "seed": 5, "step_size": 0.4, **changes})
-    data = load_data(build.data, build.target)
-    return sample(load_text(module.name, module.text, build.codes), build, settings, data, *given)
-
-
-def off(values: np.ndarray, expected: np.ndarray, batches: int = 20) -> float:
-    """Return how many standard errors, of batch means of all chains, a mean is off, the most of all entries."""
-    chains, draws, *rest = values.shape
-    means = values.reshape(chains, batches, draws // batches, *rest).mean(axis=2).reshape(-1, *rest)
-    error = means.std(axis=0, ddof=1) / np.sqrt(len(means))
-    return float(np.max(np.abs(values.mean(axis=(0, 1)) - expected) / error))
-
-
-# the law
-
-
-def moments_off(draws: Draws) -> float:
-    theta = draws.block("theta")[:, draws.warmup :]
-    z = theta - MU
-    return max(off(theta, MU), off(np.einsum("...i,...j->...ij", z, z), SIGMA))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("cycle", [f"{HMC}, {code('turn')}", f"refresh: r, {code('hit_and_run', 'repeat: 2')}"])
-def test_a_gaussian_is_drawn_from_exactly(tmp_path: Path, cycle: str) -> None:
-    assert moments_off(drawn(coded_build(tmp_path, cycle), draws=10_000, warmup=200, chains=8)) < MOST
-
-
-@pytest.mark.slow
-def test_a_move_that_keeps_another_law_is_seen_at_this_length(tmp_path: Path) -> None:
-    build = coded_build(tmp_path, f"refresh: r, {code('too_wide')}")
-    assert moments_off(drawn(build, draws=10_000, warmup=200, chains=8)) > 2 * MOST
-
-
-@pytest.mark.slow
-def test_chains_have_streams_of_their_own(tmp_path: Path) -> None:
-    """Standard errors over time are those between chains: no number is shared."""
-    build = coded_build(tmp_path, f"refresh: r, {code('hit_and_run', 'repeat: 3')}")
-    theta = drawn(build, draws=2_000, warmup=50, chains=32).block("theta")[:, 50:]
-    between = theta.mean(axis=1).std(axis=0, ddof=1)
-    over_time = theta.reshape(32, 20, 100, 3).mean(axis=2).std(axis=1, ddof=1).mean(axis=0) / np.sqrt(20)
-    assert np.all(np.abs(np.log(between / over_time)) < 0.6)
+def drawn(build: Build, **changes: object) -> Draws:
+    return running.drawn(build, **{**RUN, **changes})
 
 
 # what it is given
 
 
-@pytest.mark.slow
 def test_it_is_given_parameters_data_and_random_numbers(tmp_path: Path) -> None:
     build = coded_build(tmp_path, f"refresh: r, {code('one_of')}", target="logistic_regression")
     fields = {field.name: field.values for field in load_data(build.data, build.target).fields}
@@ -88,7 +40,6 @@ def test_it_is_given_parameters_data_and_random_numbers(tmp_path: Path) -> None:
     np.testing.assert_array_equal(theta[:, 1], fields["y"][rows] + 10.0)
 
 
-@pytest.mark.slow
 def test_it_is_done_where_it_is_due(tmp_path: Path) -> None:
     build = coded_build(tmp_path, f"refresh: r, {code('turn', 'every: 3')}")
     theta = drawn(build, warmup=0, draws=60).block("theta")
@@ -98,6 +49,7 @@ def test_it_is_done_where_it_is_due(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("with_jit")
 def test_the_file_draws_the_same(tmp_path: Path) -> None:
     build = coded_build(tmp_path, f"{HMC}, {code('turn')}, {code('along', 'reads: r')}")
     (tmp_path / "made").mkdir()
@@ -108,52 +60,14 @@ def test_the_file_draws_the_same(tmp_path: Path) -> None:
         module.sample(print, functions[1])
 
 
-@pytest.mark.slow
 def test_two_functions_of_one_name_are_two(tmp_path: Path) -> None:
     (tmp_path / "others").mkdir()
     (tmp_path / "others/my_moves.py").write_text(MOVES.replace("2.0 * mu[i] - theta[i]", "0.0"), encoding="utf-8")
     other = code("turn").replace("my_moves.py", "others/my_moves.py")
     build = coded_build(tmp_path, f"{code('turn')}, refresh: r, {other}")
-    assert "move_turn, move_turn_, theta" in " ".join(compile_build(build).text.replace('"', "").split())
+    assert "move_turn, move_turn_, theta" in " ".join(shipped(build).text.replace('"', "").split())
     theta = drawn(build).block("theta")
     assert (theta == 0.0).all(axis=2).any()
-
-
-@pytest.mark.slow
-def test_calls_go_on_where_the_one_before_ended(tmp_path: Path) -> None:
-    build = coded_build(tmp_path, f"{HMC}, {code('hit_and_run', 'every: 2')}")
-    module = texts(build)["shipped"].module
-    data = load_data(build.data, build.target)
-
-    def facts(draws: int) -> object:
-        return checkpoint_facts(stepping_code(module.text), build, replace(build.run, draws=draws), data)
-
-    whole = drawn(build, draws=60)
-    with Checkpoint(tmp_path / "kept", facts(25)) as kept:  # type: ignore[arg-type]
-        drawn(build, _silent, 1, kept, draws=25)
-    with Checkpoint(tmp_path / "kept", facts(60)) as kept:  # type: ignore[arg-type]
-        again = sample_on(build, kept)
-    np.testing.assert_array_equal(whole.block("theta"), again.block("theta"))
-
-
-def _silent(done: object, total: int) -> None:
-    del done, total
-
-
-def sample_on(build: Build, kept: Checkpoint) -> Draws:
-    module = texts(build)["shipped"].module
-    settings = replace(build.run, draws=60, warmup=3, chains=2, seed=5, step_size=0.4)
-    data = load_data(build.data, build.target)
-    loaded = load_text(module.name, module.text, build.codes)
-    return sample(loaded, build, settings, data, _silent, 1, kept, resume=True)
-
-
-def test_other_code_is_another_run(tmp_path: Path) -> None:
-    build = coded_build(tmp_path, f"{HMC}, {code('turn')}")
-    data = load_data(build.data, build.target)
-    before = checkpoint_facts({}, build, build.run, data)
-    (tmp_path / "my_moves.py").write_text(MOVES.replace("< 0.5", "< 0.25"), encoding="utf-8")
-    assert checkpoint_facts({}, build, build.run, data) != before
 
 
 @pytest.mark.parametrize("name", ["my_moves.py", "others/my_moves.py"])
@@ -248,7 +162,7 @@ def test_what_numba_kept_of_a_file_is_not_run_with_another_that_it_imports(tmp_p
 # streams for code
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("draws", [300, pytest.param(20_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("draw", "law"),
     [
@@ -257,10 +171,9 @@ def test_what_numba_kept_of_a_file_is_not_run_with_another_that_it_imports(tmp_p
         (lambda words: integer(words, 1, 10**9) / 1e9, stats.uniform()),
     ],
 )  # fmt: skip
-def test_draws_for_code_have_their_laws(draw: Callable[[np.ndarray], float], law: object) -> None:
+def test_draws_for_code_have_their_laws(draw: Callable[[np.ndarray], float], law: object, draws: int) -> None:
     words = np.array([1, 2, 3, 4], np.uint64)
-    found = [draw(words) for _ in range(20_000)]
-    assert stats.kstest(found, law.cdf).pvalue > 1e-6  # type: ignore[attr-defined]
+    assert stats.kstest([draw(words) for _ in range(draws)], law.cdf).pvalue > 1e-6  # type: ignore[attr-defined]
 
 
 # the trial
@@ -270,7 +183,7 @@ def trial(folder: Path, body: str, cycle: str = "", head: str = "theta, r, mu, S
     moves = (
         f"import numpy as np\nfrom numba import njit\n\nkept = np.zeros(1)\n\n\n@njit\ndef mine({head}):\n    {body}\n"
     )
-    build = coded_build(folder, f"{HMC}, {cycle or code('mine', 'reads: r')}")
+    build = coded_build(folder, f"refresh: r, {cycle or code('mine', 'reads: r')}")
     (folder / "my_moves.py").write_text(moves, encoding="utf-8")
     with pytest.raises(RunError) as raised:
         drawn(build)
@@ -294,6 +207,7 @@ CALL = "my_moves.py: mine(theta, r, mu, Sigma, stream)"
         ("r[r.size + 40] = 1.0", "writes to r[43]: expected places from 0 to 2 alone"),
         ("stream[4] = 1", "writes to stream[4]: expected places from 0 to 3 alone"),
         ("theta = -theta", "leaves theta as it is, 1000 times and more: expected it to change theta in place"),
+        ("theta[0] = np.inf if theta[0] == 7.0 else 7.0", "gives theta[0] = inf"),  # where the first call led
         ("theta[0] = undefined", "cannot be compiled by numba"),
         ("raise ValueError('no')", "raises ValueError at theta = ["),
         ("theta[0] = 1.0/(stream.size - 4)", "raises ZeroDivisionError at theta = ["),
@@ -321,18 +235,13 @@ def test_what_is_written_to_blocks_that_are_read_goes_nowhere(tmp_path: Path) ->
     moves = "from numba import njit\n\n\n@njit\ndef mine(theta, r, mu, Sigma, stream):\n    "
     build = coded_build(tmp_path, f"refresh: r, {code('mine', 'reads: r')}")
     (tmp_path / "my_moves.py").write_text(f"{moves}{body}\n", encoding="utf-8")
-    found = drawn(build, draws=200)
+    found = drawn(build, draws=150)
     assert found.block("theta").max() > 100.0
     assert np.abs(found.block("r")).max() < 100.0
 
 
 def test_a_function_of_other_arguments_is_refused(tmp_path: Path) -> None:
     assert "raises TypeError at theta = [" in trial(tmp_path, "pass", head="theta, stream")
-
-
-def test_what_is_rare_is_found_where_the_move_leads(tmp_path: Path) -> None:
-    """The second call is where the first led."""
-    assert "gives theta[0] = inf" in trial(tmp_path, "theta[0] = np.inf if theta[0] == 7.0 else 7.0")
 
 
 @pytest.mark.parametrize(
@@ -346,6 +255,7 @@ def test_a_file_that_does_not_run_is_said(tmp_path: Path, text: str, said: str) 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("with_jit")
 @pytest.mark.parametrize(
     ("statement", "said"),
     [("raise ValueError('no way')", "ValueError where a chain calls it: no way"),
@@ -366,4 +276,4 @@ def test_other_generators_are_refused_by_name(tmp_path: Path) -> None:
         tmp_path, f"{HMC}, {code('turn')}", ("variant: full", "variant: full\nnoise: {generator: philox}")
     )
     with pytest.raises(ModelError, match="a move that is code by the generator philox"):
-        texts(build)
+        shipped(build)

@@ -1,195 +1,315 @@
-"""Chains of draws by laws have the law of their target: posteriors in closed form, each family beside its own law.
+"""Draws by laws: of counts, of one of several places, of shares; where chains start, what is stored, what ends one."""
 
-What is compared by Kolmogorov and Smirnov are draws that do not depend on one another; a p-value is below 1e-6 once in
-a million.
-"""
-
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
-from cycles import texts
-from draws import DATA, FAMILIES, HELD, WORD, draws_build
+from draws import DATA, FAMILIES, ONE_OF_THREE, draws_build
+from loaders import load_build
+from running import data_of, drawn, kept, module_of, shipped, stored
 from scipy import stats
+from scipy.special import gammaln
 
-from recipe_compiler.errors import ModelError
-from recipe_compiler.run.chain import run_arguments, start_chain
-from recipe_compiler.run.data import load_data
-from recipe_compiler.run.evaluate import extent
-from recipe_compiler.run.load_module import Emitted, load_text
-from recipe_compiler.run.sample import Draws, prepare_inputs, sample
+from recipe_compiler.errors import DataError, DocumentError, ModelError
+from recipe_compiler.run.energies import energies_of
+from recipe_compiler.run.flow_widths import flow_widths
+from recipe_compiler.run.initial import initial_state
+from recipe_compiler.run.sample import known_values, prepare_inputs
 from recipe_compiler.run.sizes import resolve_sizes
+from recipe_compiler.run.summary import summarise
 from recipe_compiler.spec.model import Build
 
-LEAST = 1e-6
-SHAPE, RATE, K = 3.0, 2.0, 0.5
-"""Of the priors: tau is Gamma(3, 2), the location N(m, I/(K tau))."""
-CONJUGATE = """
-format: 1
-name: conjugate_regression
-state:
-  beta: {shape: p}
-  tau: {shape: scalar, domain: positive, transform: log}
-data: {x: {shape: [N, p]}, y: {shape: N}}
-parameters: {m: {shape: p, default: ones/2}}
-log_prior: p*log(tau)/2 - tau*norm2(beta - m)/4 + 2*log(tau) - 2*tau
-log_likelihood: log(tau)/2 - tau*(y - x @ beta)**2/2
-laws:
-  beta: "N(inv(tau*(x.T @ x + I/2)) @ (tau*(x.T @ y + m/2)), inv(tau*(x.T @ x + I/2)))"
-  tau: "Gamma(3 + p/2 + N/2, 2 + norm2(y - x @ beta)/2 + norm2(beta - m)/4)"
-"""
-"""beta and tau given the data have a normal-gamma law: beta a multivariate t, tau a gamma."""
+ROOT = Path(__file__).parents[2]
+AREA, *CATCHES = np.loadtxt(ROOT / "specs/data/removal_counts.csv", delimiter=",", skiprows=1).T
+Y = np.loadtxt(ROOT / "specs/data/few_of_two_groups.csv", skiprows=1)
+FEW = {"draws": 20, "warmup": 5, "thin": 1, "chains": 2, "seed": 5}
 INDEPENDENT = {
-    "g[0]": stats.gamma(0.5, scale=1 / 3),
-    "g[1]": stats.gamma(2, scale=1 / 3),
-    "h": stats.invgamma(4, scale=2),
-    "e": stats.expon(scale=4),
-    "l[0]": stats.lognorm(2, scale=np.exp(0.5)),
-    "l[1]": stats.lognorm(2, scale=np.exp(2)),
-    "b": stats.beta(2, 0.5),
-    "w": stats.uniform(-1, 4),
-    "n[0]": stats.norm(0.5, np.sqrt(2)),
+    "g[0]": stats.gamma(0.5, scale=1 / 3), "g[1]": stats.gamma(2, scale=1 / 3), "h": stats.invgamma(4, scale=2),
+    "e": stats.expon(scale=4), "l[0]": stats.lognorm(2, scale=np.exp(0.5)), "l[1]": stats.lognorm(2, scale=np.exp(2)),
+    "b": stats.beta(2, 0.5), "w": stats.uniform(-1, 4), "n[0]": stats.norm(0.5, np.sqrt(2)),
     "n[1]": stats.norm(2, np.sqrt(3)),
-}
+}  # fmt: skip
 """The laws of the coordinates, which do not depend on each other but for n."""
 
 
-def posterior(x: np.ndarray, y: np.ndarray, m: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
-    """Return b, V, a, r of tau ~ Gamma(a, r), beta given tau ~ N(b, V/tau)."""
-    V = np.linalg.inv(x.T @ x + K * np.eye(x.shape[1]))
-    b = V @ (x.T @ y + K * m)
-    rate = RATE + (y @ y + K * m @ m - b @ np.linalg.solve(V, b)) / 2
-    return b, V, SHAPE + len(y) / 2, rate
-
-
-@cache
-def regression(cycle: str) -> Build:
-    return draws_build(
-        "conjugate",
-        CONJUGATE,
-        cycle,
-        DATA["regression_precision"].replace("p: 2", "p: 3").replace("[a, b]", "[a, b, c]"),
-    )
-
-
-def module_of(build: Build) -> Emitted:
-    module = texts(build)["shipped"].module
-    return load_text(module.name, module.text)
-
-
-def drawn(build: Build, **settings: object) -> Draws:
-    run = replace(build.run, **{"draws": 40_000, "warmup": 200, "thin": 1, "chains": 4, "seed": 5, **settings})
-    return sample(module_of(build), build, run, load_data(build.data, build.target))
-
-
-def theta_of(draws: Draws) -> np.ndarray:
-    found = draws.block("theta")[:, draws.warmup :]
-    return found.reshape(-1, found.shape[-1])
-
-
-def data_of(build: Build) -> tuple[np.ndarray, np.ndarray]:
-    assert build.data is not None
-    rows = np.genfromtxt(build.data.file, delimiter=",", names=True)
-    return np.stack([rows[name] for name in "abc"], axis=1), rows["y"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "cycle",
-    [
-        "[draw: beta, draw: tau]",
-        f"[{WORD}, {{draw: tau}}]",
-        f"[{{draw: tau}}, {WORD}]",
-        f"[{{draw: beta, every: 3}}, {WORD}, {{draw: tau, every: 2}}]",
-        f"[{{draw: tau}}, {HELD}]",
-    ],
-)
-def test_draws_have_the_posterior_of_the_conjugate_regression(cycle: str) -> None:
-    """Alone, and one of both with a trajectory for the other: nothing of a state before a draw is used after it."""
-    build = regression(cycle)
-    x, y = data_of(build)
-    b, V, a, rate = posterior(x, y, np.full(3, 0.5))
-    thin = 8 if "split" in cycle else 4
-    theta = theta_of(drawn(build, thin=thin, draws=10_000))
-    laws = [*(stats.t(2 * a, b[k], np.sqrt(V[k, k] * rate / a)) for k in range(3)), stats.gamma(a, scale=1 / rate)]
-    for values, law in zip((*theta[:, :3].T, np.exp(theta[:, 3])), laws, strict=True):
-        thinned = values[::5]
-        assert stats.kstest(thinned, law.cdf).pvalue > LEAST
-        assert abs(values.mean() - law.mean()) < 4 * law.std() / np.sqrt(len(thinned))
-    covariance = V * rate / (a - 1)
-    off = (theta[:, :3] - b)[::5]
-    errors = np.std(off[:, :, None] * off[:, None, :], axis=0) / np.sqrt(len(off))
-    assert np.all(np.abs(np.einsum("ni,nj->ij", off, off) / len(off) - covariance) < 4 * errors)
-
-
-def test_every_family_is_drawn_by_its_law() -> None:
-    """In the unbounded variables that the chain holds: draws are turned back here."""
-    build = draws_build("families")
-    theta = theta_of(drawn(build, draws=25_000))
+@pytest.mark.parametrize("draws", [400, pytest.param(50_000, marks=pytest.mark.slow)])
+def test_every_family_is_drawn_by_its_law(draws: int, request: pytest.FixtureRequest) -> None:
+    """In the unbounded variables that the chain holds: draws are turned back here. p-values of 1e-6."""
+    if draws > 1000:
+        request.getfixturevalue("with_jit")
+    theta = kept(drawn(draws_build("families"), **{**FEW, "draws": draws})).reshape(-1, 10)
     logits = 1 / (1 + np.exp(-theta[:, 6:8]))
     values = np.hstack([np.exp(theta[:, :6]), logits[:, :1], 4 * logits[:, 1:] - 1, theta[:, 8:]])
     for own, (name, law) in zip(values.T, INDEPENDENT.items(), strict=True):
-        assert stats.kstest(own, law.cdf).pvalue > LEAST, name
+        assert stats.kstest(own, law.cdf).pvalue > 1e-6, name
     n = theta[:, 8:] - [0.5, 2]
-    error = np.std(n[:, 0] * n[:, 1]) / np.sqrt(len(n))
-    assert abs(np.mean(n[:, 0] * n[:, 1]) - 1) < 4 * error
-    correlations = np.corrcoef(theta.T)[np.triu_indices(10, 1)][:-1]
-    assert np.max(np.abs(correlations)) < 6 / np.sqrt(len(theta))
+    assert abs(np.mean(n[:, 0] * n[:, 1]) - 1) < 5 * np.std(n[:, 0] * n[:, 1]) / np.sqrt(len(n))
+    assert np.max(np.abs(np.corrcoef(theta.T)[np.triu_indices(10, 1)][:-1])) < 6 / np.sqrt(len(theta))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "cycle",
-    [
-        "[draw: beta, draw: tau]",
-        f"[{WORD}, {{draw: tau}}, {{draw: beta}}]",
-        f"[{{draw: beta, every: 4}}, {WORD}, {{draw: tau, every: 3}}]",
-    ],
-)
-def test_a_run_is_the_same_bits_however_it_is_cut_into_calls(cycle: str) -> None:
-    """Nothing is carried beside the state and the words of the stream, but the number of cycles where it is needed."""
-    build = regression(cycle)
-    module, data = module_of(build), load_data(build.data, build.target)
-    inputs, sizes = prepare_inputs(module, build, build.run, data, 60), resolve_sizes(build, data)
-    assert module.carried == ((("cycles", 1),) if "every" in cycle else ())
-
-    def run(*pieces: int) -> np.ndarray:
-        noise, batch = module.seed_streams(3, 2)
-        state = tuple(np.full(extent(size, sizes) or 1, 0.3) for _, size in module.blocks)
-        chain = start_chain(module, inputs, state, noise[0], batch[0])
-        for count in pieces:
-            chain.done += module.run(*run_arguments(module, inputs, chain, count))
-        assert chain.done == 60
-        return np.concatenate(chain.draws, axis=1)
-
-    whole = run(60)
-    np.testing.assert_array_equal(run(*(1,) * 60), whole)
-    np.testing.assert_array_equal(run(7, 20, 33), whole)
-    theta = drawn(build, draws=60, warmup=0, chains=3).block("theta")
-    if "every" not in cycle:
-        assert len(np.unique(theta[:, 1:, 3])) == 3 * theta[:, 1:, 3].shape[1]
-
-
-@pytest.mark.slow
-def test_a_move_is_done_in_each_nth_cycle_from_the_first_on() -> None:
-    """Also where a draw is kept of each second cycle alone."""
-    build = regression("[{draw: beta, every: 3}, {draw: tau, every: 2, repeat: 2}]")
-    for thin in (1, 2):
-        theta = drawn(build, draws=31, warmup=0, thin=thin).block("theta")
-        beta, tau = (np.any(np.diff(theta[:, :, own], axis=1) != 0, axis=2) for own in (slice(0, 3), slice(3, 4)))
-        for moved, every in ((beta, 3), (tau, 2)):
-            due = [any(k % every == 0 for k in range(thin * kept, thin * (kept + 1))) for kept in range(1, 31)]
-            assert np.all(moved == due)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("generator", ["philox", "numpy"])
 def test_other_bits_draw_normals_and_refuse_what_takes_words_as_it_goes(generator: str) -> None:
     noise = f"noise: {{generator: {generator}}}\n"
-    build = draws_build("normals", FAMILIES, "[draw: n, draw: l]", DATA["families"], noise)
-    theta = theta_of(drawn(build, draws=25_000))
-    assert stats.kstest(theta[:, 8], INDEPENDENT["n[0]"].cdf).pvalue > LEAST
-    assert stats.kstest(np.exp(theta[:, 4]), INDEPENDENT["l[0]"].cdf).pvalue > LEAST
+    theta = kept(drawn(draws_build("normals", FAMILIES, "[draw: n, draw: l]", DATA["families"], noise), **FEW))
+    assert np.unique(theta[..., 8]).size == 40
     with pytest.raises(ModelError, match=f"a draw from Gamma by the generator {generator}"):
-        texts(draws_build("words", FAMILIES, "[draw: g]", DATA["families"], noise))
+        module_of(draws_build("words", FAMILIES, "[draw: g]", DATA["families"], noise))
+
+
+def test_a_move_is_done_in_each_nth_cycle_from_the_first_on() -> None:
+    """Also where a draw is kept of each second cycle alone; a draw by slices that is not due counts nothing."""
+    build = draws_build(
+        "every_other", f"{ROOT}/specs/targets/regression_precision.yaml",
+        "[{draw: beta, every: 3}, {draw: tau, every: 2, repeat: 2}]", DATA["regression_precision"],
+    )  # fmt: skip
+    for thin in (1, 2):
+        theta = drawn(build, **{**FEW, "draws": 31, "warmup": 0, "thin": thin}).block("theta")
+        for own, every in ((theta[:, :, :-1], 3), (theta[:, :, -1:], 2)):
+            due = [any(k % every == 0 for k in range(thin * at, thin * (at + 1))) for at in range(1, 31)]
+            assert np.all(np.any(np.diff(own, axis=1) != 0, axis=2) == due)
+
+
+# slices
+
+
+def sliced(moves: str) -> Build:
+    return draws_build("sliced", ONE_OF_THREE, f"[{moves}]", "parameters: {a: {value: [1, 0, -2]}}")
+
+
+def test_levels_below_what_no_place_holds_are_counted_where_a_draw_is_due() -> None:
+    draws = drawn(sliced('draw: k, {draw: k, slice: a, left: "9", every: 3}'), **{**FEW, "draws": 30, "warmup": 0})
+    assert draws.too_few is not None
+    assert draws.too_few[0].tolist() == [1.0, 0.0, 0.0] * 10
+    assert drawn(draws_build("one_by_slices"), **FEW).too_few is None
+    assert "too_few" not in module_of(draws_build("one_by_slices")).arguments
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("with_jit")
+def test_levels_are_below_as_often_as_the_law_says() -> None:
+    """A level is below where w[z] exp(-E) < left: of one row at its place, with probability min(1, left/w)."""
+    build = sliced('{draw: k, slice: a, left: "-1/2", repeat: 2}')
+    draws = drawn(build, chains=4, draws=20_000, warmup=200, thin=3, seed=5)
+    a = np.array([1.0, 0.0, -2.0])
+    expected = np.exp(a) @ np.minimum(1.0, np.exp(-0.5 - a)) / np.exp(a).sum()
+    assert abs(draws.too_few[:, 200:].mean() / 6 - expected) < 6 * np.sqrt(0.25 / (4 * 20_000))
+    few = int(draws.too_few[:, 200:].sum())
+    says = f"draws by slices that reach what no place holds: {few}, in 240000 cycles"
+    assert says in summarise(stored(build, draws), draws).notes
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("with_jit")
+@pytest.mark.parametrize("weights", ["a/2 - ones", "a", "-a", "3*a", "ones"])
+def test_a_row_has_its_law_whatever_it_is_sliced_by(weights: str) -> None:
+    build = sliced(f'{{draw: k, slice: "{weights}", repeat: 12}}')
+    k = kept(drawn(build, chains=2, draws=20_000, warmup=200, thin=1, seed=5)).reshape(-1, 3)
+    p = np.exp([1.0, 0.0, -2.0])
+    assert stats.chisquare(k.sum(axis=0), len(k) * p / p.sum()).pvalue > 1e-6
+
+
+# what is stored
+
+
+def test_counts_are_stored_as_integers_and_the_log_likelihood_is_that_of_its_counts() -> None:
+    build = draws_build("removal")
+    draws = drawn(build, **FEW)
+    tree, theta = stored(build, draws), kept(draws)
+    left = tree["posterior"]["left"]
+    assert (left.dtype, left.shape) == (np.int64, (2, 20, 10))
+    assert np.array_equal(left.to_numpy(), theta[..., 3:])
+    assert np.array_equal(tree["posterior"]["missed"].to_numpy(), left.to_numpy().sum(axis=-1))
+    assert [row.name for row in summarise(tree, draws).rows][:4] == ["mu", "rate", "p", "left[0]"]
+    mu, p = np.exp(theta[..., :1]), 1 / (1 + np.exp(-theta[..., 2:3]))
+    expected = sum(stats.poisson.logpmf(CATCHES[k], AREA * mu * p * (1 - p) ** k) for k in range(3))
+    expected = expected + stats.poisson.logpmf(theta[..., 3:], AREA * mu * (1 - p) ** 3)
+    np.testing.assert_allclose(tree["log_likelihood"].to_dataset().to_dataarray().to_numpy()[0], expected, rtol=1e-10)
+
+
+def test_rows_are_stored_as_integers_and_numbers_tell_of_those_that_move() -> None:
+    build = draws_build("of_three", ONE_OF_THREE, "[draw: k]", "parameters: {a: {value: [0, 0, -900]}}")
+    draws = drawn(build, **{**FEW, "chains": 4, "draws": 300})
+    tree, k = stored(build, draws), kept(draws)
+    assert tree["posterior"]["k"].dtype == np.int8
+    assert np.array_equal(tree["posterior"]["k"].to_numpy(), k)
+    assert (k.sum(axis=2) == 1.0).all()
+    summary = summarise(tree, draws)
+    assert [row.name for row in summary.rows] == ["k[0]", "k[1]"]  # the third is never drawn
+    assert (summary.doubts, summary.tails) == ((), ())
+
+
+def test_the_log_likelihood_of_a_datum_is_that_of_its_component() -> None:
+    build = draws_build("mixture")
+    draws = drawn(build, **FEW)
+    theta = kept(draws)
+    component = theta[..., 4:].reshape(2, 20, len(Y), 2).argmax(axis=3)
+    mu, log_theta = (np.take_along_axis(part, component, axis=2) for part in (theta[..., 2:4], theta[..., :2]))
+    found = stored(build, draws)["log_likelihood"].to_dataset().to_dataarray().to_numpy()[0]
+    np.testing.assert_allclose(found, log_theta - (Y - mu) ** 2 / 2, rtol=1e-12)
+
+
+def test_lp_of_shares_that_are_no_doubles_is_a_number() -> None:
+    """log w of w = 0 is that of its variables: 0 log 0 in the place of it is no number, and log 0 none that is told."""
+    build = load_build(ROOT / "specs/builds/gibbs_weights.yaml")
+    build = replace(build, sizes=(*build.sizes, ("N", 10)))
+    draws, data, module = drawn(build, **{**FEW, "draws": 3, "warmup": 1}), data_of(build), module_of(build)
+    theta = draws.block("theta")
+    theta[..., :3] = (-900.0, 400.0, -2.0)
+    theta[..., 6:] = np.tile([0.0, 1.0, 0.0], 10)
+    known = energies_of(module, build, prepare_inputs(module, build, build.run, data, 0), data, draws, asked=True)
+    log_w, mu, alpha = theta[:, 1:, :3] - 400.0, theta[:, 1:, 3:6], np.array([2.0, 1.0, 0.5])
+    assert known.log_likelihood == pytest.approx(-((Y - mu[..., 1:2]) ** 2) / 2, rel=1e-12)
+    prior = log_w @ (alpha - 1) + gammaln(alpha.sum()) - gammaln(alpha).sum() - (mu**2).sum(axis=-1) / 8
+    prior = prior + log_w.sum(axis=-1) - theta[:, 1:, :3].sum(axis=-1) ** 2 / 6  # in the variables
+    assert known.lp == pytest.approx(prior + known.log_likelihood.sum(axis=-1), rel=1e-12)
+
+
+# where chains start, and end
+
+
+def starts(name: str, sizes: dict[str, int], first: int, folder: Path, stated: str) -> np.ndarray:
+    """Return where chains of a shipped build start, of the discrete block, by what is stated of it."""
+    text = (ROOT / f"specs/builds/{name}.yaml").read_text(encoding="utf-8").replace("../", f"{ROOT}/specs/")
+    text = text.replace("sizes: {K: 2}", "sizes: {K: 2, N: 10}").replace("run:", f"{stated}\nrun:")
+    (folder / "b.yaml").write_text(text, encoding="utf-8")
+    build = load_build(folder / "b.yaml")
+    given = known_values(build, sizes)
+    return np.array([initial_state(build, build.dynamics, {}, given, sizes, 1, k)[0][first:] for k in range(4)])
+
+
+REMOVAL = partial(starts, "gibbs_removal", {"d": 13, "N": 10}, 3)
+MIXTURE = partial(starts, "gibbs_mixture", {"d": 24, "K": 2, "N": 10}, 4)
+ROWS = ", ".join(["[1, 0]"] * 9)
+
+
+@pytest.mark.parametrize(
+    ("starting", "stated", "expected"),
+    [
+        (REMOVAL, "", 0.0),
+        (REMOVAL, "init: {left: 2*ones}", 2.0),
+        (REMOVAL, "init: {left: ones/2}", "whole numbers from 0 on"),
+        (REMOVAL, "init: {left: -ones}", "whole numbers from 0 on"),
+        (MIXTURE, f'init: {{z: "Matrix([{ROWS}, [0, 1]])"}}', [1.0, 0.0] * 9 + [0.0, 1.0]),
+        (MIXTURE, f'init: {{z: "Matrix([{ROWS}, [1, 1]])"}}', "a one at one place of each row"),
+        (MIXTURE, f'init: {{z: "Matrix([{ROWS}, [1/2, 1/2]])"}}', "a one at one place of each row"),
+    ],
+)
+def test_chains_start_where_they_are_told(
+    starting: Callable[[Path, str], np.ndarray], stated: str, expected: object, tmp_path: Path
+) -> None:
+    if isinstance(expected, str):
+        with pytest.raises(DataError, match=expected):
+            starting(tmp_path, stated)
+    else:
+        assert (starting(tmp_path, stated) == expected).all()
+
+
+def test_rows_start_at_places_of_their_own(tmp_path: Path) -> None:
+    rows = MIXTURE(tmp_path, "")
+    assert (rows.reshape(4, 10, 2).sum(axis=2) == 1.0).all()
+    assert len({tuple(row) for row in rows}) > 1
+
+
+@pytest.mark.parametrize("end", ["2", "n"])
+def test_counts_start_below_their_end(tmp_path: Path, end: str) -> None:
+    (tmp_path / "t.yaml").write_text(
+        f'name: t\nstate: {{p: {{constraint: "interval(0, 1)"}}, left: {{shape: 13, domain: counts({end})}}}}\n'
+        f"data: {{y: {{shape: n}}}}\nlog_prior: binomial(left, {end}, p)\nlog_likelihood: -y**2\n"
+        f'laws: {{left: "Binomial({end}, p*ones)"}}\n'
+    )
+    (tmp_path / "y.csv").write_text("y\n1\n2\n", encoding="utf-8")
+    head = "name: b\ndynamics: still\ntarget: t.yaml\nscheme: {cycle: [draw: left]}\nvariant: full\n"
+    for first, right in (("2", True), ("3", False)):
+        build = f"{head}data: {{file: y.csv, y: y}}\ninit: {{left: {first}*ones}}\nrun: {{step_size: 1}}\n"
+        (tmp_path / "b.yaml").write_text(build, encoding="utf-8")
+        document = load_build(tmp_path / "b.yaml")
+        stated = partial(initial_state, document, document.dynamics, {}, {}, {"d": 14, "n": 2}, 1, 0)
+        if right:
+            assert (stated()[0][1:] == 2.0).all()
+        else:
+            with pytest.raises(DataError, match="whole numbers from 0 to 2"):
+                stated()
+
+
+def test_what_has_no_law_ends_the_chain() -> None:
+    """Means that are none; weights of zero in all places, of which no row is a number."""
+    text = 'name: one\nstate: {m: {domain: counts}}\nparameters: {a: {is: positive}}\nlaws: {m: "Poisson(a)"}\n'
+    text = f"format: 1\n{text}potential: loggamma(m + 1) - m*log(a)\n"
+    count = module_of(draws_build("one", text, "[draw: m]", "parameters: {a: {value: 3/2}}"))
+    row, none = module_of(draws_build("one_of_three")), -np.inf
+    for module, parameter, state, draws in (
+        (count, 1.5, [0.0], 4), (count, 0.0, [0.0], 4), (count, -1.0, [0.0], 0), (count, np.nan, [0.0], 0),
+        (count, np.inf, [0.0], 0), (row, np.full(3, np.nan), [1.0, 0.0, 0.0], 0),
+        (row, np.array([0.0, none, none]), [1.0, 0.0, 0.0], 4),
+    ):  # fmt: skip
+        kept_draws = np.empty((4, len(state)))
+        words = np.arange(1, 5, dtype=np.uint64)
+        assert module.run(np.array(state), parameter, 1.0, 1, words, kept_draws) == draws, parameter
+        if module is row and draws:
+            assert (kept_draws == [1.0, 0.0, 0.0]).all()
+
+
+def test_a_share_that_rounds_to_one_has_a_logarithm() -> None:
+    """log(1 - v) of v = sigmoid(u), u = 60, where 1 - v is 0 in doubles, is drawn with as -softplus(u)."""
+    source = shipped(draws_build("sticks")).text
+    moves = source[source.index("def draw_v(") : source.index("def cycle(")]
+    assert moves.count("_softplus(logit_v[") == 2  # the rate of alpha, and the logits of z
+    assert "math.log(1.0 - _sigmoid(" not in moves
+
+
+def test_the_forecast_of_flows_is_their_variance_and_a_wide_run_is_not_believed() -> None:
+    """Var theta = a + tanh(eps/2) Var[A], A drawn without replacement (Baker, Fearnhead, Fox and Nemeth 2018)."""
+    build, full = (load_build(ROOT / f"specs/builds/{name}.yaml") for name in ("scir_dense", "cir_categories"))
+    data, N = data_of(build), 1000
+    sizes, counts = resolve_sizes(build, data), np.array([112.0, 119, 92, 98, 95, 96, 102, 92, 91, 103])
+    k, p = 8, counts[8] / N
+    for eps, n in ((0.02, 100), (0.5, 100), (0.02, 10)):
+        run = replace(build.run, step_size=eps, batch_size=n)
+        inputs = prepare_inputs(module_of(build), build, run, data, 0)
+        (found,) = flow_widths(build, module_of(build), inputs, known_values(build, sizes), sizes)
+        excess = N**2 / n * (N - n) / (N - 1) * p * (1 - p) / (counts[k] + 0.1)
+        assert found.entry == k
+        assert found.factor == pytest.approx(np.sqrt(1 + np.tanh(eps / 2) * excess), rel=1e-12)
+        assert bool(found.doubt) is ((eps, n) != (0.02, 100))
+        assert np.tanh(found.step_size / 2) * excess == pytest.approx(1.05**2 - 1)
+    inputs = prepare_inputs(module_of(full), full, full.run, data, 0)
+    assert not list(flow_widths(full, module_of(full), inputs, {}, sizes))
+
+
+COUNTED = """
+name: sites
+state: {b: {shape: 2}, left: {shape: N, domain: counts}}
+data: {y: {shape: N}}
+log_prior: -norm2(b)/2
+log_likelihood: -(y - b[0])**2/2 + poisson(left, exp(b[0] + y*b[1])/2)
+laws: {left: "Poisson(exp(b[0]*ones + y*b[1])/2)"}
+"""
+MOVED = "{of: {theta: b}, metropolis: {split: [B/2, A, B/2], flip: {r: -r}}}"
+
+
+@pytest.mark.parametrize(
+    ("move", "step", "says"),
+    [
+        (MOVED, "auto", "step_size: auto beside `left`, which is discrete, expected a step size"),
+        ("{of: {theta: b}, split: [B/2, A, B/2]}", "0.7", "found a word without `metropolis` beside `left`, which is"),
+        (MOVED, "0.7", ""),
+    ],
+)
+def test_a_word_beside_counts_is_accepted_or_refused_and_takes_no_slope_along_them(
+    move: str, step: str, says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "t.yaml").write_text(COUNTED)
+    (tmp_path / "y.csv").write_text("y\n1\n2\n")
+    (tmp_path / "b.yaml").write_text(
+        f"name: b\ndynamics: {ROOT}/specs/dynamics/hmc.yaml\ntarget: t.yaml\nbind: {{M: I}}\nsizes: {{N: 2}}\n"
+        f"scheme: {{cycle: [draw: left, refresh: r, {move}]}}\nvariant: full\ndata: {{file: y.csv, y: y}}\n"
+        f"run: {{step_size: {step}}}\n"
+    )
+    if says:
+        with pytest.raises(DocumentError, match=says):
+            load_build(tmp_path / "b.yaml")
+        return
+    assert "digamma" not in shipped(load_build(tmp_path / "b.yaml")).text

@@ -1,8 +1,6 @@
-"""A size stands as a number in a target without data and in `bind`: what is compiled of it draws from exp(-U).
+"""A size stands as a number in a target without data and in `bind`: draws are those of the number itself.
 
-U = n theta.theta, n a size, has the variance 1/(2n) in each coordinate. A size is that of the block itself, known when
-it is compiled or at the run, or that of a parameter which nothing else reads. BAOAB and accepted paths have that
-variance at every step size, Euler's step with D = c I has 1/(2n (1 - n c eps)).
+A size is that of the block, known when it is compiled or at the run, or that of a parameter which nothing else reads.
 """
 
 from pathlib import Path
@@ -11,14 +9,16 @@ import numpy as np
 import pytest
 from emitted_file import imported
 from loaders import load_build
+from reports import granted
 
 from recipe_compiler.pipeline import compile_build
+
+pytestmark = pytest.mark.usefixtures("without_reading_back")
 
 DYNAMICS = Path(__file__).parents[2] / "specs/dynamics"
 D, K = 2, 3
 """The size of theta, and of the parameter."""
 LANGEVIN = """
-format: 1
 name: langevin
 state: {theta: {shape: d}}
 parameters: {c: {is: positive}}
@@ -27,52 +27,44 @@ H: U(theta)
 D: [[c*I]]
 Q: [[0]]
 """
-TARGETS = {
-    "d": "state: {theta: {shape: d}}\npotential: d*theta.T @ theta\n",
-    "k": "state: {theta: {shape: d}}\nparameters: {a: {shape: k}}\npotential: k*theta.T @ theta\n",
-    "none": "state: {theta: {shape: d}}\npotential: 2*theta.T @ theta\n",
-    "both": "state: {theta: {shape: d}}\nparameters: {a: {shape: k}}\npotential: (d + k)*theta.T @ theta\n",
-}
-N = {"d": D, "k": K, "none": 2, "both": D + K}
-HMC = "{cycle: [{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 5, flip: {r: -r}}}]}"
+HMC = "{cycle: [{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 2, flip: {r: -r}}}]}"
 EULER, BAOAB = "{name: euler}", "{name: baoab}"
-LANES = "lanes: true"
-EPS = {EULER: 0.05, BAOAB: 0.3, HMC: 0.2}
+
+
+def drawn(folder: Path, n: str, dynamics: str, scheme: str, bind: str, *, fixed: bool, run: str) -> np.ndarray:
+    """Return draws of U = n theta.theta."""
+    (folder / "target.yaml").write_text(
+        "name: target\nstate: {theta: {shape: d}}\nparameters: {a: {shape: k}}\n"
+        f"potential: {n}*theta.T @ theta\n"
+    )
+    (folder / "langevin.yaml").write_text(LANGEVIN)
+    used = "langevin.yaml" if dynamics == "langevin" else DYNAMICS / f"{dynamics}.yaml"
+    sizes = f"sizes: {{d: {D}}}\n" if fixed else ""
+    (folder / "sized.yaml").write_text(
+        f"name: sized\ndynamics: {used}\ntarget: target.yaml\nscheme: {scheme}\nvariant: full\nbind: {{{bind}}}\n"
+        f"parameters: {{a: {{value: [1, 2, 4]}}}}\n{sizes}run: {{step_size: 0.1{run}}}\n"
+    )
+    with granted():
+        (folder / "sized.py").write_text(compile_build(load_build(folder / "sized.yaml")).file)
+    given = {} if fixed else {"d": D}
+    return imported(folder / "sized.py").sample(draws=5, warmup=0, thin=2, chains=2, **given)["theta"]
 
 
 @pytest.mark.parametrize(
-    ("target", "dynamics", "scheme", "bind", "c", "fixed", "run"),
+    ("n", "dynamics", "scheme", "bind", "fixed", "run"),
     [
-        ("d", "langevin", EULER, "c: 1", 1, True, ""),
-        ("d", "langevin", EULER, "c: 1", 1, False, ""),
-        ("none", "langevin", EULER, "c: 1/d", 1 / D, False, ""),
-        ("none", "langevin", EULER, "c: d", D, True, LANES),
-        ("k", "langevin", EULER, "c: 1", 1, False, ""),
-        ("both", "langevin", EULER, "c: 1/k", 1 / K, True, ""),
-        ("d", "sghmc", BAOAB, "M: d*I, C: I/d", 0, False, ""),
-        ("k", "sghmc", BAOAB, "M: k*I, C: 2*k*I", 0, False, ""),
-        ("both", "sghmc", BAOAB, "M: d*I, C: k*I", 0, True, LANES),
-        ("d", "hmc", HMC, "M: d*I", 0, False, ""),
-        ("k", "hmc", HMC, "M: I/k", 0, False, ""),
-        ("both", "hmc", HMC, "M: k*I", 0, True, LANES),
+        ("d", "langevin", EULER, "c: 1", True, ""),
+        ("d", "langevin", EULER, "c: 1/d", False, ""),
+        ("(d + k)", "langevin", EULER, "c: d/k", True, ", lanes: true"),
+        ("k", "sghmc", BAOAB, "M: k*I, C: 2*d*I", False, ""),
+        ("(d + k)", "hmc", HMC, "M: I/k", False, ""),
     ],
 )
-def test_what_is_compiled_of_a_size_in_a_formula_has_the_variance_of_its_law(
-    tmp_path: Path, target: str, dynamics: str, scheme: str, bind: str, c: float, fixed: bool, run: str
+def test_a_size_in_a_formula_is_its_number(
+    tmp_path: Path, n: str, dynamics: str, scheme: str, bind: str, fixed: bool, run: str
 ) -> None:
-    (tmp_path / "target.yaml").write_text(f"format: 1\nname: target\n{TARGETS[target]}")
-    (tmp_path / "langevin.yaml").write_text(LANGEVIN)
-    used = "langevin.yaml" if dynamics == "langevin" else DYNAMICS / f"{dynamics}.yaml"
-    parts = [f"format: 1\nname: sized\ndynamics: {used}\ntarget: target.yaml\nscheme: {scheme}\nvariant: full"]
-    parts += [f"bind: {{{bind}}}", f"run: {{step_size: {EPS[scheme]}, {run}}}"]
-    parts += ["parameters: {a: {value: [1, 2, 4]}}"] if "{a:" in TARGETS[target] else []
-    parts += [f"sizes: {{d: {D}}}"] if fixed else []
-    (tmp_path / "sized.yaml").write_text("\n".join(parts))
-    module = compile_build(load_build(tmp_path / "sized.yaml"))
-    (tmp_path / "sized.py").write_text(module.file)
-    sizes = {} if fixed else {"d": D}
-    theta = imported(tmp_path / "sized.py").sample(draws=10_000, warmup=100, thin=10, chains=4, **sizes)["theta"]
-    n = N[target]
-    expected = 1 / (2 * n * (1 - n * c * EPS[scheme]))
-    assert theta.shape == (4, 10_000, D)
-    np.testing.assert_allclose(theta.var(axis=(0, 1)), expected, rtol=0.05)  # its sd: 0.01 and less
+    whole = {"d": D, "k": K}
+    numbers = str.maketrans({name: str(n) if fixed else f"(({name} + {n})/2)" for name, n in whole.items()})
+    own = drawn(tmp_path, n, dynamics, scheme, bind, fixed=fixed, run=run)
+    other = drawn(tmp_path, n.translate(numbers), dynamics, scheme, bind.translate(numbers), fixed=fixed, run=run)
+    np.testing.assert_allclose(own, other, rtol=1e-12)

@@ -42,8 +42,12 @@ def make_plain(space: dict[str, Any], folder: Path | None = None) -> None:
     for name, value in [*space.items()]:
         if isinstance(value, _Intrinsic):  # hints to the processor
             space[name] = lambda *_: None
-        elif name in COMPILED and isinstance(value, FunctionType):
-            space[name] = _without_warnings(value)
+        elif isinstance(value, FunctionType):
+            code = value.__code__
+            doubles = (np.float64(one) if type(one) is float else one for one in code.co_consts)
+            value.__code__ = code.replace(co_consts=tuple(doubles))  # 0.0/0.0 of them is no number, and no error
+            if name in COMPILED:
+                space[name] = _without_warnings(value)
 
 
 def _without_warnings(function: Callable[..., Any]) -> Callable[..., Any]:

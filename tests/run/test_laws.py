@@ -1,0 +1,622 @@
+"""Chains have the law of their target, whatever their moves: means beside closed forms, quadrature and enumeration.
+
+No bias is allowed for, and faults that are planted are seen at this length. Standard errors are those of means of
+batches; a figure is five of them off once in a million.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from itertools import combinations_with_replacement, product
+from math import lgamma
+from pathlib import Path
+
+import numpy as np
+import pytest
+from code_moves import HMC, code, coded_build
+from cycles import OF_MATRICES, cycle_build
+from draws import DATA, HELD, OF_STICKS, WORD, draws_build
+from loaders import load_build
+from running import drawn, kept
+from running import off as errors_off
+from scipy import integrate, stats
+from scipy.special import digamma, gammaln, logsumexp
+from sticks import CHOICES, STICKS, stick_allocations
+
+from recipe_compiler.run.sample import Draws
+from recipe_compiler.spec.model import Build
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("with_jit")]  # laws are what is tested
+
+Array = np.ndarray
+Figures = Iterable[tuple[Array, object]]
+"""Functions of the draws, `[chain, draw, ...]`, and their means."""
+SPECS = Path(__file__).parents[2] / "specs"
+MOST = 5.0
+"""Standard errors."""
+LONG = {"draws": 12_500, "warmup": 500, "thin": 1, "chains": 32, "seed": 20}
+
+
+@dataclass(frozen=True)
+class Law:
+    """What has a law: a build, made in a folder, with settings of its run, and figures that are known."""
+
+    build: Callable[[Path], Build]
+    figures: Callable[[Draws], Figures]
+    settings: dict[str, object] = field(default_factory=dict)
+
+    def off(self, folder: Path, *changes: tuple[str, str], shape: str = "shipped") -> float:
+        """Return by how many standard errors figures are off, the most of them."""
+        found = drawn(self.build(folder), *changes, shape=shape, **{**LONG, **self.settings})
+        assert not any(found.diverging)
+        return max(errors_off(np.asarray(values, float), expected) for values, expected in self.figures(found))
+
+
+def moments(z: Array, mean: Array, covariance: Array) -> Figures:
+    """Yield z and the products of its entries."""
+    (i, j), away = np.triu_indices(len(covariance)), z - mean
+    yield z, mean
+    yield away[..., i] * away[..., j], np.asarray(covariance)[i, j]
+
+
+# accepted words and refreshes
+
+MU, SIGMA = np.array([1, -2, 1 / 2]), np.array([[2, 1 / 2, 1 / 3], [1 / 2, 1, -1 / 4], [1 / 3, -1 / 4, 3 / 2]])
+MASS = np.array([[2, 1 / 2, 0], [1 / 2, 1, 1 / 4], [0, 1 / 4, 3 / 2]])
+"""Matrices that do not commute."""
+
+
+def of_well(draws: Draws) -> Figures:
+    """Of exp(-U), U = theta^4 - 2 theta^2, by quadrature."""
+    theta = kept(draws)[:, :, 0]
+    yield from ((theta**2, 0.832745), (theta**4, 1.082745), (np.abs(theta) < 0.5, 0.219437))
+
+
+def of_gaussian(draws: Draws) -> Figures:
+    """Theta and r together: r is as the last move leaves it."""
+    zero = np.zeros((3, 3))
+    z = np.concatenate([kept(draws), kept(draws, "r")], axis=2)
+    return moments(z, np.concatenate([MU, np.zeros(3)]), np.block([[SIGMA, zero], [zero, MASS]]))
+
+
+def of_target(draws: Draws) -> Figures:
+    return moments(kept(draws), MU, SIGMA)
+
+
+def of_scaled(draws: Draws) -> Figures:
+    """theta = S omega, S ~ Gamma(10, 1) and omega ~ Dirichlet(8, 12, 7): E theta_j^m = E S^m E omega_j^m."""
+    theta, a = kept(draws), np.array([8.0, 12.0, 7.0])
+    yield theta, 10 * a / 27
+    yield theta**2, 110 * a * (a + 1) / (27 * 28)
+    yield np.log(theta).sum(axis=2) - 3 * np.log(theta.sum(axis=2)), digamma(a).sum() - 3 * digamma(27)
+
+
+def half_line(folder: Path) -> Build:
+    """Gamma(3, 1) in every coordinate, as if all numbers were allowed: beyond 0 the logarithm is no number."""
+    (folder / "half.yaml").write_text(
+        "name: half\nstate: {theta: {shape: 2}}\npotential: ones.T @ theta - 2*(ones.T @ log(theta))\n"
+    )
+    moves = "[{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 3, flip: {r: -r}}}]"
+    (folder / "b.yaml").write_text(
+        f"name: b\ndynamics: {SPECS}/dynamics/hmc.yaml\ntarget: half.yaml\nbind: {{M: I}}\nscheme: {{cycle: {moves}}}\n"
+        "variant: full\ninit: {theta: 2*ones}\nrun: {step_size: 0.6}\n"
+    )
+    return load_build(folder / "b.yaml")
+
+
+def of_half_line(draws: Draws) -> Figures:
+    theta = kept(draws)
+    assert theta.min() > 0.0
+    assert draws.acceptance is not None
+    assert (draws.acceptance == 0.0).any(), "no proposal was beyond 0"
+    yield from ((theta, 3.0), (theta**2, 12.0))
+
+
+def written(folder: Path, **texts: str) -> Build:
+    """Write documents, and return the one called build."""
+    for name, text in texts.items():
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    return load_build(folder / "build.yaml")
+
+
+# several words, each of its own blocks: a is N(0, inv(A)), w = b - B a - a**2/2 is N(0, inv(C))
+
+SIZED_MASS = "M: {value: [[2, 1/2, 0, 1/3], [1/2, 1, 1/4, 0], [0, 1/4, 3/2, 1/2], [1/3, 0, 1/2, 1]]}"
+BENT = """
+name: bent
+state: {a: {shape: 2}, b: {shape: 2}}
+parameters: {A: {shape: [2, 2], is: positive definite}, B: {shape: [2, 2]}, C: {shape: [2, 2], is: positive definite}}
+potential: a.T @ A @ a/2 + (b - B @ a - a**2/2).T @ C @ (b - B @ a - a**2/2)/2
+laws: {b: "N(B @ a + a**2/2, inv(C))"}
+"""
+SEVERAL = f"""
+name: several
+dynamics: {SPECS}/dynamics/hmc.yaml
+target: bent.yaml
+parameters:
+  A: {{value: [[2, 1/2], [1/2, 1]]}}
+  B: {{value: [[1/2, -1/4], [1/4, 1/2]]}}
+  C: {{value: [[3, -1], [-1, 1]]}}
+  {SIZED_MASS}
+scheme: {{cycle: CYCLE}}
+variant: full
+run: {{step_size: 3/4}}
+"""
+STEP = "split: [B/2, A, B/2], flip: {r: -r}"
+WORDS = {
+    "in turn": f'[refresh: r, {{of: {{theta: a}}, metropolis: {{{STEP}, steps: "uniform(1, 4)"}}}}, refresh: r, '
+    f'{{of: {{theta: b}}, metropolis: {{{STEP}, steps: "uniform(1, 6)", scale: 1/2}}}}]',
+    "short and long": f"[refresh: {{r: 7/10}}, {{metropolis: {{{STEP}}}, every: 2}}, refresh: {{r: 1/2}}, "
+    f'{{metropolis: {{{STEP}, steps: "uniform(1, 6)", scale: 2/3}}, repeat: 2}}]',
+    "beside a draw": f"[draw: b, refresh: {{r: 3/5}}, {{of: {{theta: a}}, metropolis: {{{STEP}, steps: 2}}}}, "
+    f"{{metropolis: {{{STEP}, steps: 3, scale: 1/3}}}}, refresh: r]",
+}
+
+
+def several(cycle: str, folder: Path) -> Build:
+    return written(folder, bent=BENT, build=SEVERAL.replace("CYCLE", cycle))
+
+
+def of_bent(draws: Draws) -> Figures:
+    a, b = kept(draws)[..., :2], kept(draws)[..., 2:]
+    w = b - a @ np.array([[0.5, -0.25], [0.25, 0.5]]).T - a**2 / 2.0
+    covariance = np.zeros((4, 4))
+    covariance[:2, :2], covariance[2:, 2:] = np.linalg.inv([[2, 0.5], [0.5, 1]]), np.linalg.inv([[3, -1], [-1, 1]])
+    yield from moments(np.concatenate([a, w], axis=-1), np.zeros(4), covariance)
+    yield a**4 / 3.0, np.diag(covariance)[:2] ** 2
+
+
+# moves by other dynamics
+
+PAIR = """
+name: pair
+state: {a: {shape: 2}, b: {shape: 2}}
+parameters: {A: {shape: [2, 2], is: positive definite}, C_: {shape: [2, 2], is: positive definite}, B: {shape: [2, 2]}}
+potential: a.T @ A @ a/2 + a.T @ B @ b + b.T @ C_ @ b/2 - sum(a)
+laws: {b: "N(-inv(C_) @ B.T @ a, inv(C_))"}
+"""
+MOMENTUM = """
+name: momentum
+state: {q: {shape: d}, p: {shape: d}}
+parameters: {M: {shape: [d, d], is: positive definite}}
+functions: {U: {of: q, role: potential}}
+H: U(q) + p.T @ inv(M) @ p/2
+D: [[0, 0], [0, 0]]
+Q: [[0, 0], [0, 0]]
+"""
+"""An energy with momenta, and no equation of its own: what moves the state is what a move uses."""
+USED = f"""
+name: used
+dynamics: momentum.yaml
+target: pair.yaml
+parameters:
+  A: {{value: [[3, 1], [1, 2]]}}
+  B: {{value: [[1, -1/2], [1/4, 1/2]]}}
+  C_: {{value: [[2, -1/2], [-1/2, 1]]}}
+  {SIZED_MASS}
+MORE
+scheme: {{cycle: CYCLE}}
+variant: full
+run: {{step_size: 1/2}}
+"""
+FRICTION = "  C: {value: [[1, 0, 1/2, 0], [0, 1/2, 1/4, 0], [1/2, 1/4, 1, 1/3], [0, 0, 1/3, 1]]}"
+USES = {
+    "hmc": "[draw: b, refresh: p, {use: hmc, of: {theta: a, r: p}, metropolis: {split: [B/2, A, B/2], "
+    'steps: "uniform(1, 4)", flip: {p: -p}}}]',
+    "sghmc": "[{use: sghmc, of: {theta: a, r: p}, metropolis: {name: baoab, flip: {p: -p}}}, draw: b]",
+    "nothing held": "[{use: sghmc, of: {r: p}, metropolis: {name: baoab, flip: {p: -p}}}]",
+}
+
+
+def used(cycle: str, folder: Path) -> Build:
+    text = USED.replace("CYCLE", cycle).replace("MORE", FRICTION if "sghmc" in cycle else "")
+    return written(folder, momentum=MOMENTUM, pair=PAIR, build=text)
+
+
+def of_pair(draws: Draws) -> Figures:
+    covariance = np.linalg.inv([[3, 1, 1, -0.5], [1, 2, 0.25, 0.5], [1, 0.25, 2, -0.5], [-0.5, 0.5, -0.5, 1]])
+    return moments(kept(draws, "q"), covariance @ [1, 1, 0, 0], covariance)
+
+
+# draws by laws: a regression whose beta and tau have a normal-gamma posterior
+
+CONJUGATE = """
+format: 1
+name: conjugate
+state: {beta: {shape: p}, tau: {shape: scalar, domain: positive, transform: log}}
+data: {x: {shape: [N, p]}, y: {shape: N}}
+parameters: {m: {shape: p, default: ones/2}}
+log_prior: p*log(tau)/2 - tau*norm2(beta - m)/4 + 2*log(tau) - 2*tau
+log_likelihood: log(tau)/2 - tau*(y - x @ beta)**2/2
+laws:
+  beta: "N(inv(tau*(x.T @ x + I/2)) @ (tau*(x.T @ y + m/2)), inv(tau*(x.T @ x + I/2)))"
+  tau: "Gamma(3 + p/2 + N/2, 2 + norm2(y - x @ beta)/2 + norm2(beta - m)/4)"
+"""
+COLUMNS = DATA["regression_precision"].replace("p: 2", "p: 3").replace("[a, b]", "[a, b, c]")
+
+
+def conjugate(cycle: str, _: Path) -> Build:
+    return draws_build("conjugate", CONJUGATE, cycle, COLUMNS)
+
+
+def of_conjugate(draws: Draws) -> Figures:
+    rows = np.genfromtxt(SPECS / "data/linear_regression.csv", delimiter=",", names=True)
+    x, y, m = np.stack([rows[name] for name in "abc"], axis=1), rows["y"], np.full(3, 0.5)
+    V = np.linalg.inv(x.T @ x + np.eye(3) / 2)
+    b = V @ (x.T @ y + m / 2)
+    a, rate = 3 + len(y) / 2, 2 + (y @ y + m @ m / 2 - b @ np.linalg.solve(V, b)) / 2
+    beta, tau = kept(draws)[..., :3], np.exp(kept(draws)[..., 3:])
+    yield from moments(beta, b, V * rate / (a - 1))
+    yield from moments(tau, np.array([a / rate]), np.array([[a / rate**2]]))
+    yield tau * (beta - b) ** 2, np.diag(V)
+
+
+# counts
+
+AREA, *CATCHES = np.loadtxt(SPECS / "data/removal_counts.csv", delimiter=",", skiprows=1).T
+
+
+def of_removal(draws: Draws) -> Figures:
+    """Of (mu, p), with the rate and what is left integrated out exactly, by quadrature.
+
+    Catches are independent Poisson counts, and int gamma(mu, 2, rate) gamma(rate, 2, 2) drate ~ mu (mu + 2)**-4.
+    """
+    of_mu, of_p = np.linspace(1e-3, 80, 8000)[:, None], ((np.arange(800) + 0.5) / 800)[None]
+    log_w = np.log(of_mu) - 4 * np.log(of_mu + 2) + np.log(of_p) + np.log1p(-of_p)
+    for passed, catch in enumerate(CATCHES):
+        per_area = of_mu * of_p * (1 - of_p) ** passed
+        log_w = log_w + catch.sum() * np.log(per_area) - AREA.sum() * per_area
+    w, mean = np.exp(log_w - logsumexp(log_w)), of_mu * (1 - of_p) ** 3
+    theta = kept(draws)
+    mu, p, left, few = np.exp(theta[..., :1]), 1 / (1 + np.exp(-theta[..., 2:3])), theta[..., 3:], np.array([0, 3, 9])
+    assert (left == np.floor(left)).all()
+    assert (left >= 0).all()
+    yield from ((mu, np.sum(w * of_mu)), (p, np.sum(w * of_p)), (mu * p, np.sum(w * of_mu * of_p)))
+    yield left, np.array([np.sum(w * a * mean) for a in AREA])
+    yield left == 0, np.array([np.sum(w * np.exp(-a * mean)) for a in AREA])
+    total = [np.sum(w * stats.poisson.cdf(k, AREA.sum() * mean)) for k in few]
+    yield left.sum(axis=-1, keepdims=True) <= few, total
+    yield left[..., :1] * left[..., 1:2], np.sum(w * AREA[0] * AREA[1] * mean**2)
+
+
+def of_signal(draws: Draws) -> Figures:
+    """Counts of signal of the first two data, s and b integrated out, and the sum of the others, by enumeration."""
+    y, w, t = CATCHES[0], CATCHES[1], AREA
+    ends = (y[0], y[1], y[2:].sum())
+    first, second, others = np.meshgrid(*(np.arange(end + 1) for end in ends), indexing="ij")
+    K = first + second + others
+    log_p = gammaln(2 + K) - (2 + K) * np.log(1 + t.sum())
+    B = 2 + y.sum() - K + w.sum()
+    log_p += gammaln(B) - B * np.log(1 + 4 * t.sum())
+    for n, k in zip(ends, (first, second, others), strict=True):
+        log_p += gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    p = np.exp(log_p - logsumexp(log_p)).sum(axis=2).reshape(-1)
+    every = np.stack([first[..., 0], second[..., 0]], axis=-1).reshape(-1, 2)
+    k = kept(draws)[..., 2:]
+    assert ((k >= 0) & (k <= y) & (k == np.floor(k))).all()
+    yield (k[..., None, :2] == every[p > 0.002]).all(axis=-1), p[p > 0.002]
+    yield k[..., :2], p @ every
+
+
+# allocations, every one of them counted
+
+Y = np.loadtxt(SPECS / "data/few_of_two_groups.csv", skiprows=1)
+
+
+@cache
+def allocations(alpha: tuple[float, ...]) -> tuple[Array, Array]:
+    """Return all allocations of ten data with their probabilities: weights and means integrated out."""
+    every = np.array(list(product(range(len(alpha)), repeat=len(Y))))
+    one = every[:, :, None] == np.arange(len(alpha))
+    n, total = one.sum(axis=1), np.einsum("ank,n->ak", one, Y)
+    logs = gammaln(np.array(alpha) + n) + total**2 / (2 * (n + 1 / 4)) - np.log(4 * n + 1) / 2
+    return every, np.exp(logs.sum(axis=1) - logsumexp(logs.sum(axis=1)))
+
+
+def places_of(theta: Array, rows: int) -> Array:
+    z = theta.reshape(*theta.shape[:2], rows, -1)
+    assert (np.sort(z)[..., -1] == 1.0).all()
+    assert (np.sort(z)[..., :-1] == 0.0).all()
+    return z.argmax(axis=3)
+
+
+def together(places: Array, every: Array, p: Array) -> Iterator[tuple[Array, object]]:
+    """Yield how often each two of the data are at one place, and how often each is at the first."""
+    i, j = np.triu_indices(every.shape[1], 1)
+    yield places[..., i] == places[..., j], p @ (every[:, i] == every[:, j])
+    yield places == 0, p @ (every == 0)
+
+
+def of_mixture(draws: Draws) -> Figures:
+    places, (every, p) = places_of(kept(draws)[..., 4:], 10), allocations((1.0, 1.0))
+    yield from together(places, every, p)
+    count = every.sum(axis=1, keepdims=True) == np.arange(11)
+    yield places.sum(axis=2, keepdims=True) == np.arange(11), p @ count
+
+
+def weights(_: Path) -> Build:
+    build = load_build(SPECS / "builds/gibbs_weights.yaml")
+    return replace(build, sizes=(*build.sizes, ("N", 10)))
+
+
+def of_weights(draws: Draws) -> Figures:
+    theta, alpha = kept(draws), np.array([2.0, 1.0, 0.5])
+    every, p = allocations(tuple(alpha))
+    yield from together(places_of(theta[..., 6:], 10), every, p)
+    w = np.exp(theta[..., :3] - logsumexp(theta[..., :3], axis=2, keepdims=True))
+    counted = alpha + (every[:, :, None] == np.arange(3)).sum(axis=1)
+    yield w, p @ counted / 13.5
+    yield w[..., :2] * w[..., 1:], p @ (counted[:, :2] * counted[:, 1:]) / (13.5 * 14.5)
+
+
+def sticks(count: int, draw: str, _: Path) -> Build:
+    before = np.tril(np.ones((count, count), int), -1).tolist()
+    return draws_build(
+        f"sticks_{count}", f"{SPECS}/targets/dp_mixture.yaml", f"[draw: v, draw: p, draw: alpha, {draw}]",
+        f"parameters: {{before: {{value: {before}}}}}\nsizes: {{J: {count}, N: 6}}\n"
+        f"data: {{file: {SPECS}/data/few_choices.csv, one: one, other: other}}",
+    )  # fmt: skip
+
+
+def of_sticks(draws: Draws) -> Figures:
+    return together(places_of(kept(draws)[..., 2 * STICKS + 1 :], 6), *stick_allocations())
+
+
+def of_partitions(draws: Draws) -> Figures:
+    """Of infinitely many sticks: the clusters of six users, by all 203 partitions.
+
+    p(partition) = int alpha^k Gamma(alpha)/Gamma(alpha + 6) Gamma(2, 2)(alpha) d alpha times the product over clusters
+    of (n_c - 1)! B(1/2 + x_c)/B(1/2).
+    """
+    every: list[list[list[int]]] = [[]]
+    for user in range(6):
+        joined = [[*p[:k], [*p[k], user], *p[k + 1 :]] for p in every for k in range(len(p))]
+        every = [*joined, *([*p, [user]] for p in every)]
+    assert len(every) == 203
+
+    def of_alpha(clusters: int) -> float:
+        return integrate.quad(lambda a: a ** (1 + clusters) * np.exp(-2 * a + gammaln(a) - gammaln(a + 6)), 0, 60)[0]
+
+    def of_cluster(users: list[int]) -> float:
+        x = CHOICES[users].sum(axis=0)
+        return float(gammaln(len(users)) + gammaln(0.5 + x).sum() - gammaln(1 + x.sum()) - 2 * gammaln(0.5))
+
+    p = np.array([of_alpha(len(one)) * np.exp(sum(map(of_cluster, one))) for one in every])
+    p /= p.sum()
+    places = places_of(kept(draws)[..., 41:], 6)
+    ordered = np.sort(places, axis=2)
+    yield places[..., 0] == places[..., 2], p @ [any({0, 2} <= {*c} for c in one) for one in every]
+    yield 1 + (ordered[..., 1:] != ordered[..., :-1]).sum(axis=2), p @ [len(one) for one in every]
+    assert draws.too_few is not None
+    assert 0 < draws.too_few[:, draws.warmup :].mean() / 20 < 0.05
+
+
+SITES = """
+name: sites
+state: {mu: {shape: 2}, z: {shape: [N, 2], domain: one_hot}, b: {shape: 2}, left: {shape: N, domain: counts}}
+data: {y: {shape: N}, x: {shape: N}, caught: {shape: N, is: [integer, nonnegative]}}
+log_prior: -norm2(mu)/2 + mu[0]/2 - norm2(b)/2
+log_likelihood: >-
+  -(y - z @ mu)**2/2 + poisson(caught, exp(b[0] + x*b[1])/2) + poisson(left, exp(b[0] + x*b[1])/2)
+laws: {z: "Categorical(-(y @ ones.T - ones @ mu.T)**2/2)", left: "Poisson(exp(b[0]*ones + x*b[1])/2)"}
+"""
+"""y_n is N(mu_k, 1) for the place k of the one in z_n; caught[n], left[n] are counts of means exp(b_0 + x_n b_1)/2."""
+BESIDE = f"""
+name: sites
+dynamics: {SPECS}/dynamics/hmc.yaml
+target: sites.yaml
+bind: {{M: diag(m)}}
+parameters: {{m: {{shape: d, is: positive, value: [1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 3, 2, 1, 1, 1, 1]}}}}
+scheme: {{cycle: [draw: z, draw: left, refresh: r,
+         {{of: {{theta: [mu, b]}}, metropolis: {{split: [B/2, A, B/2], steps: "uniform(1, 5)", flip: {{r: -r}}}}}}]}}
+variant: full
+sizes: {{N: 4}}
+data: {{file: rows.csv, y: y, x: x, caught: caught}}
+run: {{step_size: 0.7}}
+"""
+ROWS = np.array([[-1.2, 0.3, 3], [0.4, -0.5, 1], [1.9, 1.1, 2], [0.1, -1.4, 0]])
+
+
+def sites(folder: Path) -> Build:
+    rows = "".join(f"{y},{x},{caught:g}\n" for y, x, caught in ROWS)
+    (folder / "rows.csv").write_text(f"y,x,caught\n{rows}", encoding="utf-8")
+    return written(folder, sites=SITES, build=BESIDE)
+
+
+def of_sites(draws: Draws) -> Figures:
+    """mu and z by all 16 allocations, given one of which mu is Gaussian; b, and what is left, by quadrature."""
+    y, x, caught = ROWS.T
+    every, weights, means = list(product((0, 1), repeat=4)), list[float](), list[Array]()
+    for places in every:
+        own = np.eye(2)[list(places)]
+        precision, pull = np.eye(2) + own.T @ own, own.T @ y + np.array([0.5, 0.0])
+        means.append(np.linalg.solve(precision, pull))
+        weights.append(float(np.exp(pull @ means[-1] / 2) / np.sqrt(np.linalg.det(precision))))
+    share, grid = np.array(weights) / sum(weights), np.linspace(-6.0, 6.0, 801)
+    b = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1).reshape(-1, 2)
+    eta = b[:, :1] + b[:, 1:] * x
+    level = -(b**2).sum(1) / 2 + eta @ caught - np.exp(eta).sum(1) / 2 - sum(lgamma(k + 1) for k in caught)
+    weight = np.exp(level - level.max())
+    weight /= weight.sum()
+    theta = kept(draws)
+    yield theta[..., :2], share @ np.array(means)
+    yield theta[..., 3:10:2], share @ np.array(every, float)
+    yield theta[..., 10:12], weight @ b
+    yield theta[..., 12:], weight @ (np.exp(eta) / 2)
+
+
+# flows of Cox, Ingersoll and Ross: the Dirichlet posteriors of Baker, Fearnhead, Fox and Nemeth (2018)
+
+SPARSE = np.array([800.0, 100, 100, 0, 0, 0, 0, 0, 0, 0]) + 0.1
+DENSE = np.array([112.0, 119, 92, 98, 95, 96, 102, 92, 91, 103]) + 0.1
+
+
+def of_sparse(draws: Draws) -> Figures:
+    """Shares of seven categories without data, too: sds of 0.3 around means of 0.1 of theta."""
+    theta = np.exp(kept(draws))
+    yield from ((theta, SPARSE), (theta**2, SPARSE * (SPARSE + 1)), (theta < 1e-3, stats.gamma(SPARSE).cdf(1e-3)))
+    i, j = zip(*combinations_with_replacement(range(10), 2), strict=True)
+    w = theta / theta.sum(axis=2, keepdims=True)
+    products = SPARSE[list(i)] * (SPARSE[list(j)] + np.equal(i, j)) / (SPARSE.sum() * (SPARSE.sum() + 1))
+    yield w[..., i] * w[..., j], products
+
+
+def of_dense(draws: Draws) -> Figures:
+    """theta has the mean a and the variance a + tanh(eps/2) Var[A], A drawn without replacement, whatever eps."""
+    theta, p = np.exp(kept(draws)), (DENSE - 0.1) / 1000
+    variance = DENSE + np.tanh(draws.settings.eps / 2) * 1000**2 / 100 * 900 / 999 * p * (1 - p)
+    assert np.all(variance > 2.5 * DENSE)
+    yield from ((theta, DENSE), ((theta - DENSE) ** 2, variance))
+
+
+def shipped(name: str) -> Callable[[Path], Build]:
+    return lambda _: load_build(SPECS / f"builds/{name}.yaml")
+
+
+def cycle(target: str, name: str, *changes: tuple[str, str]) -> Callable[[Path], Build]:
+    return lambda _: cycle_build(target, name, "1/4", *changes)
+
+
+PHILOX, NUMPY = (
+    ("variant: full", f"variant: full\nnoise: {{generator: {generator}}}") for generator in ("philox", "numpy")
+)
+EIGHT, FEW = {"draws": 15_000, "chains": 8, "warmup": 200}, {"draws": 4000}
+LAWS = {
+    **{
+        f"well, {name}, {eps}": Law(cycle("double_well", name), of_well, {"step_size": eps})
+        for name in ("hmc", "hmc_of_some_steps", "ghmc", "mala", "scaled")
+        for eps in (0.35, 0.7)
+    },
+    "well, path": Law(shipped("baoab_path_double_well"), of_well, {"step_size": 0.35, "thin": 4}),
+    "well, philox": Law(cycle("double_well", "ghmc", PHILOX), of_well, {"step_size": 0.7}),
+    "well, numpy": Law(cycle("double_well", "ghmc", NUMPY), of_well, {"step_size": 0.7}),
+    "gaussian, hmc": Law(cycle("gaussian", "hmc"), of_gaussian, {"step_size": 0.5}),
+    "gaussian, ghmc": Law(cycle("gaussian", "ghmc"), of_gaussian, {"step_size": 0.9}),
+    "gaussian, between": Law(cycle("gaussian", "between"), of_gaussian, {"step_size": 0.7}),
+    "gaussian, involutions": Law(cycle("gaussian", OF_MATRICES), of_gaussian, {"step_size": 0.7}),
+    "gaussian, turned": Law(cycle("gaussian", "turned_steps"), of_gaussian, {"step_size": 0.001}),
+    "gaussian, every": Law(cycle("gaussian", "every_word"), of_gaussian, {"step_size": 0.7, "thin": 3}),
+    "gaussian, walk": Law(cycle("gaussian", "walk_every"), of_gaussian, {"thin": 40}),
+    "gaussian, code": Law(partial(coded_build, cycle=f"{HMC}, {code('turn')}"), of_target, {"step_size": 0.4}),
+    "gaussian, lines": Law(partial(coded_build, cycle=f"refresh: r, {code('hit_and_run', 'repeat: 2')}"), of_target),
+    "scaled": Law(shipped("scaled_categories"), of_scaled),
+    "half line": Law(half_line, of_half_line, {"draws": 20_000, "chains": 16}),
+    **{f"words, {name}": Law(partial(several, own), of_bent, {"thin": 2}) for name, own in WORDS.items()},
+    **{f"uses, {name}": Law(partial(used, own), of_pair, {"thin": 4}) for name, own in USES.items()},
+    **{
+        f"conjugate, {moves}": Law(partial(conjugate, moves), of_conjugate, {**EIGHT, "thin": 8})
+        for moves in (
+            "[draw: beta, draw: tau]",
+            f"[{WORD}, {{draw: tau}}]",
+            f"[{{draw: tau}}, {WORD}]",
+            f"[{{draw: beta, every: 3}}, {WORD}, {{draw: tau, every: 2}}]",
+            f"[{{draw: tau}}, {HELD}]",
+        )
+    },
+    "removal": Law(lambda _: draws_build("removal"), of_removal, {**EIGHT, "thin": 10}),
+    "signal": Law(lambda _: draws_build("signal"), of_signal, {**EIGHT, "thin": 4}),
+    "mixture": Law(lambda _: draws_build("mixture"), of_mixture, {**EIGHT, "thin": 8}),
+    "weights": Law(weights, of_weights, {**EIGHT, "thin": 8}),
+    "sticks": Law(partial(sticks, STICKS, "draw: z"), of_sticks, {**EIGHT, "thin": 8}),
+    "slices": Law(partial(sticks, STICKS, f"{{draw: z, {OF_STICKS}}}"), of_sticks, {**EIGHT, "thin": 8}),
+    "partitions": Law(partial(sticks, 20, f"{{draw: z, {OF_STICKS}}}"), of_partitions, {**EIGHT, "thin": 20}),
+    "sites": Law(sites, of_sites, {"thin": 2, "draws": 4000, "chains": 8}),
+    "flows": Law(shipped("cir_categories"), of_sparse, {**EIGHT, "step_size": 1.0, "thin": 8}),
+    "flows, short": Law(shipped("cir_categories"), of_sparse, {**EIGHT, "draws": 4000, "step_size": 0.05, "thin": 160}),
+    "flows of minibatches": Law(
+        shipped("scir_dense"), of_dense, {**EIGHT, "draws": 4000, "step_size": 0.5, "thin": 16}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_chains_have_the_law_of_their_target(name: str, tmp_path: Path) -> None:
+    assert LAWS[name].off(tmp_path) < MOST
+
+
+FAULTS = {
+    "no flip": ("well, ghmc, 0.7", ("else -r_drawn_0", "else r_drawn_0")),
+    "a ratio without kinetic energy": ("well, hmc, 0.35", (" + rest_start - rest_at", "")),
+    "a refresh of half the variance": ("well, mala, 0.7", ("_noise_scale(m,", "_noise_scale(m / 2.0,")),
+    "U of the end after refusal": ("well, mala, 0.7", ("U_at if accept else U_0", "U_at")),
+    "an involution without its Jacobian": ("well, scaled, 0.35", (" + w_drawn[0] - (16.0 / 9.0)", " - (16.0 / 9.0)")),
+    "the noise of the refresh decides": ("well, mala, 0.7", ("log_ratio, noise_accept_0,", "log_ratio, noise_r_0,")),
+    "a refresh of another matrix": ("gaussian, hmc", ("two_D_r[i, j] = M[i, j]", "two_D_r[i, j] = inv_M[i, j]")),
+    "the energy of the first move": ("words, in turn", ("= U_next[0] - U_at_v2 +", "= U[0] - U_at_v2 +")),
+    "the gradient before the first move": ("words, in turn", ("= grad_U_next[i]\n", "= grad_U[i]\n")),
+    "the step size of the other word": ("words, in turn", ("+ eps_scaled * (-grad", "+ eps * (-grad")),
+    "a momentum that is not turned": ("words, beside a draw", ("else -r_drawn[i]", "else r_drawn[i]")),
+}
+"""Fault to a law and what of the text is replaced; that of several words is the text for every size."""
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_wrong_move_is_seen_at_this_length(fault: str, tmp_path: Path) -> None:
+    name, change = FAULTS[fault]
+    assert LAWS[name].off(tmp_path, change, shape="plain" if name.startswith("words") else "shipped") > MOST
+
+
+def test_a_move_of_the_users_that_keeps_another_law_is_seen_at_this_length(tmp_path: Path) -> None:
+    wrong = partial(coded_build, cycle=f"refresh: r, {code('too_wide')}")
+    assert Law(wrong, of_target).off(tmp_path) > 2 * MOST
+
+
+RECURSIONS = {
+    "ma": """
+state: {mu: {}, theta: {}, log_sigma: {}}
+recursion: {e: {start: 0, next: y - mu - sigmoid(theta)*e}}
+log_prior: normal(mu, 0, 2) + normal(theta, 0, 1) + normal(log_sigma, 0, 1)
+log_likelihood: normal(y, mu + sigmoid(theta)*e, exp(log_sigma))
+""",
+    "garch": """
+state: {mu: {}, log_omega: {}, a: {}}
+recursion: {s: {is: positive, start: exp(log_omega), next: exp(log_omega) + (y - mu)**2*exp(a) + s/3}}
+log_prior: normal(mu, 0, 1) + normal(log_omega, 0, 1) + normal(a, -1, 1)
+log_likelihood: normal(y, mu, sqrt(s))
+""",
+}
+
+
+def recursive(name: str) -> Array:
+    rng, y, e, s = np.random.default_rng(11), list[float](), 0.0, 1.0
+    for z in rng.standard_normal(50):
+        y.append(0.5 + 0.6 * e + 0.8 * z if name == "ma" else 0.3 + np.sqrt(s) * z)
+        e, s = 0.8 * z, 0.5 + 0.4 * (y[-1] - 0.3) ** 2 + s / 3
+    return np.round(y, 4)
+
+
+def log_density(name: str, z: Array, y: Array) -> Array:
+    """Return the log posterior at every row of z, up to a constant."""
+    a, b, c = z.T
+    found = -(a**2) / 8 - b**2 / 2 - c**2 / 2 if name == "ma" else -(a**2) / 2 - b**2 / 2 - (c + 1) ** 2 / 2
+    e, s = np.zeros(len(z)), np.exp(b)
+    for value in y:
+        e = value - a - e / (1 + np.exp(-b))
+        found += -((e / np.exp(c)) ** 2) / 2 - c if name == "ma" else -((value - a) ** 2) / (2 * s) - np.log(s) / 2
+        s = np.exp(b) + (value - a) ** 2 * np.exp(c) + s / 3
+    return found
+
+
+@pytest.mark.parametrize("name", RECURSIONS)
+def test_chains_on_recursions_have_the_moments_of_a_grid(name: str, tmp_path: Path) -> None:
+    """The axes of the grid are those of the ellipse of the draws, six sds to either side."""
+    y = recursive(name)
+    (tmp_path / "data.csv").write_text("\n".join(["y", *map(str, y), ""]))
+    build = written(
+        tmp_path,
+        target=f"name: {name}\ndata: {{y: {{shape: N}}}}\n{RECURSIONS[name]}",
+        build=f"name: {name}_hmc\ndynamics: {SPECS}/dynamics/hmc.yaml\ntarget: target.yaml\nbind: {{M: I}}\n"
+        f'variant: full\nscheme: {{cycle: [refresh: r, {{metropolis: {{{STEP}, steps: "uniform(1, 15)"}}}}]}}\n'
+        "data: {file: data.csv, y: y}\nrun: {step_size: 0.08}\n",
+    )
+    draws = kept(drawn(build, draws=3000, warmup=500, thin=4, chains=4, seed=3))
+    flat = draws.reshape(-1, 3)
+    places = np.array(list(product(np.linspace(-6.0, 6.0, 25), repeat=3)))
+    z = flat.mean(axis=0) + places @ np.linalg.cholesky(np.cov(flat.T)).T
+    log = log_density(name, z, y)
+    weight = np.exp(log - log.max())
+    weight /= weight.sum()
+    assert weight[np.abs(places).max(axis=1) == 6.0].sum() < 1e-4  # beyond the grid there is next to nothing
+    mean = weight @ z
+    assert errors_off(draws, mean) < MOST
+    assert errors_off((draws - mean) ** 2, weight @ (z - mean) ** 2) < MOST

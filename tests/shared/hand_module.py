@@ -1,0 +1,152 @@
+"""A small emitted module, written by hand, and the build it stands for: SGHMC on a Gaussian mean."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from recipe_compiler.emit.support.text import support_text
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
+from recipe_compiler.formula.expression import (
+    Add,
+    Filled,
+    FunctionAt,
+    Identity,
+    MatMul,
+    Multiply,
+    Normal,
+    Number,
+    Role,
+    Symbol,
+    Transpose,
+)
+from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
+from recipe_compiler.run.data import Data, Field
+from recipe_compiler.spec.model import Build, Dynamics, RunSettings, Scheme, Target, Value
+
+HEAD = '''
+import math
+
+import numpy as np
+from numba import njit
+
+FORMAT = 2
+SPEC_DIGEST = "0123"
+VARIANT = "{variant}"
+REPLACEMENT = {replacement}
+BLOCKS = (("theta", "d"), ("r", "d"))
+SIZES = ("d",)
+PARAMETERS = ("c", "limit")
+CONSTANTS = ("sigma",)
+DATA = ("x",)
+POTENTIAL_BLOCK = "theta"
+_NAMES = "theta, r, c, limit, sigma, x, {batch_size}eps, thin, noise_state, {batch_states}theta_draws, r_draws"
+ARGUMENTS = tuple(_NAMES.split(", "))
+
+
+def prepare(c, limit, eps, d):
+    if eps > 1.0:
+        raise ValueError("2D - eps B_hat is not positive semidefinite: take eps <= eps_max = 1")
+    return (math.sqrt(2.0 * eps * c),)
+
+
+@njit(nogil=True, cache=True)
+def run(theta, r, c, limit, sigma, x, {batch_size}eps, thin, noise_state, {batch_states}theta_draws, r_draws):
+    """SGHMC on U = sum_n |theta - x_n|^2/2; theta beyond `limit` becomes infinite."""
+    rows = np.empty({n}, np.uint64)
+    z = np.empty(theta.shape[0])
+    theta_kept, r_kept = theta.copy(), r.copy()
+    for kept in range(theta_draws.shape[0]):
+        for _ in range(thin):
+            {fill}
+            _fill_normals(noise_state, z)
+            g = (theta - x[rows]).sum(0)
+            r += eps * (-g * x.shape[0] / rows.shape[0] - c * r) + sigma * z
+            theta += eps * r
+            theta[np.abs(theta) > limit] = math.inf
+        if not np.isfinite(theta).all():
+            theta[:] = theta_kept
+            r[:] = r_kept
+            return kept
+        theta_kept[:] = theta
+        r_kept[:] = r
+        theta_draws[kept] = theta
+        r_draws[kept] = r
+    return theta_draws.shape[0]
+
+
+def seed_streams(seed, chains):
+    return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 256 if REPLACEMENT else 4)
+'''
+
+FULL = {
+    "variant": "full", "replacement": False, "batch_size": "", "batch_states": "", "n": "x.shape[0]",
+    "fill": "rows[:] = np.arange(x.shape[0]).astype(np.uint64)",
+}  # fmt: skip
+WITHOUT = {
+    "variant": "minibatch", "replacement": False, "batch_size": "batch_size, ",
+    "batch_states": "batch_state, permutation, ", "n": "batch_size",
+    "fill": "_shuffle_indices(batch_state, permutation, rows)",
+}  # fmt: skip
+WITH = WITHOUT | {
+    "replacement": True,
+    "batch_states": "batch_state, ",
+    "fill": "_fill_indices(batch_state, x.shape[0], rows)",
+}
+
+
+def module_text(options: dict[str, object]) -> str:
+    names = {"_fill_normals", "_fill_indices", "_shuffle_indices", "_seed_words"}
+    return HEAD.format(**options) + "\n\n" + support_text(names)
+
+
+def make_build(**changes: object) -> Build:
+    """Return the build of the module above, in d dimensions read from the data."""
+    column, square = Shape("d"), Shape("d", "d")
+    theta, r = Symbol("theta", column, Role.BLOCK), Symbol("r", column, Role.BLOCK)
+    c = Symbol("c", SCALAR, Role.PARAMETER)
+    friction = Multiply(c, Identity("d"), square)
+    zero, unit = Filled(0, square), Identity("d")
+    U = FunctionAt("U", ("theta",), SCALAR)
+    square_r = MatMul(Transpose(r, Shape(None, "d")), r, SCALAR)
+    half = Multiply(Number(Fraction(1, 2)), square_r, SCALAR)
+    dynamics = Dynamics(
+        name="sghmc",
+        declarations=Declarations(
+            blocks=(Block("theta", column), Block("r", column)),
+            parameters=(
+                Parameter("c", kinds=(Kind.POSITIVE,)),
+                Parameter("limit", kinds=(Kind.POSITIVE,), default=Number(Fraction(10**9))),
+            ),
+            functions=(Function("U", ("theta",), role="potential"),),
+        ),
+        H=Add((U, half), SCALAR),
+        D=((zero, zero), (zero, friction)),
+        Q=((zero, Multiply(Number(Fraction(-1)), unit, square)), (unit, zero)),
+    )
+    target = Target(
+        name="mean",
+        declarations=Declarations(blocks=(Block("theta", column),), data=(Datum("x", "N", column),)),
+        log_prior=Number(Fraction(0)),
+        log_likelihood=theta,
+    )
+    build = Build(
+        name="hand", dynamics=dynamics, target=target, bind=(), parameters=(),
+        values=(("c", Value(((Fraction(3),),))),), variant="full",
+        scheme=Scheme("sequential_euler", order=("r", "theta")),
+        replacement=False, V=zero, sizes=(), data=None,
+        init=(("theta", Normal(Identity("d"), column)), ("r", Filled(0, column))),
+        run=RunSettings(step_size=0.05, draws=40, warmup=5, thin=2, chains=4, seed=1, batch_size=4),
+    )  # fmt: skip
+    return replace(build, **changes)
+
+
+def limited(build: Build, limit: str) -> Build:
+    """Return the build with chains that end where a coordinate of theta is beyond a limit."""
+    return replace(build, values=(*build.values, ("limit", Value(((Fraction(limit),),)))))
+
+
+def make_data() -> Data:
+    """Return 20 data in 3 dimensions."""
+    x = np.random.default_rng(0).normal(size=(20, 3)) * 0.5 + [1.0, 2.0, 3.0]
+    return Data((Field("x", x, ("a", "b", "c")),))
