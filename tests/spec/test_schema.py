@@ -12,8 +12,11 @@ from recipe_compiler.spec.json_schema import schema_json, schema_text, shipped_t
 FILES = sorted((Path(__file__).parents[2] / "specs").rglob("*.yaml"))
 
 
+VALIDATOR = jsonschema.Draft202012Validator(schema_json())
+
+
 def check(document: object) -> None:
-    jsonschema.Draft202012Validator(schema_json()).validate(document)
+    VALIDATOR.validate(document)
 
 
 def test_the_shipped_file_is_current() -> None:
