@@ -1,101 +1,80 @@
 """Builds and targets: bound formulas and values are of the kinds declared; log posteriors are defined and smooth."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
-from loaders import load_build, load_target
+from answers import answer, document, expect, shipped
 
 from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.context import Scope
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.elaborate import elaborate
-from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.report.check import check
 from recipe_compiler.spec.bind import bind
-from recipe_compiler.spec.model import Build, Target, Value
-from recipe_compiler.verdict import Answer, Refuted, Undecided, Verdict
+from recipe_compiler.spec.model import Value
 from recipe_compiler.verify.builds.bindings import bindings, gradient_noise
-from recipe_compiler.verify.builds.target import defined, gradient
 
-BUILDS = Path(__file__).parents[2] / "specs" / "builds"
-SQUARE = Shape("d", "d")
+SQUARE, WHERE = Shape("d", "d"), Place("test")
 
 
 @pytest.fixture
-def build() -> Build:
-    return load_build(BUILDS / "sghmc_logistic.yaml")
+def build():
+    return shipped("builds/sghmc_logistic")
 
 
-def bound_to(build: Build, name: str, text: str, c: Parameter, value: Fraction) -> Build:
+def read(text, name, declarations):
+    return elaborate(parse(text, name, WHERE), Scope(declarations), SQUARE, name, WHERE)
+
+
+def bound_to(build, name, text, kinds, value):
     """Return the build with one binding replaced, and its parameter c declared and valued as given."""
-    where = Place("test")
+    c = Parameter("c", SCALAR, kinds)
     declared = replace(build.dynamics.declarations, parameters=(*build.dynamics.declarations.parameters, c))
-    formula: Formula = elaborate(parse(text, name, where), Scope(declared), SQUARE, name, where)
-    bind = tuple((key, formula if key == name else old) for key, old in build.bind)
-    values = tuple((key, old) for key, old in build.values if key != "c")
-    return replace(build, bind=bind, parameters=(c,), values=(*values, ("c", Value(((value,),)))))
+    bound = tuple((key, read(text, name, declared) if key == name else old) for key, old in build.bind)
+    values = (*((key, old) for key, old in build.values if key != "c"), ("c", Value(((Fraction(value),),))))
+    return replace(build, bind=bound, parameters=(c,), values=values)
 
 
-def decided(build: Build) -> Answer:
-    return bindings(build, bind(build))
+@pytest.mark.parametrize(
+    ("name", "text", "kinds", "value", "verdict", "says"),
+    [
+        ("C", "c*I", (), 2, "proved", ""),  # by an exact value, where no kind is declared
+        ("C", "-c*I", (Kind.NONNEGATIVE,), 2, "refuted", "positive semidefinite"),
+        ("C", "(c - 3)*I", (Kind.NONNEGATIVE,), 2, "refuted", "positive semidefinite"),
+        ("C", "c*I - 3*I", (Kind.NONNEGATIVE,), 2, "refuted", "positive semidefinite"),
+        ("C", "c*I", (Kind.NONNEGATIVE,), -1, "refuted", ""),
+        ("M", "(c**2 - c + 1)*I", (Kind.POSITIVE,), 2, "not refuted", ""),
+    ],
+)
+def test_a_binding_is_of_the_kind_declared(build, name, text, kinds, value, verdict, says):
+    own = bound_to(build, name, text, kinds, value)
+    expect(bindings(own, bind(own)), verdict, says)
 
 
-def test_a_shipped_build_binds_what_was_declared(build: Build) -> None:
-    assert decided(build).verdict is Verdict.PROVED
-    assert gradient_noise(build, bind(build)).verdict is Verdict.PROVED
-
-
-def test_an_exact_value_proves_a_kind_that_the_declaration_does_not(build: Build) -> None:
-    assert decided(bound_to(build, "C", "c*I", Parameter("c"), Fraction(2))).verdict is Verdict.PROVED
-
-
-def test_what_structure_shows_is_not_written_out_at_a_large_size(monkeypatch: pytest.MonkeyPatch, build: Build) -> None:
+def test_what_structure_shows_is_not_written_out_at_a_large_size(monkeypatch, build):
+    expect(gradient_noise(build, bind(build)), "proved")
     monkeypatch.setattr("recipe_compiler.verify.builds.bindings.exact_rows", None)  # a million by a million entries
-    large = bound_to(build, "C", "c*I", Parameter("c", SCALAR, (Kind.NONNEGATIVE,)), Fraction(2))
-    large = replace(large, sizes=(("d", 10**6),))
-    assert decided(large).verdict is Verdict.PROVED
-    assert gradient_noise(large, bind(large)).verdict is Verdict.PROVED
-
-
-@pytest.mark.parametrize("text", ["-c*I", "(c - 3)*I", "c*I - 3*I"])
-def test_a_binding_of_the_wrong_kind_is_refuted(build: Build, text: str) -> None:
-    found = decided(bound_to(build, "C", text, Parameter("c", SCALAR, (Kind.NONNEGATIVE,)), Fraction(2)))
-    assert isinstance(found.decision, Refuted)
-    assert "positive semidefinite" in found.decision.residual
-
-
-def test_a_value_of_the_wrong_kind_is_refuted(build: Build) -> None:
-    found = decided(bound_to(build, "C", "c*I", Parameter("c", SCALAR, (Kind.NONNEGATIVE,)), Fraction(-1)))
-    assert isinstance(found.decision, Refuted)
-
-
-def test_a_kind_that_no_rule_shows_is_undecided(build: Build) -> None:
-    c = Parameter("c", SCALAR, (Kind.POSITIVE,))
-    found = decided(bound_to(build, "M", "(c**2 - c + 1)*I", c, Fraction(2)))
-    assert found.verdict is not Verdict.REFUTED
+    large = replace(bound_to(build, "C", "c*I", (Kind.NONNEGATIVE,), 2), sizes=(("d", 10**6),))
+    expect(bindings(large, bind(large)), "proved")
+    expect(gradient_noise(large, bind(large)), "proved")
 
 
 @pytest.mark.slow
-def test_a_negative_v_is_refuted(build: Build) -> None:
-    where = Place("test")
-    V = elaborate(parse("-I", "V", where), Scope(build.dynamics.declarations), SQUARE, "V", where)
-    found = replace(build, V=V)
-    assert gradient_noise(found, bind(found)).verdict is Verdict.REFUTED
-    assert check(found).verdict is Verdict.REFUTED
+def test_a_negative_v_is_refuted(build):
+    found = replace(build, V=read("-I", "V", build.dynamics.declarations))
+    expect(gradient_noise(found, bind(found)), "refuted")
+    assert check(found).verdict == "refuted"
 
 
 @pytest.mark.slow
-def test_a_build_is_checked_bound(build: Build) -> None:
-    report = check(build)
-    stationary = next(f for f in report.findings if f.id == "stationary")
-    assert "c is nonnegative" not in stationary.decision.given, "the build gives c a value"
-    assert {"noise_budget", "independence"} <= {finding.id for finding in report.findings}
+def test_a_build_is_checked_bound(build):
+    found = {one.id: one for one in check(build).findings}
+    assert "c is nonnegative" not in found["stationary"].decision.given, "the build gives c a value"
+    assert {"noise_budget", "independence"} <= found.keys()
 
 
 KINDS = {
@@ -111,38 +90,24 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_exact_matrices_are_told_apart(kind: Kind) -> None:
-    good, bad = (tuple(tuple(Fraction(x) for x in row) for row in matrix) for matrix in KINDS[kind])
+def test_exact_matrices_are_told_apart(kind):
+    good, bad = (tuple(tuple(map(Fraction, row)) for row in matrix) for matrix in KINDS[kind])
     assert not violates_exactly(good, kind)
     assert violates_exactly(bad, kind)
 
 
-def target_with(tmp_path: Path, potential: str) -> Target:
-    path = tmp_path / "target.yaml"
-    text = f'name: t\nstate: {{theta: {{shape: d}}, u: {{domain: positive}}}}\npotential: "{potential}"\n'
-    path.write_text(text, encoding="utf-8")
-    return load_target(path)
-
-
-Claim = Callable[[Target], Answer]
-
-
-@pytest.mark.parametrize("claim", [defined, gradient])
-@pytest.mark.parametrize("potential", ["theta.T @ theta/2 + u - log(u)", "sum(softplus(theta)) + sqrt(u)"])
-def test_a_smooth_potential_is_proved(tmp_path: Path, claim: Claim, potential: str) -> None:
-    assert claim(target_with(tmp_path, potential)).verdict is Verdict.PROVED
-
-
-@pytest.mark.parametrize("potential", ["sum(abs(theta)) + u", "maximum(u, 2) + norm2(theta)"])
-def test_a_kink_leaves_the_gradient_undecided(tmp_path: Path, potential: str) -> None:
-    target = target_with(tmp_path, potential)
-    found = gradient(target).decision
-    assert isinstance(found, Undecided)
-    assert "smooth" in found.tried[0]
-    assert defined(target).verdict is Verdict.PROVED
-
-
-def test_a_logarithm_of_anything_is_refuted(tmp_path: Path) -> None:
-    target = target_with(tmp_path, "sum(log(theta)) + u")
-    assert defined(target).verdict is Verdict.REFUTED
-    assert gradient(target).verdict is Verdict.UNDECIDED
+@pytest.mark.parametrize(
+    ("potential", "defined", "gradient"),
+    [
+        ("theta.T @ theta/2 + u - log(u)", "proved", "proved"),
+        ("sum(softplus(theta)) + sqrt(u)", "proved", "proved"),
+        ("sum(abs(theta)) + u", "proved", "undecided"),
+        ("maximum(u, 2) + norm2(theta)", "proved", "undecided"),
+        ("sum(log(theta)) + u", "refuted", "undecided"),
+    ],
+)
+def test_a_log_posterior_is_defined_and_differentiable(potential, defined, gradient):
+    target = document(f'state: {{theta: {{shape: d}}, u: {{domain: positive}}}}\npotential: "{potential}"\n')
+    expect(answer(target, "defined"), defined)
+    found = answer(target, "gradient")
+    expect(found, gradient, "smooth" if gradient == "undecided" and defined == "proved" else "")

@@ -97,9 +97,9 @@ Q: [[0, -I], [I, 0]]
 INSIDE = "steps stay inside the domain"
 
 
-def rough(energy="norm2(r)/2", noise="c*I", r="{shape: d}"):
+def rough(energy="norm2(r)/2", noise="c*I", r="{shape: d}", more=""):
     text = ROUGH.replace("ENERGY", energy).replace("NOISE", noise).replace("r: {shape: d}", f"r: {r}")
-    return split(document(text), HALVES)
+    return split(document(text + more), HALVES)
 
 
 @pytest.mark.parametrize("claim", [pieces, *STEADY])
@@ -298,6 +298,7 @@ def test_what_stays_inside_is_not_asked_to():
         assert (INSIDE in found.decision.given) is asked
         assert ("drifts and noise grow like powers of x and 1/x" in found.decision.given) is not asked
     expect(word_order(rough(r="{shape: d, domain: positive}")), "proved", INSIDE)
+    expect(word_order(rough(more="assume: ['theta[0] > 0']\n")), "proved", INSIDE)
 
 
 # flows

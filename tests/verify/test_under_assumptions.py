@@ -1,36 +1,34 @@
 """A wrong drift is refuted, and a right one is not, whatever is assumed of parameters: admissible values are found."""
 
-from pathlib import Path
-
 import pytest
+from answers import answer, document, expect
 
-from recipe_compiler.report.check import check
-from recipe_compiler.spec.load import load
-from recipe_compiler.verdict import Refuted, Undecided, Verdict
-
-SCALARS = """name: below
-state: {{p: {{shape: d}}}}
-parameters:
-  kT: {{is: positive}}
-  gamma: {{is: positive}}
-  rho: {{is: positive}}
-assume: {assume}
+SCALARS = """
+state: {p: {shape: d}}
+parameters: {kT: {is: positive}, gamma: {is: positive}, rho: {is: positive}}
+assume: ASSUME
 H: norm2(p)/(2*kT)
 D: [[gamma*kT*I]]
 Q: [[0]]
-claims: {{drift: {{p: -{k}*gamma*p}}}}
+claims: {drift: {p: DRIFT}}
 """
-MATRICES = """name: below
-state: {{p: {{shape: 2}}}}
-parameters:
-  gamma: {{is: positive}}
-  v: {{shape: 2, is: positive}}
-  M: {{shape: [2, 2], is: positive definite}}
-assume: {assume}
+MATRICES = """
+state: {p: {shape: 2}}
+parameters: {gamma: {is: positive}, v: {shape: 2, is: positive}, M: {shape: [2, 2], is: positive definite}}
+assume: ASSUME
 H: p.T @ inv(M) @ p/2
 D: [[gamma*M]]
 Q: [[0]]
-claims: {{drift: {{p: -{k}*gamma*p}}}}
+claims: {drift: {p: DRIFT}}
+"""
+EQUAL = """
+state: {p: {}}
+parameters: {a: {is: positive}, b: {is: positive}, gamma: {is: positive}}
+assume: ASSUME
+H: p**2/2
+D: [[gamma]]
+Q: [[0]]
+claims: {drift: {p: "DRIFT"}}
 """
 ASSUMED = [
     (SCALARS, "rho < 1"),
@@ -49,84 +47,54 @@ ASSUMED = [
     (MATRICES, "v.T @ M @ v < 1/100"),
     (MATRICES, "v[0] < v[1]", "sum(v) < 1/10"),
 ]
+UNMET = "no rational values were found that satisfy `exp(rho) < 1`: claims are not tested at points"
 
 
-@pytest.mark.parametrize(("text", "assume"), [(text, list(assume)) for text, *assume in ASSUMED])
-@pytest.mark.parametrize(("k", "verdict"), [(1, Verdict.PROVED), (2, Verdict.REFUTED)])
-def test_a_drift_is_decided(text: str, assume: list[str], k: int, verdict: Verdict, tmp_path: Path) -> None:
-    path = tmp_path / "below.yaml"
-    path.write_text(text.format(assume=assume, k=k), encoding="utf-8")
-    found = {finding.id: finding.verdict for finding in check(load(path), advisory=False).findings}
-    assert (found["claimed_drift"], found["claimed_stationary"]) == (verdict, verdict)
+def drifting(text, assume, drift):
+    return document(text.replace("ASSUME", str(assume)).replace("DRIFT", drift))
 
 
-def test_what_no_values_are_found_for_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "below.yaml"
-    path.write_text(SCALARS.format(assume=["exp(rho) < 1"], k=2), encoding="utf-8")
-    found = next(f for f in check(load(path), advisory=False).findings if f.id == "claimed_drift")
-    assert isinstance(found.decision, Undecided)
-    assert (
-        "no rational values were found that satisfy `exp(rho) < 1`: claims are not tested at points"
-        in found.decision.tried
-    )
-
-
-EQUAL = """name: equal
-state: {{p: {{}}}}
-parameters: {{a: {{is: positive}}, b: {{is: positive}}, gamma: {{is: positive}}}}
-assume: {assume}
-H: p**2/2
-D: [[gamma]]
-Q: [[0]]
-claims: {{drift: {{p: "{drift}"}}}}
-"""
+@pytest.mark.parametrize(("text", "assume"), [(text, assume) for text, *assume in ASSUMED])
+@pytest.mark.parametrize(("drift", "verdict"), [("-1*gamma*p", "proved"), ("-2*gamma*p", "refuted")])
+def test_a_drift_is_decided(text, assume, drift, verdict):
+    own = drifting(text, assume, drift)
+    for claim in ("claimed_drift", "claimed_stationary"):
+        expect(answer(own, claim), verdict)
 
 
 @pytest.mark.parametrize(
-    ("assume", "drift", "verdict"),
+    ("assume", "drift", "verdict", "says"),
     [
-        ('["a + b == 1"]', "-gamma*(a + b)*p", Verdict.PROVED),
-        ('["a*b == 1"]', "-gamma*a*b*p", Verdict.PROVED),
-        ('["a*b + gamma == 1"]', "-gamma*(gamma + a*b)*p", Verdict.PROVED),
-        ('["a + b == 1", "a*b == gamma"]', "-2*gamma*p*a", Verdict.REFUTED),  # right at a = 1/2
-        ('["a**2 + b**2 == 2"]', "-gamma*a*p", Verdict.REFUTED),  # right at a = b = 1
-        ('["a**2 == 2"]', "-gamma*a**2*p/2", Verdict.PROVED),  # at no rational point
-        ('["a**2 == 2"]', "-gamma*a*p", Verdict.REFUTED),
-        ('["log(a) == b"]', "-gamma*p*b/log(a)", Verdict.PROVED),
-        ('["exp(a) == b"]', "-gamma*b*p", Verdict.REFUTED),
-        ('["b == log(a)", "a < 1"]', "-2*gamma*p", Verdict.UNDECIDED),  # no b is positive
+        (["a + b == 1"], "-gamma*(a + b)*p", "proved", ""),
+        (["a*b == 1"], "-gamma*a*b*p", "proved", ""),
+        (["a*b + gamma == 1"], "-gamma*(gamma + a*b)*p", "proved", ""),
+        (["a + b == 1", "a*b == gamma"], "-2*gamma*p*a", "refuted", ""),  # right at a = 1/2
+        (["a**2 + b**2 == 2"], "-gamma*a*p", "refuted", ""),  # right at a = b = 1
+        (["a**2 == 2"], "-gamma*a**2*p/2", "proved", ""),  # at no rational point
+        (["a**2 == 2"], "-gamma*a*p", "refuted", ""),
+        (["log(a) == b"], "-gamma*p*b/log(a)", "proved", ""),
+        (["exp(a) == b"], "-gamma*b*p", "refuted", ""),
+        (["b == log(a)", "a < 1"], "-2*gamma*p", "undecided", ""),  # no b is positive
+        (["a**2 == 2", "a < 1"], "-gamma*p", "undecided", "solve `a**2 == 2` for a name"),
     ],
 )
-def test_equalities_are_solved_and_met_at_several_points(
-    assume: str, drift: str, verdict: Verdict, tmp_path: Path
-) -> None:
-    path = tmp_path / "equal.yaml"
-    path.write_text(EQUAL.format(assume=assume, drift=drift), encoding="utf-8")
-    found = {finding.id: finding.verdict for finding in check(load(path), advisory=False).findings}
-    assert found["claimed_drift"] is verdict
+def test_equalities_are_solved_and_met_at_several_points(assume, drift, verdict, says):
+    expect(answer(drifting(EQUAL, assume, drift), "claimed_drift"), verdict, says)
 
 
-def test_an_equality_without_rational_values_is_named_with_what_to_do(tmp_path: Path) -> None:
-    path = tmp_path / "equal.yaml"
-    path.write_text(EQUAL.format(assume='["a**2 == 2", "a < 1"]', drift="-gamma*p"), encoding="utf-8")
-    (found,) = (f for f in check(load(path), advisory=False).findings if f.id == "claimed_drift")
-    assert isinstance(found.decision, Undecided)
-    assert any("solve `a**2 == 2` for a name" in line for line in found.decision.tried)
+def test_what_no_values_are_found_for_is_named():
+    expect(answer(drifting(SCALARS, ["exp(rho) < 1"], "-2*gamma*p"), "claimed_drift"), "undecided", UNMET)
 
 
-def test_a_witness_names_parameters_that_an_assumption_makes_irrational(tmp_path: Path) -> None:
+def test_a_witness_names_parameters_that_an_assumption_makes_irrational():
     """Formulas are read without b and c, as no rational point meets what is assumed of these."""
-    document = """name: equal
-state: {x: {}, y: {}}
-parameters: {a: {}, b: {}, c: {}}
-assume: ["c == 2*b", "b == exp(a)", "a > 1"]
-H: x**2/2 + y**2/2
-D: [[1, 0], [0, c]]
-Q: [[0, -b], [a, 0]]
-"""
-    (tmp_path / "equal.yaml").write_text(document, encoding="utf-8")
-    report = check(load(tmp_path / "equal.yaml"), advisory=False)
-    (found,) = (finding.decision for finding in report.findings if finding.id == "q_skew")
-    assert isinstance(found, Refuted)
-    at = dict(found.witness)
+    text = """
+    state: {x: {}, y: {}}
+    parameters: {a: {}, b: {}, c: {}}
+    assume: ["c == 2*b", "b == exp(a)", "a > 1"]
+    H: x**2/2 + y**2/2
+    D: [[1, 0], [0, c]]
+    Q: [[0, -b], [a, 0]]
+    """
+    at = expect(answer(document(text), "q_skew"), "refuted")
     assert {at["b"], at["c"]} == {f"exp({at['a']})", f"2*exp({at['a']})"}
