@@ -126,7 +126,8 @@ def assert_expected(found: Finding, verdict: str, says: Iterable[str] = (), at: 
     if isinstance(decision, Refuted):
         assert decision.witness
         assert decision.witness[-1][1] != "0"
-        assert found.for_d == {"": found.for_d, "all sizes": "all"}.get(at, ((("d", int(at[-1:] or 0)),)))
+        if at:
+            assert found.for_d == ("all" if at == "all sizes" else (("d", int(at[-1])),))
     if verdict == "holds" and not at:
         assert isinstance(decision, Undecided)
         assert found.checked_at == SMALL

@@ -12,11 +12,13 @@ import pytest
 
 from recipe_compiler.lint.answer import UnreadableError, Untraced, read_answer
 from recipe_compiler.lint.bind_arguments import Binding
+from recipe_compiler.lint.findings import Lint
 from recipe_compiler.lint.process import run_step
 from recipe_compiler.verdict import Finding
 from recipe_compiler.verify.core import processes
 
 ROOT = Path(__file__).parents[2]
+STEPS = Path(__file__).parent / "steps"
 
 
 @pytest.mark.slow
@@ -123,3 +125,16 @@ def test_a_trace_starts_without_sympy() -> None:
     program = "import sys; import recipe_compiler.lint.child; print('sympy' in sys.modules, 'numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout == "False True\n"
+
+
+@pytest.mark.slow
+def test_what_was_followed_is_said(read: Callable[..., Lint]) -> None:
+    found = read("careless.py:unused_branch", "double_well")
+    line = (STEPS / "careless.py").read_text(encoding="utf-8").splitlines().index("        p = 0 * p") + 1
+    assert found.followed[0].startswith(
+        "followed: unused_branch(x, p, eps: the step size, rng: draws of N(0, 1), burning at its default); 50 calls"
+    )
+    assert found.followed[1].startswith("run: 14 calls with plain numbers")
+    assert found.followed[2] == f"not followed: line {line}, which no call ran"
+    assert found.report is not None
+    assert found.followed[2] in found.report.caveats

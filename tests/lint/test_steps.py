@@ -20,7 +20,8 @@ from recipe_compiler.lint.plain_run.handed import RETURN_A_COPY
 from recipe_compiler.lint.replay import FED_ITSELF, OF_RETURNED
 from recipe_compiler.verdict import Finding, Refuted, Undecided
 
-pytestmark = pytest.mark.usefixtures("few_calls")
+COUNTING = {"asks.py", "behind.py", "careless.py", "keeps.py", "opaque.py", "orders.py", "unseen.py"}
+"""Files whose steps are called as often as a user's are; those of others a few times."""
 
 FOLDER = Path(__file__).parent / "steps"
 WORDS = {
@@ -96,8 +97,10 @@ def cases() -> Iterator[ParameterSet]:
 
 @pytest.mark.parametrize("step", list(cases()))
 def test_a_step_has_the_verdict_that_it_says(
-    step: Step, step_finding: Callable[..., Finding], expect: Callable[..., None]
+    step: Step, step_finding: Callable[..., Finding], expect: Callable[..., None], request: pytest.FixtureRequest
 ) -> None:
+    if step.file not in COUNTING:
+        request.getfixturevalue("few_calls")
     found = step_finding(f"{step.file}:{step.name}", step.spec, step.maps)
     expect(found, step.verdict, step.says, step.at)
     if step.line is not None and isinstance(found.decision, Undecided):
@@ -110,8 +113,5 @@ def test_a_step_has_the_verdict_that_it_says(
 
 def test_no_step_is_left_out() -> None:
     found = Counter(step.verdict for step in STEPS)
-    assert found["refuted"] >= 60
-    assert found["proved"] >= 55
-    assert found["holds"] >= 45
-    assert found["undecided"] >= 190
-    assert found["not proved"] >= 20
+    least = {"refuted": 63, "proved": 51, "holds": 47, "undecided": 172, "not proved": 23}
+    assert all(found[verdict] >= count for verdict, count in least.items()), found

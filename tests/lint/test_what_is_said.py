@@ -78,19 +78,6 @@ def test_what_is_taken_for_given_is_listed(step_finding: Callable[..., Finding])
 
 
 @pytest.mark.slow
-def test_what_was_followed_is_said(read: Callable[..., Lint]) -> None:
-    found = read("careless.py:unused_branch", "double_well")
-    line = (STEPS / "careless.py").read_text(encoding="utf-8").splitlines().index("        p = 0 * p") + 1
-    assert found.followed[0].startswith(
-        "followed: unused_branch(x, p, eps: the step size, rng: draws of N(0, 1), burning at its default); 50 calls"
-    )
-    assert found.followed[1].startswith("run: 14 calls with plain numbers")
-    assert found.followed[2] == f"not followed: line {line}, which no call ran"
-    assert found.report is not None
-    assert found.followed[2] in found.report.caveats
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "spec"), [("momentum_first", "sghmc"), ("thermostat", "sgnht"), ("refreshed", "hmc")])
 def test_another_order_of_blocks_is_said(name: str, spec: str, read: Callable[..., Lint]) -> None:
     assert any("it returns" in sentence for sentence in read(f"orders.py:{name}", spec).followed)
