@@ -93,68 +93,8 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-FORMAT = 2
-SPEC_DIGEST = "718c292c55feb14597faa375c0e0062d2a11b93607225c6ac3c55f0a695283c5"
-VARIANT = "full"
-REPLACEMENT = False
-BLOCKS = (("theta", 2),)
-SIZES = ()
-PARAMETERS = ("prior_variance", "shape", "rate")
-CONSTANTS = ()
-DATA = ("y",)
-ARGUMENTS = ("theta", "prior_variance", "shape", "rate", "y", "eps", "thin", "noise_state", "theta_draws")
-POTENTIAL_BLOCK = "theta"
-
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
-
-
-def sample(
-    y, *, prior_variance=100.0, shape=0.5, rate=0.5, step_size=1.0, draws=2000, warmup=100, thin=1, chains=4, seed=1,
-    init=None, progress=False, threads=None,
-):  # fmt: skip
-    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
-
-    y (N,), prior_variance a number, shape a number, rate a number. The top of the file, help(gibbs_normal), says
-    what they are, and what is returned. A draw is kept of every `thin` steps. init: where chains start, a dict with
-    any of theta, each (size,) for all chains or (chain, size). progress: True tells it on stderr; a function is
-    called as progress(chain, draws, total, phase), the phase warmup or draws. threads: None takes all cores; the
-    same seed draws the same bits on any number of them.
-
-    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
-    """
-    sizes = {}
-    y = _checked_array("y", y, ("N",), sizes)
-    prior_variance = _checked_number("prior_variance", prior_variance, above=0)
-    shape = _checked_number("shape", shape, above=0)
-    rate = _checked_number("rate", rate, above=0)
-    eps = _checked_number("step_size", step_size, above=0)
-    draws = _checked_number("draws", draws, whole=True, least=1)
-    warmup = _checked_number("warmup", warmup, whole=True, least=0)
-    thin = _checked_number("thin", thin, whole=True, least=1)
-    chains = _checked_number("chains", chains, whole=True, least=1)
-    seed = _checked_number("seed", seed, whole=True, least=0)
-    tell = _checked_progress(progress, warmup)
-    if threads is not None:
-        threads = _checked_number("threads", threads, whole=True, least=1)
-    given = {"prior_variance": prior_variance, "shape": shape, "rate": rate, "y": y, "eps": eps, "thin": thin}
-    drawn = _room(first_state(seed, 0), chains, warmup + draws)
-    starts = [first_state(seed, chain) for chain in range(chains)]
-    starts = _checked_starts(starts, init)
-    noise, _ = seed_streams(seed, chains)
-    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
-    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, tell)
-    drawn = _after_warmup(drawn, done, warmup)
-    _tell_still("theta", drawn["theta"])
-    with np.errstate(over="ignore"):  # a draw that is not finite stays so
-        return {"mu": drawn["theta"][:, :, 0], "tau": np.exp(drawn["theta"][:, :, 1])}
-
-
-def first_state(seed, chain):
-    """Return where a chain starts, by the blocks of the state."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
-    theta = rng.uniform(-2.0, 2.0, 2)
-    return {"theta": theta}
 
 
 @njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
@@ -209,6 +149,54 @@ def cycle(theta_tau, theta, prior_variance, shape, rate, y, noise_mu, noise_stat
     draw_tau(theta_tau, theta_mu, shape, rate, y, noise_state)
 
 
+def sample(
+    y, *, prior_variance=100.0, shape=0.5, rate=0.5, step_size=1.0, draws=2000, warmup=100, thin=1, chains=4, seed=1,
+    init=None, progress=False, threads=None,
+):  # fmt: skip
+    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+
+    y (N,), prior_variance a number, shape a number, rate a number. The top of the file, help(gibbs_normal), says
+    what they are, and what is returned. A draw is kept of every `thin` steps. init: where chains start, a dict with
+    any of theta, each (size,) for all chains or (chain, size). progress: True tells it on stderr; a function is
+    called as progress(chain, draws, total, phase), the phase warmup or draws. threads: None takes all cores; the
+    same seed draws the same bits on any number of them.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    """
+    sizes = {}
+    y = _checked_array("y", y, ("N",), sizes)
+    prior_variance = _checked_number("prior_variance", prior_variance, above=0)
+    shape = _checked_number("shape", shape, above=0)
+    rate = _checked_number("rate", rate, above=0)
+    eps = _checked_number("step_size", step_size, above=0)
+    draws = _checked_number("draws", draws, whole=True, least=1)
+    warmup = _checked_number("warmup", warmup, whole=True, least=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
+    chains = _checked_number("chains", chains, whole=True, least=1)
+    seed = _checked_number("seed", seed, whole=True, least=0)
+    tell = _checked_progress(progress, warmup)
+    if threads is not None:
+        threads = _checked_number("threads", threads, whole=True, least=1)
+    given = {"prior_variance": prior_variance, "shape": shape, "rate": rate, "y": y, "eps": eps, "thin": thin}
+    drawn = _room(first_state(seed, 0), chains, warmup + draws)
+    starts = [first_state(seed, chain) for chain in range(chains)]
+    starts = _checked_starts(starts, init)
+    noise, _ = seed_streams(seed, chains)
+    states = [{**starts[chain], "noise_state": noise[chain]} for chain in range(chains)]
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, tell)
+    drawn = _after_warmup(drawn, done, warmup)
+    _tell_still("theta", drawn["theta"])
+    with np.errstate(over="ignore"):  # a draw that is not finite stays so
+        return {"mu": drawn["theta"][:, :, 0], "tau": np.exp(drawn["theta"][:, :, 1])}
+
+
+def first_state(seed, chain):
+    """Return where a chain starts, by the blocks of the state."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    theta = rng.uniform(-2.0, 2.0, 2)
+    return {"theta": theta}
+
+
 def prepare(prior_variance, shape, rate, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
     return ()
@@ -249,6 +237,20 @@ def run(theta, prior_variance, shape, rate, y, eps, thin, noise_state, theta_dra
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+# Facts: what `sample`, and programs that load this module, read of it.
+FORMAT = 2
+SPEC_DIGEST = "718c292c55feb14597faa375c0e0062d2a11b93607225c6ac3c55f0a695283c5"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 2),)
+SIZES = ()
+PARAMETERS = ("prior_variance", "shape", "rate")
+CONSTANTS = ()
+DATA = ("y",)
+ARGUMENTS = ("theta", "prior_variance", "shape", "rate", "y", "eps", "thin", "noise_state", "theta_draws")
+POTENTIAL_BLOCK = "theta"
 
 
 # Support: checks, random streams, stable functions, as far as what stands above calls them.

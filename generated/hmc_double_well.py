@@ -96,82 +96,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import numpy as np
 from numba import njit
 
-FORMAT = 2
-SPEC_DIGEST = "d901aa20118982b28d50db979e4adf533bfa18a427299da10ba41391c21e9bce"
-VARIANT = "full"
-REPLACEMENT = False
-BLOCKS = (("theta", 1), ("r", 1))
-SIZES = ()
-PARAMETERS = ("m",)
-CONSTANTS = ("step_factor", "step_factor_2", "scale_r")
-DATA = ()
-ARGUMENTS = (
-    "theta", "r", "grad_U", "U", "m", "step_factor", "step_factor_2", "scale_r", "eps", "thin", "noise_state",
-    "theta_draws", "r_draws", "acceptance_draws",
-)  # fmt: skip
-CARRIED = (("grad_U", 1), ("U", 1))
-FIRST_ARGUMENTS = ("theta", "r", "grad_U", "U", "m", "step_factor", "step_factor_2", "scale_r")
-POTENTIAL_BLOCK = "theta"
-
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
-
-
-def sample(
-    *, m=1.0, step_size=0.35, draws=4000, warmup=100, thin=1, chains=4, seed=1, init=None, progress=False, threads=None
-):
-    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
-
-    m a number. The top of the file, help(hmc_double_well), says what they are, and what is returned. A draw is kept
-    of every `thin` steps. init: where chains start, a dict with any of theta or r, each (size,) for all chains or
-    (chain, size). progress: True tells it on stderr; a function is called as progress(chain, draws, total, phase),
-    the phase warmup or draws. threads: None takes all cores; the same seed draws the same bits on any number of
-    them.
-
-    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
-    """
-    sizes = {}
-    m = _checked_number("m", m, above=0)
-    eps = _checked_number("step_size", step_size, above=0)
-    draws = _checked_number("draws", draws, whole=True, least=1)
-    warmup = _checked_number("warmup", warmup, whole=True, least=0)
-    thin = _checked_number("thin", thin, whole=True, least=1)
-    chains = _checked_number("chains", chains, whole=True, least=1)
-    seed = _checked_number("seed", seed, whole=True, least=0)
-    tell = _checked_progress(progress, warmup)
-    if threads is not None:
-        threads = _checked_number("threads", threads, whole=True, least=1)
-    given = {"m": m, "eps": eps, "thin": thin}
-    given.update(_constants(CONSTANTS, prepare(m, eps)))
-    drawn = _room(first_state(seed, 0, m), chains, warmup + draws)
-    starts = [first_state(seed, chain, m) for chain in range(chains)]
-    starts = _checked_starts(starts, init)
-    drawn["acceptance"] = np.empty((chains, warmup + draws, 1))
-    noise, _ = seed_streams(seed, chains)
-    states = [
-        {**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(1), "U": np.empty(1)}
-        for chain in range(chains)
-    ]
-    for state in states:
-        own = {**given, **state}
-        first_values(*[own[name] for name in FIRST_ARGUMENTS])
-    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, tell)
-    drawn = _after_warmup(drawn, done, warmup)
-    _tell_still("theta", drawn["theta"])
-    return {"theta": drawn["theta"], "r": drawn["r"], "acceptance": drawn["acceptance"][:, :, 0]}
-
-
-def first_state(seed, chain, m):
-    """Return where a chain starts, by the blocks of the state."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
-    theta = rng.uniform(-2.0, 2.0, 1)
-
-    def energy(r):
-        r = r.reshape((1, 1))
-        return float((((np.asarray(m) ** np.asarray(-1.0)) * r.T) @ r).reshape(()) * 0.5)
-
-    r = _draw_law(rng, 1, energy)
-    return {"theta": theta, "r": r}
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
@@ -238,6 +164,63 @@ def cycle(
     grad_U_next_0 = grad_U_at_0 if accept else grad_U_0
     U_next_0 = U_at if accept else U_0
     return theta_next_0, r_next_0, grad_U_next_0, U_next_0, acceptance_0
+
+
+def sample(
+    *, m=1.0, step_size=0.35, draws=4000, warmup=100, thin=1, chains=4, seed=1, init=None, progress=False, threads=None
+):
+    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+
+    m a number. The top of the file, help(hmc_double_well), says what they are, and what is returned. A draw is kept
+    of every `thin` steps. init: where chains start, a dict with any of theta or r, each (size,) for all chains or
+    (chain, size). progress: True tells it on stderr; a function is called as progress(chain, draws, total, phase),
+    the phase warmup or draws. threads: None takes all cores; the same seed draws the same bits on any number of
+    them.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    """
+    sizes = {}
+    m = _checked_number("m", m, above=0)
+    eps = _checked_number("step_size", step_size, above=0)
+    draws = _checked_number("draws", draws, whole=True, least=1)
+    warmup = _checked_number("warmup", warmup, whole=True, least=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
+    chains = _checked_number("chains", chains, whole=True, least=1)
+    seed = _checked_number("seed", seed, whole=True, least=0)
+    tell = _checked_progress(progress, warmup)
+    if threads is not None:
+        threads = _checked_number("threads", threads, whole=True, least=1)
+    given = {"m": m, "eps": eps, "thin": thin}
+    given.update(_constants(CONSTANTS, prepare(m, eps)))
+    drawn = _room(first_state(seed, 0, m), chains, warmup + draws)
+    starts = [first_state(seed, chain, m) for chain in range(chains)]
+    starts = _checked_starts(starts, init)
+    drawn["acceptance"] = np.empty((chains, warmup + draws, 1))
+    noise, _ = seed_streams(seed, chains)
+    states = [
+        {**starts[chain], "noise_state": noise[chain], "grad_U": np.empty(1), "U": np.empty(1)}
+        for chain in range(chains)
+    ]
+    for state in states:
+        own = {**given, **state}
+        first_values(*[own[name] for name in FIRST_ARGUMENTS])
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, tell)
+    drawn = _after_warmup(drawn, done, warmup)
+    _tell_still("theta", drawn["theta"])
+    return {"theta": drawn["theta"], "r": drawn["r"], "acceptance": drawn["acceptance"][:, :, 0]}
+
+
+def first_state(seed, chain, m):
+    """Return where a chain starts, by the blocks of the state."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    theta = rng.uniform(-2.0, 2.0, 1)
+
+    def energy(r):
+        r = r.reshape((1, 1))
+        return float((((np.asarray(m) ** np.asarray(-1.0)) * r.T) @ r).reshape(()) * 0.5)
+
+    r = _draw_law(rng, 1, energy)
+    return {"theta": theta, "r": r}
 
 
 def prepare(m, eps):
@@ -320,6 +303,25 @@ def run(
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+# Facts: what `sample`, and programs that load this module, read of it.
+FORMAT = 2
+SPEC_DIGEST = "d901aa20118982b28d50db979e4adf533bfa18a427299da10ba41391c21e9bce"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 1), ("r", 1))
+SIZES = ()
+PARAMETERS = ("m",)
+CONSTANTS = ("step_factor", "step_factor_2", "scale_r")
+DATA = ()
+ARGUMENTS = (
+    "theta", "r", "grad_U", "U", "m", "step_factor", "step_factor_2", "scale_r", "eps", "thin", "noise_state",
+    "theta_draws", "r_draws", "acceptance_draws",
+)  # fmt: skip
+CARRIED = (("grad_U", 1), ("U", 1))
+FIRST_ARGUMENTS = ("theta", "r", "grad_U", "U", "m", "step_factor", "step_factor_2", "scale_r")
+POTENTIAL_BLOCK = "theta"
 
 
 # Support: checks, random streams, stable functions, as far as what stands above calls them.

@@ -87,25 +87,32 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import numpy as np
 from numba import njit
 
-FORMAT = 2
-SPEC_DIGEST = "6b91b8aff7247b295e28593c7cc5b2dddd2727bab2e132b728e3bca9f6edf75a"
-VARIANT = "full"
-REPLACEMENT = False
-BLOCKS = (("theta", 1), ("r", 1))
-SIZES = ()
-PARAMETERS = ("m", "c")
-CONSTANTS = ("step_factor", "step_factor_2", "scale_r", "step_factor_3")
-DATA = ()
-ARGUMENTS = (
-    "theta", "r", "grad_U", "m", "c", "step_factor", "step_factor_2", "scale_r", "step_factor_3", "eps", "thin",
-    "noise_state", "theta_draws", "r_draws",
-)  # fmt: skip
-CARRIED = (("grad_U", 1),)
-FIRST_ARGUMENTS = ("theta", "r", "grad_U", "m", "c", "step_factor", "step_factor_2", "scale_r", "step_factor_3")
-POTENTIAL_BLOCK = "theta"
-
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def gradient(theta_0):
+    """Return grad_U[i] = -4 theta[0] + 4 theta[0]**3."""
+    grad_U_0 = theta_0 * (-4.0 + 4.0 * theta_0 * theta_0)
+    return grad_U_0
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(theta_0, r_0, grad_U_0, step_factor, step_factor_2, scale_r, step_factor_3, noise_r_0, eps):
+    """Return one step (baoab): theta_new, r_new, grad_U_new; draw nothing."""
+    # r_v1[i] = r[i] + eps*(-grad_U[i]/2)
+    r_v1_0 = r_0 + step_factor * grad_U_0
+    # theta_v1[i] = theta[i] + eps*(r_v1[i]/(2 m))
+    theta_v1_0 = theta_0 + step_factor_2 * r_v1_0
+    # r_v2[i] = r_v1[i] + eps*(-c exprel(-c eps/m) r_v1[i]/m) + noise
+    r_v2_0 = scale_r * noise_r_0 + (1.0 + step_factor_3) * r_v1_0
+    # theta_new[i] = theta_v1[i] + eps*(r_v2[i]/(2 m))
+    theta_new_0 = theta_v1_0 + step_factor_2 * r_v2_0
+    grad_U_new_0 = gradient(theta_new_0)
+    # r_new[i] = r_v2[i] + eps*(-grad_U_new[i]/2)
+    r_new_0 = r_v2_0 + step_factor * grad_U_new_0
+    return theta_new_0, r_new_0, grad_U_new_0
 
 
 def sample(
@@ -161,30 +168,6 @@ def first_state(seed, chain, m):
 
     r = _draw_law(rng, 1, energy)
     return {"theta": theta, "r": r}
-
-
-@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def gradient(theta_0):
-    """Return grad_U[i] = -4 theta[0] + 4 theta[0]**3."""
-    grad_U_0 = theta_0 * (-4.0 + 4.0 * theta_0 * theta_0)
-    return grad_U_0
-
-
-@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(theta_0, r_0, grad_U_0, step_factor, step_factor_2, scale_r, step_factor_3, noise_r_0, eps):
-    """Return one step (baoab): theta_new, r_new, grad_U_new; draw nothing."""
-    # r_v1[i] = r[i] + eps*(-grad_U[i]/2)
-    r_v1_0 = r_0 + step_factor * grad_U_0
-    # theta_v1[i] = theta[i] + eps*(r_v1[i]/(2 m))
-    theta_v1_0 = theta_0 + step_factor_2 * r_v1_0
-    # r_v2[i] = r_v1[i] + eps*(-c exprel(-c eps/m) r_v1[i]/m) + noise
-    r_v2_0 = scale_r * noise_r_0 + (1.0 + step_factor_3) * r_v1_0
-    # theta_new[i] = theta_v1[i] + eps*(r_v2[i]/(2 m))
-    theta_new_0 = theta_v1_0 + step_factor_2 * r_v2_0
-    grad_U_new_0 = gradient(theta_new_0)
-    # r_new[i] = r_v2[i] + eps*(-grad_U_new[i]/2)
-    r_new_0 = r_v2_0 + step_factor * grad_U_new_0
-    return theta_new_0, r_new_0, grad_U_new_0
 
 
 def prepare(m, c, eps):
@@ -258,6 +241,25 @@ def run(
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+# Facts: what `sample`, and programs that load this module, read of it.
+FORMAT = 2
+SPEC_DIGEST = "6b91b8aff7247b295e28593c7cc5b2dddd2727bab2e132b728e3bca9f6edf75a"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 1), ("r", 1))
+SIZES = ()
+PARAMETERS = ("m", "c")
+CONSTANTS = ("step_factor", "step_factor_2", "scale_r", "step_factor_3")
+DATA = ()
+ARGUMENTS = (
+    "theta", "r", "grad_U", "m", "c", "step_factor", "step_factor_2", "scale_r", "step_factor_3", "eps", "thin",
+    "noise_state", "theta_draws", "r_draws",
+)  # fmt: skip
+CARRIED = (("grad_U", 1),)
+FIRST_ARGUMENTS = ("theta", "r", "grad_U", "m", "c", "step_factor", "step_factor_2", "scale_r", "step_factor_3")
+POTENTIAL_BLOCK = "theta"
 
 
 # Support: checks, random streams, stable functions, as far as what stands above calls them.

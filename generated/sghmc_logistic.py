@@ -101,85 +101,8 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-FORMAT = 2
-SPEC_DIGEST = "301e0398e33923b4ee738f86fb0f886efd9ff8f0b77b0e1b57537c154708079d"
-VARIANT = "minibatch"
-REPLACEMENT = False
-BLOCKS = (("theta", 30), ("r", 30))
-SIZES = ()
-PARAMETERS = ("c", "prior_variance")
-CONSTANTS = ("scale_r",)
-DATA = ("x", "y")
-ARGUMENTS = (
-    "theta", "r", "c", "prior_variance", "scale_r", "x", "y", "batch_size", "eps", "thin", "noise_state", "batch_state",
-    "permutation", "theta_draws", "r_draws",
-)  # fmt: skip
-POTENTIAL_BLOCK = "theta"
-
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
-
-
-def sample(
-    x, y, *, c=1.0, prior_variance=10.0, step_size=0.006, draws=500, warmup=100, thin=1000, chains=4, seed=1,
-    batch_size=None, init=None, progress=False, threads=None,
-):  # fmt: skip
-    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
-
-    x (N, 30), y (N,), c a number, prior_variance a number. The top of the file, help(sghmc_logistic), says what
-    they are, and what is returned. A draw is kept of every `thin` steps. batch_size: None takes 512, or all rows of
-    fewer. init: where chains start, a dict with any of theta or r, each (size,) for all chains or (chain, size).
-    progress: True tells it on stderr; a function is called as progress(chain, draws, total, phase), the phase
-    warmup or draws. threads: None takes all cores; the same seed draws the same bits on any number of them.
-
-    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
-    """
-    sizes = {}
-    x = _checked_array("x", x, ("N", 30), sizes)
-    y = _checked_array("y", y, ("N",), sizes, values=[0, 1])
-    c = _checked_number("c", c, least=0)
-    prior_variance = _checked_number("prior_variance", prior_variance, above=0)
-    eps = _checked_number("step_size", step_size, above=0)
-    draws = _checked_number("draws", draws, whole=True, least=1)
-    warmup = _checked_number("warmup", warmup, whole=True, least=0)
-    thin = _checked_number("thin", thin, whole=True, least=1)
-    chains = _checked_number("chains", chains, whole=True, least=1)
-    seed = _checked_number("seed", seed, whole=True, least=0)
-    if batch_size is None:
-        batch_size = min(512, x.shape[0])
-    batch_size = _checked_number("batch_size", batch_size, whole=True, least=1, most=x.shape[0])
-    tell = _checked_progress(progress, warmup)
-    if threads is not None:
-        threads = _checked_number("threads", threads, whole=True, least=1)
-    given = {
-        "c": c, "prior_variance": prior_variance, "x": x, "y": y, "batch_size": batch_size, "eps": eps, "thin": thin
-    }  # fmt: skip
-    given.update(_constants(CONSTANTS, prepare(c, prior_variance, eps)))
-    drawn = _room(first_state(seed, 0), chains, warmup + draws)
-    starts = [first_state(seed, chain) for chain in range(chains)]
-    starts = _checked_starts(starts, init)
-    noise, batches = seed_streams(seed, chains)
-    states = [
-        {
-            **starts[chain],
-            "noise_state": noise[chain],
-            "batch_state": batches[chain],
-            "permutation": np.arange(x.shape[0], dtype=np.uint64),
-        }
-        for chain in range(chains)
-    ]
-    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, tell)
-    drawn = _after_warmup(drawn, done, warmup)
-    _tell_still("theta", drawn["theta"])
-    return {"theta": drawn["theta"], "r": drawn["r"]}
-
-
-def first_state(seed, chain):
-    """Return where a chain starts, by the blocks of the state."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
-    theta = rng.uniform(-2.0, 2.0, 30)
-    r = rng.standard_normal(30)
-    return {"theta": theta, "r": r}
 
 
 @njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
@@ -244,6 +167,68 @@ def step(
         theta_new[i] = theta[i] + eps * r_new[i]
 
 
+def sample(
+    x, y, *, c=1.0, prior_variance=10.0, step_size=0.006, draws=500, warmup=100, thin=1000, chains=4, seed=1,
+    batch_size=None, init=None, progress=False, threads=None,
+):  # fmt: skip
+    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+
+    x (N, 30), y (N,), c a number, prior_variance a number. The top of the file, help(sghmc_logistic), says what
+    they are, and what is returned. A draw is kept of every `thin` steps. batch_size: None takes 512, or all rows of
+    fewer. init: where chains start, a dict with any of theta or r, each (size,) for all chains or (chain, size).
+    progress: True tells it on stderr; a function is called as progress(chain, draws, total, phase), the phase
+    warmup or draws. threads: None takes all cores; the same seed draws the same bits on any number of them.
+
+    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    """
+    sizes = {}
+    x = _checked_array("x", x, ("N", 30), sizes)
+    y = _checked_array("y", y, ("N",), sizes, values=[0, 1])
+    c = _checked_number("c", c, least=0)
+    prior_variance = _checked_number("prior_variance", prior_variance, above=0)
+    eps = _checked_number("step_size", step_size, above=0)
+    draws = _checked_number("draws", draws, whole=True, least=1)
+    warmup = _checked_number("warmup", warmup, whole=True, least=0)
+    thin = _checked_number("thin", thin, whole=True, least=1)
+    chains = _checked_number("chains", chains, whole=True, least=1)
+    seed = _checked_number("seed", seed, whole=True, least=0)
+    if batch_size is None:
+        batch_size = min(512, x.shape[0])
+    batch_size = _checked_number("batch_size", batch_size, whole=True, least=1, most=x.shape[0])
+    tell = _checked_progress(progress, warmup)
+    if threads is not None:
+        threads = _checked_number("threads", threads, whole=True, least=1)
+    given = {
+        "c": c, "prior_variance": prior_variance, "x": x, "y": y, "batch_size": batch_size, "eps": eps, "thin": thin
+    }  # fmt: skip
+    given.update(_constants(CONSTANTS, prepare(c, prior_variance, eps)))
+    drawn = _room(first_state(seed, 0), chains, warmup + draws)
+    starts = [first_state(seed, chain) for chain in range(chains)]
+    starts = _checked_starts(starts, init)
+    noise, batches = seed_streams(seed, chains)
+    states = [
+        {
+            **starts[chain],
+            "noise_state": noise[chain],
+            "batch_state": batches[chain],
+            "permutation": np.arange(x.shape[0], dtype=np.uint64),
+        }
+        for chain in range(chains)
+    ]
+    done = _run_chains(run, ARGUMENTS, given, states, drawn, threads, tell)
+    drawn = _after_warmup(drawn, done, warmup)
+    _tell_still("theta", drawn["theta"])
+    return {"theta": drawn["theta"], "r": drawn["r"]}
+
+
+def first_state(seed, chain):
+    """Return where a chain starts, by the blocks of the state."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
+    theta = rng.uniform(-2.0, 2.0, 30)
+    r = rng.standard_normal(30)
+    return {"theta": theta, "r": r}
+
+
 def prepare(c, prior_variance, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
     scale_r = _noise_scale(2.0 * c, 0.0, eps, "r")
@@ -301,6 +286,23 @@ def run(
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+# Facts: what `sample`, and programs that load this module, read of it.
+FORMAT = 2
+SPEC_DIGEST = "301e0398e33923b4ee738f86fb0f886efd9ff8f0b77b0e1b57537c154708079d"
+VARIANT = "minibatch"
+REPLACEMENT = False
+BLOCKS = (("theta", 30), ("r", 30))
+SIZES = ()
+PARAMETERS = ("c", "prior_variance")
+CONSTANTS = ("scale_r",)
+DATA = ("x", "y")
+ARGUMENTS = (
+    "theta", "r", "c", "prior_variance", "scale_r", "x", "y", "batch_size", "eps", "thin", "noise_state", "batch_state",
+    "permutation", "theta_draws", "r_draws",
+)  # fmt: skip
+POTENTIAL_BLOCK = "theta"
 
 
 # Support: checks, random streams, stable functions, as far as what stands above calls them.

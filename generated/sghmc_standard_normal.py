@@ -85,20 +85,33 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-FORMAT = 2
-SPEC_DIGEST = "10328ed57cdfc3f9fc8ea1d2ff66890713bb05d85e0f8aab86a80c6f72b99502"
-VARIANT = "full"
-REPLACEMENT = False
-BLOCKS = (("theta", "d"), ("r", "d"))
-SIZES = ("d",)
-PARAMETERS = ("m", "c")
-CONSTANTS = ("scale_r",)
-DATA = ()
-ARGUMENTS = ("theta", "r", "m", "c", "scale_r", "eps", "thin", "noise_state", "theta_draws", "r_draws")
-POTENTIAL_BLOCK = "theta"
-
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def gradient(theta_i):
+    """Return grad_U[i] = theta[i]."""
+    grad_U_i = theta_i
+    return grad_U_i
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(theta, r, m, c, scale_r, noise_r, eps):
+    """Write one step (sequential euler) of a chunk of entries, in place; draw nothing."""
+    entries = theta.shape[0]
+    for i in range(entries):
+        theta_i = theta[i]
+        r_i = r[i]
+        noise_r_i = noise_r[i]
+        grad_U_i = gradient(theta_i)
+        # r_new[i] = r[i] + eps*(-grad_U[i] - c r[i]/m) + noise
+        reciprocal = 1.0 / m
+        r_new_i = r_i + scale_r * noise_r_i + eps * (-grad_U_i - c * r_i * reciprocal)
+        # theta_new[i] = theta[i] + eps*(r_new[i]/m)
+        theta_new_i = theta_i + eps * (reciprocal * r_new_i)
+        r[i] = r_new_i
+        theta[i] = theta_new_i
 
 
 def sample(
@@ -155,31 +168,6 @@ def first_state(seed, chain, m, d):
 
 
 @njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def gradient(theta_i):
-    """Return grad_U[i] = theta[i]."""
-    grad_U_i = theta_i
-    return grad_U_i
-
-
-@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(theta, r, m, c, scale_r, noise_r, eps):
-    """Write one step (sequential euler) of a chunk of entries, in place; draw nothing."""
-    entries = theta.shape[0]
-    for i in range(entries):
-        theta_i = theta[i]
-        r_i = r[i]
-        noise_r_i = noise_r[i]
-        grad_U_i = gradient(theta_i)
-        # r_new[i] = r[i] + eps*(-grad_U[i] - c r[i]/m) + noise
-        reciprocal = 1.0 / m
-        r_new_i = r_i + scale_r * noise_r_i + eps * (-grad_U_i - c * r_i * reciprocal)
-        # theta_new[i] = theta[i] + eps*(r_new[i]/m)
-        theta_new_i = theta_i + eps * (reciprocal * r_new_i)
-        r[i] = r_new_i
-        theta[i] = theta_new_i
-
-
-@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
 def sweep(theta, r, m, c, scale_r, noise_state, noise_r, eps):
     """Advance all entries by one step, in place, as many at a time as have room for their noise."""
     for first in range(0, theta.shape[0], noise_r.shape[0]):
@@ -227,6 +215,20 @@ def run(theta, r, m, c, scale_r, eps, thin, noise_state, theta_draws, r_draws):
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 256), _seed_words(seed, chains, 1, 4)
+
+
+# Facts: what `sample`, and programs that load this module, read of it.
+FORMAT = 2
+SPEC_DIGEST = "10328ed57cdfc3f9fc8ea1d2ff66890713bb05d85e0f8aab86a80c6f72b99502"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", "d"), ("r", "d"))
+SIZES = ("d",)
+PARAMETERS = ("m", "c")
+CONSTANTS = ("scale_r",)
+DATA = ()
+ARGUMENTS = ("theta", "r", "m", "c", "scale_r", "eps", "thin", "noise_state", "theta_draws", "r_draws")
+POTENTIAL_BLOCK = "theta"
 
 
 # Support: checks, random streams, stable functions, as far as what stands above calls them.

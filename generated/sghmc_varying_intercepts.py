@@ -105,28 +105,73 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-FORMAT = 2
-SPEC_DIGEST = "23c4bdc924d5f1c9f519504211d70fad678eda323da706c73cb0b80446c90869"
-VARIANT = "full"
-REPLACEMENT = False
-BLOCKS = (("theta", 14), ("r", 14))
-SIZES = ()
-PARAMETERS = ("m", "c", "prior_variance", "group_variance", "noise_variance")
-CONSTANTS = ("step_factor", "step_factor_2", "scale_r", "step_factor_3")
-DATA = ("g", "x", "y")
-ARGUMENTS = (
-    "theta", "r", "grad_U", "m", "c", "prior_variance", "group_variance", "noise_variance", "step_factor",
-    "step_factor_2", "scale_r", "step_factor_3", "g", "x", "y", "eps", "thin", "noise_state", "theta_draws", "r_draws",
-)  # fmt: skip
-CARRIED = (("grad_U", 14),)
-FIRST_ARGUMENTS = (
-    "theta", "r", "grad_U", "m", "c", "prior_variance", "group_variance", "noise_variance", "step_factor",
-    "step_factor_2", "scale_r", "step_factor_3", "g", "x", "y",
-)  # fmt: skip
-POTENTIAL_BLOCK = "theta"
-
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def gradient(grad_U, theta, prior_variance, group_variance, noise_variance, g, x, y):
+    """Write grad_U_mu = mu/prior_variance
+    + sum over the data of (x[n,0] beta[0] - y[n] + alpha[g[n]] + mu)/noise_variance
+    grad_U_alpha[i] = alpha[i]/group_variance
+    + sum over the data of delta[g[n],i] (x[n,0] beta[0] - y[n] + alpha[g[n]] + mu)/noise_variance
+    grad_U_beta[i] = beta[i]/prior_variance
+    + sum over the data of x[n,0] (x[n,0] beta[0] - y[n] + alpha[g[n]] + mu)/noise_variance.
+    """
+    N = g.shape[0]
+    mu = theta[0:1]
+    grad_U_mu = grad_U[0:1]
+    alpha = theta[1:13]
+    grad_U_alpha = grad_U[1:13]
+    beta = theta[13:14]
+    grad_U_beta = grad_U[13:14]
+    mu_0 = mu[0]
+    beta_0 = beta[0]
+    grad_U_mu_0 = 0.0
+    for i in range(12):
+        grad_U_alpha[i] = 0.0
+    grad_U_beta_0 = 0.0
+    for row in range(N):
+        g_row = np.uint64(g[row])
+        x_0 = x[row, 0]
+        part = alpha[g_row] + mu_0 + x_0 * beta_0 - y[row]
+        reciprocal = 1.0 / noise_variance
+        weight = part * reciprocal
+        grad_U_mu_0 += weight
+        weight_2 = part * reciprocal
+        grad_U_alpha[g_row] += weight_2
+        weight_3 = x_0 * part * reciprocal
+        grad_U_beta_0 += weight_3
+    grad_U_mu_0 = grad_U_mu_0 + mu_0 / prior_variance
+    for i in range(12):
+        grad_U_alpha[i] = grad_U_alpha[i] + alpha[i] / group_variance
+    grad_U_beta_0 = grad_U_beta_0 + beta_0 / prior_variance
+    grad_U_mu[0] = grad_U_mu_0
+    grad_U_beta[0] = grad_U_beta_0
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(
+    theta_new, r_new, grad_U_new, theta, r, grad_U, prior_variance, group_variance, noise_variance, step_factor,
+    step_factor_2, scale_r, step_factor_3, g, x, y, noise_r, eps, r_v1, theta_v1, r_v2,
+):  # fmt: skip
+    """Write one step (baoab): theta_new, r_new, grad_U_new; draw nothing."""
+    # r_v1[i] = r[i] + eps*(-grad_U[i]/2)
+    for i in range(14):
+        r_v1[i] = r[i] + step_factor * grad_U[i]
+    # theta_v1[i] = theta[i] + eps*(r_v1[i]/(2 m))
+    for i in range(14):
+        theta_v1[i] = theta[i] + step_factor_2 * r_v1[i]
+    # r_v2[i] = r_v1[i] + eps*(-c exprel(-c eps/m) r_v1[i]/m) + noise
+    for i in range(14):
+        r_v2[i] = r_v1[i] + step_factor_3 * r_v1[i] + scale_r * noise_r[i]
+    # theta_new[i] = theta_v1[i] + eps*(r_v2[i]/(2 m))
+    for i in range(14):
+        theta_new[i] = theta_v1[i] + step_factor_2 * r_v2[i]
+    gradient(grad_U_new, theta_new, prior_variance, group_variance, noise_variance, g, x, y)
+    # r_new[i] = r_v2[i] + eps*(-grad_U_new[i]/2)
+    for i in range(14):
+        r_new[i] = r_v2[i] + step_factor * grad_U_new[i]
 
 
 def sample(
@@ -195,71 +240,6 @@ def first_state(seed, chain, m):
 
     r = _draw_law(rng, 14, energy)
     return {"theta": theta, "r": r}
-
-
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
-def gradient(grad_U, theta, prior_variance, group_variance, noise_variance, g, x, y):
-    """Write grad_U_mu = mu/prior_variance
-    + sum over the data of (x[n,0] beta[0] - y[n] + alpha[g[n]] + mu)/noise_variance
-    grad_U_alpha[i] = alpha[i]/group_variance
-    + sum over the data of delta[g[n],i] (x[n,0] beta[0] - y[n] + alpha[g[n]] + mu)/noise_variance
-    grad_U_beta[i] = beta[i]/prior_variance
-    + sum over the data of x[n,0] (x[n,0] beta[0] - y[n] + alpha[g[n]] + mu)/noise_variance.
-    """
-    N = g.shape[0]
-    mu = theta[0:1]
-    grad_U_mu = grad_U[0:1]
-    alpha = theta[1:13]
-    grad_U_alpha = grad_U[1:13]
-    beta = theta[13:14]
-    grad_U_beta = grad_U[13:14]
-    mu_0 = mu[0]
-    beta_0 = beta[0]
-    grad_U_mu_0 = 0.0
-    for i in range(12):
-        grad_U_alpha[i] = 0.0
-    grad_U_beta_0 = 0.0
-    for row in range(N):
-        g_row = np.uint64(g[row])
-        x_0 = x[row, 0]
-        part = alpha[g_row] + mu_0 + x_0 * beta_0 - y[row]
-        reciprocal = 1.0 / noise_variance
-        weight = part * reciprocal
-        grad_U_mu_0 += weight
-        weight_2 = part * reciprocal
-        grad_U_alpha[g_row] += weight_2
-        weight_3 = x_0 * part * reciprocal
-        grad_U_beta_0 += weight_3
-    grad_U_mu_0 = grad_U_mu_0 + mu_0 / prior_variance
-    for i in range(12):
-        grad_U_alpha[i] = grad_U_alpha[i] + alpha[i] / group_variance
-    grad_U_beta_0 = grad_U_beta_0 + beta_0 / prior_variance
-    grad_U_mu[0] = grad_U_mu_0
-    grad_U_beta[0] = grad_U_beta_0
-
-
-@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(
-    theta_new, r_new, grad_U_new, theta, r, grad_U, prior_variance, group_variance, noise_variance, step_factor,
-    step_factor_2, scale_r, step_factor_3, g, x, y, noise_r, eps, r_v1, theta_v1, r_v2,
-):  # fmt: skip
-    """Write one step (baoab): theta_new, r_new, grad_U_new; draw nothing."""
-    # r_v1[i] = r[i] + eps*(-grad_U[i]/2)
-    for i in range(14):
-        r_v1[i] = r[i] + step_factor * grad_U[i]
-    # theta_v1[i] = theta[i] + eps*(r_v1[i]/(2 m))
-    for i in range(14):
-        theta_v1[i] = theta[i] + step_factor_2 * r_v1[i]
-    # r_v2[i] = r_v1[i] + eps*(-c exprel(-c eps/m) r_v1[i]/m) + noise
-    for i in range(14):
-        r_v2[i] = r_v1[i] + step_factor_3 * r_v1[i] + scale_r * noise_r[i]
-    # theta_new[i] = theta_v1[i] + eps*(r_v2[i]/(2 m))
-    for i in range(14):
-        theta_new[i] = theta_v1[i] + step_factor_2 * r_v2[i]
-    gradient(grad_U_new, theta_new, prior_variance, group_variance, noise_variance, g, x, y)
-    # r_new[i] = r_v2[i] + eps*(-grad_U_new[i]/2)
-    for i in range(14):
-        r_new[i] = r_v2[i] + step_factor * grad_U_new[i]
 
 
 def prepare(m, c, prior_variance, group_variance, noise_variance, eps):
@@ -333,6 +313,28 @@ def run(
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+# Facts: what `sample`, and programs that load this module, read of it.
+FORMAT = 2
+SPEC_DIGEST = "23c4bdc924d5f1c9f519504211d70fad678eda323da706c73cb0b80446c90869"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 14), ("r", 14))
+SIZES = ()
+PARAMETERS = ("m", "c", "prior_variance", "group_variance", "noise_variance")
+CONSTANTS = ("step_factor", "step_factor_2", "scale_r", "step_factor_3")
+DATA = ("g", "x", "y")
+ARGUMENTS = (
+    "theta", "r", "grad_U", "m", "c", "prior_variance", "group_variance", "noise_variance", "step_factor",
+    "step_factor_2", "scale_r", "step_factor_3", "g", "x", "y", "eps", "thin", "noise_state", "theta_draws", "r_draws",
+)  # fmt: skip
+CARRIED = (("grad_U", 14),)
+FIRST_ARGUMENTS = (
+    "theta", "r", "grad_U", "m", "c", "prior_variance", "group_variance", "noise_variance", "step_factor",
+    "step_factor_2", "scale_r", "step_factor_3", "g", "x", "y",
+)  # fmt: skip
+POTENTIAL_BLOCK = "theta"
 
 
 # Support: checks, random streams, stable functions, as far as what stands above calls them.

@@ -78,20 +78,46 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import numpy as np
 from numba import njit
 
-FORMAT = 2
-SPEC_DIGEST = "69d36342b7ef88c7451c2ca573696ac6aa04f85a7ac6f7d27a17ea2a5f542898"
-VARIANT = "full"
-REPLACEMENT = False
-BLOCKS = (("theta", 3),)
-SIZES = ()
-PARAMETERS = ("D", "mu", "Sigma")
-CONSTANTS = ("L_theta", "inv_Sigma")
-DATA = ()
-ARGUMENTS = ("theta", "D", "mu", "Sigma", "L_theta", "inv_Sigma", "eps", "thin", "noise_state", "theta_draws")
-POTENTIAL_BLOCK = "theta"
-
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def gradient(theta_0, theta_1, theta_2, mu, inv_Sigma):
+    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] (mu[j] - theta[j])."""
+    part = mu[0] - theta_0
+    part_2 = mu[1] - theta_1
+    part_3 = mu[2] - theta_2
+    inv_Sigma_difference_0 = inv_Sigma[0, 0] * part + inv_Sigma[0, 1] * part_2 + inv_Sigma[0, 2] * part_3
+    inv_Sigma_difference_1 = inv_Sigma[1, 0] * part + inv_Sigma[1, 1] * part_2 + inv_Sigma[1, 2] * part_3
+    inv_Sigma_difference_2 = inv_Sigma[2, 0] * part + inv_Sigma[2, 1] * part_2 + inv_Sigma[2, 2] * part_3
+    grad_U_0 = -inv_Sigma_difference_0
+    grad_U_1 = -inv_Sigma_difference_1
+    grad_U_2 = -inv_Sigma_difference_2
+    return grad_U_0, grad_U_1, grad_U_2
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(theta_0, theta_1, theta_2, D, mu, L_theta, inv_Sigma, noise_theta_0, noise_theta_1, noise_theta_2, eps):
+    """Return one step (euler): theta_new; draw nothing."""
+    L_theta_noise_theta_0 = (
+        L_theta[0, 0] * noise_theta_0 + L_theta[0, 1] * noise_theta_1 + L_theta[0, 2] * noise_theta_2
+    )
+    L_theta_noise_theta_1 = (
+        L_theta[1, 0] * noise_theta_0 + L_theta[1, 1] * noise_theta_1 + L_theta[1, 2] * noise_theta_2
+    )
+    L_theta_noise_theta_2 = (
+        L_theta[2, 0] * noise_theta_0 + L_theta[2, 1] * noise_theta_1 + L_theta[2, 2] * noise_theta_2
+    )
+    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, mu, inv_Sigma)
+    D_grad_U_0 = D[0, 0] * grad_U_0 + D[0, 1] * grad_U_1 + D[0, 2] * grad_U_2
+    D_grad_U_1 = D[1, 0] * grad_U_0 + D[1, 1] * grad_U_1 + D[1, 2] * grad_U_2
+    D_grad_U_2 = D[2, 0] * grad_U_0 + D[2, 1] * grad_U_1 + D[2, 2] * grad_U_2
+    # theta_new[i] = theta[i] + eps*(-sum_j D[j,i] grad_U[j]) + noise
+    theta_new_0 = theta_0 + L_theta_noise_theta_0 + eps * (-D_grad_U_0)
+    theta_new_1 = theta_1 + L_theta_noise_theta_1 + eps * (-D_grad_U_1)
+    theta_new_2 = theta_2 + L_theta_noise_theta_2 + eps * (-D_grad_U_2)
+    return theta_new_0, theta_new_1, theta_new_2
 
 
 def sample(
@@ -147,44 +173,6 @@ def first_state(seed, chain):
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chain, 2)))
     theta = rng.uniform(-2.0, 2.0, 3)
     return {"theta": theta}
-
-
-@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def gradient(theta_0, theta_1, theta_2, mu, inv_Sigma):
-    """Return grad_U[i] = -sum_j inv(Sigma)[j,i] (mu[j] - theta[j])."""
-    part = mu[0] - theta_0
-    part_2 = mu[1] - theta_1
-    part_3 = mu[2] - theta_2
-    inv_Sigma_difference_0 = inv_Sigma[0, 0] * part + inv_Sigma[0, 1] * part_2 + inv_Sigma[0, 2] * part_3
-    inv_Sigma_difference_1 = inv_Sigma[1, 0] * part + inv_Sigma[1, 1] * part_2 + inv_Sigma[1, 2] * part_3
-    inv_Sigma_difference_2 = inv_Sigma[2, 0] * part + inv_Sigma[2, 1] * part_2 + inv_Sigma[2, 2] * part_3
-    grad_U_0 = -inv_Sigma_difference_0
-    grad_U_1 = -inv_Sigma_difference_1
-    grad_U_2 = -inv_Sigma_difference_2
-    return grad_U_0, grad_U_1, grad_U_2
-
-
-@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(theta_0, theta_1, theta_2, D, mu, L_theta, inv_Sigma, noise_theta_0, noise_theta_1, noise_theta_2, eps):
-    """Return one step (euler): theta_new; draw nothing."""
-    L_theta_noise_theta_0 = (
-        L_theta[0, 0] * noise_theta_0 + L_theta[0, 1] * noise_theta_1 + L_theta[0, 2] * noise_theta_2
-    )
-    L_theta_noise_theta_1 = (
-        L_theta[1, 0] * noise_theta_0 + L_theta[1, 1] * noise_theta_1 + L_theta[1, 2] * noise_theta_2
-    )
-    L_theta_noise_theta_2 = (
-        L_theta[2, 0] * noise_theta_0 + L_theta[2, 1] * noise_theta_1 + L_theta[2, 2] * noise_theta_2
-    )
-    grad_U_0, grad_U_1, grad_U_2 = gradient(theta_0, theta_1, theta_2, mu, inv_Sigma)
-    D_grad_U_0 = D[0, 0] * grad_U_0 + D[0, 1] * grad_U_1 + D[0, 2] * grad_U_2
-    D_grad_U_1 = D[1, 0] * grad_U_0 + D[1, 1] * grad_U_1 + D[1, 2] * grad_U_2
-    D_grad_U_2 = D[2, 0] * grad_U_0 + D[2, 1] * grad_U_1 + D[2, 2] * grad_U_2
-    # theta_new[i] = theta[i] + eps*(-sum_j D[j,i] grad_U[j]) + noise
-    theta_new_0 = theta_0 + L_theta_noise_theta_0 + eps * (-D_grad_U_0)
-    theta_new_1 = theta_1 + L_theta_noise_theta_1 + eps * (-D_grad_U_1)
-    theta_new_2 = theta_2 + L_theta_noise_theta_2 + eps * (-D_grad_U_2)
-    return theta_new_0, theta_new_1, theta_new_2
 
 
 def prepare(D, mu, Sigma, eps):
@@ -250,6 +238,20 @@ def run(theta, D, mu, Sigma, L_theta, inv_Sigma, eps, thin, noise_state, theta_d
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+# Facts: what `sample`, and programs that load this module, read of it.
+FORMAT = 2
+SPEC_DIGEST = "69d36342b7ef88c7451c2ca573696ac6aa04f85a7ac6f7d27a17ea2a5f542898"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 3),)
+SIZES = ()
+PARAMETERS = ("D", "mu", "Sigma")
+CONSTANTS = ("L_theta", "inv_Sigma")
+DATA = ()
+ARGUMENTS = ("theta", "D", "mu", "Sigma", "L_theta", "inv_Sigma", "eps", "thin", "noise_state", "theta_draws")
+POTENTIAL_BLOCK = "theta"
 
 
 # Support: checks, random streams, stable functions, as far as what stands above calls them.

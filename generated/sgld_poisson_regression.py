@@ -90,21 +90,45 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-FORMAT = 2
-SPEC_DIGEST = "a4581aa229c454ec248af811f39c7696fe1e7b06cf215e20641eff223ab00dd5"
-VARIANT = "full"
-REPLACEMENT = False
-BLOCKS = (("theta", 3),)
-SIZES = ()
-PARAMETERS = ("prior_variance",)
-CONSTANTS = ("scale_theta",)
-DATA = ("x", "y")
-COLUMN_MAJOR = ("x",)
-ARGUMENTS = ("theta", "prior_variance", "scale_theta", "x", "y", "eps", "thin", "noise_state", "theta_draws")
-POTENTIAL_BLOCK = "theta"
-
 _FASTMATH = {"contract", "nsz", "arcp"}  # keeps infinities, NaN and the order of sums
 _REDUCTION = {"contract", "nsz", "arcp", "reassoc"}  # sums in any order, so that they vectorise
+
+
+@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
+def gradient(grad_U, theta, prior_variance, x, y):
+    """Write grad_U[i] = theta[i]/prior_variance
+    + sum over the data of -x[n,i] y[n] + x[n,i] exp(sum_j x[n,j] theta[j]).
+    """
+    N = x.shape[0]
+    grad_U_0 = 0.0
+    grad_U_1 = 0.0
+    grad_U_2 = 0.0
+    for row in range(N):
+        x_0 = x[row, 0]
+        x_1 = x[row, 1]
+        x_2 = x[row, 2]
+        x_theta = x_0 * theta[0] + x_1 * theta[1] + x_2 * theta[2]
+        exp_x_theta = _exp(x_theta)
+        weight = -y[row] + exp_x_theta
+        grad_U_0 += x_0 * weight
+        grad_U_1 += x_1 * weight
+        grad_U_2 += x_2 * weight
+    reciprocal = 1.0 / prior_variance
+    grad_U_0 = grad_U_0 + theta[0] * reciprocal
+    grad_U_1 = grad_U_1 + theta[1] * reciprocal
+    grad_U_2 = grad_U_2 + theta[2] * reciprocal
+    grad_U[0] = grad_U_0
+    grad_U[1] = grad_U_1
+    grad_U[2] = grad_U_2
+
+
+@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
+def step(theta_new, theta, prior_variance, scale_theta, x, y, noise_theta, eps, grad_U):
+    """Write one step (euler): theta_new; draw nothing."""
+    gradient(grad_U, theta, prior_variance, x, y)
+    # theta_new[i] = theta[i] + eps*(-grad_U[i]) + noise
+    for i in range(3):
+        theta_new[i] = theta[i] + eps * (-grad_U[i]) + scale_theta * noise_theta[i]
 
 
 def sample(
@@ -156,43 +180,6 @@ def first_state(seed, chain):
     return {"theta": theta}
 
 
-@njit(cache=True, no_cfunc_wrapper=True, forceinline=True, error_model="numpy", fastmath=_REDUCTION)
-def gradient(grad_U, theta, prior_variance, x, y):
-    """Write grad_U[i] = theta[i]/prior_variance
-    + sum over the data of -x[n,i] y[n] + x[n,i] exp(sum_j x[n,j] theta[j]).
-    """
-    N = x.shape[0]
-    grad_U_0 = 0.0
-    grad_U_1 = 0.0
-    grad_U_2 = 0.0
-    for row in range(N):
-        x_0 = x[row, 0]
-        x_1 = x[row, 1]
-        x_2 = x[row, 2]
-        x_theta = x_0 * theta[0] + x_1 * theta[1] + x_2 * theta[2]
-        exp_x_theta = _exp(x_theta)
-        weight = -y[row] + exp_x_theta
-        grad_U_0 += x_0 * weight
-        grad_U_1 += x_1 * weight
-        grad_U_2 += x_2 * weight
-    reciprocal = 1.0 / prior_variance
-    grad_U_0 = grad_U_0 + theta[0] * reciprocal
-    grad_U_1 = grad_U_1 + theta[1] * reciprocal
-    grad_U_2 = grad_U_2 + theta[2] * reciprocal
-    grad_U[0] = grad_U_0
-    grad_U[1] = grad_U_1
-    grad_U[2] = grad_U_2
-
-
-@njit(cache=True, no_cfunc_wrapper=True, inline="always", error_model="numpy", fastmath=_FASTMATH)
-def step(theta_new, theta, prior_variance, scale_theta, x, y, noise_theta, eps, grad_U):
-    """Write one step (euler): theta_new; draw nothing."""
-    gradient(grad_U, theta, prior_variance, x, y)
-    # theta_new[i] = theta[i] + eps*(-grad_U[i]) + noise
-    for i in range(3):
-        theta_new[i] = theta[i] + eps * (-grad_U[i]) + scale_theta * noise_theta[i]
-
-
 def prepare(prior_variance, eps):
     """Return what stays the same along a chain: inverses of matrices, factors of the noise."""
     scale_theta = _noise_scale(2.0, 0.0, eps, "theta")
@@ -234,6 +221,21 @@ def run(theta, prior_variance, scale_theta, x, y, eps, thin, noise_state, theta_
 def seed_streams(seed, chains):
     """Return the states of the noise and of the minibatch stream of every chain; no two streams are the same."""
     return _seed_words(seed, chains, 0, 4), _seed_words(seed, chains, 1, 4)
+
+
+# Facts: what `sample`, and programs that load this module, read of it.
+FORMAT = 2
+SPEC_DIGEST = "a4581aa229c454ec248af811f39c7696fe1e7b06cf215e20641eff223ab00dd5"
+VARIANT = "full"
+REPLACEMENT = False
+BLOCKS = (("theta", 3),)
+SIZES = ()
+PARAMETERS = ("prior_variance",)
+CONSTANTS = ("scale_theta",)
+DATA = ("x", "y")
+COLUMN_MAJOR = ("x",)
+ARGUMENTS = ("theta", "prior_variance", "scale_theta", "x", "y", "eps", "thin", "noise_state", "theta_draws")
+POTENTIAL_BLOCK = "theta"
 
 
 # Support: checks, random streams, stable functions, as far as what stands above calls them.

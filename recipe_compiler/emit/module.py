@@ -147,6 +147,7 @@ OWN = frozenset(
 FORMAT = 2
 """The number of the emission format: it changes with what a text offers to those who load it."""
 
+FACTS = "# Facts: what `sample`, and programs that load this module, read of it."
 SUPPORT = "# Support: checks, random streams, stable functions, as far as what stands above calls them."
 
 
@@ -212,8 +213,8 @@ def emit_module(name: str, program: Program, kernel: Kernel, header: str, digest
         header: the text's docstring, without quotes, safe to stand between them.
         digest: SHA-256 of the documents it was made of.
     """
-    functions = _texts(_functions(program, kernel, EVERYTHING))
-    text = _assembled(header, _facts(program, kernel, digest, EVERYTHING), functions, _plain(functions))
+    functions = _texts((*_stepping(kernel), *_sampling(program, kernel, EVERYTHING)))
+    text = _assembled(header, program, functions, _facts(program, kernel, digest, EVERYTHING), _plain(functions))
     return Module(name, text, program, kernel)
 
 
@@ -228,9 +229,10 @@ def emit_file(module: Module, sampler: Sampler, header: str, digest: str) -> Mod
     """
     program, kernel = module.program, module.kernel
     parts = ModuleParts(lanes=sampler.build.run.lanes, diagnostics=sampler.build.diagnostics)
-    functions = _texts((print_sample(sampler), sampler.start.lines, *_functions(program, kernel, parts)))
-    plain = _plain(_texts(_functions(program, kernel, EVERYTHING)))
-    file = _assembled(header, _facts(program, kernel, digest, parts), functions, plain)
+    own = (print_sample(sampler), sampler.start.lines)
+    functions = _texts((*_stepping(kernel), *own, *_sampling(program, kernel, parts)))
+    plain = _plain(_texts((*_stepping(kernel), *_sampling(program, kernel, EVERYTHING))))
+    file = _assembled(header, program, functions, _facts(program, kernel, digest, parts), plain)
     return replace(module, file=file)
 
 
@@ -256,14 +258,17 @@ def _plain(functions: Iterable[str]) -> set[str]:
     return {name for text in functions if not text.startswith("@njit") for name in _called(text)}
 
 
-def _assembled(header: str, facts: Iterable[str], functions: list[str], plain: set[str]) -> str:
-    """Return a text: what it says, what it imports, its facts, functions and their support.
+def _assembled(header: str, program: Program, functions: list[str], facts: Iterable[str], plain: set[str]) -> str:
+    """Return a text in the order of a reader: header, imports, functions, facts, support.
+
+    Functions look up those that stand below them when they are called, or compiled. The options of the jit stand first,
+    as decorators read them on import, and so do sizes, to which formulas refer.
 
     plain: the support functions that plain Python calls, be it in this text or another one with the same functions.
     """
     code = "\n\n\n".join(functions)
     support = support_text(_called(code), given=("_FASTMATH",), called_by_python=plain)
-    body = "\n\n\n".join(("\n".join(facts), code, SUPPORT, support))
+    body = "\n\n\n".join(("\n".join(_constants(program)), code, "\n".join((FACTS, *facts)), SUPPORT, support))
     return f'"""{header}"""\n\n{_imports(code + support)}\n\n{body}'
 
 
@@ -324,7 +329,10 @@ def _facts(program: Program, kernel: Kernel, digest: str, parts: ModuleParts) ->
     if program.functions:
         yield from _tuple("CODE", tuple(f"({_quoted(a)}, {_quoted(code)})" for a, code in program.functions.items()))
     yield f"POTENTIAL_BLOCK = {_quoted(program.gradient.block.name if program.gradient else '')}"
-    yield ""
+
+
+def _constants(program: Program) -> Iterator[str]:
+    """Yield the lines that functions need above them."""
     if program.heads:
         yield "# sizes of the target's blocks: what stands below is the same for all of them"
         yield from (f"{size} = {number}" for size, number in program.heads)
@@ -355,9 +363,8 @@ def _quoted(name: str) -> str:
     return f'"{name}"'
 
 
-def _functions(program: Program, kernel: Kernel, parts: ModuleParts) -> Iterator[Iterator[str]]:
-    """Yield the functions of a text, apart from its support code."""
-    lanes = parts.lanes and has_lanes(program, kernel)
+def _stepping(kernel: Kernel) -> Iterator[Iterator[str]]:
+    """Yield the functions of one step: gradient, draws, step, and the cycle of steps."""
     if kernel.gradient is not None:
         yield print_procedure(kernel.gradient, LOOP if kernel.gradient.returns else INLINED)
     for procedure in (kernel.potential, kernel.rest, kernel.sums, *kernel.draws):
@@ -366,6 +373,11 @@ def _functions(program: Program, kernel: Kernel, parts: ModuleParts) -> Iterator
     yield print_procedure(kernel.step, LOOP)
     if kernel.cycle is not None:
         yield print_procedure(kernel.cycle, LOOP)
+
+
+def _sampling(program: Program, kernel: Kernel, parts: ModuleParts) -> Iterator[Iterator[str]]:
+    """Yield the functions that make and describe chains of steps."""
+    lanes = parts.lanes and has_lanes(program, kernel)
     if kernel.chunked:
         yield print_sweep(program, kernel)
     if lanes:
