@@ -16,6 +16,8 @@ from recipe_compiler.algebra.structure.psd import sign
 from recipe_compiler.formula.build import add, nodes
 from recipe_compiler.formula.constraints import OF_MATRICES_IN_CONES, THIN, Constraint
 from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.densities import DENSITIES
+from recipe_compiler.formula.density_terms import log_density
 from recipe_compiler.formula.expression import (
     Add,
     Apply,
@@ -94,7 +96,8 @@ def without_sets(target: Target) -> Reduced:
     left = {entry: _without_constants(terms, frozenset(fewer.sizes)) for entry, terms in kept.items()}
     if not any(left.values()):
         left["log_prior"] = ZERO
-    stated = _without(target.stated, frozenset(sets), frozenset(entry for entry in ENTRIES if left[entry] is None))
+    dropped = frozenset(entry for entry in ENTRIES if left[entry] is None)
+    stated = _without(target.stated, declared, fewer, dropped)
     return Reduced(replace(target, declarations=fewer, laws=(), stated=stated, **left), tuple(data), ())
 
 
@@ -116,17 +119,22 @@ def _is_constant_of(term: Formula, known: frozenset[str]) -> bool:
     return not depends_on_state(term) and not known.issuperset(name for size in sizes for name in size.split("*"))
 
 
-def _without(stated: Stated, sets: frozenset[str], dropped: frozenset[str]) -> Stated:
-    """Return the named densities, and other summands, of the entries that are left, in which no block of sets is."""
-    densities = tuple(
-        one for one in stated.densities
-        if one.entry not in dropped and not any(sets & set(dependence(arg).blocks) for arg in one.arguments)
-    )  # fmt: skip
-    others: list[tuple[str, Formula]] = []
-    for entry, formula in stated.others:
-        left = [term for term in terms_of(formula) if not sets & set(dependence(term).blocks)]
-        others += [(entry, add(left, SCALAR))] if left and entry not in dropped else []
-    return replace(stated, densities=densities, others=tuple(others))
+def _without(stated: Stated, declared: Declarations, fewer: Declarations, dropped: frozenset[str]) -> Stated:
+    """Return the named densities, and other summands, of the entries that are left, in which no block of sets is.
+
+    Of a density that holds such a block, the summands without one are left: -log(s) of `normal(w, 0, s)`.
+    """
+    sets = {block.name for block in declared.blocks} - {block.name for block in fewer.blocks}
+    kept = [one for one in stated.densities if one.entry not in dropped]
+    held = [one for one in kept if any(sets & set(dependence(arg).blocks) for arg in one.arguments)]
+    parts = [(one.entry, log_density(DENSITIES[one.name], one.arguments, declared)) for one in held if one.is_term]
+    left: dict[str, list[Formula]] = {}
+    for entry, formula in (*stated.others, *parts):
+        if entry not in dropped:
+            left.setdefault(entry, []).extend(t for t in terms_of(formula) if not sets & set(dependence(t).blocks))
+    sums = ((entry, _without_constants(terms, frozenset(fewer.sizes))) for entry, terms in left.items())
+    others = tuple((entry, formula) for entry, formula in sums if formula is not None)
+    return replace(stated, densities=tuple(one for one in kept if one not in held), others=others)
 
 
 def _of_dirichlet(term: Formula, declared: Declarations) -> Block | None:
