@@ -66,7 +66,7 @@ def test_coordinates_have_names_and_the_forecast_says_what_v_takes_off_beside_th
     assert names == {f"theta[{name}]" for name in ("intercept", "a", "b", "c", "e")}
     assert set(re.findall(r"posterior sd .* \((.+)\)$", out, re.M)) <= names
     assert set(re.findall(r"the draws miss the mean (?:square )?of (\S+) by", out)) <= names
-    ((noise, subtracted),) = re.findall(r"minibatch noise \+(\S+), step size and V subtracted -(\S+)\)", out)
+    noise, subtracted = re.findall(r"minibatch noise \+(\S+), step size and V subtracted -(\S+)\)", out)[0]
     assert float(noise) == pytest.approx(float(subtracted), rel=0.1)
 
 
