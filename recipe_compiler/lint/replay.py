@@ -48,8 +48,10 @@ TRIED = 24
 """Points that are tried for those."""
 WIDER = ((8.0, 8.0), (64.0, 0.125), (0.015625, 1.0))
 """What state and step size are multiplied by at points besides, for what a step does at some numbers alone."""
-FAR = (*(2.0 ** (k / 2) for k in range(4, 22)), 2.0**20, 2.0**-20)
-"""What the state is multiplied by at points where doubles may overflow, or underflow, on the way to a number."""
+FAR = (*(2.0 ** (k / 4) for k in range(8, 44)), 2.0**20, 2.0**-20)
+"""What one state is multiplied by at points where doubles may overflow, or underflow, on the way to a number.
+
+exp(-x**2) exp(x**2/2) exp(x**2/2) is 0 for x from 27 to 38 alone: factors step by less than that window is wide."""
 SCALARS = ("Python", "NumPy")
 """Whose numbers scalars are."""
 SINGLE = "32 bits"
@@ -215,7 +217,7 @@ def _calls(k: int, problem: TracedProblem, means: Meaning) -> Iterator[_Call]:
             calls = [*_At(trace, numbers, means).calls(k, [random.uniform(0.2, 0.8)] * trace.uniforms)]
         yield from (replace(call, is_far=True, scalars=SINGLE) for call in calls[:1])
     for of_state in FAR if trace.otherwise is None else ():
-        numbers = _numbers(problem, means, random, of_state)
+        numbers = _numbers(problem, means, Random(0), of_state)
         calls = _At(trace, numbers, means).calls(k, [random.uniform(0.2, 0.8)] * trace.uniforms)
         yield from (replace(call, is_far=True) for call in calls if call.scalars == SCALARS[-1])
 
