@@ -32,6 +32,7 @@ FOLDER = "RECIPE_COMPILER_TESTS"
 """The environment variable that names the folder of this run, made by the first process of it."""
 ELSEWHERE = "/elsewhere"
 """Stands for the folder of a document: tests write the same one to many."""
+SHIPPED = Path(__file__).parents[2] / "specs" / "builds"
 PLENTY = 20.0
 """Seconds of processor time a claim may take: what tests find must not depend on the machine."""
 
@@ -70,6 +71,8 @@ def decided(document: Document, cache: Cache = NOTHING, *, advisory: bool = True
     if cache.folder is not None:
         return check_once(document, cache, advisory=advisory)
     folder = Path(document.source.file).parent
+    if folder == SHIPPED and digest(document) == _shipped_digest(Path(document.source.file)):
+        return report(Path(document.source.file))
     own = str(folder) if folder.is_absolute() else ELSEWHERE
     files = (content(path) for path in (Path(document.source.file), *files_of(document)))
     kept = _kept("\n".join((digest(document), str(advisory), *files)).replace(own, ELSEWHERE))
@@ -79,6 +82,11 @@ def decided(document: Document, cache: Cache = NOTHING, *, advisory: bool = True
     demand_no_fault(found)
     write_whole(kept, to_text(found).replace(own, ELSEWHERE).encode())
     return found
+
+
+@cache
+def _shipped_digest(path: Path) -> str:
+    return digest(load(path))
 
 
 @contextmanager
