@@ -38,6 +38,9 @@ def test_every_test_that_the_table_of_obligations_names_is_there() -> None:
     named = set(re.findall(r"`(test_\w+)`", OBLIGATIONS.partition("\n## ")[0]))
     assert named
     assert not named - there
+    files = set(re.findall(r"`(\w+/\w+)`", OBLIGATIONS.partition("\n## ")[0]))
+    folders = (ROOT / "tests" / "documents", ROOT / "tests")
+    assert [file for file in files if not any([*folder.glob(f"{file}.*")] for folder in folders)] == []
 
 
 def test_the_table_of_obligations_has_every_claim_and_no_empty_cell() -> None:

@@ -45,6 +45,7 @@ def test_the_walkthrough_runs_as_a_notebook(tmp_path: Path) -> None:
     assert "refuted" in seen[len(cells) + 4]["result"][0]["text/html"]
 
 
+@pytest.mark.slow
 def test_the_first_use_runs_as_a_notebook_and_shows_its_results(tmp_path: Path) -> None:
     blocks = [*CELLS.finditer((ROOT / "docs/first_use.md").read_text(encoding="utf-8"))]
     seen = shown([*(block["code"] for block in blocks), "fit", "pictures", "model.report"], tmp_path)

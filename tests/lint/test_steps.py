@@ -34,8 +34,8 @@ EXPECTED = re.compile(
 )
 EACH = {
     "wrong.py refuted": 5, "of_builds.py refuted": 3, "hostile.py undecided": 2,
-    "hostile_builtins.py undecided": 2, "ways.py proved": 2, "velocities.py holds": 1, "velocities.py refuted": 2,
-    "fed.py proved": 1, "fed.py undecided": 1, "buffers.py proved": 1, "buffers.py undecided": 1,
+    "hostile_builtins.py undecided": 2, "ways.py proved": 2, "velocities.py holds": 3, "velocities.py refuted": 2,
+    "fed.py proved": 3, "fed.py undecided": 3, "buffers.py proved": 3, "buffers.py undecided": 3,
 }  # fmt: skip
 """Of how many steps of a file one is judged by default; of those of other files none is."""
 QUICK = {

@@ -29,7 +29,8 @@ def model(variant: str, **stated: object) -> rc.Model:
 
 
 @pytest.mark.usefixtures("taken_for_granted", "without_reading_back")
-@pytest.mark.parametrize("variant", ["full", pytest.param("minibatch", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["full", "minibatch"])
 def test_an_uncentred_regression_is_sampled_at_the_first_attempt(variant: str) -> None:
     tree = model(variant).sample({"x": X, "y": Y}, progress=False)
     assert not tree.attrs["doubts"]

@@ -42,13 +42,13 @@ from typing import Any
 
 import wild
 from builds import wild_build
-from cycles import random_cycle, random_held, random_words
 from designs import Design, is_finite, random_design
 from dynamics import FAULTS, Document, assumed, certainly_failing, mutant, right
 from moves import random_flow, random_involution, random_reflection, random_shares
 from parts import Files, write
 from posteriors import Maker, Posterior, diverges
 from steps import random_step
+from words import random_cycle, random_held, random_words
 
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.lint.bind_arguments import bind_arguments

@@ -12,8 +12,8 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from cycles import STATES, Plane, off_means, random_potential
 from parts import Array, few
+from words import STATES, Plane, off_means, random_potential
 
 HEAD = """import numpy as np
 

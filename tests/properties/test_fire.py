@@ -11,9 +11,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from cycles import KEPT, Refresh, random_words
 from fire import FAULTS, Shot, fire, fire_builds, fire_moves, fire_wild, judged
 from moves import random_flow, random_shares
+from words import KEPT, Refresh, random_words
 
 from recipe_compiler.verdict import Verdict
 

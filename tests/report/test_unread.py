@@ -1,10 +1,11 @@
 """What a document states is decided, or named as not decided: whatever else it states beside."""
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
+from some import some
 
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.report.applicable import caveats_on
@@ -75,8 +76,7 @@ def test_no_fact_of_any_subset_of_facts_is_left_out(part: int, tmp_path: Path) -
     assert not [found for kept in SUBSETS[part::16] for found in unnamed(kept, tmp_path)]
 
 
-@pytest.mark.parametrize("beside", [("D", "Q"), ("D", "drift"), ("update",)])
-@pytest.mark.parametrize("key", FACTS)
+@pytest.mark.parametrize(("beside", "key"), some(product([("D", "Q"), ("D", "drift"), ("update",)], FACTS), 4))
 def test_a_fact_beside_an_equation_is_not_left_out(beside: tuple[str, ...], key: str, tmp_path: Path) -> None:
     assert not list(unnamed(tuple(k for k in FACTS if k in {*beside, key}), tmp_path))
 
