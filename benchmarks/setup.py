@@ -2,9 +2,9 @@
 
     python benchmarks/setup.py
 
-The C compiler comes from the system's packages (apt, as root), all else from PyPI. NumPyro, whose NUTS runs
-beside ours (`benchmarks/models/panel.py`), has an environment of its own. The race of what cannot be installed says
-that it is missing. Some 2 GB.
+The C compiler comes from the system's packages (apt, as root), all else from PyPI. NumPyro, whose NUTS
+`benchmarks/models/panel.py` compares with, has an environment of its own. A race says which rivals are not
+installed. Some 2 GB.
 """
 
 import shutil

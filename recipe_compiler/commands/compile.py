@@ -131,8 +131,8 @@ def differences(name: str, text: str, folder: Path) -> Iterator[str]:
     if digest is None:
         yield f"{path}: not there"
     elif digest != sha256(now).hexdigest():
-        yield f"{path}: what its build compiles to has another digest than {folder / DIGESTS} says"
-        yield f"emit the old text with the version that the digest is from, then: diff OLD {_write_new(name, now)}"
+        yield f"{path}: the SHA-256 of what its build compiles to is not the one in {folder / DIGESTS}"
+        yield f"to compare, compile with the version that wrote the digest, then: diff OLD {_write_new(name, now)}"
 
 
 def _digests(path: Path) -> Mapping[str, object]:

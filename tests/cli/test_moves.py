@@ -108,7 +108,7 @@ def test_of_moves_that_are_accepted_nothing_is_said_of_finite_steps(tmp_path: Pa
 @pytest.mark.slow
 @compiled
 def test_draws_of_a_funnel_are_doubted(tmp_path: Path) -> None:
-    """Of spread 3: what plain HMC draws there may look as if it were well."""
+    """A funnel of spread 3: the chains of plain HMC do not agree."""
     path = tmp_path / "funnel.yaml"
     path.write_text(
         f"name: funnel_hmc\ndynamics: {SPECS}/dynamics/hmc.yaml\ntarget: {SPECS}/targets/funnel.yaml\n"
@@ -118,6 +118,7 @@ def test_draws_of_a_funnel_are_doubted(tmp_path: Path) -> None:
     outcome = run(path)
     assert outcome.code == 4
     assert "planning: chains warm up, until 0.8 of their moves are accepted" in outcome.out
+    assert "not to be believed: R-hat is" in outcome.out
     assert "trust: no" in outcome.out
 
 

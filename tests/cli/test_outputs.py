@@ -20,7 +20,7 @@ PARTS = {
     "parameters: {D: {value: [[1, 0], [0, 1]]}, c: {value: c.npy}}\nscheme: {name: euler}\nvariant: full\n"
     "data: {file: data.csv, x: [a, b]}\nrun: {step_size: 0.1, draws: 5, warmup: 1, chains: 2}\n",
 }
-"""A build with all that a build can be made from, each in a file of its own."""
+"""A build with every kind of file that a build can name."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The real program, in processes of its own: streams that are closed, full or left, signals, and other systems."""
+"""The command started as a process: closed and full streams, signals, exit codes, other operating systems."""
 
 import os
 import signal

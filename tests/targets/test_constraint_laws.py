@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from plain_module import plain
+from plain_gradients import plain
 from scipy.special import iv
 
 import recipe_compiler as rc

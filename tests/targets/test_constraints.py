@@ -9,7 +9,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from loaders import load_build
-from plain_module import Plain, plain
+from plain_gradients import Plain, plain
 from some import some
 
 from recipe_compiler.algebra.scalars import constraints as scalars
