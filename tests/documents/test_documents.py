@@ -38,9 +38,11 @@ def differences(variant: Variant, folder: Path) -> list[str]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     path = folder / variant.main
+    found: dict[str, Finding] = {}
     try:
-        found = {} if variant.faults else _findings(variant, path)
-        if variant.faults:
+        if variant.expect:
+            found = _findings(variant, path)
+        else:
             load(path)
     except DocumentError as error:
         if not variant.faults:

@@ -74,10 +74,11 @@ def read_variants(file: Path, name: str) -> Iterator[Variant]:
         keys = _Reader(file, name)
         shared = keys.known(family, (*SHARED, "variants"), ("variants",))
         for entries in keys.listed(shared.pop("variants")):
-            merged = Entries(shared | {"files": {**shared.get("files", {}), **entries.get("files", {})}})
+            joined = {key: {**shared.get(key, {}), **entries.get(key, {})} for key in ("files", "let")}
+            merged = Entries(shared | joined)
             if {"base", "file"} & entries.keys():
                 merged = Entries({key: value for key, value in merged.items() if key not in ("base", "file")})
-            merged.update({key: value for key, value in entries.items() if key != "files"})
+            merged.update({key: value for key, value in entries.items() if key not in joined})
             merged.line = entries.line
             yield from keys.variants(keys.known(merged, OF_A_VARIANT, ("says",)))
 
@@ -214,7 +215,7 @@ class _Reader:
     def changed(self, texts: dict[str, str], main: str, entries: Entries) -> dict[str, str]:
         """Return texts after `add`, `replace`, `old` and `new`, `everywhere` and `let`."""
         changed = texts | {main: texts[main] + entries.get("add", "")}
-        once = {**entries.get("replace", {}), **({entries["old"]: entries["new"]} if "old" in entries else {})}
+        once = {**entries.get("replace", {}), **({entries["old"]: entries["new"]} if entries.get("old") else {})}
         for old, new in once.items():
             count = sum(text.count(old) for text in changed.values())
             if count != 1:

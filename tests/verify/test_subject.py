@@ -1,5 +1,7 @@
 """What claims share of a subject is found once, and only for that subject."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,3 +75,16 @@ def test_what_is_kept_has_an_end() -> None:
         find(one)
     assert len(asked) == 2 + KEPT
     assert asked[0] is asked[-1] is first
+
+
+@pytest.mark.slow
+def test_a_structural_specification_needs_no_solver() -> None:
+    code = (
+        "import sys; from pathlib import Path; from recipe_compiler.spec.load import load;"
+        "from recipe_compiler.verify.core.subject import subject_of;"
+        "from recipe_compiler.verify.equation.d_psd import d_psd;"
+        f"found = d_psd(subject_of(load(Path({str(SPECS / 'sghmc.yaml')!r}))));"
+        "assert found.verdict.value == 'proved', found;"
+        "assert not {'z3', 'clarabel', 'scipy'} & set(sys.modules), sorted(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
