@@ -1,9 +1,12 @@
-"""Draws of the support code as emitted files carry it: its text, faults planted where asked, and a loop of draws."""
+"""Draws of the support code as emitted files carry it: its text and a loop of draws, compiled or as plain Python."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
 
+import numba
 import numpy as np
+import pytest
+from plain_modules import make_plain
 
 from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.run.shared_functions import share_functions
@@ -50,29 +53,25 @@ LOOPS = {
 
 
 @cache
-def drawing(name: str, old: str = "", new: str = "") -> Draw:
-    """Return draws(size, parameters, state=STATE, rows=1) -> (rows, size) of a function, `old` replaced in its text."""
-    none = name in ("_next_uniform", "_next_exponential")
+def drawing(name: str, *, plain: bool = False) -> Draw:
+    """Return draws(size, parameters, state=STATE, rows=1) -> (rows, size) of a function."""
     loop, values, parameters = LOOPS.get(name, (VALUES, "out[0, k]", "parameter"))
-    text = support_text((name,))
-    if old:
-        assert text.count(old) == 1, (name, old, text.count(old))
-        text = text.replace(old, new)
-    text += loop.format(name=name, values=values, parameters=parameters)
-    if none:
+    text = support_text((name,)) + loop.format(name=name, values=values, parameters=parameters)
+    if name in ("_next_uniform", "_next_exponential"):
         text = text.replace(f"{name}(parameter, ", f"{name}(")
     module: dict[str, object] = {}
-    exec(compile(f"import math\nimport numpy as np\nfrom numba import njit\n{text}", f"<{name}>", "exec"), module)
-    share_functions(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numba.config, "DISABLE_JIT", int(plain))
+        exec(compile(f"import math\nimport numpy as np\nfrom numba import njit\n{text}", f"<{name}>", "exec"), module)
+    (make_plain if plain else share_functions)(module)
     fill = module["fill"]
     assert callable(fill)
 
-    def draws(
-        size: int, parameters: Sequence[object], state: Sequence[int] = STATE, rows: int = 1, after: bool = False
-    ) -> np.ndarray:
+    def draws(size: int, parameters: Sequence[object], state: Sequence[int] = STATE, rows: int = 1) -> np.ndarray:
         words, out = np.array(state, np.uint64), np.empty((rows, size))
         given = parameters or (0.0,)
-        fill(words, out, *(float(one) if isinstance(one, int | float) else one for one in given))
-        return words if after else out
+        with np.errstate(all="ignore"):
+            fill(words, out, *(np.float64(one) if isinstance(one, int | float) else one for one in given))
+        return out
 
     return draws
