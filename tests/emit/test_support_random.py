@@ -1,142 +1,199 @@
-"""Random bits, normals, indices and seeds of emitted modules: known answers, exactness, independence."""
+"""Random bits, normals, rows and seeds of emitted modules, as plain Python, against references in Python's integers."""
 
 import math
 import re
-from collections import Counter
+from itertools import islice
 
+import mpmath
 import numpy as np
 import pytest
-from numba import njit
-from reference_draws import assert_normal, reference_bits, reference_normals
+from emitted_draws import support
+from reference_draws import WORD, assert_normal, reference_bits, reference_normals
 
-from recipe_compiler.emit.support.bits import _next_bits
-from recipe_compiler.emit.support.indices import _fill_indices, _shuffle_indices
-from recipe_compiler.emit.support.normals import _fill_normals
 from recipe_compiler.emit.support.seeds import _seed_counters, _seed_generators, _seed_words
 
+LANES = 64
+LOW = 2**32 - 1
+FILLS = ("_fill_normals", "_fill_normals_lanes", "_fill_normals_philox", "_fill_normals_philox_lanes", "_next_step")
+S = support((*FILLS, "_fill_normals_numpy", "_fill_indices", "_shuffle_indices", "_block_indices"))
 
-@njit
-def fill_normals(state: np.ndarray, out: np.ndarray) -> None:
-    _fill_normals(state, out)
-
-
-@njit
-def fill_indices(state: np.ndarray, N: int, out: np.ndarray) -> None:
-    _fill_indices(state, N, out)
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar:RuntimeWarning")
 
 
-@njit
-def shuffle_indices(state: np.ndarray, permutation: np.ndarray, out: np.ndarray) -> None:
-    _shuffle_indices(state, permutation, out)
+def state_of(seed: int, words: int = 4) -> np.ndarray:
+    return _seed_words(seed, 1, 0, words)[0]
 
 
-@njit
-def fill_bits(state: np.ndarray, out: np.ndarray) -> None:
-    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
-    for k in range(out.size):
-        out[k], s0, s1, s2, s3 = _next_bits(s0, s1, s2, s3)
+def reference_words(state: np.ndarray, turns: int) -> np.ndarray:
+    """Return the next words of every lane, one row a turn."""
+    lanes = [reference_bits(words.tolist()) for words in state.reshape(4, LANES).T]
+    return np.array([[*islice(lane, turns)] for lane in lanes], np.uint64).reshape(LANES, turns).T
 
 
-def state_of(seed: int) -> np.ndarray:
-    return _seed_words(seed, 1, 0, 4)[0]
+def exact_pair(a: int, b: int) -> tuple[float, float]:
+    """Return the Box-Muller pair of two words, from 40 digits."""
+    with mpmath.workdps(40):
+        u = (mpmath.mpf(a >> 12) + mpmath.mpf(1) / 2) / 2**52
+        angle = (mpmath.mpf(b >> 12) / 2**52 - mpmath.mpf(1) / 2) * mpmath.pi / 2
+        radius = mpmath.sqrt(-2 * mpmath.log(u))
+        x, y = float(radius * (-1) ** (b & 1) * mpmath.cos(angle)), float(radius * mpmath.sin(angle))
+        return (y, x) if b & 2 else (x, y)
 
 
-def normals(state: np.ndarray, size: int) -> np.ndarray:
-    out = np.empty(size)
-    fill_normals(state, out)
-    return out
+def test_the_reference_has_the_words_that_the_authors_publish() -> None:
+    published = [
+        41943041, 58720359, 3588806011781223, 3591011842654386, 9228616714210784205, 9973669472204895162,
+        14011001112246962877, 12406186145184390807, 15849039046786891736, 10450023813501588000,
+    ]  # fmt: skip
+    assert [*islice(reference_bits([1, 2, 3, 4]), 10)] == published
 
 
-def test_bits_are_those_of_xoshiro256_plus_plus() -> None:
-    out = np.empty(1000, np.uint64)
-    fill_bits(np.array([1, 2, 3, 4], np.uint64), out)
-    stream = reference_bits([1, 2, 3, 4])
-    assert out.tolist() == [next(stream) for _ in range(1000)]
-    assert out[:3].tolist() == [41943041, 58720359, 3588806011781223]  # the published example's first outputs
+# ---- one stream
 
 
-@pytest.mark.slow
-def test_normals_equal_a_40_digit_ziggurat() -> None:
-    state = state_of(3)
-    stream = reference_normals(reference_bits(state.tolist()))
-    found = normals(state, 20_000)  # some 240 of them beyond the sure part of a layer, some in the tail
-    np.testing.assert_allclose(found, [next(stream) for _ in range(20_000)], rtol=1e-12, atol=1e-15)
+def test_normals_equal_a_40_digit_ziggurat_however_many_are_asked_for_at_once() -> None:
+    state = state_of(5)
+    expected = [*islice(reference_normals(reference_bits(state.tolist())), 4000)]
+    parts = [np.empty(size) for size in (1, 2, 0, 300, 3697)]  # some 50 beyond the sure part of a layer
+    for part in parts:
+        S._fill_normals(state, part)
+    np.testing.assert_allclose(np.concatenate(parts), expected, rtol=1e-12, atol=1e-15)
+    assert max(map(abs, expected)) > 3.6541528853610088  # the tail
 
 
-@pytest.mark.slow
-def test_normals_do_not_depend_on_how_many_are_asked_for_at_once() -> None:
-    whole = normals(state_of(4), 1000)
-    state = state_of(4)
-    parts = [normals(state, size) for size in (1, 2, 0, 300, 697)]
-    np.testing.assert_array_equal(np.concatenate(parts), whole)
-
-
-def test_normals_have_the_moments_law_and_tails_of_a_normal() -> None:
-    assert_normal(normals(state_of(6), 4_000_000), (3.0, 3.6541528853610088, 4.0, 4.5))
-
-
-@pytest.mark.slow
-def test_shuffled_indices_are_distinct_and_the_permutation_stays_one() -> None:
+def test_a_batch_is_a_fisher_yates_shuffle_of_what_earlier_ones_left() -> None:
     state, permutation, out = state_of(9), np.arange(50, dtype=np.uint64), np.empty(20, np.uint64)
-    for _ in range(200):
-        shuffle_indices(state, permutation, out)
-        assert len(set(out.tolist())) == 20
-        np.testing.assert_array_equal(np.sort(permutation), np.arange(50))
+    bits, rows = reference_bits(state.tolist()), [*range(50)]
+    for _ in range(40):
+        S._shuffle_indices(state, permutation, out)
+        for k in range(20):
+            chosen = k + ((next(bits) >> 11) * (50 - k) >> 53)
+            rows[k], rows[chosen] = rows[chosen], rows[k]
+        assert out.tolist() == rows[:20]
+        assert permutation.tolist() == rows
 
 
-def test_a_batch_of_all_rows_is_a_permutation() -> None:
-    out = np.empty(9, np.uint64)
-    shuffle_indices(state_of(9), np.arange(9, dtype=np.uint64), out)
-    np.testing.assert_array_equal(np.sort(out), np.arange(9))
+@pytest.mark.parametrize(("N", "n"), [(1, 1), (2, 1), (7, 3), (7, 7), (1000, 64), (2**40 + 1, 2)])
+def test_rows_of_a_block_follow_each_other_around_the_end(N: int, n: int) -> None:
+    state, out = state_of(4), np.empty(n, np.uint64)
+    bits = reference_bits(state.tolist())
+    for _ in range(60):
+        S._block_indices(state, N, out)
+        first = (next(bits) >> 11) * N >> 53
+        assert out.tolist() == [(first + k) % N for k in range(n)]
 
 
-@njit
-def _count_pairs(state: np.ndarray, permutation: np.ndarray, counts: np.ndarray, joint: np.ndarray) -> None:
-    out = np.empty(2, np.uint64)
-    before = -1
-    for _ in range(400_000):
-        shuffle_indices(state, permutation, out)
-        pair = np.int64(out[0]) * 5 + np.int64(out[1])
-        counts[pair] += 1
-        if before >= 0:
-            joint[before, pair] += 1
-        before = pair
+# ---- 64 lanes
 
 
-@pytest.mark.slow
-def test_every_ordered_pair_of_five_is_equally_likely_and_independent_of_the_last() -> None:
-    counts, joint = np.zeros(25, np.int64), np.zeros((25, 25), np.int64)
-    _count_pairs(state_of(10), np.arange(5, dtype=np.uint64), counts, joint)
-    pairs = [5 * a + b for a in range(5) for b in range(5) if a != b]
-    assert counts.sum() == counts[pairs].sum() == 400_000
-    deviation = math.sqrt(400_000 * (1 / 20) * (19 / 20))
-    assert np.abs(counts[pairs] - 20_000).max() <= 5.0 * deviation
-    after = joint[np.ix_(pairs, pairs)]
-    assert np.abs(after - 399_999 / 400).max() <= 5.0 * math.sqrt(399_999 / 400)
+@pytest.mark.parametrize(
+    ("count", "N"), [(0, 2**52), (1, 2**52), (63, 690), (64, 7), (65, 1), (200, 2**31 - 1), (200, 2**52), (200, 2**53)]
+)
+def test_rows_are_the_product_of_the_bits_of_their_lane_and_a_bound(count: int, N: int) -> None:
+    """All lanes, in order, whatever is left over at the end; uniform to 2**-52."""
+    state = state_of(1, 4 * LANES)
+    turns = -(-count // LANES)
+    words = reference_words(state, turns + 1)
+    out, again = np.full(count + 5, 7, np.uint64), np.empty(LANES, np.uint64)
+    S._fill_indices(state, N, out[:count])
+    S._fill_indices(state, N, again)
+    expected = [(word >> 12) * N >> 52 for word in (*words[:turns].ravel()[:count].tolist(), *words[turns].tolist())]
+    found = [*out[:count].tolist(), *again.tolist()]
+    assert max(abs(one - other) for one, other in zip(found, expected, strict=True)) <= (N > 2**33)
+    assert (out[count:] == 7).all()
 
 
-def test_streams_are_disjoint_and_uncorrelated() -> None:
-    noise, batch = _seed_words(11, 40, 0, 4), _seed_words(11, 40, 1, 4)
-    first = np.empty(500, np.uint64)
-    seen: Counter[int] = Counter()
-    draws = []
-    for state in (*noise, *batch):
-        fill_bits(state.copy(), first)
-        seen.update(first.tolist())
-        draws.append(normals(state.copy(), 20_000))
-    assert max(seen.values()) == 1
-    correlations = np.corrcoef(draws)[np.triu_indices(80, 1)] * math.sqrt(20_000)
-    assert np.abs(correlations).max() <= 5.5  # of 3160
-    assert abs(correlations.std() - 1.0) <= 0.1
+@pytest.mark.parametrize("count", [0, 1, 64, 127, 128, 129, 500])
+def test_lanes_have_the_normals_of_their_own_bits_and_nothing_more_is_written(count: int) -> None:
+    state = state_of(2, 4 * LANES)
+    rows = -(-count // 128)
+    words = reference_words(state, 2 * rows + 2).tolist()
+    pairs = [[exact_pair(a, b) for a, b in zip(words[2 * k], words[2 * k + 1], strict=True)] for k in range(rows + 1)]
+    expected = np.array(pairs).transpose(0, 2, 1)
+    out, again = np.full(640, np.nan), np.empty(128)
+    S._fill_normals_lanes(state, out[:count])
+    S._fill_normals_lanes(state, again)
+    np.testing.assert_allclose(out[:count], expected[:-1].ravel()[:count], rtol=1e-15, atol=2e-16)
+    np.testing.assert_allclose(again, expected[-1].ravel(), rtol=1e-15, atol=2e-16)
+    assert np.isnan(out[count:]).all()
 
 
-@pytest.mark.parametrize("words", [4, 256])
-def test_streams_of_a_chain_do_not_depend_on_how_many_chains_there_are(words: int) -> None:
-    for stream in (0, 1):
-        np.testing.assert_array_equal(_seed_words(12, 2, stream, words), _seed_words(12, 9, stream, words)[:2])
-    np.testing.assert_array_equal(_seed_counters(12, 2), _seed_counters(12, 9)[:2])
-    few, many = _seed_generators(12, 2), _seed_generators(12, 9)
-    assert [g.bit_generator.state for g in few] == [g.bit_generator.state for g in many[:2]]
+def test_rows_start_at_multiples_of_512_bytes() -> None:
+    kept = [S._empty_rows(rows) for rows in (1, 2, 7, 7, 7)]
+    assert [array.size for array in kept] == [64, 128, 448, 448, 448]
+    starts = [
+        array.ctypes.data for array in (*kept, *(s for chains in (1, 3) for s in _seed_words(13, chains, 0, 256)))
+    ]
+    assert {start % 512 for start in starts} == {0}
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "radius"),
+    [(0, 2**63, math.sqrt(106.0 * math.log(2.0))), (WORD, 2**63, 2.0**-26), (1, 0, None), (WORD, 3, None)],
+)
+def test_the_radius_reaches_eight_and_a_half_sigma_and_stays_finite(a: int, b: int, radius: float | None) -> None:
+    found = math.hypot(*S._normal_pair(np.uint64(a), np.uint64(b)))
+    assert math.isfinite(found)
+    assert radius is None or found == pytest.approx(radius, rel=1e-12)
+
+
+# ---- counters
+
+
+def words_of(counter: list[int], key: list[int]) -> list[int]:
+    """Return what Philox4x32-10 makes of a counter, in Python's integers."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(b >> 32) ^ c[1] ^ k[0], b & LOW, (a >> 32) ^ c[3] ^ k[1], a & LOW]
+        k = [(k[0] + 0x9E3779B9) & LOW, (k[1] + 0xBB67AE85) & LOW]
+    return c
+
+
+@pytest.mark.parametrize(
+    ("counter", "key", "expected"),
+    [
+        ([0] * 4, [0] * 2, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
+        ([LOW] * 4, [LOW] * 2, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
+        (
+            [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], [0xA4093822, 0x299F31D0],
+            [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1],
+        ),
+    ],
+)  # fmt: skip
+def test_bits_are_the_known_answers_of_random123(counter: list[int], key: list[int], expected: list[int]) -> None:
+    a, b = S._philox(*map(np.uint64, counter), np.uint64(key[0] | key[1] << 32))
+    assert [a & LOW, a >> 32, b & LOW, b >> 32] == words_of(counter, key) == expected
+
+
+@pytest.mark.parametrize(("size", "first"), [(0, 0), (1, 0), (2, 0), (7, 4), (37, 64), (300, 512)])
+def test_a_draw_is_a_function_of_key_chain_step_and_place(size: int, first: int) -> None:
+    key, chain, step = 0x123456789ABCDEF0, 77, 2**32 + 5
+    state, out = np.array([key, chain, step], np.uint64), np.empty(size)
+    S._fill_normals_philox(state, first, out)
+    S._next_step(state)
+    assert state.tolist() == [key, chain, step + 1]
+    words = [
+        words_of([place, chain, 5, 1], [key & LOW, key >> 32]) for place in range(first // 2, (first + size + 1) // 2)
+    ]
+    expected = [z for w in words for z in exact_pair(w[0] | w[1] << 32, w[2] | w[3] << 32)]
+    np.testing.assert_allclose(out, expected[:size], rtol=1e-14)
+
+
+@pytest.mark.parametrize("rows", [2, 6])
+def test_lanes_draw_what_every_chain_draws_alone(rows: int) -> None:
+    chains = _seed_counters(8, 64)
+    chains[:, 2] = np.arange(64) + 2**32 - 5
+    state, out, alone = np.ascontiguousarray(chains.T).ravel(), np.empty(64 * rows), np.empty((64, rows))
+    S._fill_normals_philox_lanes(state, out)
+    S._next_step(state)
+    for chain, draws in zip(chains, alone, strict=True):
+        S._fill_normals_philox(chain, 0, draws)
+    np.testing.assert_allclose(out.reshape(rows, 64).T, alone, rtol=1e-14)
+    np.testing.assert_array_equal(state.reshape(3, 64).T, chains + np.array([0, 0, 1], np.uint64))
+
+
+# ---- seeds, generators and compiled code
 
 
 @pytest.mark.parametrize("words", [4, 256])
@@ -148,24 +205,36 @@ def test_seeds_are_those_of_seed_sequence(words: int) -> None:
             np.testing.assert_array_equal(states[k], own.generate_state(words, np.uint64))
 
 
-@pytest.mark.parametrize("chains", [1, 2, 3])
-def test_the_states_of_lanes_start_at_whole_rows(chains: int) -> None:
-    assert {state.ctypes.data % 512 for state in _seed_words(13, chains, 0, 256)} == {0}
+def test_seeds_of_a_chain_do_not_depend_on_how_many_chains_there_are() -> None:
+    np.testing.assert_array_equal(few := _seed_counters(12, 2), (many := _seed_counters(12, 9))[:2])
+    assert len({tuple(state) for state in many.tolist()}) == 9
+    assert not np.array_equal(few, _seed_counters(13, 2))
+    generators = [[g.bit_generator.state for g in _seed_generators(12, chains)] for chains in (2, 9)]
+    assert generators[0] == generators[1][:2]
 
 
-def test_batch_size_does_not_shift_the_noise() -> None:
-    found = []
-    for size in (3, 30):
-        noise, batch = _seed_words(14, 1, 0, 4)[0], _seed_words(14, 1, 1, 256)[0]
-        rows, z = np.empty(size, np.uint64), []
-        for _ in range(10):
-            fill_indices(batch, 100, rows)
-            z.append(normals(noise, 5))
-        found.append(np.concatenate(z))
-    np.testing.assert_array_equal(found[0], found[1])
+def test_draws_of_a_generator_are_those_that_numpy_gives() -> None:
+    mine, theirs, out = _seed_generators(5, 2)[1], _seed_generators(5, 2)[1], np.empty(300)
+    S._fill_normals_numpy(mine, out)
+    np.testing.assert_array_equal(out, theirs.standard_normal(300))
+    assert mine.bit_generator.state == theirs.bit_generator.state
 
 
-def test_the_rare_path_of_the_ziggurat_is_not_inlined() -> None:
-    fill_normals(np.arange(1, 5, dtype=np.uint64), np.empty(1))
-    (text,) = fill_normals.inspect_asm().values()
-    assert re.search(r"movabsq\s+\$\S*_next_normal_at_edge\S*|call\w*\s+\S*_next_normal_at_edge", text)
+LOOP = "\n\n@njit\ndef fill(state, out):\n    {}(state, out)\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "words", "code"),
+    [
+        ("_fill_normals", 4, r"movabsq\s+\$\S*_next_normal_at_edge\S*|call\w*\s+\S*_next_normal_at_edge"),
+        ("_fill_normals_lanes", 256, '"prefer-vector-width"="512"'),
+    ],
+)
+def test_compiled_normals_have_their_law_and_their_code(name: str, words: int, code: str) -> None:
+    """The rare path of the ziggurat is not inlined; vector loops ask for wide registers."""
+    fill, out = support((name,), LOOP.format(name), plain=False).fill, np.empty(4_000_000)
+    fill(state_of(6, words), out)
+    assert_normal(out, (3.0, 3.6541528853610088, 4.0, 4.5))
+    texts = fill.inspect_asm() if words == 4 else fill.inspect_llvm()
+    assert re.search(code, next(iter(texts.values())))

@@ -124,7 +124,9 @@ LAWS = [
 
 
 @FEW_AND_MANY
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: " ".join(map(repr, (law[0], *(one for one in law[1] if isinstance(one, int | float))))))
+@pytest.mark.parametrize(
+    "law", LAWS, ids=lambda law: " ".join(map(repr, (law[0], *(one for one in law[1] if isinstance(one, int | float)))))
+)
 def test_draws_have_their_law(law: Law, size: int) -> None:
     name, parameters, cdf, before = law
     assert p_value(drawn(name, size, *parameters)[0], cdf, before) > LEAST

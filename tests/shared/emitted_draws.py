@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -52,20 +53,28 @@ LOOPS = {
 """How a function is called; all others take one parameter, or none."""
 
 
+HEAD = "import math\nimport numpy as np\nfrom numba import njit, types\nfrom numba.extending import intrinsic\n"
+
+
+@cache
+def support(names: tuple[str, ...], loops: str = "", *, plain: bool = True) -> SimpleNamespace:
+    """Return support functions, and loops that call them, as an emitted file has them: as plain Python or compiled."""
+    module: dict[str, object] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numba.config, "DISABLE_JIT", int(plain))
+        exec(compile(HEAD + support_text(names) + loops, f"<{names[0]}>", "exec"), module)
+    (make_plain if plain else share_functions)(module)
+    return SimpleNamespace(**module)
+
+
 @cache
 def drawing(name: str, *, plain: bool = False) -> Draw:
     """Return draws(size, parameters, state=STATE, rows=1) -> (rows, size) of a function."""
     loop, values, parameters = LOOPS.get(name, (VALUES, "out[0, k]", "parameter"))
-    text = support_text((name,)) + loop.format(name=name, values=values, parameters=parameters)
+    loop = loop.format(name=name, values=values, parameters=parameters)
     if name in ("_next_uniform", "_next_exponential"):
-        text = text.replace(f"{name}(parameter, ", f"{name}(")
-    module: dict[str, object] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numba.config, "DISABLE_JIT", int(plain))
-        exec(compile(f"import math\nimport numpy as np\nfrom numba import njit\n{text}", f"<{name}>", "exec"), module)
-    (make_plain if plain else share_functions)(module)
-    fill = module["fill"]
-    assert callable(fill)
+        loop = loop.replace(f"{name}(parameter, ", f"{name}(")
+    fill = support((name,), loop, plain=plain).fill
 
     def draws(size: int, parameters: Sequence[object], state: Sequence[int] = STATE, rows: int = 1) -> np.ndarray:
         words, out = np.array(state, np.uint64), np.empty((rows, size))
