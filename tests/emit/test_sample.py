@@ -20,6 +20,8 @@ from recipe_compiler.run.sample import sample
 from recipe_compiler.run.schedule import weights
 from recipe_compiler.spec.model import Build, RunSettings, Schedule
 
+pytestmark = pytest.mark.usefixtures("without_jit")
+
 SETTINGS: dict[str, Any] = {"draws": 7, "warmup": 3, "thin": 2, "chains": 3, "seed": 5}
 
 
