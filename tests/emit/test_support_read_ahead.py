@@ -48,23 +48,6 @@ def test_rows_of_every_layout_are_asked_for_and_stay_as_they_are(kind: str) -> N
     np.testing.assert_array_equal(data, before)
 
 
-@njit
-def of_labels(labels: NDArray[np.float64], row: int) -> float:
-    _read_ahead(labels, row)
-    return labels[row]
-
-
-def test_labels_are_asked_for_too() -> None:
-    assert of_labels(np.arange(4.0), 2) == 2.0
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(platform.machine() not in {"x86_64", "AMD64"}, reason="the name of the instruction on x86")
-def test_the_instruction_is_in_the_machine_code() -> None:
-    total(rows_of("as it is"), np.zeros(1, np.uint64))
-    assert any("prefetcht0" in code for code in total.inspect_asm().values())
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in {"x86_64", "AMD64"}, reason="the name of the instruction on x86")
 @pytest.mark.parametrize("foresees", [False, True])

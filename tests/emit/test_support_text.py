@@ -2,16 +2,12 @@
 
 import ast
 import builtins
-import importlib.util
 import shutil
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numba import njit
 
-from recipe_compiler.emit.support.normals import _fill_normals
 from recipe_compiler.emit.support.text import _MODULES, _definitions, _places, support_text
 from recipe_compiler.errors import CompilerError
 
@@ -41,37 +37,6 @@ def test_each_function_comes_with_all_it_needs(name: str, tmp_path: Path) -> Non
     }
     used = {n.id for n in ast.walk(module) if isinstance(n, ast.Name)}
     assert used <= bound
-
-
-@pytest.mark.slow
-def test_text_works_apart_from_the_package(tmp_path: Path) -> None:
-    path = written(tmp_path / "apart.py", ENTRIES)
-    spec = importlib.util.spec_from_file_location("apart", path)
-    assert spec is not None
-    assert spec.loader is not None
-    apart = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(apart)
-
-    @njit
-    def fill_both(state: np.ndarray, found: np.ndarray, expected: np.ndarray) -> None:
-        fill_apart(state.copy(), found)
-        _fill_normals(state.copy(), expected)
-
-    fill_apart = apart._fill_normals
-    found, expected = np.empty(500), np.empty(500)
-    fill_both(apart._seed_words(1, 1, 0, 4)[0], found, expected)
-    np.testing.assert_array_equal(found, expected)
-
-
-def test_order_and_text_do_not_depend_on_the_order_of_names() -> None:
-    assert support_text(ENTRIES) == support_text(tuple(reversed(ENTRIES)))
-    assert support_text(set(ENTRIES)) == support_text((*ENTRIES, *ENTRIES))
-
-
-def test_only_what_is_needed_is_there() -> None:
-    text = support_text(("_is_finite",))
-    assert "_exp" not in text
-    assert "_ziggurat" not in text
 
 
 def test_constants_given_elsewhere_are_left_out() -> None:
