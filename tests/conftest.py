@@ -43,6 +43,9 @@ Golden = Callable[[Path, str], None]
 PAGES = LargePages()
 T = TypeVar("T")
 
+PLAIN = {"cli", "front", "planner", "run"}
+"""Folders whose tests run chains of a few draws, in plain Python."""
+
 KEPT_SECONDS = 7 * 24 * 3600
 """How long compiled code of the tests is kept: texts change, and what they were once is of no use."""
 
@@ -233,8 +236,26 @@ def without_jit() -> Iterator[None]:
 
 @pytest.fixture
 def with_jit(without_jit: None) -> Iterator[None]:
-    """Let the jit compile emitted modules all the same: for tests of it, of threads or lanes, and of laws."""
+    """Let the jit compile emitted modules all the same: for tests of it that are not slow."""
     with compiled_modules():
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _plain_by_default(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Import emitted modules as plain Python in some folders, but for files whose `pytestmark` says `with_jit`."""
+    is_plain = request.path.parent.name in PLAIN and not any(
+        "with_jit" in mark.args for mark in request.node.iter_markers("usefixtures")
+    )
+    with plain_modules() if is_plain else nullcontext():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _compiled_if_slow(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let the jit compile modules for tests that are slow, which draw much."""
+    is_slow = request.path.parent.name in PLAIN and request.node.get_closest_marker("slow") is not None
+    with compiled_modules() if is_slow else nullcontext():
         yield
 
 

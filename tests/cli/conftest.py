@@ -36,8 +36,3 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return document
-
-
-@pytest.fixture(autouse=True)
-def _plain_python(without_jit: None) -> None:
-    """Run chains of a few draws in plain Python; tests that need many take `with_jit`."""

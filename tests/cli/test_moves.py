@@ -21,7 +21,6 @@ from recipe_compiler.run.data import load_data
 from recipe_compiler.run.load_module import load_function
 
 pytestmark = pytest.mark.usefixtures("known_verdicts", "without_reading_back", "interruptible")
-compiled = pytest.mark.usefixtures("with_jit")
 
 SPECS = Path(__file__).parents[2] / "specs"
 SHORT = {"draws": 12, "warmup": 2, "thin": 1, "chains": 3, "seed": 5}
@@ -73,7 +72,6 @@ def test_a_command_a_model_and_a_file_draw_the_same_bits(tmp_path: Path, target:
 
 
 @pytest.mark.slow
-@compiled
 def test_they_do_with_code_and_the_file_says_what_is_assumed(tmp_path: Path) -> None:
     path = coded(tmp_path, f"{HMC}, {code('turn')}, {code('hit_and_run', 'every: 2')}")
     tree = compare_with_model_and_file(path, "--allow-code")
@@ -97,7 +95,6 @@ def test_chains_that_accept_nothing_are_said_to_be_stuck(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-@compiled
 def test_of_moves_that_are_accepted_nothing_is_said_of_finite_steps(tmp_path: Path) -> None:
     outcome = run(written(tmp_path, "gaussian", "hmc", 0.7), draws=400, seed=2)
     assert "generator L of the whole state: the mean of L(" in outcome.out
@@ -106,7 +103,6 @@ def test_of_moves_that_are_accepted_nothing_is_said_of_finite_steps(tmp_path: Pa
 
 
 @pytest.mark.slow
-@compiled
 def test_draws_of_a_funnel_are_doubted(tmp_path: Path) -> None:
     """A funnel of spread 3: the chains of plain HMC do not agree."""
     path = tmp_path / "funnel.yaml"
@@ -139,7 +135,6 @@ def test_code_is_read_checked_and_compiled_and_run_only_where_that_is_allowed(tm
 
 
 @pytest.mark.slow
-@compiled
 def test_trust_is_given_on_what_is_assumed(tmp_path: Path) -> None:
     outcome = run(coded(tmp_path, f"{HMC}, {code('turn')}"), "--allow-code", "--step-size", "0.5",
                   draws=2000, warmup=200, chains=4)  # fmt: skip
@@ -157,7 +152,6 @@ def test_trust_is_given_on_what_is_assumed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@compiled
 def test_code_that_keeps_another_law_is_not_believed(tmp_path: Path) -> None:
     """Stein's identity holds of the target, not of these draws; 8 % more variance shows in no digit of a summary."""
     many = {"warmup": 200, "thin": 5, "chains": 4}
@@ -177,7 +171,6 @@ def test_code_that_keeps_another_law_is_not_believed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@compiled
 def test_a_run_with_code_is_made_again_from_its_file(tmp_path: Path) -> None:
     assert run(coded(tmp_path, f"{HMC}, {code('turn')}"), "--allow-code", **SHORT).code in FINISHED
     file = tmp_path / "out/coded.nc"
@@ -193,7 +186,6 @@ def test_a_run_with_code_is_made_again_from_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@compiled
 def test_moves_beside_code_are_planned(tmp_path: Path) -> None:
     path = coded(tmp_path, f"{HMC}, {code('turn')}", ("step_size: 1/4", "step_size: auto"))
     outcome = run(path, "--allow-code", **{**SHORT, "draws": 60, "warmup": 10, "thin": 3})

@@ -10,7 +10,7 @@ from command import recipe
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.usefixtures("known_verdicts", "without_reading_back", "interruptible", "with_jit"),
+    pytest.mark.usefixtures("known_verdicts", "without_reading_back", "interruptible"),
 ]
 
 

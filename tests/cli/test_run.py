@@ -16,7 +16,6 @@ import recipe_compiler as rc
 from recipe_compiler.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("interruptible", "known_verdicts")
-compiled = pytest.mark.usefixtures("with_jit")
 unread = pytest.mark.usefixtures("without_reading_back")
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +44,6 @@ def changed(folder: Path, build: str, *changes: tuple[str, str]) -> Path:
 
 
 @pytest.mark.slow
-@compiled
 def test_a_run_prints_verdicts_and_summary_and_stores_the_draws(tmp_path: Path) -> None:
     code, out, _ = recipe(*MANY, "-o", tmp_path)
     assert code == 0
@@ -58,7 +56,6 @@ def test_a_run_prints_verdicts_and_summary_and_stores_the_draws(tmp_path: Path) 
 
 
 @pytest.mark.slow
-@compiled
 def test_coordinates_have_names_and_the_forecast_says_what_v_takes_off_beside_the_noise(tmp_path: Path) -> None:
     short = ("--draws", "100", "--warmup", "10", "--thin", "20")
     _, out, _ = recipe("run", "sghmc_linear_regression", *short, "-o", tmp_path)
@@ -78,7 +75,6 @@ DOUBTED = {
 
 
 @pytest.mark.slow
-@compiled
 @pytest.mark.parametrize("doubt", DOUBTED)
 def test_a_summary_that_is_doubted_leaves_with_4(tmp_path: Path, doubt: str) -> None:
     """Steps near the largest stable one: R-hat and ESS are perfect, the variances are not."""
@@ -90,7 +86,6 @@ def test_a_summary_that_is_doubted_leaves_with_4(tmp_path: Path, doubt: str) -> 
 
 
 @pytest.mark.slow
-@compiled
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -118,7 +113,6 @@ def test_leapfrog_alone_is_doubted_whatever_its_draws_say(tmp_path: Path) -> Non
 
 @DIVERGING
 @pytest.mark.slow
-@compiled
 def test_a_run_that_diverges_leaves_with_4(tmp_path: Path) -> None:
     code, out, _ = recipe(*MANY, "--step-size", "50", "-o", tmp_path)
     assert code == 4
@@ -308,7 +302,6 @@ LANES = ("run", PLANE, "--draws", "30", "--warmup", "5", "--thin", "7")
 
 @pytest.mark.slow
 @unread
-@compiled
 @pytest.mark.parametrize("mode", ["--lanes", "--no-lanes"])
 def test_chains_draw_the_same_beside_others(tmp_path: Path, mode: str) -> None:
     many = recipe(*LANES, mode, "--chains", "70", "--cores", "2", "-o", tmp_path / "many")
@@ -321,7 +314,6 @@ def test_chains_draw_the_same_beside_others(tmp_path: Path, mode: str) -> None:
 
 @pytest.mark.slow
 @unread
-@compiled
 def test_the_mode_is_stored_and_a_run_is_not_continued_in_the_other(tmp_path: Path) -> None:
     given = (*LANES, "--chains", "3", "-o", tmp_path)
     assert json.loads(recipe(*given, "--lanes", "--json").out)["settings"]["lanes"] is True
@@ -337,7 +329,6 @@ def test_the_mode_is_stored_and_a_run_is_not_continued_in_the_other(tmp_path: Pa
 
 
 @pytest.mark.slow
-@compiled
 def test_lanes_are_refused_to_a_move_that_draws_from_a_law(tmp_path: Path) -> None:
     (tmp_path / "normal.yaml").write_text(
         "name: normal\nstate: {theta: {shape: d}}\npotential: theta.T @ theta\nlaws: {theta: 'N(0, I/2)'}\n"

@@ -1,6 +1,6 @@
 """Builds that are shipped, stated in Python as a user would: formulas are objects, or texts of the language.
 
-These run every branch of `front` and `spec` that the statements of all shipped builds run.
+They run the branches of `front` and `spec` that statements of all shipped builds run.
 """
 
 from fractions import Fraction
@@ -67,20 +67,6 @@ def rhmc() -> rc.Dynamics:
             },
             "marginal": {theta: U(theta)},
         },
-    )
-
-
-def sgld() -> rc.Dynamics:
-    D = rc.matrix("D", "d", "d", is_="positive semidefinite")
-    return rc.Dynamics(
-        name="sgld",
-        title="Stochastic gradient Langevin dynamics",
-        references=["welling2011sgld", "ma2015recipe"],
-        state=[theta],
-        H=U(theta),
-        D=[[D]],
-        Q=[[0]],
-        claims={"drift": {theta: -D @ grad(U, theta)}, "marginal": {theta: U(theta)}},
     )
 
 
@@ -165,42 +151,6 @@ def sghmc_lognormal_friction() -> rc.Dynamics:
     )
 
 
-def wright_fisher() -> rc.Dynamics:
-    theta, d = rc.vector("theta", "d", domain="simplex"), rc.scalar("d")
-    U = rc.function("U", of=theta, role="potential")
-    g = grad(U, theta)
-    return rc.Dynamics(
-        name="wright_fisher",
-        title="Wright-Fisher diffusion with a potential",
-        references=["patterson2013sgrld"],
-        state=[theta],
-        H=U(theta),
-        D=[[rc.diag(theta) - theta @ theta.T]],
-        Q=[[0]],
-        claims={
-            "drift": {theta: ones - (d + 1) * theta - theta * g + theta * (theta.T @ g)},
-            "marginal": {theta: U(theta)},
-        },
-    )
-
-
-def gsgrhmc() -> rc.Dynamics:
-    K = rc.function("K", of=theta, shape=("d", "d"), is_="positive definite")
-    return rc.Dynamics(
-        name="gsgrhmc",
-        title="Stochastic gradient Riemannian Hamiltonian Monte Carlo",
-        references=["ma2015recipe"],
-        state=[theta, r],
-        H=U(theta) + r.T @ r / 2,
-        D=[[0, 0], [0, K @ K]],
-        Q=[[0, -K], [K, 0]],
-        claims={
-            "drift": {theta: K @ r, r: -K @ grad(U, theta) + rc.div(K, theta) - K @ K @ r},
-            "marginal": {theta: U(theta)},
-        },
-    )
-
-
 # targets
 
 
@@ -227,56 +177,6 @@ def categories() -> rc.Target:
         references=["patterson2013sgrld", "baker2018"],
         state=[theta],
         potential=rc.sum_(theta) - rc.sum_((alpha - ones + n) * log(theta)) + rc.sum_(n) * log(rc.sum_(theta)),
-    )
-
-
-def gamma_categories() -> rc.Target:
-    theta = rc.vector("theta", "d", domain="positive", transform="log")
-    z, alpha = rc.data("z", "N", "d", values=[0, 1]), rc.vector("alpha", "d", is_="positive")
-    return rc.Target(
-        name="gamma_categories",
-        title="Categories as gamma variables",
-        references=["baker2018"],
-        state=[theta],
-        data=[z],
-        parameters=[alpha],
-        log_prior=rc.sum_((alpha - ones) * log(theta)) - rc.sum_(theta),
-        log_likelihood=z @ log(theta),
-        derived={"omega": theta / rc.sum_(theta)},
-        laws={theta: "Gamma(alpha + z.T @ ones, 1)"},
-    )
-
-
-def correlated_plane() -> rc.Target:
-    theta = rc.vector("theta", 2)
-    return rc.Target(
-        name="correlated_plane",
-        title="Correlated target in the plane",
-        references=["ma2015recipe"],
-        state=[theta],
-        potential=theta[0] ** 4 / 10 + (4 * (theta[1] + 1.2) - theta[0] ** 2) ** 2 / 2,
-    )
-
-
-def dirichlet() -> rc.Target:
-    theta = rc.vector("theta", "d", domain="simplex")
-    a, b = rc.vector("a", "d", is_="positive"), positive("b")
-    return rc.Target(
-        name="dirichlet",
-        title="Dirichlet law",
-        state=[theta],
-        potential=-rc.sum_((a - ones) * log(theta)) - (b - 1) * log(1 - rc.sum_(theta)),
-    )
-
-
-def double_well() -> rc.Target:
-    theta = rc.vector("theta", 1)
-    return rc.Target(
-        name="double_well",
-        title="Double well in one dimension",
-        references=["ma2015recipe"],
-        state=[theta],
-        potential=theta[0] ** 4 - 2 * theta[0] ** 2,
     )
 
 
@@ -310,20 +210,6 @@ def gaussian() -> rc.Target:
         title="Gaussian with mean mu and covariance Sigma",
         state=[theta],
         potential=(theta - mu).T @ inv(Sigma) @ (theta - mu) / 2,
-    )
-
-
-def gaussian_mixture() -> rc.Target:
-    mu, a, y = rc.vector("mu", "K"), rc.vector("a", "K"), rc.data("y", "N")
-    variance, means, weights = positive("variance", 1), positive("mean_variance", 25), positive("weight_variance", 1)
-    return rc.Target(
-        name="gaussian_mixture",
-        title="Gaussian mixture of K components",
-        state=[mu, a],
-        data=[y],
-        parameters=[variance, means, weights],
-        log_prior=-mu.T @ mu / (2 * means) - a.T @ a / (2 * weights),
-        log_likelihood=rc.logsumexp(a - (y * ones - mu) ** 2 / (2 * variance)) - rc.logsumexp(a),
     )
 
 
@@ -387,29 +273,6 @@ def mixture_allocations() -> rc.Target:
     )
 
 
-def mixture_weights() -> rc.Target:
-    w, mu, z = (
-        rc.vector("w", "K", constraint="simplex"), rc.vector("mu", "K"), rc.matrix("z", "N", "K", domain="one_hot")
-    )  # fmt: skip
-    alpha, variance = rc.vector("alpha", "K", is_="positive"), positive("variance", 1)
-    S = "inv(diag(z.T @ ones)/variance + I/mean_variance)"
-    return rc.Target(
-        name="mixture_weights",
-        title="Mixture of K normal laws of unknown weights, with the component of each datum",
-        references=["diebolt1994mixture"],
-        state=[w, mu, z],
-        data=[rc.data("y", "N")],
-        parameters=[alpha, variance, positive("mean_variance", 4)],
-        log_prior="dirichlet(w, alpha) - norm2(mu)/(2*mean_variance)",
-        log_likelihood="z @ log(w) - (y - z @ mu)**2/(2*variance)",
-        laws={
-            w: "Dirichlet(alpha + z.T @ ones)",
-            mu: f"N({S} @ (z.T @ y/variance), {S})",
-            z: "Categorical(ones @ log(w).T - (y @ ones.T - ones @ mu.T)**2/(2*variance))",
-        },
-    )
-
-
 def dp_mixture() -> rc.Target:
     v, p = (rc.vector(name, "J", domain="interval(0, 1)", transform="logit") for name in ("v", "p"))
     alpha, z = rc.scalar("alpha", domain="positive", transform="log"), rc.matrix("z", "N", "J", domain="one_hot")
@@ -448,31 +311,6 @@ def logistic_regression() -> rc.Target:
     )
 
 
-def removal_counts() -> rc.Target:
-    mu, rate = (rc.scalar(name, domain="positive", transform="log") for name in ("mu", "rate"))
-    p, left = rc.scalar("p", domain="interval(0, 1)", transform="logit"), rc.vector("left", "N", domain="counts")
-    catch1, catch2, catch3 = (rc.data(name, "N") for name in ("catch1", "catch2", "catch3"))
-    area, caught = rc.data("area", "N", is_="positive"), "catch1 + catch2 + catch3"
-    return rc.Target(
-        name="removal_counts",
-        title="Removal sampling of counts, with what is left at each site",
-        references=["zippin1956evaluation", "dorazio2005improving"],
-        state=[mu, rate, p, left],
-        data=[catch1, catch2, catch3, area],
-        parameters=[positive("a", 2)],
-        log_prior="gamma(mu, a, rate) + gamma(rate, 2, 2) + beta(p, 2, 2)",
-        log_likelihood="poisson(catch1, area*mu*p) + poisson(catch2, area*mu*p*(1 - p)) "
-        "+ poisson(catch3, area*mu*p*(1 - p)**2) + poisson(left, area*mu*(1 - p)**3)",
-        laws={
-            mu: f"Gamma(a + sum({caught} + left), rate + sum(area))",
-            rate: "Gamma(2 + a, 2 + mu)",
-            p: f"Beta(2 + sum({caught}), 2 + sum(catch2 + 2*catch3 + 3*left))",
-            left: "Poisson((1 - p)**3*mu*area)",
-        },
-        derived={"missed": "sum(left)"},
-    )
-
-
 def softmax_regression() -> rc.Target:
     W, x, y = rc.matrix("W", "K", "p"), rc.data("x", "N", "p"), rc.data("y", "N", "K", values=[0, 1])
     return rc.Target(
@@ -491,9 +329,6 @@ m, c = rc.scalar("m", is_="positive"), rc.scalar("c", is_="nonnegative")
 FIRST_R = {"scheme": "sequential_euler", "order": [r, theta]}
 THERMOSTAT = {"scheme": "sequential_euler", "order": [r, theta, "xi"]}
 FOUR = {"chains": 4, "seed": 1}
-MU, SIGMA = [1, -2, HALF], [[2, HALF, THIRD], [HALF, 1, -QUARTER], [THIRD, -QUARTER, Fraction(3, 2)]]
-DENSE = [[2, HALF, 0], [HALF, 1, QUARTER], [0, QUARTER, Fraction(3, 2)]]
-ROOT = [[1, QUARTER, 0], [QUARTER, Fraction(3, 2), -QUARTER], [0, -QUARTER, 1]]
 MEASURED = (
     "radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave_points", "symmetry",
     "fractal_dimension",
@@ -519,25 +354,6 @@ def scalar_sghmc(name: str, title: str, target: rc.Target, friction: int, **more
 LEAPFROG = ["B/2", "A", "B/2"]
 
 
-def of_categories(name: str, title: str, kind: str, **others: object) -> rc.Build:
-    """State flows towards gamma laws of categories."""
-    return rc.Build(
-        name=name, title=title, dynamics=still(), target=gamma_categories(), parameters={"alpha": ["0.1"] * 10},
-        scheme={"cycle": [{"cir": "theta"}]}, sizes={"d": 10}, draws=2000, warmup=100,
-        data={"file": f"../data/{kind}_categories.csv", "z": "z", "indicator": ["z"]}, **{**FOUR, **others},
-    )  # fmt: skip
-
-
-def moves(name: str, title: str, target: rc.Target, *cycle: dict[str, object], **more: object) -> rc.Build:
-    """State HMC with a scalar mass by its moves."""
-    m = rc.scalar("m", is_="positive")
-    given = {"draws": 4000, "warmup": 100, **FOUR, **more}
-    return rc.Build(
-        name=name, title=title, dynamics=hmc(), target=target, bind={"M": m * I}, parameters={m: 1},
-        scheme={"cycle": list(cycle)}, **given,
-    )  # fmt: skip
-
-
 def logistic(name: str, title: str, dynamics: rc.Dynamics, **more: object) -> rc.Build:
     """State a sampler of the logistic regression with minibatches."""
     return rc.Build(
@@ -553,26 +369,10 @@ SCALED = {"theta": "theta*exp(w)", "w": "-w"}
 @cache
 def builds() -> tuple[rc.Build, ...]:
     """Return all of them."""
-    dense = {"target": gaussian(), "sizes": {"d": 3}, "draws": 4000, **FOUR}
-    A = rc.matrix("A", "d", "d", is_="positive definite")
     e_1, e_2, mass = rc.vector("e_1", "d"), rc.vector("e_2", "d"), rc.scalar("mass", is_="positive")
-    s, b, start = rc.scalar("s", is_="positive"), rc.scalar("b"), rc.vector("start", "d")
+    s, b = rc.scalar("s", is_="positive"), rc.scalar("b")
     bent = e_1 + b * theta[0] * e_2
     return (
-        rc.Build(
-            name="gsgrhmc_gaussian", dynamics=gsgrhmc(), **dense, **FIRST_R, step_size=0.0025, thin=400, warmup=500,
-            title="Stochastic gradient Riemannian HMC, full gradient, a Gaussian with dense covariance",
-            bind={"K": rc.sqrt(1 + rc.norm2(theta) / 4) * A}, parameters={"mu": MU, "Sigma": SIGMA, A: ROOT},
-        ),
-        moves(
-            "ghmc_double_well", "Generalised HMC, full gradient, a double well on the line", double_well(),
-            {"refresh": {r: "0.9"}}, {"metropolis": {"split": LEAPFROG, "flip": {r: -r}}},
-            sizes={"d": 1}, step_size="0.35", thin=10,
-        ),
-        of_categories(
-            "cir_categories", "Square-root diffusions, ten categories with 1000 data in three of them", "sparse",
-            references=["cox1985cir", "baker2018"], variant="full", step_size=1, thin=4,
-        ),
         rc.Build(
             name="slice_dp_mixture", title="Slice sampling, Dirichlet process mixture", dynamics=still(),
             references=["walker2007sampling", "neal2003slice"], target=dp_mixture(),
@@ -596,24 +396,6 @@ def builds() -> tuple[rc.Build, ...]:
             **FOUR,
         ),
         rc.Build(
-            name="gibbs_removal", title="Gibbs sampling, removal experiment with latent counts", dynamics=still(),
-            references=["geman1984stochastic", "dorazio2005improving"], target=removal_counts(),
-            scheme={"cycle": [{"draw": "mu"}, {"draw": "rate"}, {"draw": "p"}, {"draw": "left"}]},
-            data={
-                "file": "../data/removal_counts.csv", "catch1": "catch1", "catch2": "catch2", "catch3": "catch3",
-                "area": "area",
-            },
-            step_size=1, draws=2000, warmup=200, thin=10, **FOUR,
-        ),
-        rc.Build(
-            name="gibbs_weights", title="Gibbs sampling, mixture of three normal laws of unknown weights",
-            dynamics=still(), references=["geman1984stochastic", "diebolt1994mixture"], target=mixture_weights(),
-            parameters={"alpha": [2, 1, "1/2"]},
-            scheme={"cycle": [{"draw": "w"}, {"draw": "mu"}, {"draw": "z"}]}, sizes={"K": 3},
-            data={"file": "../data/few_of_two_groups.csv", "y": "y"}, step_size=1, draws=2000, warmup=100, thin=20,
-            **FOUR,
-        ),
-        rc.Build(
             name="hmc_within_gibbs", title="HMC of coefficients, exact draws of the precision of a regression",
             references=["duane1987hmc", "neal2011hmc", "gelfand1990sampling"], dynamics=hmc(),
             target=regression_precision(), bind={"M": mass * I}, parameters={mass: 400}, sizes={"p": 4},
@@ -623,27 +405,6 @@ def builds() -> tuple[rc.Build, ...]:
                     {
                         "of": {theta: rc.vector("beta", "p")},
                         "metropolis": {"split": LEAPFROG, "steps": "uniform(1, 8)", "flip": {r: -r}},
-                    },
-                ]
-            },
-            data={"file": "../data/linear_regression.csv", "x": ["a", "b", "c", "e"], "y": "y"}, step_size="0.5",
-            draws=2000, warmup=100, **FOUR,
-        ),
-        rc.Build(
-            name="hmc_in_turn", title="HMC of the coefficients of a regression, then of its precision",
-            references=["duane1987hmc", "neal2011hmc"], dynamics=hmc(),
-            target=regression_precision(), bind={"M": mass * I}, parameters={mass: 400}, sizes={"p": 4},
-            scheme={
-                "cycle": [
-                    {"refresh": r},
-                    {
-                        "of": {theta: rc.vector("beta", "p")},
-                        "metropolis": {"split": LEAPFROG, "steps": "uniform(1, 8)", "flip": {r: -r}},
-                    },
-                    {"refresh": r},
-                    {
-                        "of": {theta: "tau"},
-                        "metropolis": {"split": LEAPFROG, "steps": "uniform(1, 3)", "scale": 2, "flip": {r: -r}},
                     },
                 ]
             },
@@ -664,13 +425,6 @@ def builds() -> tuple[rc.Build, ...]:
             ]},
             sizes={"d": 3, "k": 2}, step_size="0.6", thin=10, draws=4000, warmup=100, **FOUR,
         ),
-        rc.Build(
-            name="hmc_gaussian_leapfrog", dynamics=hmc(), **dense, scheme="leapfrog", step_size="0.3", thin=10,
-            title="Leapfrog by itself, full gradient, a Gaussian with dense covariance", warmup=200,
-            parameters={"mu": MU, "Sigma": SIGMA, "M": DENSE},
-        ),
-        scalar_sghmc("sghmc_correlated_plane", "SGHMC, full gradient, a correlated target in the plane",
-                     correlated_plane(), 2, sizes={"d": 2}, step_size=0.005, thin=400),
         rc.Build(
             name="sghmc_lognormal_friction_gaussian", dynamics=sghmc_lognormal_friction(), target=gaussian(),
             title="Langevin dynamics by splitting, its friction drawn from its exact lognormal law",
@@ -699,12 +453,6 @@ def builds() -> tuple[rc.Build, ...]:
                      "SGHMC by BAOAB, full gradient, regression with varying intercepts", varying_intercepts(), 2,
                      scheme="baoab", order=(), step_size=0.05, thin=20, draws=2000, warmup=250, data={
                          "file": "../data/groups.csv", "g": "group", "x": ["x"], "y": "y", "from_one": "g"}),
-        rc.Build(
-            name="sgld_gaussian_mixture", dynamics=sgld(), target=gaussian_mixture(), bind={"D": I},
-            title="SGLD, full gradient, a mixture of two Gaussians", parameters={start: [-2, 2, 0, 0]},
-            sizes={"K": 2}, data={"file": "../data/two_groups.csv", "y": "y"}, init={theta: start},
-            step_size=0.0003, thin=500, draws=2000, warmup=200, **FOUR,
-        ),
         logistic("sgnht_logistic", "SGNHT", sgnht(), parameters={"A": 1}, step_size=0.006, batch_size=512,
                  **THERMOSTAT),
         rc.Build(
@@ -722,11 +470,6 @@ def builds() -> tuple[rc.Build, ...]:
             ]},
             parameters={"alpha": [3, 4, 3], "n": [5, 8, 4], s: "1/2"},
             thin=4, draws=4000, warmup=100, **FOUR,
-        ),
-        rc.Build(
-            name="wright_fisher_dirichlet", dynamics=wright_fisher(), target=dirichlet(), sizes={"d": 2},
-            title="Wright-Fisher diffusion, Dirichlet law of three shares", parameters={"a": [8, 6], "b": 5},
-            step_size=0.001, thin=100, draws=4000, warmup=500, **FOUR,
         ),
     )  # fmt: skip
 

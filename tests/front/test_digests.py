@@ -55,8 +55,8 @@ def test_yaml_of_what_was_loaded_is_the_same_document(folder: str, tmp_path: Pat
 
 
 def test_yaml_keeps_the_order_in_which_things_were_stated() -> None:
-    text = by_name()["hmc_gaussian_leapfrog"].to_yaml()
-    assert text.index("mu:") < text.index("Sigma:") < text.index("  M:")
+    text = by_name()["sghmc_lognormal_friction_gaussian"].to_yaml()
+    assert text.index("kappa:") < text.index("mu:") < text.index("Sigma:")
     assert text.index("scheme:") < text.index("sizes:") < text.index("run:")
 
 

@@ -18,7 +18,7 @@ from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.to_yaml import to_yaml
 from recipe_compiler.verdict import Report
 
-pytestmark = pytest.mark.usefixtures("taken_for_granted", "without_reading_back", "without_jit")
+pytestmark = pytest.mark.usefixtures("taken_for_granted", "without_reading_back")
 
 ROOT = Path(__file__).parents[2]
 RNG = np.random.default_rng(7)

@@ -23,8 +23,6 @@ from recipe_compiler.spec.restate import restated
 from recipe_compiler.spec.to_yaml import to_yaml
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
-plain = pytest.mark.usefixtures("without_jit")
-"""Nothing is drawn where U is quadratic: a plan asks for gradients and for single steps."""
 
 SPECS = Path(__file__).parents[2] / "specs"
 SIGMA = np.array([[2.0, 0.5, 0.25], [0.5, 1.0, -0.25], [0.25, -0.25, 1.5]]) * np.outer([1, 100, 0.01], [1, 100, 0.01])
@@ -82,7 +80,6 @@ def sds_of_sequential_euler(M: np.ndarray, C: np.ndarray, eps: float) -> np.ndar
     return np.sqrt(np.diag(solve_discrete_lyapunov(F, G @ (2 * eps * C) @ G.T))[:3])
 
 
-@plain
 def test_mass_is_the_hessian_and_sds_keep_to_the_share_and_no_more(folder: Path) -> None:
     build = planned(stated(auto="auto, share: 0.1"), folder).build
     values, eps = given_arrays(build), build.run.eps
@@ -94,7 +91,6 @@ def test_mass_is_the_hessian_and_sds_keep_to_the_share_and_no_more(folder: Path)
 
 
 @pytest.mark.slow
-@plain
 def test_a_smaller_share_is_a_smaller_step(folder: Path) -> None:
     found = [planned(stated(auto=f"auto, share: {share}"), folder).build.run for share in ("0.1", "0.01")]
     assert found[0].eps > 2.0 * found[1].eps
@@ -102,7 +98,6 @@ def test_a_smaller_share_is_a_smaller_step(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@plain
 def test_a_preconditioner_is_the_inverse(folder: Path) -> None:
     build = planned(stated("sgld", "{name: euler}"), folder).build
     values, eps = given_arrays(build), build.run.eps
@@ -112,7 +107,6 @@ def test_a_preconditioner_is_the_inverse(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@plain
 def test_friction_alone_is_matched_where_the_mass_is_stated(folder: Path) -> None:
     own = f"parameters:\n  M_0: {{shape: [d, d], is: positive definite, value: {ROWS}}}\n  c: {{is: nonnegative}}"
     changes = {"bind: {}": "bind: {M: M_0, C: c*I}", "parameters:": own}
@@ -126,7 +120,6 @@ def test_friction_alone_is_matched_where_the_mass_is_stated(folder: Path) -> Non
 
 
 @pytest.mark.slow
-@plain
 def test_a_scalar_friction_is_about_critical(folder: Path) -> None:
     identity = {"bind: {}": "bind: {M: I, C: c*I}", "parameters:": "parameters:\n  c: {is: nonnegative}"}
     c = given_arrays(planned(stated(scheme="{name: baoab}", **identity, **NARROW), folder).build)["c"]
@@ -135,7 +128,6 @@ def test_a_scalar_friction_is_about_critical(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@plain
 def test_what_is_stated_stays(folder: Path) -> None:
     asked = "auto, thin: 3, warmup: 7, draws: 50, chains: 2, seed: 5}\ninit: {theta: mu"
     build = planned(stated(auto=asked), folder).build
@@ -186,7 +178,6 @@ def test_where_warm_up_began_at_a_stated_start_chains_go_on_from_its_draws(
     assert sorted(name for name, _ in restated(build, chosen.changes).init) == left
 
 
-@plain
 def test_the_plan_is_a_document(folder: Path) -> None:
     found = planned(stated(), folder)
     path = folder / "again.yaml"
@@ -196,7 +187,6 @@ def test_the_plan_is_a_document(folder: Path) -> None:
     assert (again.build, again.says) == (found.build, ())
 
 
-@plain
 def test_chains_start_wider_than_the_posterior(folder: Path) -> None:
     values = given_arrays(planned(stated(), folder).build)
     np.testing.assert_allclose(values["start"], [1.0, -200.0, 0.03], rtol=1e-6)
@@ -204,7 +194,6 @@ def test_chains_start_wider_than_the_posterior(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@plain
 def test_the_same_build_has_the_same_plan(folder: Path, tmp_path: Path) -> None:
     first, again = planned(stated(), folder), planned(stated(), tmp_path)
     assert first.says == again.says
@@ -213,7 +202,6 @@ def test_the_same_build_has_the_same_plan(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@plain
 def test_what_nothing_is_known_of_is_named(tmp_path: Path) -> None:
     text = stated("generalised_langevin", "{name: baoab}", **{"{d: 3}": "{d: 3, k: 2}"})
     with pytest.raises(RunError, match="parameter `Lambda`: found no value with step_size: auto, and it occurs in Q"):

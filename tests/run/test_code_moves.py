@@ -49,7 +49,6 @@ def test_it_is_done_where_it_is_due(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("with_jit")
 def test_the_file_draws_the_same(tmp_path: Path) -> None:
     build = coded_build(tmp_path, f"{HMC}, {code('turn')}, {code('along', 'reads: r')}")
     (tmp_path / "made").mkdir()
@@ -255,7 +254,6 @@ def test_a_file_that_does_not_run_is_said(tmp_path: Path, text: str, said: str) 
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("with_jit")
 @pytest.mark.parametrize(
     ("statement", "said"),
     [("raise ValueError('no way')", "ValueError where a chain calls it: no way"),

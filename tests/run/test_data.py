@@ -1,23 +1,42 @@
-"""Data files: columns by name, every misfit named by row and column, nothing executed."""
+"""Data of files and of memory: columns by name, every misfit named by row and column, nothing executed.
 
+Files may be mapped, converted once and in pieces, so that they may be larger than memory, and stored as float32.
+"""
+
+import os
 import pickle
 import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from loaders import load_target
 
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.shapes import Shape
-from recipe_compiler.run.data import data_of, load_data
+from recipe_compiler.run import data as loading
+from recipe_compiler.run.data import Data, data_of, load_data
 from recipe_compiler.run.table import open_array, read_table, table_pieces
 from recipe_compiler.spec.model import DataFile, Target
 
+COLUMNS = (("x", ("a", "b")), ("y", ("y",)))
 CSV = "a,b,y,name\n1,10,0,u\n2,30,1,v\n6,20,1,w\n"
+VALUES = np.random.default_rng(3).normal(2.0, 3.0, (1000, 3)) @ np.diag([1.0, 40.0, 0.0])
+VALUES[:, 2] = np.arange(1000) % 2
+ENDINGS = (".csv", ".npy", ".parquet")
+ODD = 2**53 + 1
+LOST = f"found .?{ODD}.*, expected whole numbers that doubles hold"
+Content = str | bytes | np.ndarray | Mapping[str, Any]
+"""Of a CSV file, of an array file or its bytes, of a Parquet file."""
 
 
 def target(width: str | int = "d", rows: str | int = "N") -> Target:
@@ -25,26 +44,46 @@ def target(width: str | int = "d", rows: str | int = "N") -> Target:
     return Target("logistic", Declarations(blocks=(Block("theta", Shape(width)),), data=data))
 
 
-def spec(file: Path, standardise: tuple[str, ...] = (), intercept: bool = False) -> DataFile:
-    return DataFile(file, (("x", ("a", "b")), ("y", ("y",))), standardise, intercept)
+def stored(folder: Path, content: Content, **changes: Any) -> DataFile:
+    """Write a file of columns a, b, y."""
+    names: tuple[str, ...] = ()
+    if isinstance(content, Mapping):
+        pytest.importorskip("pyarrow")
+        pd.DataFrame(content).to_parquet(path := folder / "data.parquet", row_group_size=170)
+    elif isinstance(content, str):
+        (path := folder / "data.csv").write_text(content, encoding="utf-8")
+    elif isinstance(content, bytes):
+        (path := folder / "data.npy").write_bytes(content)
+    else:
+        np.save(path := folder / "data.npy", content)
+        names = ("a", "b", "y") if content.dtype.names is None else ()
+    return replace(DataFile(path, COLUMNS, names=names), **changes)
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "data.csv"
-    path.write_text(CSV)
-    return path
+def table(ending: str, values: np.ndarray = VALUES) -> Content:
+    if ending == ".npy":
+        return values
+    if ending == ".parquet":
+        return {"y": values[:, 2].astype(bool), "b": values[:, 1], "a": values[:, 0]}
+    return "a,b,y\n" + "\n".join(",".join(map(repr, row)) for row in values.tolist()) + "\n"
 
 
-def faults(file: Path, text: str, like: Target | None = None) -> str:
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError) as caught:
-        load_data(spec(file), like or target())
-    return str(caught.value)
+def fields(file: DataFile | None, like: Target | None = None) -> tuple[np.ndarray, np.ndarray]:
+    x, y = load_data(file, like or target()).fields
+    return x.values, y.values
 
 
-def test_columns_are_found_by_name(file: Path) -> None:
-    x, y = load_data(DataFile(file, (("y", ("y",)), ("x", ("b", "a")))), target()).fields
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let mapped data come in many pieces: 99 rows of three columns, so that the last is shorter."""
+    monkeypatch.setattr(loading, "PIECE", 297)
+
+
+# what is read
+
+
+def test_columns_are_found_by_name(tmp_path: Path) -> None:
+    x, y = load_data(stored(tmp_path, CSV, columns=(("y", ("y",)), ("x", ("b", "a")))), target()).fields
     np.testing.assert_array_equal(x.values, [[10, 1], [30, 2], [20, 6]])
     np.testing.assert_array_equal(y.values, [0, 1, 1])
     assert x.columns == ("b", "a")
@@ -52,66 +91,65 @@ def test_columns_are_found_by_name(file: Path) -> None:
     assert x.values.flags.writeable
 
 
-def test_standardised_columns_have_mean_0_and_sd_1(file: Path) -> None:
-    x, y = load_data(spec(file, standardise=("x",)), target()).fields
-    np.testing.assert_allclose(x.values.mean(axis=0), 0.0, atol=1e-15)
-    np.testing.assert_allclose(x.values.std(axis=0), 1.0)
-    np.testing.assert_array_equal(y.values, [0, 1, 1])
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        ("a,b,y\n1,2,0\n\n3,4,1\n\n", [[1, 2, 0], [3, 4, 1]]),
+        ("\ufeffa, b ,y\n1,2,0\n", [[1, 2, 0]]),
+        (np.array([(1.0, 2, 1), (3.0, 4, 0)], [("a", "f8"), ("b", "i4"), ("y", "?")]), [[1, 2, 1], [3, 4, 0]]),
+        (np.array([[1.0, 10, 0], [2, 30, 1]]), [[1, 10, 0], [2, 30, 1]]),
+    ],
+)
+def test_blank_lines_marks_spaces_and_names_of_fields_are_no_hindrance(
+    content: Content, rows: list[list[float]], tmp_path: Path
+) -> None:
+    np.testing.assert_array_equal(np.column_stack(fields(stored(tmp_path, content))), rows)
 
 
-def test_one_column_can_be_standardised(file: Path) -> None:
-    x = load_data(spec(file, standardise=("b",)), target()).fields[0]
-    np.testing.assert_array_equal(x.values[:, 0], [1, 2, 6])
-    np.testing.assert_allclose(x.values[:, 1].mean(), 0.0, atol=1e-15)
-
-
-def test_the_intercept_stands_first_and_is_not_standardised(file: Path) -> None:
-    x = load_data(spec(file, standardise=("x",), intercept=True), target(3)).fields[0]
-    np.testing.assert_array_equal(x.values[:, 0], 1.0)
-    assert x.values.shape == (3, 3)
-    assert x.columns == ("intercept", "a", "b")
+def test_columns_of_an_array_have_their_numbers_for_names(tmp_path: Path) -> None:
+    file = stored(tmp_path, VALUES, columns=(("x", ("0", "1")), ("y", ("2",))), names=())
+    np.testing.assert_array_equal(fields(file)[0], VALUES[:, :2])
 
 
 def test_a_target_without_data_needs_no_file() -> None:
     assert load_data(None, Target("gaussian", Declarations())).rows == 0
-
-
-def test_data_that_are_not_given_are_named() -> None:
     with pytest.raises(DataError, match="expected columns for x, y"):
         load_data(None, target())
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a,b,y\n1,2,0\n1,oops,0\n", "row 2 (line 3), column `b`: found `oops`, expected a number"),
-        ("a,b,y\n1,2,0\n1_0,2,0\n", "row 2 (line 3), column `a`: found `1_0`, expected a number"),
-        ("a,b,y\n1,2,0\n\n1,\u0661\u0662,0\n", "row 2 (line 4), column `b`: found `\u0661\u0662`, expected a number"),
-        ("a,b,y\n\uff11,2,0\n", "row 1 (line 2), column `a`: found `\uff11`, expected a number"),
-        ("a,b,y\n1,2,0\n0x10,2,0\n", "column `a`: found `0x10`, expected a number"),
-        ("a,b,y\n1,2,0\n1 2,2,0\n", "column `a`: found `1 2`, expected a number"),
-        ("a,b,y\n1,2,0\n1e,2,0\n", "column `a`: found `1e`, expected a number"),
-        ("a,b,y\n1,,0\n", "row 1 (line 2), column `b`: found an empty cell, expected a number"),
-        ("a,b,y\n1,2,0\n1,nan,1\n", "row 2 (line 3), column `b`: found nan, expected a number"),
-        ("a,b,y\n1,2,0\n-inf,2,0\ninf,2,0", "row 2 (line 3), column `a`: found -inf, expected a number, and 1 more"),
-        ("a,b,y\n1,2,0\n1,2,2\n", "row 2 (line 3), column `y`: found 2, expected one of 0, 1 for `y`"),
-        ("a,b,y\n1,2,0\n1,2\n", "row 2: found 2 cells, expected 3 as in the header"),
-        ("a,b,y\n1,2,0\n1,2,1,\n", "row 2: found 4 cells, expected 3"),
-        ("a,b,y\n", "found 0 rows"),
-        ("", "found no column `a`: it has none"),
-        ("a,B,z\n1,2,0\n", "found no column `y`: it has a, B, z"),
-        ("a,b,b,y\n1,2,2,0\n", "found column `b` 2 times, expected once"),
-    ],
-)
-def test_misfits_are_named(file: Path, text: str, said: str) -> None:
-    assert said in faults(file, text)
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_is_loaded_or_mapped_is_what_was_written(tmp_path: Path, ending: str, mapped: bool) -> None:
+    file = stored(tmp_path, table(ending), memory_map=mapped)
+    x, y = load_data(file, target()).fields
+    np.testing.assert_array_equal(np.column_stack([x.values, y.values]), VALUES)
+    assert (x.columns, y.columns) == (("a", "b"), ("y",))
+    for values in (x.values, y.values):
+        assert isinstance(values, np.memmap) is (mapped or ending == ".parquet")
+        assert values.flags.c_contiguous
+        assert values.flags.aligned
+        assert values.flags.writeable is not isinstance(values, np.memmap)
 
 
-def test_all_missing_columns_are_named_at_once(file: Path) -> None:
-    said = faults(file, "aa,c\n1,2\n")
-    assert "found no column `a`: did you mean `aa`?" in said
-    assert "found no column `b`" in said
-    assert "found no column `y`" in said
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_columns_are_standardised_and_an_intercept_stands_first(tmp_path: Path, ending: str, mapped: bool) -> None:
+    expected = (VALUES[:, :2] - VALUES[:, :2].mean(axis=0)) / VALUES[:, :2].std(axis=0)
+    file = stored(tmp_path, table(ending), memory_map=mapped, standardise=("x",), intercept=True)
+    x, y = load_data(file, target(3)).fields
+    np.testing.assert_array_equal(x.values[:, 0], 1.0)
+    np.testing.assert_allclose(x.values[:, 1:], expected, rtol=1e-12, atol=1e-13)
+    assert x.columns == ("intercept", "a", "b")
+    np.testing.assert_array_equal(y.values, VALUES[:, 2])
+    one = fields(replace(file, standardise=("b",), intercept=False))[0]
+    np.testing.assert_array_equal(one[:, 0], VALUES[:, 0])
+    np.testing.assert_allclose(one[:, 1], expected[:, 1], rtol=1e-12, atol=1e-13)
+
+
+def test_standardising_in_pieces_keeps_the_digits_of_a_large_mean(tmp_path: Path) -> None:
+    file = stored(tmp_path, VALUES + np.array([1e9, 0.0, 0.0]), standardise=("a",), memory_map=True)
+    a = fields(file)[0][:, 0]
+    np.testing.assert_allclose([a.mean(), a.std()], [0.0, 1.0], atol=1e-6)
 
 
 CELLS = (
@@ -123,7 +161,7 @@ CELLS = (
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_cell_is_read_as_python_reads_it_or_refused(file: Path, cell: str) -> None:
+def test_a_cell_is_read_as_python_reads_it_or_refused(tmp_path: Path, cell: str) -> None:
     """Numbers in digits 0 to 9 alone; by the fast reader and by rows, which a quoted line break in a name forces."""
     quoted = f'"{cell}"' if "," in cell else cell
     try:
@@ -131,123 +169,149 @@ def test_a_cell_is_read_as_python_reads_it_or_refused(file: Path, cell: str) -> 
     except ValueError:
         wanted = None
     for name in ("u", '"a\nb"'):
-        file.write_text(f"a,b,y,name\n1,10,0,{name}\n{quoted},10,0,u\n", encoding="utf-8")
+        file = stored(tmp_path, f"a,b,y,name\n1,10,0,{name}\n{quoted},10,0,u\n")
         if wanted is not None and np.isfinite(wanted):
-            assert load_data(spec(file), target()).fields[0].values[1, 0] == wanted
+            assert fields(file)[0][1, 0] == wanted
         else:
             with pytest.raises(DataError, match=r"row 2 \(line [34]\), column `a`"):
-                load_data(spec(file), target())
+                load_data(file, target())
 
 
-def test_pieces_of_a_table_are_its_rows_wherever_one_has_to_be_read_again(file: Path) -> None:
-    """The third row is taken row by row: its number has a space of its own kind before it."""
-    rows = [f"{k},{k / 7},{k % 2}" for k in range(11)]
-    rows[5] = "\u00a05,0.7142857142857143,1"
-    file.write_text("a,b,y\n" + "\n\n".join(rows) + "\n", encoding="utf-8")
-    whole = read_table(file, ("b", "a"))
-    for size in (1, 2, 3, 4, 11, 20):
-        pieces = list(table_pieces(file, ("b", "a"), rows=size))
-        np.testing.assert_array_equal(np.concatenate([piece.values for piece in pieces]), whole.values)
-        assert [piece.first for piece in pieces] == list(range(0, 11, size))
-        assert pieces[-1].where(pieces[-1].rows - 1, "a").endswith("row 11 (line 22), column `a`")
-    np.testing.assert_array_equal(whole.values[:, 1], np.arange(11.0))
-
-
-def test_a_table_of_numbers_is_not_read_cell_by_cell(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_of_numbers_is_not_read_cell_by_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from recipe_compiler.run import table as module
 
     monkeypatch.setattr(module, "_csv_by_rows", None)
-    file.write_text('a,b,y,name\n1,10,0,"u, v"\n\n2,30,1,v\n')
-    np.testing.assert_array_equal(load_data(spec(file), target()).fields[0].values, [[1, 10], [2, 30]])
+    file = stored(tmp_path, 'a,b,y,name\n1,10,0,"u, v"\n\n2,30,1,v\n')
+    np.testing.assert_array_equal(fields(file)[0], [[1, 10], [2, 30]])
 
 
-@pytest.mark.parametrize("header", ["shape", "length"])
-def test_an_array_whose_header_promises_more_than_the_file_has_is_refused(tmp_path: Path, header: str) -> None:
-    said = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 2), }"
-    said += b" " * (117 - len(said)) + b"\n"
-    length = len(said).to_bytes(2, "little") if header == "shape" else (2**32 - 1).to_bytes(4, "little")
-    version = b"\x01\x00" if header == "shape" else b"\x02\x00"
-    path = tmp_path / "x.npy"
-    path.write_bytes(b"\x93NUMPY" + version + length + said + bytes(64))
-    with pytest.raises(DataError, match=r"x\.npy: found no plain array of numbers .*(was cut off|the whole file)"):
-        open_array(path)
+def test_pieces_of_a_table_are_its_rows_wherever_one_has_to_be_read_again(tmp_path: Path) -> None:
+    """The sixth row is taken row by row: its number has a space of its own kind before it."""
+    rows = [f"{k},{k / 7},{k % 2}" for k in range(11)]
+    rows[5] = "\u00a05,0.7142857142857143,1"
+    path = stored(tmp_path, "a,b,y\n" + "\n\n".join(rows) + "\n").file
+    whole = read_table(path, ("b", "a"))
+    np.testing.assert_array_equal(whole.values[:, 1], np.arange(11.0))
+    for size in (1, 2, 3, 4, 11, 20):
+        pieces = list(table_pieces(path, ("b", "a"), rows=size))
+        np.testing.assert_array_equal(np.concatenate([piece.values for piece in pieces]), whole.values)
+        assert [piece.first for piece in pieces] == list(range(0, 11, size))
+        assert pieces[-1].where(pieces[-1].rows - 1, "a").endswith("row 11 (line 22), column `a`")
 
 
-def test_blank_lines_are_no_rows(file: Path) -> None:
-    file.write_text("a,b,y\n1,2,0\n\n3,4,1\n\n")
-    assert load_data(spec(file), target()).rows == 2
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_pieces_end_to_end_are_the_table(tmp_path: Path, ending: str) -> None:
+    file = stored(tmp_path, table(ending))
+    for rows in (1, 7, 99, 1000, 2000):
+        pieces = list(table_pieces(file.file, ("b", "y"), file.names, rows))
+        assert [piece.rows for piece in pieces[:-1]] == [rows] * (len(pieces) - 1)
+        assert [piece.first for piece in pieces] == list(range(0, 1000, rows))
+        np.testing.assert_array_equal(np.concatenate([piece.values for piece in pieces]), VALUES[:, 1:])
 
 
-def test_byte_order_mark_and_spaces_in_the_header_are_ignored(file: Path) -> None:
-    file.write_bytes(b"\xef\xbb\xbfa, b ,y\n1,2,0\n")
-    assert load_data(spec(file), target()).rows == 1
+def test_a_shuffle_is_the_same_for_all_fields_and_for_one_seed(tmp_path: Path) -> None:
+    file = stored(tmp_path, table(".csv"), shuffle=5)
+    x, y = fields(file)
+    np.testing.assert_array_equal(y[np.argsort(x[:, 0])], VALUES[np.argsort(VALUES[:, 0]), 2])
+    assert not np.array_equal(x, VALUES[:, :2])
+    np.testing.assert_array_equal(fields(file)[0], x)
+    assert not np.array_equal(fields(replace(file, shuffle=6))[0], x)
 
 
-def test_fixed_sizes_are_checked(file: Path) -> None:
-    assert "found 2 columns for `x`, expected 5" in faults(file, CSV, target(5))
-    assert "found 3 rows, expected 7 for `x`" in faults(file, CSV, target("d", 7))
+# what is refused
+
+FAR = table(".csv").split("\n")
+TWO_SCALARS = Target("t", Declarations(data=(Datum("x", "N", Shape("d")), Datum("y", "N"))))
+REFUSED: list[tuple[Content, dict[str, Any], str]] = [
+    ("a,b,y\n1,2,0\n1,oops,0\n", {}, "row 2 (line 3), column `b`: found `oops`, expected a number"),
+    ("a,b,y\n1,2,0\n1_0,2,0\n", {}, "row 2 (line 3), column `a`: found `1_0`, expected a number"),
+    ("a,b,y\n1,2,0\n\n1,\u0661\u0662,0\n", {}, "row 2 (line 4), column `b`: found `\u0661\u0662`, expected a number"),
+    ("a,b,y\n1,,0\n", {}, "row 1 (line 2), column `b`: found an empty cell, expected a number"),
+    ("a,b,y\n1,2,0\n1,nan,1\n", {}, "row 2 (line 3), column `b`: found nan, expected a number"),
+    ("a,b,y\n1,2,0\n-inf,2,0\ninf,2,0", {}, "row 2 (line 3), column `a`: found -inf, expected a number, and 1 more"),
+    ("a,b,y\n1,2,0\n1,2,2\n", {}, "row 2 (line 3), column `y`: found 2, expected one of 0, 1 for `y`"),
+    ("a,b,y\n1,2,0\n1,2\n", {}, "row 2: found 2 cells, expected 3 as in the header"),
+    ("a,b,y\n1,2,0\n1,2,1,\n", {}, "row 2: found 4 cells, expected 3"),
+    ("a,b,y\n", {}, "found 0 rows"),
+    ("", {}, "found no column `a`: it has none"),
+    ("a,B,z\n1,2,0\n", {}, "found no column `y`: it has a, B, z"),
+    ("a,b,b,y\n1,2,2,0\n", {}, "found column `b` 2 times, expected once"),
+    *(("aa,c\n1,2\n", {}, says) for says in ("no column `a`: did you mean `aa`?", "no column `b`", "no column `y`")),
+    (f"a,b,y\n1,{'1' * 200_000},0\n", {}, "row 1, column `b`"),
+    (CSV, {"like": target(5)}, "found 2 columns for `x`, expected 5"),
+    (CSV, {"like": target("d", 7)}, "found 3 rows, expected 7 for `x`"),
+    (CSV, {"columns": (("x", ("a",)), ("y", ("y", "b"))), "like": TWO_SCALARS}, "2 columns for `y`, expected 1"),
+    ("a,b,y\n0.1,5,0\n0.1,6,1\n0.1,7,1\n", {"standardise": ("x",)}, "column `a`: every row is 0.1"),
+    ("\n".join([*FAR[:700], "1,high,0", *FAR[701:]]), {}, "row 700 (line 701), column `b`: found `high`, expected a"),
+    ("\n".join([*FAR[:700], "1,2,7", *FAR[701:]]), {}, "row 700 (line 701), column `y`: found 7, expected one of 0, 1"),
+    (CSV, {"names": ("a", "b", "y")}, "this file names its columns itself"),
+    (VALUES, {"names": ("a", "b")}, "found 3 columns, expected 2: one for each of `names`"),
+    (np.array([[1.0, 1e300, 0.0]]), {"dtype": "float32"}, "row 1, column `b`: found 1e+300, expected a number that fl"),
+    *((np.array([[1.0, 2.0, 0.0], [0.0, small, 1.0]]), {"dtype": "float32"},
+       f"row 2, column `b`: found {small:g}, expected a number that float32 holds")
+      for small in (1e-46, -1e-60, 1e-44, 1.1e-38)),
+    ({"a": [1.0, np.nan], "b": [1, 2], "y": [0, 1]}, {}, "row 2, column `a`: found nan, expected a number"),
+    ({"a": [1.0, 2.0], "b": ["u", "v"], "y": [0, 1]}, {}, "string, expected numbers"),
+    ({"a": [1.0, 2.0], "y": [0, 1]}, {}, "found no column `b`"),
+]  # fmt: skip
 
 
-def test_a_constant_column_cannot_be_standardised(file: Path) -> None:
-    file.write_text("a,b,y\n0.1,5,0\n0.1,6,1\n0.1,7,1\n")
-    with pytest.raises(DataError, match=r"column `a`: every row is 0\.1"):
-        load_data(spec(file, standardise=("x",)), target())
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize(("content", "changes", "says"), REFUSED)
+def test_misfits_of_a_file_are_named(
+    content: Content, changes: dict[str, Any], says: str, mapped: bool, tmp_path: Path
+) -> None:
+    """A number too small for float32 would be 0, or have lost its digits, and a weight of 0 drops its datum."""
+    like = changes.get("like")
+    file = stored(tmp_path, content, memory_map=mapped, **{key: changes[key] for key in changes if key != "like"})
+    with pytest.raises(DataError, match=re.escape(says)):
+        load_data(file, like or target())
+    if changes.get("dtype"):
+        load_data(replace(file, dtype="float64"), target())
 
 
-def test_a_scalar_takes_one_column(file: Path) -> None:
-    with pytest.raises(DataError, match="found 2 columns for `y`, expected 1"):
-        load_data(DataFile(file, (("x", ("a",)), ("y", ("y", "b")))), Target("t", _two_scalars()))
+def header(shape: str, length: int | None = None, version: bytes = b"\x01\x00") -> bytes:
+    """Return an array file that claims a shape, or a header of some length, and holds eight numbers."""
+    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
+    said = len(text).to_bytes(2, "little") if length is None else length.to_bytes(4, "little")
+    return b"\x93NUMPY" + version + said + text + bytes(64)
 
 
-def _two_scalars() -> Declarations:
-    return Declarations(data=(Datum("x", "N", Shape("d")), Datum("y", "N")))
+MORE = "found no plain array of numbers .*(was cut off|the whole file)"
+CUT = r"it has {} bytes, expected 928 for numbers of shape \(50, 2\): it was cut off"
+WITHIN = "it has {} bytes and ends within its header: it was cut off"
+NO_ARRAYS: list[tuple[bytes | int, str]] = [
+    (header("(1000000000000, 2)"), MORE),
+    (header("(1000000000000, 2)", 2**32 - 1, b"\x02\x00"), MORE),
+    *((left, (CUT if left > 127 else WITHIN).format(left)) for left in (300, 128, 100, 7)),
+    *((text, r"its first bytes are b'.*', expected b'.x93NUMPY'") for text in (b"", b"hello", b"a,b,y\n1,2,0\n")),
+    *((header(shape), "") for shape in ("(True,)", "(1.5,)", "('3',)", "(-1,)", "(10**9,)", "((3,),)", "((")),
+    (header(f"(10{'0' * 30},)"), ""),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["none.csv", "data.xlsx"])
-def test_files_that_cannot_be_read_are_refused(tmp_path: Path, name: str) -> None:
-    if name.endswith("xlsx"):
-        (tmp_path / name).write_bytes(b"PK")
-    with pytest.raises(DataError, match="found"):
-        load_data(spec(tmp_path / name), target())
-
-
-def test_binary_files_are_refused(file: Path) -> None:
-    file.write_bytes(b"a,b,y\n\xff\xfe\x00,1,2\n")
-    with pytest.raises(DataError, match=r"data\.csv"):
-        load_data(spec(file), target())
-
-
-@pytest.mark.parametrize(
-    ("left", "says"),
-    [
-        (300, "it has 300 bytes, expected 928 for numbers of shape (50, 2): it was cut off"),
-        (128, "it has 128 bytes, expected 928 for numbers of shape (50, 2): it was cut off"),
-        (100, "it has 100 bytes and ends within its header: it was cut off"),
-        (7, "it has 7 bytes and ends within its header: it was cut off"),
-    ],
-)
-def test_an_array_that_was_cut_off_is_said_to_be(left: int, says: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("content", "says"), NO_ARRAYS)
+def test_what_is_no_whole_array_file_is_told_by_its_bytes(content: bytes | int, says: str, tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     np.save(path, np.ones((50, 2)))
-    path.write_bytes(path.read_bytes()[:left])
-    with pytest.raises(DataError, match=re.escape(says)):
+    path.write_bytes(path.read_bytes()[:content] if isinstance(content, int) else content)
+    with pytest.raises(DataError, match=rf"x\.npy.*{says}") as caught:
         open_array(path)
+    assert "unsafely" not in str(caught.value)
 
 
-def test_arrays_have_numbered_columns(tmp_path: Path) -> None:
-    np.save(tmp_path / "data.npy", np.array([[1.0, 10, 0], [2, 30, 1]]))
-    file = DataFile(tmp_path / "data.npy", (("x", ("0", "1")), ("y", ("2",))))
-    x, y = load_data(file, target()).fields
-    np.testing.assert_array_equal(x.values, [[1, 10], [2, 30]])
-    np.testing.assert_array_equal(y.values, [0, 1])
-
-
-def test_structured_arrays_have_named_columns(tmp_path: Path) -> None:
-    table = np.array([(1.0, 2, 1), (3.0, 4, 0)], dtype=[("a", "f8"), ("b", "i4"), ("y", "?")])
-    np.save(tmp_path / "data.npy", table)
-    x, y = load_data(spec(tmp_path / "data.npy"), target()).fields
-    np.testing.assert_array_equal(x.values, [[1, 2], [3, 4]])
-    np.testing.assert_array_equal(y.values, [1, 0])
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, content, says in (
+        ("none.csv", None, "found"), ("data.xlsx", b"PK", "found"), ("data.csv", b"a,b,y\n\xff\xfe\x00,1,2\n", ""),
+        ("data.parquet", b"PAR0", "found no Parquet file"),
+    ):  # fmt: skip
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        with pytest.raises(DataError, match=says):
+            load_data(DataFile(tmp_path / name, COLUMNS), target())
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(DataError, match=r"needs pyarrow, found none: .*recipe_compiler\[parquet\]"):
+        load_data(DataFile(tmp_path / "data.parquet", COLUMNS), target())
 
 
 class Canary:
@@ -260,46 +324,151 @@ def test_pickles_are_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     np.save("data.npy", np.array([[Canary()]]), allow_pickle=True)
     Path("plain.npy").write_bytes(pickle.dumps(Canary()))
     for name in ("data.npy", "plain.npy"):
-        with pytest.raises(DataError, match="never unpickled"):
-            load_data(spec(Path(name)), target())
+        for file in (DataFile(Path(name), COLUMNS), arrays(x=Path(name), y=Path(name))):
+            with pytest.raises(DataError, match="never unpickled"):
+                load_data(file, target())
     assert not Path("ran").exists()
 
 
-@pytest.mark.parametrize("text", [b"", b"hello", b"a,b,y\n1,2,0\n"])
-def test_what_is_no_array_file_is_told_by_its_first_bytes(tmp_path: Path, text: bytes) -> None:
-    (tmp_path / "data.npy").write_bytes(text)
-    with pytest.raises(DataError, match=r"its first bytes are b'.*', expected b'.x93NUMPY'") as caught:
-        load_data(spec(tmp_path / "data.npy"), target())
-    assert "unsafely" not in str(caught.value)
+# conversions
 
 
-def test_a_cell_without_an_end_is_refused(file: Path) -> None:
-    assert "row 1, column `b`" in faults(file, f"a,b,y\n1,{'1' * 200_000},0\n")
+def test_a_conversion_is_made_once_and_again_for_another_file(tmp_path: Path) -> None:
+    file = stored(tmp_path, VALUES, memory_map=True)
+    load_data(file, target())
+    (folder,) = (tmp_path / ".recipe_data").iterdir()
+    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    load_data(file, target())
+    assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+    np.save(file.file, np.vstack([VALUES, VALUES]))
+    assert load_data(file, target()).rows == 2000
+    load_data(replace(file, dtype="float32"), target())
+    assert len(list((tmp_path / ".recipe_data").iterdir())) == 3
+
+
+def test_a_file_whose_time_was_set_back_is_converted_again(tmp_path: Path) -> None:
+    file = stored(tmp_path, VALUES, memory_map=True)
+    load_data(file, target())
+    state = file.file.stat()
+    time.sleep(0.05)  # some systems note times to a hundredth of a second
+    np.save(file.file, VALUES + np.array([1.0, 2.0, 0.0]))
+    os.utime(file.file, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert (file.file.stat().st_size, file.file.stat().st_mtime_ns) == (state.st_size, state.st_mtime_ns)
+    np.testing.assert_array_equal(fields(file)[0], VALUES[:, :2] + np.array([1.0, 2.0]))
+
+
+def test_a_conversion_that_fails_leaves_nothing_behind_and_the_cache_takes_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = stored(tmp_path, np.where(np.arange(3000).reshape(1000, 3) == 1552, np.nan, VALUES), memory_map=True)
+    with pytest.raises(DataError, match="row 518, column `b`: found nan, expected a number"):
+        load_data(file, target())
+    assert list((tmp_path / ".recipe_data").iterdir()) == []
+    (tmp_path / ".recipe_data").rmdir()
+    (tmp_path / ".recipe_data").write_text("a file where the folder would be")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    assert load_data(stored(tmp_path, VALUES, memory_map=True), target()).rows == 1000
+    assert len(list((tmp_path / "cache/recipe_compiler/data").iterdir())) == 1
+    with pytest.raises(DataError, match="`shuffle` of data that are mapped"):
+        load_data(replace(file, shuffle=5), target())
+
+
+# float32
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_float32_is_storage_of_what_is_computed_in_float64(tmp_path: Path, mapped: bool) -> None:
+    held = np.array([0.0, -0.0, 2.0**-149, -3 * 2.0**-149, 2.0**-126, 1.2e-38])
+    file = stored(tmp_path, np.stack([held, held, np.arange(6) % 2], 1), dtype="float32", memory_map=mapped)
+    np.testing.assert_array_equal(fields(file)[0][:, 1], held.astype(np.float32))
+    x = fields(stored(tmp_path, VALUES, dtype="float32", memory_map=mapped, standardise=("a",)))[0]
+    a = VALUES[:, 0]
+    assert x.dtype == np.float32
+    np.testing.assert_array_equal(x[:, 0], ((a - a.mean()) / a.std()).astype(np.float32))
+
+
+# fields that are files of their own
+
+
+def arrays(**paths: Path) -> DataFile:
+    return DataFile(paths["x"], tuple((name, ()) for name in paths), arrays=tuple(paths.items()))
+
+
+def saved(folder: Path, x: np.ndarray = VALUES[:, :2], y: np.ndarray = VALUES[:, 2]) -> DataFile:
+    np.save(folder / "x.npy", x)
+    np.save(folder / "y.npy", y)
+    return arrays(x=folder / "x.npy", y=folder / "y.npy")
+
+
+def test_arrays_are_mapped_as_they_are_or_converted(tmp_path: Path) -> None:
+    file = saved(tmp_path)
+    x, y = load_data(file, target()).fields
+    np.testing.assert_array_equal(x.values, VALUES[:, :2])
+    assert Path(str(x.values.filename)) == tmp_path / "x.npy"
+    assert (x.columns, y.columns) == (("x_0", "x_1"), ("y",))
+    assert not (tmp_path / ".recipe_data").exists()
+    x, y = fields(saved(tmp_path, np.asfortranarray(VALUES[:, :2]), VALUES[:, 2].astype(np.int8)))
+    assert x.flags.c_contiguous
+    np.testing.assert_array_equal(np.column_stack([x, y]), VALUES)
+    assert y.dtype == np.float64
+    small = replace(file, dtype="float32")
+    np.testing.assert_array_equal(fields(small)[0], VALUES[:, :2].astype(np.float32))
+    saved(tmp_path, VALUES[:, :2].astype(np.float32))
+    assert fields(small)[0].dtype == np.float32
+
+
+TINY = np.where(np.arange(2000).reshape(1000, 2) == 1001, 1e-46, VALUES[:, :2])
+REFUSED_ARRAYS: list[tuple[dict[str, np.ndarray], dict[str, Any], str]] = [
+    ({"x": VALUES[:, 0]}, {}, "x.npy: found float64 numbers of 1 dimensions, expected real ones of 2 for `x`"),
+    ({"y": VALUES[:999, 2]}, {}, "y.npy: found 999 rows, expected 1000 as `x` has"),
+    ({"y": VALUES[:, 2] + 1}, {}, "y.npy, row 2: found 2, expected one of 0, 1 for `y`"),
+    ({"x": np.where(VALUES[:, :2] > 90, np.inf, VALUES[:, :2])}, {}, "found inf, expected a number that float64"),
+    ({"x": VALUES[:, :2].astype(complex)}, {}, "found complex128 numbers"),
+    ({"x": VALUES[:0, :2]}, {}, "x.npy: found 0 rows, expected 1 or more"),
+    ({"x": VALUES[:, :2].astype("f4")}, {}, "found float32 numbers, expected float64: say `dtype: float32`"),
+    ({"x": VALUES}, {}, "found 3 columns for `x`, expected 2"),
+    *(({"x": x}, {"dtype": "float32"}, "x.npy, row 501: found 1e-46, expected a number that float32 holds for `x`")
+      for x in (TINY, TINY[:, ::-1].copy(order="F")[:, ::-1])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "changes", "says"), REFUSED_ARRAYS)
+def test_misfits_of_arrays_are_named(
+    given: dict[str, np.ndarray], changes: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError, match=re.escape(says)):
+        load_data(replace(saved(tmp_path, **given), **changes), target(2))
+
+
+# data in memory
 
 
 @pytest.mark.parametrize(
-    "shape", ["(True,)", "(1.5,)", "('3',)", "(-1,)", "(10**9,)", "((3,),)", "(10" + "0" * 30 + ",)", "(("]
+    ("x", "y", "says"),
+    [
+        (TINY, VALUES[:, 2], "data: found 1e-46 in row 501 for `x`, expected numbers that float32 holds"),
+        ([[1e300, 1.0]], [0], r"data: found 1e\+300 in row 1 for `x`, expected numbers that float32 holds"),
+        ([[1.0, 1.0]], 1e-46, "data: found 1e-46 in row 1 for `y`, expected numbers that float32 holds"),
+    ],
 )
-def test_a_header_that_describes_no_array_is_refused(tmp_path: Path, shape: str) -> None:
-    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
-    (tmp_path / "data.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(24))
-    with pytest.raises(DataError, match=r"data\.npy"):
-        load_data(DataFile(tmp_path / "data.npy", (("x", ("0", "1")), ("y", ("2",)))), target())
+def test_numbers_in_memory_are_those_that_float32_holds(x: Any, y: Any, says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        data_of({"x": x, "y": y}, target(), "float32")
 
 
 def test_rows_with_other_labels_are_not_taken_for_each_other() -> None:
     """A table that was sorted beside a column that was not: rows would be paired by where they stand."""
     X, y = np.array([[3.0, 1.0], [1.0, 2.0], [2.0, 5.0]]), pd.Series([0, 1, 1])
-    table, order = pd.DataFrame(X, columns=["a", "b"]), [1, 2, 0]
+    sheet, order = pd.DataFrame(X, columns=["a", "b"]), [1, 2, 0]
     array = xr.DataArray(X, dims=("row", "column"), coords={"row": range(3)})
-    for x in (table.iloc[order], array[order]):
+    for x in (sheet.iloc[order], array[order]):
         with pytest.raises(DataError) as caught:
             data_of({"x": x, "y": y}, target())
         assert str(caught.value).startswith(
             "data: found row 1 of `y` labelled 0 and of `x` 1, expected rows in one order: in pandas y.reindex(x.index)"
         )
-    aligned = data_of({"x": table.iloc[order], "y": y.iloc[order]}, target())
-    unlabelled = data_of({"x": table.iloc[order].to_numpy(), "y": y}, target())
+    aligned = data_of({"x": sheet.iloc[order], "y": y.iloc[order]}, target())
+    unlabelled = data_of({"x": sheet.iloc[order].to_numpy(), "y": y}, target())
     assert aligned.fields[1].values.tolist() == [1, 1, 0]
     assert unlabelled.fields[1].values.tolist() == [0, 1, 1]
     assert data_of({"x": array[order].drop_vars("row"), "y": y.tolist()}, target()).rows == 3
@@ -318,3 +487,90 @@ def test_fields_are_found_among_the_columns_of_a_table_or_dataset() -> None:
     one = replace(target(), declarations=replace(target().declarations, data=target().declarations.data[1:]))
     for given in (y, y.tolist(), pd.Series(y), xr.DataArray(y), pd.DataFrame({"y": y, "z": y})):
         np.testing.assert_array_equal(data_of(given, one).fields[0].values, y)
+
+
+# integers that no double is: 2**53 + 1 would be 2**53
+
+X = [[1.0, 0, 0, 0, 0], [2.0, 0, 0, 0, 0]]
+SHEET = pd.DataFrame({"a": [0.5, 1.0], "b": [1, ODD], **{column: [0.0, 1.0] for column in "cde"}})
+LOSING: dict[str, Any] = {
+    "list": [1, ODD],
+    "list beside a float": [0.5, ODD],
+    "integers": np.array([1, ODD]),
+    "unsigned": np.array([1, ODD], np.uint64),
+    "column of pandas": pd.Series([1, ODD]),
+    "nullable column of pandas": pd.Series([1, ODD], dtype="Int64"),
+}
+
+
+def regression(x: Any, y: Any) -> Data:
+    return data_of({"x": x, "y": y}, load_target("linear_regression"))
+
+
+@pytest.mark.parametrize("name", [*LOSING, "sheet"])
+def test_arrays_that_lose_digits_are_refused(name: str) -> None:
+    with pytest.raises(DataError, match=LOST):
+        regression(SHEET, [1.0, 2.0]) if name == "sheet" else regression(X, LOSING[name])
+
+
+@pytest.mark.parametrize("y", [[1, 2**53 + 2], np.array([1, 2**60]), [1e300, 0.1], [-(2**53), 2**53]])
+def test_what_a_double_holds_is_taken(y: Any) -> None:
+    field = next(one for one in regression(X, y).fields if one.name == "y")
+    assert [int(one) for one in field.values] == [int(one) for one in y]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"a,b\n1,2\n{ODD},3\n", np.array([[1, 2], [ODD, 3]]),
+        np.array([(1, 0.5), (ODD, 0.5)], [("a", "i8"), ("b", "f8")]),
+        {"a": [1, ODD], "b": [0.5, 1.0]},
+    ],
+)  # fmt: skip
+def test_files_that_lose_digits_are_refused(content: Content, tmp_path: Path) -> None:
+    file = stored(tmp_path, content)
+    with pytest.raises(DataError, match=f"{file.file.name}, row 2.*column `a`: {LOST}"):
+        read_table(file.file, ("a", "b"), file.names[:2])
+
+
+def test_numbers_that_are_written_as_rounded_are_taken(tmp_path: Path) -> None:
+    rows = "a,b\n1e22,2\n9007199254740994,3\n123456789012345678e5,1\n-9007199254740993.5,1\n"
+    known = [1e22, 2.0**53 + 2, 123456789012345678e5, -(2.0**53) - 2]
+    assert read_table(stored(tmp_path, rows).file, ("a",)).column("a").tolist() == known
+
+
+PEAK = """
+import resource, sys
+from pathlib import Path
+from recipe_compiler.formula.declaration import Block, Datum, Declarations
+from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.run.data import load_data
+from recipe_compiler.spec.model import DataFile, Target
+x = Datum("x", "N", Shape("d"))
+target = Target("mean", Declarations(blocks=(Block("theta", Shape("d")),), data=(x,)))
+file = Path(sys.argv[1])
+how = {"arrays": (("x", file),)} if sys.argv[2] == "array" else {"memory_map": True}
+columns = () if sys.argv[2] == "array" else ("0", "1")
+data = load_data(DataFile(file, (("x", columns),), **how), target)
+print(data.rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["array", "table", "parquet"])
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, how: str) -> None:
+    found: list[int] = []
+    for rows in (1 << 20, 1 << 24 if how == "array" else 1 << 23):  # 16 MiB, and 256 or 128
+        file = tmp_path / f"{rows}.npy"
+        np.lib.format.open_memmap(file, "w+", np.float64, (rows, 2))  # zeros, without a byte on the disk
+        if how == "parquet":
+            pytest.importorskip("pyarrow")
+            zeros = np.zeros(rows)
+            pd.DataFrame({"0": zeros, "1": zeros}).to_parquet(
+                file := file.with_suffix(".parquet"), row_group_size=1 << 20
+            )
+        done = subprocess.run([sys.executable, "-c", PEAK, str(file), how], capture_output=True, text=True, check=True)
+        loaded, most = map(int, done.stdout.split())
+        assert loaded == rows
+        found.append(most)
+    assert found[1] - found[0] < 64

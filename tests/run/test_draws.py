@@ -36,10 +36,8 @@ INDEPENDENT = {
 
 
 @pytest.mark.parametrize("draws", [400, pytest.param(50_000, marks=pytest.mark.slow)])
-def test_every_family_is_drawn_by_its_law(draws: int, request: pytest.FixtureRequest) -> None:
+def test_every_family_is_drawn_by_its_law(draws: int) -> None:
     """In the unbounded variables that the chain holds: draws are turned back here. p-values of 1e-6."""
-    if draws > 1000:
-        request.getfixturevalue("with_jit")
     theta = kept(drawn(draws_build("families"), **{**FEW, "draws": draws})).reshape(-1, 10)
     logits = 1 / (1 + np.exp(-theta[:, 6:8]))
     values = np.hstack([np.exp(theta[:, :6]), logits[:, :1], 4 * logits[:, 1:] - 1, theta[:, 8:]])
@@ -88,7 +86,6 @@ def test_levels_below_what_no_place_holds_are_counted_where_a_draw_is_due() -> N
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("with_jit")
 def test_levels_are_below_as_often_as_the_law_says() -> None:
     """A level is below where w[z] exp(-E) < left: of one row at its place, with probability min(1, left/w)."""
     build = sliced('{draw: k, slice: a, left: "-1/2", repeat: 2}')
@@ -102,7 +99,6 @@ def test_levels_are_below_as_often_as_the_law_says() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("with_jit")
 @pytest.mark.parametrize("weights", ["a/2 - ones", "a", "-a", "3*a", "ones"])
 def test_a_row_has_its_law_whatever_it_is_sliced_by(weights: str) -> None:
     build = sliced(f'{{draw: k, slice: "{weights}", repeat: 12}}')

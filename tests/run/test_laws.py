@@ -26,7 +26,7 @@ from sticks import CHOICES, STICKS, stick_allocations
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.spec.model import Build
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("with_jit")]  # laws are what is tested
+pytestmark = pytest.mark.slow
 
 Array = np.ndarray
 Figures = Iterable[tuple[Array, object]]

@@ -7,6 +7,8 @@ import pytest
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.load_module import load_file, load_text
 
+pytestmark = pytest.mark.usefixtures("with_jit")
+
 TEXT = '''"""An emitted module."""
 
 FORMAT = 2

@@ -74,7 +74,6 @@ def test_of_several_involutions_the_acceptance_is_a_mean_over_those_that_there_w
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("with_jit")
 @pytest.mark.parametrize(("target", "cycle", "eps"), [("gaussian", "hmc", 0.9), ("double_well", "ghmc", 0.7)])
 def test_acceptance_is_the_probability_that_a_move_is_taken(target: str, cycle: str, eps: float) -> None:
     """Taken or not less its probability has mean 0, and is of one move independent of all before (a martingale)."""
@@ -216,7 +215,7 @@ def test_each_kind_of_moves_has_its_own_acceptance(tmp_path: Path, name: str) ->
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("with_jit", "taken_for_granted", "without_reading_back", "interruptible")
+@pytest.mark.usefixtures("taken_for_granted", "without_reading_back", "interruptible")
 @pytest.mark.parametrize(("name", "bind"), [("in turn", "bind: {M: I}"), ("in turn", ""), ("beside a draw", "")])
 def test_one_step_size_is_planned_for_all_and_the_first_run_is_right(tmp_path: Path, name: str, bind: str) -> None:
     """The mass is chosen, too, where it is not bound: a is N(0, I/2), b - a**2/2 likewise."""

@@ -129,7 +129,6 @@ def test_a_run_is_the_same_bits_however_it_is_cut(kind: str, tmp_path: Path, mon
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("with_jit")  # the bits of what is compiled, whose products are fused
 @pytest.mark.parametrize("kind", KINDS)
 def test_compiled_runs_are_the_same_bits_however_they_are_cut(kind: str, tmp_path: Path) -> None:
     demand_one_run(KINDS[kind](tmp_path), tmp_path)

@@ -89,7 +89,8 @@ def test_the_same_seed_draws_the_same_data(model: rc.Model, tree: xarray.DataTre
         xarray.testing.assert_equal(again[group].to_dataset(), tree[group].to_dataset())
 
 
-def test_what_is_observed_stands_apart(tree: xarray.DataTree) -> None:
+def test_what_is_observed_stands_apart(model: rc.Model) -> None:
+    tree = drawn(model, draws=20, warmup=2, thin=1)
     np.testing.assert_array_equal(tree["observed_data"]["y"], Y)
     np.testing.assert_array_equal(tree["constant_data"]["x"], X)
     assert "y" not in tree["constant_data"]
@@ -265,11 +266,6 @@ PICTURES = (
     "plot_energy", "plot_rank", "plot_forest", "plot_trace", "plot_dist", "plot_ess", "plot_autocorr", "plot_mcse",
 )  # fmt: skip
 PICTURES_OF_DATA = ("plot_ppc_dist", "plot_ppc_pit", "plot_loo_pit")
-OF_OLD = (
-    "loo", "waic", "summary", "ess", "rhat", "mcse", "hdi", "bfmi", "psens", "plot_energy", "plot_rank", "plot_forest",
-    "plot_trace", "plot_pair", "plot_posterior", "plot_ess", "plot_autocorr",
-)  # fmt: skip
-"""Of ArviZ before 1.0."""
 
 
 @pytest.fixture(scope="module")
@@ -304,23 +300,4 @@ def test_the_pictures_of_arviz(tree: xarray.DataTree, plain: xarray.DataTree) ->
     azp.plot_khat(arviz_stats.loo(tree, pointwise=True))
     for name in PICTURES:
         getattr(azp, name)(plain)
-    pyplot.close("all")
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_the_calls_of_arviz_before_1(tree: xarray.DataTree, plain: xarray.DataTree, tmp_path: Path) -> None:
-    az = pytest.importorskip("arviz", exc_type=Exception)
-    if int(az.__version__.partition(".")[0]):
-        pytest.skip("ArviZ from 1.0 on is arviz_stats and arviz_plots")
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    for k, found in enumerate((tree, plain)):
-        data = az.from_netcdf(rc.Fit.of(found).save(tmp_path / f"{k}.nc"))
-        for name in OF_OLD:
-            assert getattr(az, name)(data) is not None
-            pyplot.close("all")
-        assert set(az.compare({"a": data, "b": data}).index) == {"a", "b"}
-    data = az.from_netcdf(tmp_path / "0.nc")
-    for name in ("plot_ppc", "plot_bpv"):
-        assert getattr(az, name)(data) is not None
-    assert az.plot_loo_pit(data, y="y") is not None
     pyplot.close("all")

@@ -14,6 +14,8 @@ from shipped_text import shipped_text
 from recipe_compiler.run.load_module import load_file
 from recipe_compiler.run.shared_functions import share_functions
 
+pytestmark = pytest.mark.usefixtures("with_jit")
+
 GENERATED = Path(__file__).parents[2] / "generated"
 TEXT = """
 import numpy as np

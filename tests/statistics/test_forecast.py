@@ -9,24 +9,21 @@ import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from answers import SPECS, document
 from arviz_stats.base.array import array_stats
-from loaders import load_build
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.pipeline import compile_build, estimate
 from recipe_compiler.report.check import check
 from recipe_compiler.run.data import Data, Field
 from recipe_compiler.run.forecast import Forecast, forecast
-from recipe_compiler.run.initial import starts_of
 from recipe_compiler.run.linearized_chain import Width
 from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start
-from recipe_compiler.run.sample import known_values, prepare_inputs, sample
+from recipe_compiler.run.sample import prepare_inputs, sample
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.store import sampled_names
 from recipe_compiler.run.suggestions import Cure
@@ -34,7 +31,6 @@ from recipe_compiler.spec.model import Build, RunSettings, Value
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
 
-SPECS = Path(__file__).parents[2] / "specs"
 ROWS, SIZE, NOISE, PRIOR = 400, 3, 0.5, 10.0
 ZERO = [Start("zero", np.zeros(SIZE))]
 
@@ -49,7 +45,7 @@ EXTRA
 run: {{step_size: STEP, batch_size: 20, thin: THIN, draws: 3000, warmup: 500, chains: 4, seed: 7}}
 """
 
-DYNAMICS = {
+OWN = {
     "sgld": f"""
 dynamics: {SPECS}/dynamics/sgld.yaml
 bind: {{D: I}}
@@ -65,8 +61,6 @@ parameters:
   noise_variance: {{value: 1/2}}
 scheme: {{name: sequential_euler, order: [r, theta]}}
 """,
-}
-OTHERS = {
     "sgnht": f"""
 dynamics: {SPECS}/dynamics/sgnht.yaml
 parameters:
@@ -74,11 +68,13 @@ parameters:
   noise_variance: {{value: 1/2}}
 scheme: {{name: sequential_euler, order: [r, theta, xi]}}
 """,
-    "baoab": DYNAMICS["sghmc"].replace("{name: sequential_euler, order: [r, theta]}", "{name: baoab}"),
-    "aboba": DYNAMICS["sghmc"].replace("{name: sequential_euler, order: [r, theta]}", "{name: aboba}"),
+}
+WORDS = ("baoab", "aboba")
+OWN |= {
+    name: OWN["sghmc"].replace("{name: sequential_euler, order: [r, theta]}", f"{{name: {name}}}") for name in WORDS
 }
 STEPS = {"sgld": ("0.0001", 100), "sghmc": ("0.001", 60), "sgnht": ("0.004", 60)}
-STEPS |= {"baoab": STEPS["sghmc"], "aboba": STEPS["sghmc"]}
+STEPS |= dict.fromkeys(WORDS, STEPS["sghmc"])
 EXTRAS = {"gradient_noise": "gradient_noise: {V: estimate}", "minibatch": "minibatch: {control_variates: mode}"}
 
 
@@ -103,11 +99,7 @@ def compiled(name: str, extra: str = "") -> Compiled:
     """Return a build of this file, its module, and what it estimates first."""
     step, thin = STEPS[name]
     text = HEAD.replace("NAME", name).replace("EXTRA", EXTRAS.get(extra, "")).replace("STEP", step)
-    own = {**DYNAMICS, **OTHERS}
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / f"{name}.yaml"
-        file.write_text(text.replace("THIN", str(thin)) + own[name])
-        build = load_build(file)
+    build = document(text.replace("THIN", str(thin)) + OWN[name])
     report = check(build)
     module = compile_build(build, report)
     return Compiled(estimate(build, report, build.run, data()), module, load_text(module.name, module.text))
@@ -152,7 +144,7 @@ def near(found: Width, run: np.ndarray) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*DYNAMICS, "baoab", "aboba"])
+@pytest.mark.parametrize("name", ["sgld", "sghmc", *WORDS])
 def test_sds_of_a_long_run_are_those_of_the_forecast(name: str) -> None:
     one = compiled(name)
     found = width(told(one))
@@ -175,9 +167,8 @@ def cured(name: str, cure: Cure) -> tuple[Compiled, RunSettings]:
             return one, replace(run, batch_size=size)
         case parameter, float(value):
             values = tuple((n, Value(((Fraction(value),),)) if n == parameter else v) for n, v in one.build.values)
-            return replace(one, build=replace(one.build, values=values)), replace(
-                run, thin=round(run.thin * value / 20)
-            )
+            thin = round(run.thin * value / 20)
+            return replace(one, build=replace(one.build, values=values)), replace(run, thin=thin)
         case _:
             raise AssertionError(cure)
 
@@ -238,66 +229,3 @@ def test_a_step_that_hardly_moves_is_not_called_too_large() -> None:
     assert found.width is None
     assert "moves the chain too little" in found.why_not
     assert found.doubts == ()
-
-
-EARNINGS = """
-format: 1
-name: earnings
-state:
-  b: {shape: 2}
-  s: {shape: scalar, domain: positive, transform: log}
-data:
-  x: {shape: [N, 2]}
-  y: {shape: N}
-log_prior: 0 * s
-log_likelihood: -(y - x @ b)**2 / (2*s**2) - log(s)
-"""
-"""A regression with unknown sd and flat priors."""
-
-
-def earnings(folder: Path, init: str = "") -> tuple[Compiled, Data]:
-    """Return a build of incomes in dollars by height in inches, not centred: sds of b of 1e4 and 1e2."""
-    (folder / "target.yaml").write_text(EARNINGS)
-    text = HEAD.replace("NAME", "earnings").replace("STEP", "0.001").replace("THIN", "1").replace("EXTRA", init)
-    text = text.replace(f"{SPECS}/targets/linear_regression.yaml", "target.yaml").replace(f"sizes: {{d: {SIZE}}}", "")
-    text = text.replace("x: [a, b, c], y: y", "x: [a, b], y: y")
-    dynamics = (
-        DYNAMICS["sgld"]
-        .replace("bind: {D: I}", "")
-        .replace(
-            "parameters: {noise_variance: {value: 1/2}}",
-            "parameters: {D: {value: [[2.5e8, 0, 0], [0, 5.6e4, 0], [0, 0, 1e-3]]}}",
-        )
-    )
-    (folder / "earnings.yaml").write_text(text + dynamics)
-    build = load_build(folder / "earnings.yaml")
-    report = check(build)
-    module = compile_build(build, report, allow_undecided=True)
-    rng = np.random.default_rng(5)
-    height = 66.0 + 4.0 * rng.standard_normal(ROWS)
-    x = np.column_stack([np.ones(ROWS), height])
-    y = -60_000.0 + 1_250.0 * height + 19_000.0 * rng.standard_normal(ROWS)
-    return Compiled(build, module, load_text(module.name, module.text)), Data(
-        (Field("x", x, ("a", "b")), Field("y", y, ("y",)))
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("init", "said"), [("", "zero"), ("init: {theta: 5*ones}", "`init`")])
-def test_the_search_begins_at_init_or_zero_and_ends_at_the_mode(tmp_path: Path, init: str, said: str) -> None:
-    """From zero, residuals of 1e4 stand against an sd of 1: Newton's method alone goes nowhere."""
-    one, rows = earnings(tmp_path, init)
-    sizes = resolve_sizes(one.build, rows)
-    inputs = prepare_inputs(one.module, one.build, one.build.run, rows, 0)
-    starts = starts_of(one.build, 3, known_values(one.build, sizes), sizes)
-    names = sampled_names(one.build, rows, sizes)
-    found = forecast(one.compiled, one.module, one.build, inputs, names, starts)
-    x, y = (field.values for field in rows.fields)
-    b = np.linalg.lstsq(x, y, rcond=None)[0]
-    s = np.sqrt(np.sum((y - x @ b) ** 2) / (ROWS - 1))  # one less for the Jacobian of log s
-    exact = s * np.sqrt(np.diag(np.linalg.inv(x.T @ x)))
-    assert found.around == said
-    np.testing.assert_allclose(np.divide(width(found).sds, found.width.factors)[:2], exact, rtol=1e-3)
-    assert (np.abs(np.array(width(found).mode[:2]) - b) < 1e-3 * exact).all()
-    assert width(found).mode[2] == pytest.approx(np.log(s), abs=1e-5)
-    assert any(f"around the mode found from {said}" in line for line in found.says)

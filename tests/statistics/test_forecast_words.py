@@ -7,24 +7,23 @@ seed fixed.
 """
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from answers import SPECS, document
 from arviz_stats.base.array import array_stats
-from loaders import load_build
 from reports import decided
 
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.forecast import forecast
-from recipe_compiler.run.load_module import load_text
+from recipe_compiler.run.forecast import Forecast, forecast
+from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.map_estimate import Start
 from recipe_compiler.run.sample import prepare_inputs, sample
+from recipe_compiler.spec.model import Build
 
 pytestmark = pytest.mark.usefixtures("without_reading_back")
 
-SPECS = Path(__file__).parents[2] / "specs"
 BUILD = f"""
 format: 1
 name: langevin
@@ -56,18 +55,33 @@ SIGMA = np.array([[2, 1 / 2, 1 / 3], [1 / 2, 1, -1 / 4], [1 / 3, -1 / 4, 3 / 2]]
 MASS = np.array([[2, 1 / 2, 0], [1 / 2, 1, 1 / 4], [0, 1 / 4, 3 / 2]])
 
 
-@pytest.mark.slow
-def test_a_long_run_is_as_wide_and_as_slow_as_forecast(tmp_path: Path) -> None:
-    K = np.linalg.inv(SIGMA)
-    limit = 2.0 / np.sqrt(np.linalg.eigvals(np.linalg.inv(MASS) @ K).real.max())
-    step = round(0.9 * limit, 3)
-    (tmp_path / "langevin.yaml").write_text(BUILD.replace("STEP", str(step)))
-    build = load_build(tmp_path / "langevin.yaml")
+Run = tuple[Build, Emitted, Forecast]
+
+
+def forecast_of(build: Build, names: str = "abc") -> Run:
+    """Return a build, its module and its forecast around the mode that is found from zero."""
     compiled = compile_build(build, decided(build, advisory=False))
     module = load_text(compiled.name, compiled.text)
     inputs = prepare_inputs(module, build, build.run, Data(()), 0)
-    names = tuple(f"theta[{k}]" for k in range(3))
-    found = forecast(compiled, module, build, inputs, names, [Start("zero", np.zeros(3))])
+    return build, module, forecast(compiled, module, build, inputs, tuple(names), [Start("zero", np.zeros(len(names)))])
+
+
+def kept(build: Build, module: Emitted) -> dict[str, np.ndarray]:
+    """Return the draws of every block of a run after warm-up."""
+    draws = sample(module, build, build.run, Data(()))
+    return {name: draws.block(name)[:, draws.warmup :] for name in draws.blocks}
+
+
+def ess(values: np.ndarray) -> float:
+    return float(np.asarray(array_stats.ess(values, chain_axis=0, draw_axis=1, method="mean")))
+
+
+@pytest.mark.slow
+def test_a_long_run_is_as_wide_and_as_slow_as_forecast() -> None:
+    K = np.linalg.inv(SIGMA)
+    limit = 2.0 / np.sqrt(np.linalg.eigvals(np.linalg.inv(MASS) @ K).real.max())
+    step = round(0.9 * limit, 3)
+    build, module, found = forecast_of(document(BUILD.replace("STEP", str(step))))
     width = found.width
     assert width is not None, found.why_not
     exact = np.sqrt(np.diag(np.linalg.inv(K - step**2 * K @ np.linalg.inv(MASS) @ K / 4)))
@@ -75,15 +89,10 @@ def test_a_long_run_is_as_wide_and_as_slow_as_forecast(tmp_path: Path) -> None:
     assert width.widest > 1.2
     assert found.stable == pytest.approx(limit, rel=0.03)
     assert "by the forecast the posterior sd is" in found.doubts[0]
-    draws = sample(module, build, build.run, Data(()))
-    theta = draws.block("theta")[:, draws.warmup :]
+    theta = kept(build, module)["theta"]
     np.testing.assert_allclose(theta.reshape(-1, 3).std(axis=0), exact, rtol=0.05)
-    mean = (1.0, -2.0, 0.5)
-    worth = [
-        theta[..., 0].size / float(np.asarray(array_stats.ess(values, chain_axis=0, draw_axis=1, method="mean")))
-        for k in range(3)
-        for values in (theta[..., k], (theta[..., k] - mean[k]) ** 2)
-    ]
+    away = theta - np.array([1.0, -2.0, 0.5])
+    worth = [theta[..., 0].size / ess(values[..., k]) for k in range(3) for values in (away, away**2)]
     assert max(worth) == pytest.approx(width.draws, rel=0.25)
 
 
@@ -91,34 +100,23 @@ def test_a_long_run_is_as_wide_and_as_slow_as_forecast(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("scheme", "narrow"), [("{name: sequential_euler, order: [r, theta, xi]}", True), ("{name: badodab}", False)]
 )
-def test_a_thermostat_is_as_wide_as_forecast(tmp_path: Path, scheme: str, narrow: bool) -> None:
+def test_a_thermostat_is_as_wide_as_forecast(scheme: str, narrow: bool) -> None:
     """Euler's step heats r, which xi answers by friction beyond A: theta comes out 5 % too narrow. BADODAB does not."""
-    (tmp_path / "thermostat.yaml").write_text(THERMOSTAT.replace("SCHEME", scheme))
-    build = load_build(tmp_path / "thermostat.yaml")
-    compiled = compile_build(build, decided(build, advisory=False))
-    module = load_text(compiled.name, compiled.text)
-    inputs = prepare_inputs(module, build, build.run, Data(()), 0)
-    found = forecast(compiled, module, build, inputs, ("a", "b", "c"), [Start("zero", np.zeros(3))])
-    width = found.width
+    build, module, found = forecast_of(document(THERMOSTAT.replace("SCHEME", scheme)))
+    width, blocks = found.width, kept(build, module)
     assert width is not None, found.why_not
-    draws = sample(module, build, build.run, Data(()))
-    sds = draws.block("theta")[:, draws.warmup :].reshape(-1, 3).std(axis=0)
     (held,) = re.findall(r"xi held at ([0-9.]+)", found.around)
-    assert float(held) == pytest.approx(draws.block("xi")[:, draws.warmup :].mean(), abs=0.03)
+    assert float(held) == pytest.approx(blocks["xi"].mean(), abs=0.03)
     assert (width.narrowest < 0.96) is narrow
-    np.testing.assert_allclose(sds, width.sds, rtol=0.02)
+    np.testing.assert_allclose(blocks["theta"].reshape(-1, 3).std(axis=0), width.sds, rtol=0.02)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("build", "bends"), [("sghmc_correlated_plane", True), ("sghmc_gaussian", False)])
-def test_a_mode_that_tells_no_sds_is_said_to(build: str, bends: bool) -> None:
+@pytest.mark.parametrize(
+    ("build", "names", "bends"), [("sghmc_correlated_plane", "ab", True), ("sghmc_gaussian", "abc", False)]
+)
+def test_a_mode_that_tells_no_sds_is_said_to(build: str, names: str, bends: bool) -> None:
     """At the mode of the correlated plane U is flat but for its fourth power: its curvature there has an sd of 70."""
-    document = load_build(SPECS / f"builds/{build}.yaml")
-    compiled = compile_build(document, decided(document, advisory=False))
-    module = load_text(compiled.name, compiled.text)
-    inputs = prepare_inputs(module, document, document.run, Data(()), 0)
-    d = dict(document.sizes)["d"] if document.sizes else 3
-    names = tuple("abc"[:d])
-    found = forecast(compiled, module, document, inputs, names, [Start("zero", np.zeros(d))])
+    _, _, found = forecast_of(document(SPECS / f"builds/{build}.yaml"), names)
     assert found.bends is bends
     assert ("far from quadratic" in "".join(found.says)) is bends
