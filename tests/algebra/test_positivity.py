@@ -2,34 +2,22 @@
 
 import math
 import random
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import sympy
 from flint import fmpq
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sympy import Abs, Expr, Function, Symbol, atan, cos, erf, exp, gamma, log, pi, sign, sin, sqrt, symbols, tan, tanh
 
 from recipe_compiler.algebra.positivity.boxes import bounds_of, covered
-from recipe_compiler.algebra.positivity.falsify import FLOATS, descended, falsified
+from recipe_compiler.algebra.positivity.falsify import falsified
 from recipe_compiler.algebra.positivity.oracle import no_counterexample
 from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem, problem
-from recipe_compiler.algebra.positivity.premise import Abstraction
-from recipe_compiler.algebra.positivity.prove import coefficients, deeper, parts, scalar
+from recipe_compiler.algebra.positivity.prove import parts, scalar
 from recipe_compiler.algebra.positivity.region import Fact, Region
 from recipe_compiler.algebra.positivity.squares import complement, null_space
-from recipe_compiler.algebra.positivity.straight_line_program import BALLS, steps
-from recipe_compiler.algebra.scalars.rational_matrices import is_semidefinite
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
-from recipe_compiler.algebra.structure.definedness import definedness, obligations
-from recipe_compiler.algebra.structure.psd import semidefinite, sign_by_rules
-from recipe_compiler.algebra.structure.psd import sign as sign_of
-from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import Shape
 
 x, y, a, b = symbols("x y a b", real=True)
 p, q = symbols("p q", positive=True)
@@ -161,31 +149,6 @@ def test_a_pole_is_no_proof_of_a_sign() -> None:
     assert scalar(1 / (x**2 - 2) + 1, ">=", NO) is None
 
 
-ENTRIES = st.integers(-3, 3)
-SQUARE = st.integers(1, 4).flatmap(
-    lambda n: st.lists(st.lists(ENTRIES, min_size=n, max_size=n), min_size=n, max_size=n)
-)
-
-
-@pytest.mark.slow
-@given(SQUARE)
-@settings(max_examples=80, deadline=None, derandomize=True)
-def test_coefficients_decide_as_eigenvalues_do(entries: list[list[int]]) -> None:
-    n = range(len(entries))
-    symmetric = [[entries[i][j] + entries[j][i] for j in n] for i in n]
-    found = problem(tuple(tuple(sympy.Integer(v) for v in row) for row in symmetric), NO)
-    signs = [e.is_zero() or e.to_dict()[(0,)] > 0 for e in coefficients(found)]
-    rational = tuple(tuple(fmpq(v) for v in row) for row in symmetric)
-    assert all(signs) == is_semidefinite(rational)
-    assert is_semidefinite(rational) == bool(sympy.Matrix(symmetric).is_positive_semidefinite)
-
-
-def test_leading_minors_would_pass_what_coefficients_do_not() -> None:
-    (first, second) = parts(((sympy.Integer(0), sympy.Integer(0)), (sympy.Integer(0), sympy.Integer(-1))), NO) or ()
-    assert first.by_signs is not None
-    assert second.by_signs is None
-
-
 def test_what_is_not_symmetric_has_no_parts() -> None:
     assert parts(((x**2, x), (-x, x**2)), NO) is None
     assert parts(((x**2 + 2 * x + 1, exp(x) * exp(y)), (exp(x + y), (x + 1) ** 2)), NO) is not None
@@ -229,33 +192,6 @@ def test_a_falsified_point_lies_in_the_region() -> None:
     assert 0 < found.at[q] < found.at[p] < 1 - found.at[q]
 
 
-def test_descent_finds_a_far_needle() -> None:
-    def f(points: np.ndarray) -> np.ndarray:
-        return 1e4 * (points[:, 0] - 1000) ** 2 + (points[:, 1] + 777) ** 2
-
-    found = descended(f, np.array([[1.0, 1.0], [-5.0, 3.0]]))
-    assert np.allclose(found, [1000, -777], atol=0.05)
-
-
-@pytest.mark.slow
-@given(st.fractions(-4, 4, max_denominator=8), st.fractions(-4, 4, max_denominator=8))
-@settings(max_examples=40, deadline=None)
-def test_balls_contain_the_value(u: Fraction, v: Fraction) -> None:
-    e = (x**3 * y**2 - sqrt(1 + x**2) / (2 + sin(y))) * exp(-Abs(x)) + atan(y) ** 4
-    at = {x: sympy.Rational(u.numerator, u.denominator), y: sympy.Rational(v.numerator, v.denominator)}
-    (ball,) = steps([e]).run({s: fmpq(int(r.p), int(r.q)) + _width() for s, r in at.items()}, BALLS)
-    exact = e.xreplace(at).evalf(30)
-    assert float(ball.lower()) - 1e-9 <= float(exact) <= float(ball.upper()) + 1e-9
-    (near,) = steps([e]).run({s: np.array([float(r)]) for s, r in at.items()}, FLOATS)
-    assert near[0] == pytest.approx(float(exact), abs=1e-9)
-
-
-def _width() -> object:
-    from flint import arb
-
-    return arb(0, 0.01)
-
-
 def test_the_kernel_of_a_gram_matrix_is_made_rational() -> None:
     null = null_space(np.array([[1.0, -0.5], [-0.5, 0.25]]) + 1e-12, 1e-6)
     assert null is not None
@@ -273,89 +209,6 @@ def test_z3_has_a_limit_it_keeps_to() -> None:
     assert all(answer.used < 200_000 for answer in answers)
 
 
-def test_deeper_says_what_was_tried() -> None:
-    matrix = ((1 + exp(x), x), (x, 1 + exp(-x) / 10))
-    (part,) = parts(matrix, NO) or ()
-    found = deeper(part, matrix, NO)
-    assert isinstance(found, list)
-    assert any(what.startswith("Z3 on e_2") for what in found)
-
-
 def test_what_is_not_real_is_refused() -> None:
     with pytest.raises(NoNormalFormError):
         problem(((sympy.I * x,),), NO)
-
-
-Reader = Callable[..., Formula]
-
-
-def test_an_abstraction_shares_equal_parts_only(formula: Reader, declarations: Declarations) -> None:
-    abstraction = Abstraction(declarations, sign_by_rules)
-    same = abstraction.scalar(formula("r.T @ r - norm2(r)"))
-    other = abstraction.scalar(formula("r.T @ theta - theta.T @ A @ r"))
-    assert same == 0
-    assert other != 0
-    assert abstraction.scalar(formula("d - 1")) != 0
-    assert any(fact.op == ">=" and "r.T @ r" in str(fact.value) for fact in abstraction.region())
-
-
-SIGNS = {
-    "c*theta.T @ theta": {0, 1},
-    "minimum(s, u)": {1},
-    "maximum(xi, s)": {1},
-    "minimum(c, u)": {0, 1},
-    "xi**2 - 2*xi + 1": {0, 1},
-    "2 + sin(xi)": {1},
-}
-
-
-@pytest.mark.parametrize("text", SIGNS)
-def test_a_sign_is_seen_by_multiplying_out(text: str, formula: Reader, declarations: Declarations) -> None:
-    assert set(sign_of(formula(text), declarations).may_be) == SIGNS[text]
-
-
-@pytest.mark.parametrize("text", ["a*theta.T @ theta", "minimum(s, xi)", "maximum(a, xi)", "xi**2 - 2*xi", "d - 2"])
-def test_a_sign_is_not_made_up(text: str, formula: Reader, declarations: Declarations) -> None:
-    assert {-1, 1} <= set(sign_of(formula(text), declarations).may_be)
-
-
-DOMINATED = ["norm2(r)*I - r @ r.T", "trace(C)*I - C + A @ A.T", "trace(G)*I - G", "I - r @ r.T/(1 + norm2(r))",
-             "diag(x) - x @ x.T/sum(x)", "c*sum(x)*diag(x) - c*outer(x, x)"]  # fmt: skip
-NOT_DOMINATED = ["norm2(r)*I - 2*r @ r.T", "trace(S)*I - S", "norm2(theta)*I - r @ r.T", "norm2(r)*I - theta @ r.T",
-                 "a*norm2(r)*I - a*r @ r.T", "diag(x) - x @ x.T", "diag(r) - r @ r.T/sum(r)",
-                 "sum(x)*diag(x) - r @ r.T", "norm2(r)*I - r @ r.T - theta @ theta.T",
-                 "norm2(r)*I - r @ r.T - C"]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", DOMINATED)
-def test_an_identity_outweighs(text: str, formula: Reader, declarations: Declarations) -> None:
-    assert semidefinite(formula(text, Shape("d", "d")), declarations) is not None
-
-
-@pytest.mark.parametrize("text", NOT_DOMINATED)
-def test_an_identity_does_not_outweigh(text: str, formula: Reader, declarations: Declarations) -> None:
-    assert semidefinite(formula(text, Shape("d", "d")), declarations) is None
-
-
-DEFINED_NOT_SMOOTH = ["abs(xi)", "sqrt(abs(xi))", "minimum(xi, a)", "sign(xi)", "sqrt(xi**2)"]
-
-
-@pytest.mark.parametrize("text", DEFINED_NOT_SMOOTH)
-def test_a_kink_is_defined_but_not_smooth(text: str, formula: Reader, declarations: Declarations) -> None:
-    assert definedness((formula(text),), declarations).open == ()
-    assert obligations((formula(text),), declarations).open
-    assert definedness((formula(f"grad({text}, xi)"),), declarations).open
-
-
-@pytest.mark.parametrize("text", ["1/(1 + xi**2)", "sqrt(1 + xi**2 + a**2)", "log(2 + sin(xi))",
-                                  "1/(2 + sin(xi)*cos(a))", "log1p(sin(xi)/2)", "abs(2 + cos(xi))",
-                                  "1/(xi**2 - xi + 1)", "(3 - tanh(xi))**a", "maximum(2 + sin(xi), -1)"])  # fmt: skip
-def test_engines_discharge_definedness(text: str, formula: Reader, declarations: Declarations) -> None:
-    assert obligations((formula(text),), declarations).open == ()
-
-
-@pytest.mark.parametrize("text", ["1/(1 + xi**3)", "sqrt(sin(xi))", "log(1 + sin(xi))", "1/(1 + 2*sin(xi))", "tan(xi)",
-                                  "log1p(sin(xi))", "1/(xi**2 - xi - 1)", "xi**a", "gamma(xi**2)"])  # fmt: skip
-def test_poles_stay_open(text: str, formula: Reader, declarations: Declarations) -> None:
-    assert obligations((formula(text),), declarations).open
-    assert definedness((formula(text),), declarations).open
