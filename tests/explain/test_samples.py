@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from answers import document as written
 from processor_time import ends
 from repair_specs import amended, changed, document, loaded, renamed, same_formulas
 
@@ -105,3 +106,20 @@ def test_on_a_line_the_energy_is_an_integral(H: str, D: str, drift: str, energy:
 def test_what_has_no_elementary_integral_is_left_alone(tmp_path: Path) -> None:
     found = {"name": "line", "state": {"x": {}}, "H": "x**2/2", "D": [["1"]], "claims": {"drift": {"x": "-exp(x**2)"}}}
     assert shown(loaded(found, tmp_path)) == ()
+
+
+@pytest.mark.parametrize(
+    ("state", "H", "drift", "energy", "says"),
+    [
+        ("{domain: circle}", "cos(x)", "1", "", ""),  # -x is no energy of a circle
+        ("{}", "cos(x)", "1", "-x", ""),
+        ("{}", "x**2/2", "x", "-1/2*x**2", "its integral is infinite: no law is sampled"),
+    ],
+)
+def test_what_is_shown_means_something_where_the_state_lives(
+    state: str, H: str, drift: str, energy: str, says: str
+) -> None:
+    own = written(f"state: {{x: {state}}}\nH: {H}\nD: [[1]]\nclaims: {{drift: {{x: {drift}}}}}\n")
+    found = shown(own)
+    assert [dict(one.formulas)["H"] for one in found] == [energy] * bool(energy)
+    assert all(one.says.endswith(says) for one in found)
