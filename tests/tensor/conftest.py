@@ -11,6 +11,7 @@ import sympy
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Function, Parameter
 from recipe_compiler.formula.elaborate import Scope, elaborate
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName, Kind, Shape
 from recipe_compiler.formula.syntax import parse
 from recipe_compiler.tensor.calculus import Calculus, calculus
@@ -45,10 +46,15 @@ DECLARATIONS = Declarations(
         Parameter("a"),
         Parameter("b"),
         Parameter("c", Shape(), (Kind.POSITIVE,)),
+        Parameter("n", Shape(), (Kind.NONZERO,)),
         Parameter("v", VECTOR),
+        Parameter("e", VECTOR, (Kind.NONZERO,)),
+        Parameter("p", VECTOR, (Kind.POSITIVE,)),
         Parameter("A", MATRIX),
         Parameter("S", MATRIX, (Kind.SYMMETRIC,)),
         Parameter("M", MATRIX, (Kind.PD,)),
+        Parameter("P", MATRIX, (Kind.PD,)),
+        Parameter("C", MATRIX, (Kind.PSD,)),
         Parameter("W", MATRIX, (Kind.SKEW,)),
         Parameter("L", WIDE),
         Parameter("T", MATRIX, (Kind.DIAGONAL,)),
@@ -59,6 +65,7 @@ DECLARATIONS = Declarations(
         Function("U", ("theta",)),
         Function("F", ("theta", "xi"), MATRIX),
         Function("G", ("theta",), MATRIX, (Kind.PD,)),
+        Function("K", ("theta",), MATRIX, (Kind.SYMMETRIC,)),
         Function("R", ("theta",), MATRIX, (Kind.SKEW,)),
     ),
     data=(Datum("x", "N", Shape(None, "d")), Datum("y", "N", Shape(), (0, 1))),
@@ -71,12 +78,26 @@ def c() -> Calculus:
 
 
 @pytest.fixture
-def read() -> Callable[..., Tensor]:
+def declarations() -> Declarations:
+    return DECLARATIONS
+
+
+@pytest.fixture
+def typed() -> Callable[..., Formula]:
+    """Return a function from text and shape to formula."""
+
+    def read(text: str, shape: Shape | None = None) -> Formula:
+        return elaborate(parse(text, "formula", HERE), Scope(DECLARATIONS), shape, "formula", HERE)
+
+    return read
+
+
+@pytest.fixture
+def read(typed: Callable[..., Formula]) -> Callable[..., Tensor]:
     """Return a function from text to tensor: `read("theta.T @ S @ r")`, `read("S @ r", "i", rows="d")`."""
 
     def convert_text(text: str, *slots: Slot, shape: Shape | None = None, datum: Index | None = None) -> Tensor:
-        formula = elaborate(parse(text, "formula", HERE), Scope(DECLARATIONS), shape, "formula", HERE)
-        return convert(formula, DECLARATIONS, *slots, datum=datum)
+        return convert(typed(text, shape), DECLARATIONS, *slots, datum=datum)
 
     return convert_text
 

@@ -4,10 +4,6 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 
-import pytest
-
-from recipe_compiler.tensor import canonical as canonical_form
-from recipe_compiler.tensor import inverses, products
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.scalars import scalarise
 from recipe_compiler.tensor.terms import (
@@ -140,9 +136,8 @@ def rebuilt(c: Calculus, term: Term) -> Term:
     return Term(term.coefficient, tuple(factors))
 
 
-@pytest.mark.slow
 def test_names_and_order_do_not_matter(c):
-    for draw, term in terms(400):
+    for draw, term in terms(100):
         assert canonical(c, relabelled(draw, term)) == canonical(c, term), term
 
 
@@ -159,66 +154,16 @@ def test_terms_in_a_sum_cancel_whatever_their_names(c):
         assert c.collect([rebuilt(c, term), negative], FREE).is_zero
 
 
-def first_wrong_value(c, world, count: int) -> Term | None:
-    """Return the first random term whose canonical form has another value somewhere, at d = 2 or 3."""
-    for draw, term in terms(count):
-        form = canonical(c, term)
+def test_canonical_form_keeps_every_value(c, world):
+    for draw, term in terms(60):
         d = draw.choice((2, 2, 3))
         values = world(draw.randint(0, 99), {"d": d, "k": 2})
         at = {FREE[0]: draw.randrange(d), FREE[1]: draw.randrange(d)}
-        if values.value(form, at) != values.term(term, at):
-            return term
-    return None
+        assert values.value(canonical(c, term), at) == values.term(term, at)
 
 
-@pytest.mark.slow
-def test_canonical_form_keeps_every_value(c, world):
-    assert first_wrong_value(c, world, 200) is None
-
-
-@pytest.fixture
-def nothing_known(monkeypatch):
-    """Let every form be found anew: those of a planted fault are of no use to others."""
-    monkeypatch.setattr(canonical_form, "_forms", canonical_form._forms.__wrapped__)
-
-
-@pytest.mark.usefixtures("nothing_known")
-@pytest.mark.parametrize("fault", ["skew sign", "lost size", "inverse not its own", "delta to one"])
-def test_a_wrong_canonical_form_is_noticed(c, world, monkeypatch, fault):
-    match fault:
-        case "skew sign":
-            monkeypatch.setattr(products, "_component_sign", lambda rules, name, at: len(at) == 2 and name in "SMWRG")
-        case "lost size":
-            monkeypatch.setattr(products, "_with_sizes", lambda product: product)
-        case "inverse not its own":
-            monkeypatch.setattr(inverses, "grid_sign", lambda c, grid: 0)
-            monkeypatch.setattr(products, "contracted", lambda c, factors, free: contract_any(factors, free))
-        case _:
-            monkeypatch.setattr(products, "identify", lambda deltas, free: products_without(deltas))
-    assert first_wrong_value(c, world, 200) is not None
-
-
-def contract_any(factors, free):
-    """Contract an inverse with any matrix, at its first slot, whatever else the index is in."""
-    for atom, _ in factors:
-        for other, _ in factors:
-            if isinstance(atom, Inverse) and isinstance(other, Component) and len(other.at) == 2 and not other.by:
-                shared = atom.at[1]
-                if shared == other.at[0] and isinstance(shared, Index) and shared not in free:
-                    rest = tuple(factor for factor in factors if factor[0] not in (atom, other))
-                    return (*rest, (Delta(atom.at[0], other.at[1]), ONE)), shared
-    return None
-
-
-def products_without(deltas):
-    from recipe_compiler.tensor.products import Identification
-
-    return Identification({}, ())
-
-
-@pytest.mark.slow
 def test_scalarise_agrees_with_the_sum_written_out(c, world):
-    for draw, term in terms(60):
+    for draw, term in terms(30):
         if any(isinstance(atom, Applied) for atom, _ in term.factors):
             continue
         values = world(draw.randint(0, 99), {"d": 3, "k": 2})
