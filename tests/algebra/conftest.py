@@ -30,6 +30,7 @@ def names() -> Declarations:
             Parameter("a"),
             Parameter("c", SCALAR, (Kind.NONNEGATIVE,)),
             Parameter("s", SCALAR, (Kind.POSITIVE,)),
+            Parameter("b", COLUMN),
             Parameter("A", SQUARE),
             Parameter("B", Shape("d", "k")),
             Parameter("S", SQUARE, (Kind.SYMMETRIC,)),

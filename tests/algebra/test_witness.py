@@ -85,11 +85,6 @@ def test_every_point_satisfies_every_declared_kind() -> None:
         assert evaluate(component(g, (), DECLARED, AT_TWO), at.leaf) > 0
 
 
-@pytest.mark.slow
-def test_the_same_points_on_every_call() -> None:
-    assert [at.text for at in points(DECLARED, AT_TWO)] == [at.text for at in points(DECLARED, AT_TWO)]
-
-
 def test_assumptions_hold_at_every_point() -> None:
     a, b = Symbol("a", SCALAR, Role.PARAMETER), Symbol("b", SCALAR, Role.PARAMETER)
     declared = Declarations((Block("theta"),), (Parameter("a"), Parameter("b")), assume=(Compare(">", a, b, SCALAR),))
