@@ -1,8 +1,9 @@
 """Steps of the files in `steps`, each with the verdict that it says of itself.
 
-A comment at the function or, for all of a file, at its head: the document, the verdict, `with` a map of an argument,
-`at` the sizes that it is about, and after a colon words of the message, " ... " between those that lie apart. A line
-that ends with "# here" is the one that the message names.
+In a file of Python it is a comment at the function or, for all of a file, at its head: the document, the verdict,
+`with` a map of an argument, `at` the sizes that it is about, and after a colon words of the message, " ... " between
+those that lie apart. A line that ends with "# here" is the one that the message names. `changes.yaml` holds wrong
+steps, as changes of these; `written.yaml` families of steps of one text.
 """
 
 import ast
@@ -11,107 +12,165 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from _pytest.mark import ParameterSet
+from ruamel.yaml import YAML
 
 from recipe_compiler.lint.findings import AT_FIXED_SIZES, OF_BATCHES, OF_SOME_ROWS
+from recipe_compiler.lint.metropolis import OF_THE_REST
 from recipe_compiler.lint.plain_run.handed import RETURN_A_COPY
-from recipe_compiler.lint.replay import FED_ITSELF, OF_RETURNED
+from recipe_compiler.lint.plain_run.returned import EXPECTED as RETURNED
+from recipe_compiler.lint.replay import (
+    ADVICE,
+    BY_ROUNDING,
+    FAR_OUT,
+    FED_ITSELF,
+    OF_OVERFLOW,
+    OF_RETURNED,
+    OF_ROUNDING,
+    OF_SINGLE,
+    SINGLE,
+)
 from recipe_compiler.verdict import Finding, Refuted, Undecided
-
-COUNTING = {"asks.py", "behind.py", "careless.py", "keeps.py", "opaque.py", "orders.py", "unseen.py"}
-"""Files whose steps are called as often as a user's are; those of others a few times."""
 
 FOLDER = Path(__file__).parent / "steps"
 WORDS = {
     "AT_FIXED_SIZES": AT_FIXED_SIZES, "FED_ITSELF": FED_ITSELF, "OF_BATCHES": OF_BATCHES, "OF_RETURNED": OF_RETURNED,
-    "OF_SOME_ROWS": OF_SOME_ROWS, "RETURN_A_COPY": RETURN_A_COPY,
+    "OF_SOME_ROWS": OF_SOME_ROWS, "RETURN_A_COPY": RETURN_A_COPY, "OF_THE_REST": OF_THE_REST, "EXPECTED": RETURNED,
+    "ADVICE": ADVICE, "BY_ROUNDING": BY_ROUNDING, "FAR_OUT": FAR_OUT, "OF_OVERFLOW": OF_OVERFLOW,
+    "OF_ROUNDING": OF_ROUNDING, "OF_SINGLE": OF_SINGLE, "SINGLE": SINGLE,
 }  # fmt: skip
 EXPECTED = re.compile(
-    r"# (?:every step: )?(?:(?P<spec>\w+) )?(?P<verdict>proved|not proved|holds|refuted|undecided)"
+    r"# (?:every step: )?(?:(?P<spec>(?!not )\w+) )?(?P<verdict>proved|not proved|holds|refuted|undecided)"
     r"(?P<maps>(?: with \w+ = [^:]+?)*)(?: at (?P<at>[^:]+))?(?:: (?P<says>.*))?$"
 )
-EACH = {
-    "wrong.py refuted": 5, "of_builds.py refuted": 3, "hostile.py undecided": 2,
-    "hostile_builtins.py undecided": 2, "ways.py proved": 2, "velocities.py holds": 3, "velocities.py refuted": 2,
-    "fed.py proved": 3, "fed.py undecided": 3, "buffers.py proved": 3, "buffers.py undecided": 3,
-}  # fmt: skip
-"""Of how many steps of a file one is judged by default; of those of other files none is."""
-QUICK = {
-    "walk_sign", "walk_with_a_drift", "mala_without_correction", "hmc_momentum_forgotten", "ghmc_without_flip",
-    "persistent_without_flip", "double_well_kick",
-}  # fmt: skip
-"""Steps of `accepted_wrong.py` that are judged by default: the others take some seconds, and are like these."""
+EACH = {"ways.py proved": 3, "velocities.py holds": 2, "fed.py proved": 2, "fed.py undecided": 3, "changes": 9}
+"""Of how many steps of a file one is judged by default; of those of other files of Python none is."""
 
 
 @dataclass(frozen=True)
 class Step:
     """A step and what is expected of it."""
 
-    file: str
+    id: str
+    text: str
     name: str
     spec: str
     verdict: str
     maps: tuple[tuple[str, str], ...]
     at: str
     says: tuple[str, ...]
-    line: int | None
+    file: str | None = None
+    """The file of Python that holds it."""
+    often: bool = False
+
+    @property
+    def line(self) -> int | None:
+        """The line that the message names."""
+        node = next(one for one in ast.parse(self.text).body if getattr(one, "name", "") == self.name)
+        assert isinstance(node, ast.FunctionDef)
+        lines = range(node.lineno + 1, (node.end_lineno or 0) + 1)
+        return next((k for k in lines if self.text.splitlines()[k - 1].endswith("# here")), None)
+
+
+def read_expected(said: str, spec: str = "", maps: tuple[tuple[str, str], ...] = ()) -> dict[str, Any] | None:
+    """Return what a text says of a step, with the document and maps that hold where it names none."""
+    if (found := EXPECTED.match(f"# {said}")) is None:
+        return None
+    own = tuple(tuple(one.split(" = ", 1)) for one in found["maps"].split(" with ")[1:])
+    says = tuple(words.format(**WORDS) for words in (found["says"] or "").split(" ... "))
+    about = {"spec": found["spec"] or spec, "verdict": found["verdict"], "at": found["at"] or ""}
+    return {**about, "says": says, "maps": own or maps}
 
 
 def read_steps(path: Path) -> Iterator[Step]:
     """Yield the steps of a file that say what is expected of them."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
-    whole = next((found for line in lines if (found := EXPECTED.match(line)) and "# every step" in line), None)
+    whole = next((read_expected(line[2:]) for line in lines if line.startswith("# every step")), None) or {}
     for node in ast.parse(text).body:
         if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
             continue
         first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-        own = (
-            f"# {lines[node.lineno - 1].partition('  # ')[2]}" if "  # " in lines[node.lineno - 1] else lines[first - 2]
-        )
-        found = EXPECTED.match(own) or (None if own in ("# no step", "# judged apart") else whole)
-        if found is None:
-            continue
-        spec = found["spec"] or (whole["spec"] if whole else "")
-        maps = tuple(tuple(one.split(" = ")) for one in found["maps"].split(" with ")[1:])
-        says = tuple(words.format(**WORDS) for words in (found["says"] or "").split(" ... "))
-        here = [k for k, line in enumerate(lines[: node.end_lineno], 1) if line.endswith("# here") and k > node.lineno]
-        yield Step(path.name, node.name, spec, found["verdict"], maps, found["at"] or "", says, *(here or [None]))
+        beside = lines[node.lineno - 1].partition("  # ")[2]
+        own = beside or lines[first - 2].removeprefix("# ")
+        found = read_expected(own, whole.get("spec", "")) or (None if own in ("no step", "judged apart") else whole)
+        if found:
+            name = f"{path.name}:{node.name}{'-mapped' * bool(found['maps'])}"
+            yield Step(name, text, node.name, file=path.name, **found)
 
 
-STEPS = [step for path in sorted(FOLDER.glob("*.py")) for step in read_steps(path)]
+def read_changes(right: dict[str, Step]) -> Iterator[Step]:
+    """Yield the steps of `changes.yaml`."""
+    for name, rows in _read("changes.yaml").items():
+        base = right[name.replace(" ", ":")]
+        own = ast.get_source_segment(base.text, next(n for n in ast.parse(base.text).body if base.name == _name(n)))
+        assert own is not None
+        for k, (old, new, said) in enumerate(rows):
+            assert own.count(old) == 1, (name, old)
+            found = read_expected(said, base.spec, base.maps)
+            assert found, said
+            yield Step(f"{base.id}-{k}", base.text.replace(own, own.replace(old, new or "")), base.name, **found)
 
 
-def cases() -> Iterator[ParameterSet]:
+def _name(node: ast.stmt) -> str:
+    return getattr(node, "name", "")
+
+
+def read_families() -> Iterator[tuple[Step, bool]]:
+    """Yield the steps of `written.yaml`, and whether they are judged by default."""
+    for family in _read("written.yaml"):
+        for k, row in enumerate(family["rows"]):
+            text = family["text"]
+            for name, cell in zip(family["put"], row, strict=False):
+                assert text.count(name) == 1, (family["says"], name)
+                indent = re.search(rf"^( *){name}", text, re.MULTILINE)
+                text = text.replace(name, str(cell or "").replace("; ", f"\n{indent[1]}" if indent else "; "))
+            said = row[-1] if len(row) > len(family["put"]) else family["expect"]
+            found = read_expected(said, family["against"])
+            assert found, said
+            often = "as_often" in family
+            yield Step(f"{family['says']}-{row[0]}", text, "step", often=often, **found), k < family["quick"]
+
+
+def _read(name: str) -> Any:
+    return YAML(typ="safe", pure=True).load((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def cases() -> Iterator[Any]:
     """Yield every step, those marked slow of which some are enough."""
+    right = [step for path in sorted(FOLDER.glob("*.py")) for step in read_steps(path)]
+    named = {f"{step.id.removesuffix('-mapped')}": step for step in right}
+    changed = [*read_changes(named)]
     seen: Counter[str] = Counter()
-    for step in STEPS:
-        kind = f"{step.file} {step.verdict}"
-        by_default = seen[kind] % EACH[kind] == 0 if kind in EACH else step.name in QUICK
+    for step in (*right, *changed):
+        kind = f"{step.file} {step.verdict}" if step.file else "changes"
+        by_default = kind in EACH and seen[kind] % EACH[kind] == 0
         seen[kind] += 1
-        name = f"{step.file}:{step.name}{'-mapped' * bool(step.maps)}"
-        yield pytest.param(step, id=name, marks=() if by_default else pytest.mark.slow)
+        yield pytest.param(step, id=step.id, marks=() if by_default else pytest.mark.slow)
+    for step, by_default in read_families():
+        yield pytest.param(step, id=step.id, marks=() if by_default else pytest.mark.slow)
 
 
 @pytest.mark.parametrize("step", list(cases()))
 def test_a_step_has_the_verdict_that_it_says(
-    step: Step, step_finding: Callable[..., Finding], expect: Callable[..., None], request: pytest.FixtureRequest
+    step: Step,
+    step_finding: Callable[..., Finding],
+    expect: Callable[..., None],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
-    if step.file not in COUNTING:
-        request.getfixturevalue("few_calls")
-    found = step_finding(f"{step.file}:{step.name}", step.spec, step.maps)
+    if step.file != "opaque.py":
+        request.getfixturevalue("in_forks" if step.often else "few_calls")
+    path = FOLDER / step.file if step.file else tmp_path / "own.py"
+    if not step.file:
+        path.write_text(step.text, encoding="utf-8")
+    found = step_finding(f"{path}:{step.name}", step.spec, step.maps)
     expect(found, step.verdict, step.says, step.at)
     if step.line is not None and isinstance(found.decision, Undecided):
-        assert found.decision.tried[0].startswith(f"{FOLDER / step.file}:{step.line}: ")
+        assert found.decision.tried[0].startswith(f"{path}:{step.line}: ")
     elif step.line is not None:
         assert isinstance(found.decision, Refuted)
         assert found.where is not None
         assert found.where.line == step.line
-
-
-def test_no_step_is_left_out() -> None:
-    found = Counter(step.verdict for step in STEPS)
-    least = {"refuted": 63, "proved": 51, "holds": 47, "undecided": 172, "not proved": 23}
-    assert all(found[verdict] >= count for verdict, count in least.items()), found

@@ -16,14 +16,6 @@ STEPS = Path(__file__).parent / "steps"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "spec"), [("autoregression", "gaussian"), ("sgld", "sgld"), ("leapfrog", "hmc"), ("sghmc_unused", "sghmc")]
-)
-def test_no_claim_is_refuted_of_a_step_without_a_step_size(name: str, spec: str, judged: Callable[..., Report]) -> None:
-    assert all(isinstance(found.decision, Undecided) for found in judged(f"no_step_size.py:{name}", spec).findings)
-
-
-@pytest.mark.slow
 def test_the_step_size_of_the_equation_is_said(judged: Callable[..., Report], read: Callable[..., Lint]) -> None:
     _, same = judged("right.py:langevin_adjusted", "sgld_unit").findings
     assert isinstance(same.decision, Undecided)
@@ -42,13 +34,6 @@ def test_an_equation_beside_the_recipe_is_said_apart(judged: Callable[..., Repor
     _, other = judged("right.py:sgld", "sgld").findings
     assert isinstance(other.decision, Refuted)
     assert dict(other.decision.witness).keys() >= {"the drift of theta[0] less that of D and Q"}
-
-
-@pytest.mark.slow
-def test_another_scale_of_eps_is_the_same_equation(judged: Callable[..., Report]) -> None:
-    _, same = judged("right.py:leapfrog", "hmc").findings
-    assert isinstance(same.decision, Undecided)
-    assert "a step eps being one of 2 eps" in same.decision.tried[0]
 
 
 @pytest.mark.slow
@@ -75,19 +60,6 @@ def test_what_is_taken_for_given_is_listed(step_finding: Callable[..., Finding])
     assert "lr is the step size" in step_finding("right.py:sgld_half", "sgld").decision.given
     own = step_finding("right.py:sgld_own_gradient", "sgld").decision.given
     assert "grad_U is grad(U, theta)" in own
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "spec"), [("momentum_first", "sghmc"), ("thermostat", "sgnht"), ("refreshed", "hmc")])
-def test_another_order_of_blocks_is_said(name: str, spec: str, read: Callable[..., Lint]) -> None:
-    assert any("it returns" in sentence for sentence in read(f"orders.py:{name}", spec).followed)
-
-
-@pytest.mark.slow
-def test_what_has_no_order_keeps_that_of_the_document(judged: Callable[..., Report]) -> None:
-    found = judged("orders.py:twice_the_same", "sghmc").findings[0]
-    assert not found.checked_at
-    assert not any("it returns" in fact for fact in found.decision.given)
 
 
 @pytest.mark.parametrize(

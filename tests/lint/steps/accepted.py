@@ -28,11 +28,6 @@ def walk_by_the_ratio(theta, U, rng):  # sgld_unit holds
     return np.where(rng.uniform() < np.minimum(1.0, ratio), new, theta)
 
 
-def walk_by_an_exponential(theta, U, rng):  # sgld_unit holds
-    new = theta + rng.standard_normal(theta.shape)
-    return new if -rng.exponential() <= U(theta) - U(new) else theta
-
-
 def walk_by_an_exponential_and_a_minimum(theta, U, rng):  # sgld_unit holds
     new = theta + rng.standard_normal(theta.shape)
     return np.where(-rng.standard_exponential() < np.minimum(0, U(theta) - U(new)), new, theta)

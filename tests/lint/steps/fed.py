@@ -13,20 +13,6 @@ def line_of_where(x, U, eps, rng):  # line undecided: {FED_ITSELF}, ... {OF_RETU
     return np.where(np.log(rng.random()) < U(old) - U(x), x, old)
 
 
-def line_of_array(x, U, eps, rng):  # line undecided: {FED_ITSELF}, ... {OF_RETURNED}
-    old = x
-    before = U(x)
-    x += eps * rng.standard_normal()
-    if np.log(rng.random()) >= before - U(x):
-        x = old
-    return np.array(x)
-
-
-def line_right(x, U, eps, rng):  # line proved
-    new = x + eps * rng.standard_normal()
-    return np.where(np.log(rng.random()) < U(x) - U(new), new, x)
-
-
 def line_right_of_one_entry(x, grad_U, eps, rng):  # line proved
     return np.array([x]).reshape(()) - eps * grad_U(x) + np.sqrt(2 * eps) * rng.standard_normal()
 
@@ -38,24 +24,9 @@ def column_of_a_pair(theta, grad_U, eps, rng):  # plane undecided: {FED_ITSELF},
     return np.stack([theta, theta], axis=1)[:, 0]
 
 
-def column_kept(theta, grad_U, eps, rng):  # plane undecided: {FED_ITSELF}, ... {OF_RETURNED}
-    drift = eps * grad_U(theta)
-    flat = theta.ravel()
-    flat += np.sqrt(2 * eps) * rng.standard_normal(2)
-    pair = np.empty((2, 2))
-    pair[:, 0] = theta - drift
-    pair[:, 1] = theta
-    return pair[:, 0]
-
-
 def listed(theta, grad_U, eps, rng):  # plane undecided: {FED_ITSELF}, ... {OF_RETURNED}
     move = np.sqrt(2 * eps) * rng.standard_normal(2) - eps * grad_U(theta)
     return list((theta + list(move))[:2])
-
-
-def listed_in_a_tuple(theta, grad_U, eps, rng):  # plane undecided: {FED_ITSELF}, ... {OF_RETURNED}
-    move = np.sqrt(2 * eps) * rng.standard_normal(2) - eps * grad_U(theta)
-    return (list((theta + list(move))[:2]),)
 
 
 def length_of_twice(theta, grad_U, eps, rng):  # plane undecided: {FED_ITSELF}, ... {OF_RETURNED}
@@ -71,17 +42,6 @@ def refused_as_a_list(theta, U, eps, rng):  # plane undecided: {FED_ITSELF}, ...
     return list(theta)
 
 
-def right_list(theta, grad_U, eps, rng):  # plane proved
-    new = np.asarray(theta) - eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(2)
-    return list(new)
-
-
 def right_column(theta, grad_U, eps, rng):  # plane proved
     new = theta - eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(2)
     return np.stack([new, theta], axis=1)[:, 0]
-
-
-def right_in_place(theta, grad_U, eps, rng):  # plane proved
-    theta -= eps * grad_U(theta)
-    theta += np.sqrt(2 * eps) * rng.standard_normal(2)
-    return theta

@@ -13,13 +13,6 @@ def gaussian(theta, r, C, eps, rng):  # sghmc_gaussian proved
     return theta + eps * W @ r, r
 
 
-def wrong_gaussian(theta, r, C, eps, rng):  # sghmc_gaussian refuted
-    W = np.linalg.inv(M)
-    noise = np.sqrt(2 * eps) * np.linalg.cholesky(C) @ rng.standard_normal(3)
-    r = r - eps * SIGMA @ (theta - MU) - eps * C @ W @ r + noise
-    return theta + eps * W @ r, r
-
-
 def gaussian_given(theta, r, mu, Sigma, C, M, eps, rng):  # sghmc_gaussian proved
     P, W = np.linalg.inv(Sigma), np.linalg.inv(M)
     d = len(theta)
@@ -33,34 +26,15 @@ def gaussian_any(theta, r, grad_U, M, C, eps, rng):  # sghmc_gaussian proved
     return theta + eps * W @ r, r
 
 
-def wrong_gaussian_mass(theta, r, grad_U, C, eps, rng):  # sghmc_gaussian refuted
-    noise = np.sqrt(2 * eps) * np.linalg.cholesky(C) @ rng.standard_normal(3)
-    r = r - eps * grad_U(theta) - eps * C @ r + noise
-    return theta + eps * r, r
-
-
 def thermostat(theta, r, xi, eps, rng):  # sgnht_gaussian proved
     r = r - eps * np.linalg.inv(SIGMA) @ (theta - MU) - eps * xi * r + np.sqrt(2 * eps) * rng.standard_normal(3)
     theta = theta + eps * r
     return theta, r, xi + eps * (r @ r / 3 - 1)
 
 
-def wrong_thermostat(theta, r, xi, eps, rng):  # sgnht_gaussian refuted
-    r = r - eps * np.linalg.inv(SIGMA) @ (theta - MU) - eps * xi * r + np.sqrt(2 * eps) * rng.standard_normal(3)
-    theta = theta + eps * r
-    return theta, r, xi + eps * (r @ r - 1)
-
-
 def funnel(theta, r, eps, rng):  # sghmc_funnel proved
     v, x = theta[0], theta[1:]
     grad = np.concatenate([[v + 1 - np.exp(-v) * (x @ x) / 2], np.exp(-v) * x])
-    r = r - eps * grad - eps * r + np.sqrt(2 * eps) * rng.standard_normal(3)
-    return theta + eps * r, r
-
-
-def wrong_funnel(theta, r, eps, rng):  # sghmc_funnel refuted
-    v, x = theta[0], theta[1:]
-    grad = np.concatenate([[v - np.exp(-v) * (x @ x) / 2], np.exp(-v) * x])
     r = r - eps * grad - eps * r + np.sqrt(2 * eps) * rng.standard_normal(3)
     return theta + eps * r, r
 
@@ -112,12 +86,6 @@ def logistic_without_data(theta, eps, rng):
     return theta - eps * theta + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
 
 
-def logistic_turned(theta, x, y, N, eps, rng):  # sgld_logistic holds at d = 2: {AT_FIXED_SIZES}
-    p = 1 / (1 + np.exp(-x @ theta))
-    grad = theta + N / len(x) * x.T @ (p - y)
-    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
-
-
 def logistic_accepted(theta, x, y, N, eps, rng):  # sgld_logistic undecided: {OF_BATCHES}
     def U(t):
         return t @ t / 2 + N / len(x) * np.sum(np.log(1 + np.exp(x @ t)) - y * (x @ t))
@@ -126,48 +94,14 @@ def logistic_accepted(theta, x, y, N, eps, rng):  # sgld_logistic undecided: {OF
     return new if np.log(rng.random()) < U(theta) - U(new) else theta
 
 
-def wrong_logistic_without_prior(theta, x, y, N, eps, rng):  # sgld_logistic refuted
-    p = 1 / (1 + np.exp(-x @ theta))
-    return theta - eps * N / len(x) * x.T @ (p - y) + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
-
-
-def wrong_logistic_scale(theta, x, y, N, prior_variance, eps, rng):  # sgld_logistic refuted
-    p = 1 / (1 + np.exp(-x @ theta))
-    grad = theta / prior_variance + x.T @ (p - y)
-    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
-
-
-def wrong_logistic_prior_scaled(theta, x, y, N, prior_variance, eps, rng):  # sgld_logistic refuted
-    p = 1 / (1 + np.exp(-x @ theta))
-    grad = N / len(x) * (theta / prior_variance + x.T @ (p - y))
-    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
-
-
-def wrong_logistic_sign(theta, x, y, N, prior_variance, eps, rng):  # sgld_logistic refuted
-    p = 1 / (1 + np.exp(-x @ theta))
-    grad = theta / prior_variance + N / len(x) * x.T @ (y - p)
-    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
-
-
 def poisson(theta, x, y, eps, rng):  # sgld_poisson_regression holds at N = 2: {AT_FIXED_SIZES}
     grad = theta / 10 + x.T @ (np.exp(x @ theta) - y)
-    return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(3)
-
-
-def wrong_poisson(theta, x, y, eps, rng):  # sgld_poisson_regression refuted
-    grad = theta / 10 + x.T @ (x @ theta - y)
     return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(3)
 
 
 # sghmc_linear_regression holds at the rows that the step is given: {AT_FIXED_SIZES}
 def linear(theta, r, x, y, N, eps, rng):
     grad = theta / 10 + N / len(x) * x.T @ (x @ theta - y)
-    r = r - eps * grad - 8 * eps * r + np.sqrt(16 * eps) * rng.standard_normal(5)
-    return theta + eps * r, r
-
-
-def wrong_linear(theta, r, x, y, N, eps, rng):  # sghmc_linear_regression refuted
-    grad = theta / 10 + x.T @ (x @ theta - y)
     r = r - eps * grad - 8 * eps * r + np.sqrt(16 * eps) * rng.standard_normal(5)
     return theta + eps * r, r
 
@@ -181,29 +115,12 @@ def softmax(theta, r, x, y, N, eps, rng):  # sghmc_softmax_regression holds at K
     return theta + eps * r, r
 
 
-def wrong_softmax(theta, r, x, y, N, eps, rng):  # sghmc_softmax_regression refuted
-    W = theta.reshape(y.shape[1], x.shape[1])
-    e = np.exp(x @ W.T)
-    p = e / np.sum(e, axis=1)[:, None]
-    grad = theta + N / len(x) * (x.T @ (p - y)).reshape(-1)
-    r = r - eps * grad - 2 * eps * r + np.sqrt(4 * eps) * rng.standard_normal(len(theta))
-    return theta + eps * r, r
-
-
 def schools(theta, r, y, w, z, eps, rng):  # sghmc_eight_schools holds at J = 2, d = 4, N = 2: {AT_FIXED_SIZES}
     mu, tau, eta = theta[0], np.exp(theta[1]), theta[2:]
     left = w * w * (y - mu - tau * z @ eta)
     grad = np.concatenate(
         [[mu / 25 - np.sum(left)], [tau**2 / 25 - 1 - tau * (left @ (z @ eta))], eta - tau * z.T @ left]
     )
-    r = r - eps * grad - eps * r + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
-    return theta + eps * r, r
-
-
-def wrong_schools(theta, r, y, w, z, eps, rng):  # sghmc_eight_schools refuted
-    mu, tau, eta = theta[0], np.exp(theta[1]), theta[2:]
-    left = w * w * (y - mu - tau * z @ eta)
-    grad = np.concatenate([[mu / 25 - np.sum(left)], [tau**2 / 25 - tau * (left @ (z @ eta))], eta - tau * z.T @ left])
     r = r - eps * grad - eps * r + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
     return theta + eps * r, r
 
@@ -222,18 +139,19 @@ def accepted(theta, r, x, y, prior_variance, m, eps, rng):  # hmc_logistic holds
     return theta, r
 
 
-def wrong_accepted(theta, r, x, y, prior_variance, m, eps, rng):
-    def U(t):
-        return np.sum(np.log(1 + np.exp(x @ t)) - y * (x @ t))
-
-    new = theta + eps * rng.standard_normal(len(theta))
-    if np.log(rng.random()) < U(theta) - U(new):
-        return new, r
-    return theta, r
-
-
 def logistic_of_squares(theta, x, y, N, eps, rng):  # sgld_logistic undecided: {OF_SOME_ROWS}
     """Right, for y is 0 or 1."""
     p = 1 / (1 + np.exp(-x @ theta))
     grad = theta + N / len(x) * x.T @ (p - y**2)
     return theta - eps * grad + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
+
+
+# sghmc_gaussian refuted
+def own_gradient(theta, r, C, eps, rng):
+    """It is no gradient of the target, whatever it is called."""
+    noise = np.linalg.cholesky(2 * eps * C) @ rng.standard_normal(len(r))
+    return theta + eps * np.linalg.solve(M, r), r - eps * grad_U(theta) - eps * C @ np.linalg.solve(M, r) + noise
+
+
+def grad_U(theta):
+    return 7 * theta**3

@@ -2,10 +2,7 @@
 
 # every step: sgld undecided
 
-# ruff: noqa: NPY002
-
 import os
-import random
 import signal
 import sys
 import time
@@ -30,22 +27,6 @@ def where(theta, grad_U, eps, rng):  # undecided: a comparison of a value that d
     return np.where(theta > 0, theta, 0.0)  # here
 
 
-def clipped(theta, grad_U, eps, rng):  # undecided: a comparison of a value that depends on the state
-    return np.clip(theta, -1, 1)  # here
-
-
-def fixed_point(theta, eps):  # undecided: a comparison of a value that depends on the state
-    while np.abs(theta[0]) > 1e-6:  # here
-        theta = theta / 2
-    return theta
-
-
-def scipy_call(theta, D, eps, rng):  # undecided: made a plain number|object arrays are not supported
-    import scipy.linalg
-
-    return theta + scipy.linalg.cholesky(D) @ rng.standard_normal(len(theta))  # here
-
-
 def eigenvalues(theta, D, eps, rng):  # undecided: np.linalg.eigh
     values, _ = np.linalg.eigh(D)  # here
     return theta + values
@@ -55,16 +36,6 @@ def random_choice(theta, grad_U, eps, rng):  # undecided: the random draw `choic
     k = rng.choice(len(theta))  # here
     theta[k] += eps
     return theta
-
-
-def coin(theta, grad_U, eps):  # undecided: the random draw `random`
-    if random.random() < 0.5:  # here
-        return theta
-    return theta + eps
-
-
-def uniform(theta, eps):  # undecided: the random draw `uniform`
-    return theta + np.sqrt(eps) * np.random.uniform(size=len(theta))  # here
 
 
 def swallowed(theta, grad_U, eps, rng):  # undecided: a value that depends on the state
@@ -82,29 +53,9 @@ def fallback(theta, grad_U, eps, rng):  # undecided: TypeError was caught
     return theta - factor * eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
 
 
-def counted(theta, grad_U, eps, rng):  # undecided: call 2 did something else than call 1
-    CALLS[0] += 1
-    return theta - CALLS[0] * eps * grad_U(theta)
-
-
-def kept_noise(theta, grad_U, eps, rng):  # undecided: drawn when the file was loaded
-    return theta - eps * grad_U(theta) + np.sqrt(2 * eps) * NOISE[: len(theta)]
-
-
-def cached_noise(theta, grad_U, eps, rng):  # undecided: a value of an earlier call
-    while len(CACHE) < len(theta):
-        CACHE.append(rng.standard_normal())
-    return theta - eps * grad_U(theta) + np.sqrt(2 * eps) * np.array(CACHE[: len(theta)])
-
-
 def seeded(theta, grad_U, eps):  # undecided: a seed set in the step
     rng = np.random.default_rng(0)  # here
     return theta - eps * grad_U(theta) + np.sqrt(2 * eps) * rng.standard_normal(len(theta))
-
-
-def seeded_globally(theta, grad_U, eps):  # undecided: a seed set in the step
-    np.random.seed(0)  # here
-    return theta - eps * grad_U(theta) + np.sqrt(2 * eps) * np.random.randn(len(theta))
 
 
 def clock(theta, grad_U, eps, rng):  # undecided: it asks time.perf_counter_ns
@@ -120,16 +71,8 @@ def never_set(theta, eps):  # undecided: NoneType
     return theta - eps * new  # here
 
 
-def too_many(theta, grad_U, eps):  # undecided: 2 values returned, expected 1: theta
-    return theta, theta
-
-
 def transposed(theta, eps):  # undecided: the new theta has shape (1, 1), expected (1,)
     return np.reshape(theta, (1, -1))
-
-
-def recursive(theta, eps):  # undecided: RecursionError
-    return recursive(theta, eps)
 
 
 def leaves(theta, eps):  # undecided: its process ended without an answer
@@ -138,10 +81,6 @@ def leaves(theta, eps):  # undecided: its process ended without an answer
 
 def ends(theta, eps):  # undecided: it ended the program
     raise SystemExit(0)  # here
-
-
-def interrupts(theta, eps):  # undecided: KeyboardInterrupt
-    raise KeyboardInterrupt  # here
 
 
 def forges(theta, eps):  # undecided: its process ended without an answer

@@ -9,21 +9,6 @@ def momentum_first(theta, r, M, C, grad_U, eps, rng):  # sghmc holds: (r, theta)
     return r - eps * grad_U(theta) - eps * C @ v + L @ rng.standard_normal(len(r)), theta + eps * v
 
 
-def listed(theta, r, M, C, grad_U, eps, rng):  # sghmc holds: (r, theta), not (theta, r)
-    return list(momentum_first(theta, r, M, C, grad_U, eps, rng))
-
-
-def without_noise(theta, r, M, C, grad_U, eps, rng):  # sghmc refuted: (r, theta), not (theta, r)
-    v = np.linalg.solve(M, r)
-    return r - eps * grad_U(theta) - eps * C @ v, theta + eps * v
-
-
-def gradient_of_the_other(theta, r, M, C, grad_U, eps, rng):  # sghmc refuted: (r, theta), not (theta, r)
-    v = np.linalg.solve(M, r)
-    L = np.linalg.cholesky(2 * eps * C)
-    return r + eps * grad_U(theta) - eps * C @ v + L @ rng.standard_normal(len(r)), theta + eps * v
-
-
 def thermostat(theta, r, xi, A, grad_U, eps, rng):  # sgnht holds: (xi, theta, r), not (theta, r, xi)
     """Three blocks, one of them a number: xi, theta, r."""
     d = len(theta)

@@ -3,7 +3,6 @@
 # ruff: noqa: NPY002
 
 import math
-from math import sqrt
 
 import numpy as np
 from numba import njit
@@ -24,14 +23,6 @@ def sgld_half(theta, grad_U, lr, rng):  # sgld holds
     """The step size of others: -grad U/2 and noise of variance eps."""
     assert lr > 0
     return theta - 0.5 * lr * grad_U(theta) + rng.normal(0.0, math.sqrt(lr), size=len(theta))
-
-
-def sgld_thirds(theta, grad_U, eps, rng):  # sgld holds
-    return theta - 1 / 3 * eps * grad_U(theta) + (2 / 3 * eps) ** 0.5 * rng.standard_normal(theta.shape[0])
-
-
-def sgld_sqrt2(theta, grad_U, eps, rng):  # sgld holds
-    return theta - eps * grad_U(theta) + np.sqrt(2.0) * sqrt(eps) * rng.standard_normal(len(theta))
 
 
 def sgld_loops(theta, D, U_grad, eps):  # sgld holds
@@ -60,12 +51,6 @@ def sghmc(theta, r, grad_U, eps, rng, C, M):  # sghmc holds
     noise = np.sqrt(2 * eps) * cholesky(C) @ rng.standard_normal(theta.shape)
     r_new = r - eps * grad_U(theta) - eps * C @ v + noise
     return theta + eps * inv(M) @ r_new, r_new
-
-
-def sghmc_in_place(theta, r, grad_U, eps, rng, C, M):  # sghmc holds
-    r -= eps * (grad_U(theta) + C @ np.linalg.solve(M, r))
-    r += rng.multivariate_normal(np.zeros(len(r)), 2 * eps * C)
-    theta += eps * np.linalg.solve(M, r)
 
 
 @njit(cache=True)

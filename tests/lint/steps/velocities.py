@@ -21,34 +21,3 @@ def massive(theta, v, M, grad_U, eta, alpha, rng):
     noise = rng.multivariate_normal(np.zeros(2), 2 * eta * alpha * np.linalg.inv(M))
     v = (1 - alpha) * v - eta * np.linalg.solve(M, grad_U(theta)) + noise
     return theta + v, v
-
-
-# friction refuted with v = eps*r with eta = eps**2 with alpha = C*eps: wrong at every step size
-def doubled_noise(theta, v, grad_U, eta, alpha, rng):
-    v = (1 - alpha) * v - eta * grad_U(theta) + 2 * np.sqrt(alpha * eta) * rng.standard_normal(v.shape)  # here
-    return theta + v, v
-
-
-# friction refuted with v = eps*r with eta = eps**2 with alpha = C*eps: wrong at every step size
-def without_friction(theta, v, grad_U, eta, alpha, rng):
-    v = v - eta * grad_U(theta) + np.sqrt(2 * alpha * eta) * rng.standard_normal(v.shape)  # here
-    return theta + v, v
-
-
-# friction refuted with v = eps*r with eta = eps**2 with alpha = C*eps: the step grows as eps becomes small
-def noise_without_rate(theta, v, grad_U, eta, alpha, rng):
-    v = (1 - alpha) * v - eta * grad_U(theta) + np.sqrt(2 * alpha) * rng.standard_normal(v.shape)  # here
-    return theta + v, v
-
-
-# friction refuted with v = eps*r with eta = eps**2 with alpha = C*eps: wrong at every step size
-def noise_without_root(theta, v, grad_U, eta, alpha, rng):
-    v = (1 - alpha) * v - eta * grad_U(theta) + 2 * alpha * eta * rng.standard_normal(v.shape)  # here
-    return theta + v, v
-
-
-# friction_of_two refuted with v = eps*inv(M) @ r with eta = eps**2 with alpha = C*eps: wrong at every step size
-def massless(theta, v, M, grad_U, eta, alpha, rng):
-    noise = rng.multivariate_normal(np.zeros(2), 2 * eta * alpha * np.eye(2))  # here
-    v = (1 - alpha) * v - eta * np.linalg.solve(M, grad_U(theta)) + noise
-    return theta + v, v

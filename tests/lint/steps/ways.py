@@ -6,7 +6,6 @@
 
 import functools
 import math
-import random
 from dataclasses import dataclass, replace
 
 import beside_right
@@ -35,10 +34,6 @@ MOVE = made(1)
 class State:
     x: float
     p: float
-
-
-def closure(x, p, eps, rng):
-    return MOVE(x, p, eps, rng.standard_normal())
 
 
 def helper(x, p, eps, rng):
@@ -70,20 +65,6 @@ def compiled_parts(x, p, eps, rng):
     return x, c * p + math.sqrt(1 - c**2) * rng.normal(0, 1)
 
 
-def loops(x, p, eps, rng):
-    for _ in range(3):
-        x, p = MOVE(x, p, eps / 3, rng.standard_normal())
-    return x, p
-
-
-def in_place(x, p, eps, rng):
-    z = np.array([x, p])
-    z[1] += eps * (z[0] - z[0] ** 3 - z[1])
-    z[1:] += np.sqrt(2 * eps) * rng.standard_normal(1)
-    z[0] += eps * z[1]
-    return tuple(z)
-
-
 def out(x, p, eps, rng):
     z, change = np.array([x, p]), np.empty(2)
     noise = np.zeros(2)
@@ -93,11 +74,6 @@ def out(x, p, eps, rng):
     np.add(z, eps * change, out=z)
     z += noise
     return z[0], z[1]
-
-
-def named(x, p, eps, rng):
-    x, p = MOVE(x, p, eps, rng.standard_normal())
-    return {"p": p, "x": x}
 
 
 def momentum_first(x, p, eps, rng):
@@ -112,21 +88,8 @@ def older_generator(x, p, eps):
     return MOVE(x, p, eps, LEGACY.randn())
 
 
-def older_generator_given(x, p, eps, random_state):
-    return MOVE(x, p, eps, random_state.randn())
-
-
 def functions_of_numpy(x, p, eps):
     return MOVE(x, p, eps, standard_normal() * np.sqrt(1 / 2) + np.sqrt(1 / 2) * np.random.normal())
-
-
-def functions_of_python(x, p, eps):
-    return MOVE(x, p, eps, random.gauss(0, 1))
-
-
-def covariance(x, p, eps, rng):
-    noise = rng.multivariate_normal(np.zeros(2), 2 * eps * np.diag([0.0, 1.0]))
-    return x + eps * p + noise[0], p + eps * (force(x) - p) + noise[1]
 
 
 @functools.cache
@@ -146,10 +109,3 @@ def checked(x, p, eps, rng):
     assert np.isfinite(x)
     assert eps > 0
     return MOVE(x, p, eps, rng.standard_normal())
-
-
-def vectors(x, p, eps, rng):
-    z = np.asarray([x, p], dtype=float)
-    A = np.array([[0.0, 1.0], [1.0, -1.0]])
-    drift = A @ z - np.array([0, z[0] ** 3])
-    return list(z + eps * drift + np.sqrt(2 * eps) * np.array([0, 1]) * rng.standard_normal(2))
