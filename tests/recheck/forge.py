@@ -14,54 +14,28 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
+
+from certificates import ROOT, Json, made, sealed, settled, turn
 
 from recipe_compiler import recheck
-from recipe_compiler.report.as_json import certificate
-from recipe_compiler.report.check import check
 from recipe_compiler.spec.load import load
 
-ROOT = Path(__file__).parents[2]
+MUTANTS = """
+c_transposed d_negative d_not_symmetric gradient_sign q_symmetric sgrld_gamma_dropped sghmc_naive sgnht_energy
+temperature_squared marginal/twice_the_potential marginal/rhmc_without_log_det ergodic/hmc explosion/line_current
+explosion/cubic_force explosion/steep_noise explosion/controls/stated explosion/controls/second_derivative
+ergodic/noise_vanishes marginal/geometric_brownian marginal/momentum_negative marginal/student_exponent marginal/valley
+updates/refresh_half updates/sghmc_sequential updates/sgld updates/sgld_noise_eps updates/sgld_noise_no_step
+updates/sgld_squared_order updates/sgnht
+"""
 BASES = (
-    "specs/dynamics/sghmc",
-    "specs/dynamics/sgrld",
-    "specs/dynamics/sgnht",
-    "specs/dynamics/cir",
-    "specs/dynamics/gsgrhmc",
-    "specs/dynamics/generalised_langevin",
+    *(f"specs/dynamics/{name}" for name in ("sghmc", "sgrld", "sgnht", "cir", "gsgrhmc", "generalised_langevin")),
     "specs/builds/sghmc_double_well",
-    "tests/mutants/c_transposed",
-    "tests/mutants/d_negative",
-    "tests/mutants/d_not_symmetric",
-    "tests/mutants/gradient_sign",
-    "tests/mutants/q_symmetric",
-    "tests/mutants/sgrld_gamma_dropped",
-    "tests/mutants/sghmc_naive",
-    "tests/mutants/sgnht_energy",
-    "tests/mutants/temperature_squared",
-    "tests/mutants/marginal/twice_the_potential",
-    "tests/mutants/marginal/rhmc_without_log_det",
-    "tests/mutants/ergodic/hmc",
-    "tests/mutants/explosion/line_current",
-    "tests/mutants/explosion/cubic_force",
-    "tests/mutants/explosion/steep_noise",
-    "tests/mutants/explosion/controls/stated",
-    "tests/mutants/explosion/controls/second_derivative",
-    "tests/mutants/ergodic/noise_vanishes",
-    "tests/mutants/marginal/geometric_brownian",
-    "tests/mutants/marginal/momentum_negative",
-    "tests/mutants/marginal/student_exponent",
-    "tests/mutants/marginal/valley",
-    "tests/mutants/updates/refresh_half",
-    "tests/mutants/updates/sghmc_sequential",
-    "tests/mutants/updates/sgld",
-    "tests/mutants/updates/sgld_noise_eps",
-    "tests/mutants/updates/sgld_noise_no_step",
-    "tests/mutants/updates/sgld_squared_order",
-    "tests/mutants/updates/sgnht",
+    *(f"tests/mutants/{name}" for name in MUTANTS.split()),
 )
 WRONG = {
     "constant_at_zero": "d_psd",
@@ -91,27 +65,8 @@ RECHECKED = (  # and `unique`, by an edit of its own
 FAR_OUT = ("normalisable", "regular", "boundary", "explosion", "claimed_update", "step_scale")
 """Claims about growth, zeros and steps, whose witnesses have words of their own."""
 
-Json = dict[str, Any]
 Edit = Callable[[Json, Random], bool]
 """Changes a certificate; False where it does not apply to it."""
-
-
-def canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-
-
-def resealed(changed: Json) -> Json:
-    """Return a certificate with the digest, verdict, assumptions and seal of somebody who knows how they are made."""
-    changed["digest"] = sha256(canonical(changed["documents"]).encode()).hexdigest()
-    rest = {key: value for key, value in changed.items() if key != "seal"}
-    return {**rest, "seal": sha256(canonical(rest).encode()).hexdigest()}
-
-
-def settled(changed: Json) -> None:
-    """Derive what a certificate says of the whole from its claims."""
-    deciding = {claim["verdict"] for claim in changed["claims"] if claim["required"]}
-    changed["verdict"] = next((v for v in ("refuted", "undecided") if v in deciding), "proved")
-    changed["assumptions"] = sorted({given for claim in changed["claims"] for given in claim["given"]})
 
 
 FORGED_FROM = (*BASES, *(f"tests/recheck/wrong/{name}" for name in WRONG))
@@ -120,7 +75,12 @@ FORGED_FROM = (*BASES, *(f"tests/recheck/wrong/{name}" for name in WRONG))
 def bases() -> list[str]:
     """Return the certificates that are forged, as texts."""
     documents = [load(ROOT / f"{name}.yaml") for name in FORGED_FROM]
-    return [json.dumps(certificate(document, check(document))) for document in documents]
+    return [json.dumps(made(document)) for document in documents]
+
+
+def has(changed: Json, id_: str, verdict: str) -> Json | None:
+    """Return a claim that has a verdict."""
+    return next((c for c in changed["claims"] if c["id"] == id_ and c["verdict"] == verdict), None)
 
 
 def of_verdict(changed: Json, verdict: str, random: Random) -> Json | None:
@@ -165,7 +125,7 @@ def call_it_proved(changed: Json, random: Random) -> bool:
     if claim is None:
         return False
     by = random.choice(["index calculus for every size; second engine", "a current goes round the torus", "structure"])
-    claim |= {"verdict": "proved", "by": by, "witness": None, "residual": None, "for_d": "all", "data": {}}
+    turn(claim, "proved", by=by)
     if random.random() < 0.5:
         trivial_points(changed, random)
     settled(changed)
@@ -286,7 +246,7 @@ def drop_an_assumption(changed: Json, random: Random) -> bool:
 def weaken_a_kind(changed: Json, random: Random) -> bool:
     """Declare a parameter of D real: D is then not semidefinite."""
     dynamics = changed["documents"]["dynamics"]
-    proved = any(c["id"] == "d_psd" and c["verdict"] == "proved" for c in changed["claims"])
+    proved = has(changed, "d_psd", "proved")
     linear = {"C", "D", "a*I", "A*I"} & {x for row in dynamics.get("D") or [] for x in row}
     for name, entry in dynamics.get("parameters", []):
         if proved and any(re.match(rf"{name}\b", x) for x in linear) and "positive" in str(entry.get("is", "")):
@@ -298,7 +258,7 @@ def weaken_a_kind(changed: Json, random: Random) -> bool:
 def rest_on_less(changed: Json, random: Random) -> bool:
     """Leave a kind out of what semidefiniteness of D rests on, where D is linear in the constant."""
     dynamics = changed["documents"]["dynamics"]
-    claim = next((c for c in changed["claims"] if c["id"] == "d_psd" and c["verdict"] == "proved"), None)
+    claim = has(changed, "d_psd", "proved")
     linear = {x for row in dynamics.get("D") or [] for x in row} & {"C", "D", "a*I", "A*I"}
     names = {x.partition("*")[0] for x in linear} - {*changed["documents"].get("build", {}).get("bind", {})}
     found = [one for one in (claim or {"given": []})["given"] if one.partition(" is ")[0] in names]
@@ -323,11 +283,11 @@ def rest_on_what_is_not_declared(changed: Json, random: Random) -> bool:
 
 def turn_unique_round(changed: Json, random: Random) -> bool:
     """Call a law the only one though H is conserved, without noise or where the constants of the noise are 0."""
-    claim = next((c for c in changed["claims"] if c["id"] == "unique" and c["verdict"] == "refuted"), None)
+    claim = has(changed, "unique", "refuted")
     if claim is None or "a slope of H" not in claim["witness"]:
         return False
     by = random.choice(["D is positive definite", "Hoermander: no vector is left", "a conserved quantity"])
-    claim |= {"verdict": "proved", "by": by, "witness": None, "residual": None, "for_d": "all", "data": {}}
+    turn(claim, "proved", by=by)
     settled(changed)
     return True
 
@@ -383,14 +343,14 @@ def prove_what_is_wrong(changed: Json, random: Random) -> bool:
     if claim is None:
         return False
     by = random.choice(["structure", "growth at the ends of the domain; second engine", "signs of the coefficients"])
-    claim |= {"verdict": "proved", "by": by, "witness": None, "residual": None, "for_d": "all", "data": {}}
+    turn(claim, "proved", by=by)
     settled(changed)
     return True
 
 
 def grant_less(changed: Json, random: Random) -> bool:
     """Leave out, or weaken, what an integral rests on: that that of exp(-U) is finite, that a mass is definite."""
-    claim = next((c for c in changed["claims"] if c["id"] == "normalisable" and c["verdict"] == "proved"), None)
+    claim = has(changed, "normalisable", "proved")
     name, H = changed["documents"]["dynamics"].get("name"), changed["documents"]["dynamics"]["H"]
     if claim is None or "build" in changed["documents"] or name in WRONG:
         return False
@@ -407,7 +367,7 @@ def grant_less(changed: Json, random: Random) -> bool:
 
 def contain_less(changed: Json, random: Random) -> bool:
     """Leave out what H + k |theta|**2 rests on: that U falls no faster than -|theta|**2, that U'' is bounded by U."""
-    claim = next((c for c in changed["claims"] if c["id"] == "explosion" and c["verdict"] == "proved"), None)
+    claim = has(changed, "explosion", "proved")
     bound = "U >= -c (1 + norm2(theta)) for some c"
     needed = [x for x in claim["given"] if x == bound or "d_theta[i] d_theta[i] U" in x] if claim else []
     if claim is None or not needed:
@@ -446,7 +406,7 @@ def exchange_the_lyapunov_function(changed: Json, random: Random) -> bool:
 def step_too_far(changed: Json, random: Random) -> bool:
     """Lengthen the step of one block, whose noise is then too large, or whose drift does not fit that of the others."""
     update = changed["documents"]["dynamics"].get("claims", {}).get("update")
-    if not update or not any(c["id"] == "claimed_update" and c["verdict"] == "proved" for c in changed["claims"]):
+    if not update or not has(changed, "claimed_update", "proved"):
         return False
     block = random.choice(list(update))
     factor = random.choice(["2", "3/2", "1/2", "1 + 1/10**9", "sqrt(2)"])
@@ -457,7 +417,7 @@ def step_too_far(changed: Json, random: Random) -> bool:
 def scale_an_entry(changed: Json, random: Random) -> bool:
     """Multiply a part of the equation: the drift that is claimed, and proved, is no longer that of the recipe."""
     dynamics = changed["documents"]["dynamics"]
-    if not any(c["id"] == "claimed_drift" and c["verdict"] == "proved" for c in changed["claims"]):
+    if not has(changed, "claimed_drift", "proved"):
         return False
     factor = random.choice(["2*", "-1*", f"{random.randint(3, 99)}/2*", "(1 + 1/10**70)*"])
     block = random.choice(list(dynamics["claims"]["drift"]))
@@ -471,7 +431,7 @@ def scale_an_entry(changed: Json, random: Random) -> bool:
 def add_noise_to_an_entry(changed: Json, random: Random) -> bool:
     """Add to the claimed drift what is nearly nothing, or nothing at the points of the certificate only."""
     dynamics = changed["documents"]["dynamics"]
-    if not any(c["id"] == "claimed_drift" and c["verdict"] == "proved" for c in changed["claims"]):
+    if not has(changed, "claimed_drift", "proved"):
         return False
     block, _ = random.choice(dynamics["state"])
     small = random.choice(
@@ -508,7 +468,7 @@ def flip_a_sign(changed: Json, random: Random) -> bool:
 def make_d_asymmetric(changed: Json, random: Random) -> bool:
     dynamics = changed["documents"]["dynamics"]
     D, state = dynamics.get("D"), dynamics["state"]
-    proved = any(c["id"] == "d_symmetric" and c["verdict"] == "proved" for c in changed["claims"])
+    proved = has(changed, "d_symmetric", "proved")
     same = [k for k, (_, entry) in enumerate(state) if entry.get("shape") == state[0][1].get("shape")]
     if not proved or not D or len(same) < 2:
         return False
@@ -520,7 +480,7 @@ def make_d_asymmetric(changed: Json, random: Random) -> bool:
 
 def change_the_marginal(changed: Json, random: Random) -> bool:
     marginal = changed["documents"]["dynamics"].get("claims", {}).get("marginal")
-    if not marginal or not any(c["id"] == "claimed_marginal" and c["verdict"] == "proved" for c in changed["claims"]):
+    if not marginal or not has(changed, "claimed_marginal", "proved"):
         return False
     block = random.choice(list(marginal))
     marginal[block] = random.choice(
@@ -602,10 +562,10 @@ def forgeries(texts: list[str], count: int, seed: int) -> Iterator[tuple[str, Js
     random = Random(seed)
     while count:
         edit, changed = random.choice(EDITS), json.loads(random.choice(texts))
-        before = canonical(changed)
-        if edit(changed, random) and canonical(changed) != before:
+        before = recheck.canonical(changed)
+        if edit(changed, random) and recheck.canonical(changed) != before:
             count -= 1
-            yield edit.__name__, changed if edit in UNSEALED else resealed(changed)
+            yield edit.__name__, changed if edit in UNSEALED else sealed(changed)
 
 
 def passes(changed: Json) -> bool:
@@ -624,7 +584,7 @@ def main(seed: int = 2015, count: int = 1000) -> None:
         made[name] += 1
         if passes(changed):
             passed[name] += 1
-            print(f"PASSED {name}: {canonical(changed)}", flush=True)
+            print(f"PASSED {name}: {recheck.canonical(changed)}", flush=True)
         if made.total() % 100 == 0:
             print(f"seed {seed}: {made.total()} forged, {passed.total()} passed", flush=True)
     for name, n in sorted(made.items()):

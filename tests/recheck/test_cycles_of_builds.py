@@ -2,23 +2,18 @@
 
 import json
 import re
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pytest
-from reports import certificate_of
+from certificates import ROOT, Json, claim_in, of, said, sealed, settled
 
 from recipe_compiler import recheck
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
 
-ROOT = Path(__file__).parents[2]
 BUILDS = ROOT / "specs/builds"
 BY_AUTHOR = "exp(-U) has a finite integral, as the document states under `assume`"
 MIXTURE, FUNNEL = BUILDS / "gibbs_dp_mixture.yaml", BUILDS / "rhmc_funnel.yaml"
-
-Json = dict[str, Any]
 
 
 def is_cycle(path: Path) -> bool:
@@ -31,19 +26,8 @@ TOO_LARGE = {"rhmc_logistic"}
 CYCLES = sorted(path for path in BUILDS.glob("*.yaml") if is_cycle(path) and path.stem not in TOO_LARGE)
 
 
-def of(path: Path) -> Json:
-    return json.loads(certificate_of(path))
-
-
-def resealed(whole: Json) -> Json:
-    whole["assumptions"] = sorted({fact for claim in whole["claims"] for fact in claim["given"]})
-    whole["digest"] = sha256(recheck.canonical(whole["documents"]).encode()).hexdigest()
-    rest = {key: value for key, value in whole.items() if key != "seal"}
-    return {**rest, "seal": sha256(recheck.canonical(rest).encode()).hexdigest()}
-
-
 def test_a_cycle_over_an_integral_that_its_author_gives_is_rechecked() -> None:
-    says = dict(recheck.recheck(of(MIXTURE)))
+    says = said(of(MIXTURE))
     for id_ in ("normalisable", "irreducible"):
         assert f"granted, not declared: {BY_AUTHOR}" in says[id_]
 
@@ -51,7 +35,7 @@ def test_a_cycle_over_an_integral_that_its_author_gives_is_rechecked() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", CYCLES, ids=lambda path: path.stem)
 def test_every_shipped_cycle_is_rechecked(path: Path) -> None:
-    says = dict(recheck.recheck(of(path)))
+    says = said(of(path))
     assert says["stationary"].startswith("rechecked")
 
 
@@ -84,11 +68,11 @@ def bound(folder: Path, kinds: str = "is: positive, ") -> Json:
 @pytest.mark.slow
 def test_what_is_bound_may_name_a_parameter_of_the_target(tmp_path: Path) -> None:
     whole = bound(tmp_path)
-    says = dict(recheck.recheck(whole))
+    says = said(whole)
     assert says["stationary"].startswith("rechecked")
     whole["documents"]["build"]["bind"]["G"] = "diag(ones + theta**2)*w"
     with pytest.raises(recheck.UnreadError, match="w has no value"):
-        recheck.recheck(resealed(whole))
+        recheck.recheck(sealed(settled(whole)))
 
 
 @pytest.mark.slow
@@ -96,21 +80,21 @@ def test_what_is_bound_may_name_a_parameter_of_the_target(tmp_path: Path) -> Non
 def test_an_integral_that_no_author_gives_is_rejected(id_: str) -> None:
     """Of no document that assumes nothing, and of no claim that does not need it."""
     changed = of(MIXTURE)
-    claim = next(one for one in changed["claims"] if one["id"] == id_)
+    claim = claim_in(changed, id_)
     claim["given"] = sorted({*claim["given"], BY_AUTHOR})
     if id_ == "irreducible":
         del changed["documents"]["target"]["assume"]
     with pytest.raises((recheck.FailureError, recheck.UnreadError)):
-        recheck.recheck(resealed(changed))
+        recheck.recheck(sealed(settled(changed)))
 
 
 @pytest.mark.slow
 def test_growth_that_stationarity_rests_on_is_of_a_function() -> None:
     changed = of(FUNNEL)
-    claim = next(one for one in changed["claims"] if one["id"] == "stationary")
+    claim = claim_in(changed, "stationary")
     claim["given"] = [fact.replace("-> oo as", "-> 0 as") for fact in claim["given"]]
     with pytest.raises((recheck.FailureError, recheck.UnreadError)):
-        recheck.recheck(resealed(changed))
+        recheck.recheck(sealed(settled(changed)))
 
 
 MOVES = """
@@ -150,9 +134,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.parametrize("cycle", [ALL, FOLLOWED])
 def test_moves_are_tried_at_points(texts: dict[str, str], cycle: str) -> None:
     tried = "refresh, metropolis, draw, involution" if cycle == ALL else "refresh, steps"
-    assert dict(recheck.recheck(json.loads(texts[cycle])))["cycle"].endswith(
-        f"({tried}: rechecked at points drawn here)"
-    )
+    assert said(json.loads(texts[cycle]))["cycle"].endswith(f"({tried}: rechecked at points drawn here)")
 
 
 @pytest.mark.parametrize(
@@ -190,7 +172,7 @@ def test_moves_that_do_not_keep_the_law_are_rejected(
 def test_laws_given_data_are_tried_at_numbers(old: str, new: str) -> None:
     """Of a regression: the laws of coefficients and precision, for all data and every prior."""
     whole = of(BUILDS / "gibbs_regression.yaml")
-    claim = next(one for one in whole["claims"] if one["id"] == "draw")
+    claim = claim_in(whole, "draw")
     tried = recheck.of_moves(claim, recheck.Documents(whole["documents"]), whole["points"], "seed")
     assert tried.endswith("(draw: rechecked at points drawn here)")
     changed = json.loads(json.dumps(whole["documents"]).replace(old, new))

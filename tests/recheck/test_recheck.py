@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -20,17 +20,15 @@ from some import some
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from certificates import DOCUMENTS, ROOT, Json, claim_in, made, of, rejected, said, sealed, settled, turn, written
 from forge import EDITS as FORGERS
-from forge import FORGED_FROM, WRONG, forgeries, passes, prove_what_is_wrong, resealed
+from forge import FORGED_FROM, WRONG, forgeries, passes, prove_what_is_wrong
 from loaders import load_build
 from reports import certificate_of
 
 from recipe_compiler import recheck
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.expression import CALCULUS, ELEMENTWISE, ELEMENTWISE_PAIRS, MATRIX_FUNCTIONS
-from recipe_compiler.report.as_json import certificate
-from recipe_compiler.report.check import check
-from recipe_compiler.run.observed import observed
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Dynamics, Scheme, Target
@@ -40,19 +38,13 @@ from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS, cl
 
 pytestmark = pytest.mark.usefixtures("without_explanations")
 
-ROOT = Path(__file__).parents[2]
-FOLDERS = ("specs/dynamics", "tests/mutants", "tests/mutants/explosion")
-DOCUMENTS = sorted(path for folder in FOLDERS for path in (ROOT / folder).glob("*.yaml"))
 CHANGED = ("digest", "documents", "verdict", "assumptions", "claims", "points", "caveats", "versions", "seal")
 NEEDS = {row.partition(":")[0] for rows in recheck.ASKED.values() for row in rows.split()}
 RECHECKED = {claim.id for table in (DYNAMICS, TARGETS, SCHEMES, BUILDS) for claim in table if claim.rechecked}
 OF_WORDS = {claim.id for claim in SCHEMES} | recheck.OF_STEPS
 EDITS = 2_000
-FORGED = 150
 IDENTITIES = ("d_symmetric", "q_skew", "stationary", "claimed_drift", "claimed_diffusion")
 IDENTITIES += ("claimed_stationary", "recovered_q")
-
-Json = dict[str, Any]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -73,29 +65,10 @@ def _tried_once() -> Iterator[None]:
 
 @cache
 def rechecked(path: Path) -> dict[str, str]:
-    return dict(recheck.recheck(json.loads(certificate_of(path))))
+    return said(json.loads(certificate_of(path)))
 
 
-def of(name: str) -> Json:
-    return json.loads(certificate_of(next(path for path in DOCUMENTS if path.stem == name)))
-
-
-def sealed(changed: Json) -> Json:
-    """Return a certificate with the seal (and the digest) of somebody who knows how they are made."""
-    changed["digest"] = sha256(recheck.canonical(changed["documents"]).encode()).hexdigest()
-    rest = {key: value for key, value in changed.items() if key != "seal"}
-    return {**rest, "seal": sha256(recheck.canonical(rest).encode()).hexdigest()}
-
-
-def rejected(changed: Json) -> bool:
-    try:
-        recheck.recheck(changed)
-    except (recheck.FailureError, ValueError, LookupError, TypeError, AttributeError, SyntaxError):
-        return True
-    return False
-
-
-@pytest.mark.parametrize("path", some(DOCUMENTS, 8), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", some(DOCUMENTS, 16), ids=lambda path: path.stem)
 def test_what_was_certified_is_rechecked(path: Path) -> None:
     found, says = json.loads(certificate_of(path)), rechecked(path)
     for claim in found["claims"]:
@@ -141,54 +114,6 @@ def test_a_part_that_is_missing_is_noticed(part: str) -> None:
     assert rejected(changed)
 
 
-@pytest.mark.parametrize("path", some([p for p in DOCUMENTS if "mutants" in p.parts], 2), ids=lambda path: path.stem)
-def test_a_refuted_claim_cannot_be_sealed_as_proved(path: Path) -> None:
-    changed = json.loads(certificate_of(path))
-    wrong = [c for c in changed["claims"] if c["verdict"] == "refuted" and c["id"] in IDENTITIES]
-    if not wrong:
-        pytest.skip("what is wrong here is no identity")
-    for claim in wrong:
-        claim |= {"verdict": "proved", "by": "hope", "witness": None, "residual": None}
-    changed["verdict"] = "undecided" if any(c["verdict"] == "undecided" for c in changed["claims"]) else "proved"
-    assert rejected(sealed(changed))
-
-
-def test_a_proved_claim_cannot_be_sealed_as_refuted() -> None:
-    changed = of("sghmc")
-    claim = next(c for c in changed["claims"] if c["id"] == "stationary")
-    claim |= {"verdict": "refuted", "witness": {**changed["points"][-1], "the residual": "1"}, "residual": "1"}
-    changed["verdict"] = "refuted"
-    assert rejected(sealed(changed))
-
-
-def test_a_refuted_claim_cannot_be_called_advisory() -> None:
-    changed = of("c_transposed")
-    for claim in changed["claims"]:
-        claim["required"] = claim["verdict"] != "refuted"
-    changed["verdict"] = "proved"
-    assert rejected(sealed(changed))
-
-
-def test_a_witness_that_is_not_admissible_is_rejected() -> None:
-    changed = of("c_transposed")
-    changed["documents"]["dynamics"]["parameters"] = [
-        [name, {**entry, "is": "positive definite"}] for name, entry in changed["documents"]["dynamics"]["parameters"]
-    ]
-    assert rejected(sealed(changed))
-
-
-def test_a_changed_document_is_rejected_though_sealed() -> None:
-    changed = of("sghmc")
-    changed["documents"]["dynamics"]["D"] = [["0", "0"], ["0", "2*C"]]
-    assert rejected(sealed(changed))
-
-
-def test_a_claim_that_is_left_out_is_missed() -> None:
-    changed = of("sghmc")
-    changed["claims"] = [claim for claim in changed["claims"] if claim["id"] != "q_skew"]
-    assert rejected(sealed(changed))
-
-
 CIRCLE_OF_THREE = (ROOT / "tests/recheck/wrong/circle_of_three.yaml").read_text().replace("circle(0, 3)", "DOMAIN")
 CIRCLE = """
 name: circle
@@ -212,7 +137,7 @@ claims:
 """
 
 
-@pytest.mark.parametrize("assumed", ["a == b", "a + b == 1", "exp(a) == b"])
+@pytest.mark.parametrize("assumed", some(["a == b", "a + b == 1", "exp(a) == b"], 3))
 def test_assumed_equalities_are_read(tmp_path: Path, assumed: str) -> None:
     text = f"""name: equal
 state: {{p: {{}}}}
@@ -223,17 +148,8 @@ D: [[b]]
 Q: [[0]]
 claims: {{drift: {{p: -b*p}}}}
 """
-    found = dict(recheck.recheck(written(tmp_path, text)))
+    found = said(written(tmp_path, text))
     assert found["claimed_drift"].startswith("trusted" if "exp" in assumed else "rechecked")
-
-
-@pytest.mark.slow
-def test_what_sympy_prints_is_read(tmp_path: Path) -> None:
-    found = written(tmp_path, SPELLED)
-    says = dict(recheck.recheck(found))
-    assert {c["id"]: c["verdict"] for c in found["claims"]}["d_psd"] == "proved"
-    assert says["d_psd"].startswith("rechecked")
-    assert says["claimed_drift"].startswith("rechecked")
 
 
 SQUARES = """
@@ -272,21 +188,8 @@ Q: [["0"]]
 
 
 @pytest.mark.slow
-def test_a_valley_that_widens_less_than_its_floor_rises_is_let_pass(tmp_path: Path) -> None:
-    says = dict(recheck.recheck(written(tmp_path, VALLEY)))  # exp(-x**2) sqrt(pi) exp(x**2/2) has a finite integral
-    assert says["normalisable"].startswith("tried")
-
-
-@pytest.mark.slow
-def test_sizes_have_the_positions_that_are_named(tmp_path: Path) -> None:
-    says = dict(recheck.recheck(written(tmp_path, POSITION)))
-    assert says["stationary"].startswith("rechecked at sizes d = 4; d = 5")
-    assert says["normalisable"].startswith("tried at sizes d = 4")
-
-
-@pytest.mark.slow
 def test_a_sum_of_squares_is_rechecked_by_its_gram_matrix(squares: Json) -> None:
-    assert dict(recheck.recheck(squares))["d_psd"].endswith("Gram matrices exactly")
+    assert said(squares)["d_psd"].endswith("Gram matrices exactly")
 
 
 @pytest.mark.slow
@@ -295,19 +198,19 @@ def test_a_sum_of_squares_is_rechecked_by_its_gram_matrix(squares: Json) -> None
     [("Gram matrix", "[[1", "[[2"), ("Gram matrix", "1/4", "-9"), ("times", "1", "2"), ("g0", "x", "y")],
 )
 def test_a_gram_matrix_that_was_changed_is_rejected_though_sealed(squares: Json, key: str, old: str, new: str) -> None:
-    claim = next(c for c in squares["claims"] if c["id"] == "d_psd")
+    claim = claim_in(squares, "d_psd")
     for name in [name for name in claim["data"] if key in name]:
         claim["data"][name] = claim["data"][name].replace(old, new)
     assert rejected(sealed(squares))
 
 
 @pytest.mark.parametrize(
-    "text", ["9**9**9**9", "(" * 3000 + "x", "__import__('os')", "x.__class__", "9" * 10**6, "lambda: x"]
+    "text", some(["9**9**9**9", "(" * 3000 + "x", "__import__('os')", "x.__class__", "9" * 10**6, "lambda: x"], 5)
 )
 def test_hostile_formulas_end_at_once_and_are_not_rechecked(squares: Json, text: str) -> None:
     squares["documents"]["dynamics"]["H"] = text
     with ends(), contextlib.suppress(recheck.FailureError, ValueError, SyntaxError, MemoryError, RecursionError):
-        assert not dict(recheck.recheck(sealed(squares)))["stationary"].startswith("rechecked")
+        assert not said(sealed(squares))["stationary"].startswith("rechecked")
 
 
 def test_it_runs_from_anywhere_without_the_compiler(tmp_path: Path) -> None:
@@ -340,12 +243,12 @@ def test_it_is_short_and_imports_nothing_of_the_compiler() -> None:
 def of_data() -> str:
     """The certificate of a build that its data decide, whose step size a run chooses."""
     build = load_build(ROOT / "tests/posteriors/builds/kidiq.yaml")
-    return json.dumps(certificate(build, check(observed(build))))
+    return json.dumps(made(build))
 
 
 @pytest.mark.slow
 def test_a_build_that_its_data_decide_is_rechecked_but_for_its_data(of_data: str) -> None:
-    says = dict(recheck.recheck(json.loads(of_data)))
+    says = said(json.loads(of_data))
     assert "granted, not declared: the 434 data of kidiq.csv: forms of beta of full rank 3" in says["normalisable"]
     assert says["noise_budget"].startswith("rechecked")
 
@@ -353,12 +256,12 @@ def test_a_build_that_its_data_decide_is_rechecked_but_for_its_data(of_data: str
 @pytest.mark.slow
 def test_kinds_of_data_are_facts_of_a_build() -> None:
     build = load_build(ROOT / "specs/builds/cir_categories.yaml")
-    found = json.loads(json.dumps(certificate(build, check(observed(build)))))
+    found = made(build)
     assert "z is nonnegative" in found["assumptions"]
-    assert "cir" in dict(recheck.recheck(found))
+    assert "cir" in said(found)
     for one in found["documents"]["target"]["data"]:
         one[1] = [pair for pair in one[1] if pair[0] != "in"] if isinstance(one[1], list) else {"shape": ["N", "d"]}
-    assert rejected(resealed(found))
+    assert rejected(sealed(found))
 
 
 @pytest.mark.slow
@@ -372,10 +275,9 @@ def test_kinds_of_data_are_facts_of_a_build() -> None:
 )
 def test_facts_of_data_are_of_the_file_named_and_of_one_claim(of_data: str, id_: str, fact: str) -> None:
     changed = json.loads(of_data)
-    claim = next(claim for claim in changed["claims"] if claim["id"] == id_)
+    claim = claim_in(changed, id_)
     claim["given"] = [*(one for one in claim["given"] if not one.startswith("the ")), fact]
-    changed["assumptions"] = sorted({one for claim in changed["claims"] for one in claim["given"]})
-    assert rejected(sealed(changed))
+    assert rejected(sealed(settled(changed)))
 
 
 def build_of(target: str, data: str, folder: Path) -> Build:
@@ -393,8 +295,8 @@ def test_an_integral_that_its_author_gives_is_granted(tmp_path: Path) -> None:
     target = "state: {a: {}, b: {}}\ndata: {y: {shape: N}}\nassume: [normalisable]\n"
     likelihood = "log_likelihood: -sqrt(1 + (y - a*b)**2)\n"
     build = build_of(target + likelihood, "sizes: {d: 2}\ndata: {file: data.csv, y: y}\n", tmp_path)
-    found = json.loads(json.dumps(certificate(build, check(observed(build)))))
-    says = dict(recheck.recheck(found))
+    found = made(build)
+    says = said(found)
     for id_ in ("normalisable", "unique"):
         assert "granted, not declared: exp(-U) has a finite integral, as the document states" in says[id_]
 
@@ -410,9 +312,9 @@ FLAT = (
 @pytest.mark.parametrize(("state", "flat", "steep"), some(FLAT, 3))
 def test_a_potential_that_is_flat_somewhere_is_rechecked(state: str, flat: str, steep: str, tmp_path: Path) -> None:
     build = build_of(f'state: {{{state}}}\npotential: "{flat}"\n', "", tmp_path)
-    found = json.loads(json.dumps(certificate(build, check(build))))
+    found = made(build)
     assert found["verdict"] == "refuted"
-    assert dict(recheck.recheck(found))["normalisable"] == "rechecked: exactly"
+    assert said(found)["normalisable"] == "rechecked: exactly"
     found["documents"]["target"]["potential"] = steep
     with pytest.raises(recheck.FailureError, match="normalisable does not fail as stated"):
         recheck.recheck(sealed(found))
@@ -424,10 +326,10 @@ def test_an_integral_of_a_target_by_itself_is_rechecked(state: str, flat: str, s
     for potential, verdict, says in ((flat, "refuted", "rechecked: exactly"), (steep, "proved", "tried at sizes")):
         path.write_text(f'name: own\nstate: {{{state}}}\npotential: "{potential}"\n')
         target = load(path)
-        found = json.loads(json.dumps(certificate(target, check(target))))
+        found = made(target)
         assert found["verdict"] == verdict
-        assert dict(recheck.recheck(found))["normalisable"].startswith(says)
-        claim = next(one for one in found["claims"] if one["id"] == "normalisable")
+        assert said(found)["normalisable"].startswith(says)
+        claim = claim_in(found, "normalisable")
         witness = {"what must be positive for theta -> oo": "-1", "what must be positive for a -> oo": "-1"}
         turned = {"proved": ("refuted", witness), "refuted": ("proved", None)}[verdict]
         claim |= {"verdict": turned[0], "witness": turned[1], "residual": None}
@@ -440,7 +342,7 @@ def test_what_is_trusted_is_named_at_the_end(tmp_path: Path, capsys: pytest.Capt
     file = tmp_path / "own.json"
     (tmp_path / "own.yaml").write_text("name: own\nstate: {a: {shape: 2}}\npotential: norm2(a)\n")
     target = load(tmp_path / "own.yaml")
-    file.write_text(json.dumps(certificate(target, check(target))))
+    file.write_text(json.dumps(made(target)))
     assert recheck.main([str(file)]) == 0
     *_, last = capsys.readouterr().out.splitlines()
     assert last == f"{file}  not rechecked, but trusted: defined, gradient"
@@ -453,16 +355,17 @@ BARELY = (
 """Blocks, a potential whose integral diverges in all of them together, and one whose integral barely does not."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("state", "flat", "steep"), BARELY)
 def test_growth_at_the_edge_is_rechecked_and_not_believed_beside_it(
     state: str, flat: str, steep: str, tmp_path: Path
 ) -> None:
     build = build_of(f'state: {{{state}}}\npotential: "{flat}"\n', "", tmp_path)
-    found = json.loads(json.dumps(certificate(build, check(build))))
-    claim = next(one for one in found["claims"] if one["id"] == "normalisable")
+    found = made(build)
+    claim = claim_in(found, "normalisable")
     assert claim["verdict"] == "refuted"
     assert any(name.startswith("what must be positive for") for name in claim["witness"])
-    assert dict(recheck.recheck(found))["normalisable"] == "rechecked: exactly"
+    assert said(found)["normalisable"] == "rechecked: exactly"
     found["documents"]["target"]["potential"] = steep
     with pytest.raises(recheck.FailureError, match="normalisable does not fail as stated"):
         recheck.recheck(sealed(found))
@@ -474,15 +377,16 @@ def test_what_data_refute_is_trusted_where_a_build_has_data(tmp_path: Path) -> N
     likelihood = "log_likelihood: y*(x @ beta) - softplus(x @ beta)\n"
     data = "sizes: {p: 2}\ndata: {file: data.csv, x: [x1, x2], y: y}\n"
     build = build_of(target + likelihood, data, tmp_path)
-    found = json.loads(json.dumps(certificate(build, check(observed(build)))))
-    claim = next(c for c in found["claims"] if c["id"] == "normalisable")
+    found = made(build)
+    claim = claim_in(found, "normalisable")
     assert claim["verdict"] == "refuted"
-    assert "data, which no certificate holds" in dict(recheck.recheck(found))["normalisable"]
+    assert "data, which no certificate holds" in said(found)["normalisable"]
     del found["documents"]["build"]["data"]
     with pytest.raises(recheck.FailureError):
         recheck.recheck(sealed(found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("among", "is_assumed"),
     [
@@ -503,14 +407,8 @@ def test_ends_that_have_names_are_assumed_to_be_in_order(tmp_path: Path, among: 
         "scheme: {name: euler}\nvariant: full\nsizes: {d: 1}\nrun: {step_size: 0.1}\n"
     )
     build = load_build(tmp_path / "build.yaml")
-    says = dict(recheck.recheck(json.loads(json.dumps(certificate(build, check(build))))))
+    says = said(made(build))
     assert ("assumptions" in says) is is_assumed
-
-
-def written(folder: Path, text: str) -> Json:
-    (folder / "written.yaml").write_text(text, encoding="utf-8")
-    document = load(folder / "written.yaml")
-    return json.loads(json.dumps(certificate(document, check(document))))
 
 
 MULTINOMIAL = """
@@ -549,26 +447,19 @@ claims: {drift: {x: "-P @ x - S @ P @ x"}}
 
 
 @pytest.mark.slow
-def test_a_point_that_none_drawn_meets_is_searched_for(tmp_path: Path) -> None:
-    found = written(tmp_path, MULTINOMIAL)
-    assert found["points"]
-    assert dict(recheck.recheck(found))["d_psd"].startswith("rechecked")
-
-
-@pytest.mark.slow
 def test_a_block_named_v_does_not_hide_the_direction(tmp_path: Path) -> None:
     found = written(tmp_path, NEGATIVE)
-    claim = next(c for c in found["claims"] if c["id"] == "d_psd")
+    claim = claim_in(found, "d_psd")
     assert list(claim["witness"])[-1] == "u.T @ D of (v, w) @ u"
-    assert dict(recheck.recheck(found))["d_psd"] == "rechecked: exactly"
+    assert said(found)["d_psd"] == "rechecked: exactly"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("x", ["5", "-5"])
 def test_a_witness_outside_its_domain_is_rejected(tmp_path: Path, x: str) -> None:
     found = written(tmp_path, BOUNDED)
-    claim = next(c for c in found["claims"] if c["id"] == "d_psd")
-    assert dict(recheck.recheck(found))["d_psd"] == "rechecked: exactly"
+    claim = claim_in(found, "d_psd")
+    assert said(found)["d_psd"] == "rechecked: exactly"
     claim["witness"] = {"a": "0", "b": "1", "x": x, "D[x,x]": str(int(x) - 2)}
     assert rejected(sealed(found))
 
@@ -576,66 +467,27 @@ def test_a_witness_outside_its_domain_is_rejected(tmp_path: Path, x: str) -> Non
 @pytest.mark.slow
 def test_a_witness_that_violates_an_assumption_is_rejected(tmp_path: Path) -> None:
     found = written(tmp_path, MULTINOMIAL)
-    claim = next(c for c in found["claims"] if c["id"] == "d_psd")
+    claim = claim_in(found, "d_psd")
     claim |= {"verdict": "refuted", "witness": {"p": "2", "q": "1", "v": "[1, 0]", "v.T @ D of (z0, z1) @ v": "-2"}}
     found["verdict"] = "refuted"
     assert rejected(sealed(found))
 
 
-@pytest.mark.parametrize("text", ["[nothing]", "unknown(1)", "x.__class__", "((", "", "[1, 2, 3, 4, 5]"])
-@pytest.mark.parametrize("place", [0, -1])
-def test_a_witness_that_cannot_be_read_fails(text: str, place: int) -> None:
-    changed = of("c_transposed")
-    claim = next(c for c in changed["claims"] if c["verdict"] == "refuted" and c["id"] in IDENTITIES)
-    claim["witness"][list(claim["witness"])[place]] = text
-    assert rejected(sealed(changed))
-
-
-def test_a_refutation_without_a_witness_is_rejected() -> None:
-    changed = of("c_transposed")
-    for claim in changed["claims"]:
-        if claim["verdict"] == "refuted":
-            claim["witness"] = None
-    assert rejected(sealed(changed))
-
-
 @pytest.mark.slow
 def test_a_recovered_q_is_rechecked_and_another_rejected(tmp_path: Path) -> None:
     found = written(tmp_path, ROTATION)
-    assert dict(recheck.recheck(found))["recovered_q"].startswith("rechecked at sizes d = 1; d = 2; d = 3")
-    next(c for c in found["claims"] if c["id"] == "recovered_q")["data"]["Q[x,x]"] = "2*S"
+    assert said(found)["recovered_q"].startswith("rechecked at sizes d = 1; d = 2; d = 3")
+    claim_in(found, "recovered_q")["data"]["Q[x,x]"] = "2*S"
     assert rejected(sealed(found))
 
 
-def test_an_assumption_that_is_weakened_in_the_document_is_missed() -> None:
-    changed = of("sghmc")
-    for _, entry in changed["documents"]["dynamics"]["parameters"]:
-        entry["is"] = "real"
-    assert rejected(sealed(changed))
-
-
-def test_a_refuted_size_cannot_be_made_every_size() -> None:
-    changed = of("c_transposed")
-    for claim in changed["claims"]:
-        claim["for_d"] = "all"
-    assert rejected(sealed(changed))
-
-
-def test_a_document_that_is_swapped_is_rejected() -> None:
-    changed = of("sghmc")
-    changed["documents"] = of("c_transposed")["documents"]
-    assert rejected(sealed(changed))
-
-
-@pytest.fixture(scope="module")
-def forged_from() -> list[str]:
-    return [certificate_of(ROOT / f"{name}.yaml") for name in FORGED_FROM]
-
-
-def test_no_forged_certificate_passes(forged_from: list[str]) -> None:
-    made = list(forgeries(forged_from, FORGED, 11))
+@pytest.mark.parametrize(
+    ("names", "count"), [(FORGED_FROM[::4], 40), pytest.param(FORGED_FROM, 150, marks=pytest.mark.slow)]
+)
+def test_no_forged_certificate_passes(names: tuple[str, ...], count: int) -> None:
+    made = list(forgeries([certificate_of(ROOT / f"{name}.yaml") for name in names], count, 11))
     assert [name for name, changed in made if passes(changed)] == []
-    assert len({name for name, _ in made}) >= len(FORGERS) - 3
+    assert len({name for name, _ in made}) >= min(len(FORGERS) - 3, 16)
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -643,23 +495,6 @@ def test_what_is_wrong_is_not_sealed_as_proved(name: str) -> None:
     changed = json.loads(certificate_of(ROOT / f"tests/recheck/wrong/{name}.yaml"))
     assert prove_what_is_wrong(changed, Random(1))
     with pytest.raises(recheck.FailureError, match=f"{WRONG[name]} fails|{WRONG[name]}: a term is as steep"):
-        recheck.recheck(resealed(changed))
-
-
-@pytest.mark.parametrize(
-    ("name", "id_", "without"),
-    [
-        ("sghmc", "normalisable", "M is positive definite"),
-        ("sghmc", "normalisable", "exp(-U) has a finite integral"),
-        ("sghmc", "explosion", "U >= -c (1 + norm2(theta)) for some c"),
-    ],
-)
-def test_a_claim_says_what_it_rests_on(name: str, id_: str, without: str) -> None:
-    changed = of(name)
-    claim = next(c for c in changed["claims"] if c["id"] == id_)
-    claim["given"].remove(without)
-    changed["assumptions"] = sorted({given for c in changed["claims"] for given in c["given"]})
-    with pytest.raises(recheck.FailureError, match=f"{id_} fails"):
         recheck.recheck(sealed(changed))
 
 
@@ -684,35 +519,15 @@ def test_no_proof_is_accepted_beside_a_premise_that_is_not_proved(name: str, id_
             for other in known.values():  # only this one is left without its premise
                 if other["id"] != id_ and premise in recheck.RESTS_ON.get(other["id"], ()):
                     other |= {"verdict": "undecided", "given": []}
-            deciding = {c["verdict"] for c in changed["claims"] if c["required"]}
-            changed["verdict"] = next((v for v in ("refuted", "undecided") if v in deciding), "proved")
-            changed["assumptions"] = sorted({given for c in changed["claims"] for given in c["given"]})
             with pytest.raises(recheck.FailureError, match=f"{id_} is proved, and rests on {premise}"):
-                recheck.recheck(sealed(changed))
-
-
-@pytest.mark.parametrize("given", ["exp(-H) has a finite integral", "it holds", "foo("])
-def test_no_claim_may_rest_on_itself_or_on_words(given: str) -> None:
-    changed = of("sghmc")
-    claim = next(c for c in changed["claims"] if c["id"] == "normalisable")
-    claim["given"] = [given]
-    changed["assumptions"] = sorted({given for c in changed["claims"] for given in c["given"]})
-    with pytest.raises(recheck.FailureError, match=r"taken as given|no assumption"):
-        recheck.recheck(sealed(changed))
-
-
-@pytest.mark.slow
-def test_a_circle_of_another_length_is_rechecked(tmp_path: Path) -> None:
-    found = written(tmp_path, CIRCLE)
-    assert found["verdict"] == "proved"
-    assert dict(recheck.recheck(found))["periodic"].startswith("rechecked")
+                recheck.recheck(sealed(settled(changed)))
 
 
 @pytest.mark.parametrize("domain", ["circle(0, 3)", "interval(0, 3)"])
 @pytest.mark.parametrize("power", ["1", "1/2"])
 def test_a_curve_that_leaves_a_bounded_domain_refutes_no_integral(domain: str, power: str, tmp_path: Path) -> None:
     changed = written(tmp_path, CIRCLE_OF_THREE.replace("DOMAIN", domain))
-    claim = next(c for c in changed["claims"] if c["id"] == "normalisable")
+    claim = claim_in(changed, "normalisable")
     assert claim["verdict"] == "proved"
     witness = {"x": "9/8", "y": "1", "region": f"x = u0*s**({power}), with s >= 1", "H in the region": "-1"}
     claim |= {"verdict": "refuted", "witness": witness, "data": {}}
@@ -727,7 +542,7 @@ def test_what_rests_on_laws_of_functions_is_let_pass(name: str) -> None:
     assert rechecked(ROOT / f"tests/errata/corrected/{name}.yaml")
 
 
-@pytest.mark.parametrize("name", some(FORGED_FROM, 3))
+@pytest.mark.parametrize("name", some(FORGED_FROM, 9))
 def test_what_is_forged_is_right_before(name: str) -> None:
     assert rechecked(ROOT / f"{name}.yaml")
 
@@ -778,7 +593,7 @@ def with_another(**changed: Any) -> Json:
 
 
 def test_an_advisory_claim_of_a_later_version_is_trusted() -> None:
-    assert dict(recheck.recheck(with_another()))["of_a_later_version"].startswith(("trusted", "undecided"))
+    assert said(with_another())["of_a_later_version"].startswith(("trusted", "undecided"))
 
 
 @pytest.mark.parametrize("changed", [{"required": True}, {"id": "units"}, {"id": "d_psd: rechecked"}, {"required": 0}])
@@ -811,27 +626,12 @@ claims: {drift: {x: 1, y: 1}}
 """
 
 
-def test_a_drift_around_a_torus_is_rechecked(tmp_path: Path) -> None:
-    found = written(tmp_path, TORUS)
-    assert found["verdict"] == "proved"
-    assert dict(recheck.recheck(found))["claimed_stationary"].startswith("rechecked")
-
-
 def test_words_switch_nothing_off(tmp_path: Path) -> None:
     found = written(tmp_path, TORUS)
     found["documents"]["dynamics"]["H"] = "sin(x)"
     for claim in found["claims"]:
         claim["by"] = "stationary, but not representable: a current goes round the torus"
     assert rejected(sealed(found))
-
-
-def test_decimals_that_look_like_nothing_are_something() -> None:
-    changed = of("sghmc")
-    drift = changed["documents"]["dynamics"]["claims"]["drift"]
-    drift["theta"] += " + theta*exp(theta[0])/10**900"
-    for point in changed["points"]:
-        point["U(theta)"] = "0"
-    assert rejected(sealed(changed))
 
 
 REAL = {"U(theta)": "theta[0]**2/2", "theta": "[1]", "r": "[2]", "d": "1", "M": "[[1]]", "C": "[[2]]"}
@@ -853,7 +653,7 @@ REAL = {"U(theta)": "theta[0]**2/2", "theta": "[1]", "r": "[2]", "d": "1", "M": 
 )
 def test_a_witness_is_parsed_not_believed(wrong: dict[str, str]) -> None:
     changed = of("sghmc")
-    claim = next(c for c in changed["claims"] if c["id"] == "claimed_drift")
+    claim = claim_in(changed, "claimed_drift")
     witness = {**REAL, **wrong, "the claimed drift of r less the derived one": "1"}
     claim |= {"verdict": "refuted", "for_d": {"d": 1}, "witness": witness}
     changed["verdict"] = "refuted"
@@ -862,51 +662,18 @@ def test_a_witness_is_parsed_not_believed(wrong: dict[str, str]) -> None:
     assert "does not fail as stated" not in str(reason.value)
 
 
-def test_a_matrix_that_is_symmetric_at_one_point_only_is_no_witness() -> None:
-    changed = of("gsgrhmc")
-    claim = next(c for c in changed["claims"] if c["id"] == "claimed_drift")
-    point = {"d": "2", "theta": "[0, 0]", "r": "[1, 1]", "U(theta)": "theta[0]**2 + theta[1]**2"}
-    K = "[[9, theta[0]], [theta[1], 9]]"
-    claim |= {"verdict": "refuted", "for_d": {"d": 2}, "witness": {**point, "K(theta)": K, "what is left": "1"}}
-    changed["verdict"] = "refuted"
-    with pytest.raises(recheck.FailureError, match="is not positive definite"):
-        recheck.recheck(sealed(changed))
-
-
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "[]",
-        "null",
-        "[" * 100_000,
-        '{"a": ' * 50_000,
-        '{"claims": NaN}',
-        '{"documents": {"dynamics": {"state": 3}}}',
-        '{"verdict": 1, "verdict": 2}',
-        "9" * 100_000,
-        "\x00\xff",
-    ],
+    ["", "[]", "null", "[" * 100_000, '{"a": ' * 50_000, '{"claims": NaN}', '{"documents": {"dynamics": {"state": 3}}}',
+     '{"verdict": 1, "verdict": 2}', "9" * 100_000, "\x00\xff"],
     ids=lambda text: text[:12],
-)
-def test_what_is_no_certificate_ends_with_2_and_a_sentence(text: str, tmp_path: Path) -> None:
+)  # fmt: skip
+def test_what_is_no_certificate_ends_with_2_and_a_sentence(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "bad.json").write_text(text, encoding="utf-8")
-    ended = run(tmp_path / "bad.json")
-    assert ended.returncode == 2
-    assert b"no certificate" in ended.stdout
-    assert ended.stderr == b""
-
-
-def run(*files: Path) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, ROOT / "recipe_compiler/recheck.py", *files], capture_output=True)
-
-
-@pytest.mark.parametrize("exponent", ["10**10**9", "(10**999)**999", "2**(1/10**9)", "1e999999999"])
-def test_huge_powers_end_at_once(exponent: str) -> None:
-    changed = of("sghmc")
-    changed["documents"]["dynamics"]["H"] += f" + {exponent}"
-    with ends():
-        assert rejected(sealed(changed))
+    assert recheck.main([str(tmp_path / "bad.json")]) == 2
+    assert "no certificate" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -921,72 +688,6 @@ def test_a_reader_that_stops_early_gets_no_traceback(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stderr) == (0, b"")
 
 
-CURRENTS = ("line_current", "vector_current", "half_line_current", "student_current", "decoupled_current")
-
-
-@pytest.mark.parametrize("name", CURRENTS)
-def test_a_current_through_infinity_is_rechecked(name: str) -> None:
-    says = dict(recheck.recheck(of(name)))
-    assert {says[id_].partition(":")[0] for id_ in ("claimed_stationary", "explosion")} == {"rechecked"}
-
-
-@pytest.mark.parametrize("id_", ["claimed_stationary", "explosion"])
-@pytest.mark.parametrize(("label", "value"), [("current of x", "2"), ("current of y", "-3"), ("current of z", "1")])
-def test_a_current_that_is_not_there_is_rejected(id_: str, label: str, value: str) -> None:
-    changed = of("decoupled_current")
-    claim = next(c for c in changed["claims"] if c["id"] == id_)
-    claim["witness"] = {**{name: claim["witness"][name] for name in ("x", "y", "r")}, label: value}
-    assert rejected(sealed(changed))
-
-
-def test_a_current_through_infinity_cannot_be_sealed_as_proved() -> None:
-    changed = of("line_current")
-    for claim in changed["claims"]:
-        if claim["id"] == "claimed_stationary":
-            claim |= {"verdict": "proved", "witness": None, "residual": None}
-    assert rejected(sealed(changed))
-
-
-@pytest.mark.parametrize(
-    ("key", "text"),
-    [("end", "y -> -oo"), ("end", "x -> oo"), ("drift of y", "a*y**5"), ("D of y", "y**2"), ("drift of y", "-a*y**3")],
-)
-def test_a_drift_that_does_not_outrun_its_noise_is_rejected(key: str, text: str) -> None:
-    changed = of("cubic_force")
-    claim = next(c for c in changed["claims"] if c["id"] == "explosion")
-    assert dict(recheck.recheck(changed))["explosion"].startswith("rechecked")
-    claim["witness"][key] = text
-    assert rejected(sealed(changed)) is (text != "y -> -oo")  # an odd drift runs off to both ends
-
-
-def test_what_a_proof_rests_on_is_needed_and_declared() -> None:
-    changed = of("sghmc")
-    claim = next(c for c in changed["claims"] if c["id"] == "d_psd")
-    claim["given"] = []
-    changed["assumptions"] = sorted({given for c in changed["claims"] for given in c["given"]})
-    with pytest.raises(recheck.FailureError, match="d_psd fails"):
-        recheck.recheck(sealed(changed))
-    claim["given"] = ["C is positive definite"]
-    changed["assumptions"] = sorted({given for c in changed["claims"] for given in c["given"]})
-    with pytest.raises(recheck.FailureError, match="which the document does not say"):
-        recheck.recheck(sealed(changed))
-
-
-def test_what_is_granted_and_not_declared_is_said() -> None:
-    says = dict(recheck.recheck(of("sghmc")))
-    assert says["normalisable"].endswith("granted, not declared: exp(-U) has a finite integral")
-
-
-@pytest.mark.parametrize("name", ["sghmc", "hmc", "sgld"])
-def test_a_conserved_energy_is_rechecked_and_not_sealed_as_unique(name: str) -> None:
-    changed = of(name)
-    assert dict(recheck.recheck(changed))["unique"] == "rechecked: H is conserved at the point"
-    claim = next(c for c in changed["claims"] if c["id"] == "unique")
-    claim |= {"verdict": "proved", "by": "D is positive definite", "witness": None, "for_d": "all"}
-    with pytest.raises(recheck.FailureError, match="H is conserved"):
-        recheck.recheck(sealed(changed))
-
-
 @pytest.mark.parametrize(
     ("text", "value"), [("digamma(x)", "-0.57721566490153286"), ("trigamma(x)", "1.6449340668482264")]
 )
@@ -994,34 +695,6 @@ def test_slopes_of_log_gamma_are_read(text: str, value: str) -> None:
     d = recheck.Documents({"dynamics": {"state": {"x": {"domain": "positive"}}, "H": "loggamma(x)", "D": [["1"]]}})
     page = recheck.Page(d, {"x": "1"})
     assert abs(float(arb(page.value(page.scalar(text))).mid()) - float(value)) < 1e-15
-
-
-def turned(name: str, id_: str, verdict: str, **changed: Any) -> Json:
-    """Return a certificate in which a verdict was turned round by somebody who knows how all is made."""
-    whole = of(name)
-    claim = next(c for c in whole["claims"] if c["id"] == id_)
-    claim |= {"verdict": verdict, "witness": None, "residual": None, "data": {}, "for_d": "all", **changed}
-    if id_ == "explosion":
-        claim["required"] = verdict == "refuted"
-    deciding = {c["verdict"] for c in whole["claims"] if c["required"]}
-    whole["verdict"] = next((v for v in ("refuted", "undecided") if v in deciding), "proved")
-    return sealed(whole)
-
-
-@pytest.mark.parametrize("name", [path.stem for path in DOCUMENTS if path.parent.name == "explosion"])
-@pytest.mark.parametrize("W", ["", "H", "x**2", "norm2(x)", "log(1 + norm2(x))"])
-def test_what_explodes_is_not_sealed_as_finite(name: str, W: str) -> None:
-    if next(c for c in of(name)["claims"] if c["id"] == "explosion")["verdict"] != "refuted":
-        pytest.skip("not refuted")
-    changed = turned(name, "explosion", "proved", by="from almost every start", data={"W": W} if W else {})
-    with pytest.raises((recheck.FailureError, recheck.UnreadError), match=r"explosion fails|no Lyapunov"):
-        recheck.recheck(changed)
-
-
-@pytest.mark.parametrize("W", ["1", "-norm2(r)", "exp(-H)", "log(1 + norm2(r))", "H - 2*norm2(theta)**2"])
-def test_a_function_that_does_not_contain_is_no_witness(W: str) -> None:
-    with pytest.raises(recheck.FailureError, match="explosion fails"):
-        recheck.recheck(turned("sghmc", "explosion", "proved", by=f"Lyapunov function {W}", data={"W": W}))
 
 
 @pytest.mark.parametrize(("factor", "flows"), [("1/2", False), ("3/2", False), ("5/2", True)])
@@ -1043,8 +716,8 @@ Q: [[0]]
 
 def test_slopes_of_a_sine_are_seen_far_out(tmp_path: Path) -> None:
     found = written(tmp_path, SINE)
-    assert dict(recheck.recheck(found))["explosion"].startswith("tried")
-    claim = next(c for c in found["claims"] if c["id"] == "explosion")
+    assert said(found)["explosion"].startswith("tried")
+    claim = claim_in(found, "explosion")
     claim["data"] = {"W": "H"}  # with L H = H'' - H'**2, which is 9*x**4 where sin(x**3) = -1
     with pytest.raises(recheck.FailureError, match="explosion fails"):
         recheck.recheck(sealed(found))
@@ -1065,12 +738,11 @@ claims: {lyapunov: U(theta)}
 @pytest.mark.parametrize("at", [0, 2])
 def test_what_a_function_of_u_contains_by_is_needed(tmp_path: Path, at: int) -> None:
     found = written(tmp_path, STATED)
-    assert dict(recheck.recheck(found))["explosion"].startswith("tried at sizes d = 1; d = 2")
-    claim = next(c for c in found["claims"] if c["id"] == "explosion")
+    assert said(found)["explosion"].startswith("tried at sizes d = 1; d = 2")
+    claim = claim_in(found, "explosion")
     claim["given"].pop(at)  # that U -> oo, or that U'' <= c (1 + U), which is not so of theta**2 + sin(theta**3)
-    found["assumptions"] = sorted({given for c in found["claims"] for given in c["given"]})
     with pytest.raises(recheck.FailureError, match="explosion fails"):
-        recheck.recheck(sealed(found))
+        recheck.recheck(sealed(settled(found)))
 
 
 @pytest.mark.slow
@@ -1081,39 +753,6 @@ def test_the_slope_of_a_sine_in_a_current_is_seen_far_out(factor: str, fails: bo
     claim = {"id": "explosion", "given": [], "data": {}, "for_d": "all", "by": "integrals", "witness": None}
     with pytest.raises(recheck.FailureError, match="explosion fails") if fails else contextlib.nullcontext():
         recheck.proved(claim, recheck.Documents({"dynamics": parts}), [], "seed")
-
-
-def test_a_lyapunov_function_is_rechecked() -> None:
-    assert dict(recheck.recheck(of("sghmc")))["explosion"].startswith("tried at sizes d = 1; d = 2")
-
-
-UPDATES = sorted((ROOT / "tests/mutants/updates").glob("*.yaml"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", UPDATES, ids=lambda path: path.stem)
-def test_updates_are_rechecked_both_ways(path: Path) -> None:
-    found, says = json.loads(certificate_of(path)), rechecked(path)
-    for claim in (c for c in found["claims"] if c["id"] in ("claimed_update", "step_scale")):
-        if claim["verdict"] != "undecided":
-            assert says[claim["id"]].startswith("rechecked")
-        if claim["verdict"] == "refuted":
-            claim |= {"verdict": "proved", "witness": None, "residual": None, "by": "hope", "for_d": "all"}
-            deciding = {c["verdict"] for c in found["claims"] if c["required"]}
-            found["verdict"] = next((v for v in ("refuted", "undecided") if v in deciding), "proved")
-            assert rejected(sealed(found))
-            break
-
-
-@pytest.mark.parametrize("factor", ["2", "1/2", "1 + 1/10**9", "sqrt(2)"])
-@pytest.mark.parametrize("name", some(["sgld", "sghmc_sequential", "sgnht", "langevin_exact", "refresh"], 2))
-def test_a_step_of_another_length_is_rejected(name: str, factor: str) -> None:
-    found = json.loads(certificate_of(ROOT / f"tests/mutants/updates/{name}.yaml"))
-    update = found["documents"]["dynamics"]["claims"]["update"]
-    block = "theta" if "theta" in update else "r"
-    update[block] = f"{block} + ({factor})*({update[block]} - ({block}))"
-    with pytest.raises(recheck.FailureError, match="claimed_update fails"):
-        recheck.recheck(sealed(found))
 
 
 def test_a_refuted_claim_is_said_to_be_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -1127,3 +766,221 @@ def test_a_refuted_claim_is_said_to_be_refuted(tmp_path: Path, capsys: pytest.Ca
         == {id_ for id_, verdict in claims.items() if verdict == "refuted"}
         != set()
     )
+
+
+# What was changed, by somebody who makes everything else fit
+
+Edit = Callable[[Json], Any]
+
+
+def set_claim(id_: str, **parts: Any) -> Edit:
+    """Change a claim."""
+    return lambda whole: claim_in(whole, id_).update(parts)
+
+
+def call(id_: str, verdict: str, **parts: Any) -> Edit:
+    """Call a claim proved, or refuted by a witness."""
+    required = {"required": verdict == "refuted"} if id_ == "explosion" else {}
+    return lambda whole: turn(claim_in(whole, id_), verdict, **required, **parts)
+
+
+def forget(id_: str, fact: str) -> Edit:
+    """Leave out what a claim rests on."""
+    return lambda whole: claim_in(whole, id_)["given"].remove(fact)
+
+
+def refute_all(**parts: Any) -> Edit:
+    """Change every claim that is refuted."""
+    return lambda whole: [one.update(parts) for one in whole["claims"] if one["verdict"] == "refuted"]
+
+
+def set_kinds(kind: str) -> Edit:
+    """Declare all parameters of a kind."""
+    return lambda whole: [one.update({"is": kind}) for _, one in whole["documents"]["dynamics"]["parameters"]]
+
+
+def refute_at_a_point(whole: Json) -> None:
+    witness = {**whole["points"][-1], "the residual": "1"}
+    turn(claim_in(whole, "stationary"), "refuted", witness=witness, residual="1")
+
+
+def add_nothing(whole: Json) -> None:
+    whole["documents"]["dynamics"]["claims"]["drift"]["theta"] += " + theta*exp(theta[0])/10**900"
+    for point in whole["points"]:
+        point["U(theta)"] = "0"
+
+
+def lengthen(factor: str) -> Edit:
+    """Multiply what a step adds to a block."""
+
+    def edit(whole: Json) -> None:
+        update = whole["documents"]["dynamics"]["claims"]["update"]
+        block = "theta" if "theta" in update else "r"
+        update[block] = f"{block} + ({factor})*({update[block]} - ({block}))"
+
+    return edit
+
+
+def in_witness(id_: str, key: str, text: str) -> Edit:
+    """Change a value of a witness."""
+    return lambda whole: claim_in(whole, id_)["witness"].update({key: text})
+
+
+def unreadable(place: int, text: str) -> Edit:
+    """Change the first or last value of the witness of an identity."""
+
+    def edit(whole: Json) -> None:
+        refuted = (one for one in whole["claims"] if one["verdict"] == "refuted" and one["id"] in IDENTITIES)
+        witness = next(refuted)["witness"]
+        witness[list(witness)[place]] = text
+
+    return edit
+
+
+def contain_by(W: str) -> Edit:
+    """Call proved that nothing explodes that does, with a Lyapunov function or without."""
+
+    def edit(whole: Json) -> None:
+        if claim_in(whole, "explosion")["verdict"] != "refuted":
+            pytest.skip("not refuted")
+        call("explosion", "proved", by="from almost every start", data={"W": W} if W else {})(whole)
+
+    return edit
+
+
+def add_to_energy(text: str) -> Edit:
+    """Add a term to H."""
+    return lambda whole: (d := whole["documents"]["dynamics"]).update(H=f"{d['H']} + {text}")
+
+
+def other_current(id_: str, label: str, value: str) -> Edit:
+    """State another current at the point of a witness."""
+
+    def edit(whole: Json) -> None:
+        witness = claim_in(whole, id_)["witness"]
+        claim_in(whole, id_)["witness"] = {**{name: witness[name] for name in ("x", "y", "r")}, label: value}
+
+    return edit
+
+
+ENERGY_AT = {"d": "2", "theta": "[0, 0]", "r": "[1, 1]", "U(theta)": "theta[0]**2 + theta[1]**2"}
+SYMMETRIC_THERE = {**ENERGY_AT, "K(theta)": "[[9, theta[0]], [theta[1], 9]]", "what is left": "1"}
+BOUND = "U >= -c (1 + norm2(theta)) for some c"
+CURRENTS = ("line_current", "vector_current", "half_line_current", "student_current", "decoupled_current")
+REJECTED: list[tuple[str, Edit, str]] = [
+    ("sghmc", refute_at_a_point, ""),
+    ("c_transposed", lambda whole: [one.update(required=one["verdict"] != "refuted") for one in whole["claims"]], ""),
+    ("c_transposed", set_kinds("positive definite"), ""),
+    ("sghmc", set_kinds("real"), ""),
+    ("sghmc", lambda whole: whole["documents"]["dynamics"].update(D=[["0", "0"], ["0", "2*C"]]), ""),
+    ("sghmc", lambda whole: whole["claims"].remove(claim_in(whole, "q_skew")), "applicable are"),
+    ("sghmc", lambda whole: whole.update(documents=of("c_transposed")["documents"]), ""),
+    ("sghmc", add_nothing, ""),
+    ("c_transposed", refute_all(witness=None), ""),
+    ("c_transposed", lambda whole: [one.update(for_d="all") for one in whole["claims"]], ""),
+    ("line_current", call("claimed_stationary", "proved"), ""),
+    *[
+        ("c_transposed", unreadable(place, text), "")
+        for text in ("[nothing]", "unknown(1)", "x.__class__", "((", "", "[1, 2, 3, 4, 5]")
+        for place in (0, -1)
+    ],
+    ("sghmc", forget("normalisable", "M is positive definite"), "normalisable fails"),
+    ("sghmc", forget("normalisable", "exp(-U) has a finite integral"), "normalisable fails"),
+    ("sghmc", forget("explosion", BOUND), "explosion fails"),
+    ("sghmc", set_claim("d_psd", given=[]), "d_psd fails"),
+    ("sghmc", set_claim("d_psd", given=["C is positive definite"]), "which the document does not say"),
+    *[
+        ("sghmc", set_claim("normalisable", given=[given]), "taken as given|no assumption")
+        for given in ("exp(-H) has a finite integral", "it holds", "foo(")
+    ],
+    *[
+        ("sghmc", call("explosion", "proved", by=f"Lyapunov function {W}", data={"W": W}), "explosion fails")
+        for W in ("1", "-norm2(r)", "exp(-H)", "log(1 + norm2(r))", "H - 2*norm2(theta)**2")
+    ],
+    *[
+        (path.stem, contain_by(W), "explosion fails|no Lyapunov")
+        for path in DOCUMENTS
+        if path.parent.name == "explosion"
+        for W in ("", "H", "x**2", "norm2(x)", "log(1 + norm2(x))")
+    ],
+    *[
+        (name, call("unique", "proved", by="D is positive definite"), "H is conserved")
+        for name in ("sghmc", "hmc", "sgld")
+    ],
+    (
+        "gsgrhmc",
+        call("claimed_drift", "refuted", for_d={"d": 2}, witness=SYMMETRIC_THERE),
+        "is not positive definite",
+    ),
+    *[
+        ("decoupled_current", other_current(id_, label, value), "")
+        for id_ in ("claimed_stationary", "explosion")
+        for label, value in (("current of x", "2"), ("current of y", "-3"), ("current of z", "1"))
+    ],
+    *[
+        ("cubic_force", in_witness("explosion", key, text), "")
+        for key, text in (("end", "x -> oo"), ("drift of y", "a*y**5"), ("D of y", "y**2"), ("drift of y", "-a*y**3"))
+    ],
+    *[
+        (f"tests/mutants/updates/{name}", lengthen(factor), "claimed_update fails")
+        for name in ("sgld", "sghmc_sequential", "sgnht", "langevin_exact", "refresh")
+        for factor in ("2", "1/2", "1 + 1/10**9", "sqrt(2)")
+    ],
+    *[("sghmc", add_to_energy(text), "") for text in ("10**10**9", "(10**999)**999", "2**(1/10**9)", "1e999999999")],
+]
+"""Documents, a change, and what the re-checker says of it."""
+
+
+@pytest.mark.parametrize(("name", "edit", "match"), some(REJECTED, 3))
+def test_what_was_changed_is_rejected_though_sealed(name: str, edit: Edit, match: str) -> None:
+    changed = of(name)
+    before = recheck.canonical(changed)
+    edit(changed)
+    assert recheck.canonical(changed) != before
+    wrong = (recheck.FailureError, ValueError, LookupError, TypeError, AttributeError, SyntaxError)
+    with ends(), pytest.raises((recheck.FailureError, recheck.UnreadError) if match else wrong, match=match or None):
+        recheck.recheck(sealed(settled(changed)))
+
+
+def test_an_odd_drift_runs_off_to_both_ends() -> None:
+    changed = of("cubic_force")
+    in_witness("explosion", "end", "y -> -oo")(changed)
+    assert said(sealed(changed))["explosion"].startswith("rechecked")
+
+
+SAID = [
+    *[(name, id_, "rechecked:") for name in CURRENTS for id_ in ("claimed_stationary", "explosion")],
+    ("cubic_force", "explosion", "rechecked"),
+    ("sghmc", "explosion", "tried at sizes d = 1; d = 2"),
+    *[(name, "unique", "rechecked: H is conserved at the point") for name in ("sghmc", "hmc", "sgld")],
+]
+
+
+@pytest.mark.parametrize(("name", "id_", "start"), SAID)
+def test_what_is_rechecked_of_a_document(name: str, id_: str, start: str) -> None:
+    assert said(of(name))[id_].startswith(start)
+
+
+def test_what_is_granted_and_not_declared_is_said() -> None:
+    assert said(of("sghmc"))["normalisable"].endswith("granted, not declared: exp(-U) has a finite integral")
+
+
+SAID_OF_TEXTS = [
+    (SPELLED, "d_psd", "rechecked"),  # as SymPy prints formulas
+    (SPELLED, "claimed_drift", "rechecked"),
+    (VALLEY, "normalisable", "tried"),  # exp(-x**2) sqrt(pi) exp(x**2/2) has a finite integral
+    (POSITION, "stationary", "rechecked at sizes d = 4; d = 5"),
+    (POSITION, "normalisable", "tried at sizes d = 4"),
+    (MULTINOMIAL, "d_psd", "rechecked"),  # at a point that is searched for
+    (CIRCLE, "periodic", "rechecked"),
+    (TORUS, "claimed_stationary", "rechecked"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "id_", "start"), SAID_OF_TEXTS)
+def test_what_is_rechecked_of_a_text(tmp_path: Path, text: str, id_: str, start: str) -> None:
+    found = written(tmp_path, text)
+    assert found["points"]
+    assert claim_in(found, id_)["verdict"] == "proved"
+    assert said(found)[id_].startswith(start)
