@@ -4,7 +4,6 @@ import pytest
 
 from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.elaborate import Scope, elaborate, elaborate_condition
 from recipe_compiler.formula.expression import Role
@@ -293,15 +292,6 @@ def test_conditions_are_typed_and_values_are_no_conditions(declarations, typed):
 )
 def test_long_honest_formulas_are_typed(typed, text: str):
     assert typed(text).shape == SCALAR
-
-
-def depth(formula: ex.Formula) -> int:
-    return 1 + max((depth(part) for part in parts(formula)), default=0)
-
-
-@pytest.mark.slow
-def test_long_products_are_not_deep(typed):
-    assert depth(typed("*".join("c" * 4999))) < 30
 
 
 def test_scalar_places_make_transposes_and_matrix_products_plain():

@@ -1,14 +1,10 @@
 """Every fact of the two tables of elementwise functions is looked at, in numbers; and no other file lists functions."""
 
-import ast
 import importlib
 import itertools
 import math
 import pkgutil
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -129,37 +125,6 @@ def test_the_facts_of_a_row_hold(name: str) -> None:
     assert list(wrong(FUNCTIONS[name])) == []
 
 
-PLANTED: dict[str, tuple[str, dict[str, Any]]] = {
-    "slope": ("atan", {"slope": "1/(1 - x**2)"}),
-    "stated_slope": ("tanh", {"stated_slope": "cosh(x)**(-1)"}),
-    "square": ("cosh", {"square": "1 - sinh(x)**2"}),
-    "at_zero": ("sigmoid", {"at_zero": "1"}),
-    "logarithm_of": ("log1p", {"logarithm_of": "x"}),
-    "parity": ("cos", {"parity": Parity.ODD}),
-    "homogeneous": ("sqrt", {"homogeneous": Fraction(1)}),
-    "periodic": ("tanh", {"periodic": True}),
-    "positive": ("expm1", {"positive": True}),
-    "increasing": ("trigamma", {"increasing": True}),
-    "total": ("log1p", {"total": True}),
-    "ends": ("softplus", {"ends": (-1, 1)}),
-    "size": ("gamma", {"size": Size.EXPONENTIAL}),
-    "tame": ("cosh", {"tame": True}),
-    "tame at its limit": ("tanh", {"tame": True}),
-    "tame at zero": ("softplus", {"tame": True}),
-    "corner": ("abs", {"corner": Corner.NONE}),
-}
-
-
-@pytest.mark.parametrize("fact", PLANTED)
-def test_a_wrong_fact_is_seen(fact: str) -> None:
-    name, facts = PLANTED[fact]
-    assert fact.split()[0] in list(wrong(replace(FUNCTIONS[name], **facts)))
-
-
-def test_a_jump_is_no_kink() -> None:
-    assert list(wrong(replace(FUNCTIONS["sign"], corner=Corner.KINK))) == ["corner"]
-
-
 def test_the_engines_have_the_same_functions_and_agree_about_them() -> None:
     assert FUNCTIONS.keys() == second.FUNCTIONS.keys()
     for name, row in FUNCTIONS.items():
@@ -218,51 +183,6 @@ def test_what_a_row_lacks_is_said_by_name() -> None:
         Elementwise(**facts, emitted="_foo", sympy="erfc")
     with pytest.raises(CompilerError, match="the row of foo lacks `scalar`: SymPy does not have it"):
         Elementwise(**facts, emitted="math.erfc")
-
-
-TABLES = {"formula/elementwise.py", "algebra/scalars/elementwise.py", "recheck.py"}
-NAMED_BESIDE = {
-    "softplus": {
-        "emit/support/special.py", "emit/support/variates_gamma.py", "formula/densities.py", "spec/transform.py",
-        "program/lower_constraint.py", "program/logs_of_shares.py", "verify/from_data/reading.py",
-        "verify/integrability/summands.py",
-    },
-    "loggamma": {
-        "formula/densities.py", "formula/spellings.py", "formula/spelled_numbers.py", "verify/builds/inequality.py",
-    },
-    "erf": {"lint/allowed.py"},
-    "tanh": {
-        "lint/allowed.py",
-        "formula/spellings.py", "emit/support/special.py", "emit/support/constraints.py",
-        "algebra/scalars/constraints.py", "program/lower_constraint.py", "run/flow_widths.py", "verify/moves/cir.py",
-    },
-}  # fmt: skip
-"""Where a function is named outside the tables: by what computes it, in formulas made of it, as one of Python."""
-
-
-def named_in(text: str) -> set[str]:
-    """Return the words of a file but for its comments and docstrings."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
-            node.body = [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-    return set(re.findall(r"[a-z0-9]+", ast.unparse(tree)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMED_BESIDE)
-def test_no_other_file_lists_functions_by_name(name: str) -> None:
-    found = {
-        path.relative_to(PACKAGE).as_posix()
-        for path in PACKAGE.rglob("*.py")
-        if name in path.read_text(encoding="utf-8") and name in named_in(path.read_text(encoding="utf-8"))
-    }
-    assert found == TABLES | NAMED_BESIDE[name]
-
-
-def test_a_list_of_functions_is_seen() -> None:
-    assert "softplus" in named_in('"""No list."""\nODD = {"tanh", "softplus"}\n')
-    assert "softplus" not in named_in('"""Not softplus."""\nODD = {"tanh"}\n')
 
 
 def test_sets_of_names_are_those_of_the_rows() -> None:

@@ -1,13 +1,10 @@
 """What SymPy prints reads as the language's own formula, and means SymPy's function wherever it has a value."""
 
-from collections.abc import Callable
 from contextlib import suppress
 
 import mpmath
 import pytest
 import sympy
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from processor_time import ends
 
 from recipe_compiler import recheck
@@ -300,75 +297,3 @@ def test_a_declared_name_wins_over_a_spelling():
 def test_what_could_exhaust_the_machine_is_refused_or_read_at_once(formula: str):
     with ends(), suppress(DocumentError):
         read(formula)
-
-
-_X, _Y, _A = sympy.Symbol("x"), sympy.Symbol("y"), sympy.Symbol("a", positive=True)
-_ATOMS = st.sampled_from(
-    [_X, _Y, _A, sympy.pi, sympy.E, sympy.Function("f")(_X), sympy.Function("U")(sympy.Symbol("theta"))]
-)
-_NUMBERS = st.builds(sympy.Rational, st.integers(-9, 9), st.integers(1, 9))
-_ONE = [
-    sympy.exp, sympy.sin, sympy.cos, sympy.tan, sympy.tanh, sympy.atan, sympy.cosh, sympy.sinh, sympy.Abs, sympy.sign,
-    sympy.erf, sympy.sqrt, sympy.log, sympy.gamma, sympy.loggamma, sympy.digamma, sympy.sec, sympy.csc, sympy.cot,
-    sympy.sech, sympy.coth, sympy.asin, sympy.acos, sympy.acot, sympy.asinh, sympy.acosh, sympy.atanh, sympy.cbrt,
-    sympy.factorial, sympy.Heaviside, sympy.trigamma,
-]  # fmt: skip
-
-
-def _made(make: Callable[..., sympy.Basic], *args: sympy.Basic) -> sympy.Basic:
-    """An object of SymPy's; the first argument where it refuses one, such as a comparison of what is not real."""
-    try:
-        return make(*args)
-    except (TypeError, ValueError):
-        return args[0]
-
-
-def _two_cases(yes: sympy.Expr, no: sympy.Expr, condition: sympy.Basic) -> sympy.Basic:
-    return sympy.Piecewise((yes, condition), (no, True))
-
-
-def _larger(inner: st.SearchStrategy[sympy.Expr]) -> st.SearchStrategy[sympy.Expr]:
-    relations = st.sampled_from([sympy.Gt, sympy.Le, sympy.Eq, sympy.Ne])
-    relation = st.tuples(relations, inner, inner).map(lambda x: sympy.false if x[1] == x[2] else _made(*x))
-    pair = st.tuples(st.sampled_from([sympy.And, sympy.Or]), relation, relation).map(lambda x: _made(*x))
-    conditions = st.one_of(relation, pair)
-    many = st.sampled_from([sympy.Add, sympy.Mul, sympy.Max, sympy.Min])
-    return st.one_of(
-        st.tuples(many, inner, inner, inner).map(lambda x: _made(*x)),
-        st.tuples(inner, _NUMBERS).map(lambda x: _made(sympy.Pow, *x)),
-        st.tuples(st.sampled_from(_ONE), inner).map(lambda x: _made(*x)),
-        st.tuples(inner, inner, conditions).map(lambda x: _made(_two_cases, *x)),
-        st.tuples(inner, inner).map(lambda x: _made(sympy.beta, *x)),
-        inner.map(lambda x: _made(sympy.Derivative, x, _X)),
-    )
-
-
-def _is_of_the_language(e: sympy.Expr) -> bool:
-    """Whether an expression is real and finite as SymPy knows it: no `I`, no infinities, no unknown functions."""
-    unknown = (sympy.I, sympy.oo, sympy.zoo, sympy.nan, sympy.Float, sympy.AccumBounds, sympy.re, sympy.im, sympy.arg)
-    return not e.has(
-        *unknown, -sympy.oo, sympy.Subs, sympy.zeta, sympy.Catalan, sympy.ITE, sympy.harmonic, sympy.lowergamma
-    )
-
-
-@pytest.mark.slow
-@settings(max_examples=300, deadline=None, derandomize=True)
-@given(st.recursive(st.one_of(_ATOMS, _NUMBERS), _larger, max_leaves=8))
-def test_an_expression_and_its_text_are_one_formula(e: sympy.Expr):
-    if not isinstance(e, sympy.Expr) or not _is_of_the_language(e):
-        return
-    assert _read_or_fault(e) == _read_or_fault(str(e))
-
-
-_SCALARS = Declarations(
-    (Block("x"), Block("y"), Block("theta")),
-    (Parameter("a", kinds=(Kind.POSITIVE,)),),
-    (Function("f", ("x",)), Function("U", ("theta",))),
-)
-
-
-def _read_or_fault(formula: object) -> object:
-    try:
-        return read(formula, declared=_SCALARS)
-    except DocumentError as error:
-        return [fault.problem.partition(" (")[0] for fault in error.faults]

@@ -135,24 +135,6 @@ def test_other_objects_are_refused_by_class(obj, named: str):
     assert named in str(error.value)
 
 
-@pytest.mark.slow
-def test_objects_nested_too_deep_are_refused_without_exhausting_the_stack():
-    deep = c
-    for _ in range(20_000):
-        deep = fn.exp(deep)
-    with pytest.raises(SpecError, match="deep"):
-        tree_of(deep)
-    with pytest.raises(SpecError, match="deep"):
-        tree_of(_nested(300))
-
-
-def _nested(levels: int) -> sympy.Expr:
-    found = sc
-    for _ in range(levels):
-        found = sympy.sin(found)
-    return found
-
-
 def test_names_carry_their_declarations():
     names = {item.name: item for item in declared_in(U + r.T @ M @ r / c)}
     assert list(names) == ["U", "theta", "r", "M", "c"]
