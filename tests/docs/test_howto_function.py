@@ -17,9 +17,7 @@ def test_the_page_adds_a_function(house: Any) -> None:
     assert len(house.typed) == 4
     house.prints_what_the_page_says()
     assert "math.asinh(theta" in (house.at / "out" / "slow_growth_plane.py").read_text()
-    facts = house.run(
-        "pytest tests/formula/test_elementwise.py -q -p no:cacheprovider -k 'arsinh or engines'"
-    )
+    facts = house.run("pytest tests/formula/test_elementwise.py -q -p no:cacheprovider -k 'arsinh or engines'")
     assert " passed" in facts, facts
     assert "failed" not in facts, facts
 
