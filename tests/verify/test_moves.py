@@ -8,12 +8,10 @@ from answers import SPECS, answer, document, expect, split, stages
 
 from recipe_compiler.algebra.dynamics import balance
 from recipe_compiler.derive.refresh import conditional_law
-from recipe_compiler.report.check import check
 from recipe_compiler.spec.model import Metropolis, Refresh, Selection, Steps
 from recipe_compiler.verdict import AT_VALUES
 from recipe_compiler.verify.moves import refresh as refreshes
 from recipe_compiler.verify.moves.cycle import cycle, exact
-from recipe_compiler.verify.moves.irreducible import irreducible
 from recipe_compiler.verify.moves.metropolis import metropolis
 from recipe_compiler.verify.moves.refresh import law_given_others
 from recipe_compiler.verify.moves.volume import volume_kept
@@ -25,34 +23,20 @@ WHOLE = {"pieces": (("H", (Selection(Q=None),)),), "flows": (("H", "generalised"
 BUILD = """
 name: moved
 dynamics: SPECS/dynamics/hmc.yaml
-target: SPECS/targets/TARGET.yaml
-VALUES
-scheme: SCHEME
+target: SPECS/targets/gaussian.yaml
+parameters:
+  {M: {value: [[2, 1/2], [1/2, 3/2]]}, mu: {value: [1, -2]}, Sigma: {value: [[2, 1/2], [1/2, 1]]}}
+sizes: {d: 2}
+scheme: {cycle: [refresh: r, metropolis: {split: [B/2, A, B/2], flip: {r: -r}}]}
 variant: full
 run: {step_size: 1/4, draws: 100, warmup: 10, chains: 2, seed: 1}
 """
-GAUSSIAN = "M: {value: [[2, 1/2], [1/2, 3/2]]}, mu: {value: [1, -2]}, Sigma: {value: [[2, 1/2], [1/2, 1]]}"
-VALUES = {
-    "double_well": "bind: {M: m*I}\nparameters: {m: {is: positive, value: 3/2}}\nsizes: {d: 1}",
-    "gaussian": f"parameters: {{{GAUSSIAN}}}\nsizes: {{d: 2}}",
-    "banana": "bind: {M: I}\nsizes: {d: 2}",
-    "logistic_regression": """bind: {M: I}
-sizes: {d: 2}
-data: {file: SPECS/data/breast_cancer.csv, x: [mean_radius, mean_texture], y: diagnosis, standardise: [x]}""",
-}
-STEPS = "{cycle: [{refresh: r}, {split: [B/2, A, B/2], steps: 3}]}"
-
-
-def build(target="gaussian", steps="1", scheme=""):
-    hmc = f"{{cycle: [{{refresh: r}}, {{metropolis: {{split: [B/2, A, B/2], steps: {steps}, flip: {{r: -r}}}}}}]}}"
-    text = BUILD.replace("TARGET", target).replace("VALUES", VALUES[target])
-    return document(text.replace("SCHEME", scheme or hmc))
 
 
 @pytest.fixture(scope="module")
 def any_build():
     """Return a build beside which cycles over abstract dynamics are decided."""
-    return build()
+    return document(BUILD)
 
 
 def of(dynamics, text, *moves, **more):
@@ -61,42 +45,6 @@ def of(dynamics, text, *moves, **more):
 
 def beside(own, step):
     return stages(replace(own, scheme=step.scheme))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("target", "steps", "reached"),
-    [
-        ("double_well", "1", True),
-        ("gaussian", "10", False),
-        ("gaussian", '"uniform(1, 16)"', True),
-        ("banana", "1", True),
-        ("logistic_regression", '"uniform(1, 16)"', True),
-    ],
-)
-def test_hamiltonian_monte_carlo_is_exact(target, steps, reached):
-    report = check(build(target, steps))
-    known = {f.id: f for f in report.findings}
-    for claim in ("refresh", "metropolis", "cycle", "exact"):
-        expect(known[claim], "proved")
-    expect(known["irreducible"], "proved" if reached else "undecided")
-    assert report.verdict == "proved"
-    assert not report.explanations
-    # HMC's equation keeps many laws; a cycle with its word keeps one
-    assert known.keys().isdisjoint({"unique", "explosion", "boundary", "configurational"})
-    expect(known["order"], "proved", "it is that of the word, which a move of the cycle repeats")
-    assert target != "gaussian" or known["order"].decision.by == "weak order 2, and no more"
-
-
-@pytest.mark.slow
-def test_steps_as_they_come_are_not_exact():
-    report = check(build(scheme=STEPS))
-    known = {f.id: f for f in report.findings}
-    assert report.verdict == "proved"
-    assert "explosion" in known
-    assert known.keys().isdisjoint({"unique", "configurational"})
-    assert known["cycle"].how == "move 1, refresh of r; move 2, steps, as eps goes to 0"
-    expect(known["exact"], "undecided", "A, B does not keep exp(-H) by itself")
 
 
 @pytest.mark.parametrize(
@@ -119,41 +67,6 @@ def test_moves_of_shipped_dynamics_keep_exp_minus_H(any_build, name, text, moves
     assert any(fact.startswith("implicit equations") for fact in found.decision.given) is bool(more)
     for how in data.values():
         assert how == "letters and shares" or any(one in how for one in ("index calculus", "symplectic", "balance"))
-
-
-NOT_ANEW, PART = "is not drawn wholly anew before `", "the refresh of r keeps 9/10 of it"
-
-
-@pytest.mark.parametrize(
-    ("moves", "why"),
-    [
-        ((FULL, Metropolis()), ""),
-        ((Metropolis(), FULL), ""),
-        ((PARTIAL, Metropolis()), PART),
-        ((FULL, PARTIAL, Metropolis()), ""),
-        ((PARTIAL, FULL, Metropolis()), PART),
-        ((Metropolis(),), f"r {NOT_ANEW}"),
-        ((replace(FULL, every=2), Metropolis()), f"r {NOT_ANEW}"),
-        ((FULL, replace(PARTIAL, every=3), Metropolis()), ""),
-        ((replace(PARTIAL, every=3), FULL, replace(PARTIAL, every=2), Metropolis()), "keeps 9/10 of it"),
-        ((FULL, replace(FULL, every=7), Metropolis()), ""),
-        ((replace(PARTIAL, every=5), Metropolis()), f"r {NOT_ANEW}"),
-        ((FULL, Metropolis(flip=("theta",))), f"theta {NOT_ANEW}"),
-        ((FULL, Metropolis(every=5)), ""),
-        ((replace(FULL, every=2), Metropolis(every=3)), ""),
-        ((replace(FULL, every=3), Metropolis(every=2)), f"r {NOT_ANEW}"),
-        ((PARTIAL, Metropolis(every=2)), PART),
-    ],
-)
-def test_a_flip_may_be_left_out_only_of_what_is_drawn_anew_before_it_is_read(any_build, moves, why):
-    step = of("hmc", LEAPFROG, *moves)
-    found = metropolis(step, beside(any_build, step))
-    if not why:
-        expect(found, "proved", "r is drawn anew before it is read", "not where a refused move has left it")
-    elif any(isinstance(move, Refresh) and not move.kept for move in moves):
-        expect(found, "undecided", why, "open whether r, drawn wholly anew, mends it")
-    else:
-        expect(found, "refuted", why)
 
 
 COUPLED = """
@@ -274,29 +187,7 @@ def test_a_metropolis_move_without_its_flip_is_refuted(x, r):
         assert f"{float(balance.value(left, H((x, r))).mid()):.2f}" == "0.94"
 
 
-TURNED, LESS_OFTEN = Metropolis((1, 1), ("r",)), "less often than a word is done"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "text", "moves", "why"),
-    [
-        ("hmc", LEAPFROG, (FULL, Metropolis((2, 2), ("r",))), "trajectories may close"),
-        ("hmc", LEAPFROG, (replace(FULL, every=2), TURNED), LESS_OFTEN),
-        ("hmc", LEAPFROG, (replace(FULL, every=2), Metropolis((1, 20), ("r",))), LESS_OFTEN),
-        ("hmc", LEAPFROG, (replace(FULL, every=4), Metropolis((1, 1), ("r",), 2)), LESS_OFTEN),
-        ("hmc", LEAPFROG, (FULL, Steps(1)), "a word that is accepted or refused"),
-        ("hmc", LEAPFROG, (TURNED,), "no move refreshes r"),
-        ("hmc", "A/2 B A/2", (FULL, TURNED), "one letter that moves theta"),
-        ("sghmc", PATH, (FULL, TURNED), "one letter that moves theta"),
-        ("sghmc", "O/2 B/2 A B/2 O/2", (FULL, TURNED), "a word without noise"),
-        ("rhmc", LEAPFROG, (FULL, TURNED), "theta, and theta alone"),
-        ("sgnht", LEAPFROG, (FULL, TURNED), "a position and a momentum"),
-    ],
-)
-def test_what_leaves_the_number_of_stationary_laws_open_is_named(any_build, name, text, moves, why):
-    step = of(name, text, *moves)
-    expect(irreducible(step, beside(any_build, step)), "undecided", why)
+TURNED = Metropolis((1, 1), ("r",))
 
 
 def test_minibatches_leave_a_metropolis_move_open(any_build):
