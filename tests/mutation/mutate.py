@@ -36,7 +36,7 @@ ROOMS = {
     "tensor": (("tests/tensor",), TEXTS, VERDICTS),
     "derive": (("tests/derive",), TEXTS, VERDICTS),
     "algebra": (("tests/algebra", "tests/soundness"), DOCUMENTS, VERDICTS),
-    "verify": (("tests/verify", "tests/soundness", "tests/soundness_laws", "tests/mutants"), DOCUMENTS, VERDICTS),
+    "verify": (("tests/verify", "tests/soundness", "tests/mutants"), DOCUMENTS, VERDICTS),
     "scheme": (("tests/scheme",), TEXTS, VERDICTS),
     "program": (TEXTS, ("tests/program", "tests/readback")),
     "readback": (("tests/readback",),),
