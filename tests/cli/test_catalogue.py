@@ -104,6 +104,7 @@ def test_the_schemas_accept_what_ships(kind: str | None) -> None:
         validator.validate(YAML(typ="safe").load(file))
 
 
+@pytest.mark.slow
 def test_dynamics_a_target_and_data_are_run_without_a_build(here: Path) -> None:
     words = ("sgnht", "poisson_regression", "--data", "d.csv", "--set", "A=2", "--save", "b.yaml")
     outcome = recipe("run", *words, "--plan", folder=here)

@@ -22,7 +22,6 @@ from recipe_compiler.run.load_module import load_function
 
 pytestmark = pytest.mark.usefixtures("known_verdicts", "without_reading_back", "interruptible")
 
-SPECS = Path(__file__).parents[2] / "specs"
 SHORT = {"draws": 12, "warmup": 2, "thin": 1, "chains": 3, "seed": 5}
 KEPT = "the code of my_moves.py:turn keeps exp(-H)"
 
@@ -79,43 +78,6 @@ def test_they_do_with_code_and_the_file_says_what_is_assumed(tmp_path: Path) -> 
     assert "code: proved" in tree.attrs["verdicts"]
     with pytest.raises(rc.RunError, match=r"a move of its cycle is code, .*run only with allow_code=True"):
         rc.compile(rc.load(path)).sample(**SHORT, progress=False)
-
-
-@pytest.mark.slow
-def test_chains_that_accept_nothing_are_said_to_be_stuck(tmp_path: Path) -> None:
-    path, more = written(tmp_path, "gaussian", "hmc", 0.7), {**SHORT, "draws": 60, "warmup": 10, "thin": 3}
-    still = run(path, "--step-size", "50", **more)
-    assert still.code == 4
-    assert "acceptance: 0.00 of the moves (0.00 to 0.00 by chain)" in still.out
-    for chain in (1, 2, 3):
-        assert re.search(f"chain {chain} is stuck: about 0 of its 180 moves after warmup are accepted", still.out)
-    with xarray.open_datatree(tmp_path / f"out/{path.stem}.nc", engine="h5netcdf") as tree:
-        assert np.ptp(tree["posterior"]["theta"].to_numpy(), axis=1).max() == 0.0
-    assert "stuck" not in run(path, **more).out
-
-
-@pytest.mark.slow
-def test_of_moves_that_are_accepted_nothing_is_said_of_finite_steps(tmp_path: Path) -> None:
-    outcome = run(written(tmp_path, "gaussian", "hmc", 0.7), draws=400, seed=2)
-    assert "generator L of the whole state: the mean of L(" in outcome.out
-    assert "O(eps) off" not in outcome.out
-    assert outcome.out.count("forecast: none") == 1
-
-
-@pytest.mark.slow
-def test_draws_of_a_funnel_are_doubted(tmp_path: Path) -> None:
-    """A funnel of spread 3: the chains of plain HMC do not agree."""
-    path = tmp_path / "funnel.yaml"
-    path.write_text(
-        f"name: funnel_hmc\ndynamics: {SPECS}/dynamics/hmc.yaml\ntarget: {SPECS}/targets/funnel.yaml\n"
-        "scheme: {cycle: [{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}}]}\n"
-        "variant: full\nsizes: {d: 3, k: 2}\nrun: {step_size: auto, draws: 200, warmup: 50, thin: 1}\n"
-    )
-    outcome = run(path)
-    assert outcome.code == 4
-    assert "planning: chains warm up, until 0.8 of their moves are accepted" in outcome.out
-    assert "not to be believed: R-hat is" in outcome.out
-    assert "trust: no" in outcome.out
 
 
 def test_code_is_read_checked_and_compiled_and_run_only_where_that_is_allowed(tmp_path: Path) -> None:

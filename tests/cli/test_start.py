@@ -91,25 +91,6 @@ def test_a_second_run_with_another_step_imports_nothing_that_decides_reads_back_
     assert found & (DECIDES | {"clarabel", "z3", "recipe_compiler.planner.plan", TABLES_OF_THE_JIT}) == set()
 
 
-@pytest.mark.slow
-def test_a_check_never_looks_over_what_it_imported_for_cycles() -> None:
-    program = (
-        "import gc, sys\nfrom recipe_compiler.cli import main\n"
-        "gc.callbacks.append(lambda phase, info: phase == 'start' and print(len(gc.get_objects()), file=sys.stderr))\n"
-        "sys.argv = ['recipe', 'check', '--no-cache', 'specs/dynamics/sghmc.yaml']\nmain()\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    looked_over = [int(line) for line in done.stderr.splitlines()]
-    assert looked_over, "the interpreter looks once more when it ends"
-    assert max(looked_over) < 20_000
-
-
-@pytest.mark.slow
-def test_a_spec_to_start_from_is_written_without_the_compiler(tmp_path: Path) -> None:
-    assert imported("new", "mine", folder=tmp_path) & (UNUSED | {"sympy", "flint", "ruamel", "rich"}) == set()
-    assert (tmp_path / "mine.yaml").exists()
-
-
 @pytest.mark.parametrize("command", ["check", "derive", "compile", "run", "new", "schema"])
 def test_every_command_explains_itself(command: str) -> None:
     outcome = recipe(command, "--help")

@@ -49,27 +49,6 @@ def hmc() -> rc.Dynamics:
     )
 
 
-def rhmc() -> rc.Dynamics:
-    G = rc.function("G", of=theta, shape=("d", "d"), is_="positive definite")
-    metric = r.T @ inv(G) @ r / 2
-    return rc.Dynamics(
-        name="rhmc",
-        title="Riemannian manifold Hamiltonian Monte Carlo",
-        references=["girolami2011rmhmc", "roychowdhury2017"],
-        state=[theta, r],
-        H=U(theta) + metric + rc.logdet(G) / 2,
-        D=[[0, 0], [0, 0]],
-        Q=[[0, -I], [I, 0]],
-        claims={
-            "drift": {
-                theta: inv(G) @ r,
-                r: -grad(U, theta) - grad(metric, theta) - grad(rc.logdet(G), theta) / 2,
-            },
-            "marginal": {theta: U(theta)},
-        },
-    )
-
-
 def still() -> rc.Dynamics:
     return rc.Dynamics(
         name="still",
@@ -80,23 +59,6 @@ def still() -> rc.Dynamics:
         D=[[0]],
         Q=[[0]],
         claims={"drift": {theta: 0}, "marginal": {theta: U(theta)}},
-    )
-
-
-def sgnht() -> rc.Dynamics:
-    xi, A, d = rc.scalar("xi"), rc.scalar("A", is_="positive"), rc.scalar("d")
-    return rc.Dynamics(
-        name="sgnht",
-        title="Stochastic gradient Nose-Hoover thermostat",
-        references=["ding2014sgnht", "ma2015recipe"],
-        state=[theta, r, xi],
-        H="U(theta) + r.T @ r / 2 + d*(xi - A)**2 / 2",
-        D=[[0, 0, 0], [0, A * I, 0], [0, 0, 0]],
-        Q=[[0, -I, 0], [I, 0, r / d], [0, -r.T / d, 0]],
-        claims={
-            "drift": {theta: r, r: -grad(U, theta) - xi * r, xi: r.T @ r / d - 1},
-            "marginal": {theta: U(theta)},
-        },
     )
 
 
@@ -190,16 +152,6 @@ def varying_intercepts() -> rc.Target:
         parameters=[positive("prior_variance", 25), positive("group_variance", 1), positive("noise_variance", "1/2")],
         log_prior="-mu**2/(2*prior_variance) - norm2(alpha)/(2*group_variance) - norm2(beta)/(2*prior_variance)",
         log_likelihood="-(y - mu - alpha[g] - x @ beta)**2/(2*noise_variance)",
-    )
-
-
-def funnel() -> rc.Target:
-    return rc.Target(
-        name="funnel",
-        title="Neal's funnel",
-        state=[rc.scalar("v"), rc.vector("x", "k")],
-        parameters=[positive("spread", 3)],
-        potential="v**2/(2*spread**2) + k*v/2 + exp(-v)*(x.T @ x)/2",
     )
 
 
@@ -298,19 +250,6 @@ def dp_mixture() -> rc.Target:
     )
 
 
-def logistic_regression() -> rc.Target:
-    x, y = rc.data("x", "N", "d"), rc.data("y", "N", values=[0, 1])
-    prior = positive("prior_variance", 10)
-    return rc.Target(
-        name="logistic_regression",
-        title="Bayesian logistic regression",
-        state=[theta],
-        data=[x, y],
-        log_prior=rc.normal(theta, 0, rc.sqrt(prior)),
-        log_likelihood=rc.bernoulli_logit(y, x @ theta),
-    )
-
-
 def softmax_regression() -> rc.Target:
     W, x, y = rc.matrix("W", "K", "p"), rc.data("x", "N", "p"), rc.data("y", "N", "K", values=[0, 1])
     return rc.Target(
@@ -327,19 +266,7 @@ def softmax_regression() -> rc.Target:
 
 m, c = rc.scalar("m", is_="positive"), rc.scalar("c", is_="nonnegative")
 FIRST_R = {"scheme": "sequential_euler", "order": [r, theta]}
-THERMOSTAT = {"scheme": "sequential_euler", "order": [r, theta, "xi"]}
 FOUR = {"chains": 4, "seed": 1}
-MEASURED = (
-    "radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave_points", "symmetry",
-    "fractal_dimension",
-)  # fmt: skip
-BREAST_CANCER = {
-    "file": "../data/breast_cancer.csv",
-    "x": [f"{of}_{what}" for of in ("mean", "error", "worst") for what in MEASURED],
-    "y": "diagnosis",
-    "standardise": ["x"],
-    "intercept": False,
-}
 
 
 def scalar_sghmc(name: str, title: str, target: rc.Target, friction: int, **more: object) -> rc.Build:
@@ -352,15 +279,6 @@ def scalar_sghmc(name: str, title: str, target: rc.Target, friction: int, **more
 
 
 LEAPFROG = ["B/2", "A", "B/2"]
-
-
-def logistic(name: str, title: str, dynamics: rc.Dynamics, **more: object) -> rc.Build:
-    """State a sampler of the logistic regression with minibatches."""
-    return rc.Build(
-        name=name, title=f"{title}, minibatch, Bayesian logistic regression on the Wisconsin breast cancer data",
-        dynamics=dynamics, target=logistic_regression(), variant="minibatch", gradient_noise=0, sizes={"d": 30},
-        data=BREAST_CANCER, thin=1000, draws=500, warmup=100, **FOUR, **more,
-    )  # fmt: skip
 
 
 SCALED = {"theta": "theta*exp(w)", "w": "-w"}
@@ -412,20 +330,6 @@ def builds() -> tuple[rc.Build, ...]:
             draws=2000, warmup=100, **FOUR,
         ),
         rc.Build(
-            name="rhmc_funnel", dynamics=rhmc(), target=funnel(),
-            title="Riemannian manifold HMC, full gradient, Neal's funnel of spread 3",
-            bind={"G": "diag(exp(a*grad(theta[0], theta) - (ones - grad(theta[0], theta))*theta[0]))"},
-            parameters={rc.scalar("a"): "0.105360515657826", "spread": 3},
-            scheme={"cycle": [
-                {"refresh": r},
-                {"metropolis": {
-                    "split": ["H"], "pieces": {"H": {"Q": "all", "H": "all"}}, "flows": {"H": "generalised"},
-                    "steps": "uniform(1, 8)", "flip": {r: -r},
-                }},
-            ]},
-            sizes={"d": 3, "k": 2}, step_size="0.6", thin=10, draws=4000, warmup=100, **FOUR,
-        ),
-        rc.Build(
             name="sghmc_lognormal_friction_gaussian", dynamics=sghmc_lognormal_friction(), target=gaussian(),
             title="Langevin dynamics by splitting, its friction drawn from its exact lognormal law",
             parameters={
@@ -453,8 +357,6 @@ def builds() -> tuple[rc.Build, ...]:
                      "SGHMC by BAOAB, full gradient, regression with varying intercepts", varying_intercepts(), 2,
                      scheme="baoab", order=(), step_size=0.05, thin=20, draws=2000, warmup=250, data={
                          "file": "../data/groups.csv", "g": "group", "x": ["x"], "y": "y", "from_one": "g"}),
-        logistic("sgnht_logistic", "SGNHT", sgnht(), parameters={"A": 1}, step_size=0.006, batch_size=512,
-                 **THERMOSTAT),
         rc.Build(
             name="sgrld_banana", dynamics=sgrld(), target=banana(), sizes={"d": 2}, step_size=0.01, thin=200,
             title="SGRLD, full gradient, a banana in the plane with a metric that follows its bend",

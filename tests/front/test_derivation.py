@@ -40,20 +40,6 @@ def test_the_drift_is_that_of_ma_chen_and_fox_at_d_2(name: str) -> None:
     assert sympy.simplify((derived.Gamma.to_sympy(**sizes) - correction).doit()) == sympy.zeros(len(z), 1)
 
 
-@pytest.mark.slow
-def test_masses_do_not_commute_with_frictions() -> None:
-    drift = shipped("sghmc_gaussian").dynamics.derive().drift.to_sympy(d=2)
-    M, C = sympy.MatrixSymbol("M", 2, 2), sympy.MatrixSymbol("C", 2, 2)
-    r = sympy.Matrix([3, 5])
-    numbers = {M: sympy.Matrix([[2, 1], [1, 3]]), C: sympy.Matrix([[1, 0], [0, 7]])}
-    force = dict.fromkeys(drift.atoms(sympy.Derivative), 0)
-    momentum = {sympy.MatrixSymbol("r", 2, 1)[k, 0]: r[k] for k in range(2)}
-    values = {matrix[i, j]: rows[i, j] for matrix, rows in numbers.items() for i in range(2) for j in range(2)}
-    found = drift.subs(force).subs(values).subs(momentum)
-    velocity = numbers[M].inv() * r
-    assert found == sympy.Matrix([*velocity, *(-numbers[C] * velocity)])
-
-
 def test_what_goes_out_of_sympy_comes_in_again() -> None:
     x, y = sympy.symbols("x y", real=True)
     a = sympy.Symbol("a", positive=True)

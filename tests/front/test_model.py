@@ -60,20 +60,6 @@ def test_a_build_draws_what_the_stages_of_the_pipeline_draw() -> None:
 
 
 @pytest.mark.slow
-def test_the_same_seed_draws_the_same_and_another_does_not(logistic: rc.Model) -> None:
-    once, again, other = (drawn(logistic, {"x": X, "y": Y}, seed=seed, cores=c) for seed, c in ((1, 1), (1, 2), (2, 2)))
-    assert (once.posterior.theta == again.posterior.theta).all()
-    assert not (once.posterior.theta == other.posterior.theta).any()
-
-
-@pytest.mark.slow
-def test_arrays_lists_and_narrow_numbers_are_the_same_data(logistic: rc.Model) -> None:
-    whole = drawn(logistic, {"x": X.astype(np.float32), "y": Y}, draws=20)
-    listed = drawn(logistic, {"y": Y.tolist(), "x": X.astype(np.float32).tolist()}, draws=20)
-    assert (whole.posterior.theta == listed.posterior.theta).all()
-
-
-@pytest.mark.slow
 def test_names_that_a_file_has_for_itself_may_be_the_users_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A block, a parameter and a field called as what a file imports, defines or takes: its draws are the same."""
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -95,77 +81,6 @@ def test_names_that_a_file_has_for_itself_may_be_the_users_too(tmp_path: Path, m
 
 
 @pytest.mark.slow
-def test_columns_of_pandas_and_xarray_name_the_coordinates(logistic: rc.Model) -> None:
-    import pandas
-
-    table = pandas.DataFrame(X, columns=["age", "dose"])
-    array = xr.DataArray(X, dims=("row", "column"), coords={"column": ["age", "dose"]})
-    plain, named, labelled = (drawn(logistic, {"x": x, "y": Y}, draws=20) for x in (X, table, array))
-    assert named.posterior.theta.d.values.tolist() == labelled.posterior.theta.d.values.tolist() == ["age", "dose"]
-    assert plain.posterior.theta.d.values.tolist() == ["x_0", "x_1"]
-    unlabelled = drawn(logistic, {"x": array.drop_vars("column"), "y": Y}, draws=20)
-    assert unlabelled.posterior.theta.d.values.tolist() == ["x_0", "x_1"]
-    for one in (named, labelled, unlabelled):
-        assert (plain.posterior.theta.values == one.posterior.theta.values).all()
-
-
-@pytest.mark.slow
-def test_types_of_pandas_and_datasets_of_xarray_are_the_same_data(logistic: rc.Model) -> None:
-    import pandas
-
-    table = pandas.DataFrame(X, columns=["age", "dose"])
-    table["y"] = Y.astype(int)
-    own = table.convert_dtypes()
-    assert not isinstance(own.y.dtype, np.dtype)
-    dims = {"x": (("row", "column"), X), "y": ("row", Y)}
-    given = [
-        {"x": X, "y": Y},
-        {"x": own[["age", "dose"]], "y": own.y},
-        {"x": table[["age", "dose"]].astype("double[pyarrow]"), "y": own.y.astype("boolean")},
-        xr.Dataset(dims, coords={"column": ["age", "dose"]}),
-    ]
-    plain, *others = (drawn(logistic, data, draws=20) for data in given)
-    for one in others:
-        assert (plain.posterior.theta.values == one.posterior.theta.values).all()
-        assert one.posterior.theta.d.values.tolist() == ["age", "dose"]
-    with pytest.raises(rc.DataError, match=r"found nan in row 3 for `y`, expected an array \[N\] of 0, 1"):
-        drawn(logistic, {"x": X, "y": own.y.where(own.index != 2)}, draws=20)
-    with pytest.raises(rc.DataError, match=r"in row 1 of column `age` for `x`, .*: write `.astype"):
-        drawn(logistic, {"x": own[["age", "dose"]].astype("string"), "y": Y}, draws=20)
-
-
-@pytest.mark.slow
-def test_the_tree_is_what_arviz_reads_and_a_file_holds(logistic: rc.Model, tmp_path: Path) -> None:
-    import arviz_stats
-
-    tree = drawn(logistic, {"x": X, "y": Y}, draws=600, chains=2)
-    assert tree.posterior.theta.dims[:2] == ("chain", "draw")
-    assert tree.posterior.theta.shape == (2, 600, 2)
-    assert arviz_stats.summary(tree).shape[0] == 2
-    tree.to_netcdf(tmp_path / "draws.nc", engine="h5netcdf")
-    again = xr.open_datatree(tmp_path / "draws.nc", engine="h5netcdf")
-    assert again.attrs["doubts"] == tree.attrs["doubts"]
-    assert again.attrs["spec_digest"] == logistic.build.digest
-    again.close()
-
-
-@pytest.mark.slow
-def test_draws_are_those_of_the_posterior(logistic: rc.Model) -> None:
-    tree = logistic.sample({"x": X, "y": Y}, draws=4000, warmup=300, thin=30, seed=3, step_size=0.02, progress=False)
-    assert tree.attrs["doubts"] == ""
-    grid = np.linspace(-2, 4, 121)
-    t = np.stack(np.meshgrid(grid, -grid, indexing="ij"), axis=-1)
-    eta = t @ X.T
-    log_p = (eta * Y - np.logaddexp(0, eta)).sum(-1) - (t**2).sum(-1) / 20
-    weight = np.exp(log_p - log_p.max())
-    mean = (t * weight[..., None]).sum((0, 1)) / weight.sum()
-    sd = np.sqrt((((t - mean) ** 2) * weight[..., None]).sum((0, 1)) / weight.sum())
-    found = tree.posterior.theta
-    np.testing.assert_allclose(found.mean(("chain", "draw")), mean, atol=0.12 * sd.max())
-    np.testing.assert_allclose(found.std(("chain", "draw")), sd, rtol=0.1)
-
-
-@pytest.mark.slow
 def test_doubts_are_warnings_of_a_category_and_stand_in_the_tree(logistic: rc.Model) -> None:
     with pytest.warns(rc.SampleWarning) as said:
         tree = logistic.sample({"x": X, "y": Y}, draws=40, warmup=0, thin=1, seed=1, step_size=1e-4, progress=False)
@@ -175,14 +90,6 @@ def test_doubts_are_warnings_of_a_category_and_stand_in_the_tree(logistic: rc.Mo
     assert issubclass(rc.DoubtWarning, rc.SampleWarning)
     rough = [str(one.message) for one in said if one.category is rc.SampleWarning]
     assert rough == tree.attrs["warnings"].split("\n")
-
-
-@pytest.mark.slow
-def test_what_would_cure_minibatches_is_in_the_tree() -> None:
-    model = rc.compile(SGLD, LOGISTIC, sizes={"d": 2}, step_size=0.05, variant="minibatch", batch_size=6)
-    tree = drawn(model, {"x": X, "y": Y}, draws=50, warmup=10)
-    assert tree.attrs["forecast_lines"].startswith("forecast: effective temperature")
-    assert "by the forecast" in tree.attrs["doubts"]
 
 
 @pytest.mark.slow

@@ -28,24 +28,6 @@ def shown(cells: list[str], folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_the_walkthrough_runs_as_a_notebook(tmp_path: Path) -> None:
-    blocks = [*CELLS.finditer((ROOT / "docs/walkthrough.md").read_text(encoding="utf-8"))]
-    cells = [block["code"] for block in blocks]
-    displays = ["sghmc", "derived", "derived.drift", "report", "refuted", "found", "U(theta) + r.T @ r / 2"]
-    seen = shown([*cells, *displays], tmp_path)
-    assert [one["error"] for one in seen if one["error"]] == []
-    assert cells
-    for block, one in zip(blocks, seen[: len(cells)], strict=True):
-        assert one["text"] == (block["printed"] or ""), block["code"]
-    for name, one in zip(displays, seen[len(cells) :], strict=True):
-        (data,) = one["result"]
-        assert len(json.dumps(data)) < 21_000, name
-        wanted = "html" if name in ("report", "refuted", "found") else "latex"
-        assert f"text/{wanted}" in data, (name, data)
-    assert "refuted" in seen[len(cells) + 4]["result"][0]["text/html"]
-
-
-@pytest.mark.slow
 def test_the_first_use_runs_as_a_notebook_and_shows_its_results(tmp_path: Path) -> None:
     blocks = [*CELLS.finditer((ROOT / "docs/first_use.md").read_text(encoding="utf-8"))]
     seen = shown([*(block["code"] for block in blocks), "fit", "pictures", "model.report"], tmp_path)
@@ -81,12 +63,3 @@ def test_progress_is_shown_below_the_cell_and_the_draws_are_those_without(tmp_pa
     assert updates
     assert all(one["update"] for one in updates)
     assert updates[-1]["data"]["text/html"].count("410/410") == 3
-
-
-@pytest.mark.slow
-def test_faults_in_a_cell_are_those_of_the_document(tmp_path: Path) -> None:
-    cell = (
-        "import recipe_compiler as rc\nx = rc.scalar('x')\nrc.Dynamics(name='k', state=[x], H='y**2', D=[[1]], Q=[[0]])"
-    )
-    (seen,) = shown([cell], tmp_path)
-    assert "'y' is not declared" in seen["error"]

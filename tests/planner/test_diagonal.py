@@ -134,21 +134,3 @@ def test_a_large_bound_matrix_stays_bound_to_its_formula(tmp_path: Path) -> None
         more = f"bind: {{M: diag(m)}}\nparameters: {{m: {{shape: d, is: positive, value: [{numbers}]}}}}\n"
         Path(text).write_text(Path(text).read_text() + more)
         assert bool(settled(stated(Path(text))).bind) is is_bound
-
-
-@pytest.mark.slow
-def test_many_groups_are_planned_and_run(tmp_path: Path) -> None:
-    """A Gaussian of 120 coordinates, sds from 0.1 to 10: means within 5 errors, variances too."""
-    width = 120
-    sds = np.geomspace(0.1, 10.0, width)
-    document = build(tmp_path, width)
-    text = Path(document.source.file)
-    values = f"parameters: {{s: {{value: {np.round(sds, 6).tolist()}}}}}\n"
-    text.write_text(text.read_text() + values)
-    fit = rc.compile(str(text)).sample(progress=False)
-    assert not fit.attrs["doubts"], fit.attrs["doubts"]
-    theta = fit["posterior"]["theta"].to_numpy()
-    flat = theta.reshape(-1, width) / sds
-    count = len(flat) / 2.0
-    np.testing.assert_allclose(flat.mean(axis=0), 0.0, atol=5.0 / np.sqrt(count))
-    np.testing.assert_allclose(flat.var(axis=0), 1.0, atol=5.0 * np.sqrt(2.0 / count))

@@ -161,14 +161,6 @@ def schools(**run: Any) -> tuple[rc.Model, dict[str, np.ndarray]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stated", [None, 2])
-def test_a_scale_sampled_as_its_logarithm_is_thinned_as_its_chains_need(stated: int | None) -> None:
-    model, data = schools(**({} if stated is None else {"thin": stated}))
-    planned = model.plan(data).document
-    assert planned.run.thin == 2 if stated else planned.run.thin * planned.run.eps > 3.0
-
-
-@pytest.mark.slow
 @pytest.mark.usefixtures("interruptible")
 def test_who_stops_the_pilot_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     model, data = schools()

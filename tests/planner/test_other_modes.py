@@ -1,21 +1,15 @@
 """Modes beside the one that a plan is made around, of mixtures whose shares are known in closed form."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
-from loaders import load_build
 
-from recipe_compiler.cache import NOTHING
 from recipe_compiler.errors import RunError
-from recipe_compiler.pipeline import plan_run
 from recipe_compiler.planner.other_modes import READ, main_mode
-from recipe_compiler.report.check import check
 from recipe_compiler.run.map_estimate import Mode, Start
 
 Array = np.ndarray
-SPECS = Path(__file__).parents[2] / "specs"
 MEANS = np.array([[1.0, -2.0], [90.0, 5.0]])
 COVARIANCES = np.array([[[4.0, 0.3], [0.3, 0.1]], [[25.0, -1.0], [-1.0, 0.5]]])
 STARTS = (Start("zero", np.zeros(2)),)
@@ -74,19 +68,3 @@ def test_large_data_are_read_so_often_and_no_more() -> None:
     mode = Mode(MEANS[0], "zero")
     assert main_mode(counted, mode, STARTS, int(READ / 20.0)) is mode
     assert calls < 60
-
-
-@pytest.mark.slow
-def test_a_plan_of_several_modes_is_refused(tmp_path: Path) -> None:
-    """All its chains would start around one, agree, and miss half of the target."""
-    (tmp_path / "target.yaml").write_text(
-        "name: two\nstate: {theta: {shape: 2}}\n"
-        "potential: -log(exp(-norm2(theta - 5*ones)/2) + exp(-norm2(theta + 5*ones)/2))\n"
-    )
-    (tmp_path / "two.yaml").write_text(
-        f"name: two_modes\ndynamics: {SPECS}/dynamics/sghmc.yaml\ntarget: target.yaml\nscheme: {{name: baoab}}\n"
-        "variant: full\nrun: {step_size: auto}\n"
-    )
-    build = load_build(tmp_path / "two.yaml")
-    with pytest.raises(RunError, match=r"several modes: .* holds about 50 % of"):
-        plan_run(build, check(build), allow_undecided=True, cache=NOTHING)

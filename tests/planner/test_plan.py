@@ -91,13 +91,6 @@ def test_mass_is_the_hessian_and_sds_keep_to_the_share_and_no_more(folder: Path)
 
 
 @pytest.mark.slow
-def test_a_smaller_share_is_a_smaller_step(folder: Path) -> None:
-    found = [planned(stated(auto=f"auto, share: {share}"), folder).build.run for share in ("0.1", "0.01")]
-    assert found[0].eps > 2.0 * found[1].eps
-    assert found[0].thin < found[1].thin
-
-
-@pytest.mark.slow
 def test_a_preconditioner_is_the_inverse(folder: Path) -> None:
     build = planned(stated("sgld", "{name: euler}"), folder).build
     values, eps = given_arrays(build), build.run.eps
@@ -194,14 +187,6 @@ def test_chains_start_wider_than_the_posterior(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_build_has_the_same_plan(folder: Path, tmp_path: Path) -> None:
-    first, again = planned(stated(), folder), planned(stated(), tmp_path)
-    assert first.says == again.says
-    assert first.build.values == again.build.values
-    assert first.build.run == again.build.run
-
-
-@pytest.mark.slow
 def test_what_nothing_is_known_of_is_named(tmp_path: Path) -> None:
     text = stated("generalised_langevin", "{name: baoab}", **{"{d: 3}": "{d: 3, k: 2}"})
     with pytest.raises(RunError, match="parameter `Lambda`: found no value with step_size: auto, and it occurs in Q"):
@@ -258,43 +243,3 @@ def target_of(potential: str, folder: Path) -> str:
         f"name: planned\ndynamics: {SPECS}/dynamics/sghmc.yaml\ntarget: own.yaml\nscheme: {{name: baoab}}\n"
         "variant: full\nrun: {step_size: auto}\n"
     )
-
-
-@pytest.mark.slow
-def test_a_step_is_as_short_as_where_chains_come_asks(tmp_path: Path) -> None:
-    """A Poisson regression without events: 3 sds up U has 120 times its curvature, and no chain comes there."""
-    found = planned(target_of("3*exp(theta[0]) + norm2(theta)/20", tmp_path), tmp_path)
-    assert found.measured is not None
-    x = np.linspace(-30.0, 5.0, 100_001)
-    law = np.exp(-3.0 * np.exp(x) - x**2 / 20.0)
-    law /= law.sum()
-    mean = law @ x
-    sd = np.sqrt(law @ (x - mean) ** 2)
-    np.testing.assert_allclose(found.measured.mean, [mean, 0.0], atol=0.02 * sd)
-    np.testing.assert_allclose(found.measured.sds, [sd, np.sqrt(10.0)], rtol=0.02)
-    assert 0.1 < found.build.run.eps < 0.8
-
-
-@pytest.mark.slow
-def test_a_wall_beside_a_plateau_is_planned_by_chains(tmp_path: Path) -> None:
-    """Separable data and a wide prior: the curvature peaks one sd away from the mode, and is small again at three."""
-    wall = target_of("20*softplus(-theta[0]) + theta[0]**2/2000 + theta[1]**2/2", tmp_path)
-    found = planned(wall, tmp_path, "undecided")
-    assert "far from a quadratic" in found.says[1]
-    assert found.measured is not None
-    x = np.linspace(-20.0, 300.0, 400_001)
-    law = np.exp(-20.0 * np.logaddexp(0.0, -x) - x**2 / 2000.0)
-    law /= law.sum()
-    mean = law @ x
-    np.testing.assert_allclose(found.measured.mean[0], mean, rtol=0.02)
-    np.testing.assert_allclose(found.measured.sds, [np.sqrt(law @ (x - mean) ** 2), 1.0], rtol=0.02)
-
-
-@pytest.mark.slow
-def test_a_mode_at_10_to_the_11_sds_is_planned(tmp_path: Path) -> None:
-    """Differences of a step are rounded there, and its audit ends without an answer; chains are not in need of it."""
-    found = planned(target_of("5000*norm2(theta - 1000000000*ones)", tmp_path), tmp_path)
-    assert "the audit of the step at the mode ended with" in found.says[1]
-    assert found.measured is not None
-    np.testing.assert_allclose(found.measured.mean, 1e9, rtol=0.0, atol=0.001)
-    np.testing.assert_allclose(found.measured.sds, 0.01, rtol=0.03)

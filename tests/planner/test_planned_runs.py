@@ -42,20 +42,6 @@ def test_an_uncentred_regression_is_sampled_at_the_first_attempt(variant: str) -
 
 
 @pytest.mark.slow
-def test_what_a_plan_says_is_what_runs() -> None:
-    asked = model("full", draws=400)
-    planned = asked.plan({"x": X, "y": Y})
-    assert isinstance(planned, rc.Build)
-    assert planned.check().verdict is rc.Verdict.PROVED
-    assert "start_covariance" in planned.to_yaml()
-    one = asked.sample({"x": X, "y": Y}, progress=False)
-    other = rc.compile(planned).sample({"x": X, "y": Y}, progress=False)
-    np.testing.assert_array_equal(one["posterior"]["theta"], other["posterior"]["theta"])
-    assert "plan" in one.attrs
-    assert "plan" not in other.attrs
-
-
-@pytest.mark.slow
 def test_a_step_size_is_not_given_twice() -> None:
     with pytest.raises(RunError, match=r"step_size: found 0\.1 for a build with step_size: auto"):
         model("full").sample({"x": X, "y": Y}, step_size=0.1)

@@ -1,7 +1,5 @@
 """Data too many to be read again and again: a plan and a forecast from some of them, drawn at random."""
 
-import warnings
-
 import numpy as np
 import pytest
 import xarray
@@ -9,7 +7,7 @@ from scipy.optimize import minimize
 
 import recipe_compiler as rc
 from recipe_compiler.planner import plan
-from recipe_compiler.run import estimates, forecast, gradients, one_step
+from recipe_compiler.run import estimates, forecast, gradients
 
 pytestmark = pytest.mark.usefixtures("known_verdicts", "without_reading_back")
 
@@ -75,21 +73,6 @@ def test_a_plan_from_some_of_the_data_samples_the_posterior_of_all(model: rc.Mod
 
 
 @pytest.mark.slow
-def test_what_is_chosen_keeps_to_its_share_by_all_data_too(model: rc.Model, few: None) -> None:
-    data = {"x": X, "y": Y}
-    planned = model.plan(data)
-    with pytest.MonkeyPatch.context() as undone:
-        for room in (forecast, estimates):
-            undone.setattr(room, "ENTRIES", 1e12)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", rc.SampleWarning)  # of so few draws
-            fit = rc.compile(planned).sample(data, draws=10, warmup=0, progress=False)
-    assert "drawn at random" not in fit.attrs["forecast_lines"]
-    factors = fit["forecast"]["sd"].to_numpy() / fit["forecast"]["sd_of_target"].to_numpy()
-    assert np.abs(factors - 1.0).max() < 0.02 + 0.01
-
-
-@pytest.mark.slow
 def test_candidates_are_compared_by_fewer_data_than_a_forecast(
     model: rc.Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,19 +86,3 @@ def test_candidates_are_compared_by_fewer_data_than_a_forecast(
     M = np.array([[float(x) for x in row] for row in values["M"].numbers])
     off = np.abs(np.linalg.eigvals(np.linalg.solve(K, M)) - 1.0).max()
     assert 1e-3 < off < 0.25  # of 2,000 rows
-
-
-@pytest.mark.slow
-def test_a_candidate_reads_no_data(model: rc.Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the steps that are taken to compare candidates none is given data."""
-    called: list[int] = []
-    of_data = one_step._plan
-
-    def counted(step: one_step.OneStep, size: int) -> object:
-        called.append(sum(np.size(step.given[name]) for name in ("x", "y") if name in step.given))
-        return of_data(step, size)
-
-    monkeypatch.setattr(one_step, "_plan", counted)
-    model.plan({"x": X[:5000], "y": Y[:5000]})  # of X and Y a plan may be kept
-    assert len(called) > 100
-    assert set(called) == {0}

@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 
 import recipe_compiler as rc
-from recipe_compiler.cache import NOTHING, check_once
 from recipe_compiler.errors import RunError
-from recipe_compiler.pipeline import prepare_run
 from recipe_compiler.planner import plan as planner
 from recipe_compiler.planner.bulk import Bulk
 from recipe_compiler.planner.chosen import Plan
-from recipe_compiler.planner.pilot_chains import Settings, Walker
 from recipe_compiler.planner.plan import Bent, plan_of_bulk
 from recipe_compiler.run.infinitesimal_means import errors_of
 from recipe_compiler.spec.model import Build
@@ -70,25 +67,6 @@ def test_a_plan_that_subtracts_v_of_the_mode_has_the_moments_of_the_target(tmp_p
     assert (np.abs(found - mean) <= SHARE * sd + 5.0 * of_means).all(), (found, mean, of_means)
     assert (np.abs(spread - sd) <= SHARE * sd + 5.0 * of_squares / (2.0 * sd)).all(), (spread, sd)
     assert fit.attrs["trust"].startswith("trust: yes"), fit.attrs["trust"]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("taken_for_granted", "without_reading_back")
-def test_walks_with_a_step_above_eps_max_are_no_walks(tmp_path: Path) -> None:
-    """2C - eps V is to be positive semidefinite: there is no step beyond, and pilot chains take a shorter one."""
-    x, y = data_of()
-    text = BUILD.replace("parameters: {", "parameters: {M: {value: MATRIX}, C: {value: MATRIX}, ")
-    text = text.replace("MATRIX", str((4.0 * np.eye(3)).tolist())).replace("auto", "0.001")
-    text += "gradient_noise: {V: estimate}\n"
-    rows = "".join(f"{a},{b},{k}\n" for (_, a, b), k in zip(x, y, strict=True))
-    (tmp_path / "few.csv").write_text(f"a,b,y\n{rows}")
-    (tmp_path / "few.yaml").write_text(text)
-    build = cast("Build", rc.load(tmp_path / "few.yaml").document)
-    run = prepare_run(build, check_once(build, NOTHING), build.run, allow_undecided=True)
-    walker = Walker(run.module, run.build, run.data)
-    short, long = (walker.walked(np.zeros((2, 3)), Settings({}, eps, 1), 20, 1) for eps in (0.001, 10.0))
-    assert np.isfinite(short).all()
-    assert np.isnan(long).all()
 
 
 def test_the_plan_is_made_without_where_no_step_of_it_serves(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,15 +95,6 @@ def test_a_target_that_is_no_gaussian_is_sampled_at_the_first_attempt(name: str,
     demand_right(model(name, text, tmp_path, **stated).sample(progress=False), moments)
 
 
-def test_a_preconditioner_is_the_covariance_of_the_bulk(tmp_path: Path) -> None:
-    asked = model("double_well", "double_well", tmp_path, "sgld", "euler")
-    planned = asked.plan().document
-    (value,) = [value for name, value in planned.values if name == "D"]
-    assert value.numbers is not None
-    assert float(value.numbers[0][0]) == pytest.approx(0.832745, rel=0.1)  # 11,200 draws, not half of which count
-    demand_right(asked.sample(progress=False), TARGETS["double_well"][2])
-
-
 def test_components_that_may_change_places_are_refused(tmp_path: Path) -> None:
     """What no chain passes between is never averaged over."""
     rng = np.random.default_rng(5)

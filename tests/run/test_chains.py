@@ -32,30 +32,10 @@ def at_first_call(number: signal.Signals) -> Watch:
     return send
 
 
-@pytest.mark.parametrize("variant", ["full", "without", "with"])
-def test_draws_depend_on_neither_cores_nor_pieces_nor_other_chains(
-    variant: str, modules: dict[str, Emitted], build: Build, data: Data, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = replace(build.run, draws=10, thin=1)
-    one = sample(modules[variant], build, run, data, cores=1)
-    assert [array.shape for array in one.arrays] == [(4, 15, 3), (4, 15, 3)]
-    assert (one.blocks, one.kept, one.stopped) == (("theta", "r"), (15,) * 4, None)
-    monkeypatch.setattr(chains_module, "PIECE_SECONDS", 1e-9)
-    other = sample(modules[variant], build, replace(run, chains=3), data, cores=3)
-    for left, right in zip(one.arrays, other.arrays, strict=True):
-        np.testing.assert_array_equal(left[:3], right)
-
-
 def test_seeds_and_chains_differ(full_module: Emitted, build: Build, data: Data) -> None:
     one = sample(full_module, build, build.run, data).block("theta")
     assert not np.any(one == sample(full_module, build, replace(build.run, seed=2), data).block("theta"))
     assert not np.any(one[0] == one[1])
-
-
-def test_thinning_keeps_every_kth_state(full_module: Emitted, build: Build, data: Data) -> None:
-    fine = sample(full_module, build, replace(build.run, thin=1, draws=40, warmup=0), data).block("theta")
-    coarse = sample(full_module, build, replace(build.run, thin=4, draws=10, warmup=0), data).block("theta")
-    np.testing.assert_array_equal(coarse, fine[:, 3::4])
 
 
 def test_a_diverging_chain_stops_and_the_others_go_on(full_module: Emitted, build: Build, data: Data) -> None:

@@ -6,9 +6,6 @@ import io
 import os
 import pickle
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,39 +30,6 @@ pytestmark = pytest.mark.usefixtures("interruptible")
 CODE = {"run": "def run():\n    x = 1\n    y = 2", "step": "def step():\n    pass"}
 """What makes the draws, as a checkpoint is told: here, any text."""
 BUILD, DATA = make_build(), make_data()
-SCRIPT = """
-import resource, signal, sys
-from dataclasses import replace
-from pathlib import Path
-
-sys.path.insert(0, {shared!r})
-from hand_module import FULL, make_build, make_data, module_text
-from plain_modules import plain_modules
-
-from recipe_compiler.run.checkpoint import Checkpoint
-from recipe_compiler.run.checkpoint_facts import checkpoint_facts
-from recipe_compiler.run.load_module import load_text
-from recipe_compiler.run.sample import sample, unwatched
-
-with plain_modules():
-    module = load_text("hand_full", module_text(FULL))
-build, data = make_build(), make_data()
-settings = replace(build.run, draws={draws})
-with Checkpoint(Path({folder!r}), checkpoint_facts({code!r}, build, settings, data), every=0.0) as checkpoint:
-    if {room!r}:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, ({room!r}, {room!r}))
-    print("drawing", flush=True)
-    draws = sample(module, build, settings, data, unwatched, 2, checkpoint, resume={resume})
-    print(min(draws.kept), max(draws.kept), checkpoint.refused, checkpoint.what_is_kept, sep="; ")
-sys.exit(128 + draws.stopped if draws.stopped else 0)
-"""
-
-
-def script(folder: Path, draws: int, *, resume: bool, room: int = 0) -> list[str]:
-    shared = str(Path(__file__).parents[1] / "shared")
-    text = SCRIPT.format(shared=shared, draws=draws, folder=str(folder), code=CODE, room=room, resume=resume)
-    return [sys.executable, "-c", text]
 
 
 @pytest.fixture
@@ -140,43 +104,7 @@ def test_a_diverged_chain_stays_where_it_ended(full_module: Emitted, run: Callab
     assert first.kept[2] == rest.kept[2] < 45
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_signals_to_the_real_process(
-    number: signal.Signals, full_module: Emitted, run: Callable[..., Draws], tmp_path: Path
-) -> None:
-    """Killed again and again, at moments of no choosing, and continued: the bits of a run that was left alone."""
-    stops, draws = 0, 20_000
-    for turn in range(3 if number is signal.SIGKILL else 1):
-        command = script(tmp_path, draws, resume=(tmp_path / "state").is_file())
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert child.stdout is not None
-        child.stdout.readline()
-        while not (tmp_path / "state").is_file() and child.poll() is None:
-            time.sleep(0.01)
-        time.sleep(0.05 * turn)
-        child.send_signal(number)
-        _, errors = child.communicate(timeout=60)
-        stops += child.returncode != 0
-        assert child.returncode in (0, -number if number is signal.SIGKILL else 128 + number), errors
-    assert stops > 0
-    same(run(draws=draws, resume=True), sample(full_module, BUILD, replace(BUILD.run, draws=draws), DATA))
-    assert not list(tmp_path.glob(".*"))
-
-
-@pytest.mark.slow
-def test_a_full_disk_ends_no_run_and_leaves_the_checkpoint_before(run: Callable[..., Draws], tmp_path: Path) -> None:
-    run()
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    command = script(tmp_path, 2000, resume=True, room=4096)
-    child = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert child.returncode == 0, child.stderr
-    assert "2005; 2005; File too large; " in child.stdout
-    assert "holds 45 draws and warmup of each chain: make room, then `recipe run --resume` goes on" in child.stdout
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_what_could_not_be_written_is_written_by_the_next_checkpoint(
+def test_what_could_not_be_written_ends_no_run_and_is_written_by_the_next_checkpoint(
     run: Callable[..., Draws], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused: list[Path] = []
@@ -192,6 +120,25 @@ def test_what_could_not_be_written_is_written_by_the_next_checkpoint(
     whole = run(draws=300, every=0.0)
     assert len(refused) == 1
     same(run(draws=300, resume=True), whole)
+
+
+def test_a_full_disk_ends_no_run_and_leaves_the_checkpoint_before(
+    run: Callable[..., Draws], full_module: Emitted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, *_: object) -> str:
+        raise OSError(27, "File too large", str(path))
+
+    run()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.setattr(checkpoint_module, "write_sealed", full)
+    asked = replace(BUILD.run, draws=80)
+    with Checkpoint(tmp_path, checkpoint_facts(CODE, BUILD, asked, DATA), every=0.0) as kept:
+        found = sample(full_module, BUILD, asked, DATA, checkpoint=kept, resume=True)
+        same(found, sample(full_module, BUILD, asked, DATA))
+        assert kept.refused == "File too large"
+        says = "holds 45 draws and warmup of each chain: make room, then `recipe run --resume` goes on"
+        assert says in kept.what_is_kept
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_one_process_writes_at_a_time(run: Callable[..., Draws], tmp_path: Path) -> None:

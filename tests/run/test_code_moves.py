@@ -218,16 +218,6 @@ def test_what_no_move_may_be_is_refused_before_a_chain_runs(tmp_path: Path, body
     assert said in found
 
 
-@pytest.mark.slow
-def test_a_move_that_is_rare_is_a_move(tmp_path: Path) -> None:
-    """By one word in 300 it does something."""
-    body = "if stream[0] % np.uint64(300) == 0:\n        theta[0] += 1.0"
-    moves = f"import numpy as np\nfrom numba import njit\n\n\n@njit\ndef mine(theta, mu, Sigma, stream):\n    {body}\n"
-    build = coded_build(tmp_path, f"{HMC}, {code('mine')}")
-    (tmp_path / "my_moves.py").write_text(moves, encoding="utf-8")
-    assert np.isfinite(drawn(build).block("theta")).all()
-
-
 def test_what_is_written_to_blocks_that_are_read_goes_nowhere(tmp_path: Path) -> None:
     """Where the trial did not look: the chain keeps the momenta that were drawn."""
     body = "theta[0] += 1.0\n    if theta[0] > 60.0:\n        r[:] = 1e6"

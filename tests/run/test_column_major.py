@@ -57,17 +57,3 @@ def test_the_layout_changes_rounding_alone(folder: Path) -> None:
         assert (x.flags.f_contiguous, x.flags.c_contiguous) == (not mapped, mapped)
         draws.append(sample(emitted, build, build.run, data).arrays[0])
     np.testing.assert_allclose(*draws, rtol=1e-10)
-
-
-@pytest.mark.slow
-def test_rows_in_c_order_have_the_same_gradient(folder: Path) -> None:
-    _, emitted = written(folder, mapped=False)
-    assert emitted.gradient is not None
-    table = np.load(folder / "data.npy")
-    x, y = np.ascontiguousarray(table[:, :COLUMNS]), np.ascontiguousarray(table[:, COLUMNS])
-    theta = np.array([0.3, -1.2, 0.7])
-    found = np.zeros((2, COLUMNS))
-    for own, given in zip(found, (x, np.asfortranarray(x)), strict=True):
-        emitted.gradient(own, theta, 10.0, given, y)
-    expected = x.T @ (1 / (1 + np.exp(-x @ theta)) - y) + theta / 10.0
-    np.testing.assert_allclose(found, [expected, expected], rtol=1e-12)

@@ -475,6 +475,45 @@ def test_rows_with_other_labels_are_not_taken_for_each_other() -> None:
     assert data_of({"x": array, "y": y}, target()).rows == 3
 
 
+SMALL, Y = np.array([[3.0, 1.0], [1.0, 2.0], [0.5, -4.0]]), [0, 1, 1]
+FRAME = pd.DataFrame(SMALL, columns=["age", "dose"]).assign(y=Y)
+OWN = FRAME.convert_dtypes()
+NAMED = xr.DataArray(SMALL, dims=("row", "column"), coords={"column": ["age", "dose"]})
+GIVEN: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "lists": ({"y": Y, "x": SMALL.tolist()}, ("x_0", "x_1")),
+    "narrow numbers": ({"x": SMALL.astype(np.float32), "y": np.array(Y, np.int8)}, ("x_0", "x_1")),
+    "a table": ({"x": FRAME[["age", "dose"]], "y": FRAME.y}, ("age", "dose")),
+    "types of pandas": ({"x": OWN[["age", "dose"]], "y": OWN.y.astype("boolean")}, ("age", "dose")),
+    "types of Arrow": ({"x": FRAME[["age", "dose"]].astype("double[pyarrow]"), "y": OWN.y}, ("age", "dose")),
+    "an array with names": ({"x": NAMED, "y": Y}, ("age", "dose")),
+    "an array without": ({"x": NAMED.drop_vars("column"), "y": Y}, ("x_0", "x_1")),
+    "a dataset": (xr.Dataset({"x": NAMED, "y": ("row", Y)}), ("age", "dose")),
+}
+
+
+@pytest.mark.parametrize("kind", GIVEN)
+def test_arrays_of_any_kind_are_the_same_data_with_the_names_that_they_have(kind: str) -> None:
+    given, names = GIVEN[kind]
+    x, y = data_of(given, target()).fields
+    np.testing.assert_array_equal(np.column_stack([x.values, y.values]), np.column_stack([SMALL, Y]))
+    assert x.columns == names
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            {"x": SMALL, "y": OWN.y.where(OWN.index != 2)},
+            r"found nan in row 3 for `y`, expected an array \[N\] of 0, 1",
+        ),
+        ({"x": OWN[["age", "dose"]].astype("string"), "y": Y}, "in row 1 of column `age` for `x`, .*: write `.astype"),
+    ],
+)
+def test_columns_that_are_no_numbers_are_named(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        data_of(given, target())
+
+
 def test_fields_are_found_among_the_columns_of_a_table_or_dataset() -> None:
     """More columns than fields are no fault; of two levels, the first names the field."""
     X, y = np.array([[3.0, 1.0], [1.0, 2.0]]), np.array([0, 1])

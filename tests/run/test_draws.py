@@ -98,15 +98,6 @@ def test_levels_are_below_as_often_as_the_law_says() -> None:
     assert says in summarise(stored(build, draws), draws).notes
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("weights", ["a/2 - ones", "a", "-a", "3*a", "ones"])
-def test_a_row_has_its_law_whatever_it_is_sliced_by(weights: str) -> None:
-    build = sliced(f'{{draw: k, slice: "{weights}", repeat: 12}}')
-    k = kept(drawn(build, chains=2, draws=20_000, warmup=200, thin=1, seed=5)).reshape(-1, 3)
-    p = np.exp([1.0, 0.0, -2.0])
-    assert stats.chisquare(k.sum(axis=0), len(k) * p / p.sum()).pvalue > 1e-6
-
-
 # what is stored
 
 

@@ -4,17 +4,14 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-import arviz_stats
 import numpy as np
 import pytest
 import xarray
 from reports import granted
 
 import recipe_compiler as rc
-from recipe_compiler.errors import RunError
 from recipe_compiler.run import energies
 
-ROOT = Path(__file__).parents[2]
 theta, r = rc.vector("theta", "d"), rc.vector("r", "d")
 U = rc.function("U", of=theta, role="potential")
 M = rc.matrix("M", "d", "d", is_="positive definite")
@@ -69,22 +66,6 @@ def test_every_energy_is_that_of_its_formula(tree: xarray.DataTree) -> None:
 
 
 @pytest.mark.slow
-def test_leave_one_out_is_that_of_the_exact_posterior(model: rc.Model) -> None:
-    """elpd_loo = sum_n log p(y_n | all other y): a Gaussian's, where the posterior is one."""
-    tree = quietly(lambda: model.sample({"x": X, "y": Y}, progress=False, draws=3000, thin=20))
-    exact = 0.0
-    for n in range(12):
-        others = np.delete(np.arange(12), n)
-        precision = np.eye(2) / 4 + X[others].T @ X[others]
-        mean = np.linalg.solve(precision, X[others].T @ Y[others])
-        variance = 1 + X[n] @ np.linalg.solve(precision, X[n])
-        exact += (
-            -((Y[n] - X[n] @ mean) ** 2) / (2 * variance) - np.log(variance) / 2
-        )  # the model leaves out log(2 pi)/2
-    assert abs(float(arviz_stats.loo(tree).elpd) - exact) < 0.2
-
-
-@pytest.mark.slow
 def test_the_log_prior_is_of_the_blocks_as_declared(tmp_path: Path, taken_for_granted: None) -> None:
     """tau = exp(u): the Jacobian is in lp, as it is of u, and in no prior."""
     target = tmp_path / "scale.yaml"
@@ -117,14 +98,3 @@ def test_the_log_likelihood_is_kept_where_it_is_small_or_asked_for(
     assert "lp" in tree["sample_stats"]
     assert tree.attrs["left_out"].startswith("log_likelihood is left out: it takes 0 MB; --log-likelihood")
     assert "log_likelihood" in quietly(lambda: model.sample(given, progress=False, log_likelihood=True)).children
-
-
-@pytest.mark.slow
-def test_a_target_without_data_has_no_log_likelihood_to_ask_for(taken_for_granted: None) -> None:
-    normal = rc.Target(name="normal", state=[theta], potential=theta.T @ theta / 2)
-    model = rc.compile(SGHMC, normal, step_size=0.2, draws=10, warmup=2, chains=2, sizes={"d": 2}, parameters={M: MASS})
-    with pytest.raises(RunError, match="log_likelihood: found a target that does not state the log likelihood"):
-        model.sample(progress=False, log_likelihood=True)
-    tree = quietly(lambda: model.sample(progress=False))
-    z = tree["posterior"]["theta"].to_numpy()
-    np.testing.assert_allclose(tree["sample_stats"]["lp"], -(z**2).sum(axis=2) / 2, rtol=1e-12)

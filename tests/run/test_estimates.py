@@ -8,14 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loaders import load_build
-from scipy import optimize
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import compile_build, estimate
 from recipe_compiler.report.check import check
 from recipe_compiler.run import estimates as noise_module
-from recipe_compiler.run import gradients as gradients_module
 from recipe_compiler.run.data import Data, Field
 from recipe_compiler.run.estimates import gradient_noise, without_estimates
 from recipe_compiler.run.gradients import Gradients, gradients
@@ -102,23 +100,6 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]:
 @pytest.fixture(scope="module")
 def plain(make: Callable[..., Made]) -> Made:
     return make()
-
-
-@pytest.mark.slow
-def test_the_gradient_of_all_data_is_that_of_the_target(plain: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    theta = np.array([0.3, -0.7])
-    np.testing.assert_allclose(plain.of.full(theta), full_gradient(theta), rtol=1e-13)
-    monkeypatch.setattr(gradients_module, "PIECE", 4)  # 4 data, then 2
-    np.testing.assert_allclose(plain.of.full(theta), full_gradient(theta), rtol=1e-13)
-
-
-@pytest.mark.slow
-def test_the_mode_is_that_of_another_method(plain: Made) -> None:
-    def U(theta: np.ndarray) -> float:
-        return float(theta @ theta / (2 * PRIOR) - np.sum(Y * (X @ theta) - np.logaddexp(0.0, X @ theta)))
-
-    other = optimize.minimize(U, np.ones(2), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-14}).x
-    np.testing.assert_allclose(find_mode(plain.of.full, [Start("zero", np.zeros(2))]).theta, other, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["without replacement", "with replacement", "contiguous"])
@@ -213,72 +194,6 @@ def gradients_of_target(made: Made) -> Gradients:
 
 def mode_of(made: Made) -> np.ndarray:
     return find_mode(gradients_of_target(made).full, [Start("zero", np.zeros(2))]).theta
-
-
-@pytest.mark.slow
-def test_the_budget_is_undecided_where_d_depends_on_the_state(tmp_path: Path) -> None:
-    riemann = (SPECS / "dynamics/sgld.yaml").read_text()
-    riemann = riemann.replace("D: {shape: [d, d], is: positive semidefinite}", "a: {is: positive}")
-    riemann = riemann.replace("D: [[D]]", "D: [[(a + theta.T @ theta)*I]]").replace("\nclaims:", "\n#")
-    (tmp_path / "riemann.yaml").write_text(riemann.split("\n#")[0] + "\n")
-    path = tmp_path / "build.yaml"
-    build = BUILD.format(specs=SPECS, target=LOGISTIC, more="gradient_noise: {V: estimate}", data=COLUMNS)
-    build = build.replace(f"{SPECS}/dynamics/sgld.yaml", "riemann.yaml").replace(
-        "bind: {D: I}", "parameters: {a: {value: 1}}"
-    )
-    path.write_text(build)
-    found = load_build(path)
-    budget = next(f for f in check(found).findings if f.id == "noise_budget")
-    assert budget.verdict is Verdict.UNDECIDED
-
-
-MEAN = """
-name: mean
-state:
-  theta: {shape: d}
-data:
-  x: {shape: [N, d]}
-log_likelihood: -(x.T - theta).T @ (x.T - theta)/2
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("noise", "minibatch"), [("dense", ""), ("diagonal", ""), ("dense", "minibatch: {blocks: contiguous}")]
-)
-def test_the_estimate_makes_the_variance_of_a_chain_right(
-    tmp_path: Path, noise: str, minibatch: str, request: pytest.FixtureRequest
-) -> None:
-    """Of SGLD for the mean of N(., 1) data the gradient's noise does not depend on the state.
-
-    theta+ = theta - eps N (theta - mean) + N(0, 2 eps) in law, noise of the gradient included, has the variance
-    (1/N)/(1 - eps N/2) exactly.
-    """
-    if noise == "dense":  # read back elsewhere
-        request.getfixturevalue("without_reading_back")
-    x = np.random.default_rng(1).normal(size=(40, 2)) * [3.0, 1.0]
-    data = Data((Field("x", x, ("a", "b")),))
-    (tmp_path / "mean.yaml").write_text(MEAN)
-    more = f"gradient_noise: {{V: estimate, form: {noise}}}\n{minibatch}"
-    columns = "{file: data.csv, x: [a, b], shuffled: true}"
-    (tmp_path / "build.yaml").write_text(BUILD.format(specs=SPECS, target="mean.yaml", more=more, data=columns))
-    build = load_build(tmp_path / "build.yaml")
-    settings = replace(build.run, step_size=0.001, batch_size=10, draws=40_000, thin=20, chains=4, warmup=100)
-    report = check(build)
-    module = compile_build(build, report)
-    emitted = load_text(module.name, module.text)
-    estimated = estimate(build, report, settings, data)
-    theta = sample(emitted, estimated, settings, data).arrays[0][:, 100:].reshape(-1, 2)
-    right = (1 / 40) / (1 - 0.001 * 40 / 2)
-    V = np.array([[float(entry) for entry in row] for row in dict(estimated.values)["V_hat"].numbers])
-    V = np.diag(V[:, 0]) if noise == "diagonal" else V
-    if not minibatch:
-        np.testing.assert_allclose(np.diag(V), 40 * 40 / 10 * (1 - 10 / 40) * x.var(axis=0, ddof=1), rtol=1e-10)
-    assert 0.001 * V[0, 0] / 2 > 0.1  # by so much the variance would be too large
-    np.testing.assert_allclose(theta.var(axis=0), right, rtol=0.03)
-    np.testing.assert_allclose(theta.mean(axis=0), x.mean(axis=0), atol=0.01)
-    if noise == "dense":  # what a diagonal leaves out is a covariance
-        assert abs(np.cov(theta.T)[0, 1]) < 0.03 * right
 
 
 SEVERAL = """

@@ -23,7 +23,7 @@ from recipe_compiler.readback.readback import check_shipped, read_back
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.infinitesimal_means import InfinitesimalMeans, infinitesimal_means, summed_up
 from recipe_compiler.run.load_module import Emitted, load_text
-from recipe_compiler.run.sample import Draws, prepare_inputs, sample
+from recipe_compiler.run.sample import Draws, prepare_inputs
 from recipe_compiler.scheme.discretise import discretise, pinned_sizes, small_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
@@ -98,30 +98,6 @@ def test_coordinates_have_the_names_of_the_target() -> None:
     found = means("sghmc_gaussian", replace(right, arrays=(right.arrays[0], right.arrays[0]))).largest.name
     assert "theta" not in found
     assert any(name in found for name in NAMES)
-
-
-@pytest.mark.slow
-def test_euler_steps_miss_zero_by_what_the_closed_form_says() -> None:
-    """SGLD at eps = 0.1: theta is N(mu, S), S = F S F^T + 2 eps D, and E L(theta theta^T) = -D A S - S A D + 2 D."""
-    from scipy.linalg import solve_discrete_lyapunov
-
-    build, module, _ = compiled("sgld_gaussian")
-    given = values("sgld_gaussian")
-    D, A, eps = given["D"], np.linalg.inv(given["Sigma"]), 0.1
-    S = solve_discrete_lyapunov(np.eye(3) - eps * D @ A, 2.0 * eps * D)
-    settings = replace(build.run, step_size=eps, draws=5000, thin=40, warmup=100, seed=3)
-    draws = sample(module, build, settings, NOTHING)
-    inputs = prepare_inputs(module, build, settings, NOTHING, 0)
-    assert module.prepare_generator is not None
-    assert module.generator is not None
-    constants = module.prepare_generator(*inputs.parameters)
-    theta = draws.arrays[0][:, 100:]
-    found = np.array([[module.generator(z, *inputs.parameters, *constants)[1] for z in chain] for chain in theta])
-    expected = -D @ A @ S - S @ A @ D + 2.0 * D
-    errors = found.reshape(4, 50, 100, 3, 3).mean(axis=2).reshape(200, 3, 3).std(axis=0, ddof=1) / np.sqrt(200)
-    assert (np.abs(found.mean(axis=(0, 1)) - expected) < 4.5 * errors).all()
-    assert np.abs(expected / errors).max() > 5.0
-    assert infinitesimal_means(module, inputs, draws, NAMES) is None  # theta alone is judged by Stein's identity
 
 
 @pytest.mark.slow

@@ -90,21 +90,16 @@ def said(ready: Ready) -> tuple[object, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", [("a, b", "b, a"), ("name: kept", "name: other"), ("value: [[1,", "value: [[1.5,")])
-def test_another_module_or_value_is_searched(
-    change: tuple[str, str], tmp_path: Path, cache: Cache, searches: list[Mode]
+@pytest.mark.parametrize(
+    "change", [("a, b", "b, a"), ("name: kept", "name: other"), ("value: [[1,", "value: [[1.5,"), ()]
+)
+def test_another_module_value_or_row_is_searched(
+    change: tuple[str, str] | tuple[()], tmp_path: Path, cache: Cache, searches: list[Mode]
 ) -> None:
+    rows = ROWS.copy()
+    rows[7, 2] = np.nextafter(rows[7, 2], np.inf)
     ready(regression(tmp_path), cache)
-    ready(regression(tmp_path, change), cache)
-    assert len(searches) == 2
-
-
-@pytest.mark.slow
-def test_other_data_are_searched(tmp_path: Path, cache: Cache, searches: list[Mode]) -> None:
-    ready(regression(tmp_path), cache)
-    moved = ROWS.copy()
-    moved[7, 2] = np.nextafter(moved[7, 2], np.inf)
-    ready(regression(tmp_path, rows=moved), cache)
+    ready(regression(tmp_path, *([change] if change else []), rows=ROWS if change else rows), cache)
     assert len(searches) == 2
 
 

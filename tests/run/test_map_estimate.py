@@ -132,24 +132,3 @@ def test_three_searches_that_run_into_a_cleft_end_all() -> None:
     with pytest.raises(RunError, match=r"a cleft of U, .*; 2 more searches found none"):
         find_mode(slope, starts)
     assert set(asked) == {1.0, 2.0, 3.0}
-
-
-@pytest.mark.slow
-def test_a_cleft_is_no_minimum() -> None:
-    """Coefficients that begin where they are all the same draw their scale to zero; from others there is a minimum."""
-    rng = np.random.default_rng(20261123)
-    group = np.sort(np.r_[np.arange(20), rng.integers(0, 20, 380)])
-    floor = (rng.random(400) < 0.2) * 1.0
-    y = (1.5 + 0.35 * rng.standard_normal(20))[group] - 0.7 * floor + 0.75 * rng.standard_normal(400)
-    z = np.eye(20)[group]
-
-    def slope(t: np.ndarray) -> np.ndarray:  # by mu, beta, log tau, log sigma, and alpha of N(mu, tau^2)
-        tau, sigma = np.exp(t[2:4])
-        off, apart = (y - z @ t[4:] - t[1] * floor) / sigma**2, (t[4:] - t[0]) / tau**2
-        scales = [tau**2 + 19.0 - apart @ (t[4:] - t[0]), sigma**2 + 399.0 - off @ off * sigma**2]
-        return np.concatenate([[t[0] / 100.0 - apart.sum(), t[1] / 100.0 - floor @ off], scales, apart - z.T @ off])
-
-    starts = [Start("zero", np.zeros(24)), Start("random state 1", np.random.default_rng(0).uniform(-2.0, 2.0, 24))]
-    found = find_mode(slope, starts)
-    assert found.says == "random state 1"
-    assert np.linalg.norm(slope(found.theta)) < 1e-6

@@ -1,6 +1,5 @@
 """Builds from their files to draws: mapped, converted and float32 data give the chains that loaded data give."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -31,13 +30,6 @@ data: {{DATA}}
 run: {{step_size: 0.05, batch_size: 10, draws: 50, warmup: 0, thin: 3, chains: 2, seed: 4}}
 """
 TABLE = "file: data.csv, x: [a, b, c], y: y"
-MAPPED = {
-    "csv": f"{TABLE}, memory_map: true",
-    "npy": "file: data.npy, names: [a, b, c, y], x: [a, b, c], y: y, memory_map: true",
-    "structured": "file: fields.npy, x: [a, b, c], y: y, memory_map: true",
-    "parquet": "file: data.parquet, x: [a, b, c], y: y",
-    "arrays": "arrays: {x: x.npy, y: y.npy}",
-}
 
 
 @pytest.fixture(scope="module")
@@ -83,18 +75,6 @@ def loaded(folder: Path, emitted: Emitted) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", list(MAPPED))
-def test_mapped_data_give_the_same_bits(folder: Path, emitted: Emitted, loaded: np.ndarray, kind: str) -> None:
-    if kind == "parquet":
-        pa = pytest.importorskip("pyarrow")
-        from pyarrow import parquet
-
-        columns = dict(zip("abcy", np.column_stack([X, Y]).T, strict=True))
-        parquet.write_table(pa.table(columns), folder / "data.parquet", row_group_size=7)
-    np.testing.assert_array_equal(draws(emitted, written(folder, MAPPED[kind])), loaded)
-
-
-@pytest.mark.slow
 @unread
 def test_float32_storage_of_what_it_holds_changes_rounding_alone(folder: Path, loaded: np.ndarray) -> None:
     narrow = written(folder, f"{TABLE}, dtype: float32")
@@ -116,29 +96,3 @@ def test_contiguous_blocks_are_run(folder: Path, loaded: np.ndarray) -> None:
     assert not np.array_equal(found, loaded)
     np.testing.assert_array_equal(found, draws(module, build))
     assert not np.array_equal(found, draws(module, written(folder, f"{TABLE}, shuffle: 4", "blocks: contiguous")))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("more", "names"), [("minibatch: {control_variates: mode}", 2), ("gradient_noise: {V: estimate}", 1)]
-)
-def test_the_command_runs_what_it_has_to_estimate(
-    folder: Path, more: str, names: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from recipe_compiler.cli import main
-
-    text = BUILD.replace("{DATA}", f"{{{TABLE}}}").replace("minibatch: {MINIBATCH}", more)
-    text = text.replace("step_size: 0.05", "step_size: 0.02").replace(
-        "seed: 4}", "seed: 4, schedule: {name: power, b: 50, c: 0.5}}"
-    )
-    (folder / "estimated.yaml").write_text(text)
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr("sys.argv", ["recipe", "run", "estimated.yaml", "--json"])
-    with pytest.raises(SystemExit) as left:
-        main()
-    assert left.value.code in (0, 4)  # its 100 draws are not to be believed, which is no matter here
-    result = json.loads(capsys.readouterr().out)
-    assert result["settings"]["schedule"]["name"] == "power"
-    assert len(result["summary"]) == 3
-    build = load_build(folder / "estimated.yaml")
-    assert len(build.parameters) == names

@@ -99,19 +99,6 @@ def test_what_is_observed_stands_apart(model: rc.Model) -> None:
     np.testing.assert_allclose(tree["log_likelihood"]["y"], exact, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("normal(y, x @ beta, sigma)", "-(y - x @ beta)**2/2", "found none, expected a summand of log_likelihood"),
-        ("normal(y, x @ beta, sigma)", "2*normal(y, x @ beta, sigma)", "found a part of a formula of y"),
-    ],
-)
-def test_data_that_cannot_be_drawn_are_refused_with_the_reason(tmp_path: Path, old: str, new: str, said: str) -> None:
-    with pytest.raises(RunError, match=f"predictive: log_likelihood.*: {said}"):
-        drawn(made(tmp_path, TARGET.replace(old, new), draws=10, warmup=2), predictive=True)
-
-
 @pytest.mark.parametrize(
     ("law", "said"),
     [
@@ -120,6 +107,8 @@ def test_data_that_cannot_be_drawn_are_refused_with_the_reason(tmp_path: Path, o
         ("normal(y, x @ beta + y/2, sigma)", "found one of y that names it"),
         ("normal(y, w, sigma) + normal(w, y, sigma)", "found densities of y, w that name each other"),
         ("normal(y, x @ beta, sigma) + normal(y, 0, 1)", "found two of y"),
+        ("-(y - x @ beta)**2/2", "found none, expected a summand of log_likelihood"),
+        ("2*normal(y, x @ beta, sigma)", "found a part of a formula of y"),
         (
             "normal(y, x @ beta, sigma) - log_ndtr(x @ beta/sigma)",
             "found one of y and a summand beside it that depends",
@@ -194,23 +183,6 @@ def of_two_fields(folder: Path, law: str) -> Path:
     return file
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("stated", "other", "reason"),
-    [
-        ("exponential(sigma, 3)", "normal(sigma, 0, 1)", "normal of sigma is cut off by its domain"),
-        ("domain: positive, transform: log", "constraint: lower(0.1)", "the prior of sigma is cut off by its domain"),
-    ],
-)
-def test_a_prior_that_cannot_be_drawn_is_left_out_with_the_reason(
-    tmp_path: Path, stated: str, other: str, reason: str
-) -> None:
-    tree = drawn(made(tmp_path, TARGET.replace(stated, other), draws=10, warmup=2))
-    assert "posterior_predictive" in tree.children
-    assert {"prior", "prior_predictive"}.isdisjoint(tree.children)
-    assert f"prior is left out: {reason}" in tree.attrs["left_out"]
-
-
 OF_ONE_BLOCK = """name: t
 state: {W: {BLOCK}}
 data: {y: {shape: N}}
@@ -262,10 +234,6 @@ def test_the_calls_of_arviz(tree: xarray.DataTree, tmp_path: Path) -> None:
 
 BY_LOG_LIKELIHOOD = ("loo", "psense_summary", "bfmi", "summary", "ess", "rhat", "mcse", "hdi")
 """Calls of arviz_stats that no density has to be named for."""
-PICTURES = (
-    "plot_energy", "plot_rank", "plot_forest", "plot_trace", "plot_dist", "plot_ess", "plot_autocorr", "plot_mcse",
-)  # fmt: skip
-PICTURES_OF_DATA = ("plot_ppc_dist", "plot_ppc_pit", "plot_loo_pit")
 
 
 @pytest.fixture(scope="module")
@@ -284,20 +252,3 @@ def test_a_target_without_named_densities_has_the_calls_that_need_none(plain: xa
     for name in BY_LOG_LIKELIHOOD:
         assert getattr(arviz_stats, name)(plain) is not None
     assert np.isfinite(arviz_stats.loo(plain).elpd)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_the_pictures_of_arviz(tree: xarray.DataTree, plain: xarray.DataTree) -> None:
-    """Those of arviz_plots, which is ArviZ from 1.0 on."""
-    azp = pytest.importorskip("arviz_plots", exc_type=Exception)  # 0.8 does not know matplotlib 3.11
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    for name in (*PICTURES, *PICTURES_OF_DATA):
-        getattr(azp, name)(tree)
-    azp.plot_pair(tree, var_names=["beta"])  # of 0.8: no labelled vector beside a number
-    azp.plot_prior_posterior(tree)
-    azp.plot_compare(arviz_stats.compare({"a": tree, "b": tree}))
-    azp.plot_khat(arviz_stats.loo(tree, pointwise=True))
-    for name in PICTURES:
-        getattr(azp, name)(plain)
-    pyplot.close("all")

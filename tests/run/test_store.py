@@ -2,7 +2,9 @@
 
 import os
 import re
+import resource
 import signal
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +22,7 @@ from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.sample import Draws, sample
 from recipe_compiler.run.store import save, set_aside, to_datatree
 from recipe_compiler.run.suggestions import Width
-from recipe_compiler.run.summary import COLUMNS, Diagnostics, summarise
+from recipe_compiler.run.summary import COLUMNS, Diagnostics, Summary, summarise
 from recipe_compiler.spec.model import Build
 
 
@@ -86,23 +88,6 @@ def test_files_are_read_back_the_same(tree: xarray.DataTree, tmp_path: Path) -> 
     assert [file.name for file in path.parent.iterdir()] == ["draws.nc"]
 
 
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(
-    tree: xarray.DataTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "draws.nc"
-    path.write_text("old")
-
-    def full(self: xarray.DataTree, beside: str, engine: str) -> None:
-        Path(beside).write_text("half")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(xarray.DataTree, "to_netcdf", full)
-    with pytest.raises(OSError, match="No space"):
-        save(tree, path)
-    assert path.read_text() == "old"
-    assert [file.name for file in tmp_path.iterdir()] == ["draws.nc"]
-
-
 def test_the_summary_agrees_with_the_draws(tree: xarray.DataTree, drawn: Draws) -> None:
     summary = summarise(tree, drawn)
     theta = drawn.block("theta")[:, 10:]
@@ -114,21 +99,35 @@ def test_the_summary_agrees_with_the_draws(tree: xarray.DataTree, drawn: Draws) 
     assert summary.doubts == ()
 
 
-def test_chains_that_disagree_are_warned_of(drawn: Draws, build: Build, data: Data) -> None:
-    apart = drawn.block("theta") + np.array([0.0, 0, 0, 1])[:, None, None]
-    moved = replace(drawn, arrays=(apart, drawn.block("r")))
-    summary = summarise(to_datatree(moved, build, data, ""), moved)
+Moved = Callable[[np.ndarray], tuple[xarray.DataTree, Summary]]
+
+
+@pytest.fixture
+def moved(drawn: Draws, build: Build, data: Data) -> Moved:
+    """Return what stores and summarises the draws with another theta."""
+
+    def summed(theta: np.ndarray) -> tuple[xarray.DataTree, Summary]:
+        other = replace(drawn, arrays=(theta, drawn.block("r")))
+        tree = to_datatree(other, build, data, "")
+        return tree, summarise(tree, other)
+
+    return summed
+
+
+def with_second(drawn: Draws, values: object) -> np.ndarray:
+    """Return theta with another coordinate b."""
+    theta = drawn.block("theta").copy()
+    theta[:, :, 1] = values
+    return theta
+
+
+def test_chains_that_disagree_or_stand_still_are_doubted(drawn: Draws, moved: Moved) -> None:
+    """R-hat of a constant is not a number, which compares with no limit."""
+    summary = moved(drawn.block("theta") + np.array([0.0, 0, 0, 1])[:, None, None])[1]
     assert any("R-hat is" in doubt and "above 1.01" in doubt for doubt in summary.doubts)
     assert any("ess_bulk is" in warning and "below 100 per chain" in warning for warning in summary.warnings)
-
-
-def test_a_coordinate_that_never_moves_is_doubted(drawn: Draws, build: Build, data: Data) -> None:
-    """R-hat of a constant is not a number, which compares with no limit."""
-    still = drawn.block("theta").copy()
-    still[:, :, 1] = 2.0
-    moved = replace(drawn, arrays=(still, drawn.block("r")))
-    doubts = summarise(to_datatree(moved, build, data, ""), moved).doubts
-    assert any("R-hat of theta[b] is not a number" in doubt for doubt in doubts)
+    still = moved(with_second(drawn, 2.0))[1]
+    assert any("R-hat of theta[b] is not a number" in doubt for doubt in still.doubts)
 
 
 DOUBT = "the tails of theta[b] are too heavy for its sd: Pareto's k"
@@ -137,13 +136,10 @@ WARNING = "the tails of theta[b] are too heavy to say how well its sd"
 
 @pytest.mark.parametrize(("dof", "seed", "said"), [(1.0, 4, DOUBT), (1.5, 4, DOUBT), (3.0, 5, WARNING), (30.0, 5, "")])
 def test_tails_too_heavy_for_an_sd_or_its_error_are_told(
-    drawn: Draws, build: Build, data: Data, dof: float, seed: int, said: str
+    drawn: Draws, moved: Moved, dof: float, seed: int, said: str
 ) -> None:
     """Student's t has an sd from 2 degrees of freedom on, the error of which is a fourth moment: from 4 on."""
-    heavy = drawn.block("theta").copy()
-    heavy[:, :, 1] = np.random.default_rng(seed).standard_t(dof, heavy.shape[:2])
-    moved = replace(drawn, arrays=(heavy, drawn.block("r")))
-    told = summarise(to_datatree(moved, build, data, ""), moved)
+    told = moved(with_second(drawn, np.random.default_rng(seed).standard_t(dof, drawn.block("theta").shape[:2])))[1]
     assert any(DOUBT in one for one in told.doubts) is (said == DOUBT)
     if said != DOUBT:
         assert told.doubts == ()
@@ -151,17 +147,14 @@ def test_tails_too_heavy_for_an_sd_or_its_error_are_told(
         assert ("rough, as warned, the sd of theta[b] most of all" in told.trust) is (said == WARNING)
 
 
-def test_draws_that_overflow_are_doubted_flagged_and_left_out(drawn: Draws, build: Build, data: Data) -> None:
+def test_draws_that_overflow_are_doubted_flagged_and_left_out(drawn: Draws, moved: Moved) -> None:
     """A chain whose state is finite may have draws that are not: sigma = exp(800)."""
     overflown = drawn.block("theta").copy()
     overflown[2, 500:700, 0] = np.inf
-    moved = replace(drawn, arrays=(overflown, drawn.block("r")))
-    tree = to_datatree(moved, build, data, "")
-    summary = summarise(tree, moved)
+    tree, summary = moved(overflown)
     assert any("theta is not finite in 200 draws (2.5 %) of 1 chains" in doubt for doubt in summary.doubts)
     assert tree["sample_stats"]["diverging"].to_numpy().sum() == 200
-    left = overflown[[0, 1, 3], 10:, 0]
-    np.testing.assert_allclose(summary.rows[0].value("mean"), left.mean())
+    np.testing.assert_allclose(summary.rows[0].value("mean"), overflown[[0, 1, 3], 10:, 0].mean())
     assert np.isfinite([row.values for row in summary.rows]).all()
 
 
@@ -205,22 +198,20 @@ def test_diverged_chains_are_flagged_and_left_out_or_cut_where_the_first_was_los
     assert any(cut in doubt for doubt in summary.doubts) is (whole == [])
 
 
-def test_an_interrupted_run_says_so_and_is_summarised(drawn: Draws, build: Build, data: Data) -> None:
-    arrays = tuple(array[:, :510] for array in drawn.arrays)
-    cut = replace(drawn, arrays=arrays, kept=(510,) * 4, stopped=signal.SIGINT)
+@pytest.mark.parametrize("count", [510, 5])
+def test_an_interrupted_run_is_stored_and_says_so(drawn: Draws, build: Build, data: Data, count: int) -> None:
+    """After warm-up, or within it: then there is nothing to sum up."""
+    arrays = tuple(array[:, :count] for array in drawn.arrays)
+    cut = replace(drawn, arrays=arrays, kept=(count,) * 4, stopped=signal.SIGINT)
     tree = to_datatree(cut, build, data, "")
-    assert tree["posterior"].sizes["draw"] == 500
     summary = summarise(tree, cut)
-    assert summary.warnings[0].startswith("interrupted after 510 of 2010 draws of each chain")
-    assert np.isfinite([row.values for row in summary.rows]).all()
-
-
-def test_an_interrupt_during_warmup_is_stored(drawn: Draws, build: Build, data: Data) -> None:
-    arrays = tuple(array[:, :5] for array in drawn.arrays)
-    cut = replace(drawn, arrays=arrays, kept=(5,) * 4, stopped=signal.SIGINT)
-    tree = to_datatree(cut, build, data, "")
-    np.testing.assert_array_equal(tree["warmup_posterior"]["theta"][:, :5], drawn.block("theta")[:, :5])
-    assert summarise(tree, cut).rows == ()
+    warmup = min(count, 10)
+    np.testing.assert_array_equal(tree["warmup_posterior"]["theta"][:, :warmup], drawn.block("theta")[:, :warmup])
+    assert len(summary.rows) == (3 if count > 10 else 0)
+    if count > 10:
+        assert tree["posterior"].sizes["draw"] == count - 10
+        assert summary.warnings[0].startswith("interrupted after 510 of 2010 draws of each chain")
+        assert np.isfinite([row.values for row in summary.rows]).all()
 
 
 def test_clipped_covariances_are_warned_of(drawn: Draws, tree: xarray.DataTree) -> None:
@@ -228,42 +219,51 @@ def test_clipped_covariances_are_warned_of(drawn: Draws, tree: xarray.DataTree) 
     assert "lost definiteness 3 times" in warnings[0]
 
 
-def test_a_full_disk_is_said_before_anything_is_written(
-    tree: xarray.DataTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    full = SimpleNamespace(free=tree.nbytes)
-    monkeypatch.setattr("recipe_compiler.run.store.shutil.disk_usage", lambda _: full)
-    with pytest.raises(OSError, match="found room for") as caught:
-        save(tree, tmp_path / "draws.nc")
-    assert caught.value.filename == str(tmp_path / "draws.nc")
-    assert not list(tmp_path.iterdir())
+def half(_: xarray.DataTree, beside: str, engine: str) -> None:
+    Path(beside).write_text("half")
+    raise OSError(28, "No space left on device")
 
 
-@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="no room can be asked for")
-def test_a_file_that_may_not_be_so_long_is_not_begun(
-    tree: xarray.DataTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """HDF5 ends the process where it cannot close a file."""
-    import resource
+def begun(*_: object, **__: object) -> None:
+    pytest.fail("it was begun")
 
-    monkeypatch.setattr(xarray.DataTree, "to_netcdf", lambda *_, **__: pytest.fail("it was begun"))
+
+@pytest.mark.parametrize(
+    ("trouble", "writes", "says"),
+    [
+        ("a failed write", half, "No space"),
+        ("a full disk", begun, "found room for"),
+        ("a short limit", begun, "File too large"),
+        ("a folder", begun, "found a folder, expected a file"),
+    ],
+)
+def test_what_cannot_be_written_is_said_of_the_file_and_leaves_what_was_there(
+    trouble: str, writes: Callable[..., None], says: str, tree: xarray.DataTree, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """HDF5 ends the process where it cannot close a file, so that none is begun without room for it."""
+    path = tmp_path / "draws.nc"
+    monkeypatch.setattr(xarray.DataTree, "to_netcdf", writes)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, before[1]))
+    match trouble:
+        case "a full disk":
+            full = SimpleNamespace(free=tree.nbytes)
+            monkeypatch.setattr("recipe_compiler.run.store.shutil.disk_usage", lambda _: full)
+        case "a short limit":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, before[1]))
+        case "a folder":
+            path.mkdir()
+    if not path.exists():
+        path.write_text("old")
     try:
-        with pytest.raises(OSError, match="File too large") as caught:
-            save(tree, tmp_path / "draws.nc")
+        with pytest.raises(OSError, match=says) as caught:
+            save(tree, path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert caught.value.filename == str(tmp_path / "draws.nc")
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_refusal_names_the_file_that_was_asked_for(tree: xarray.DataTree, tmp_path: Path) -> None:
-    (tmp_path / "draws.nc").mkdir()
-    with pytest.raises(OSError, match="found a folder, expected a file") as caught:
-        save(tree, tmp_path / "draws.nc")
-    assert caught.value.filename == str(tmp_path / "draws.nc")
-    assert [path.name for path in tmp_path.iterdir()] == ["draws.nc"]
+    if writes is begun:
+        assert caught.value.filename == str(path)
+    assert [file.name for file in tmp_path.iterdir()] == ["draws.nc"]
+    assert path.is_dir() or path.read_text() == "old"
 
 
 def told(drawn: Draws, sd: float, away: float = 0.0) -> Diagnostics:
@@ -276,18 +276,33 @@ def told(drawn: Draws, sd: float, away: float = 0.0) -> Diagnostics:
 
 
 @pytest.mark.parametrize(
-    ("sd", "away", "said"),
+    ("sd", "away", "factor", "said"),
     [
-        (10.0, 0.0, "the chains have not moved as far as forecast"),
-        (0.1, 0.0, "the draws contradict the forecast: the sd of theta"),
-        (1.0, 20.0, "from the mode .* that was found from zero: the chains have not come there"),
+        (10.0, 0.0, 1.0, "the chains have not moved as far as forecast"),
+        (0.1, 0.0, 1.0, "the draws contradict the forecast: the sd of theta"),
+        (1.0, 20.0, 1.0, "from the mode .* that was found from zero: the chains have not come there"),
+        (1.0, 0.0, 1.2, "20.0 % too wide"),
+        (1.0, 0.0, 967.0, "9.7e\\+02 times too wide"),
+        (1.0, 0.0, 0.8, "20.0 % too narrow"),
     ],
 )
-def test_chains_that_contradict_the_forecast_are_doubted(
-    drawn: Draws, tree: xarray.DataTree, sd: float, away: float, said: str
+def test_chains_that_contradict_the_forecast_and_widths_that_are_wrong_are_doubted(
+    drawn: Draws, tree: xarray.DataTree, sd: float, away: float, factor: float, said: str
 ) -> None:
-    (doubt,) = summarise(tree, drawn, told(drawn, sd, away)).doubts
+    known = told(drawn, sd, away).forecast
+    width = replace(known.width, factors=(1.0, factor, 1.0))
+    (doubt,) = summarise(tree, drawn, Diagnostics(replace(known, width=width))).doubts
     assert re.search(said, doubt)
+
+
+def test_a_step_that_is_too_large_is_doubted_and_no_forecast_is_not(drawn: Draws, tree: xarray.DataTree) -> None:
+    ahead = Forecast(None, "the chain is unstable: the step size is too large")
+    (doubt,) = summarise(tree, drawn, Diagnostics(ahead)).doubts
+    assert "no chain stays at the posterior" in doubt
+    bent = Diagnostics(replace(told(drawn, 10.0).forecast, bends=True))  # its curvature tells no sds
+    none = Diagnostics(Forecast(None, "the state has 300 coordinates"))
+    for silent in (none, bent, told(drawn, 1.2, 1.0)):
+        assert summarise(tree, drawn, silent).doubts == ()
 
 
 def test_the_last_line_says_whether_to_believe_and_by_what(drawn: Draws, tree: xarray.DataTree) -> None:
@@ -303,33 +318,6 @@ def test_the_last_line_says_whether_to_believe_and_by_what(drawn: Draws, tree: x
     doubted = summarise(tree, drawn, told(drawn, 10.0))
     assert len(doubted.doubts) == 1
     assert doubted.trust == "trust: no, for the reason above"
-
-
-@pytest.mark.parametrize(
-    ("factor", "said"), [(1.2, "20.0 % too wide"), (967.0, "9.7e\\+02 times too wide"), (0.8, "20.0 % too narrow")]
-)
-def test_a_width_that_is_forecast_to_be_wrong_is_doubted(
-    drawn: Draws, tree: xarray.DataTree, factor: float, said: str
-) -> None:
-    right = told(drawn, 1.0).forecast
-    width = replace(right.width, factors=(1.0, factor, 1.0))
-    (doubt,) = summarise(tree, drawn, Diagnostics(replace(right, width=width))).doubts
-    assert re.search(said, doubt)
-
-
-def test_a_step_that_is_forecast_to_be_too_large_is_doubted_and_no_forecast_is_not(
-    drawn: Draws, tree: xarray.DataTree
-) -> None:
-    ahead = Forecast(None, "the chain is unstable: the step size is too large")
-    (doubt,) = summarise(tree, drawn, Diagnostics(ahead)).doubts
-    assert "no chain stays at the posterior" in doubt
-    bent = replace(told(drawn, 10.0).forecast, bends=True)  # its curvature tells no sds
-    for silent in (
-        Diagnostics(Forecast(None, "the state has 300 coordinates")),
-        Diagnostics(bent),
-        told(drawn, 1.2, 1.0),
-    ):
-        assert summarise(tree, drawn, silent).doubts == ()
 
 
 def test_what_is_set_aside_takes_no_other_name_that_is_taken(tmp_path: Path) -> None:

@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from loaders import load_build
 
-import recipe_compiler as rc
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.program.atoms import noise_is_steady
 from recipe_compiler.scheme.discretise import discretise
@@ -71,39 +69,3 @@ def test_there_is_a_forecast_where_what_is_drawn_is_the_same_everywhere(
     build = load_build(tmp_path / "one.yaml")
     program = discretise(build, derive(bind(build), stated=True))
     assert noise_is_steady(program) == steady
-
-
-PEAKS = {
-    "one": ("theta[0]**2/2", "3/2*sqrt(theta[0]**2/2 + 1/2)", 1.0),
-    "two": ("theta[0]**4 - 2*theta[0]**2", "3/2*sqrt(sqrt((theta[0]**4 - 2*theta[0]**2 + 1/2)**2 + 1/100))", 0.832745),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("without_reading_back")
-@pytest.mark.parametrize("step", [0.01, 0.4])
-@pytest.mark.parametrize("peaks", PEAKS)
-def test_runs_of_one_and_two_peaks_are_judged_by_their_draws(peaks: str, step: float, tmp_path: Path) -> None:
-    """Ma, Chen, Fox 2015, Fig. 2 left: gradient noise of variance 1/4. E theta**2 is known within 3 % (5 errors)."""
-    noise = np.random.default_rng(0).normal(size=1000)
-    noise *= 0.5 * np.sqrt(10.0) / 1000.0 / (noise - noise.mean()).std()
-    potential, inverse_metric, square = PEAKS[peaks]
-    (tmp_path / "target.yaml").write_text(
-        "format: 1\nname: peaks\nstate: {theta: {shape: 1}}\ndata: {x: {shape: N}}\nassume: [normalisable]\n"
-        f"log_prior: -({potential})\nlog_likelihood: -x*theta[0]\n"
-    )
-    model = rc.compile(
-        rc.load(SPECS / "dynamics/gsgrhmc.yaml"), rc.load(tmp_path / "target.yaml"), sizes={"d": 1}, step_size=step,
-        bind={"K": f"sqrt({inverse_metric})*I"}, variant="minibatch", batch_size=10,
-        scheme={"name": "sequential_euler", "order": ["r", "theta"]},
-    )  # fmt: skip
-    run = {"thin": max(1, int(1.0 / step)), "draws": 4000, "warmup": 100, "chains": 8, "seed": 1, "progress": False}
-    if step > 0.1:
-        with pytest.warns(rc.DoubtWarning):
-            fit = model.sample({"x": noise - noise.mean()}, **run)
-        assert fit.verdict.trust.startswith("trust: no")
-        return
-    fit = model.sample({"x": noise - noise.mean()}, **run)
-    assert fit.verdict.trust.startswith("trust: yes"), fit.verdict
-    assert "depends on the state" in fit.attrs["forecast"]
-    assert float((fit["posterior"]["theta"] ** 2).mean()) == pytest.approx(square, rel=0.03)

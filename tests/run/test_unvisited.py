@@ -1,17 +1,12 @@
 """Whether the mode that a search finds is where draws are, as often as what it holds says."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-import recipe_compiler as rc
 from recipe_compiler.run.map_estimate import Mode
 from recipe_compiler.run.unvisited import around_mode, visits
 from recipe_compiler.run.visits import LEAST, Visited, Visits
 
-SPECS = Path(__file__).parents[2] / "specs"
 TURN, _ = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))
 NARROW = (TURN * np.array([0.02, 0.05, 0.1]) ** 2) @ TURN.T
 WIDE = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, -0.3], [0.0, -0.3, 1.5]])
@@ -110,22 +105,3 @@ def test_u_is_not_asked_at_draws_where_it_is_known() -> None:
     assert told((theta**2).sum(axis=2).ravel() / 2.0) == before
     assert before[0].expected > 0.4
     assert len(asked) == whole - 100
-
-
-@pytest.mark.slow
-def test_a_run_that_misses_a_mode_is_doubted(tmp_path: Path) -> None:
-    """Half of the mass within 0.1 of zero, half of it in N(0, I): chains leave the first and never come back."""
-    (tmp_path / "scales.yaml").write_text(
-        "name: scales\nstate: {theta: {shape: 4}}\n"
-        "potential: -log(0.5*exp(-norm2(theta)/2) + 0.5*exp(-norm2(theta)/(2*0.0025))/(0.05**4))\n"
-    )
-    (tmp_path / "build.yaml").write_text(
-        f"name: build\ndynamics: {SPECS}/dynamics/hmc.yaml\ntarget: scales.yaml\nbind: {{M: I}}\nvariant: full\n"
-        "scheme: {cycle: [{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 8, flip: {r: -r}}}]}\n"
-        "init: {theta: 2*ones}\nrun: {step_size: 0.3, draws: 500, warmup: 100, thin: 2, seed: 3}\n"
-    )
-    with pytest.warns(rc.DoubtWarning, match="the draws miss a mode of U"):
-        fit = rc.compile(rc.load(str(tmp_path / "build.yaml")), allow_undecided=True).sample(progress=False)
-    told = re.findall(r"at least (\d+) % of exp\(-U\) is around it, and 0 % of the draws", fit.attrs["doubts"])
-    assert [45 <= int(part) <= 50 for part in told] == [True]
-    assert fit.attrs["doubts"].count("a mode of U, found by a search from") == 1
