@@ -1,8 +1,7 @@
 """Targets that ship, from ten lines of Python with nothing stated of the run: right at the first attempt, or refused.
 
 Means and sds are held against closed forms, sums over a grid, or importance sampling around the mode. Those that no
-Gaussian describes are in `tests/planner/test_targets.py`, bounded domains in `test_uneven_steps.py` and cycles of draws
-in `test_draws.py` beside it.
+Gaussian describes, bounded domains and cycles of draws are in `tests/planner/test_planned_targets.py`.
 """
 
 from collections.abc import Callable, Mapping
