@@ -302,7 +302,7 @@ def test_what_is_no_whole_array_file_is_told_by_its_bytes(content: bytes | int, 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, content, says in (
-        ("none.csv", None, "found"), ("data.xlsx", b"PK", "found"), ("data.csv", b"a,b,y\n\xff\xfe\x00,1,2\n", ""),
+        ("none.csv", None, "found"), ("data.xlsx", b"PK", "found"), ("data.csv", b"a,b,y\n\xff\xfe\x00,1,2\n", "utf"),
         ("data.parquet", b"PAR0", "found no Parquet file"),
     ):  # fmt: skip
         if content is not None:

@@ -12,6 +12,7 @@ from cycles import ONE_OF_EACH, cycle_build
 from draws import draws_build
 from loaders import load_build
 from running import data_of, in_pieces, module_of
+from some import some
 
 from recipe_compiler.run import chains as chains_module
 from recipe_compiler.run.chain import start_chain
@@ -122,7 +123,7 @@ FAST = (
 """Those whose steps are few operations."""
 
 
-@pytest.mark.parametrize("kind", FAST)
+@pytest.mark.parametrize("kind", some(FAST, 2))
 def test_a_run_is_the_same_bits_however_it_is_cut(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chains_module, "PIECE_SECONDS", 1e-9)
     demand_one_run(KINDS[kind](tmp_path), tmp_path)

@@ -202,16 +202,8 @@ def test_names_are_the_same_in_every_process() -> None:
         "from recipe_compiler.run.shared_functions import share_functions\nshare_functions(space)\n"
         "print(space['inner'].py_func.__module__, space['outer'].py_func.__module__)"
     )
-    script = script.replace("cache=True", "cache=False")
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", script],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in "12"
-    }
+    command = [sys.executable, "-c", script.replace("cache=True", "cache=False")]
+    seeds = ({**os.environ, "PYTHONHASHSEED": seed} for seed in "12")
+    found = {subprocess.run(command, capture_output=True, text=True, check=True, env=own).stdout for own in seeds}
     assert len(found) == 1
     assert found.pop().count("_recipe_shared_") == 2

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from loaders import load_build
+from some import some
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.program.atoms import noise_is_steady
@@ -45,7 +46,7 @@ EVEN = {
 NOISES = {"all data": "full", "minibatch": "minibatch", "V stated": 'minibatch\ngradient_noise: {V: "I/50"}'}
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", some(NOISES, 2))
 @pytest.mark.parametrize(
     ("stated", "steady"), [*((one, False) for one in UNEVEN.values()), *((one, True) for one in EVEN.values())],
     ids=[*UNEVEN, *(f"constant {name}" for name in EVEN)],
