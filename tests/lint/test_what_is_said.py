@@ -21,9 +21,6 @@ def test_the_step_size_of_the_equation_is_said(judged: Callable[..., Report], re
     assert isinstance(same.decision, Undecided)
     assert "step size read as eps = h**2/2" in same.decision.tried[0]
     assert read("right.py:langevin_adjusted", "sgld_unit").equation.step_size == "step size read as eps = h**2"
-    _, wrong = judged("wrong.py:langevin_adjusted_drift", "sgld_unit").findings
-    assert isinstance(wrong.decision, Refuted)
-    assert dict(wrong.decision.witness).keys() >= {"the drift of theta[0] less that of D and Q"}
 
 
 @pytest.mark.slow

@@ -76,19 +76,6 @@ def test_a_name_of_nothing_is_told_with_the_nearest(tmp_path: Path, name: str, t
     assert told in str(raised.value)
 
 
-@pytest.mark.parametrize("name", ["sghcm", "../dynamics/sghmc", "sghmc\0", ""])
-def test_only_plain_names_are_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(DocumentError):
-        load(name)
-
-
-def test_a_name_longer_than_a_file_can_have_is_of_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(DocumentError, match="no document that ships under that name"):
-        load("a" * 300)
-
-
 def test_python_loads_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert isinstance(rc.load("sghmc"), rc.Dynamics)

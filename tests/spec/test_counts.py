@@ -10,8 +10,6 @@ from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.spec.discrete import ends_of_all, held, largest, of_data, of_one_datum
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Target
-from recipe_compiler.spec.places import digest
-from recipe_compiler.spec.to_yaml import to_yaml
 
 TARGET = """
 name: counted
@@ -73,14 +71,6 @@ def test_what_is_held_stays_below_its_end(tmp_path: Path) -> None:
     k, n = (Symbol(name, SCALAR, Role.DATUM) for name in ("k", "n"))
     assert Compare("<=", k, n, SCALAR) in found.assume
     assert Compare("<=", Symbol("m", SCALAR, Role.PARAMETER), Number(Fraction(7)), SCALAR) in found.assume
-
-
-def test_counts_are_written_back(tmp_path: Path) -> None:
-    target = read(tmp_path, TARGET)
-    again = read(tmp_path, to_yaml(target))
-    assert again.laws == target.laws
-    assert again.declarations == target.declarations
-    assert digest(again) == digest(target)
 
 
 def test_counts_are_stated_in_python() -> None:

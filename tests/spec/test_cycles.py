@@ -12,7 +12,6 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Cir, Draw, Metropolis, Move, Refresh, Steps
 from recipe_compiler.spec.moves import cycle_text
 from recipe_compiler.spec.places import compiled_digest, digest, documents
-from recipe_compiler.spec.restate import restated
 from recipe_compiler.spec.to_yaml import to_yaml
 from recipe_compiler.spec.words import word_text
 
@@ -135,11 +134,6 @@ def test_a_hundred_moves_are_read_and_one_more_is_too_many(tmp_path: Path) -> No
     assert "found a cycle of 10000 moves, expected 1 to 100" in fault
 
 
-def test_keys_of_a_move_are_written_in_the_order_in_which_they_were_stated(tmp_path: Path) -> None:
-    text = to_yaml(build_of(tmp_path, f"cycle: [metropolis: {{steps: 3, {LEAP}, flip: {{r: -r}}}}, refresh: r]"))
-    assert "cycle: [metropolis: {steps: 3, split: [B/2, A, B/2], flip: {r: -r}}, refresh: r]" in text
-
-
 def test_a_move_may_state_pieces_and_flows_of_its_word(tmp_path: Path) -> None:
     pieces = "pieces: {A: {Q: [[theta, r]], H: r}, B: {Q: [[theta, r]], H: U}}, flows: {A: midpoint}"
     scheme = build_of(tmp_path, f"cycle: [refresh: r, metropolis: {{{LEAP}, {pieces}, flip: {{r: -r}}}}]").scheme
@@ -174,16 +168,6 @@ def test_a_word_that_a_move_uses_is_a_part_of_the_build(tmp_path: Path) -> None:
     assert "{use: mine.yaml, flip: {r: -r}}" in to_yaml(build)
     (tmp_path / "mine.yaml").write_text(mine.replace("A/2, B, A/2", "B/2, A, B/2"), encoding="utf-8")
     assert digest(build_of(tmp_path, scheme)) != digest(build)
-
-
-def test_a_build_with_other_settings_has_the_same_cycle(tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text("{format: 1, name: mine, split: [A/2, B, A/2]}", encoding="utf-8")
-    build = build_of(tmp_path, "cycle: [refresh: {r: 0.9}, metropolis: {use: mine.yaml, steps: 3, flip: {r: -r}}]")
-    again = restated(build, {"run": {"step_size": "0.05"}})
-    assert again.run.step_size == 0.05
-    assert again.scheme == build.scheme
-    assert digest(again) != digest(build)
-    assert compiled_digest(again) == compiled_digest(build)
 
 
 def test_pieces_that_a_build_states_for_a_word_of_a_document_are_written_back(tmp_path: Path) -> None:

@@ -8,10 +8,6 @@ from recipe_compiler.spec.load import load
 from recipe_compiler.spec.places import compiled_digest, digest
 
 
-def test_a_digest_is_sha256_in_hexadecimal(specs: Path) -> None:
-    assert len(bytes.fromhex(digest(load(specs / "dynamics/sghmc.yaml")))) == 32
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -7,8 +7,6 @@ from recipe_compiler.formula.shapes import DomainName, Shape
 from recipe_compiler.spec.discrete import discrete_blocks, of_data, of_one_datum
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Target
-from recipe_compiler.spec.places import digest
-from recipe_compiler.spec.to_yaml import to_yaml
 
 TARGET = """
 name: allocated
@@ -55,12 +53,3 @@ def test_a_row_with_a_one_is_a_position(tmp_path: Path) -> None:
     assert isinstance(one, Target)
     assert isinstance(row, Target)
     assert one.log_likelihood == row.log_likelihood
-
-
-def test_discrete_blocks_are_written_back(tmp_path: Path) -> None:
-    target = read(tmp_path, TARGET)
-    assert isinstance(target, Target)
-    again = read(tmp_path, to_yaml(target))
-    assert isinstance(again, Target)
-    assert again.laws == target.laws
-    assert digest(again) == digest(target)

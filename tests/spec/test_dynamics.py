@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.expression import Filled, Identity, Number, Symbol
+from recipe_compiler.formula.expression import Filled, Identity, Number
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.spec.load import load
 
@@ -72,11 +72,6 @@ def test_one_block_needs_no_brackets(load_text) -> None:
     assert ((Identity("d"),),) == load_text("name: n\nstate: {x: {shape: d}}\nH: x.T @ x\nD: I\nQ: 0").D
 
 
-def test_indexed_entries_are_read_from_quotes(load_text) -> None:
-    dynamics = load_text('name: n\nstate: {x: {shape: 2}}\nH: x[0]**2\nD: [["(1 + x[0]**2)*I"]]\nQ: [[0]]')
-    assert dynamics.D[0][0].shape == Shape(2, 2)
-
-
 def test_domains_and_kinds_are_read(load_text) -> None:
     text = SCALARS.replace("x: {}", "x: {domain: interval(0, 2*a)}").replace("y: {}", "y: {domain: circle}")
     declared = load_text(text.replace("is: positive", "is: [positive, nonzero]")).declarations
@@ -133,19 +128,7 @@ def test_all_faults_are_reported_at_once_at_their_places(refused) -> None:
     assert "theta" in faults[1].hint
 
 
-def test_two_sizes_that_are_nearly_called_alike_may_differ(load_text) -> None:
-    state = "{x: {shape: d}, y: {shape: D}}"
-    found = load_text(f"name: n\nstate: {state}\nH: norm2(x) + norm2(y)\nD: [[I, 0], [0, I]]\nQ: [[0, 0], [0, 0]]\n")
-    assert found.declarations.sizes == ("d", "D")
-
-
 def test_a_state_of_a_hundred_and_one_blocks_is_too_large(load_text) -> None:
     state = "".join(f"  x{n}:\n" for n in range(101))
     with pytest.raises(ModelError, match="dense symbolic D of size 101 x 101, which exceeds the limit"):
         load_text(f"name: n\nstate:\n{state}H: 0\nD: 0\nQ: 0\n")
-
-
-def test_symbols_know_what_they_are(specs) -> None:
-    D = load(specs / "dynamics/sghmc.yaml").D
-    assert isinstance(D[1][1], Symbol)
-    assert D[1][1].name == "C"

@@ -1,18 +1,12 @@
 """Conditional laws in documents: read by the parser of formulas, checked for shape and domain, written back."""
 
-from pathlib import Path
-
 import pytest
 
 import recipe_compiler as rc
-from recipe_compiler.derive.law_energies import DENSITIES
 from recipe_compiler.errors import DocumentError
 from recipe_compiler.formula.expression import Filled
 from recipe_compiler.formula.shapes import SCALAR, Shape
-from recipe_compiler.spec.laws import FAMILIES
-from recipe_compiler.spec.load import load
 from recipe_compiler.spec.places import digest
-from recipe_compiler.spec.to_yaml import to_yaml
 
 TEXT = """
 name: target
@@ -64,25 +58,10 @@ def test_one_parameter_is_that_of_every_share(load_text) -> None:
     assert [argument.shape for argument in law.arguments] == [Shape("K")]
 
 
-def test_every_law_has_a_density() -> None:
-    assert FAMILIES.keys() == DENSITIES.keys()
-
-
 def test_a_law_counts_in_the_digest(load_text) -> None:
     one, other = (load_text(with_law(f'tau: "Gamma(a, {rate})"')) for rate in ("1", "2"))
     assert len({digest(one), digest(other), digest(load_text(TEXT))}) == 3
     assert one != other
-
-
-@pytest.mark.parametrize("name", ["normal_mean_precision", "regression_precision"])
-def test_laws_are_written_back(specs, tmp_path: Path, name: str) -> None:
-    target = load(specs / f"targets/{name}.yaml")
-    path = tmp_path / "target.yaml"
-    path.write_text(to_yaml(target), encoding="utf-8")
-    again = load(path)
-    assert again.laws == target.laws
-    assert len(again.laws) == 2
-    assert digest(again) == digest(target)
 
 
 def test_python_states_them_as_text(load_text) -> None:

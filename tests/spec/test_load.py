@@ -51,13 +51,6 @@ def test_a_build_that_names_itself_is_told_where_it_does(tmp_path: Path) -> None
     ]
 
 
-def test_builds_that_name_one_another_are_told_where_they_do(tmp_path: Path) -> None:
-    for one, other in (("a", "b"), ("b", "c"), ("c", "a")):
-        text = BUILD.format(dynamics=f"{other}.yaml", target=f"{other}.yaml")
-        (tmp_path / f"{one}.yaml").write_text(text, encoding="utf-8")
-    assert any("a.yaml:2:1  dynamics  found a build in `b.yaml`" in fault for fault in faults(tmp_path / "a.yaml"))
-
-
 @pytest.mark.parametrize("text", [SELF_LOADING, SELF_CALLING])
 def test_a_python_file_without_an_end_is_told_in_our_words(tmp_path: Path, text: str) -> None:
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")

@@ -11,7 +11,7 @@ import sympy
 
 from recipe_compiler.errors import ModelError, SpecError
 from recipe_compiler.formula.declaring import I, function, matrix, scalar, vector
-from recipe_compiler.formula.shapes import DomainName, Kind, Shape
+from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.spec import model
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.places import digest
@@ -69,19 +69,6 @@ def test_sympy_scalars_and_matrices_of_them_are_scalar_blocks() -> None:
     dynamics = state_dynamics(name="k", state=[x, y], H=x**4 + y**2 / 2, D=sympy.Matrix([[0, 0], [0, a * x**2]]), Q=Q)
     assert [p.kinds for p in dynamics.declarations.parameters] == [(Kind.POSITIVE,)]
     assert dynamics.Q[0][1].shape == Shape()
-
-
-def test_domains_and_assumptions_are_read() -> None:
-    a = scalar("a", is_="positive")
-    x = scalar("x", domain="interval(0, 1)")
-    dynamics = state_dynamics(name="k", state=[x], H=a * x**2, D=[[x]], Q=[[0]], assume=[a > 1, "a < 2"])
-    assert dynamics.declarations.blocks[0].domain.name is DomainName.INTERVAL
-    assert [condition.op for condition in dynamics.declarations.assume] == [">", "<"]
-
-
-def test_one_block_needs_no_rows() -> None:
-    x = vector("x", "d")
-    assert state_dynamics(name="k", state=[x], H=x.T @ x, D=I, Q=0).D[0][0].shape == Shape("d", "d")
 
 
 def test_faults_are_gathered_at_the_line_of_the_statement() -> None:

@@ -1,20 +1,17 @@
 """Schemes as documents: read, named, used in builds; what does not fit is told."""
 
-import json
-import shutil
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from recipe_compiler.errors import CompilerError, DocumentError, ModelError
+from recipe_compiler.errors import DocumentError, ModelError
 from recipe_compiler.spec.catalogue import NAMED, SCHEMES
 from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Scheme
 from recipe_compiler.spec.places import digest, documents
 from recipe_compiler.spec.read_scheme import named_scheme
-from recipe_compiler.spec.to_yaml import to_yaml
 from recipe_compiler.spec.words import Letter, rotated, word_text
 from recipe_compiler.splitting.split_by import check_letters
 from recipe_compiler.splitting.words import shares
@@ -75,14 +72,6 @@ def test_the_digest_of_a_build_is_of_the_scheme_that_it_uses_too(tmp_path: Path)
     assert digest(build_of(tmp_path, "{use: oabao.yaml}", f"# a comment\n{OABAO}")) == one != other
 
 
-def test_a_scheme_is_written_as_yaml_that_means_it(tmp_path: Path) -> None:
-    (tmp_path / "respa.yaml").write_text((SCHEMES / "respa.yaml").read_text())
-    scheme = load(tmp_path / "respa.yaml")
-    assert isinstance(scheme, Scheme)
-    assert "repeat: 4" in to_yaml(scheme)
-    assert to_yaml(build_of(tmp_path, "{use: oabao.yaml}"))
-
-
 def test_a_letter_that_no_dynamics_have_is_told_as_in_a_build(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("{format: 1, name: mine, split: BAOAB}")
@@ -131,15 +120,3 @@ def test_the_document_of_a_scheme_may_say_where_and_a_build_otherwise(tmp_path: 
     document = f"{OABAO}keep: B\n"
     assert build_of(tmp_path, "{use: oabao.yaml}", document).scheme.keep == 3
     assert build_of(tmp_path, "{use: oabao.yaml, keep: 1}", document).scheme.keep == 1
-
-
-def test_a_document_that_is_not_what_it_is_called_is_an_error_of_ours(tmp_path: Path, monkeypatch) -> None:
-    shutil.copy(SCHEMES / "baoab.yaml", tmp_path / "other.yaml")
-    monkeypatch.setattr("recipe_compiler.spec.read_scheme.SCHEMES", tmp_path)
-    with pytest.raises(CompilerError, match="is not the scheme other"):
-        named_scheme.__wrapped__("other")
-
-
-def test_the_canonical_form_keeps_the_word(tmp_path: Path) -> None:
-    used = build_of(tmp_path, "{use: oabao.yaml}")
-    assert json.loads(used.scheme.source.document)["split"] == ["O/2", "A/2", "B", "A/2", "O/2"]

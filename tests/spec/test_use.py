@@ -42,32 +42,19 @@ run: {{step_size: 0.1}}
 HMC = "{use: hmc, of: {theta: beta, r: v}, metropolis: {split: [B/2, A, B/2], flip: {v: -v}}}"
 SGHMC = "{use: sghmc, of: {r: v}, name: baoab}"
 FRICTION = (("BIND", "C: c*I"), ("MORE", "c: {is: positive, value: 1}"))
-OTHERS = {
-    "no_curl": "{name: no_curl, state: {theta: {shape: d}, r: {shape: d}}, functions: {U: {of: theta, "
-    "role: potential}}, H: 'U(theta) + r.T @ r/2', D: [[0, 0], [0, I]], "
-    "claims: {drift: {theta: r, r: '-grad(U, theta) - r'}}}",
-    "three": "{name: three, state: {theta: {shape: d}, r: {shape: d}, w: {shape: d}}, functions: {U: {of: theta, "
-    "role: potential}}, H: 'U(theta) + r.T @ r/2 + w.T @ w/2', D: 0, Q: [[0, -I, 0], [I, 0, -I], [0, I, 0]]}",
-    "other_l": "{name: other_l, state: {theta: {shape: d}, r: {shape: d}}, functions: {U: {of: theta, role: potential}}"
-    ", parameters: {L: {shape: [d, d]}}, H: 'U(theta) + r.T @ r/2', D: 0, Q: [[0, -I], [I, L - L.T]]}",
-    "numbered": "{name: numbered, state: {theta: {shape: 5}, r: {shape: 5}}, functions: {U: {of: theta, "
-    "role: potential}}, H: 'U(theta) + r.T @ r/2', D: 0, Q: [[0, -I], [I, 0]]}",
-    "of_position": "{name: of_position, state: {theta: {shape: d}, r: {shape: d}}, functions: {U: {of: theta, "
-    "role: potential}, K: {of: theta}}, H: 'U(theta) + K(theta)', D: 0, Q: [[0, -I], [I, 0]]}",
-    "two_names": "{name: two_names, state: {theta: {shape: d}, r: {shape: d}}, functions: {V: {of: theta, "
-    "role: potential}, U: {of: r}}, H: 'V(theta) + U(r)', D: 0, Q: [[0, -I], [I, 0]]}",
-    "letter": "{name: letter, state: {theta: {shape: d}, r: {shape: d}}, functions: {U: {of: theta, role: potential}}, "
-    "parameters: {B: {shape: [d, L]}}, H: 'U(theta) + r.T @ r/2', D: 0, Q: [[0, -I], [I, B @ B.T - B @ B.T]]}",
-    "slope": "{name: slope, state: {theta: {shape: d}, r: {shape: d}}, functions: {U: {of: theta, role: potential}}, "
-    "H: 'U(theta) + r.T @ r/2', D: 0, Q: [[0, 0], [0, 'grad(U, theta) @ r.T - r @ grad(U, theta).T']]}",
-}
+SLOPE = """
+name: slope
+state: {theta: {shape: d}, r: {shape: d}}
+functions: {U: {of: theta, role: potential}}
+H: U(theta) + r.T @ r/2
+D: [[0, 0], [0, 0]]
+Q: [[0, 0], [0, "grad(U, theta) @ r.T - r @ grad(U, theta).T"]]
+"""
 
 
 def written(folder: Path, move: str, *changes: tuple[str, str]) -> Path:
     (folder / "momentum.yaml").write_text(MOMENTUM, encoding="utf-8")
-    for name, document in OTHERS.items():
-        square = document.replace("D: 0,", "D: [[0, 0], [0, 0]]," if "w:" not in document else f"D: {[[0] * 3] * 3},")
-        (folder / f"{name}.yaml").write_text(square, encoding="utf-8")
+    (folder / "slope.yaml").write_text(SLOPE, encoding="utf-8")
     path, text_ = folder / "build.yaml", BUILD.replace("MOVE", move)
     for old, new in (*changes, (", BIND", ""), (", MORE", ""), (", SIZES", "")):
         text_ = text_.replace(old, new)
