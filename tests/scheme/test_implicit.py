@@ -140,30 +140,18 @@ def test_an_equation_without_a_solution_leaves_no_number(written) -> None:
 
 MUTANTS = {
     "an equation at the old position": ("theta_v1_theta_v1 = theta_v1_0 *", "theta_v1_theta_v1 = theta_0 *"),
-    "another equation": ("A_r_v1_0 * root_2 / 8.0", "A_r_v1_0 * root_2 / 4.0"),
     "an entry that is not compared": (
         "        _change, _size = _progress(_change, _size, theta_1, theta_v1_1, theta_v1_other_1)\n", "",
     ),
-    "a value compared with itself": ("theta_1, theta_v1_1, theta_v1_other_1)", "theta_1, theta_v1_1, theta_v1_1)"),
     "differences that are forgotten": (
         "_change, _size = _progress(_change, _size, theta_1,", "_change, _size = _progress(0.0, _size, theta_1,",
     ),
-    "a tolerance of one": ("if _change <= 1e-12 * _size:", "if _change <= 1.0 * _size:"),
     "an iteration alone": ("for _ in range(100):", "for _ in range(1):"),
-    "no solution taken for one": ("    else:\n        theta_v1_0 = np.nan\n", ""),
     "another entry that is no number": ("theta_v1_0 = np.nan", "_change = np.nan"),
-    "a momentum that the iteration changes": (
-        "        theta_v1_0 = theta_v1_0 + residual_theta_v1[0]\n",
-        "        theta_v1_0 = theta_v1_0 + residual_theta_v1[0]\n        r_v1_0 = residual_theta_v1[0]\n",
-    ),
     "a start elsewhere": ("    theta_v1_1 = theta_1\n", "    theta_v1_1 = theta_0\n"),
-    "a difference of the other sign": ("= theta_v1_other_1 - theta_v1_1", "= theta_v1_1 - theta_v1_other_1"),
     "a difference of another entry": ("= theta_v1_other_1 - theta_v1_1", "= theta_v1_other_0 - theta_v1_1"),
-    "a step of the other sign": ("theta_v1_1 = theta_v1_1 + residual", "theta_v1_1 = theta_v1_1 - residual"),
     "a step of another entry": ("theta_v1_1 + residual_theta_v1[1]", "theta_v1_1 + residual_theta_v1[0]"),
-    "half a step": ("theta_v1_1 + residual_theta_v1[1]", "theta_v1_1 + residual_theta_v1[1] / 2.0"),
     "no step": ("        theta_v1_1 = theta_v1_1 + residual_theta_v1[1]\n", ""),
-    "the half that is not solved for, lost": ("theta_v2_0 = theta_v1_0 +", "theta_v2_0 = theta_v1_0 + 0.0 *"),
     "noise in the equation": ("r_v3_other_0 = r_v2_0 +", "r_v3_other_0 = r_v2_0 + noise_r_0 +"),
 }  # fmt: skip
 

@@ -84,43 +84,18 @@ def test_the_law_of_one_step_from_a_point_is_lognormal(written, sizes: str) -> N
         assert abs(np.corrcoef(standard.T)[0, 1]) < 4.4 / np.sqrt(len(streams))
 
 
-@pytest.mark.slow
-def test_the_stationary_law_is_lognormal_at_a_large_step(written) -> None:
-    """Chains of 60 steps of 3, each decay exp(-1.5): their ends are draws of the law, false alarms 1e-5 each.
-
-    The step is too large for theta, which runs off: what it does is no matter to x, so x is kept as it goes along.
-    """
-    document = FRICTION.replace("[[2, 1/2], [1/2, 1]]", "[[200, 50], [50, 100]]")
-    emitted = compile_build(written(document))
-    module = load_text(emitted.name, emitted.text)
-    streams, _ = module.seed_streams(5, 4000)
-    ends = np.empty((len(streams), 2))
-    for k, stream in enumerate(streams):
-        state = np.zeros(2), np.zeros(2), np.array([30.0, 0.01])
-        (ends[k],) = advance(module, state, (kappa, m, v, mu, 100 * Sigma), 3.0, stream, thin=60)[2]
-    standard = (np.log(ends) - m) / np.sqrt(v)
-    assert all(stats.kstest(standard[:, i], "norm").pvalue > 1e-5 for i in range(2))
-
-
 MUTANTS = {
     "an exponential of another number": ("_inverse_log(part)", "_inverse_log(2.0 * part)"),
-    "no exponential": ("_inverse_log(part)", "part"),
-    "an exponential that is none": ("_inverse_log(part)", "_exp(part)"),
     "noise beside the exponential": (
         "part = scale_x * noise_x_0 + log_part", "part = log_part",
         "_inverse_log(part)", "_inverse_log(part) + scale_x * noise_x_0",
     ),
-    "a factor beside the exponential": ("_inverse_log(part)", "2.0 * _inverse_log(part)"),
-    "the other coordinate": ("log_part_2 = math.log(x_1)", "log_part_2 = math.log(x_0)"),
     "no logarithm": ("log_part = math.log(x_0)", "log_part = x_0"),
     "a stale value": ("math.log(x_v1_0)", "math.log(x_0)"),
-    "a mean of the other sign": ("step_factor_3 * (m[0] - log_part)", "step_factor_3 * (-m[0] - log_part)"),
-    "a decay twice": ("step_factor_3 * (m[0] - log_part)", "step_factor_3 * (m[0] - 2.0 * log_part)"),
     "a decay that grows": ("step_factor_3 * (m[0] - log_part)", "step_factor_3 * (m[0] + log_part)"),
     "a whole step for a half": ("step_factor_3 = eps * kappa * exprel_of_constants_2 / 2.0",
                                 "step_factor_3 = eps * kappa * exprel_of_constants"),
     "Euler's noise": ("_noise_scale(kappa * v * exprel_of_constants,", "_noise_scale(kappa * v,"),
-    "noise of half its variance": ("_noise_scale(kappa * v *", "_noise_scale(kappa * v / 2.0 *"),
     "one draw for both halves": ("scale_x * noise_x_2_0", "scale_x * noise_x_0"),
 }  # fmt: skip
 
@@ -232,13 +207,11 @@ LINE = POSITIVE.replace("inverse_gaussian", "gaussian").replace(
 )
 DRIFTS = {
     "sqrt(x)": (np.sqrt, lambda x: 0.5 / np.sqrt(x), "shift, of x**(1/2)"),
-    "x**(3/2)": (lambda x: x**1.5, lambda x: 1.5 * np.sqrt(x), "shift, of x**(-1/2)"),
     "x**2/2": (lambda x: x * x / 2, lambda x: x, "shift, of x**(-1)"),
     "1/x": (lambda x: 1 / x, lambda x: -1 / x**2, "shift, of x**2"),
     "x + x**2/4": (lambda x: x + x * x / 4, lambda x: 1 + x / 2, "linear, entry by entry, of x**(-1)"),
     "x*log(x)": (lambda x: x * np.log(x), lambda x: 1 + np.log(x), "linear, entry by entry, of log(x)"),
     "exp(2*x)/5": (lambda x: np.exp(2 * x) / 5, lambda x: 2 * np.exp(2 * x) / 5, "shift, of exp(-2*x)"),
-    "exp(-x)": (lambda x: np.exp(-x), lambda x: -np.exp(-x), "shift, of exp(x)"),
 }  # fmt: skip
 
 
@@ -303,12 +276,8 @@ ROOTS = {
     "a power without its guard": (
         "_inverse_power(root + step_factor_2 * r_v1_0, 2.0)", "(root + step_factor_2 * r_v1_0) ** 2",
     ),
-    "no root": ("_inverse_power(root + step_factor_2 *", "_inverse_power(theta_0 + step_factor_2 *"),
-    "the other way": ("_inverse_power(root + step_factor_2 *", "_inverse_power(root - step_factor_2 *"),
-    "twice as far": ("_inverse_power(root + step_factor_2 *", "_inverse_power(root + 2.0 * step_factor_2 *"),
     "the other momentum": ("step_factor_2 * r_v1_0, 2.0)", "step_factor_2 * r_v1_1, 2.0)"),
     "a stale root": ("math.sqrt(theta_v1_0)", "math.sqrt(theta_0)"),
-    "something added": ("step_factor_2 * r_v1_0, 2.0)", "step_factor_2 * r_v1_0, 2.0) + 1.0"),
 }  # fmt: skip
 
 
