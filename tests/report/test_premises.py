@@ -2,11 +2,10 @@
 
 import pickle
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from loaders import load_build, load_dynamics
+from answers import answer, document
 from reports import only
 
 from recipe_compiler.report.check import check
@@ -26,7 +25,6 @@ from recipe_compiler.verdict import (
 from recipe_compiler.verify.claims import DYNAMICS, Claim
 from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS
 
-ROOT = Path(__file__).parents[2]
 ROWS: dict[str, Claim[Any, Any]] = {row.id: row for row in (*TARGETS, *SCHEMES, *BUILDS, *DYNAMICS)}
 PAIRS = [(row.id, premise) for row in ROWS.values() for premise in row.rests_on]
 PROOF = Proved("shown", ("a is positive",))
@@ -93,12 +91,11 @@ HMC: dict[str, Any] = {
 }
 
 
-def built(folder: Path, potential: str, shape: str, of: dict[str, Any]) -> Report:
-    (folder / "t.yaml").write_text(f"name: t\nstate: {{theta: {{shape: {shape}}}}}\npotential: {potential}\n")
+def built(potential: str, of: dict[str, Any]) -> Report:
     text = f"""
 name: built
-dynamics: {ROOT}/specs/dynamics/{of["dynamics"]}.yaml
-target: t.yaml
+dynamics: {of["dynamics"]}
+target: target.yaml
 bind: {of["bind"]}
 {"parameters: {m: {is: positive, value: 2}}" if "m" in of["bind"] else ""}
 scheme: {of["scheme"]}
@@ -106,26 +103,25 @@ variant: full
 sizes: {{d: 2}}
 run: {{step_size: 0.1}}
 """
-    (folder / "build.yaml").write_text(text)
     with only(*of["asked"], "normalisable", "defined"):
-        return check(load_build(folder / "build.yaml"))
+        return check(document(text, target=f"state: {{theta: {{shape: 2}}}}\npotential: {potential}\n"))
 
 
-def test_hmc_on_an_improper_potential_has_no_law(tmp_path: Path) -> None:
-    found = decisions(built(tmp_path, IMPROPER, "2", HMC))
+def test_hmc_on_an_improper_potential_has_no_law() -> None:
+    found = decisions(built(IMPROPER, HMC))
     assert isinstance(found["normalisable"], Refuted)
     assert isinstance(found["exact"], Proved)
     assert isinstance(found["irreducible"], Undecided)
 
 
-def test_langevin_on_an_improper_potential_has_no_law(tmp_path: Path) -> None:
-    found = decisions(built(tmp_path, IMPROPER, "2", LANGEVIN))
+def test_langevin_on_an_improper_potential_has_no_law() -> None:
+    found = decisions(built(IMPROPER, LANGEVIN))
     assert isinstance(found["normalisable"], Refuted)
     assert isinstance(found["unique"], Undecided)
 
 
-def test_what_is_open_of_a_pole_is_printed(tmp_path: Path) -> None:
-    found = decisions(built(tmp_path, "norm2(theta)/2 + 1/theta[0]**2", "2", HMC))
+def test_what_is_open_of_a_pole_is_printed() -> None:
+    found = decisions(built("norm2(theta)/2 + 1/theta[0]**2", HMC))
     for id_, needed in (
         ("exact", ("defined",)),
         ("metropolis", ("defined",)),
@@ -135,30 +131,28 @@ def test_what_is_open_of_a_pole_is_printed(tmp_path: Path) -> None:
         assert {ROWS[one].says for one in needed} <= {*decision.given}
 
 
-def test_an_open_integral_is_printed(tmp_path: Path) -> None:
+def test_an_open_integral_is_printed() -> None:
     """U grows at least like |theta|**2/6, which no rule sees."""
-    found = decisions(built(tmp_path, "norm2(theta)/2 + sin(theta[0]**3)*theta[0]**2/3", "2", HMC))
+    found = decisions(built("norm2(theta)/2 + sin(theta[0]**3)*theta[0]**2/3", HMC))
     assert isinstance(found["normalisable"], Undecided)
     assert isinstance(found["irreducible"], Proved)
     assert ROWS["normalisable"].says in found["irreducible"].given
 
 
-def test_a_marginal_of_no_law_is_none(tmp_path: Path) -> None:
+def test_a_marginal_of_no_law_is_none() -> None:
     """int exp(-H) dr is exp(-U) here, of which the integral is infinite."""
     text = "name: m\nstate: {x: {shape: 2}, r: {shape: 2}}\nH: log(1 + norm2(x))/2 + norm2(r)/2\nD: [[0, 0], [0, I]]\n"
     text += "Q: [[0, -I], [I, 0]]\nclaims: {marginal: {x: log(1 + norm2(x))/2}}\n"
-    (tmp_path / "m.yaml").write_text(text)
-    found = decisions(check(load_dynamics(tmp_path / "m.yaml")))
+    found = decisions(check(document(text)))
     assert isinstance(found["normalisable"], Refuted)
     assert isinstance(found["claimed_marginal"], Undecided)
-    (tmp_path / "m.yaml").write_text(text.replace("log(1 + norm2(x))/2", "2*log(1 + norm2(x))"))
-    assert isinstance(decisions(check(load_dynamics(tmp_path / "m.yaml")))["claimed_marginal"], Proved)
+    proper = document(text.replace("log(1 + norm2(x))/2", "2*log(1 + norm2(x))"))
+    assert isinstance(decisions(check(proper))["claimed_marginal"], Proved)
 
 
-def test_without_a_root_of_D_nothing_is_known_of_solutions(tmp_path: Path) -> None:
+def test_without_a_root_of_D_nothing_is_known_of_solutions() -> None:
     text = "name: s\nstate: {x: {shape: 2}}\nH: norm2(x)/2\nparameters: {A: {shape: [2, 2]}}\nD: [[A]]\nQ: [[0]]\n"
-    (tmp_path / "s.yaml").write_text(text)
-    found = decisions(check(load_dynamics(tmp_path / "s.yaml")))
+    found = decisions(check(document(text)))
     assert isinstance(found["d_psd"], Refuted)
     assert not isinstance(found["explosion"], Proved)
     assert not isinstance(found["unique"], Proved)
@@ -172,10 +166,10 @@ def test_without_a_root_of_D_nothing_is_known_of_solutions(tmp_path: Path) -> No
         ("norm2(theta)/2 + 1/theta[0]**2", ("U is smooth",)),
     ],
 )
-def test_a_build_lists_nothing_that_it_decides(tmp_path: Path, potential: str, printed: tuple[str, ...]) -> None:
+def test_a_build_lists_nothing_that_it_decides(potential: str, printed: tuple[str, ...]) -> None:
     """m has a value, U a formula: neither `m is positive` nor a smooth U is an assumption, where U is smooth."""
     asked = {**HMC, "asked": ("d_psd", "stationary", "refresh", "metropolis", "bindings", "gradient")}
-    found = decisions(built(tmp_path, potential, "2", asked))
+    found = decisions(built(potential, asked))
     assert isinstance(found["stationary"], Proved)
     assert isinstance(found["refresh"], Proved)
     listed = {fact for decision in found.values() for fact in decision.given}
@@ -193,10 +187,8 @@ def test_a_build_lists_nothing_that_it_decides(tmp_path: Path, potential: str, p
         ("norm2(theta)/2 + abs(theta[0])**3", True),
     ],
 )
-def test_growth_is_an_assumption_where_the_target_does_not_show_it(
-    tmp_path: Path, potential: str, printed: bool
-) -> None:
-    found = decisions(built(tmp_path, potential, "2", {**LANGEVIN, "asked": ("order",)}))["order"]
+def test_growth_is_an_assumption_where_the_target_does_not_show_it(potential: str, printed: bool) -> None:
+    found = decisions(built(potential, {**LANGEVIN, "asked": ("order",)}))["order"]
     assert ("U and its derivatives grow like powers" in found.given) is (printed and isinstance(found, Proved))
 
 
@@ -221,7 +213,7 @@ def test_an_assumption_stays_one_on_its_way_from_another_process() -> None:
 
 
 @pytest.mark.parametrize(("name", "constant"), [("a", "c"), ("c", "c1"), ("c, c1", "c2")])
-def test_a_constant_has_a_name_that_the_document_leaves(tmp_path: Path, name: str, constant: str) -> None:
+def test_a_constant_has_a_name_that_the_document_leaves(name: str, constant: str) -> None:
     declared = ", ".join(f"{one}: {{is: positive}}" for one in name.split(", "))
     first = name.split(", ")[0]
     text = f"""
@@ -233,7 +225,5 @@ H: U(theta) + {first}*norm2(r)/2
 D: [[0, 0], [0, I]]
 Q: [[0, -I], [I, 0]]
 """
-    (tmp_path / "named.yaml").write_text(text)
-    with only("explosion"):
-        (found,) = check(load_dynamics(tmp_path / "named.yaml")).findings
+    found = answer(document(text), "explosion")
     assert f"U >= -{constant} (1 + norm2(theta)) for some {constant}" in found.decision.given
