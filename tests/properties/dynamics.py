@@ -1,20 +1,15 @@
-"""Random dynamics that are right by construction, the same with a wrong claim, or under assumptions, and their judge.
+"""Random dynamics that are right by construction, the same with a wrong claim, and their judge.
 
 D = L L.T and Q = X - X.T of random block matrices L and X over blocks of sizes d, k and 1, and a random energy H. The
 claimed drift is the recipe written out in the language, A = D + Q: f_a = sum_b [-A_ab @ grad(H, b) + div(A_ab, b)].
 What is claimed wrongly certainly fails where the evaluator of `recheck.py` finds a residual at random exact points.
-Assumptions about parameters are satisfied by hidden values: they say nothing of what is claimed.
 """
 
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from math import exp, sqrt
 from random import Random
 from typing import Any
-
-from parts import evaluate
 
 from recipe_compiler import recheck
 from recipe_compiler.spec.model import Dynamics
@@ -48,7 +43,6 @@ class Document:
     diffusion: Matrix
     claimed_energy: tuple[str, ...]
     update: bool
-    assume: tuple[str, ...] = ()
 
     def document(self, *, update: bool) -> dict[str, Any]:
         """Return the document, its claim stated as an update or as an equation."""
@@ -63,8 +57,6 @@ class Document:
             "D": self.D,
             "Q": self.Q,
         }
-        if self.assume:
-            found |= {"parameters": found["parameters"] | PARAMETERS, "assume": self.assume}
         drift = {name: self._drift(k) for k, (name, _) in enumerate(self.blocks)}
         if not update:
             return found | {"claims": {"drift": drift, "diffusion": self.diffusion}}
@@ -198,58 +190,6 @@ def _sum(entries: Iterable[str]) -> str:
     return " + ".join(entry for entry in entries if entry != NONE) or NONE
 
 
-# Assumptions: linear ones, chains, products, quotients, powers, roots, exponentials, of a vector and a definite matrix
-
-PARAMETERS = {
-    "rho": {"is": "positive"},
-    "kT": {"is": "positive"},
-    "mu": {},
-    "v": {"shape": 2, "is": "positive"},
-    "M": {"shape": [2, 2], "is": "positive definite"},
-}
-OF_MATRICES = (
-    "trace(M) <= 1/3", "M[0, 0] < M[1, 1]", "norm2(v) < 1/7", "sum(v) > 9", "v[0] < v[1]/8", "trace(M @ M) < 1",
-    "v.T @ M @ v < 1/5", "M[0, 1] > 1/2", "sum(v) <= kT", "M[0, 0] < rho",
-)  # fmt: skip
-CURVED = ("{x}**2", "{x}*{y}", "{x}/{y}", "sqrt({y})", "exp({x}/4)", "abs({x} - {y})", "{x}**2*{y}")
-
-
-def assumed(document: Document, random: Random) -> Document:
-    """Return the document with one to three assumptions about what it declares, and about parameters of their own."""
-    hidden = {
-        name: float(f"{random.choice((0.02, 0.3, 1, 7)) * random.uniform(0.5, 1.5):.3g}") for name in ("rho", "kT", "a")
-    }
-    hidden |= {"mu": random.uniform(-3, 3), "c": random.uniform(-3, 3)}
-    return replace(document, assume=tuple(x for _ in range(random.randint(1, 3)) for x in _assumption(hidden, random)))
-
-
-def _assumption(hidden: dict[str, float], random: Random) -> list[str]:
-    kind = random.choice(("linear", "chain", "nonlinear", "bounds", "matrix"))
-    names = random.sample(sorted(hidden), random.randint(1, 3))
-    if kind == "chain":
-        ordered = sorted(names, key=hidden.__getitem__)
-        return [f"{x} < {y}" for x, y in pairwise(ordered)] or _assumption(hidden, random)
-    if kind == "bounds":
-        value, width = hidden[names[0]], random.choice((0.01, 0.2, 5))
-        return [f"{_number(value - width)} < {names[0]}", f"{names[0]} <= {_number(value + width)}"]
-    if kind == "matrix":
-        return [random.choice(OF_MATRICES)]
-    terms = [f"{random.choice((1, 2, -1, 4, -3))}*{name}" for name in names]
-    if kind == "nonlinear":
-        y = random.choice(("rho", "kT", "a"))
-        terms = [*terms[1:], random.choice(CURVED).format(x=names[0], y=y)]
-    text = " + ".join(terms)
-    value = evaluate(text, {"sqrt": sqrt, "exp": exp, "abs": abs}, hidden)
-    room = random.choice((0.01, 0.3, 2))  # it holds at the hidden point, with room to spare
-    if random.random() < 0.6:
-        return [f"{text} {random.choice(('<', '<='))} {_number(value + room)}"]
-    return [f"{text} {random.choice(('>', '>='))} {_number(value - room)}"]
-
-
-def _number(value: float) -> str:
-    return f"{round(value * 200)}/200"
-
-
 # The judge
 
 
@@ -288,8 +228,6 @@ def point(document: Document, sizes: dict[str, int], random: Random) -> dict[str
     z = ["theta"] if first == "scalar" else [f"theta[{k}]" for k in n]
     for name, make in (("B", number), ("G(theta)", cubic)):
         found[name] = make() if first == "scalar" else _list(_list(make() for _ in n) for _ in n)
-    if document.assume:
-        found |= {**dict.fromkeys(("rho", "kT", "mu"), "1/2"), "v": "[1, 2]", "M": "[[2, 1], [1, 2]]"}
     return found | {"c": number(), "a": f"{random.randint(1, 5)}/2", "U(theta)": cubic()}
 
 
