@@ -16,37 +16,27 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_nothing_is_shown_where_there_is_no_terminal() -> None:
-    stream = io.StringIO()
-    with progress_bars(2, 10, stream=stream) as watch:
+@pytest.mark.parametrize(("stream", "quiet"), [(io.StringIO(), False), (Terminal(), True)])
+def test_nothing_is_shown_where_there_is_no_terminal_or_when_quiet(stream: io.StringIO, quiet: bool) -> None:
+    with progress_bars(2, 10, quiet=quiet, stream=stream) as watch:
         watch([1, 2], 10)
     assert watch is unwatched
     assert stream.getvalue() == ""
 
 
-def test_nothing_is_shown_when_quiet() -> None:
+@pytest.mark.parametrize(
+    ("done", "shown", "unshown"),
+    [
+        ([3, 10], ("chain 1", "chain 2", "10/10"), "draws of"),
+        ([10] * 700 + [0] * 300, ("draws of 1000 chains", "7000/10000"), "chain 1 "),
+    ],
+)
+def test_every_chain_has_a_bar_and_many_share_one(done: list[int], shown: tuple[str, ...], unshown: str) -> None:
     stream = Terminal()
-    with progress_bars(2, 10, quiet=True, stream=stream) as watch:
-        watch([1, 2], 10)
-    assert stream.getvalue() == ""
-
-
-def test_every_chain_has_a_bar() -> None:
-    stream = Terminal()
-    with progress_bars(2, 10, stream=stream) as watch:
-        watch([3, 10], 10)
-    assert "chain 1" in stream.getvalue()
-    assert "chain 2" in stream.getvalue()
-    assert "10/10" in stream.getvalue()
-
-
-def test_many_chains_share_one_bar() -> None:
-    stream = Terminal()
-    with progress_bars(1000, 10, stream=stream) as watch:
-        watch([10] * 700 + [0] * 300, 10)
-    assert "draws of 1000 chains" in stream.getvalue()
-    assert "7000/10000" in stream.getvalue()
-    assert "chain 1 " not in stream.getvalue()
+    with progress_bars(len(done), 10, stream=stream) as watch:
+        watch(done, 10)
+    assert all(words in stream.getvalue() for words in shown)
+    assert unshown not in stream.getvalue()
 
 
 class Clock:

@@ -12,21 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from emitted_chains import ROOT, Array, Settings, run_chains, settings, shipped_module, with_fault
-from loaders import load_build
+from emitted_chains import Array, Settings, run_chains, settings, shipped_module, with_fault
 from lyapunov import LinearChain, stationary_starts, thinned, z_scores
 from scipy.linalg import expm
-
-from recipe_compiler.pipeline import compile_build
-from recipe_compiler.run.data import load_data
-from recipe_compiler.run.load_module import load_text
-from recipe_compiler.run.sample import sample
 
 BUILD = "sghmc_gaussian_mean_baoab"
 ROWS = np.genfromtxt(Path(__file__).parents[2] / "specs/data/linear_regression.csv", delimiter=",", names=True)
 X = np.column_stack([ROWS["a"], ROWS["b"]])
 N, BATCH = len(X), 100
-N_CORNERS = 64
 CHAINS, DRAWS, THIN = 4, 60_000, 6
 LIMIT = 5.0
 ONE, ZERO = np.eye(2), np.zeros((2, 2))
@@ -118,43 +111,3 @@ def test_another_amount_or_another_minibatch_shows(fault: str, tmp_path: Path) -
     chain = chain_of(given, given.values["V"])
     found = misses(drawn(with_fault(BUILD, *FAULTS[fault], tmp_path), given, chain), chain)
     assert any(what.startswith("covariance of theta") for what in found)
-
-
-THERMOSTAT = """
-name: thermostat
-dynamics: SPECS/dynamics/sgnht.yaml
-target: SPECS/targets/gaussian_mean.yaml
-parameters: {A: {value: 20}, Sigma: {value: [[1, 0], [0, 1]]}, prior_variance: {value: 1000000}}
-scheme: {name: badodab}
-variant: minibatch
-minibatch: {replacement: true}
-gradient_noise: {V: 256*I}
-sizes: {d: 2}
-data: {file: data.csv, x: [a, b]}
-run: {step_size: 0.01, batch_size: 16, draws: 10000, warmup: 500, thin: 60, chains: 4, seed: 3}
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("without_reading_back")
-@pytest.mark.parametrize(("spread", "right"), [((1, 1), True), ((1, 3), False)])
-def test_a_thermostat_takes_up_noise_of_one_variance_alone(tmp_path: Path, spread: tuple, right: bool) -> None:
-    """64 rows at corners of a rectangle: V = (N^2/n) diag(spread^2), of a gradient of 16 rows drawn with replacement.
-
-    Nothing is given up in O: xi settles at A + eps v/2 = 21.28 where V = v I, and theta then has its variance 1/64.
-    """
-    corners = np.array([[a, b] for a in (-1, 1) for b in (-1, 1)] * 16) * spread
-    (tmp_path / "data.csv").write_text("a,b\n" + "\n".join(f"{a},{b}" for a, b in corners) + "\n")
-    (tmp_path / "build.yaml").write_text(THERMOSTAT.replace("SPECS", str(ROOT / "specs")))
-    build = load_build(tmp_path / "build.yaml")
-    module = compile_build(build)
-    draws = sample(load_text(module.name, module.text), build, build.run, load_data(build.data, build.target))
-    theta, xi = (draws.block(name)[:, draws.warmup :] for name in ("theta", "xi"))
-    assert not module.program.noises[0].B_hat
-    variances = theta.var(axis=(0, 1)) * N_CORNERS
-    error = np.abs(variances - 1).max()
-    if right:
-        assert xi.mean() == pytest.approx(20 + build.run.step_size * 256 / 2, abs=0.15)
-        assert error < 0.04
-    else:
-        assert error > 0.12
