@@ -158,10 +158,11 @@ def test_sds_are_in_units_of_those_of_the_target() -> None:
 
 
 @pytest.mark.slow
-def test_without_a_forecast_there_is_no_picture_of_it() -> None:
+def test_what_was_neither_drawn_nor_forecast_has_no_picture() -> None:
     tree = with_checks()
     del tree["forecast"]
     assert set(pictures_of(tree).figures) == set(KINDS) - {"sds"}
+    assert set(pictures_of(draws_of(np.array([0.5, 0.0]))).figures) == set(KINDS) - {"energies", "predictive"}
 
 
 def test_chains_that_were_lost_are_in_no_number_and_still_seen() -> None:
@@ -269,13 +270,6 @@ def test_predicted_data_stand_beside_those_observed() -> None:
     np.testing.assert_allclose(share, np.arange(1, 31) / 30)
     first = np.asarray(panel.lines[0].get_xdata(), float)
     np.testing.assert_array_equal(first, np.sort(tree["posterior_predictive"]["y"].to_numpy()[0, 0]))
-
-
-@pytest.mark.slow
-def test_what_was_not_drawn_is_not_shown() -> None:
-    tree = draws_of(np.array([0.5, 0.0]))
-    assert not {"energies", "predictive"} & set(pictures_of(tree).figures)
-    assert {"energies", "predictive"} <= set(pictures_of(with_checks()).figures)
 
 
 def test_pictures_of_a_falling_step_size_have_the_numbers_of_the_run() -> None:
