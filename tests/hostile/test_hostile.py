@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def results(folder: Path) -> Results:
     ran = subprocess.run(
-        [sys.executable, str(HERE / "child.py")], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, str(HERE / "child.py")], cwd=folder, capture_output=True, text=True, timeout=600, check=False
     )
     assert ran.returncode == 0, ran.stderr
     found: Results = {id: [] for id in IDS}
@@ -42,35 +42,25 @@ def test_the_list_is_whole() -> None:
 
 
 @pytest.mark.parametrize("id", IDS)
-def test_an_input_is_dealt_with_as_wanted(results: Results, id: str) -> None:
+def test_an_input_is_dealt_with_as_wanted_in_a_second_and_200_megabytes(results: Results, id: str) -> None:
     assert results[id], "the harness built nothing for it"
     for case in results[id]:
         assert case["outcome"] in (["refuse", "accept"] if case["wanted"] == "either" else [case["wanted"]]), case
-
-
-@pytest.mark.parametrize("id", IDS)
-def test_it_takes_a_second_and_200_megabytes_at_most(results: Results, id: str) -> None:
-    for case in results[id]:
-        assert case["seconds"] <= SECONDS, case
+        assert max(case["seconds"], case.get("check_seconds", 0.0)) <= SECONDS, case
         assert case["grown"] <= BYTES, case
-        assert case.get("check_seconds", 0.0) <= SECONDS, case
 
 
 @pytest.mark.parametrize("id", IDS)
-def test_a_refusal_names_its_place_on_one_line(results: Results, id: str) -> None:
+def test_a_refusal_says_what_is_wrong_and_where_on_one_line(results: Results, id: str) -> None:
     for case in results[id]:
-        for line, _, entry, problem, hint in case.get("faults", ()):
+        faults = case.get("faults", ())
+        for line, _, entry, problem, hint in faults:
             assert entry, case
             assert line > 0 or "1,000,000 bytes" in problem or "empty file" in problem, case
+            assert f"{entry}{problem}{hint}".isascii(), case
             assert "\n" not in f"{entry}{problem}{hint}", case
             assert len(problem) < 500, case
-            assert f"{entry}{problem}{hint}".isascii(), case
-
-
-@pytest.mark.parametrize("id", IDS)
-def test_a_refusal_says_what_is_wrong(results: Results, id: str) -> None:
-    for case in results[id]:
-        said = [" ".join((entry, problem, hint)) for _, _, entry, problem, hint in case.get("faults", ())]
+        said = [" ".join(fault[2:]) for fault in faults]
         for part in case["names"] if case["outcome"] == "refuse" else ():
             assert any(part in text for text in said), (part, case)
 

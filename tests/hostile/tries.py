@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from attempt import Try
-from of_documents import cycles, large, names, numbers, yaml_forms
+from of_documents import cycles, large
 from of_files import (
     arrays,
     checkpoints,
@@ -19,8 +19,8 @@ from of_files import (
 )
 
 KINDS = (
-    *(streams, cycles, large, numbers, names, yaml_forms, no_files, settings),
-    *(tables, arrays, parquet, checkpoints, outputs, python_files, usage),
+    *(streams, cycles, large, no_files, settings, tables, arrays, parquet, checkpoints, outputs),
+    *(python_files, usage),
 )
 
 
