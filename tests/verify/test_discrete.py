@@ -1,5 +1,6 @@
 """Sums over counts, and rows in builds, by what is left of a target (`documents/verify/discrete.yaml`)."""
 
+import pytest
 from answers import ROOT, answer, document, expect, vector
 from families import read_variants
 
@@ -8,7 +9,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, Tensor
 from recipe_compiler.verify.builds.in_build import target_decided_in
 from recipe_compiler.verify.builds.normalisable import normalisable_target
-from recipe_compiler.verify.builds.summed import without_counts
+from recipe_compiler.verify.builds.summed import summed, without_counts
 
 
 def test_witnesses_have_whole_counts_and_rows_with_one_one():
@@ -24,6 +25,33 @@ def test_witnesses_have_whole_counts_and_rows_with_one_one():
                 assert all((max(row), sum(row)) == (1, 1) for row in rows)
             else:
                 assert {*vector(at[name])} <= {0, 1, 2}
+
+
+SIGNAL = """
+state: {s: {domain: positive}, b: {domain: positive}, k: {shape: N, domain: counts(y)}}
+data: {y: {shape: N}, w: {shape: N, is: [integer, nonnegative]}, t: {shape: N, is: positive}}
+log_prior: gamma(s, 2, 1) + gamma(b, 2, 1)
+log_likelihood: poisson(y, (s + b)*t) + binomial(k, END, s/(s + b)) + poisson(w, 3*t*b)MORE
+"""
+MANY = """
+state: {m: {domain: counts}, lam: {domain: positive}}
+parameters: {a: {shape: J, is: positive}}
+potential: lam - poisson(m, a)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "sums"),
+    [
+        (SIGNAL.replace("END", "y").replace("MORE", ""), {"summed over k": "binomial, whose sum is 1"}),
+        (SIGNAL.replace("END", "y").replace("MORE", " - k**2"), {}),
+        # up to another end, or of one beside many parameters
+        (SIGNAL.replace("END", "y + w").replace("MORE", ""), {}),
+        (MANY, {}),
+    ],
+)
+def test_a_named_law_of_other_counts_is_no_law_of_these(text, sums):
+    assert dict(summed(document(text)).data) == sums
 
 
 def test_the_mean_of_each_datum_is_read_off_a_law_of_all():
