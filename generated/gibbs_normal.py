@@ -1,21 +1,20 @@
 """gibbs_normal: Exact draws alone, for normal_mean_precision.
 
-To draw from it, in plain Python with numpy and numba alone:
+To sample, with NumPy and Numba only:
 
     import gibbs_normal
 
     draws = gibbs_normal.sample(y)
-    draws["mu"].mean(axis=(0, 1))  # of an array (chain, draw)
-    help(gibbs_normal.sample)  # settings, and what else it takes
+    draws["mu"].mean(axis=(0, 1))  # shape: (chain, draw)
+    help(gibbs_normal.sample)  # all arguments
 
 Data:
-    y: (N,), finite numbers, kept as float64
-    in the build, y is made of the column y of normal_sample.csv
+    y: (N,), finite, float64; in the build: column y of normal_sample.csv
 
 Parameters:
-    prior_variance: a number, positive; 100.0 unless it is given
-    shape: a number, positive; 0.5 unless it is given
-    rate: a number, positive; 0.5 unless it is given
+    prior_variance: a number, positive; default 100.0
+    shape: a number, positive; default 0.5
+    rate: a number, positive; default 0.5
 
 State:
     theta: (2,), real
@@ -29,9 +28,10 @@ The build:
 
 Energy:
     H = U(theta)
-    U = -log_prior - sum over the data of log_likelihood
-    log_likelihood of one datum = log(exp(log_tau))/2 - exp(log_tau)*(y - mu)**2/2
-    log_prior = (-mu**2/(2*prior_variance) + (shape - 1)*log(exp(log_tau)) - rate*exp(log_tau)) + log_tau
+    U = -log_prior - sum over the data of log_likelihood - log |det J|
+    log_likelihood of one datum = log(tau)/2 - tau*(y - mu)**2/2
+    log_prior = -mu**2/(2*prior_variance) + (shape - 1)*log(tau) - rate*tau
+    J: Jacobian of the blocks of the target with respect to theta
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     D = 0
@@ -40,32 +40,38 @@ Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     f[theta] = 0
 
 Step:
-    a cycle of moves, one after the other, each from the state z that the one before leaves:
+    a cycle of moves, applied in order, each to the state z that the previous one returns:
     draw: mu
-    mu' ~ N(tau*sum(y)/(N*tau + 1/prior_variance), 1/(N*tau + 1/prior_variance)), given all others and all data
+    mu' ~ N(tau*sum(y)/(N*tau + 1/prior_variance), 1/(N*tau + 1/prior_variance)) (conditional on all other blocks
+        and the data)
     draw: tau
-    tau' ~ Gamma(shape + N/2, rate + (y - mu*ones).T @ (y - mu*ones) / 2), given all others and all data
-    draws take as many words of the chain's own stream as they need, one draw after the other
+    tau' ~ Gamma(shape + N/2, rate + (y - mu*ones).T @ (y - mu*ones) / 2) (conditional on all other blocks and the
+        data)
+    draws use a varying number of random words from the chain's own stream
 
 Proved:
-    D is symmetric; Q is skew; exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary
-        for the claimed equation; exp(-H) has the claimed marginal; each claimed law is that of its block given all
-        others (index calculus for every size; second engine)
+    D is symmetric (index calculus for every size; second engine)
     D is positive semidefinite (structure of D)
+    Q is skew (index calculus for every size; second engine)
+    exp(-H) is stationary (index calculus for every size; second engine)
+    the claimed drift equals the derived drift (index calculus for every size; second engine)
+    exp(-H) is stationary for the claimed equation (index calculus for every size; second engine)
     exp(-H) has a finite integral (growth at the ends of the domain; second engine)
-    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
-        definedness and smoothness)
-    what is bound is of the kind declared (structure, exact values)
+    exp(-H) has the claimed marginal (index calculus for every size; second engine)
+    the log posterior is defined inside the domain (rules of definedness and smoothness)
+    the log posterior is differentiable inside the domain (rules of definedness and smoothness)
+    each claimed law is the conditional distribution of its block (index calculus for every size; second engine)
+    the values bound in the build have the declared kinds (structure, exact values)
     V is positive semidefinite (structure of V)
     2D - eps B_hat is positive semidefinite (the gradient is exact)
     D and Q do not reuse the gradient's minibatch (there is no minibatch)
-    blocks of the target are drawn from their laws given the others (mu ~ N(tau*sum(y)/(N*tau + 1/prior_variance),
+    exact draws are from the conditional distributions of the target (mu ~ N(tau*sum(y)/(N*tau + 1/prior_variance),
         1/(N*tau + 1/prior_variance)) given all others; tau ~ Gamma(shape + N/2, rate + (y - mu*ones).T @ (y -
         mu*ones) / 2) given all others)
-    every move keeps exp(-H), and every block is moved (move 1, draw of mu; move 2, draw of tau)
+    every move preserves exp(-H), and every block is updated (move 1, draw of mu; move 2, draw of tau)
 
 Not checked here:
-    exact says whether its moves keep exp(-H) whatever the step size is
+    discretisation bias: none if `exact` is proved (the chain preserves exp(-H) at every step size)
 
 References:
     Stuart Geman, Donald Geman (1984): Stochastic Relaxation, Gibbs Distributions, and the Bayesian Restoration of
@@ -74,8 +80,7 @@ References:
         of the American Statistical Association, 85(410), 398-409
 
 Origin:
-    Emitted by recipe_compiler (format 2) from still and normal_mean_precision, by version 0.1.0 of that Python
-        package.
+    Emitted by recipe_compiler (format 2) from still and normal_mean_precision, by version 0.1.0 of that package.
     Spec digest (SHA-256): 718c292c55feb14597faa375c0e0062d2a11b93607225c6ac3c55f0a695283c5
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
@@ -153,15 +158,15 @@ def sample(
     y, *, prior_variance=100.0, shape=0.5, rate=0.5, step_size=1.0, draws=2000, warmup=100, thin=1, chains=4, seed=1,
     init=None, progress=False, threads=None,
 ):  # fmt: skip
-    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+    """Return draws by name, as arrays of shape (chain, draw, ...); the first `warmup` draws are dropped.
 
-    y (N,), prior_variance a number, shape a number, rate a number. The top of the file, help(gibbs_normal), says
-    what they are, and what is returned. A draw is kept of every `thin` steps. init: where chains start, a dict with
-    any of theta, each (size,) for all chains or (chain, size). progress: True tells it on stderr; a function is
-    called as progress(chain, draws, total, phase), the phase warmup or draws. threads: None takes all cores; the
-    same seed draws the same bits on any number of them.
+    y (N,), prior_variance a number, shape a number, rate a number. help(gibbs_normal) describes the arguments and
+    the draws. Every `thin`-th state is kept. init: initial states, a dict with any of theta, each (size,) for all
+    chains or (chain, size). progress: True reports on stderr; a function is called as progress(chain, draws, total,
+    phase), phase being warmup or draws. threads: None uses all cores; the draws depend on the seed only, not on the
+    number of threads.
 
-    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    Raises TypeError or ValueError for invalid arguments; warns of chains that ended early.
     """
     sizes = {}
     y = _checked_array("y", y, ("N",), sizes)

@@ -1,15 +1,15 @@
 """hmc_double_well: Hamiltonian Monte Carlo, for double_well.
 
-To draw from it, in plain Python with numpy and numba alone:
+To sample, with NumPy and Numba only:
 
     import hmc_double_well
 
     draws = hmc_double_well.sample()
-    draws["theta"].mean(axis=(0, 1))  # of an array (chain, draw, 1)
-    help(hmc_double_well.sample)  # settings, and what else it takes
+    draws["theta"].mean(axis=(0, 1))  # shape: (chain, draw, 1)
+    help(hmc_double_well.sample)  # all arguments
 
 Parameters:
-    m: a number, positive; 1.0 unless it is given
+    m: a number, positive; default 1.0
 
 State:
     theta: (1,), real
@@ -18,28 +18,28 @@ State:
 Draws, each of shape (chain, draw, ...):
     theta: (1,)
     r: (1,)
-    acceptance: a number, the mean probability that the moves of a draw were accepted with
+    acceptance: a number, mean acceptance probability of the moves of a draw
 
 The build:
     step_size 0.35, draws 4000, warmup 100, thin 1, chains 4, seed 1
 
 Energy:
-    H = U(theta) + m**-1*r.T @ r / 2
+    H = U(theta) + r.T @ inv(M) @ r / 2
     U = theta[0]**4 - 2*theta[0]**2
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
     D = 0
-    Q[theta,r] = -delta[i,j]
-    Q[r,theta] = delta[i,j]
+    Q[theta,r] = -I
+    Q[r,theta] = I
     Gamma = 0
-    f[theta] = r[i]/m
-    f[r] = -d_theta[i] U
+    f[theta] = r/m
+    f[r] = -grad(U, theta)
 
-Bound to:
+With:
     M = m*I
 
 Step:
-    a cycle of moves, one after the other, each from the state z that the one before leaves:
+    a cycle of moves, applied in order, each to the state z that the previous one returns:
     refresh: r
     r' ~ N(0, m*I)
     metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}
@@ -49,27 +49,31 @@ Step:
     grad U over all data
 
 Proved:
-    D is symmetric; Q is skew; exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary
-        for the claimed equation; the target's blocks have the law exp(-U) once the others are integrated out;
-        exp(-H) has the claimed marginal; the pieces of the word make the equation (index calculus for every size;
-        second engine)
+    D is symmetric (index calculus for every size; second engine)
     D is positive semidefinite (structure of D)
+    Q is skew (index calculus for every size; second engine)
+    exp(-H) is stationary (index calculus for every size; second engine)
+    the claimed drift equals the derived drift (index calculus for every size; second engine)
+    exp(-H) is stationary for the claimed equation (index calculus for every size; second engine)
     exp(-H) has a finite integral (completed squares and leading form)
-    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
-        definedness and smoothness)
-    what is bound is of the kind declared (structure, exact values)
+    the marginal of the target's blocks is exp(-U) (index calculus for every size; second engine)
+    exp(-H) has the claimed marginal (index calculus for every size; second engine)
+    the log posterior is defined inside the domain (rules of definedness and smoothness)
+    the log posterior is differentiable inside the domain (rules of definedness and smoothness)
+    the values bound in the build have the declared kinds (structure, exact values)
     V is positive semidefinite (structure of V)
     2D - eps B_hat is positive semidefinite (the gradient is exact)
     D and Q do not reuse the gradient's minibatch (there is no minibatch)
-    each piece is moved by its flow, exact or the one named (A, B: shift; second engine)
-    blocks are drawn anew from their laws given the others (r ~ N(0, m*I) given theta)
-    what is accepted or refused keeps exp(-H) (a palindrome of pieces that keep volume and run backwards under r ->
+    the pieces of the word add up to the SDE (index calculus for every size; second engine)
+    each piece is advanced by its exact flow or the named numerical one (A, B: shift; second engine)
+    refreshes draw blocks from their conditional distributions (r ~ N(0, m*I) given theta)
+    the Metropolis moves preserve exp(-H) (a palindrome of pieces that preserve volume and are reversible under r ->
         -r)
-    every move keeps exp(-H), and every block is moved (move 1, refresh of r; move 2, Metropolis)
+    every move preserves exp(-H), and every block is updated (move 1, refresh of r; move 2, Metropolis)
 
 Not checked here:
-    pieces, flow, order and what pieces keep are about the word that moves of the cycle repeat; exact says whether
-        its moves keep exp(-H) whatever the step size is
+    discretisation bias: none if `exact` is proved (the chain preserves exp(-H) at every step size); claims about
+        pieces, flow and order concern the word inside a move
 
 References:
     Simon Duane, A. D. Kennedy, Brian J. Pendleton, Duncan Roweth (1987): Hybrid Monte Carlo. Physics Letters B,
@@ -79,7 +83,7 @@ References:
         Information Processing Systems 28. arXiv:1506.04696
 
 Origin:
-    Emitted by recipe_compiler (format 2) from hmc and double_well, by version 0.1.0 of that Python package.
+    Emitted by recipe_compiler (format 2) from hmc and double_well, by version 0.1.0 of that package.
     Spec digest (SHA-256): d901aa20118982b28d50db979e4adf533bfa18a427299da10ba41391c21e9bce
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
@@ -169,15 +173,14 @@ def cycle(
 def sample(
     *, m=1.0, step_size=0.35, draws=4000, warmup=100, thin=1, chains=4, seed=1, init=None, progress=False, threads=None
 ):
-    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+    """Return draws by name, as arrays of shape (chain, draw, ...); the first `warmup` draws are dropped.
 
-    m a number. The top of the file, help(hmc_double_well), says what they are, and what is returned. A draw is kept
-    of every `thin` steps. init: where chains start, a dict with any of theta or r, each (size,) for all chains or
-    (chain, size). progress: True tells it on stderr; a function is called as progress(chain, draws, total, phase),
-    the phase warmup or draws. threads: None takes all cores; the same seed draws the same bits on any number of
-    them.
+    m a number. help(hmc_double_well) describes the arguments and the draws. Every `thin`-th state is kept. init:
+    initial states, a dict with any of theta or r, each (size,) for all chains or (chain, size). progress: True
+    reports on stderr; a function is called as progress(chain, draws, total, phase), phase being warmup or draws.
+    threads: None uses all cores; the draws depend on the seed only, not on the number of threads.
 
-    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    Raises TypeError or ValueError for invalid arguments; warns of chains that ended early.
     """
     sizes = {}
     m = _checked_number("m", m, above=0)

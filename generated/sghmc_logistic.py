@@ -1,27 +1,25 @@
 """sghmc_logistic: Stochastic gradient Hamiltonian Monte Carlo, for logistic_regression.
 
-To draw from it, in plain Python with numpy and numba alone:
+To sample, with NumPy and Numba only:
 
     import sghmc_logistic
 
     draws = sghmc_logistic.sample(x, y)
-    draws["theta"].mean(axis=(0, 1))  # of an array (chain, draw, 30)
-    help(sghmc_logistic.sample)  # settings, and what else it takes
+    draws["theta"].mean(axis=(0, 1))  # shape: (chain, draw, 30)
+    help(sghmc_logistic.sample)  # all arguments
 
 Data:
-    x: (N, 30), finite numbers, kept as float64
-    y: (N,), each one of 0, 1, kept as float64
-    in the build, x is made of the standardised columns mean_radius, mean_texture, mean_perimeter, mean_area,
-        mean_smoothness, mean_compactness, mean_concavity, mean_concave_points, mean_symmetry,
+    x: (N, 30), finite, float64; in the build: standardised columns mean_radius, mean_texture, mean_perimeter,
+        mean_area, mean_smoothness, mean_compactness, mean_concavity, mean_concave_points, mean_symmetry,
         mean_fractal_dimension, error_radius, error_texture, error_perimeter, error_area, error_smoothness,
         error_compactness, error_concavity, error_concave_points, error_symmetry, error_fractal_dimension,
         worst_radius, worst_texture, worst_perimeter, worst_area, worst_smoothness, worst_compactness,
         worst_concavity, worst_concave_points, worst_symmetry, worst_fractal_dimension of breast_cancer.csv
-    in the build, y is made of the column diagnosis of breast_cancer.csv
+    y: (N,), each one of 0, 1, float64; in the build: column diagnosis of breast_cancer.csv
 
 Parameters:
-    c: a number, nonnegative; 1.0 unless it is given
-    prior_variance: a number, positive; 10.0 unless it is given
+    c: a number, nonnegative; default 1.0
+    prior_variance: a number, positive; default 10.0
 
 State:
     theta: (30,), real
@@ -35,45 +33,48 @@ The build:
     step_size 0.006, draws 500, warmup 100, thin 1000, chains 4, seed 1, batch_size 512
 
 Energy:
-    H = U(theta) + r.T @ r / 2
+    H = U(theta) + r.T @ inv(M) @ r / 2
     U = -log_prior - sum over the data of log_likelihood
     log_likelihood of one datum = bernoulli_logit(y, x @ theta)
     log_prior = normal(theta, 0, sqrt(prior_variance))
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
-    D[r,r] = c delta[i,j]
-    Q[theta,r] = -delta[i,j]
-    Q[r,theta] = delta[i,j]
+    D[r,r] = C
+    Q[theta,r] = -I
+    Q[r,theta] = I
     Gamma = 0
-    f[theta] = r[i]
-    f[r] = -d_theta[i] U - c r[i]
+    f[theta] = r
+    f[r] = -grad(U, theta) - c*r
 
-Bound to:
+With:
     M = I
     C = c*I
 
 Step:
-    sequential Euler: r, then theta; the noise covariance is that of the old state; order 1
+    sequential Euler: r, then theta; the noise covariance is evaluated at the old state; weak order 1
     grad U from a minibatch drawn without replacement, its sum scaled by N/n, the prior not
-    noise N(0, 2 eps D): the covariance V of the minibatch gradient is taken to be 0, so the noise it adds
-    is not subtracted and the draws are too wide by it
+    noise N(0, 2 eps D): V = 0 is assumed, so the noise of the minibatch gradient is not subtracted,
+    and the draws are too wide
 
 Proved:
-    D is symmetric; Q is skew; exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary
-        for the claimed equation; the target's blocks have the law exp(-U) once the others are integrated out;
-        exp(-H) has the claimed marginal (index calculus for every size; second engine)
+    D is symmetric (index calculus for every size; second engine)
     D is positive semidefinite (structure of D)
+    Q is skew (index calculus for every size; second engine)
+    exp(-H) is stationary (index calculus for every size; second engine)
+    the claimed drift equals the derived drift (index calculus for every size; second engine)
+    exp(-H) is stationary for the claimed equation (index calculus for every size; second engine)
     exp(-H) has a finite integral (growth at the ends of the domain; second engine)
-    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
-        definedness and smoothness)
-    what is bound is of the kind declared (structure, exact values)
+    the marginal of the target's blocks is exp(-U) (index calculus for every size; second engine)
+    exp(-H) has the claimed marginal (index calculus for every size; second engine)
+    the log posterior is defined inside the domain (rules of definedness and smoothness)
+    the log posterior is differentiable inside the domain (rules of definedness and smoothness)
+    the values bound in the build have the declared kinds (structure, exact values)
     V is positive semidefinite (structure of V)
     2D - eps B_hat is positive semidefinite (V = 0: no gradient noise is subtracted)
-    D and Q do not reuse the gradient's minibatch (structure: no entry of D or Q holds U)
+    D and Q do not reuse the gradient's minibatch (no entry of D or Q contains U)
 
 Not checked here:
-    order is about one step, other claims about the equation; how far the law that steps of one size settle at is
-        from exp(-H) is computed where U is quadratic only
+    the discretisation bias of the stationary distribution: it is computed for quadratic U only
 
 References:
     Tianqi Chen, Emily B. Fox, Carlos Guestrin (2014): Stochastic Gradient Hamiltonian Monte Carlo. Proceedings of
@@ -82,8 +83,7 @@ References:
         Information Processing Systems 28. arXiv:1506.04696
 
 Origin:
-    Emitted by recipe_compiler (format 2) from sghmc and logistic_regression, by version 0.1.0 of that Python
-        package.
+    Emitted by recipe_compiler (format 2) from sghmc and logistic_regression, by version 0.1.0 of that package.
     Spec digest (SHA-256): 301e0398e33923b4ee738f86fb0f886efd9ff8f0b77b0e1b57537c154708079d
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
@@ -171,15 +171,15 @@ def sample(
     x, y, *, c=1.0, prior_variance=10.0, step_size=0.006, draws=500, warmup=100, thin=1000, chains=4, seed=1,
     batch_size=None, init=None, progress=False, threads=None,
 ):  # fmt: skip
-    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+    """Return draws by name, as arrays of shape (chain, draw, ...); the first `warmup` draws are dropped.
 
-    x (N, 30), y (N,), c a number, prior_variance a number. The top of the file, help(sghmc_logistic), says what
-    they are, and what is returned. A draw is kept of every `thin` steps. batch_size: None takes 512, or all rows of
-    fewer. init: where chains start, a dict with any of theta or r, each (size,) for all chains or (chain, size).
-    progress: True tells it on stderr; a function is called as progress(chain, draws, total, phase), the phase
-    warmup or draws. threads: None takes all cores; the same seed draws the same bits on any number of them.
+    x (N, 30), y (N,), c a number, prior_variance a number. help(sghmc_logistic) describes the arguments and the
+    draws. Every `thin`-th state is kept. batch_size: None means 512, or all rows if there are fewer. init: initial
+    states, a dict with any of theta or r, each (size,) for all chains or (chain, size). progress: True reports on
+    stderr; a function is called as progress(chain, draws, total, phase), phase being warmup or draws. threads: None
+    uses all cores; the draws depend on the seed only, not on the number of threads.
 
-    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    Raises TypeError or ValueError for invalid arguments; warns of chains that ended early.
     """
     sizes = {}
     x = _checked_array("x", x, ("N", 30), sizes)

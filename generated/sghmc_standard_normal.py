@@ -1,16 +1,16 @@
 """sghmc_standard_normal: Stochastic gradient Hamiltonian Monte Carlo, for standard_normal.
 
-To draw from it, in plain Python with numpy and numba alone:
+To sample, with NumPy and Numba only:
 
     import sghmc_standard_normal
 
     draws = sghmc_standard_normal.sample()
-    draws["theta"].mean(axis=(0, 1))  # of an array (chain, draw, d)
-    help(sghmc_standard_normal.sample)  # settings, and what else it takes
+    draws["theta"].mean(axis=(0, 1))  # shape: (chain, draw, d)
+    help(sghmc_standard_normal.sample)  # all arguments
 
 Parameters:
-    m: a number, positive; 1.0 unless it is given
-    c: a number, nonnegative; 1.0 unless it is given
+    m: a number, positive; default 1.0
+    c: a number, nonnegative; default 1.0
 
 State:
     theta: (d,), real
@@ -24,41 +24,44 @@ The build:
     step_size 0.1, draws 1000, warmup 50, thin 20, chains 4, seed 1
 
 Energy:
-    H = U(theta) + m**-1*r.T @ r / 2
+    H = U(theta) + r.T @ inv(M) @ r / 2
     U = theta.T @ theta / 2
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
-    D[r,r] = c delta[i,j]
-    Q[theta,r] = -delta[i,j]
-    Q[r,theta] = delta[i,j]
+    D[r,r] = C
+    Q[theta,r] = -I
+    Q[r,theta] = I
     Gamma = 0
-    f[theta] = r[i]/m
-    f[r] = -d_theta[i] U - c r[i]/m
+    f[theta] = r/m
+    f[r] = -grad(U, theta) - c*r/m
 
-Bound to:
+With:
     M = m*I
     C = c*I
 
 Step:
-    sequential Euler: r, then theta; the noise covariance is that of the old state; order 1
+    sequential Euler: r, then theta; the noise covariance is evaluated at the old state; weak order 1
     grad U over all data; noise N(0, 2 eps D)
 
 Proved:
-    D is symmetric; Q is skew; exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary
-        for the claimed equation; the target's blocks have the law exp(-U) once the others are integrated out;
-        exp(-H) has the claimed marginal (index calculus for every size; second engine)
+    D is symmetric (index calculus for every size; second engine)
     D is positive semidefinite (structure of D)
+    Q is skew (index calculus for every size; second engine)
+    exp(-H) is stationary (index calculus for every size; second engine)
+    the claimed drift equals the derived drift (index calculus for every size; second engine)
+    exp(-H) is stationary for the claimed equation (index calculus for every size; second engine)
     exp(-H) has a finite integral (growth at the ends of the domain; second engine)
-    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
-        definedness and smoothness)
-    what is bound is of the kind declared (structure, exact values)
+    the marginal of the target's blocks is exp(-U) (index calculus for every size; second engine)
+    exp(-H) has the claimed marginal (index calculus for every size; second engine)
+    the log posterior is defined inside the domain (rules of definedness and smoothness)
+    the log posterior is differentiable inside the domain (rules of definedness and smoothness)
+    the values bound in the build have the declared kinds (structure, exact values)
     V is positive semidefinite (structure of V)
     2D - eps B_hat is positive semidefinite (the gradient is exact)
     D and Q do not reuse the gradient's minibatch (there is no minibatch)
 
 Not checked here:
-    order is about one step, other claims about the equation; how far the law that steps of one size settle at is
-        from exp(-H) is computed where U is quadratic only
+    the discretisation bias of the stationary distribution: it is computed for quadratic U only
 
 References:
     Tianqi Chen, Emily B. Fox, Carlos Guestrin (2014): Stochastic Gradient Hamiltonian Monte Carlo. Proceedings of
@@ -67,7 +70,7 @@ References:
         Information Processing Systems 28. arXiv:1506.04696
 
 Origin:
-    Emitted by recipe_compiler (format 2) from sghmc and standard_normal, by version 0.1.0 of that Python package.
+    Emitted by recipe_compiler (format 2) from sghmc and standard_normal, by version 0.1.0 of that package.
     Spec digest (SHA-256): 10328ed57cdfc3f9fc8ea1d2ff66890713bb05d85e0f8aab86a80c6f72b99502
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
@@ -118,15 +121,14 @@ def sample(
     *, d=100, m=1.0, c=1.0, step_size=0.1, draws=1000, warmup=50, thin=20, chains=4, seed=1, init=None, progress=False,
     threads=None,
 ):  # fmt: skip
-    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+    """Return draws by name, as arrays of shape (chain, draw, ...); the first `warmup` draws are dropped.
 
-    m a number, c a number. The top of the file, help(sghmc_standard_normal), says what they are, and what is
-    returned. A draw is kept of every `thin` steps. init: where chains start, a dict with any of theta or r, each
-    (size,) for all chains or (chain, size). progress: True tells it on stderr; a function is called as
-    progress(chain, draws, total, phase), the phase warmup or draws. threads: None takes all cores; the same seed
-    draws the same bits on any number of them.
+    m a number, c a number. help(sghmc_standard_normal) describes the arguments and the draws. Every `thin`-th state
+    is kept. init: initial states, a dict with any of theta or r, each (size,) for all chains or (chain, size).
+    progress: True reports on stderr; a function is called as progress(chain, draws, total, phase), phase being
+    warmup or draws. threads: None uses all cores; the draws depend on the seed only, not on the number of threads.
 
-    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    Raises TypeError or ValueError for invalid arguments; warns of chains that ended early.
     """
     sizes = {}
     sizes["d"] = _checked_number("d", d, whole=True, least=1)

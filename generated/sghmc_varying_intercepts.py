@@ -1,27 +1,24 @@
 """sghmc_varying_intercepts: Stochastic gradient Hamiltonian Monte Carlo, for varying_intercepts.
 
-To draw from it, in plain Python with numpy and numba alone:
+To sample, with NumPy and Numba only:
 
     import sghmc_varying_intercepts
 
     draws = sghmc_varying_intercepts.sample(g, x, y)
-    draws["mu"].mean(axis=(0, 1))  # of an array (chain, draw)
-    help(sghmc_varying_intercepts.sample)  # settings, and what else it takes
+    draws["mu"].mean(axis=(0, 1))  # shape: (chain, draw)
+    help(sghmc_varying_intercepts.sample)  # all arguments
 
 Data:
-    g: (N,), positions from 0 to 11, kept as int64
-    x: (N, 1), finite numbers, kept as float64
-    y: (N,), finite numbers, kept as float64
-    in the build, g is made of the column group of groups.csv
-    in the build, x is made of the column x of groups.csv
-    in the build, y is made of the column y of groups.csv
+    g: (N,), positions from 0 to 11, int64; in the build: column group of groups.csv
+    x: (N, 1), finite, float64; in the build: column x of groups.csv
+    y: (N,), finite, float64; in the build: column y of groups.csv
 
 Parameters:
-    m: a number, positive; 1.0 unless it is given
-    c: a number, nonnegative; 2.0 unless it is given
-    prior_variance: a number, positive; 25.0 unless it is given
-    group_variance: a number, positive; 1.0 unless it is given
-    noise_variance: a number, positive; 0.5 unless it is given
+    m: a number, positive; default 1.0
+    c: a number, nonnegative; default 2.0
+    prior_variance: a number, positive; default 25.0
+    group_variance: a number, positive; default 1.0
+    noise_variance: a number, positive; default 0.5
 
 State:
     theta: (14,), real
@@ -37,21 +34,20 @@ The build:
     step_size 0.05, draws 2000, warmup 250, thin 20, chains 4, seed 1
 
 Energy:
-    H = U(theta) + m**-1*r.T @ r / 2
+    H = U(theta) + r.T @ inv(M) @ r / 2
     U = -log_prior - sum over the data of log_likelihood
-    log_likelihood of one datum = -(y - mu - alpha[g] - x @ beta)**2 / (2*noise_variance)
-    log_prior = -mu**2/(2*prior_variance) - alpha.T @ alpha / (2*group_variance) - beta.T @ beta /
-        (2*prior_variance)
+    log_likelihood of one datum = -(y - mu - alpha[g] - x @ beta)**2/(2*noise_variance)
+    log_prior = -mu**2/(2*prior_variance) - norm2(alpha)/(2*group_variance) - norm2(beta)/(2*prior_variance)
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
-    D[r,r] = c delta[i,j]
-    Q[theta,r] = -delta[i,j]
-    Q[r,theta] = delta[i,j]
+    D[r,r] = C
+    Q[theta,r] = -I
+    Q[r,theta] = I
     Gamma = 0
-    f[theta] = r[i]/m
-    f[r] = -d_theta[i] U - c r[i]/m
+    f[theta] = r/m
+    f[r] = -grad(U, theta) - c*r/m
 
-Bound to:
+With:
     M = m*I
     C = c*I
 
@@ -60,24 +56,27 @@ Step:
     grad U over all data; noise N(0, 2 eps D)
 
 Proved:
-    D is symmetric; Q is skew; exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary
-        for the claimed equation; the target's blocks have the law exp(-U) once the others are integrated out;
-        exp(-H) has the claimed marginal; the pieces of the word make the equation (index calculus for every size;
-        second engine)
+    D is symmetric (index calculus for every size; second engine)
     D is positive semidefinite (structure of D)
+    Q is skew (index calculus for every size; second engine)
+    exp(-H) is stationary (index calculus for every size; second engine)
+    the claimed drift equals the derived drift (index calculus for every size; second engine)
+    exp(-H) is stationary for the claimed equation (index calculus for every size; second engine)
     exp(-H) has a finite integral (growth at the ends of the domain; second engine)
-    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
-        definedness and smoothness)
-    what is bound is of the kind declared (structure, exact values)
+    the marginal of the target's blocks is exp(-U) (index calculus for every size; second engine)
+    exp(-H) has the claimed marginal (index calculus for every size; second engine)
+    the log posterior is defined inside the domain (rules of definedness and smoothness)
+    the log posterior is differentiable inside the domain (rules of definedness and smoothness)
+    the values bound in the build have the declared kinds (structure, exact values)
     V is positive semidefinite (structure of V)
     2D - eps B_hat is positive semidefinite (the gradient is exact)
     D and Q do not reuse the gradient's minibatch (there is no minibatch)
-    each piece is moved by its flow, exact or the one named (A, B: shift; O: Ornstein-Uhlenbeck, entry by entry;
-        second engine)
+    the pieces of the word add up to the SDE (index calculus for every size; second engine)
+    each piece is advanced by its exact flow or the named numerical one (A, B: shift; O: Ornstein-Uhlenbeck, entry
+        by entry; second engine)
 
 Not checked here:
-    pieces, flow, order and what pieces keep are about one step, other claims about the equation; how far the law
-        that steps of one size settle at is from exp(-H) is computed where U is quadratic only
+    the discretisation bias of the stationary distribution: it is computed for quadratic U only
 
 References:
     Tianqi Chen, Emily B. Fox, Carlos Guestrin (2014): Stochastic Gradient Hamiltonian Monte Carlo. Proceedings of
@@ -86,8 +85,7 @@ References:
         Information Processing Systems 28. arXiv:1506.04696
 
 Origin:
-    Emitted by recipe_compiler (format 2) from sghmc and varying_intercepts, by version 0.1.0 of that Python
-        package.
+    Emitted by recipe_compiler (format 2) from sghmc and varying_intercepts, by version 0.1.0 of that package.
     Spec digest (SHA-256): 23c4bdc924d5f1c9f519504211d70fad678eda323da706c73cb0b80446c90869
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
@@ -178,16 +176,16 @@ def sample(
     g, x, y, *, m=1.0, c=2.0, prior_variance=25.0, group_variance=1.0, noise_variance=0.5, step_size=0.05, draws=2000,
     warmup=250, thin=20, chains=4, seed=1, init=None, progress=False, threads=None,
 ):  # fmt: skip
-    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+    """Return draws by name, as arrays of shape (chain, draw, ...); the first `warmup` draws are dropped.
 
     g (N,), x (N, 1), y (N,), m a number, c a number, prior_variance a number, group_variance a number,
-    noise_variance a number. The top of the file, help(sghmc_varying_intercepts), says what they are, and what is
-    returned. A draw is kept of every `thin` steps. init: where chains start, a dict with any of theta or r, each
-    (size,) for all chains or (chain, size). progress: True tells it on stderr; a function is called as
-    progress(chain, draws, total, phase), the phase warmup or draws. threads: None takes all cores; the same seed
-    draws the same bits on any number of them.
+    noise_variance a number. help(sghmc_varying_intercepts) describes the arguments and the draws. Every `thin`-th
+    state is kept. init: initial states, a dict with any of theta or r, each (size,) for all chains or (chain,
+    size). progress: True reports on stderr; a function is called as progress(chain, draws, total, phase), phase
+    being warmup or draws. threads: None uses all cores; the draws depend on the seed only, not on the number of
+    threads.
 
-    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    Raises TypeError or ValueError for invalid arguments; warns of chains that ended early.
     """
     sizes = {}
     x = _checked_array("x", x, ("N", 1), sizes)

@@ -1,19 +1,19 @@
 """sgld_gaussian: Stochastic gradient Langevin dynamics, for gaussian.
 
-To draw from it, in plain Python with numpy and numba alone:
+To sample, with NumPy and Numba only:
 
     import sgld_gaussian
 
     draws = sgld_gaussian.sample()
-    draws["theta"].mean(axis=(0, 1))  # of an array (chain, draw, 3)
-    help(sgld_gaussian.sample)  # settings, and what else it takes
+    draws["theta"].mean(axis=(0, 1))  # shape: (chain, draw, 3)
+    help(sgld_gaussian.sample)  # all arguments
 
 Parameters:
-    D: (3, 3), positive semidefinite; [[1.0, 0.3333333333333333, 0.25], [0.3333333333333333, 2.0, -0.5], [0.25,
-        -0.5, 1.5]] unless it is given
-    mu: (3,), real; [1.0, -2.0, 0.5] unless it is given
-    Sigma: (3, 3), positive definite; [[2.0, 0.5, 0.3333333333333333], [0.5, 1.0, -0.25], [0.3333333333333333,
-        -0.25, 1.5]] unless it is given
+    D: (3, 3), positive semidefinite; default [[1.0, 0.3333333333333333, 0.25], [0.3333333333333333, 2.0, -0.5],
+        [0.25, -0.5, 1.5]]
+    mu: (3,), real; default [1.0, -2.0, 0.5]
+    Sigma: (3, 3), positive definite; default [[2.0, 0.5, 0.3333333333333333], [0.5, 1.0, -0.25],
+        [0.3333333333333333, -0.25, 1.5]]
 
 State:
     theta: (3,), real
@@ -29,30 +29,33 @@ Energy:
     U = (theta - mu).T @ inv(Sigma) @ (theta - mu) / 2
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
-    D[theta,theta] = D[i,j]
+    D[theta,theta] = D
     Q = 0
     Gamma = 0
-    f[theta] = -sum_j D[j,i] d_theta[j] U
+    f[theta] = -D @ grad(U, theta)
 
 Step:
-    Euler-Maruyama: every block from the old state at once; weak order 1
+    Euler-Maruyama: every block is updated from the old state; weak order 1
     grad U over all data; noise N(0, 2 eps D)
 
 Proved:
-    D is symmetric; Q is skew; exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary
-        for the claimed equation; exp(-H) has the claimed marginal (index calculus for every size; second engine)
+    D is symmetric (index calculus for every size; second engine)
     D is positive semidefinite (structure of D)
+    Q is skew (index calculus for every size; second engine)
+    exp(-H) is stationary (index calculus for every size; second engine)
+    the claimed drift equals the derived drift (index calculus for every size; second engine)
+    exp(-H) is stationary for the claimed equation (index calculus for every size; second engine)
     exp(-H) has a finite integral (growth at the ends of the domain; second engine)
-    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
-        definedness and smoothness)
-    what is bound is of the kind declared (structure, exact values)
+    exp(-H) has the claimed marginal (index calculus for every size; second engine)
+    the log posterior is defined inside the domain (rules of definedness and smoothness)
+    the log posterior is differentiable inside the domain (rules of definedness and smoothness)
+    the values bound in the build have the declared kinds (structure, exact values)
     V is positive semidefinite (structure of V)
     2D - eps B_hat is positive semidefinite (the gradient is exact)
     D and Q do not reuse the gradient's minibatch (there is no minibatch)
 
 Not checked here:
-    order is about one step, other claims about the equation; how far the law that steps of one size settle at is
-        from exp(-H) is computed where U is quadratic only
+    the discretisation bias of the stationary distribution: it is computed for quadratic U only
 
 References:
     Max Welling, Yee Whye Teh (2011): Bayesian Learning via Stochastic Gradient Langevin Dynamics. Proceedings of
@@ -61,7 +64,7 @@ References:
         Information Processing Systems 28. arXiv:1506.04696
 
 Origin:
-    Emitted by recipe_compiler (format 2) from sgld and gaussian, by version 0.1.0 of that Python package.
+    Emitted by recipe_compiler (format 2) from sgld and gaussian, by version 0.1.0 of that package.
     Spec digest (SHA-256): 69d36342b7ef88c7451c2ca573696ac6aa04f85a7ac6f7d27a17ea2a5f542898
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
@@ -124,15 +127,14 @@ def sample(
     *, D=None, mu=None, Sigma=None, step_size=0.05, draws=4000, warmup=1000, thin=10, chains=4, seed=1, init=None,
     progress=False, threads=None,
 ):  # fmt: skip
-    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+    """Return draws by name, as arrays of shape (chain, draw, ...); the first `warmup` draws are dropped.
 
-    D (3, 3), mu (3,), Sigma (3, 3). The top of the file, help(sgld_gaussian), says what they are, and what is
-    returned. A draw is kept of every `thin` steps. init: where chains start, a dict with any of theta, each (size,)
-    for all chains or (chain, size). progress: True tells it on stderr; a function is called as progress(chain,
-    draws, total, phase), the phase warmup or draws. threads: None takes all cores; the same seed draws the same
-    bits on any number of them.
+    D (3, 3), mu (3,), Sigma (3, 3). help(sgld_gaussian) describes the arguments and the draws. Every `thin`-th
+    state is kept. init: initial states, a dict with any of theta, each (size,) for all chains or (chain, size).
+    progress: True reports on stderr; a function is called as progress(chain, draws, total, phase), phase being
+    warmup or draws. threads: None uses all cores; the draws depend on the seed only, not on the number of threads.
 
-    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    Raises TypeError or ValueError for invalid arguments; warns of chains that ended early.
     """
     sizes = {}
     if D is None:

@@ -1,22 +1,19 @@
 """sgld_poisson_regression: Stochastic gradient Langevin dynamics, for poisson_regression.
 
-To draw from it, in plain Python with numpy and numba alone:
+To sample, with NumPy and Numba only:
 
     import sgld_poisson_regression
 
     draws = sgld_poisson_regression.sample(x, y)
-    draws["theta"].mean(axis=(0, 1))  # of an array (chain, draw, 3)
-    help(sgld_poisson_regression.sample)  # settings, and what else it takes
+    draws["theta"].mean(axis=(0, 1))  # shape: (chain, draw, 3)
+    help(sgld_poisson_regression.sample)  # all arguments
 
 Data:
-    x: (N, 3), finite numbers, kept as float64
-    y: (N,), integer, nonnegative numbers, kept as float64
-    in the build, x is made of the columns a, b of poisson_regression.csv
-    in the build, y is made of the column y of poisson_regression.csv
-    a column of ones stands before the columns of a matrix
+    x: (N, 3), finite, float64; in the build: columns a, b of poisson_regression.csv, after a column of ones
+    y: (N,), integer, nonnegative, float64; in the build: column y of poisson_regression.csv
 
 Parameters:
-    prior_variance: a number, positive; 10.0 unless it is given
+    prior_variance: a number, positive; default 10.0
 
 State:
     theta: (3,), real
@@ -34,23 +31,26 @@ Energy:
     log_prior = normal(theta, 0, sqrt(prior_variance))
 
 Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma:
-    D[theta,theta] = delta[i,j]
+    D[theta,theta] = D
     Q = 0
     Gamma = 0
-    f[theta] = -d_theta[i] U
+    f[theta] = -grad(U, theta)
 
-Bound to:
+With:
     D = I
 
 Step:
-    Euler-Maruyama: every block from the old state at once; weak order 1
+    Euler-Maruyama: every block is updated from the old state; weak order 1
     grad U over all data; noise N(0, 2 eps D)
 
 Proved:
-    D is symmetric; Q is skew; exp(-H) is stationary; the claimed drift is the derived one; exp(-H) is stationary
-        for the claimed equation (index calculus for every size; second engine)
+    D is symmetric (index calculus for every size; second engine)
     D is positive semidefinite (structure of D)
-    what is bound is of the kind declared (structure, exact values)
+    Q is skew (index calculus for every size; second engine)
+    exp(-H) is stationary (index calculus for every size; second engine)
+    the claimed drift equals the derived drift (index calculus for every size; second engine)
+    exp(-H) is stationary for the claimed equation (index calculus for every size; second engine)
+    the values bound in the build have the declared kinds (structure, exact values)
     V is positive semidefinite (structure of V)
     2D - eps B_hat is positive semidefinite (the gradient is exact)
     D and Q do not reuse the gradient's minibatch (there is no minibatch)
@@ -58,12 +58,11 @@ Proved:
 Proved, given that y is integer; y is nonnegative:
     exp(-H) has a finite integral (growth at the ends of the domain; second engine)
     exp(-H) has the claimed marginal (index calculus for every size; second engine)
-    the log posterior is defined inside the domain; the log posterior is differentiable inside the domain (rules of
-        definedness and smoothness)
+    the log posterior is defined inside the domain (rules of definedness and smoothness)
+    the log posterior is differentiable inside the domain (rules of definedness and smoothness)
 
 Not checked here:
-    order is about one step, other claims about the equation; how far the law that steps of one size settle at is
-        from exp(-H) is computed where U is quadratic only
+    the discretisation bias of the stationary distribution: it is computed for quadratic U only
 
 References:
     Max Welling, Yee Whye Teh (2011): Bayesian Learning via Stochastic Gradient Langevin Dynamics. Proceedings of
@@ -72,7 +71,7 @@ References:
         Information Processing Systems 28. arXiv:1506.04696
 
 Origin:
-    Emitted by recipe_compiler (format 2) from sgld and poisson_regression, by version 0.1.0 of that Python package.
+    Emitted by recipe_compiler (format 2) from sgld and poisson_regression, by version 0.1.0 of that package.
     Spec digest (SHA-256): a4581aa229c454ec248af811f39c7696fe1e7b06cf215e20641eff223ab00dd5
     Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is
     their authors' own.
@@ -135,15 +134,15 @@ def sample(
     x, y, *, prior_variance=10.0, step_size=5e-05, draws=2000, warmup=500, thin=50, chains=4, seed=1, init=None,
     progress=False, threads=None,
 ):  # fmt: skip
-    """Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain.
+    """Return draws by name, as arrays of shape (chain, draw, ...); the first `warmup` draws are dropped.
 
-    x (N, 3), y (N,), prior_variance a number. The top of the file, help(sgld_poisson_regression), says what they
-    are, and what is returned. A draw is kept of every `thin` steps. init: where chains start, a dict with any of
-    theta, each (size,) for all chains or (chain, size). progress: True tells it on stderr; a function is called as
-    progress(chain, draws, total, phase), the phase warmup or draws. threads: None takes all cores; the same seed
-    draws the same bits on any number of them.
+    x (N, 3), y (N,), prior_variance a number. help(sgld_poisson_regression) describes the arguments and the draws.
+    Every `thin`-th state is kept. init: initial states, a dict with any of theta, each (size,) for all chains or
+    (chain, size). progress: True reports on stderr; a function is called as progress(chain, draws, total, phase),
+    phase being warmup or draws. threads: None uses all cores; the draws depend on the seed only, not on the number
+    of threads.
 
-    Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early.
+    Raises TypeError or ValueError for invalid arguments; warns of chains that ended early.
     """
     sizes = {}
     x = _checked_array("x", x, ("N", 3), sizes)

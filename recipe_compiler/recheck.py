@@ -753,10 +753,10 @@ OF_DATA, BY_AUTHOR = r"the \d+ data of (.+?): .+", LAW + ", as the document stat
 BOUND = r"-?(\w+) >= -(?P<c>c\d*) \(1 \+ (.+)\) for some (?P=c)"
 CONTAINED = (BOUND, r".+ <= (c\d*) \(1 \+ (?P<of>.+)\) for some \1", r".+ -> oo as norm2\(\w+\) -> oo")
 MOVED = (
-    "implicit equations are solved exactly, backwards for the state that they were solved from",
-    r"no solution of [\w, ]+ ends within a step",
+    "implicit equations are solved exactly, and the reverse step finds the old state",
+    r"no solution of [\w, ]+ explodes within a step",
 )
-BY_CODE = (r"the code of (.+) keeps exp\(-H\)", r"the code of (.+) moves (\w+)")
+BY_CODE = (r"the code of (.+) preserves exp\(-H\)", r"the code of (.+) moves (\w+)")
 """What the author of a move that is code is taken at his word for."""
 GRANTED: dict[str, tuple[str, ...]] = {
     "normalisable": (LAW, OF_DATA, BY_AUTHOR),
@@ -774,17 +774,17 @@ GRANTED: dict[str, tuple[str, ...]] = {
     "claimed_order": (
         "the pieces are smooth, grow like polynomials at most, and are moved by their exact flows"
         "(, or by numerical ones of order 2)?",
-        r"\w+ has no noise: it goes back",
+        r"\w+ has no noise \(its share is negative\)",
     ),
     "claimed_configurational": (
         r"A moves theta by W.T inv\(M\) r, B moves r by -W grad U, O moves r alone and keeps N\(0, M\)",
-        "gradients are those of all data",
+        "gradients use all data",
     ),
-    "claimed_gradients": (r"\w+ alone takes the gradient, A alone moves what it is of",),
+    "claimed_gradients": (r"only \w+ evaluates the gradient, only A moves its argument",),
     "gradient_noise": ("V_hat is positive semidefinite",),
     "noise_budget": ("V_hat is positive semidefinite", r"(eps <= eps_max of )?the V_hat that is estimated.*: .+"),
-    **dict.fromkeys(("flow", "volume", "symplectic", "reversible"), ("gradients are those of all data",)),
-    "keeps": (r"gradients are those of all data|no solution of [\w, ]+ ends within a step",),
+    **dict.fromkeys(("flow", "volume", "symplectic", "reversible"), ("gradients use all data",)),
+    "keeps": (r"gradients use all data|no solution of [\w, ]+ explodes within a step",),
     "metropolis": MOVED,
     "code": BY_CODE[:1],
     "cycle": (*MOVED, *BY_CODE),
@@ -792,8 +792,8 @@ GRANTED: dict[str, tuple[str, ...]] = {
     "irreducible": (*MOVED, *BY_CODE[:1]),
     "order": (
         r"\w+ and its derivatives grow like powers|drifts and noise grow like powers of (\w+) and 1/\1",
-        r"no solution of [\w, ]+ ends within a step",
-        "gradients are those of all data",
+        r"no solution of [\w, ]+ explodes within a step",
+        "gradients use all data",
         "steps stay inside the domain",
     ),
 }
@@ -2179,7 +2179,7 @@ def of_step(claim: Json, d: Documents, _: Any, __: str) -> str:
             require(told == {name: str(s) for name, s in shares.items()}, "its letters have other shares")
             return f"trusted: {claim['by']} (shares rechecked: exactly)"
         case "palindrome":
-            require((claim["by"] == "it is its own reverse") is (word == word[::-1]), "it reads otherwise backwards")
+            require((claim["by"] == "it is a palindrome") is (word == word[::-1]), "it reads otherwise backwards")
             return "rechecked: exactly"
         case "configurational":
             plain = {*names} <= {*"ABO"} and not (entry.get("pieces") or d.scheme.get("pieces"))
@@ -2471,7 +2471,7 @@ def has_own_pieces(d: Documents) -> bool:
 
 
 def followed(page: Page, drawn_anew: set[str], *, exact: bool) -> None:
-    """Require of a word that is not refused that its pieces keep exp(-H), or do together as eps goes to 0.
+    """Require of a word that is not refused that its pieces preserve exp(-H), or do together as eps goes to 0.
 
     With j = L* 1 of each piece and S the sum of s_k s_m over letters k before m, what a cycle adds to the density of
     the blocks that are not drawn anew is eps**2 times the mean of sum (S_pq - S_qp) (L_q* j_p - L_p* j_q)/2.
@@ -2482,7 +2482,7 @@ def followed(page: Page, drawn_anew: set[str], *, exact: bool) -> None:
     names = sorted({piece for piece, _ in word})
     if all(page.vanish([made[name][2]]) for name in names):
         return
-    require(not exact, "a piece does not keep exp(-H) by itself")
+    require(not exact, "a piece does not preserve exp(-H) by itself")
     total = sum((share * made[piece][2] for piece, share in word), constant(0))
     require(page.vanish([total]), "exp(-H) is not stationary for the word")
     if not drawn_anew:
@@ -2524,7 +2524,7 @@ def of_moves(claim: Json, d: Documents, points: list[Point], seed: str) -> str:
 
 
 def keeps_law(claim: Json, page: Page, moves: list[Json], place: int, points: list[Point]) -> None:
-    """Require that a move keeps exp(-H) at a page; words without a refusal do in the limit, if not `exact`."""
+    """Require that a move preserves exp(-H) at a page; words without a refusal do in the limit, if not `exact`."""
     d, move, kind = page.d, moves[place], kind_of(moves[place])
     match kind:
         case "refresh":

@@ -315,7 +315,7 @@ class Report:
         count = Counter(line for line, _ in lines if line.startswith("    tried: "))
         first = {line: finding.says for line, finding in reversed(lines) if count[line] >= OFTEN}
         for line, finding in lines:
-            yield line if first.get(line, finding.says) == finding.says else f"    tried: as for `{first[line]}`"
+            yield line if first.get(line, finding.says) == finding.says else f"    tried: same as for `{first[line]}`"
         for finding in self.findings:
             remarks = finding.decision.remarks if isinstance(finding.decision, Proved) else ()
             yield from (f"note: {finding.id}: {remark}" for remark in remarks)

@@ -37,7 +37,7 @@ class Mapped:
     """An involution S of z and of auxiliary draws w, in index notation: S(S(z, w)) = (z, w).
 
     Accepted with the probability min(1, exp(H(z) - H(z') + log_ratio)), log_ratio = log q(w'|z') - log q(w|z) + log
-    |det DS|, it keeps exp(-H) (Green 1995). Images and slopes are vectors and matrices over its blocks.
+    |det DS|, it preserves exp(-H) (Green 1995). Images and slopes are vectors and matrices over its blocks.
     """
 
     stated: Involution

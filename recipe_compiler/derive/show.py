@@ -101,10 +101,10 @@ def matrix_latex(derivation: Derivation, matrix: Sequence[Sequence[Tensor]]) -> 
     return _latex_matrix(calculus(derivation.dynamics.declarations), matrix)
 
 
-def drift_texts(derivation: Derivation, block: int) -> list[tuple[str, str]]:
-    """Return the drift of one block as text, with its left side: one pair, or one for each position."""
+def row_texts(derivation: Derivation, vector: Sequence[Tensor], block: int) -> list[tuple[str, str]]:
+    """Return one block of a vector over z as text, with its left side: one pair, or one for each position."""
     c = calculus(derivation.dynamics.declarations)
-    rows = _rows(c, PLAIN, derivation.dynamics.declarations.blocks[block], derivation.drift[block])
+    rows = _rows(c, PLAIN, derivation.dynamics.declarations.blocks[block], vector[block])
     return [(name, matrix_form(c, PLAIN, entry)) for name, entry, _ in rows]
 
 

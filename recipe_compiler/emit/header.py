@@ -1,10 +1,12 @@
 """The docstring of an emitted module: what it samples, from what, and what is known about it."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from textwrap import wrap
 
 from recipe_compiler.derive.noise import gradient_covariance
 from recipe_compiler.derive.recipe import Derivation, derive
+from recipe_compiler.derive.show import row_texts
 from recipe_compiler.emit.citations import citation
 from recipe_compiler.emit.module import FORMAT
 from recipe_compiler.emit.print_chain import told_by
@@ -24,7 +26,7 @@ from recipe_compiler.program.lower_cycle import (
 )
 from recipe_compiler.program.lower_draw import OF_NORMALS
 from recipe_compiler.program.program import Cycle, Program
-from recipe_compiler.spec.model import Build, Scheme, Target
+from recipe_compiler.spec.model import Build, DataFile, Scheme, Source
 from recipe_compiler.spec.words import kept_text, word_text
 from recipe_compiler.splitting.implicit import ORDER as IMPLICIT
 from recipe_compiler.splitting.show_cycle import cycle_lines
@@ -41,8 +43,8 @@ MADE_BY = "Emitted by recipe_compiler (format "
 """What the line below the title begins with, in every module and in nothing else."""
 
 _DRAWN = {
-    "philox": "normals by Philox4x32-10: a function of the run's key, chain, step and place in the step alone",
-    "numpy": "normals by a numpy.random.Generator (PCG64) of each chain",
+    "philox": "normals from Philox4x32-10: a function of the run's key, chain, step and position in the step",
+    "numpy": "normals from a numpy.random.Generator (PCG64) for each chain",
 }
 """What the noise is drawn from, where that is not xoshiro256++."""
 
@@ -69,13 +71,15 @@ def header(
         "\n".join(_usage(sampler)),
         _section("Data", _data(sampler)),
         _section("Parameters", [_parameter(one) for one in sampler.given if not one.held]),
-        _section("Held", _held(sampler)),
+        _section("Fixed", _held(sampler)),
         _section("State", _state(sampler)),
         _section("Draws, each of shape (chain, draw, ...)", _drawn(sampler)),
         _section("The build", _values(sampler)),
-        _section("Energy", [f"H = {text(derivation.dynamics.H)}", *_target(build)]),
+        _section(
+            "Energy", [f"H = {_written(derivation.dynamics.source, 'H', derivation.dynamics.H)}", *_target(build)]
+        ),
         _section("Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma", _dynamics(derivation)),
-        _section("Bound to", [f"{name} = {text(formula)}" for name, formula in build.bind]),
+        _section("With", _bound(build)),
         _section("Step", _step(build, derivation, program)),
         *_claims(report, allow_undecided=allow_undecided),
         _section("Not checked here", report.caveats),
@@ -95,13 +99,13 @@ def _usage(sampler: Sampler) -> Iterator[str]:
     name = sampler.build.name
     given = [*sampler.data, *(f"{word}={_example(word)}" for word, default in sampler.keywords if not default)]
     first = sampler.pieces[0]
-    yield "To draw from it, in plain Python with numpy and numba alone:"
+    yield "To sample, with NumPy and Numba only:"
     yield ""
     yield f"    import {name}"
     yield ""
     yield f"    draws = {name}.sample({', '.join(given)})"
-    yield f'    draws["{first.name}"].mean(axis=(0, 1))  # of an array {shape_text(("chain", "draw", *first.shape))}'
-    yield f"    help({name}.sample)  # settings, and what else it takes"
+    yield f'    draws["{first.name}"].mean(axis=(0, 1))  # shape: {shape_text(("chain", "draw", *first.shape))}'
+    yield f"    help({name}.sample)  # all arguments"
 
 
 def _example(word: str) -> str:
@@ -109,7 +113,7 @@ def _example(word: str) -> str:
 
 
 def _origin(build: Build, digest: str) -> Iterator[str]:
-    made = f"from {build.dynamics.name} and {build.target.name}, by version {__version__} of that Python package."
+    made = f"from {build.dynamics.name} and {build.target.name}, by version {__version__} of that package."
     yield f"{MADE_BY}{FORMAT}) {made}"
     yield f"Spec digest (SHA-256): {digest}"
     yield "Licence of this text: BSD-3-Clause, Copyright (c) 2026, The recipe_compiler authors; that of the formulas is"
@@ -117,24 +121,24 @@ def _origin(build: Build, digest: str) -> Iterator[str]:
 
 
 _TOLD = {
-    ACCEPTANCE: "the mean probability that the moves of a draw were accepted with",
-    UNSOLVED: "how many of them were refused since their steps were not solved for, or led to no number",
-    IRREVERSIBLE: "how many of them were refused since they do not lead back to where they began",
-    TRIED: "how many of them there were: where none was, acceptance is NaN",
-    INVOLUTION_ACCEPTANCE: "the mean probability that the involutions of a draw were accepted with",
-    INVOLUTIONS_TRIED: "how many of these there were: where none was, involution_acceptance is NaN",
-    TOO_FEW: "how many draws by slices had a level below what no place holds: places that are not held reach it",
+    ACCEPTANCE: "mean acceptance probability of the moves of a draw",
+    UNSOLVED: "number of moves rejected because the implicit step was not solved or not finite",
+    IRREVERSIBLE: "number of moves rejected because the reverse move does not return to the start",
+    TRIED: "number of moves; where it is 0, acceptance is NaN",
+    INVOLUTION_ACCEPTANCE: "mean acceptance probability of the involutions of a draw",
+    INVOLUTIONS_TRIED: "number of involutions; where it is 0, involution_acceptance is NaN",
+    TOO_FEW: "number of slice draws that needed more components than the model has",
 }
-"""What is told of the moves of a draw."""
+"""What draws hold of the moves."""
 
 
 def _told(scheme: Scheme) -> Mapping[str, str]:
-    """Return in words what is told of the moves of a scheme, each kind of them apart."""
+    """Return the meaning of what draws hold of the moves of a scheme, for each kind of move."""
     found = dict(_TOLD)
     for k, move in enumerate(scheme.accepted):
         kind = scheme.kind_of(move)
-        found[of_kind(ACCEPTANCE, k)] = f"that of {kind}"
-        found[of_kind(TRIED, k)] = f"how many there were of {kind}: where none was, {of_kind(ACCEPTANCE, k)} is NaN"
+        found[of_kind(ACCEPTANCE, k)] = f"mean acceptance probability of {kind}"
+        found[of_kind(TRIED, k)] = f"number of moves of {kind}; where it is 0, {of_kind(ACCEPTANCE, k)} is NaN"
     return found
 
 
@@ -179,34 +183,36 @@ def _data(sampler: Sampler) -> Iterator[str]:
         changed = ", ".join(one.block.name for one in move.changed)
         yield (
             f"{move.argument}: a function jitted by numba, {move.argument}({', '.join(move.arguments)}), which "
-            f"changes {changed} in place and keeps exp(-H); stream: four words of uint64, the state of xoshiro256++"
+            f"changes {changed} in place and preserves exp(-H); stream: four words of uint64, the state of xoshiro256++"
         )
     kind = "float32" if program.narrow else "float64"
+    made = {} if build.data is None else dict(_made(build.data))
+    ones = ", after a column of ones" if build.data is not None and build.data.intercept else ""
     for datum in program.data:
         said = ", ".join(kind.value for kind in datum.kinds if kind is not Kind.REAL) or "finite"
-        values = f"each one of {', '.join(map(str, datum.values))}" if datum.values else f"{said} numbers"
-        own = f"{values}, kept as {kind}"
+        values = f"each one of {', '.join(map(str, datum.values))}" if datum.values else said
+        own = f"{values}, {kind}"
         if datum.is_index:
-            own = f"positions from 0 to {_last(datum.shape.cols)}, kept as int64"
-        yield f"{datum.name}: {shape_text(datum.axes)}, {own}"
-    if not program.data or build.data is None:
-        return
-    columns = dict(build.data.columns)
-    for name, taken in columns.items():
-        how = "standardised " if name in build.data.standardise else ""
-        said = f"{how}column{'s' if len(taken) > 1 else ''} {', '.join(taken)}"
-        yield f"in the build, {name} is made of the {said} of {build.data.file.name}"
-    yield from (f"column {made.name} = {text(made.formula)}" for made in build.data.made if not made.whole)
-    yield from (f"in the build, {name} is {path.name}" for name, path in build.data.arrays)
-    if build.data.intercept:
-        yield "a column of ones stands before the columns of a matrix"
-    yield from (f"{name} has a one at the place that its column counts" for name, _ in build.data.indicators)
+            own = f"positions from 0 to {_last(datum.shape.cols)}, int64"
+        yield f"{datum.name}: {shape_text(datum.axes)}, {own}{made.get(datum.name, '')}{ones if datum.axes[1:] else ''}"
+    if program.data and build.data:
+        yield from (f"column {made.name} = {text(made.formula)}" for made in build.data.made if not made.whole)
+
+
+def _made(data: DataFile) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a build with what they are made of."""
+    one_hot = dict(data.indicators)
+    for name, taken in data.columns:
+        how = "standardised " if name in data.standardise else ""
+        what = f"{how}column{'s' if len(taken) > 1 else ''} {', '.join(taken)} of {data.file.name}"
+        yield name, f"; in the build: {what}{', one-hot' if name in one_hot else ''}"
+    yield from ((name, f"; in the build: {path.name}") for name, path in data.arrays)
 
 
 def _parameter(one: Keyword) -> str:
     own = one.parameter
     kinds = ", ".join(kind.value for kind in own.kinds)
-    said = f"{_value(one)} unless it is given" if one.default else f"to be given{f': {one.says}' if one.says else ''}"
+    said = f"default {_value(one)}" if one.default else f"required{f': {one.says}' if one.says else ''}"
     return f"{own.name}: {shape_text(own.shape.sizes)}, {kinds}; {said}"
 
 
@@ -219,13 +225,13 @@ def _held(sampler: Sampler) -> Iterator[str]:
     held = [one for one in sampler.given if one.held and not one.ready]
     if held:
         yield from (f"{one.parameter.name}: {_value(one)}" for one in held)
-        yield "what is proved below at the values of the build is of these alone: compile a build that states others"
+        yield "the proofs below hold at these values only: to change one, compile a build that states another"
 
 
 def _state(sampler: Sampler) -> Iterator[str]:
     left = dict(sampler.start.left)
     for block in sampler.program.blocks:
-        said = f"; its start is to be given by init: {left[block.name]}" if block.name in left else ""
+        said = f"; `init` is required: {left[block.name]}" if block.name in left else ""
         yield f"{block.name}: {shape_text(block.shape.sizes)}, {block.domain.name.value}{said}"
 
 
@@ -239,65 +245,92 @@ def _values(sampler: Sampler) -> Iterator[str]:
     run = sampler.build.run
     own = {"batch_size": str(run.batch_size or "")}
     settings = ((name, own.get(name, default)) for name, default in sampler.settings if name not in left)
-    yield ", ".join(f"{name} {value or 'to be given'}" for name, value in settings)
+    yield ", ".join(f"{name} {value or 'required'}" for name, value in settings)
     if run.schedule.name != "constant":
-        yield f"the step size falls along a chain by the schedule {run.schedule.name}; draws are weighted by step_size"
+        yield f"the step size decreases along a chain (schedule {run.schedule.name}); draws are weighted by step_size"
     if run.lanes:
-        yield "chains are advanced 64 side by side"
+        yield "64 chains are advanced together"
+
+
+def _written(source: Source, entry: str, formula: Formula) -> str:
+    """Return an entry of a document as its author wrote it; a formula as it is read where that is no text."""
+    stated = json.loads(source.document)
+    for part in entry.split("."):
+        stated = stated.get(part) if isinstance(stated, dict) else None
+    return stated if isinstance(stated, str) else text(formula)
+
+
+def _bound(build: Build) -> Iterator[str]:
+    yield from (f"{name} = {_written(build.source, f'bind.{name}', formula)}" for name, formula in build.bind)
 
 
 def _target(build: Build) -> Iterator[str]:
     potential = build.dynamics.potential
     target = build.target
+    det = "" if target.declared is None else " - log |det J|"
     if target.gradient is not None:
-        yield f"grad {potential} is computed by {target.gradient}, which the chain is given"
+        yield f"grad {potential}: computed by {target.gradient}, an argument of sample()"
     if target.potential is not None:
-        yield f"{potential} = {text(target.potential)}"
+        yield f"{potential} = {_written(target.source, 'potential', target.potential)}{det}"
     if target.log_likelihood is not None:
-        yield f"{potential} = -log_prior - sum over the data of log_likelihood"
-        what = "a row, of the states before it" if target.recursion else "one datum"
-        yield f"log_likelihood of {what} = {_as_stated(target, 'log_likelihood', target.log_likelihood)}"
+        yield f"{potential} = -log_prior - sum over the data of log_likelihood{det}"
+        what = "a row, from the states before it" if target.recursion else "one datum"
+        yield f"log_likelihood of {what} = {_written(target.source, 'log_likelihood', target.log_likelihood)}"
     elif target.log_prior is not None:
-        yield f"{potential} = -log_prior"
+        yield f"{potential} = -log_prior{det}"
     for state in target.recursion:
         yield f"{state.block.name} before the first row = {text(state.start)}"
         yield f"{state.block.name} after a row = {text(state.next)}"
     if target.log_prior is not None:
-        yield f"log_prior = {_as_stated(target, 'log_prior', target.log_prior)}"
+        yield f"log_prior = {_written(target.source, 'log_prior', target.log_prior)}"
+    let = json.loads(target.source.document).get("let") or {}
+    yield from (f"{name} = {formula}" for name, formula in let.items())
+    if det:
+        yield f"J: Jacobian of the blocks of the target with respect to {_theta(build)}"
 
 
-def _as_stated(target: Target, entry: str, formula: Formula) -> str:
-    """Return a formula of a target by the densities that its author named: normal(b, 0, 5) + ..."""
-    terms = () if target.declared else target.stated.terms(entry)
-    written = (f"{name}({', '.join(map(text, of))})" if name else text(of[0]) for name, of in terms)
-    return " + ".join(written) or text(formula)
+def _theta(build: Build) -> str:
+    potential = next(own for own in build.dynamics.declarations.functions if own.name == build.dynamics.potential)
+    return potential.of[0] if potential.of else "the state"
 
 
 def _dynamics(derivation: Derivation) -> Iterator[str]:
-    blocks = [block.name for block in derivation.dynamics.declarations.blocks]
+    dynamics = derivation.dynamics
+    blocks = [block.name for block in dynamics.declarations.blocks]
+    stated = json.loads(dynamics.source.document)
     for name, matrix in (("D", derivation.D), ("Q", derivation.Q)):
         entries = [
-            f"{name}[{a},{b}] = {tensor_text(entry)}"
-            for a, row in zip(blocks, matrix, strict=True)
-            for b, entry in zip(blocks, row, strict=True)
+            f"{name}[{a},{b}] = {_entry(stated.get(name), n, m) or tensor_text(entry)}"
+            for n, (a, row) in enumerate(zip(blocks, matrix, strict=True))
+            for m, (b, entry) in enumerate(zip(blocks, row, strict=True))
             if not entry.is_zero
         ]
         yield from entries or [f"{name} = 0"]
-    corrections = [f"Gamma[{b}] = {tensor_text(g)}" for b, g in zip(blocks, derivation.Gamma, strict=True) if g.terms]
-    yield from corrections or ["Gamma = 0"]
-    for block, drift in zip(blocks, derivation.drift, strict=True):
-        yield f"f[{block}] = {tensor_text(drift)}"
+    rows = [
+        row for n, g in enumerate(derivation.Gamma) if g.terms for row in row_texts(derivation, derivation.Gamma, n)
+    ]
+    yield from [f"Gamma[{name}] = {formula}" for name, formula in rows] or ["Gamma = 0"]
+    for n in range(len(blocks)):
+        yield from (f"f[{name}] = {formula}" for name, formula in row_texts(derivation, derivation.drift, n))
+
+
+def _entry(matrix: object, row: int, column: int) -> str:
+    """Return an entry of D or Q as its author wrote it; empty where it is not stated block by block."""
+    rows = matrix if isinstance(matrix, list) else []
+    entries = rows[row] if row < len(rows) and isinstance(rows[row], list) else []
+    entry = entries[column] if column < len(entries) else ""
+    return entry if isinstance(entry, str) else ""
 
 
 def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[str]:
     if build.scheme.cycle:
-        yield "a cycle of moves, one after the other, each from the state z that the one before leaves:"
+        yield "a cycle of moves, applied in order, each to the state z that the previous one returns:"
         found = split_by(derive(derivation.dynamics), build.scheme) if build.scheme.split else {}
         pieces = {name: piece for name, (piece, _) in found.items()}
         yield from (line.strip() for line in cycle_lines(derivation, build.scheme, pieces, build.target))
         trajectory = program.cycle.trajectory if program.cycle else None
         if trajectory is not None and trajectory.is_solved:
-            yield "steps are solved for: z' is refused where as many of them from it, turned round, do not lead to z"
+            yield "implicit steps: z' is rejected if the same number of steps back from it does not return to z"
     if program.cycle is not None and program.cycle.begins_anew:
         yield from _of_draws(program, program.cycle)
     integrates = bool(build.scheme.split or not build.scheme.cycle)
@@ -319,63 +352,63 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
     if build.control:
         mode = ", ".join(own.mode for own in build.control)
         at_mode = ", ".join(own.at_mode for own in build.control)
-        yield f"control variates: the sum is of differences to the gradients at {mode}, where grad U is {at_mode};"
-        yield "both are found once, before a run"
+        yield f"control variates: differences to the gradients at {mode}, where grad U is {at_mode}, are summed;"
+        yield "both are computed once, before the first step"
     if build.scheme.split:
         yield from _of_word(build, derivation, program)
         return
     if not any(noise.B_hat for noise in program.noises):
-        yield "noise N(0, 2 eps D): the covariance V of the minibatch gradient is taken to be 0, so the noise it adds"
-        yield "is not subtracted and the draws are too wide by it"
+        yield "noise N(0, 2 eps D): V = 0 is assumed, so the noise of the minibatch gradient is not subtracted,"
+        yield "and the draws are too wide"
         return
     yield f"noise N(0, eps (2 D - eps B_hat)), B_hat = (D + Q) V (D + Q)^T with V = {text(build.V)}"
     if build.estimated is not None:
-        yield f"{build.estimated} is estimated from the data at the mode, before a run"
+        yield f"{build.estimated} is estimated from the data at the mode, before the first step"
 
 
 def _of_draws(program: Program, cycle: Cycle) -> Iterator[str]:
     """Yield what the draws of a cycle take, and what they leave nobody."""
     if any(draw.law not in OF_NORMALS for draw in cycle.draws):
-        yield "draws take as many words of the chain's own stream as they need, one draw after the other"
+        yield "draws use a varying number of random words from the chain's own stream"
     if any(draw.by_precision for draw in cycle.draws):
-        yield "N(inv(P) u, inv(P)) is L^-T (L^-1 u + n), n ~ N(0, I), with L L^T = P: no matrix is inverted"
+        yield "N(inv(P) u, inv(P)) is computed as L^-T (L^-1 u + n), n ~ N(0, I), L L^T = P, without an inverse"
     if cycle.trajectory is not None and (program.carried or cycle.accepted):
         known = " and ".join((*(("grad U",) if program.carried else ()), *(("U",) if cycle.accepted else ())))
-        yield f"{known} at the state that is drawn: evaluated where the word begins, and not kept from step to step"
+        yield f"{known} at the drawn state: evaluated where the word begins, not carried from step to step"
 
 
 def _of_word(build: Build, derivation: Derivation, program: Program) -> Iterator[str]:
     """Yield what a word makes of the noise of its gradient, and what is not true of a step with it."""
     if program.carried:
-        yield "a step begins with the gradient of the minibatch before, which is state of the chain"
+        yield "a step begins with the gradient from the previous minibatch, which is part of the chain's state"
     found = subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
     if isinstance(found, Subtraction):
         yield f"for the noise of the gradient, V = {text(build.V)}: {given_up_text(build.scheme, found)},"
         yield f"B = (D + Q) V (D + Q)^T, E = exp(-eps F) what {found.piece} leaves of {found.block}"
         if build.estimated is not None:
-            yield f"{build.estimated} is estimated from the data at the mode, before a run"
+            yield f"{build.estimated} is estimated from the data at the mode, before the first step"
     else:
-        yield f"nothing is given up for the noise of the gradient: {found.why}"
+        yield f"the noise of the gradient is not subtracted: {found.why}"
     yield LOST
 
 
 def _scheme(scheme: Scheme) -> str:
     if scheme.split:
         named = ", ".join(f"{piece} ({flow})" for piece, flow in scheme.flows)
-        flows = f"the flow of each piece, exact but of {named}" if named else "the exact flow of each piece"
+        flows = f"the flow of each piece, exact except for {named}" if named else "the exact flow of each piece"
         own = weak_order(scheme.split, highest=3).order
         own = min(own, IMPLICIT) if named else own
         name = "the word" if scheme.cycle else scheme.name
         return f"{name}: {word_text(scheme.split)}, {flows}, one after the other; weak order {own}"
     if scheme.order:
         order = ", then ".join(scheme.order)
-        return f"sequential Euler: {order}; the noise covariance is that of the old state; order 1"
-    return "Euler-Maruyama: every block from the old state at once; weak order 1"
+        return f"sequential Euler: {order}; the noise covariance is evaluated at the old state; weak order 1"
+    return "Euler-Maruyama: every block is updated from the old state; weak order 1"
 
 
 def _batch(build: Build) -> str:
     if build.contiguous:
-        return "a minibatch of consecutive rows (row 0 follows the last) of data in random order"
+        return "a minibatch of consecutive rows (cyclic) of data in random order"
     return f"a minibatch drawn {'with' if build.replacement else 'without'} replacement"
 
 
@@ -386,14 +419,14 @@ def _claims(report: Report, *, allow_undecided: bool) -> Iterator[str]:
     """
     required = [finding for finding in report.findings if finding.required]
     if allow_undecided:
-        says = "Claims; compiled with --allow-undecided, `recipe check` says which of them are proved"
+        says = "Claims, compiled with --allow-undecided (see `recipe check` for which are proved)"
         yield _section(says, (finding.says for finding in required))
         return
-    groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    groups: dict[tuple[str, ...], list[str]] = {}
     for finding in required:
         if isinstance(finding.decision, Proved):
-            by = groups.setdefault(tuple(sorted(finding.decision.given)), {})
-            by.setdefault(finding.decision.by, []).append(finding.says)
+            own = groups.setdefault(tuple(sorted(finding.decision.given)), [])
+            own.append(f"{finding.says} ({finding.decision.by})")
     for given in sorted(groups, key=lambda assumptions: (len(assumptions), assumptions)):
         name = f"Proved, given that {'; '.join(given)}" if given else "Proved"
-        yield _section(name, (f"{'; '.join(says)} ({by})" for by, says in groups[given].items()))
+        yield _section(name, groups[given])

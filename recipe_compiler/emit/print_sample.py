@@ -36,24 +36,23 @@ def print_sample(own: Sampler) -> Iterator[str]:
 
 
 def _says(own: Sampler) -> Iterator[str]:
-    yield "Return draws by name, arrays (chain, draw, ...), without the first `warmup` draws of each chain."
+    yield "Return draws by name, as arrays of shape (chain, draw, ...); the first `warmup` draws are dropped."
     yield ""
     taken = [f"{datum.name} {shape_text(datum.axes)}" for datum in own.program.data]
     taken += [f"{one.parameter.name} {shape_text(one.parameter.shape.sizes)}" for one in own.given if not one.held]
     said = f"{', '.join(taken)}. " if taken else ""
     blocks = " or ".join(own.blocks)
     capped = own.batch_default == "None" and own.build.run.batch_size is not None
-    batch = f"batch_size: None takes {own.build.run.batch_size}, or all rows of fewer. " if capped else ""
+    batch = f"batch_size: None means {own.build.run.batch_size}, or all rows if there are fewer. " if capped else ""
     yield from wrap(
-        f"{said}The top of the file, help({own.build.name}), says what they are, and what is returned. A draw is kept "
-        f"of every `thin` steps. {batch}init: where chains start, a dict with any of {blocks}, each (size,) for all "
-        "chains or (chain, size). progress: True tells it on stderr; a function is called as progress(chain, draws, "
-        "total, phase), the phase warmup or draws. threads: None takes all cores; the same seed draws the same bits on "
-        "any number of them.",
+        f"{said}help({own.build.name}) describes the arguments and the draws. Every `thin`-th state is kept. {batch}"
+        f"init: initial states, a dict with any of {blocks}, each (size,) for all chains or (chain, size). progress: "
+        "True reports on stderr; a function is called as progress(chain, draws, total, phase), phase being warmup or "
+        "draws. threads: None uses all cores; the draws depend on the seed only, not on the number of threads.",
         WIDTH - 8,
     )
     yield ""
-    yield "Raises TypeError, ValueError: what was found, and what was expected. Warns of a chain that ended early."
+    yield "Raises TypeError or ValueError for invalid arguments; warns of chains that ended early."
 
 
 def _size(size: Size) -> str:

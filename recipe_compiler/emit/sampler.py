@@ -241,7 +241,7 @@ def pieces_of(build: Build, program: Program, by: Spelling, inner: Spelling) -> 
             else:
                 low, high = bounds(one.block.domain, inner)
                 turned = f"{low} + ({high} - {low}) / (1.0 + np.exp(-{cut}))"
-                words = f"{says} between its bounds by the logistic function"
+                words = f"{says} mapped to its bounds by the logistic function"
                 yield DrawnArray(name, sizes, turned, words, exponential=True)
     for name, block in blocks.items():
         if name != own:
@@ -313,11 +313,11 @@ def _given(build: Build, declared: Parameter, shipped: Parameter | None, name: s
 def _stated(own: Parameter, value: Value) -> Keyword:
     rows = value.numbers
     if rows is None:
-        return Keyword(own, "", says=f"in the build, the array of {value.file.name if value.file else ''}")
+        return Keyword(own, "", says=f"the build reads it from {value.file.name if value.file else ''}")
     if not own.shape.sizes:
         return Keyword(own, repr(float(rows[0][0])))
     if sum(map(len, rows)) > MOST:
-        return Keyword(own, "", says="in the build, an array too long to stand here")
+        return Keyword(own, "", says="the build has an array too long to print here")
     flat = len(own.shape.sizes) == 1
     numbers = [float(n) for row in rows for n in row] if flat else [[float(n) for n in row] for row in rows]
     return Keyword(own, "None", tuple(literal(f"{own.name} = ", numbers)))

@@ -94,8 +94,8 @@ def _name(given: BoundName) -> str:
     return given.name if given.block is None else given.block.name
 
 
-STEP = ("lint_update", "in the limit eps -> 0 the step keeps exp(-H)")
-MOVE = ("lint_metropolis", "the step, accepted or refused, keeps exp(-H) at every step size")
+STEP = ("lint_update", "in the limit eps -> 0 the step preserves exp(-H)")
+MOVE = ("lint_metropolis", "the step, accepted or refused, preserves exp(-H) at every step size")
 ACCEPTED = "a step that is accepted or refused is judged as it is: it need not have an equation in the limit"
 EQUATION = ("lint_equation", "the limit of the step is the equation of D and Q")
 OF_SOME_ROWS = "wrong of rows that are any: with rows that the build allows, those of a batch alike, it is not shown"

@@ -1,4 +1,4 @@
-"""Does the limit of small steps keep exp(-H), at fixed sizes? Given a minibatch, that of the mean over all?
+"""Does the limit of small steps preserve exp(-H), at fixed sizes? Given a minibatch, that of the mean over all?
 
 With H of a batch in the place of H, f_batch = -(D + Q) grad H_batch + Gamma for every batch, D and Q being those of the
 document, has the mean f = -(D + Q) grad H + Gamma, for grad H_batch is grad H in the mean. That f_batch keeps
@@ -66,7 +66,9 @@ def _stationary(read: Read) -> Seen:
     if is_zero(left):
         slow = _moved_later(read, parts[unit])
         if slow:
-            why = f"{', '.join(slow)} moves with higher powers of eps only: the limiting equation says nothing of it"
+            why = (
+                f"{', '.join(slow)} moves with higher powers of eps only, so the limiting equation does not describe it"
+            )
             return Seen(problem.at, reason=why)
         not_periodic = _not_periodic(problem, parts[unit])
         if not_periodic:
@@ -128,7 +130,7 @@ def _fixed(read: Read, part: MomentCoefficient) -> Seen:
             return Seen(problem.at, reason=problem.no_step_size)
         return _of_square_potential(problem, part, str(reason))
     names = ", ".join(map(str, law.moved))
-    by = f"the step does not shrink with eps and changes the law of {names}: exact witness"
+    by = f"the step does not vanish as eps -> 0 and changes the distribution of {names}: exact witness"
     left = not_zero(law.conditions)
     if left and not law.anew and problem.no_step_size:
         return Seen(problem.at, reason=f"{problem.no_step_size}; as it is, it changes the law of what it moves")
@@ -136,8 +138,8 @@ def _fixed(read: Read, part: MomentCoefficient) -> Seen:
         unknown = f"{left[0][0]} did not reduce to zero, no witness found"
         return refuted(problem, left, by) or Seen(problem.at, reason=unknown, residual=formula(left[0][1]))
     if _is_draw(read):
-        return Seen(problem.at, holds=True, by=f"an exact draw that keeps the law of {names}: {NORMAL}")
-    reason = f"the step at eps = 0 keeps the law of {names}; what the rest of it does in the limit is not decided"
+        return Seen(problem.at, holds=True, by=f"an exact draw that preserves the distribution of {names}: {NORMAL}")
+    reason = f"the step at eps = 0 preserves the distribution of {names}; the limit of the rest is not decided"
     return Seen(problem.at, reason=reason)
 
 
@@ -153,7 +155,7 @@ def _of_square_potential(problem: TracedProblem, part: MomentCoefficient, reason
     """Refute by one admissible potential, |theta|**2/2; nothing else follows from one."""
     declarations = problem.subject.dynamics.declarations
     item = declarations.find(problem.subject.dynamics.potential or "")
-    unknown = Seen(problem.at, reason=f"the step does not shrink with eps: {reason}")
+    unknown = Seen(problem.at, reason=f"the step does not vanish as eps -> 0: {reason}")
     if not isinstance(item, Function):
         return unknown
     call = component(item, (), declarations, problem.sizes)
@@ -170,5 +172,5 @@ def _of_square_potential(problem: TracedProblem, part: MomentCoefficient, reason
     except NotAffineError:
         return unknown
     says = f"{item.name} = {formula(square)}"
-    by = f"the step does not shrink with eps and changes the law for {says}: exact witness"
+    by = f"the step does not vanish as eps -> 0 and changes the distribution for {says}: exact witness"
     return refuted(problem, law.conditions, by, says) or unknown

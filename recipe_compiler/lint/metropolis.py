@@ -1,4 +1,4 @@
-"""Does a step that is accepted or refused keep exp(-H), as it is and at every step size? At fixed sizes.
+"""Does a step that is accepted or refused preserve exp(-H), as it is and at every step size? At fixed sizes.
 
 S of (y, w), w being the draws that no one sees, is accepted with min(1, exp(L)). With E = w.T P w/2, P their
 precision, that keeps exp(-H(y) - E(w)) where S is its own inverse and L = H(y) + E(w) - H(y') - E(w') + log |det DS|
@@ -44,7 +44,7 @@ class _WrongRatioError(NotFollowedError):
 
 
 def metropolis(read: Read) -> Seen:
-    """Return whether a step with an acceptance keeps exp(-H)."""
+    """Return whether a step with an acceptance preserves exp(-H)."""
     problem = read.problem
     found = _seen(problem)
     if found.holds and problem.trace.groups:
@@ -96,7 +96,7 @@ def _seen(problem: TracedProblem) -> Seen:
 
 
 def _keeps_the_rest(proposal: Proposal) -> bool:
-    """Whether a step would keep exp(-H) that differs in what it leaves of coordinates which no step reads."""
+    """Whether a step would preserve exp(-H) that differs in what it leaves of coordinates which no step reads."""
     try:
         if not proposal.forgets():
             return False
@@ -107,7 +107,7 @@ def _keeps_the_rest(proposal: Proposal) -> bool:
 
 
 def _shown(proposal: Proposal) -> None:
-    """Show that a step keeps exp(-H).
+    """Show that a step preserves exp(-H).
 
     Raises:
         NotFollowedError: it is not shown; why.
@@ -143,7 +143,7 @@ def _whole_space(proposal: Proposal) -> None:
     declarations = proposal.problem.subject.dynamics.declarations
     if restricts_state(declarations):
         raise NotFollowedError(
-            "an assumption restricts the state, and it is not shown that a move out of it is refused"
+            "an assumption restricts the state, and it is not shown that moves out of it are rejected"
         )
     where = proposal.moved({x: x for x in proposal.z}, proposal.hidden).to
     after = dict(zip(proposal.z, where, strict=True))
@@ -152,7 +152,9 @@ def _whole_space(proposal: Proposal) -> None:
             after[x].is_positive for x in coordinates(block, proposal.problem.sizes)
         )
         if block.domain.name is not DomainName.REAL and not inside:
-            raise NotFollowedError(f"{block.name} has a boundary, and it is not shown that a move over it is refused")
+            raise NotFollowedError(
+                f"{block.name} has a boundary, and it is not shown that moves across it are rejected"
+            )
 
 
 def law_is_kept(proposal: Proposal) -> bool:

@@ -1,4 +1,4 @@
-"""Where a step that is accepted or refused does not keep exp(-H), in exact numbers.
+"""Where a step that is accepted or refused does not preserve exp(-H), in exact numbers.
 
 Of a step whose draws are all in the state, by a point: with T where a move leads, p(z) the probability that it does and
 G what else happens, a density pi = exp(-H) comes to
@@ -52,7 +52,7 @@ class _Move:
 
 
 def departure(proposal: Proposal) -> Refutation | None:
-    """Return how a step is seen not to keep exp(-H), and at what; None where it is not."""
+    """Return how a step is seen not to preserve exp(-H), and at what; None where it is not."""
     declarations = proposal.problem.subject.dynamics.declarations
     if any(block.domain.name is not DomainName.REAL for block in declarations.blocks):
         return None

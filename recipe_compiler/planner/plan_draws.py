@@ -1,4 +1,4 @@
-"""The plan of a run whose moves keep exp(-H) at every step size: draws by laws, their exact flows, involutions.
+"""The plan of a run whose moves preserve exp(-H) at every step size: draws by laws, their exact flows, involutions.
 
 There is nothing to tune but how many cycles lie between two draws, and how many draws are thrown away. Chains of the
 build itself tell, from where those of a run begin.
@@ -67,7 +67,7 @@ def plan_of_draws(stated: Build, pilots: Pilots, names: tuple[str, ...]) -> Plan
     build = restated(stated, {"run": run})
     part = f"{min(1.0, counts):.2g} of {names[int(np.argmin(shares))]} count"
     says = (
-        f"plan: by {len(pilots.chains)} chains of {DRAWS} draws; its moves keep exp(-H) at every step size",
+        f"plan: by {len(pilots.chains)} chains of {DRAWS} draws; its moves preserve exp(-H) at every step size",
         f"  thin: {build.run.thin}, warmup: {build.run.warmup} draws; of draws {thin} cycles apart {part}",
         *(f"  doubt: {doubt}" for doubt in doubts),
     )

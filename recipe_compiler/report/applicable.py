@@ -46,11 +46,9 @@ def _finding(claim: Claim[Subject, Dynamics], subject: Subject, dynamics: Dynami
 
 def caveats_on(dynamics: Dynamics) -> tuple[str, ...]:
     """Return what no claim about a dynamics asks."""
-    what = "the equation: dynamics have no step"
-    if claims_update(dynamics):
-        what = "the equation, those on the claimed update about small eps: dynamics have no step that runs"
+    limit = " and the claimed update as eps -> 0" if claims_update(dynamics) else ""
     rows = applicable_claims(DYNAMICS, dynamics)
-    about = f"verdicts are about {what}; what is known of one is said of a build that takes it"
+    about = f"discretisation: these verdicts concern the SDE{limit}; check a build for statements about its step"
     declared = declared_by(dynamics)
     return (*unasked(dynamics), *unread(dynamics, rows), *unused(declared, dynamics), about)
 
@@ -59,7 +57,7 @@ def unasked(dynamics: Dynamics) -> tuple[str, ...]:
     """Return the claims that are not asked where the equation is not stated."""
     if states_equation(dynamics):
         return ()
-    return ("explosion, unique: not asked, since the noise, or both Q and a drift, are not given",)
+    return ("explosion, unique: they need D (or a diffusion), and Q or a drift",)
 
 
 QUALIFIED = {"interpretation": "drift", "noise": "update"}
@@ -76,9 +74,9 @@ def unread(document: Dynamics | Scheme, rows: Sequence[Claim[Any, Any]]) -> tupl
     read |= {"diffusion"} if "D" not in facts and any("D" in (row.reads or ()) for row in rows) else set()
     read |= {name for name, host in QUALIFIED.items() if host in read}
     alone = {"D", "Q", "diffusion"} if isinstance(document, Dynamics) and not states_equation(document) else set()
-    found = [f"{facts[name]}: the update is not compared with it" for name in facts if name in alone]
+    found = [f"{facts[name]}: not compared with the update" for name in facts if name in alone]
     left = [name for name in facts if name not in read | alone]
-    return (*found, *(f"{facts[name]}: no claim here reads it{_lacking(name, facts)}" for name in left))
+    return (*found, *(f"{facts[name]}: ignored by every claim here{_lacking(name, facts)}" for name in left))
 
 
 def declared_by(document: Dynamics | Target) -> Declared:
@@ -95,7 +93,7 @@ def declared_by(document: Dynamics | Target) -> Declared:
 def unused(declared: Declared, *documents: Document) -> tuple[str, ...]:
     """Return what is declared and no formula of some documents reads, but what they assume."""
     read = {name for one in documents for name in _names_in(json.loads(one.source.document))}
-    return tuple(f"{item.name}: declared, and no formula reads it" for item in declared if item.name not in read)
+    return tuple(f"{item.name}: declared but used in no formula" for item in declared if item.name not in read)
 
 
 NO_FORMULA = frozenset(

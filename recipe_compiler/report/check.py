@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from recipe_compiler.derive.recipe import row_slots
-from recipe_compiler.derive.show import drift_texts
+from recipe_compiler.derive.show import row_texts
 from recipe_compiler.formula.show import text
 from recipe_compiler.report.applicable import Applicable, Job, caveats_on, of_dynamics
 from recipe_compiler.report.premises import DecidedBy, under_premises
@@ -32,7 +32,7 @@ ASKED = {topic: explained(topic) for topic in (Topic.DERIVED, Topic.REPAIR, Topi
 """What is said beside a refutation, and of which claims."""
 
 NONE = (
-    "none of the changes that are tried (a factor, a sign, up to three terms of the drift, friction, terms of Gamma, "
+    "none of the changes tried (a factor, a sign, up to three terms of the drift, friction, terms of Gamma, "
     "places of D and Q) was proved to make the claims hold"
 )
 
@@ -55,7 +55,9 @@ def derived_drift(subject: Subject) -> tuple[Explanation, ...]:
         if not c.settled(c.subtract(stated, derivation.drift[n])).is_zero:
             guilty.append(block.name)
             formulas.append((f"claimed drift of {block.name}", text(formula)))
-            formulas += [(f"derived drift of {name}", drift) for name, drift in drift_texts(derivation, n)]
+            formulas += [
+                (f"derived drift of {name}", drift) for name, drift in row_texts(derivation, derivation.drift, n)
+            ]
     if not guilty:
         return ()
     says = f"the drift of {' and '.join(guilty)} that follows from D, Q and H differs from the claimed one"
@@ -69,7 +71,7 @@ def explanations(dynamics: Dynamics, findings: tuple[Finding, ...], seconds: flo
     found = [explained_q(proof) for proof in proofs]
     asked = [topic for topic, claims in ASKED.items() if refuted & claims]
     if not refuted & REPAIRED and (alone := [f.says for f in findings if f.required and f.id in refuted]):
-        found.append(Explanation(Topic.NO_REPAIR, f"none is looked for so that {'; '.join(alone)}"))
+        found.append(Explanation(Topic.NO_REPAIR, f"no repair is tried for: {'; '.join(alone)}"))
     if not asked:
         return tuple(found)
 

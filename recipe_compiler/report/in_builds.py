@@ -130,7 +130,7 @@ def audited(build: Build, seconds: float) -> tuple[Explanation, ...]:
     (outcome,) = run_all(Work(partial(_audits, build), 1), seconds)
     if not isinstance(outcome, Unfinished):
         return outcome
-    return (Explanation(Topic.STEP, f"what a step of this size samples was not found: {outcome.reason}"),)
+    return (Explanation(Topic.STEP, f"the bias of this step size was not found: {outcome.reason}"),)
 
 
 def _audits(build: Build) -> Sequence[Explain]:
@@ -141,7 +141,7 @@ def _audits(build: Build) -> Sequence[Explain]:
 
 def scheme_caveats(scheme: Scheme) -> tuple[str, ...]:
     """Return what no claim about a scheme asks."""
-    about = "verdicts are about the word, for every dynamics: which flows its pieces have is found in a build"
+    about = "flows: these verdicts concern the word for every dynamics; check a build for the flows of its pieces"
     return (*unread(scheme, applicable_claims(SCHEMES, scheme)), about)
 
 
@@ -169,7 +169,7 @@ def _unread_of_used(build: Build) -> Iterator[str]:
         yield from unread(scheme, claims_in_build(SCHEMES, scheme, build))
     used = None if scheme.use is None else scheme.use.document
     if used is not None and (used.claims != Claims() or used.units):
-        yield f"what {used.name} claims: the word follows its D and Q only; decided by `recipe check` on its document"
+        yield f"the claims of {used.name}: the word uses only its D and Q; run `recipe check` on that document"
 
 
 def _unused(build: Build) -> Iterator[str]:
@@ -190,21 +190,18 @@ def _of_data(build: Build) -> Iterator[str]:
         shifted = () if build.data is None else build.data.from_one
         for datum in build.target.declarations.data:
             if datum.is_index and datum.name not in shifted and fields[datum.name].min() > 0:
-                from_one = f"where its column counts from 1, say `from_one: [{datum.name}]`"
-                yield f"data: no datum has position 0 of `{datum.name}`; {from_one}"
+                from_one = f"if its column counts from 1, state `from_one: [{datum.name}]`"
+                yield f"data: no row has position 0 of `{datum.name}`; {from_one}"
     elif build.data is not None and build.observed:
-        yield f"data: {build.observed}; what is said holds of data as they are declared"
+        yield f"data: {build.observed}; verdicts hold for any data as declared"
 
 
 def _of_step(build: Build) -> str:
     """Return what is not known of the step: claims about it say what one does, not where many lead."""
     if steps_by_cycle(build):
-        kept = "exact says whether its moves keep exp(-H) whatever the step size is"
-        word = "pieces, flow, order and what pieces keep are about the word that moves of the cycle repeat; "
-        return f"{word if steps_by_word(build) else ''}{kept}"
-    known = "pieces, flow, order and what pieces keep are" if steps_by_word(build) else "order is"
-    settles = "how far the law that steps of one size settle at is from exp(-H) is computed where U is quadratic only"
-    return f"{known} about one step, other claims about the equation; {settles}"
+        word = "; claims about pieces, flow and order concern the word inside a move" if steps_by_word(build) else ""
+        return f"discretisation bias: none if `exact` is proved (the chain preserves exp(-H) at every step size){word}"
+    return "the discretisation bias of the stationary distribution: it is computed for quadratic U only"
 
 
 def _unguarded(build: Build, bound: Dynamics) -> list[str]:
@@ -213,8 +210,8 @@ def _unguarded(build: Build, bound: Dynamics) -> list[str]:
     found = _leaving(build, bound) if blocks and steps_by_word(build) else None
     leaving = dict.fromkeys((block.name for block in blocks), False) if found is None else found
     reasons = {
-        False: "the emitted step neither reflects nor stops there: a finite step may leave the domain",
-        True: "a step that would leave the domain is not a number, and ends its chain",
+        False: "emitted steps do not enforce it: a finite step may leave the domain",
+        True: "a step that leaves the domain gives NaN and ends its chain",
     }
     named = {reason: [name for name, ends in leaving.items() if ends is own] for own, reason in reasons.items()}
     return [f"boundary: {', '.join(names)} has a boundary, and {reason}" for reason, names in named.items() if names]
@@ -233,7 +230,9 @@ def target_caveats(target: Target) -> tuple[str, ...]:
     moved = [block for block in target.declarations.blocks if block.constraint is None]
     domains = [b.name for b in moved if b.domain.name not in WITHOUT_BOUNDARY]
     domains += [name for name in _assumed(target.declarations) if name not in domains]
-    bounds = (f"boundary: {', '.join(domains)} has a boundary; not decided by this version",) if domains else ()
+    bounds = (
+        (f"boundary: {', '.join(domains)} has a boundary; flux through it is decided in a build",) if domains else ()
+    )
     return (*bounds, *(() if target.gradient is not None else unused(declared_by(target), target)))
 
 

@@ -86,5 +86,5 @@ class _Premises:
         yield from (self.of(place) for place, row in enumerate(self.rows) if row.id == claim)
 
     def _undecided(self, found: Finding, premise: str) -> Finding:
-        reason = f"it rests on a claim that is refuted: {self.says[premise]} ({premise})"
+        reason = f"it depends on a claim that is refuted: {self.says[premise]} ({premise})"
         return replace(found, decision=Undecided((reason,)), for_d="all", checked_at=())

@@ -2,7 +2,7 @@
 
 It leads from finite numbers to finite numbers, changes the blocks that it is said to change and nothing else, and is a
 function of what it is given: the same bits from the same state and the same stream. Tried from where chains start, and
-from where the moves themselves lead. That it keeps exp(-H) is not tried: it is taken on its author's word.
+from where the moves themselves lead. That it preserves exp(-H) is not tried: it is taken on its author's word.
 """
 
 from collections.abc import Sequence

@@ -105,9 +105,8 @@ class Departures:
             return None
         return (
             f"the draws are not quite those of the target: by Stein's identity they miss {self.surest.says} (z = "
-            f"{self.surest.z:.2g}), as less than one right run in 1000 does whose step keeps exp(-H): it may not be so "
-            f"that {' and that '.join(word)}. Else chains are too short to forget where they began: try more warmup "
-            "and more thinning."
+            f"{self.surest.z:.2g}), which fewer than one correct run in 1000 does. Either it is not true that "
+            f"{' or that '.join(word)}, or the chains are too short: try more warmup and more thinning."
         )
 
     @property

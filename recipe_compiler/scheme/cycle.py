@@ -1,6 +1,6 @@
 """A step that is a cycle of moves: blocks drawn anew, words repeated, and proposals accepted by H.
 
-What each move does to the state; that it keeps exp(-H) is proved elsewhere (`verify/moves`):
+What each move does to the state; that it preserves exp(-H) is proved elsewhere (`verify/moves`):
 
     Metropolis    z -> z' with probability min(1, exp(H(z) - H(z'))), for a map z' that a flip F of momenta reverses
     steps         z -> z', a number of steps of the word, as they are

@@ -43,7 +43,7 @@ def gradient_given(code: Code) -> str:
 
 def kept_by(code: Code) -> str:
     """Return what is assumed of a move that is code."""
-    return f"{_OF_MOVE} {code} keeps exp(-H)"
+    return f"{_OF_MOVE} {code} preserves exp(-H)"
 
 
 def moved_by(code: Code, block: str) -> str:

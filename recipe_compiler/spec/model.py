@@ -229,7 +229,7 @@ class Involution:
 
 @dataclass(frozen=True, slots=True)
 class CodeMove:
-    """A function of a Python file changes blocks of the dynamics. That it keeps exp(-H) is its author's word."""
+    """A function of a Python file changes blocks of the dynamics. That it preserves exp(-H) is its author's word."""
 
     code: "Code"
     changes: tuple[str, ...]
@@ -712,7 +712,7 @@ class Build:
 
     @property
     def is_exact_at_every_step(self) -> bool:
-        """Whether its scheme is a cycle without words, of moves that keep exp(-H) at every step size."""
+        """Whether its scheme is a cycle without words, of moves that preserve exp(-H) at every step size."""
         exact = all(isinstance(move, Refresh | Draw | Cir | Involution) for move in self.scheme.cycle)
         return bool(self.scheme.cycle) and exact and self.variant == "full"
 

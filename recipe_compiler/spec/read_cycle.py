@@ -228,8 +228,8 @@ def _check_batch(page: Page, path: Path, move: ByLaw, target: Target) -> None:
 
     if isinstance(move, Draw) and any(map(takes_data, arguments)):
         problem = (
-            f"found a draw of {move.block} with variant: minibatch, expected variant: full: the law given all others "
-            "takes all data; that of a batch is another one"
+            f"found a draw of {move.block} with variant: minibatch, expected variant: full: a conditional distribution "
+            "needs all data"
         )
         hint = "use `variant: full`, or move the block by a word"
         if dict(target.laws)[move.block].name == "Gamma":

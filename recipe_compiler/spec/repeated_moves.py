@@ -1,7 +1,7 @@
 """`{repeat: 4, of: [draw: mu, draw: tau]}` in a cycle: its moves, written out so many times before a build is read.
 
 All that is asked of a cycle, and all that a certificate holds, is of the moves that are done: `[P, Q]` twice is P, Q,
-P, Q, and keeps exp(-H) where P and Q do. What is no such item is left as it is, and refused where moves are read.
+P, Q, and preserves exp(-H) where P and Q do. What is no such item is left as it is, and refused where moves are read.
 """
 
 from dataclasses import replace

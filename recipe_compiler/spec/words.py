@@ -99,7 +99,7 @@ def word_text(word: Word) -> str:
 def kept_text(word: Word, keep: int, step: Word) -> str:
     """Return in words where draws are kept that are not kept at the end of a word, and the step between two of them."""
     own = tuple(letters(word))[keep - 1]
-    return f"draws are kept after letter {keep}, {letter_text(own)}: from one to the next it is {word_text(step)}"
+    return f"draws are kept after letter {keep}, {letter_text(own)}: the step from draw to draw is {word_text(step)}"
 
 
 def letter_text(letter: Letter) -> str:

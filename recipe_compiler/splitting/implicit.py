@@ -29,7 +29,7 @@ from recipe_compiler.splitting.substitution import turns_of
 
 ORDER = 2
 """The weak order of both."""
-EXACTLY = "implicit equations are solved exactly, backwards for the state that they were solved from"
+EXACTLY = "implicit equations are solved exactly, and the reverse step finds the old state"
 """Taken for granted of a numerical flow: iterations end at a tolerance."""
 MIDPOINT = "midpoint"
 GENERALISED = "generalised"

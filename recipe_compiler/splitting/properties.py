@@ -106,7 +106,7 @@ def reflected(c: Calculus, tensor: Tensor, centres: Centres) -> Tensor | None:
 def reflected_vector(c: Calculus, blocks: tuple[Block, ...], f: Vector, centres: Centres) -> Vector | None:
     """Return F f(F z), [n] over z: components of blocks with a centre change their sign, too; None if it is not known.
 
-    A piece runs backwards under the flip F where F f(F z) = -f(z): of f = (inv(M) r, -grad U) and F: r -> -r it is
+    A piece is reversible under the flip F where F f(F z) = -f(z): of f = (inv(M) r, -grad U) and F: r -> -r it is
     (-inv(M) r, grad U).
     """
     found: list[Tensor] = []

@@ -42,14 +42,15 @@ def cycle_lines(
         moved = scheme.moved(move) if isinstance(move, Metropolis | Steps) else None
         if scheme.use is not None and moved is not None and moved.mask:
             of_first = scheme.use.parts[0].mask
-            instead = "" if moved.mask == of_first else f", in the place of {of_first}"
+            instead = "" if moved.mask == of_first else f", instead of {of_first}"
             blocks = ", ".join(moved.blocks)
-            yield f"  {moved.mask} is 1 at the coordinates of {blocks}, which move, and 0 at others, held{instead}"
+            others = f"and 0 at others, which are fixed{instead}"
+            yield f"  {moved.mask} is 1 at the coordinates of {blocks}, which move, {others}"
         match move:
             case Refresh(block, kept):
                 S = _covariance(derivation, block, PLAIN)
                 if S is None:
-                    yield f"  no normal law of mean 0 is shown for {block} given all others"
+                    yield f"  not proved: the conditional distribution of {block} is normal with mean 0"
                 elif kept:
                     yield f"  {block}' = {kept}*{block} + n, n ~ N(0, {1 - kept**2}*S), S = {S}"
                 else:
@@ -57,15 +58,16 @@ def cycle_lines(
             case Draw(block, _, slices) if slices is not None:
                 log_w = text(slices.log_weights)
                 yield f"  log u = log w[{block}] - e, e ~ Exponential(1) for each row; log w = {log_w}"
-                yield f"  {block}' ~ {law_text(laws[block])} less log w, among the places with w >= u"
+                yield f"  {block}' ~ {law_text(laws[block])} less log w, among the components with w >= u"
                 if slices.left is not None:
-                    yield f"  too_few: whether a level u is below what no place holds, log of it {text(slices.left)}"
+                    left = text(slices.left)
+                    yield f"  too_few: whether a level u is below the weight left over, whose log is {left}"
             case Draw(block):
-                yield f"  {block}' ~ {law_text(laws[block])}, given all others and all data"
+                yield f"  {block}' ~ {law_text(laws[block])} (conditional on all other blocks and the data)"
             case Cir(block):
                 shape, rate = map(text, laws[block].arguments)
-                yield f"  d {block} = (shape - rate*{block}) dt + sqrt(2*{block}) dW for the time eps, exactly"
-                yield f"  shape = {shape}, rate = {rate}, those of its Gamma law given all others"
+                yield f"  d {block} = (shape - rate*{block}) dt + sqrt(2*{block}) dW for the time eps, solved exactly"
+                yield f"  shape = {shape}, rate = {rate}: its conditional Gamma distribution"
             case Involution(maps, draws, _):
                 for drawn in draws:
                     yield f"  {drawn.block.name} ~ {law_text(drawn.law)}"
@@ -76,13 +78,13 @@ def cycle_lines(
                 given = ", ".join((*changes, *reads))
                 new = ", ".join(f"{name}'" for name in changes)
                 yield f"  {new} = {code.function}({given}, ..., random words)"
-                yield "  taken on the word of its author: exp(-H) is stationary for it"
+                yield "  not verified: its author states that it preserves exp(-H)"
             case Metropolis((least, most), flip):
                 turned = " with " + ", ".join(f"{block} -> -{block}" for block in flip) if flip else ""
                 drawn = "" if least == most else f"; L uniform in {least}, ..., {most}"
                 led = "Psi" + ("^L" if drawn else _power(most)) + "(z)"
                 yield f"  z' = {led} with probability min(1, exp(-W)), else z{turned}"
-                eps = "" if move.scale == 1 else f" with {move.scale}*eps in the place of eps"
+                eps = "" if move.scale == 1 else f" with step size {move.scale}*eps"
                 yield f"  W = {_gained_by(pieces) or f'H({led}) - H(z)'}; Psi the word{eps}{drawn}"
             case Steps(count):
                 yield f"  z' = Psi{_power(count)}(z); Psi the word"

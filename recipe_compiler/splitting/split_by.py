@@ -121,5 +121,7 @@ def _check_signs(scheme: Scheme, pieces: tuple[Piece, ...]) -> None:
     noisy = {piece.name for piece in pieces if piece.is_noisy}
     for letter in letters(scheme.split):
         if letter.share < 0 and letter.piece in noisy:
-            problem = f"found {letter_text(letter)} of a piece with noise, expected a share > 0: noise cannot be undone"
+            problem = (
+                f"found {letter_text(letter)} of a piece with noise, expected a share > 0: noise cannot be reversed"
+            )
             raise ModelError([Fault(Place(""), "scheme.split", problem)])

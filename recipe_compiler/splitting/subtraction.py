@@ -247,4 +247,4 @@ def given_up_text(scheme: Scheme, found: Subtraction) -> str:
     """Return what is given up, and by which letter, as text: `O gives up eps^2 K B K^T with K = 1/2 + E/2`."""
     letter = tuple(letters(scheme.split))[found.given_up.place]
     what = " + ".join(f"K B K^T with K = {powers_text(response)}" for response in found.given_up.responses)
-    return f"{letter_text(letter)} gives up eps^2 {what}"
+    return f"{letter_text(letter)} subtracts eps^2 {what}"

@@ -147,7 +147,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
     ),
     Claim(
         "claimed_drift",
-        "the claimed drift is the derived one",
+        "the claimed drift equals the derived drift",
         claimed_drift,
         lambda d: _drift(d) and _recipe(d),
         (*EQUATION, "diffusion"),
@@ -194,7 +194,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
     ),
     Claim(
         "claimed_update",
-        "in the limit eps -> 0 the claimed update is a step of an equation with stationary exp(-H)",
+        "as eps -> 0, the claimed update discretises an SDE with stationary exp(-H)",
         claimed_update,
         claims_update,
         ("H", "update"),
@@ -203,7 +203,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
     ),
     Claim(
         "periodic",
-        "what is stated of a circle is periodic around it",
+        "all formulas are periodic in each circular coordinate",
         periodic,
         _on_circles,
         (*EQUATION, "diffusion", "update"),
@@ -221,7 +221,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
     ),
     Claim(
         "marginal",
-        "the target's blocks have the law exp(-U) once the others are integrated out",
+        "the marginal of the target's blocks is exp(-U)",
         marginal,
         has_auxiliaries,
         ("H",),
@@ -239,7 +239,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
     ),
     Claim(
         "regular",
-        "D and Q are locally Lipschitz, and vanish nowhere that splits the state space",
+        "D and Q are locally Lipschitz, and their zero sets do not divide the state space",
         regular,
         varies,
         ("D", "Q", "drift"),
@@ -249,7 +249,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
     ),
     Claim(
         "explosion",
-        "solutions do not run off to infinity in finite time",
+        "the SDE is non-explosive",
         explosion,
         states_equation,
         EQUATION,
@@ -270,7 +270,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
     ),
     Claim(
         "boundary",
-        "no probability flows through the faces of the domain",
+        "no probability flux through the boundary",
         boundary,
         has_boundary,
         EQUATION,
@@ -278,7 +278,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
     ),
     Claim(
         "unique",
-        "exp(-H) is the only stationary law of the recipe's equation",
+        "exp(-H) is the unique invariant distribution",
         unique,
         states_equation,
         EQUATION,
@@ -293,7 +293,7 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
         estimates_gradients,
         required=False,
     ),
-    Claim("units", "every term has the unit of its place", units, declares_units, beside=("units",), required=False),
+    Claim("units", "every term has a consistent unit", units, declares_units, beside=("units",), required=False),
 )
 
 

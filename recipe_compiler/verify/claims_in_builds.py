@@ -167,20 +167,33 @@ TARGETS: tuple[Claim[Target, Target], ...] = (
     Claim("recursion", "states of the recursion stay in their domains", recursion, has_recursion),
     Claim(
         "periodic",
-        "what is stated of a circle is periodic around it",
+        "all formulas are periodic in each circular coordinate",
         target_periodic,
         lambda target: _on_circles(target) and _is_stated(target),
     ),
-    Claim("laws", "each claimed law is that of its block given all others", laws, lambda target: bool(target.laws)),
-    Claim("constraints", "what is sampled has the law of the blocks as declared", keeps_law, has_constraints),
-    Claim("normalisable", "the posterior has a finite integral", normalisable_alone, _always, alone=True),
+    Claim(
+        "laws", "each claimed law is the conditional distribution of its block", laws, lambda target: bool(target.laws)
+    ),
+    Claim(
+        "constraints",
+        "the change of variables preserves the posterior of the declared blocks",
+        keeps_law,
+        has_constraints,
+    ),
+    Claim(
+        "normalisable",
+        "the posterior is proper (exp(-U) has a finite integral)",
+        normalisable_alone,
+        _always,
+        alone=True,
+    ),
 )
 
 SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
-    Claim("shares", "each piece is moved for one step in all", whole_shares, _always, rechecked=True),
+    Claim("shares", "the shares of each piece add up to one step", whole_shares, _always, rechecked=True),
     Claim(
         "claimed_order",
-        "the word as written has the claimed weak order, for every dynamics",
+        "the word has the claimed weak order for every dynamics",
         claimed_order,
         lambda scheme: scheme.claims.order is not None,
         beside=("order",),
@@ -188,7 +201,7 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
     ),
     Claim(
         "claimed_palindrome",
-        "the word as written is its own reverse",
+        "the word is a palindrome",
         claimed_palindrome,
         lambda scheme: scheme.claims.palindrome,
         beside=("palindrome",),
@@ -196,7 +209,7 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
     ),
     Claim(
         "claimed_gradients",
-        "a step evaluates the gradient as often as claimed",
+        "a step takes the claimed number of gradient evaluations",
         claimed_gradients,
         lambda scheme: scheme.claims.gradients is not None,
         beside=("gradients",),
@@ -204,7 +217,7 @@ SCHEMES: tuple[Claim[Scheme, Scheme], ...] = (
     ),
     Claim(
         "claimed_configurational",
-        "the kept draws of theta have its covariance exactly where U is quadratic and the chain forgets its start",
+        "for quadratic U, an ergodic chain samples the exact covariance of theta",
         claimed_configurational,
         lambda scheme: scheme.claims.configurational,
         beside=("configurational",),
@@ -223,20 +236,20 @@ KERNEL = ("defined", "flow")
 """What claims about moves rest on: where U has no value nothing is accepted or refused, and a word moves by flows."""
 
 BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
-    Claim("bindings", "what is bound is of the kind declared", _bound(bindings), _always),
+    Claim("bindings", "the values bound in the build have the declared kinds", _bound(bindings), _always),
     Claim("gradient_noise", "V is positive semidefinite", _bound(gradient_noise), _always),
-    Claim("assumptions", "what dynamics and target assume holds in the build", _bound(assumptions), assumes),
+    Claim("assumptions", "the assumptions of dynamics and target hold in the build", _bound(assumptions), assumes),
     Claim("noise_budget", "2D - eps B_hat is positive semidefinite", _bound(noise_budget), _always, rechecked=True),
     Claim("independence", "D and Q do not reuse the gradient's minibatch", _bound(independence), _always),
-    Claim("pieces", "the pieces of the word make the equation", _pieces(pieces), steps_by_word, rechecked=True),
-    Claim("flow", "each piece is moved by its flow, exact or the one named", _flows(flow), steps_by_word),
-    Claim("keeps", "exp(-H) is stationary for the pieces named", _flows(keeps), steps_by_word, required=False),
-    Claim("volume", "the pieces named keep volume", _flows(volume), steps_by_word, required=False),
-    Claim("symplectic", "the pieces named are symplectic", _flows(symplectic), steps_by_word, required=False),
-    Claim("reversible", "the pieces named run backwards", _flows(reversible), steps_by_word, required=False),
+    Claim("pieces", "the pieces of the word add up to the SDE", _pieces(pieces), steps_by_word, rechecked=True),
+    Claim("flow", "each piece is advanced by its exact flow or the named numerical one", _flows(flow), steps_by_word),
+    Claim("keeps", "which pieces preserve exp(-H)", _flows(keeps), steps_by_word, required=False),
+    Claim("volume", "which pieces preserve volume", _flows(volume), steps_by_word, required=False),
+    Claim("symplectic", "which pieces are symplectic", _flows(symplectic), steps_by_word, required=False),
+    Claim("reversible", "which pieces are reversible", _flows(reversible), steps_by_word, required=False),
     Claim(
         "palindrome",
-        "the word from draw to draw, read backwards, is as named",
+        "whether the word, from draw to draw, is a palindrome",
         _word(palindrome),
         steps_by_word,
         required=False,
@@ -244,7 +257,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     ),
     Claim(
         "configurational",
-        "where U is quadratic and the chain forgets its start, the covariance of the kept draws is as named",
+        "the stationary covariance of theta for quadratic U",
         _word(configurational),
         lambda build: steps_by_word(build) and build.variant == "full" and not steps_by_cycle(build),
         rests_on=("flow",),
@@ -253,20 +266,24 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     ),
     Claim(
         "order",
-        "one step, from draw to draw, has the weak order named",
+        "the weak order of one step, from draw to draw",
         _step(order_in),
         lambda build: steps_by_word(build) or not steps_by_cycle(build),
         rests_on=("flow",),
         required=False,
         rechecked=True,
     ),
-    Claim("use", "the dynamics that a word uses have the H of the build", _moves(use), uses),
+    Claim("use", "the dynamics used by the word preserve the H of the build", _moves(use), uses),
     Claim(
-        "refresh", "blocks are drawn anew from their laws given the others", _moves(refresh), refreshes, rechecked=True
+        "refresh",
+        "refreshes draw blocks from their conditional distributions",
+        _moves(refresh),
+        refreshes,
+        rechecked=True,
     ),
     Claim(
         "draw",
-        "blocks of the target are drawn from their laws given the others",
+        "exact draws are from the conditional distributions of the target",
         _moves(draw),
         draws,
         rests_on=("defined",),
@@ -274,23 +291,23 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     ),
     Claim(
         "cir",
-        "flows keep the laws of blocks of the target given the others",
+        "CIR flows preserve the conditional distributions of the target",
         _moves(cir),
         diffuses,
         rests_on=("defined",),
     ),
     Claim(
         "involution",
-        "involutions are some, and keep exp(-H) by the ratio derived",
+        "the maps are involutions, and the derived acceptance ratio preserves exp(-H)",
         _moves(involution),
         reflects,
         rests_on=KERNEL,
         rechecked=True,
     ),
-    Claim("code", "moves that are code keep exp(-H)", _moves(code), calls_code),
+    Claim("code", "moves that are code preserve exp(-H)", _moves(code), calls_code),
     Claim(
         "metropolis",
-        "what is accepted or refused keeps exp(-H)",
+        "the Metropolis moves preserve exp(-H)",
         _moves(metropolis),
         accepts,
         rests_on=KERNEL,
@@ -298,7 +315,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     ),
     Claim(
         "cycle",
-        "every move keeps exp(-H), and every block is moved",
+        "every move preserves exp(-H), and every block is updated",
         _moves(cycle),
         steps_by_cycle,
         rests_on=KERNEL,
@@ -306,7 +323,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     ),
     Claim(
         "exact",
-        "the chain keeps exp(-H) at every step size",
+        "the chain preserves exp(-H) at every step size",
         _moves(exact),
         steps_by_cycle,
         rests_on=KERNEL,
@@ -315,7 +332,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     ),
     Claim(
         "irreducible",
-        "exp(-H) is the only stationary law of the cycle",
+        "exp(-H) is the unique invariant distribution of the cycle",
         _moves(irreducible),
         steps_by_cycle,
         rests_on=(*LAW, *KERNEL, "gradient"),

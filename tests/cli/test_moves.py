@@ -23,7 +23,7 @@ from recipe_compiler.run.load_module import load_function
 pytestmark = pytest.mark.usefixtures("known_verdicts", "without_reading_back", "interruptible")
 
 SHORT = {"draws": 12, "warmup": 2, "thin": 1, "chains": 3, "seed": 5}
-KEPT = "the code of my_moves.py:turn keeps exp(-H)"
+KEPT = "the code of my_moves.py:turn preserves exp(-H)"
 
 
 def options(**settings: int) -> list[str]:
@@ -74,7 +74,7 @@ def test_a_command_a_model_and_a_file_draw_the_same_bits(tmp_path: Path, target:
 def test_they_do_with_code_and_the_file_says_what_is_assumed(tmp_path: Path) -> None:
     path = coded(tmp_path, f"{HMC}, {code('turn')}, {code('hit_and_run', 'every: 2')}")
     tree = compare_with_model_and_file(path, "--allow-code")
-    assert tree.attrs["assumed"] == f"the code of my_moves.py:hit_and_run keeps exp(-H)\n{KEPT}"
+    assert tree.attrs["assumed"] == f"the code of my_moves.py:hit_and_run preserves exp(-H)\n{KEPT}"
     assert "code: proved" in tree.attrs["verdicts"]
     with pytest.raises(rc.RunError, match=r"a move of its cycle is code, .*run only with allow_code=True"):
         rc.compile(rc.load(path)).sample(**SHORT, progress=False)
@@ -104,10 +104,10 @@ def test_trust_is_given_on_what_is_assumed(tmp_path: Path) -> None:
     assert f"assumed, not proved: {KEPT}" in outcome.out
     (trust,) = re.findall("^trust: .*$", outcome.out, re.MULTILINE)
     assert trust.startswith("trust: yes")
-    assert trust.endswith(f"a step proved to keep exp(-H), given that {KEPT}")
+    assert trust.endswith(f"a step proved to preserve exp(-H), given that {KEPT}")
     path = coded(tmp_path, f"refresh: r, {code('hit_and_run', 'repeat: 3')}")
     found = json.loads(run(path, "--allow-code", "--json", "--overwrite", draws=2000, warmup=200, chains=4).out)
-    kept, moved = (f"the code of my_moves.py:hit_and_run {what}" for what in ("keeps exp(-H)", "moves theta"))
+    kept, moved = (f"the code of my_moves.py:hit_and_run {what}" for what in ("preserves exp(-H)", "moves theta"))
     assert sorted(found["assumed"]) == [kept, moved]
     assert found["doubts"] == []
     assert found["trust"].endswith(f"given that {' and that '.join(found['assumed'])}")
@@ -128,7 +128,7 @@ def test_code_that_keeps_another_law_is_not_believed(tmp_path: Path) -> None:
     found = json.loads(outcome.out)
     assert not found["stein"]["flagged"]
     (doubt,) = found["doubts"]
-    assert "it may not be so that the code of my_moves.py:too_wide keeps exp(-H)" in doubt
+    assert "Either it is not true that the code of my_moves.py:too_wide preserves exp(-H)" in doubt
     assert found["trust"].startswith("trust: no")
 
 

@@ -40,12 +40,9 @@ def text(tmp_path: Path) -> str:
 
 def test_a_build_that_is_right_at_its_values_alone_is_read_back_and_holds_them(text: str) -> None:
     head = text.split('"""')[1]
-    assert "Held:\n    a: 1.0\n    c: 2.0\n    M: [[2.0, 0.5], [0.5, 1.0]]\n" in head
-    assert (
-        "Q is skew; exp(-H) is stationary (index calculus for every size; second engine, at the values of the build)"
-        in head
-    )
-    assert "unless it is given" not in head
+    assert "Fixed:\n    a: 1.0\n    c: 2.0\n    M: [[2.0, 0.5], [0.5, 1.0]]\n" in head
+    assert "exp(-H) is stationary (index calculus for every size; second engine, at the values of the build)" in head
+    assert "default" not in head
 
 
 def test_its_sample_takes_no_others(text: str) -> None:

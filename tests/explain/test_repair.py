@@ -303,7 +303,7 @@ def test_what_was_refuted_before_is_said_with_a_repair_of_something_else(tmp_pat
     dynamics = loaded(document("nose_poincare_friction"), tmp_path)
     found = [e for e in check(dynamics).explanations if e.topic is Topic.REPAIR]
     assert found
-    assert all("refuted as before: the target's blocks have the law exp(-U)" in e.says for e in found)
+    assert all("still refuted: the marginal of the target's blocks is exp(-U)" in e.says for e in found)
 
 
 @pytest.mark.parametrize("name", some(sorted(FIRST.keys() | AMONG.keys()), 2))
@@ -349,7 +349,7 @@ def test_that_no_repair_was_found_is_said(tmp_path: Path) -> None:
 def test_that_no_repair_is_looked_for_is_said(tmp_path: Path) -> None:
     text = TWO_MATRICES.replace('claims: {drift: {theta: "DRIFT", r: -C @ r - grad(U, theta)}}\n', "")
     found = explained(text.replace("[0, C]", "[0, -C]"), tmp_path)
-    assert found[Topic.NO_REPAIR].says == "none is looked for so that D is positive semidefinite"
+    assert found[Topic.NO_REPAIR].says == "no repair is tried for: D is positive semidefinite"
 
 
 @pytest.mark.slow

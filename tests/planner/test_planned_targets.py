@@ -43,7 +43,7 @@ SHARE = 0.02
 FAR, CHAINS, EXACT = (
     "not by the audit of a quadratic U",
     "plan: by pilot chains",
-    "its moves keep exp(-H) at every step",
+    "its moves preserve exp(-H) at every step",
 )
 
 

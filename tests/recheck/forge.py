@@ -300,7 +300,7 @@ def prove_what_is_refuted(changed: Json, random: Random) -> bool:
     claim, state = random.choice(found), [name for name, _ in changed["documents"]["dynamics"]["state"]]
     W = random.choice([" + ".join(f"norm2({name})" for name in state), "H", f"log(1 + norm2({state[0]}))", ""])
     by = random.choice(
-        ["growth at the ends of the domain", "the domain is bounded", "from almost every start", "Lipschitz"]
+        ["growth at the ends of the domain", "the domain is bounded", "for almost every initial state", "Lipschitz"]
     )
     data = {"W": W} if W and claim["id"] == "explosion" else {}
     required = claim["required"] and claim["id"] != "explosion"

@@ -11,7 +11,7 @@ from code_moves import HMC, MOVES, code, written
 from recipe_compiler import recheck
 from recipe_compiler.spec.load import load
 
-KEPT = "the code of my_moves.py:turn keeps exp(-H)"
+KEPT = "the code of my_moves.py:turn preserves exp(-H)"
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_what_is_granted_is_printed(made: Json, id_: str) -> None:
     says = said(made)[id_]
     assert says.startswith("trusted")
     assert "granted, not declared" in says
-    assert "the code of my_moves.py:hit_and_run keeps exp(-H)" in says
+    assert "the code of my_moves.py:hit_and_run preserves exp(-H)" in says
     assert KEPT in says
 
 
@@ -46,7 +46,7 @@ def test_a_claim_that_does_not_say_so_is_rejected(made: Json, id_: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("id_", ["cycle", "exact"])
 def test_code_that_no_move_is_grants_nothing(made: Json, id_: str) -> None:
-    claim_in(made, id_)["given"].append("the code of my_moves.py:swap keeps exp(-H)")
+    claim_in(made, id_)["given"].append("the code of my_moves.py:swap preserves exp(-H)")
     with pytest.raises(recheck.FailureError, match=f"{id_} rests on code that no move of the cycle is"):
         recheck.recheck(sealed(settled(made)))
 

@@ -843,7 +843,7 @@ def contain_by(W: str) -> Edit:
     def edit(whole: Json) -> None:
         if claim_in(whole, "explosion")["verdict"] != "refuted":
             pytest.skip("not refuted")
-        call("explosion", "proved", by="from almost every start", data={"W": W} if W else {})(whole)
+        call("explosion", "proved", by="for almost every initial state", data={"W": W} if W else {})(whole)
 
     return edit
 

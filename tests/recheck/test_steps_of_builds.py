@@ -40,7 +40,7 @@ def test_letters_are_rechecked(path: Path) -> None:
         (BAOAB, "order", {"data": {"order": "1"}}),
         (BAOAB, "palindrome", {"by": "it is not: letter 1 is B/2, letter 5 is A/2"}),
         (REVERSED, "order", {"data": {"order": "2"}}),
-        (REVERSED, "palindrome", {"by": "it is its own reverse"}),
+        (REVERSED, "palindrome", {"by": "it is a palindrome"}),
         (HALF, "pieces", {"witness": {"share of B in the step": "1/3"}}),
     ],
     ids=str,

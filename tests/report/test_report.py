@@ -110,4 +110,4 @@ def test_reasons_that_many_claims_share_are_printed_once() -> None:
     text = "name: root\nstate: {x: {}, y: {}}\nparameters: {a: {}}\nassume: ['a**2 == 2']\nH: x**2/2 + y**2/2\n"
     lines = list(check(document(f"{text}D: [[a**2, 0], [0, 1]]\nQ: [[0, 0], [0, 0]]\n"), advisory=False).lines)
     assert sum("no rational values were found" in line for line in lines) == 1
-    assert sum(line == "    tried: as for `D is symmetric`" for line in lines) == 5
+    assert sum(line == "    tried: same as for `D is symmetric`" for line in lines) == 5

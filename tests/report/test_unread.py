@@ -77,7 +77,7 @@ def test_a_fact_beside_an_equation_is_not_left_out(kept: str) -> None:
 
 
 def test_what_says_how_a_drift_is_read_is_named_where_there_is_none() -> None:
-    named = "claims.interpretation: no claim here reads it, as `claims.drift` is not stated"
+    named = "claims.interpretation: ignored by every claim here, as `claims.drift` is not stated"
     assert caveats_on(document(stated(("D", "Q", "interpretation"), "interpretation")))[0] == named
 
 
@@ -111,4 +111,4 @@ UNREAD = "parameters: {c: {is: positive}, k: {}}\nfunctions: {g: {of: x}}\nassum
 )
 def test_what_is_declared_and_no_formula_reads_is_named(text: str, caveats: Any, names: list[str]) -> None:
     found = caveats(document(text, target=TARGET))
-    assert [line.partition(":")[0] for line in found if line.endswith("no formula reads it")] == names
+    assert [line.partition(":")[0] for line in found if line.endswith("used in no formula")] == names

@@ -313,8 +313,8 @@ def test_the_last_line_says_whether_to_believe_and_by_what(drawn: Draws, tree: x
     assert known is not None
     bent = summarise(tree, drawn, Diagnostics(replace(known, bends=True)))  # its curvature does not tell sds
     assert "sds by the forecast" not in bent.trust
-    kept = summarise(tree, drawn, Diagnostics(kernel="a step proved to keep exp(-H)"))
-    assert kept.trust.endswith("), a step proved to keep exp(-H)")
+    kept = summarise(tree, drawn, Diagnostics(kernel="a step proved to preserve exp(-H)"))
+    assert kept.trust.endswith("), a step proved to preserve exp(-H)")
     doubted = summarise(tree, drawn, told(drawn, 10.0))
     assert len(doubted.doubts) == 1
     assert doubted.trust == "trust: no, for the reason above"

@@ -118,7 +118,7 @@ def test_the_draw_of_a_frozen_coefficient_is_made_where_that_is_known(program_of
         ("{split: [B, A, O, A]}", "the piece A for 2 of the step"),
         ("{split: [B/2, A, B/2]}", "found no letter O in [B/2, A, B/2], expected every piece: A, B, O"),
         ("{split: [B/2, A, X, B/2, O]}", "the letter X in"),
-        ("{split: [B, 2*O, A, -O]}", "noise cannot be undone"),
+        ("{split: [B, 2*O, A, -O]}", "noise cannot be reversed"),
         ("{name: baoabs}", "expected one of euler, sequential_euler, aboba"),
         ("{name: baoab, order: [r, theta]}", "found an order"),
         ("{name: baoab, split: [B, A, O]}", "beside `name`"),

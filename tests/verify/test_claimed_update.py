@@ -125,7 +125,7 @@ W = {"noise": "w: {shape: d}"}
         ((DRAWN, "r + eps*log(eps)*r"), W, "undecided", "log"),
         ((DRAWN, f"r + {SQUARE}"), W, "undecided", "only its mean and covariance are known"),
         ((DRAWN, "r + eps*abs(next(theta))"), W, "undecided", "abs of what a step changes"),
-        (("theta - eps*grad(U, theta)", "r"), {"more": ", eps: {is: positive}"}, "undecided", "eps is declared here"),
+        (("theta - eps*grad(U, theta)", "r"), {"more": ", eps: {is: positive}"}, "undecided", "as a parameter"),
         (("theta", "r + sqrt(eps)*r"), {}, "refuted", "of order eps^(1/2), not eps"),
         (("theta + sqrt(eps)*inv(M) @ r", "r - sqrt(eps)*grad(U, theta)"), {}, "undecided", ""),
         (
@@ -136,7 +136,7 @@ W = {"noise": "w: {shape: d}"}
         (("theta + eps**2*theta", DAMPED), {}, "undecided", "theta moves with higher powers of eps only"),
         (
             ("theta + eps*inv(M) @ r", f"{KICK} + eps**(3/2)*r"), {}, "proved",
-            "biased at finite step: the eps^(1/2) part of the residual",
+            "biased at finite step size: the eps^(1/2) part of the residual",
         ),
         (
             (), {}, "proved",

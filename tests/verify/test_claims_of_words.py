@@ -88,9 +88,9 @@ claims: {configurational: exact, gradients: 1}"""
 @pytest.mark.parametrize(
     ("scheme", "why"),
     [
-        ("[A]\npieces: {A: {Q: all, H: all}}\nflows: {A: generalised}", "A takes the gradient and moves"),
+        ("[A]\npieces: {A: {Q: all, H: all}}\nflows: {A: generalised}", "A evaluates the gradient and moves"),
         (HALVES, "within the flow"),
-        ("[S/2, F/2, A, F/2, S/2]", "no piece of the word is called B"),
+        ("[S/2, F/2, A, F/2, S/2]", "no piece is called B"),
     ],
 )
 @pytest.mark.parametrize("count", [0, 1])

@@ -133,7 +133,7 @@ def test_the_lemma_of_slices_holds_at_rational_weights():
 def test_a_batch_leaves_a_draw_open(normal):
     step = of("still", "", Draw("mu"), Draw("tau"))
     small = beside(replace(normal, variant="minibatch"), step)
-    expect(draw(step, small), "undecided", "takes all data: `variant: full`")
+    expect(draw(step, small), "undecided", "needs all data: `variant: full`")
     expect(cycle(step, small), "undecided", "see draw")
 
 

@@ -8,7 +8,7 @@ import recipe_compiler as rc
 from recipe_compiler import I, vector
 from recipe_compiler.verify.stationarity.explosion import rests_on
 
-STAYS = "solutions do not run off to infinity in finite time"
+STAYS = "the SDE is non-explosive"
 LOW = "U >= -c (1 + norm2(theta)) for some c"
 SGLD = ("-2 sum_ij d_theta[i] U D[i,j] theta[j] <= c (1 + norm2(theta)) for some c",)
 

@@ -1,4 +1,4 @@
-"""Claims about cycles of moves: what keeps exp(-H), by both engines, and what leaves it open."""
+"""Claims about cycles of moves: what preserves exp(-H), by both engines, and what leaves it open."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -90,7 +90,7 @@ def test_a_law_that_another_block_is_drawn_from_does_not_read_its_sign(any_build
         found = law_given_others(step, block)
         expect(found, "proved")
         assert found.decision.by == law
-    expect(metropolis(step, beside(any_build, step)), "proved", "r is drawn anew before it is read")
+    expect(metropolis(step, beside(any_build, step)), "proved", "r is refreshed before it is used")
     alone = of(dynamics, LEAPFROG, Metropolis(), moves[-1])
     expect(metropolis(alone, beside(any_build, alone)), "proved" if order == "wr" else "undecided")
 
@@ -205,7 +205,7 @@ def test_a_boundary_that_a_move_may_cross_leaves_it_open(any_build):
 
 def test_the_thermostat_is_not_drawn_around_zero(any_build):
     step = of("sgnht", "B/2 A/2 xi/2 O xi/2 A/2 B/2", FULL, Refresh("xi"), Steps(2))
-    expect(cycle(step, beside(any_build, step)), "refuted", "move 2, refresh of xi, does not keep exp(-H)")
+    expect(cycle(step, beside(any_build, step)), "refuted", "move 2, refresh of xi, does not preserve exp(-H)")
     expect(exact(step, beside(any_build, step)), "not proved")
 
 

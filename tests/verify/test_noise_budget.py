@@ -265,5 +265,5 @@ ANOTHER = {
 @pytest.mark.parametrize("why", ANOTHER)
 def test_what_is_of_another_form_gives_nothing_up_and_says_why(why):
     found = decided("norm2(theta)*I" if why.startswith("V, ") else "5*I", "0.1", **ANOTHER[why])
-    expect(found, "proved", why, "stays in the chain")
-    assert found.decision.by.startswith("nothing is given up: ")
+    expect(found, "proved", why, "biases the chain")
+    assert found.decision.by.startswith("nothing is subtracted: ")

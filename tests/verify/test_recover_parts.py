@@ -104,7 +104,7 @@ def test_a_proposal_that_is_wrong_is_not_believed():
     right = recover(asked.subject)
     assert isinstance(verified(asked, Proposal(right.Q, "given")), Recovery)
     turned = tuple(zip(*right.Q, strict=True))
-    assert "the claimed drift is the derived one" in verified(asked, Proposal(turned, "turned"))
+    assert "the claimed drift equals the derived drift" in verified(asked, Proposal(turned, "turned"))
     symmetric = ((Number(Fraction(0)), one), (one, Number(Fraction(0))))
     assert "Q is skew" in verified(asked, Proposal(symmetric, "symmetric"))
 

@@ -118,7 +118,7 @@ def test_a_q_beyond_all_ansatzes_is_undecided_with_numbers_of_one():
 @pytest.mark.parametrize(
     ("name", "says", "witness"),
     [
-        ("line_current", "a stationary law has none", "current of x"),
+        ("line_current", "a stationary distribution has zero current", "current of x"),
         ("circle_drift", "stationary, but not representable", "mean of"),
         ("torus_drift", "stationary, but not representable", "mean of"),
     ],

@@ -36,7 +36,7 @@ HALVES, OBABO, LEAPFROG = "B/2 A/2 O A/2 B/2", "O/2 B/2 A B/2 O/2", "B/2 A B/2"
 THERMOSTAT = "B/2 A/2 xi/2 O xi/2 A/2 B/2"
 WHOLE = {"pieces": (("H", (Selection(Q=None),)),)}
 """RHMC as one piece."""
-NO_MORE, AT_LEAST = "weak order {}, and no more for general U and values", "weak order {} at least, by its letters"
+NO_MORE, AT_LEAST = "weak order {}, and not higher for general U and values", "weak order {} at least, by its letters"
 STEADY = (keeps, volume, symplectic, reversible.reversible)
 
 
@@ -195,7 +195,7 @@ def test_coefficients_by_matrices_are_those_of_the_series(text):
         ("sghmc", "A/2 B/2 O B/2 A/2", NO_MORE.format(2)),
         ("sghmc", "B A O", NO_MORE.format(1)),
         ("sghmc", "B/2 A/2 O B/2 A/2", NO_MORE.format(1)),
-        ("sghmc", "B/2 A/2 O A/2", "weak order 0: the pieces do not make the equation"),
+        ("sghmc", "B/2 A/2 O A/2", "weak order 0: the pieces do not add up to the SDE"),
         ("sgnht", THERMOSTAT, NO_MORE.format(2)),
         ("hmc", LEAPFROG, NO_MORE.format(2)),
         ("generalised_langevin", HALVES, NO_MORE.format(2)),
@@ -277,10 +277,10 @@ Q: [[0]]
     [
         # [O, B/2, A, B/2] is of order 1; without friction it is a leapfrog, of order 2
         (OBAB.replace("VALUE", "0"), "", NO_MORE.format(1)),
-        (OBAB.replace("VALUE", "1"), "", "weak order 1, and no more"),
+        (OBAB.replace("VALUE", "1"), "", "weak order 1, and not higher"),
         # theta' = theta - eps grad U + N(0, 2 eps) is the law of the equation where grad U is constant
         (f"{EULER}sizes: {{d: 2}}\n", FORCE, NO_MORE.format(1)),
-        (f"{EULER}sizes: {{d: 2}}\n", f"{FORCE} + theta[0]**2", "weak order 1, and no more"),
+        (f"{EULER}sizes: {{d: 2}}\n", f"{FORCE} + theta[0]**2", "weak order 1, and not higher"),
     ],
 )
 def test_a_step_whose_order_values_raise_is_not_said_to_have_no_more(text, target, says):
@@ -418,10 +418,10 @@ def test_a_build_of_minibatches_says_whose_step_it_is(name):
     found = {f.id: f for f in report(SPECS / f"builds/{name}.yaml").findings}
     of_step = {"flow", "order", "keeps", "volume", "symplectic", "reversible"} & found.keys()
     for claim in of_step:
-        assert "gradients are those of all data" in found[claim].decision.given
+        assert "gradients use all data" in found[claim].decision.given
     assert of_step == ({"order"} if name == "sghmc_logistic" else of_step)
     for claim in {"pieces", "palindrome"} & found.keys():
-        assert "gradients are those of all data" not in found[claim].decision.given
+        assert "gradients use all data" not in found[claim].decision.given
 
 
 def test_a_law_kept_by_one_piece_is_no_law_of_another():
@@ -432,7 +432,7 @@ def test_a_law_kept_by_one_piece_is_no_law_of_another():
 
 
 def test_palindromes_are_read_both_ways(monkeypatch):
-    assert by(palindrome(split("sghmc", HALVES))) == "it is its own reverse"
+    assert by(palindrome(split("sghmc", HALVES))) == "it is a palindrome"
     assert by(palindrome(split("sghmc", "B A O"))) == "it is not: letter 1 is B, letter 3 is O"
     monkeypatch.setattr(order, "first_asymmetry", lambda _: None)
     expect(palindrome(split("sghmc", "B A O")), "undecided", "disagree")
@@ -459,7 +459,7 @@ D: [[0, 0], [0, NOISE]]
 Q: [[0, UP], [DOWN, 0]]
 """
 KINETIC = {"ENERGY": "r.T @ inv(M) @ r/2", "NOISE": "c*I", "UP": "-W.T", "DOWN": "W"}
-EXACT = "exact on a quadratic U"
+EXACT = "exact for quadratic U"
 
 
 def own(changed):
@@ -480,11 +480,11 @@ def own(changed):
         ("sghmc", HALVES, 3, "proved", "omega^2 Var theta = 3/4"),
         ("sghmc", "B A O", 0, "proved", "omega^2 Var theta = 9/8"),
         ("hmc", LEAPFROG, 0, "proved", "Var theta / Var r = 4/3"),
-        ("sgnht", THERMOSTAT, 0, "undecided", "not shown: O keeps exp(-H)"),
+        ("sgnht", THERMOSTAT, 0, "undecided", "not shown: O preserves exp(-H)"),
         ("gsgrhmc", HALVES, 0, "undecided", "by more than grad U times a constant matrix"),
         ("rhmc", LEAPFROG, 0, "undecided", "A moves theta, r"),
-        ("generalised_langevin", OBABO, 0, "undecided", "with a friction of its own it is not"),
-        ("sghmc", "B/2 A/2 O A/2", 0, "undecided", "not shown: the pieces make the equation"),
+        ("generalised_langevin", OBABO, 0, "undecided", "not exact for every friction"),
+        ("sghmc", "B/2 A/2 O A/2", 0, "undecided", "not shown: the pieces add up to the SDE"),
         ({"ENERGY": "sqrt(1 + norm2(r))"}, HALVES, 0, "undecided", "not moved by a linear function of r"),
         ({"UP": "-2*W.T"}, HALVES, 0, "undecided", "not shown: Q is skew"),
         (
@@ -502,4 +502,4 @@ def test_the_covariance_of_theta_on_a_quadratic_u_is_exact_or_not(dynamics, text
     elif "Var" in says:
         assert says in data["at"]
         assert found.decision.by.startswith("not exact")
-        assert ("depends on its start" in found.decision.by) is (dynamics == "hmc")
+        assert ("depend on the start" in found.decision.by) is (dynamics == "hmc")

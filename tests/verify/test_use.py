@@ -90,7 +90,7 @@ H: U(theta) + r.T @ inv(M) @ r/2
 D: [[0, 0], [0, 0]]
 Q: [[0, COUPLING], [OTHER, 0]]
 """
-BY_DRAWS, IN_A_ROW = "tau after it", "moves with the word reach every beta, tau from every other, r being drawn anew"
+BY_DRAWS, IN_A_ROW = "tau after it", "moves with the word reach every beta, tau from every other, r being refreshed"
 NOT_ALL = "no moves in a row, of one step at times and with r drawn anew next to each, move or draw all of beta, tau"
 INVERTIBLE, HELD = "is invertible, were nothing held", "what is held, tau, is"
 
@@ -108,18 +108,18 @@ INVERTIBLE, HELD = "is invertible, were nothing held", "what is held, tau, is"
         ("refresh: r, WORD, refresh: r, draw: tau, TAU, refresh: r", "-I", "proved", IN_A_ROW),
         ("refresh: r, WORD, {refresh: r, every: 2}, TAU", "-I", "proved", IN_A_ROW),
         ("refresh: r, WORD, refresh: r, TURN, refresh: r, TAU", "-I", "proved", IN_A_ROW),
-        ("refresh: r, WORD, TAU_1", "-I", "undecided", "r is drawn anew less often than a word is done"),
+        ("refresh: r, WORD, TAU_1", "-I", "undecided", "r is refreshed less often than the word runs"),
         ("refresh: r, WORD, refresh: r, TAU_5", "-I", "undecided", NOT_ALL),
         (
             "refresh: r, TAU_5, refresh: r, TAU_5", "-I", "undecided",
-            "5 steps at least: where U is quadratic trajectories may close",
+            "5 or more steps: for quadratic U, trajectories may be periodic",
         ),
         ("refresh: r, WORD, refresh: r, TURN, refresh: r, TAU_1, refresh: r, TURN", "-I", "undecided", NOT_ALL),
         # a coupling of rank one moves beta along v alone: such a chain is no chain of the law, whatever draws tau
         ("refresh: r, WORD, refresh: r, TAU_1", "-v @ v.T", "undecided", INVERTIBLE),
         ("draw: tau, refresh: r, WORD", "-v @ v.T", "undecided", INVERTIBLE),
         ("draw: tau, refresh: r, THREE", "-I", "undecided", "trajectories may close"),
-        ("draw: tau, {refresh: r, every: 2}, WORD", "-I", "undecided", "less often than a word is done"),
+        ("draw: tau, {refresh: r, every: 2}, WORD", "-I", "undecided", "less often than the word runs"),
         ("refresh: r, WORD, refresh: r, TURN, draw: tau", "-I", "undecided", HELD),
         ("refresh: r, WORD", "-I", "undecided", f"{HELD} not all drawn"),
     ],

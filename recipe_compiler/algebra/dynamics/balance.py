@@ -11,7 +11,7 @@ rational numbers (Lindemann, Weierstrass).
 
 Worked example, Psi z = z + 1 and G the identity on the line, H(z) = z**2/2, at y = 0: x = -1 and Psi G y = 1, so the
 sum is exp(-1/2) + 1 - exp(-1/2) - 1 = 0. At y = 1: x = 0 and Psi G y = 2 give exp(-1/2) + exp(-1/2) - exp(-2) -
-exp(-1/2) = exp(-1/2) - exp(-2), not zero: a shift without its reverse does not keep exp(-H).
+exp(-1/2) = exp(-1/2) - exp(-2), not zero: a shift without its reverse does not preserve exp(-H).
 """
 
 from collections import Counter

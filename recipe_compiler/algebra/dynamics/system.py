@@ -101,7 +101,7 @@ def residual(s: System, f: Vector, D: Rows | None = None) -> Expr:
     p itself never occurs. f has n entries; `D`, n x n, is that of the system unless another diffusion is given. (Cf.
     Ma, Chen, Fox 2015, Eq. 5.) For H = x**2/2, D = 1 it is 0 of f = -x, and 1 - x**2 of f = -2 x.
 
-    In two dimensions, H = (x**2 + y**2)/2 with f = (y, -x) and D = 0 turns, and keeps exp(-H); f = (y, x) does not:
+    In two dimensions, H = (x**2 + y**2)/2 with f = (y, -x) and D = 0 turns, and preserves exp(-H); f = (y, x) does not:
 
         >>> import sympy
         >>> x, y = z = sympy.symbols("x y", real=True)

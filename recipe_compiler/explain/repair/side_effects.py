@@ -54,7 +54,7 @@ def standing(
         given |= set(found.decision.given) if touched and isinstance(found.decision, Proved) else set[str]()
         open_ += [claim.says] if found.verdict is Verdict.UNDECIDED else []
         refuted += [claim.says] if found.verdict is Verdict.REFUTED else []
-    says = explanation.says + _more("undecided then", open_) + _more("refuted as before", refuted)
+    says = explanation.says + _more("undecided then", open_) + _more("still refuted", refuted)
     return replace(explanation, says=says, given=tuple(sorted(given)))
 
 

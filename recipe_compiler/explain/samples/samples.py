@@ -25,7 +25,7 @@ from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject, subject_of
 from recipe_compiler.verify.integrability.normalisable import normalisable
 
-LEAVES = "the claimed equation leaves exp(-H), normalisable or not, stationary with H = "
+LEAVES = "the claimed equation has the stationary density exp(-H), normalisable or not, with H = "
 
 SHOWN = 2
 TRIED = 6

@@ -39,7 +39,7 @@ def assumptions(build: Build, bound: Dynamics) -> Answer:
     of the potential, is undecided: it restricts where chains may go, or what the target may be, and no emitted step
     keeps to it. Undecided, too, where a value is not known.
     """
-    tried = [f"the potential is declared {kind}, which the target is not shown to be" for kind in _kinds(build)]
+    tried = [f"not shown: the target is {kind}, as the potential is declared" for kind in _kinds(build)]
     given: set[str] = set()
     for condition, valued, declarations, sizes in _conditions(build, bound):
         if is_of_data(condition):
@@ -76,7 +76,7 @@ def _assumed(document: Dynamics | Target) -> tuple[Compare, ...]:
 def _decided(written: str, condition: Compare, declarations: Declarations, sizes: Sizes) -> Refuted | str:
     """Return a refutation, what is not shown, or an empty string where the assumption holds."""
     if depends_on_state(condition.left) or depends_on_state(condition.right):
-        return f"{written} restricts the state, and no emitted step keeps to it"
+        return f"{written} restricts the state, and emitted steps do not enforce it"
     if _by_structure(condition, declarations):
         return ""
     try:

@@ -85,7 +85,7 @@ def _falls_slowly(target: Target) -> tuple[str, ...] | None:
 
 def _by_integrals(build: Build, bound: Dynamics, found: Answer, rests_on: list[str]) -> Answer:
     """Return the proof by integrals against exp(-H), or what the target does not show."""
-    shown = [f"the target is not seen to show: {fact}" for fact in rests_on]
+    shown = [f"not shown for this target: {fact}" for fact in rests_on]
     tried = found.decision.tried if isinstance(found.decision, Undecided) else ()
 
     def answer(of: Equation) -> Answer:

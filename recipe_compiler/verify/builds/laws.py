@@ -70,7 +70,7 @@ from recipe_compiler.verify.core.subject import KEPT
 
 
 def laws(target: Target) -> Answer:
-    """Decide that each claimed law is that of its block b given all others, for all data, every number and every size.
+    """Decide that each claimed law is the conditional distribution of its block b, for all data and sizes.
 
     The law is exp(-E); it is right if and only if d(U - E)/db = 0 on the domain of b, which is connected. U =
     -log_prior - sum_n log_likelihood_n, or the potential, of the blocks as declared. For rows with a one at one place

@@ -93,7 +93,7 @@ def _decided(bound: Dynamics, name: str) -> Decision:
         for place in _holding(matrix, of, bound, name)
     ]
     if not guilty:
-        return Proved(f"structure: no entry of D or Q holds {name}")
+        return Proved(f"no entry of D or Q contains {name}")
     for entry, formula in guilty:
         found = _witness(formula, bound, name)
         if found is not None:

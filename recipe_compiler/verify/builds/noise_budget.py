@@ -28,7 +28,7 @@ from recipe_compiler.verify.builds.noise_budget_word import decided_at
 from recipe_compiler.verify.core.build_values import at_values, formula_at, from_files
 from recipe_compiler.verify.core.premises import values
 
-NOT_GIVEN_UP = "V is stated, and none of it is subtracted: the noise of the gradient stays in the chain"
+NOT_GIVEN_UP = "V is stated but not subtracted: the noise of the gradient biases the chain"
 """Of a word for which it is not derived what O may give up."""
 LARGEST_POWER = 8
 """Whole powers up to which a scalar is taken apart into its factors."""
@@ -53,10 +53,10 @@ def noise_budget(build: Build, bound: Dynamics) -> Answer:
         return Answer(replace(decision, remarks=(*decision.remarks, *lost)) if remarked else decision, where=where)
     budget = _budget(build, bound)
     if budget is None:
-        reason = "D, Q or the block of the potential is not given: B_hat does not follow"
+        reason = "D, Q or the potential's block is not given, so B_hat is unknown"
         return Answer(Undecided((reason,)), where=where)
     if not budget.blocks:
-        return Answer(Proved("structure: the gradient enters no block, B_hat = 0"), where=where)
+        return Answer(Proved("the gradient enters no block, so B_hat = 0"), where=where)
     if build.estimated is not None:
         return Answer(_left_to_the_run(budget, build.estimated), where=where)
     return Answer(_with_double(lambda eps: _decided(replace(budget, eps=eps), build), build), where=where)
@@ -70,7 +70,7 @@ def _of_word(build: Build, bound: Dynamics) -> Decision:
     except ModelError as fault:
         return Undecided((f"the word makes no step: {fault}",))
     if isinstance(found, NothingGivenUp):
-        return Proved(f"nothing is given up: {found.why}", (), (), (NOT_GIVEN_UP,))
+        return Proved(f"nothing is subtracted: {found.why}", (), (), (NOT_GIVEN_UP,))
     budget = _budget(build, bound)
     needed = values(
         [] if budget is None else [*(x for row in budget.D for x in row), *budget.W, budget.V], declarations
@@ -79,7 +79,7 @@ def _of_word(build: Build, bound: Dynamics) -> Decision:
         return Undecided(tuple(f"not shown: {what}" for what in needed.open), given=tuple(sorted(needed.given)))
     if build.estimated is not None:
         given = f"the {build.estimated} that is estimated leaves it so: the emitted module refuses any other"
-        return Proved("the emitted module's own check, before its first step", (*sorted(needed.given), given))
+        return Proved("the emitted module checks it before the first step", (*sorted(needed.given), given))
     decided = _with_double(lambda eps: decided_at(found, build, bound, eps), build)
     return replace(decided, given=(*sorted(needed.given), *decided.given))
 
@@ -95,10 +95,8 @@ def _left_to_the_run(budget: Budget, name: str) -> Decision:
     uses = [dependence(formula) for formula in formulas]
     if any(blocks & set(use.blocks) or use.functions for use in uses):
         return Undecided((f"{name} is estimated before a run, and D or Q depends on the state: no eps_max follows",))
-    given = (
-        f"eps <= eps_max of the {name} that is estimated: the emitted module refuses any other before its first step",
-    )
-    return Proved("the emitted module's own check, before its first step", given)
+    given = (f"eps <= eps_max of the {name} that is estimated: the emitted module checks it before its first step",)
+    return Proved("the emitted module checks it before the first step", given)
 
 
 def _with_double(decide: Callable[[Fraction], Decision], build: Build) -> Decision:

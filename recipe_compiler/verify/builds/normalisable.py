@@ -128,7 +128,7 @@ def _without_sets(target: Target) -> Answer:
             return replace(found, decision=Proved(by, given, (*fewer.data, *data)))
         case Refuted(witness=witness):
             at = ", ".join(f"{name} = {value}" for name, value in witness)
-            reason = f"infinite where nothing is asked of {', '.join(b.name for b in constrained(target))}: {at}"
+            reason = f"infinite if no assumption is made about {', '.join(b.name for b in constrained(target))}: {at}"
             return replace(found, decision=Undecided((reason,)), for_d="all", checked_at=())
         case Undecided():
             return found
@@ -178,7 +178,7 @@ def _of_prior(target: Target, stated: Target, parts: list[TargetPart]) -> Answer
     match found.decision:
         case Proved(data=data) as proof if not alone:
             answer = agreed(target, parts)
-            shown = ("log_likelihood", "bounded above: it only helps")
+            shown = ("log_likelihood", "bounded above, so it can only help")
             proof = replace(proof, data=(*data, shown))
             return replace(answer, decision=proof) if isinstance(answer.decision, Proved) else answer
         case Refuted() if not alone or not lies_in_supports(stated):
@@ -213,11 +213,11 @@ def _fewer(parts: list[TargetPart]) -> Iterator[tuple[list[TargetPart], tuple[st
     """
     for part in parts:
         if part.bounded_below:
-            yield [other for other in parts if other is not part], (part.entry, "bounded above: it only helps")
+            yield [other for other in parts if other is not part], (part.entry, "bounded above, so it can only help")
     for part in parts:
         if part.rest is not None:
             fewer = [part.rest if other is part else other for other in parts]
-            yield fewer, (part.entry, "what is bounded above in it only helps")
+            yield fewer, (part.entry, "it has a part that is bounded above")
 
 
 def agreed(target: Target, parts: list[TargetPart]) -> Answer:
@@ -265,7 +265,7 @@ def normalisable_build(build: Build, bound: Dynamics) -> Answer:
     if not isinstance(found.decision, Refuted) or _is_about(build, bound, found.for_d, found.decision):
         return found
     at = ", ".join(f"{name} = {value}" for name, value in found.decision.witness)
-    reason = f"infinite at other sizes, values or data than are known of the build: {at}"
+    reason = f"infinite at other sizes, values or data than those of the build: {at}"
     return Answer(Undecided((reason,)), where=found.where)
 
 
@@ -329,7 +329,7 @@ def _of_build(build: Build, bound: Dynamics) -> Answer:
     other = sorted(rests_on - {f"exp(-{bound.potential}){FINITE}"})
     share = _share_of_potential(build, bound) if other else Fraction(1)
     if share is None or share <= 0 or (share != 1 and not _is_plain(build.target)):
-        reason = f"assumed, and not what the target shows: {'; '.join(other)}"
+        reason = f"assumed, but not shown by the target: {'; '.join(other)}"
         return Answer(Undecided((reason,)), where=of_dynamics.where)
     if build.target.gradient is not None:
         own = of_dynamics.decision

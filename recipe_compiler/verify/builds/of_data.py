@@ -248,7 +248,7 @@ def asked_of_data(target: Target) -> tuple[str, ...]:
             continue
         if isinstance(found, Shown) and way.rests_on_data:
             asked = ", ".join(dict.fromkeys(fact.asks for fact in found.facts))
-            return (f"the data of a build would decide it: {asked}",) if asked else ()
+            return (f"the data of a build may decide it: {asked}",) if asked else ()
     return _asked_beside_prior(target, own, sample, rng)
 
 
@@ -263,7 +263,7 @@ def _asked_beside_prior(target: Target, own: Target, sample: Sample, rng: Random
     except EqualDataError:
         return ()
     kept = kept or by_process(target, replace(sample, known=replace(sample.known, parameters=_apart(own, sample))))
-    return (f"the data of a build would decide it: {', '.join(kept[1])}",) if kept is not None and kept[1] else ()
+    return (f"the data of a build may decide it: {', '.join(kept[1])}",) if kept is not None and kept[1] else ()
 
 
 def _apart(own: Target, sample: Sample) -> dict[str, tuple[tuple[fmpq, ...], ...]]:

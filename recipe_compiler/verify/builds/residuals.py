@@ -100,7 +100,7 @@ def _precisions(base: Linear, beside: Monomial, sample: Sample) -> Iterator[tupl
             if all(_is_apart(base, g, fields, part) for part in parts):
                 own = sorted({name for same, moving in map(_split, base) if moving == g for name in data_of(same)})
                 groups = f" at every {' and '.join(sorted(fields))}" if fields else ""
-                yield g, f"residuals of {' and '.join(own) or 1} that no state makes zero{groups}"
+                yield g, f"residuals of {' and '.join(own) or 1} that no state makes all zero{groups}"
         except (NotReadError, TooLargeError):
             continue
 

@@ -137,7 +137,7 @@ def _facts(energy: Energy, confined: Balance, found: Counted) -> Iterator[Fact]:
         yield Fact(words, "weights inside the slopes, exact: sum_i s_i l_i + L = 0", _shares(confined), asks)
     for chosen in found.never_zero:
         scales = " and ".join(_scale(energy, found, k) for k in sorted(chosen))
-        words = f"residuals of scale {scales} that no {blocks} makes zero"
+        words = f"residuals of scale {scales} that no {blocks} makes all zero"
         yield Fact(words, "the rank of [A c] is that of A and 1", asks=words)
     for missed in found.left_over:
         if missed:

@@ -33,10 +33,10 @@ from recipe_compiler.verify.infinity.stays_finite import by_lyapunov
 from recipe_compiler.verify.integrability.coercive import finite
 from recipe_compiler.verify.integrability.normalisable import normalisable
 
-HOLDS = "Fokker and Planck's equation holds"
-OPEN = f"{HOLDS}, but not shown: nothing goes through infinity"
-CURRENT = "a term of the current, may go through infinity"
-NOISE = "a term of the noise, may carry solutions through infinity"
+HOLDS = "the Fokker-Planck equation holds"
+OPEN = f"{HOLDS}, but flux through infinity is not excluded"
+CURRENT = "a term of the probability current, may carry flux to infinity"
+NOISE = "a term of the noise, may carry solutions to infinity"
 _EXPONENTIAL = named(lambda row: row.size is Size.EXPONENTIAL)
 _SLOW = named(lambda row: row.size is Size.POWER and row.ends is None)
 """Unbounded functions that may grow more slowly than any power."""
@@ -94,7 +94,7 @@ def lost(of: Equation) -> tuple[str, ...]:
     noise = [(entry, 2) for row in of.derivation.D for entry in row]
     flux = [(entry, 1) for entry in of.current]
     return tuple(
-        f"{text(terms.c.collect([term], entry.free))} is not shown to be integrable against exp(-H) far out"
+        f"{text(terms.c.collect([term], entry.free))} is not shown to be integrable against exp(-H) at infinity"
         for entry, weight in (*noise, *flux)
         for term in entry.terms
         if not is_integrable(terms, of.derivation.H, term, weight)

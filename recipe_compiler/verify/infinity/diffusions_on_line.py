@@ -115,7 +115,9 @@ class Through:
     @property
     def refuted(self) -> Refuted:
         """The refutation: a stationary law has no such current."""
-        by = f"a current from end to end: {self.name} is a diffusion on a line, where a stationary law has none"
+        by = (
+            f"a nonzero current: {self.name} is a diffusion on a line, where a stationary distribution has zero current"
+        )
         return Refuted(by, self.witness, self.residual)
 
     @property

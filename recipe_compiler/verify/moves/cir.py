@@ -1,4 +1,4 @@
-"""Does a square-root diffusion keep the law of the positive block that it moves? Then it keeps exp(-H).
+"""Does a square-root diffusion keep the law of the positive block that it moves? Then it preserves exp(-H).
 
 Given all others a block g of the target has the law Gamma(a, b), as `laws` claims. Entry by entry it moves for the
 time eps along dg = (a - b g) dt + sqrt(2g) dW, the recipe with D = diag(g) and that law's energy. With e = exp(-b t)
@@ -38,7 +38,7 @@ from recipe_compiler.verify.moves.conjunction import is_shown, laws_kept, left_o
 from recipe_compiler.verify.moves.draw import law_under_H
 from recipe_compiler.verify.steps.split import Split
 
-SUM = "its shape is a number plus a sum over the data, which a minibatch estimates without bias"
+SUM = "its shape is a number plus a sum over the data, for which a minibatch gives an unbiased estimate"
 """What a shape that a minibatch estimates has to satisfy."""
 
 
@@ -65,8 +65,9 @@ def flow_keeps(split: Split, move: Cir, stages: Stages) -> Answer:
     if not isinstance(of_law.decision, Proved):
         return of_law
     target = build.target.declared or build.target
-    law, obligations = dict(target.laws)[move.block], [("the law given all others", of_law), ("the flow", of_flow())]
-    says = f"{move.block} moves along d g = (shape - rate g) dt + sqrt(2 g) dW, which keeps its law"
+    law = dict(target.laws)[move.block]
+    obligations = [("the conditional distribution", of_law), ("the flow", of_flow())]
+    says = f"{move.block} moves along d g = (shape - rate g) dt + sqrt(2 g) dW, whose invariant distribution it is"
     if not is_estimated(build, move):
         return shown(f"{says} at every step size", obligations)
     obligations.append((SUM, _estimate(build, law)))
@@ -108,7 +109,7 @@ def _estimate(build: Build, law: Law) -> Answer:
     target = build.target.declared or build.target
     tensor, fields = _tensor(build, law), frozenset(field.name for field in target.declarations.data)
     if by_datum(tensor, fields) is None:
-        return Answer(Undecided(("it is a function of the data of another form",)))
+        return Answer(Undecided(("it is another function of the data",)))
     counts = {str(field.size) for field in target.declarations.data}
     if any(isinstance(atom, SizeNumber) and atom.name in counts for atom in everywhere(tensor)):
         return Answer(Undecided(("N stands in it beside the sum: that it is positive for every batch is not shown",)))

@@ -1,4 +1,4 @@
-"""Moves that are code: nobody reads what they do. That one keeps exp(-H) is given by its author, and named.
+"""Moves that are code: nobody reads what they do. That one preserves exp(-H) is given by its author, and named.
 
 What a claim about a cycle needs of such a move is that exp(-H) is stationary for the kernel z -> z', of all blocks
 together, and that it reads and changes no others than those it is stated to. The second is tried where chains start
@@ -14,7 +14,7 @@ from recipe_compiler.verify.steps.split import Split
 
 
 def code(split: Split, stages: Stages) -> Answer:
-    """Take it as given of every move that is code that it keeps exp(-H): pi C = pi, C its kernel, pi = exp(-H).
+    """Take it as given of every move that is code that it preserves exp(-H): pi C = pi, C its kernel, pi = exp(-H).
 
     Nobody reads it: the answer is proved by assumption, and names each move. (Tierney 1994: a product of kernels that
     keep pi keeps pi.)
@@ -24,7 +24,7 @@ def code(split: Split, stages: Stages) -> Answer:
 
 
 def given_to_keep(move: CodeMove) -> Answer:
-    """Return that a move keeps exp(-H), which its author says."""
+    """Return that a move preserves exp(-H), which its author says."""
     return Answer(Proved("assumption", (kept_by(move.code),)))
 
 

@@ -2,7 +2,7 @@
 
 Of a potential's block that no word moves, every block of the target has to be drawn.
 
-Each move is decided by itself; which of them keeps exp(-H) at every step size, and which does so as far as its word
+Each move is decided by itself; which of them preserves exp(-H) at every step size, and which does so as far as its word
 does, is the claim `exact`.
 """
 
@@ -39,11 +39,11 @@ from recipe_compiler.verify.steps.split import Split
 
 
 def cycle(split: Split, stages: Stages) -> Answer:
-    """Decide that every move of a cycle keeps exp(-H), and that every block has a move that moves it.
+    """Decide that every move of a cycle preserves exp(-H), and that every block has a move that moves it.
 
     pi T_k = pi for each kernel T_k, pi = exp(-H), gives pi T_1 ... T_m = pi (Tierney 1994). Steps of a word without
     acceptance keep exp(-H) as eps -> 0, if it is stationary for their equation, and if the other moves do not undo what
-    they do in the mean (`law_in_the_limit`). Refuted by a block that no move moves, or by a move that does not keep
+    they do in the mean (`law_in_the_limit`). Refuted by a block that no move updates, or by a move that does not keep
     exp(-H). It rests on the claim of each kind of move: `refresh`, `draw`, `cir`, `involution`, `metropolis`, `pieces`
     with `stationary`; of `code` it is given by its author that it keeps exp(-H), and where no other move moves a block,
     that it moves that. Undecided where one of these is, and where an involution is not shown to move a block that
@@ -56,15 +56,15 @@ def cycle(split: Split, stages: Stages) -> Answer:
     coded = {part: move for move in code for part in coded_parts(split, move, stages)}
     still = [one.name for one in every if one not in moved and one not in mapped and one not in coded]
     if still:
-        by = f"no move moves {', '.join(still)}: it stays where it began, whatever its law under exp(-H)"
+        by = f"no move updates {', '.join(still)}: it keeps its initial value"
         names = sorted({one.name for one in (*moved, *mapped)})
         return Answer(Refuted(by, (("blocks moved", ", ".join(names) or "nothing"),)))
     open_ = [one.name for one in every if one not in moved and one not in coded]
     if open_:
-        reason = f"whether an involution moves {', '.join(open_)}, or a part that it leaves as it is, is not shown"
+        reason = f"not shown: an involution moves {', '.join(open_)} and not just a part of it"
         return Answer(Undecided((reason,)))
     by_code = [
-        (f"{one.name} is moved by code", given_to_move(coded[one], one.name))
+        (f"{one.name} is updated by code", given_to_move(coded[one], one.name))
         for one in every
         if one in coded and one not in moved
     ]
@@ -79,7 +79,7 @@ def exact(split: Split, stages: Stages) -> Answer:
     might make up for it.
     """
     found = list(_kept(split, stages, at_every_step=True))
-    lost = tuple(f"{what}, does not keep exp(-H)" for what, answer in found if isinstance(answer.decision, Refuted))
+    lost = tuple(f"{what}, does not preserve exp(-H)" for what, answer in found if isinstance(answer.decision, Refuted))
     return Answer(Undecided(lost)) if lost else _all(found)
 
 
@@ -87,14 +87,14 @@ def _all(found: list[Obligation]) -> Answer:
     """Return the answer of all moves: the guilty one is named, and its own claim says why."""
     for what, answer in found:
         if isinstance(answer.decision, Refuted):
-            return Answer(Refuted(f"{what}, does not keep exp(-H)", answer.decision.witness), answer.for_d)
+            return Answer(Refuted(f"{what}, does not preserve exp(-H)", answer.decision.witness), answer.for_d)
     if not is_shown(found):
         return Answer(Undecided(left_open(found)))
     return shown("; ".join(what for what, _ in found), found)
 
 
 def _kept(split: Split, stages: Stages, *, at_every_step: bool) -> Iterator[Obligation]:
-    """Yield of every move, by its place in the cycle, that it keeps exp(-H)."""
+    """Yield of every move, by its place in the cycle, that it preserves exp(-H)."""
     for place, move in enumerate(split.scheme.cycle, 1):
         match move:
             case Refresh(block):
@@ -129,18 +129,21 @@ def _told(found: Answer, claim: str) -> Answer:
 
 
 def _of_flow(split: Split, move: Cir, stages: Stages, *, at_every_step: bool) -> Answer:
-    """Decide that a flow keeps exp(-H); with the shape of a minibatch it does so as eps goes to 0 alone."""
+    """Decide that a flow preserves exp(-H); with the shape of a minibatch it does so as eps goes to 0 alone."""
     found = _told(flow_keeps(split, move, stages), "cir")
     if not (at_every_step and is_estimated(stages.build, move) and isinstance(found.decision, Proved)):
         return found
-    return Answer(Undecided((f"its shape is that of a minibatch: {bias(move)}",)))
+    return Answer(Undecided((f"its shape is estimated from a minibatch: {bias(move)}",)))
 
 
 def _beside_others(found: Answer, split: Split, move: Move, stages: Stages) -> Answer:
     """Return an answer about a move as eps goes to 0 that rests on what the other moves leave of it as well."""
     if not isinstance(found.decision, Proved):
         return found
-    both = [("by itself", found), ("the law of the cycle tends to exp(-H)", law_in_the_limit(split, move, stages))]
+    both = [
+        ("by itself", found),
+        ("the invariant distribution of the cycle tends to exp(-H)", law_in_the_limit(split, move, stages)),
+    ]
     off = limit_departs(split, stages)
     if not is_shown(both):
         return Answer(Undecided(left_open(both))) if off is None else off
@@ -149,12 +152,12 @@ def _beside_others(found: Answer, split: Split, move: Move, stages: Stages) -> A
 
 def _of_equation(split: Split) -> Answer:
     """Decide that the word integrates an equation for which exp(-H) is stationary."""
-    found = [("the pieces make the equation", pieces(split)), ("exp(-H) is stationary", stationary(split.subject))]
-    return shown("its equation keeps exp(-H)", found) if is_shown(found) else Answer(Undecided(left_open(found)))
+    found = [("the pieces add up to the SDE", pieces(split)), ("exp(-H) is stationary", stationary(split.subject))]
+    return shown("its equation preserves exp(-H)", found) if is_shown(found) else Answer(Undecided(left_open(found)))
 
 
 def _of_each(split: Split) -> Answer:
-    """Decide that each piece of a word keeps exp(-H) by itself: then so do its steps, of every size.
+    """Decide that each piece of a word preserves exp(-H) by itself: then so do its steps, of every size.
 
     Where one does not, the word may depart from exp(-H), by an amount that the step size sets.
     """
@@ -162,11 +165,13 @@ def _of_each(split: Split) -> Answer:
     found = {piece.name: keeps_law(split, piece) for piece in split.pieces if piece.name in done}
     lost = [name for name, answer in found.items() if isinstance(answer.decision, Refuted)]
     if lost:
-        reason = f"{', '.join(lost)} does not keep exp(-H) by itself, and no step is refused: the step size biases it"
+        reason = (
+            f"{', '.join(lost)} does not preserve exp(-H) by itself, and no step is rejected: a discretisation bias"
+        )
         return Answer(Undecided((reason,)))
     if split.numerical:
-        return Answer(Undecided((f"the flow of {', '.join(split.numerical)} is numerical, and no step is refused",)))
-    kept = [(f"{name} keeps exp(-H)", answer) for name, answer in found.items()]
+        return Answer(Undecided((f"the flow of {', '.join(split.numerical)} is numerical, and no step is rejected",)))
+    kept = [(f"{name} preserves exp(-H)", answer) for name, answer in found.items()]
     if not all(isinstance(answer.decision, Proved) for answer in found.values()):
         return Answer(Undecided(left_open(kept)))
-    return shown("each piece keeps exp(-H)", kept)
+    return shown("each piece preserves exp(-H)", kept)

@@ -1,4 +1,4 @@
-"""Is a block of the target drawn from its law under exp(-H) given all others? Then the draw keeps exp(-H).
+"""Is a block of the target drawn from its law under exp(-H) given all others? Then the draw preserves exp(-H).
 
 The potential's block theta holds the blocks of the target one below the other, b = g(u) where one is sampled in an
 unbounded variable. With H = U(theta) + K, and K free of theta, the law of theta given the other blocks of the dynamics
@@ -57,7 +57,7 @@ from recipe_compiler.verify.moves.conjunction import Obligation, is_shown, laws_
 from recipe_compiler.verify.moves.law_witness import departs, moved
 from recipe_compiler.verify.steps.split import Split, decided
 
-OF_A_BATCH = "the law of a block given all others takes all data: `variant: full`"
+OF_A_BATCH = "a conditional distribution needs all data: `variant: full`"
 
 
 def draw(split: Split, stages: Stages) -> Answer:
@@ -101,7 +101,7 @@ def _by_slices(move: Draw, slices: Slices, target: Target, of_law: Answer) -> An
         return Answer(Undecided(tuple(f"not shown: {what}, in what {move.block} is sliced by" for what in needed.open)))
     says = f"{move.block} is drawn below levels, u ~ Uniform(0, w) with log w = {text(slices.log_weights)}"
     has_values = Answer(
-        Proved("log w has a value for all others, and is free of the block", tuple(sorted(needed.given)))
+        Proved("log w is defined everywhere and does not depend on the block", tuple(sorted(needed.given)))
     )
     law = of_law.decision.by if isinstance(of_law.decision, Proved) else ""
     return shown(f"{law}; {says}", [(law, of_law), (says, has_values)])
@@ -173,7 +173,7 @@ def draw_departs(target: Target, block: str) -> Answer | None:
         left = scalar_potential(target, sizes) - rows(energy(law, own), Setting(declared, sizes))[0][0]
         return [moved(left, coordinates(own, sizes), other) - left]
 
-    by = f"exact witness: U changes with {block} otherwise than the energy of its claimed law"
+    by = f"exact witness: U depends on {block} differently from its claimed law"
     return departs(by, off, declared, sizes, (*filter(None, (target.potential, target.log_prior)), energy(law, own)))
 
 
@@ -194,7 +194,7 @@ def _not_asked(split: Split, block: str, build: Build, *, of_a_batch: bool) -> s
     if len(potential_blocks(split.subject.dynamics)) != 1:
         return "the dynamics have no potential of one block: what the target's blocks are in them is not known"
     if restricts_state(split.subject.dynamics.declarations):
-        return "an assumption restricts the state: what is left of a law there is another one"
+        return "an assumption restricts the state, which changes the conditional distributions"
     return ""
 
 

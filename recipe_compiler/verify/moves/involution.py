@@ -1,4 +1,4 @@
-"""Does an involution S of (z, w), accepted or refused, keep exp(-H)? By the ratio that is derived, if it is one.
+"""Does an involution S of (z, w), accepted or refused, preserve exp(-H)? By the ratio that is derived, if it is one.
 
 w is drawn from q(w|z), and (z', w') = S(z, w) taken with probability min(1, a),
 
@@ -60,7 +60,7 @@ from recipe_compiler.verify.steps.split import NOTHING, Split
 
 
 def involution(split: Split, stages: Stages) -> Answer:
-    """Decide that the involutions S of a cycle, accepted by the derived ratio, keep exp(-H) at every step size.
+    """Decide that the involutions S of a cycle, accepted by the derived ratio, preserve exp(-H) at every step size.
 
     Refuted by an exact point with S(S(z, w)) != (z, w), or that S maps out of its domain. (Green 1995; Tierney 1998.)
     """
@@ -70,7 +70,7 @@ def involution(split: Split, stages: Stages) -> Answer:
 
 @lru_cache(maxsize=KEPT)
 def involution_keeps(split: Split, move: Involution, stages: Stages) -> Answer:
-    """Decide that one involution keeps exp(-H): (z', w') = S(z, w), w ~ q(w|z), taken with probability min(1, a).
+    """Decide that one involution preserves exp(-H): (z', w') = S(z, w), w ~ q(w|z), taken with probability min(1, a).
 
     a = exp(H(z) - H(z')) q(w'|z')/q(w|z) |det DS(z, w)|, DS: [m, m] over all that S moves (Green 1995; Tierney 1998).
     Obligations: S o S = id, block by block; S is smooth and maps its domain into itself; q is a law; the second engine

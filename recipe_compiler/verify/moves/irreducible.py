@@ -31,7 +31,7 @@ refreshes, with no other word there. What comes before such a part leads somewhe
 exp(-H), so takes what is positive where that is to another such.
 
 That there is a law is a premise: conditional laws there may be where exp(-H) has no finite integral (Hobert, Casella
-1996), and where a move with a word keeps exp(-H), chains then go to infinity, or back and forth without a law.
+1996), and where a move with a word preserves exp(-H), chains then go to infinity, or back and forth without a law.
 """
 
 from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ from recipe_compiler.verify.moves.draw import drawn_blocks
 from recipe_compiler.verify.moves.volume import is_regular
 from recipe_compiler.verify.steps.split import Split, decided, split_of
 
-KEPT = "every move keeps exp(-H) at every step size"
+KEPT = "every move preserves exp(-H) at every step size"
 NOT_KEPT = f"not shown: {KEPT}, see exact"
 
 _Word = tuple[Metropolis, tuple[Move, ...]]
@@ -107,7 +107,7 @@ def irreducible(split: Split, stages: Stages) -> Answer:
         return Answer(Undecided((NOT_KEPT,)))
     found = [(KEPT, kept), (of_fields, decided(split, identities))]
     if masked and restricts_state((stages.build.target.declared or stages.build.target).declarations):
-        return Answer(Undecided(("an assumption restricts the target: what is held may shut the others in",)))
+        return Answer(Undecided(("an assumption restricts the target: fixed blocks may confine the others",)))
     if not is_shown(found):
         return Answer(Undecided(left_open(found)))
     of_all = _named(whole, drift)
@@ -179,11 +179,13 @@ def _draw_all(split: Split, build: Build, moves: tuple[Move, ...]) -> bool:
 def _by_draws(split: Split, stages: Stages) -> Answer:
     target = stages.build.target.declared or stages.build.target
     if restricts_state(split.subject.dynamics.declarations) or restricts_state(target.declarations):
-        return Answer(Undecided(("an assumption restricts the state: blocks that are drawn may shut each other in",)))
+        return Answer(
+            Undecided(("an assumption restricts the state: the domain may be disconnected under block updates",))
+        )
     kept = exact(split, stages)
     if not isinstance(kept.decision, Proved):
         return Answer(Undecided((NOT_KEPT,)))
-    return shown("every block is drawn from a law that is positive on its whole domain", [(KEPT, kept)])
+    return shown("every block is drawn from a distribution that is positive on its whole domain", [(KEPT, kept)])
 
 
 def _form(split: Split, build: Build) -> tuple[Block, Block, Piece, tuple[Piece, ...], str]:
@@ -191,28 +193,30 @@ def _form(split: Split, build: Build) -> tuple[Block, Block, Piece, tuple[Piece,
     declarations, scheme = split.subject.dynamics.declarations, split.scheme
     moves = [move for move in scheme.cycle if isinstance(move, Metropolis)]
     if not moves:
-        raise _OtherFormError("it is known of draws of every block, and of a word that is accepted or refused")
+        raise _OtherFormError("decided only if all blocks are exact draws, or a Metropolis move takes the word")
     if len(declarations.blocks) != 2 or restricts_state(declarations):
-        raise _OtherFormError("it is known of a position and a momentum that nothing restricts")
+        raise _OtherFormError("decided only for an unrestricted position and momentum")
     of_U = {name for f in declarations.functions if f.role == "potential" for name in f.of}
     theta = next((block for block in declarations.blocks if block.name in of_U), None)
     r = next((block for block in declarations.blocks if block.name not in of_U), None)
     if theta is None or r is None or any(b.domain.name is not DomainName.REAL for b in (theta, r)):
-        raise _OtherFormError("it is known of a position and a momentum over all of the real numbers")
+        raise _OtherFormError("decided only for a position and a momentum on the whole real line")
     if not any(isinstance(move, Refresh) and move.block == r.name for move in scheme.cycle):
         raise _OtherFormError(f"no move refreshes {r.name}: add `refresh: {r.name}`")
     if all(move.steps[0] != 1 for move in moves):
         least, most = moves[0].steps
         hint = f"try `uniform(1, {most})`"
-        raise _OtherFormError(f"{least} steps at least: where U is quadratic trajectories may close; {hint}")
+        raise _OtherFormError(f"{least} or more steps: for quadratic U, trajectories may be periodic; {hint}")
     by = _reaching(split, build, theta, r)
     named, word = {piece.name: piece for piece in split.pieces}, [letter.piece for letter in letters(scheme.split)]
     drifts = [name for name in word if theta.name in named[name].moved]
     if len(drifts) != 1 or named[drifts[0]].moved != (theta.name,) or drifts[0] in split.numerical:
-        raise _OtherFormError(f"it is known of a word with one letter that moves {theta.name}, and {theta.name} alone")
+        raise _OtherFormError(
+            f"decided only for a word with one letter that moves {theta.name}, and {theta.name} alone"
+        )
     kicks = tuple(piece for name, piece in named.items() if name in word and name != drifts[0])
     if any(piece.is_noisy or piece.name in split.numerical for piece in (named[drifts[0]], *kicks)):
-        raise _OtherFormError("it is known of a word without noise, of exact flows")
+        raise _OtherFormError("decided only for a word of exact flows without noise")
     return theta, r, named[drifts[0]], kicks, by
 
 
@@ -226,8 +230,8 @@ def _reaching(split: Split, build: Build, theta: Block, r: Block) -> str:
     around = _words_around(split, r)
     if not any(row for row in around):
         if any(isinstance(move, Involution | CodeMove) for move in cycle):
-            raise _OtherFormError(f"it is known where {r.name} is drawn anew next to a word, on either side of it")
-        raise _OtherFormError(f"{r.name} is drawn anew less often than a word is done: its trajectories may close")
+            raise _OtherFormError(f"decided only if {r.name} is refreshed directly before or after the word")
+        raise _OtherFormError(f"{r.name} is refreshed less often than the word runs: trajectories may be periodic")
     runs = [[*takewhile(bool, (*around[k:], *around[:k]))] for k in range(len(around))]
     by = [_by_run([own for own in run if own], split, every) for run in runs]
     reached = [(moved, drawn) for moved, drawn in by if {*every} <= {*moved, *drawn}]
@@ -243,7 +247,7 @@ def _reaching(split: Split, build: Build, theta: Block, r: Block) -> str:
     moved, drawn = reached[0]
     named = ", ".join(moved) if _mask(split) else theta.name
     one = "one step reaches" if len(split.scheme.words) == 1 else "moves with the word reach"
-    says = f"{one} every {named} from every other, {r.name} being drawn anew"
+    says = f"{one} every {named} from every other, {r.name} being refreshed"
     late = [name for name in drawn if name not in moved] if _mask(split) else []
     return f"{says}, and {', '.join(late)} after it" if late else says
 

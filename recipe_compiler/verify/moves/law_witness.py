@@ -48,7 +48,7 @@ def refresh_departs(split: Split, law: GaussianLaw) -> Answer | None:
         here, there = (form(P, tuple(point.numbers[y] for y in x)) for point in (at, other))
         return [moved(H, x, other) - H - rational(there - here) / 2]
 
-    by = f"exact witness: H changes with {law.block.name} otherwise than the energy of what it is drawn from"
+    by = f"exact witness: H depends on {law.block.name} differently from the distribution it is drawn from"
     return departs(by, off, declarations, sizes, split.formulas)
 
 

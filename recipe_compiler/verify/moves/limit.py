@@ -7,7 +7,7 @@ are drawn anew (all or part of them), a flip. Then it takes 1/eps**2 steps, of a
 eps**(p - 1) or more: with p = 1 the law tends to another one. Of H = (theta**2 + r**2)/2 and the cycle "refresh r, B,
 A" it is theta' = theta + eps (r - eps theta), var theta = 1/(2 - eps**2): 1/2 in the limit, not 1.
 
-What is left at eps**2 is P L (I + T)(I - T)**-1 L P/2, which keeps exp(-H), and is not zero where T is a strict
+What is left at eps**2 is P L (I + T)(I - T)**-1 L P/2, which preserves exp(-H), and is not zero where T is a strict
 contraction of what L makes of functions that T keeps: draws of blocks from their laws given the others, of momenta in
 part too. Errors of steps of weak order 2 are smaller than that. A flip is no contraction. P L P leaves nothing to
 smaller powers where steps have definite noise in all that they move, and the other moves leave that alone.
@@ -31,7 +31,7 @@ ENOUGH = 2
 
 
 def law_in_the_limit(split: Split, move: Move, stages: Stages) -> Answer:
-    """Decide that a move which keeps exp(-H) as eps goes to 0 leaves a cycle that law beside the other moves.
+    """Decide that a move which preserves exp(-H) as eps goes to 0 leaves a cycle that law beside the other moves.
 
     With L the generator of the move and P the mean over the others, T: proved beside moves that leave alone what it
     moves, if it has definite noise in all of that (P L P forgets in 1/eps steps); and beside draws and refreshes, where
@@ -44,7 +44,7 @@ def law_in_the_limit(split: Split, move: Move, stages: Stages) -> Answer:
     others = [(k, one) for k, one in enumerate(split.scheme.cycle, 1) if not isinstance(one, Steps | Cir)]
     meeting = [(k, one) for k, one in others if not mixes or own & {*_touched(split, one, stages)}]
     if not meeting:
-        return Answer(Proved("no other move moves what it moves"))
+        return Answer(Proved("no other move updates the same blocks"))
     undoing = [(k, one) for k, one in meeting if not _is_drawn_anew(one)]
     if undoing or isinstance(move, Cir):
         return _open(undoing or meeting, "")
@@ -55,7 +55,7 @@ def law_in_the_limit(split: Split, move: Move, stages: Stages) -> Answer:
         return Answer(least)
     if least.order < ENOUGH:
         return _open(meeting, f" of weak order {least.order}")
-    return Answer(Proved(f"weak order {least.order}, beside what is drawn anew", least.given))
+    return Answer(Proved(f"weak order {least.order}, with refreshes", least.given))
 
 
 def _open(meeting: Sequence[tuple[int, Move]], of: str) -> Answer:

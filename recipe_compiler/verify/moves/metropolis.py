@@ -56,14 +56,14 @@ from recipe_compiler.verify.steps.reversible import (
 )
 from recipe_compiler.verify.steps.split import Split, split_of
 
-MINIBATCH = "the acceptance takes H of all data: `variant: full`"
+MINIBATCH = "the acceptance probability needs all data: `variant: full`"
 
-NO_U = "the acceptance takes U, and no formula of the target states it"
+NO_U = "the acceptance probability needs U, and the target has no formula for it"
 
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """The flip and the obligations by which a Metropolis move is shown to keep exp(-H)."""
+    """The flip and the obligations by which a Metropolis move is shown to preserve exp(-H)."""
 
     under: Flip
     obligations: tuple[Obligation, ...]
@@ -72,7 +72,7 @@ class Turned:
 
 
 def metropolis(split: Split, stages: Stages) -> Answer:
-    """Decide that every Metropolis move of a cycle keeps exp(-H); refuted by an exact point at which one does not.
+    """Decide that every Metropolis move of a cycle preserves exp(-H); refuted by an exact point at which one does not.
 
     The word leads from z to z', which is taken with probability min(1, exp(-W)), else F z; W is the sum of the changes
     of H over letters without noise. Obligations, for every size, U and step size: the word is a palindrome; H(F z) =
@@ -183,13 +183,13 @@ def _proof(split: Split, found: Turned) -> Answer:
     noisy = [piece.name for piece in _done(split) if piece.is_noisy]
     iterated = any(is_iterated(flow_of(split.derivation, p, split.numerical.get(p.name, ""))) for p in _done(split))
     heat = f"; {', '.join(noisy)} in detailed balance" if noisy else ""
-    says = f"a palindrome of pieces that keep volume and run backwards under {found.under.says}{heat}"
+    says = f"a palindrome of pieces that preserve volume and are reversible under {found.under.says}{heat}"
     answer = shown(says, found.obligations, (EXACTLY,) if iterated else ())
     if not found.forgotten or not isinstance(answer.decision, Proved):
         return answer
     names = ", ".join(found.forgotten)
     remark = f"{names} has its law under exp(-H) once it is drawn anew: not where a refused move has left it"
-    says = f"{says}; {names} is drawn anew before it is read"
+    says = f"{says}; {names} is refreshed before it is used"
     return replace(answer, decision=replace(answer.decision, by=says, remarks=(remark,)))
 
 
@@ -207,24 +207,22 @@ def _not_asked(split: Split, move: Metropolis, stages: Stages) -> tuple[str, ...
     if stages.build.target.gradient is not None:
         return (NO_U,)
     if split.scheme.keep:
-        return ("draws are kept within the word, where nothing is accepted yet",)
+        return ("draws are kept inside the word, before the accept/reject step",)
     if not split.scheme.split:
-        return ("there is no word to be accepted",)
+        return ("there is no word to accept or reject",)
     bounded = [b.name for b in declarations.blocks if b.name in move.flip and b.domain.name is not DomainName.REAL]
     if bounded:
         return (f"the flip turns {', '.join(bounded)}, which is not over all of the real numbers",)
     if restricts_state(declarations):
-        return ("an assumption restricts the state, and it is not shown that a move out of it is refused",)
+        return ("an assumption restricts the state, and it is not shown that moves out of it are rejected",)
     try:
         moves = [(p, flow_of(split.derivation, p, split.numerical.get(p.name, ""))) for p in _done(split)]
     except ModelError as error:
         return tuple(fault.problem for fault in error.faults)
     leaving = [name for name, ends in may_leave(declarations.blocks, moves).items() if not ends]
     if split.subject in stages.valued_parts and [own.row for _, own in moves] != _rows_as_declared(split, stages):
-        return (
-            "its pieces have other flows at the values of the build than the step has, which is one for all values",
-        )
-    return tuple(f"{name} has a boundary, and it is not shown that a move over it is refused" for name in leaving)
+        return ("at the values of the build, its pieces have other flows than the emitted step",)
+    return tuple(f"{name} has a boundary, and it is not shown that moves across it are rejected" for name in leaving)
 
 
 def _rows_as_declared(split: Split, stages: Stages) -> list[str]:
@@ -249,8 +247,8 @@ def _asked(split: Split, under: Flip) -> Iterator[Obligation]:
         if piece.is_noisy:
             yield f"{piece.name} is in detailed balance up to {under.says}", detailed_balance(split, piece, under)
         else:
-            yield f"{piece.name} runs backwards under {under.says}", runs_back(split, piece, under)
-            yield f"{piece.name} keeps volume", volume_kept(split, piece)
+            yield f"{piece.name} is reversible under {under.says}", runs_back(split, piece, under)
+            yield f"{piece.name} preserves volume", volume_kept(split, piece)
             if split.numerical.get(piece.name) == REFLECTED:
                 yield f"{piece.name} is reflected with the momentum of its entry alone", reflects(split, piece)
     yield "the word is its own reverse", is_palindrome(split)

@@ -1,4 +1,4 @@
-"""A point at which a Metropolis move without noise does not keep exp(-H), in exact numbers.
+"""A point at which a Metropolis move without noise does not preserve exp(-H), in exact numbers.
 
 Words of shifts are looked at, z + t f with f free of what it moves: rational where f is, with |det| = 1. The U and the
 values of the build come first; where they are not few numbers and formulas, or numbers grow too long, some U does. What

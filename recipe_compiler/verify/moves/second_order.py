@@ -119,7 +119,11 @@ def _departs(
         except (NoValueError, NotScalarisableError, TooLargeError, NoInstanceError, sympy.PolynomialError):
             continue
         if found is not None:
-            kept = "the move does not keep exp(-H)" if accepted else "no law of the cycle tends to exp(-H)"
+            kept = (
+                "the move does not preserve exp(-H)"
+                if accepted
+                else "no invariant distribution of the cycle tends to exp(-H)"
+            )
             return Answer(Refuted(f"exact witness: as eps goes to 0, {kept}", found), at_sizes or "all")
     return None
 

@@ -6,7 +6,7 @@ With D and Q of the dynamics used, P D P and P Q P where blocks of the target ar
 
 so that E differs from H by nothing that what is moved depends on: E is the energy of the blocks that are moved given
 those that are held. Every other claim about the word is about H, D and Q as they stand in the build: where E is
-another energy the word keeps exp(-H) all the same, and is not the sampler that its author names.
+another energy the word preserves exp(-H) all the same, and is not the sampler that its author names.
 """
 
 from dataclasses import replace

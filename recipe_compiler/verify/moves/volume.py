@@ -60,7 +60,7 @@ def _by_form(split: Split, piece: Piece, flow: str) -> Answer:
     Q = form(split)
     moved = [n for n, name in enumerate(split.subject.names) if name in piece.moved]
     pairs = {(a, b) for a in moved for b in moved if (a != b) is (flow == GENERALISED)}
-    why = f"{flow} is known to keep volume where a constant, invertible Q is kept"
+    why = f"{flow} preserves volume if it preserves a constant, invertible Q"
     held = {(a, b) for a, row in enumerate(Q) for b, entry in enumerate(row) if not entry.is_zero}
     if held != pairs or not held:
         blocks = ", ".join(piece.moved)

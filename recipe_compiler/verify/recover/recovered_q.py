@@ -84,7 +84,7 @@ def explained_q(found: Proved) -> Explanation:
 
 
 def _not_stationary(decision: Refuted) -> Refuted:
-    by = f"exp(-H) is not stationary for the claimed equation, which it is for every skew Q: {decision.by}"
+    by = f"exp(-H) is not stationary for the claimed equation, but would be with any skew Q: {decision.by}"
     return replace(decision, by=by)
 
 

@@ -35,12 +35,12 @@ from recipe_compiler.verify.recover.skew_problem import Fields, Proposal, SkewPr
 from recipe_compiler.verify.recover.tensors import from_library
 from recipe_compiler.verify.stationarity.stationary import claimed_stationary
 
-UNKNOWN = "Q is not given, and none is shown to give the claimed drift"
+UNKNOWN = "Q is not given, and no Q was found that gives the claimed drift"
 LARGEST_DEGREE = 12
 NEEDED: tuple[tuple[str, Callable[[Subject], Answer]], ...] = (
     ("Q is skew", q_skew),
-    ("the claimed drift is the derived one", claimed_drift),
-    ("what is stated of a circle is periodic around it", periodic),
+    ("the claimed drift equals the derived drift", claimed_drift),
+    ("all formulas are periodic in each circular coordinate", periodic),
 )
 """The claims that a Q has to pass, in the words of the table; the last where a block is on a circle."""
 
@@ -189,7 +189,7 @@ def verified(problem: SkewProblem, proposal: Proposal) -> Recovery | str:
             return f"{proposal.by}: found Q = [{shown}], but not that {says}: {why or 'refuted'}"
         given |= set(answer.decision.given)
     common = answers[1][1].checked_at
-    by = f"{proposal.by}; then judged as if written by the author: Q skew, the drift the derived one, by both engines"
+    by = f"{proposal.by}; both engines then proved that Q is skew and gives the claimed drift"
     return Recovery(proposal.Q, by, tuple(sorted(given)), common, subject.names)
 
 

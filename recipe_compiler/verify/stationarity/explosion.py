@@ -18,8 +18,10 @@ from recipe_compiler.verify.infinity.stays_finite import ShownFinite, by_lyapuno
 from recipe_compiler.verify.integrability.normalisable import normalisable
 from recipe_compiler.verify.stationarity.stationary import stationary
 
-ASSUMED = "chains do not explode in finite time"
-INTEGRABLE = "from almost every start: D/(1 + |z|)**2 and the current over 1 + |z| are integrable against exp(-H)"
+ASSUMED = "the SDE is non-explosive"
+INTEGRABLE = (
+    "for almost every initial state: D/(1 + |z|)**2 and the current over 1 + |z| are integrable against exp(-H)"
+)
 
 
 @once
@@ -43,7 +45,7 @@ def decided(subject: Subject, answer_of: Callable[[Equation], Answer]) -> Answer
     where = subject.place("claims.lyapunov", "claims.drift", "D")
     try:
         of = equation(subject)
-        unknown = Answer(Undecided(("the equation is not known: the noise, or both Q and a drift, are not given",)))
+        unknown = Answer(Undecided(("the equation is not known: it needs D (or a diffusion), and Q or a drift",)))
         answer = unknown if of is None else answer_of(of)
     except NotConvertedError as reason:
         answer = Answer(Undecided((str(reason),)))
@@ -113,5 +115,5 @@ def by_integrals(of: Equation, law: Answer) -> Answer | tuple[str, ...]:
         return left
     holds = (stationary if subject.dynamics.Q is not None else claimed_residual)(subject).decision
     if not isinstance(law.decision, Proved) or not isinstance(holds, Proved):
-        return ("exp(-H) is not shown to be a law that the equation keeps",)
+        return ("exp(-H) is not shown to be an invariant distribution of the SDE",)
     return checked(of, ShownFinite(INTEGRABLE, premises=(*law.decision.given, *holds.given), semidefinite=True))

@@ -41,7 +41,7 @@ def stationary(subject: Subject) -> Answer:
     """
     if subject.derivation is None or subject.dynamics.Q is None:
         missing = "D" if subject.derivation is None else "Q"
-        return Answer(Undecided((f"{missing} is not given: there is no recipe to check",)))
+        return Answer(Undecided((f"{missing} is not given, so there is nothing to check",)))
     derivation = subject.derivation
     where = subject.place("H")
     zero = Tensor((), ())

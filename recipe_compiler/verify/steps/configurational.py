@@ -21,7 +21,7 @@ from recipe_compiler.verify.steps.pieces import pieces
 from recipe_compiler.verify.steps.split import Split
 from recipe_compiler.verify.words.configurational import exactness
 
-EXACT, NOT_EXACT = "exact on a quadratic U", "not exact on every quadratic U"
+EXACT, NOT_EXACT = "exact for quadratic U", "not exact for every quadratic U"
 
 
 class _OtherFormError(Exception):
@@ -48,13 +48,13 @@ def configurational(split: Split) -> Answer:
 def is_exact(split: Split, word: Word) -> Answer:
     """Decide that a word, draws being kept at its end, has Cov theta = inv(K) for every quadratic U of Hessian K.
 
-    It rests on: the pieces make the equation; one piece moves theta by W.T dH/dr and one moves r by -W grad U, W
-    constant, dH/dr linear in r, without noise; all others keep exp(-H). Then the word alone decides
+    It rests on: the pieces add up to the SDE; one piece moves theta by W.T dH/dr and one moves r by -W grad U, W
+    constant, dH/dr linear in r, without noise; all others preserve exp(-H). Then the word alone decides
     (`words.configurational`). Undecided where the pieces have another form. (Leimkuhler, Matthews 2013.)
     """
     made = pieces(split)
     if not isinstance(made.decision, Proved):
-        return Answer(Undecided(("not shown: the pieces make the equation",)))
+        return Answer(Undecided(("not shown: the pieces add up to the SDE",)))
     try:
         roles, given = _roles(split)
     except _OtherFormError as why:
@@ -64,7 +64,7 @@ def is_exact(split: Split, word: Word) -> Answer:
         case Proved():
             return replace(made, decision=found)
         case Refuted() if not _refutes(split, roles):
-            return Answer(Undecided(("exact with a friction of its own it is not; of this one it is not decided",)))
+            return Answer(Undecided(("not exact for every friction; not decided for this one",)))
         case _:
             return Answer(found)
 
@@ -73,7 +73,7 @@ def _roles(split: Split) -> tuple[Mapping[str, NoiseRole], tuple[str, ...]]:
     """Return what every piece does, with what that rests on.
 
     B moves r by -W grad U, A moves theta by W^T dH/dr, both without noise, W constant and dH/dr linear in r; Q is skew.
-    All else moves other blocks than theta, and keeps exp(-H): so it keeps the law of r whatever theta is.
+    All else moves other blocks than theta, and preserves exp(-H): so it keeps the law of r whatever theta is.
     """
     if split.numerical:
         raise _OtherFormError(f"the flow of {', '.join(split.numerical)} is numerical")
@@ -102,7 +102,7 @@ def _roles(split: Split) -> tuple[Mapping[str, NoiseRole], tuple[str, ...]]:
         if piece.name not in roles:
             kept = keeps_law(split, piece)
             if not isinstance(kept.decision, Proved):
-                raise _OtherFormError(f"not shown: {piece.name} keeps exp(-H), whatever {theta} is")
+                raise _OtherFormError(f"not shown: {piece.name} preserves exp(-H), whatever {theta} is")
             roles[piece.name] = NoiseRole.DECAY
             given |= {*kept.decision.given}
     return roles, tuple(sorted(given))

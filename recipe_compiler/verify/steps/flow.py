@@ -53,7 +53,7 @@ def flow(split: Split) -> Answer:
     for place, letter in enumerate(letters(split.scheme.word), 1):
         if letter.share < 0 and any(piece.is_noisy for piece in split.pieces if piece.name == letter.piece):
             at = ((f"letter {place}", letter_text(letter)),)
-            return Answer(Refuted("noise cannot be undone: shares of a piece with noise are positive", at))
+            return Answer(Refuted("noise cannot be reversed: the shares of a piece with noise must be positive", at))
     try:
         named = split.numerical
         flows = {piece.name: flow_of(split.derivation, piece, named.get(piece.name, "")) for piece in split.pieces}
@@ -76,7 +76,7 @@ def assumed_to_last(split: Split, pieces: Iterable[Piece]) -> tuple[str, ...]:
     A chain ends there, so no law is kept by its steps and no moment is that of the equation, unless it happens never.
     """
     names = [piece.name for piece in pieces if _may_end(split, piece)]
-    return (f"no solution of {', '.join(names)} ends within a step",) if names else ()
+    return (f"no solution of {', '.join(names)} explodes within a step",) if names else ()
 
 
 def _may_end(split: Split, piece: Piece) -> bool:

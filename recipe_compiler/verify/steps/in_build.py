@@ -1,7 +1,7 @@
 """Claims about the step of a build: for all values as declared and every size.
 
 A module takes values as arguments, so its step is one for all of them; values that a build states decide nothing here
-but whether the pieces make the equation.
+but whether the pieces add up to the SDE.
 """
 
 from collections.abc import Callable
@@ -22,9 +22,9 @@ from recipe_compiler.verify.steps.euler import euler_order
 from recipe_compiler.verify.steps.order import word_order
 from recipe_compiler.verify.steps.split import Split, split_of
 
-ALL_DATA = "gradients are those of all data"
+ALL_DATA = "gradients use all data"
 """Noise of minibatches adds O(eps^2) to the covariance of a step."""
-ONE_WORD = "it is that of the word, which a move of the cycle repeats"
+ONE_WORD = "it is the order of the word inside a move"
 MOST_COORDINATES = 8
 """Of states that have more it is not looked at how a step with the values of a build is off."""
 

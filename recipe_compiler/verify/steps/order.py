@@ -39,7 +39,7 @@ from recipe_compiler.verify.steps.flow import assumed_to_last
 from recipe_compiler.verify.steps.pieces import pieces
 from recipe_compiler.verify.steps.split import Split
 
-NO_MORE, IN_GENERAL = "and no more", "and no more for general U and values"
+NO_MORE, IN_GENERAL = "and not higher", "and not higher for general U and values"
 """Shown of the U and the values of a build; or of some, which says nothing of these."""
 Data = tuple[tuple[str, str], ...]
 LOOKED_AT = 2
@@ -55,9 +55,11 @@ def palindrome(split: Split) -> Answer:
     found = is_palindrome(split)
     match found.decision:
         case Proved():
-            return Answer(Proved("it is its own reverse"))
+            return Answer(Proved("it is a palindrome"))
         case Refuted(witness=witness):
-            return Answer(Proved(f"it is not: {', '.join(f'{name} is {value}' for name, value in witness)}"))
+            return Answer(
+                Proved(f"it is not a palindrome: {', '.join(f'{name} is {value}' for name, value in witness)}")
+            )
         case Undecided():
             return found
 
@@ -93,9 +95,9 @@ def word_order(split: Split, own: Split | None = None) -> Answer:
     """
     made = pieces(split)
     if isinstance(made.decision, Refuted):
-        return Answer(Proved("weak order 0: the pieces do not make the equation"))
+        return Answer(Proved("weak order 0: the pieces do not add up to the SDE"))
     if isinstance(made.decision, Undecided):
-        return Answer(Undecided(("not shown: the pieces make the equation",)))
+        return Answer(Undecided(("not shown: the pieces add up to the SDE",)))
     least = order_at_least(split)
     if isinstance(least, Undecided):
         return Answer(least)

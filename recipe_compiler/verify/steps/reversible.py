@@ -60,7 +60,7 @@ def reversible(split: Split) -> Answer:
     except ModelError as error:
         return Answer(Undecided(faults_of(error)))
     if found is None:
-        return Answer(Undecided(("no flip of blocks is known under which H stays the same",)))
+        return Answer(Undecided(("no sign flip of blocks was found that leaves H unchanged",)))
     unsaid = {name: flow for name, flow in split.numerical.items() if flow == REFLECTED}
     said = {piece.name: runs_back(split, piece, found) for piece in split.pieces if piece.name not in unsaid}
     return which_pieces(said, f" under {found.says}", unsaid=unsaid)
@@ -111,7 +111,7 @@ def energy_turned(split: Split, under: Flip) -> Identity | None:
 
 def unknown(under: Flip) -> Answer:
     """Return the answer where the effect of a flip on a function is not known."""
-    return Answer(Undecided((f"what {under.says} makes of a function is not known",)))
+    return Answer(Undecided((f"the effect of {under.says} on a function is not known",)))
 
 
 def of_reflections(split: Split, identities: Sequence[Identity]) -> Answer:

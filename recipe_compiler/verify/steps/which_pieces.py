@@ -34,7 +34,7 @@ def which_pieces(found: Mapping[str, Answer], of_those: str = "", unsaid: Mappin
     first = next(iter(found.values()), Answer(Undecided(()))).checked_at
     checked = tuple(sizes for sizes in first if all(sizes in seen for seen in looked))
     beside = [f"not {', '.join(no)}"] if yes and no else []
-    beside += [f"nothing is said of {', '.join(f'{name} ({by})' for name, by in unsaid.items())}"] if unsaid else []
+    beside += [f"not decided for {', '.join(f'{name} ({by})' for name, by in unsaid.items())}"] if unsaid else []
     return Answer(Proved("; ".join((says, *beside)), given, data), "all", checked)
 
 

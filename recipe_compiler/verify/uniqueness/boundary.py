@@ -121,7 +121,7 @@ def has_boundary(dynamics: Dynamics) -> bool:
 
 
 def boundary(subject: Subject) -> Answer:
-    """Decide that no probability flows through the faces of the domain, face by face, for every size.
+    """Decide that no probability flux through the boundary, face by face, for every size.
 
     At distance y let p = exp(-H) ~ y**e and let the face's row of D + Q be of size y**s. Integrating by parts over {y >
     delta} leaves terms of size delta**(s+e): nothing flows where s + e > 0 for all parameters. Refuted where e <= -1,
@@ -148,7 +148,7 @@ def _answer(subject: Subject, where: Place, reasons: frozenset[str]) -> Answer:
         for face in faces(declarations):
             decision = _at_face(subject, face, found)
             if isinstance(decision, Refuted) and restricts_state(subject.dynamics.declarations):
-                tried.append(f"not known whether {face.says} is a face of the domain that the assumptions leave")
+                tried.append(f"not known whether {face.says} is a face of the domain under the assumptions")
                 continue
             if isinstance(decision, Refuted):
                 return Answer(decision, where=where)

@@ -254,8 +254,8 @@ def _excluded(instance: _Instance) -> str:
     """Return where it was shown, and what to declare to exclude these values."""
     named = [p for p in instance.dynamics.declarations.parameters if p.name in instance.zeros]
     stronger = [f"{p.name} {_STRONGER[kind]}" for p in named for kind in p.kinds if kind in _STRONGER]
-    hint = f"; declare {', '.join(stronger)} if it never is" if len(stronger) == len(named) else ""
-    return f" where {' = '.join((*instance.zeros, '0'))}, which is allowed as declared{hint}"
+    hint = f"; declare {', '.join(stronger)} to exclude it" if len(stronger) == len(named) else ""
+    return f" where {' = '.join((*instance.zeros, '0'))}, which the declarations allow{hint}"
 
 
 def _owners(instance: _Instance) -> list[str]:

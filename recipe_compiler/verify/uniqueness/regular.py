@@ -101,7 +101,7 @@ def _answer(subject: Subject, of: Represented | None, reasons: frozenset[str]) -
     elif (noise.open or rank.open) and whole is None:
         whole = _spanned(subject)
         if whole is None:
-            tried.append(f"not shown: {rank.open or noise.open} degenerates nowhere that splits the state space")
+            tried.append(f"not shown: the zero set of {rank.open or noise.open} does not divide the state space")
     pivots = [whole] if whole is not None else [*noise.pivots, *rank.pivots]
     given |= {reason for pivot in pivots for reason in pivot.given}
     tried += [subject.contradiction] if subject.contradiction else []

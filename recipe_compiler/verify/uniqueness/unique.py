@@ -49,7 +49,7 @@ NEEDED: tuple[tuple[str, Callable[[Subject], Answer]], ...] = (
     ("D is symmetric", d_symmetric),
     ("Q is skew", q_skew),
     ("D is positive semidefinite", d_psd),
-    ("what is stated of a circle is periodic around it", periodic),
+    ("all formulas are periodic in each circular coordinate", periodic),
 )
 """The claims without which a refutation by another law says nothing, in the words of the table; the last on circles."""
 
@@ -66,7 +66,7 @@ class Reached:
 
 
 def unique(subject: Subject) -> Answer:
-    """Decide that exp(-H) is the only stationary law of the recipe's equation, for all parameters as declared.
+    """Decide that exp(-H) is the unique invariant distribution, for all parameters as declared.
 
     Proved where D is positive definite, or where its columns and their brackets with b = -Q grad H + div Q, [X, Y]_i =
     sum_j (X_j d_j Y_i - Y_j d_j X_i), span all n directions at every state (Hormander 1967; Ichihara, Kunita 1974;
@@ -166,7 +166,7 @@ def _where_stronger(subject: Subject, other: Other, law: Law, stays: Stays) -> s
     if not _is_law(law()) or proof is None or proof.open:
         return ""
     needed = " and ".join((found[1], *rests_on(stays(narrower))))
-    return f"; where {needed} it is the only one: {proof.by}"
+    return f"; where {needed} it is unique: {proof.by}"
 
 
 def _edges(subject: Subject) -> list[str]:
@@ -174,9 +174,9 @@ def _edges(subject: Subject) -> list[str]:
     declarations = subject.dynamics.declarations
     inner = {DomainName.REAL, DomainName.CIRCLE}
     names = [block.name for block in declarations.blocks if block.domain.name not in inner]
-    found = [f"{', '.join(names)} has a boundary: what happens there decides it too"] if names else []
+    found = [f"{', '.join(names)} has a boundary, and behaviour there also decides uniqueness"] if names else []
     restricted = [c for c in declarations.assume if depends_on_state(c.left) or depends_on_state(c.right)]
-    found += [f"{text(c)} restricts the state, which may fall into parts" for c in restricted]
+    found += [f"{text(c)} restricts the state, which may be disconnected" for c in restricted]
     return found + ([subject.contradiction] if subject.contradiction else [])
 
 
@@ -197,8 +197,10 @@ def _hint(derivation: Derivation) -> str:
         return ""
     laws = refreshes(derivation)
     if not laws:
-        return "; D = 0: nothing is random, and no block is shown to be Gaussian given the others, to be drawn anew"
-    return f"; D = 0, nothing is random: draw anew now and then from {' and '.join(laws)}"
+        return (
+            "; D = 0: nothing is random, and no block is shown to be conditionally Gaussian, so none can be refreshed"
+        )
+    return f"; D = 0, so nothing is random: add refreshes from {' and '.join(laws)}"
 
 
 def spanned(subject: Subject, derivation: Derivation) -> Reached:
@@ -247,7 +249,7 @@ def _reached(noisy: frozenset[str], steps: tuple[ReachedBlock, ...], missing: li
     if not noisy:
         return "no block is shown to have noise in all its directions at every state"
     further = "".join(f", {step.block} by {step.by}" for step in steps)
-    return f"brackets reach {', '.join(sorted(noisy))}{further}; not shown at every state: {', '.join(missing)}"
+    return f"Lie brackets reach {', '.join(sorted(noisy))}{further}; not shown at every state: {', '.join(missing)}"
 
 
 def _noisy(subject: Subject, derivation: Derivation) -> frozenset[str]:

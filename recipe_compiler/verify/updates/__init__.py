@@ -1,1 +1,1 @@
-"""Is a claimed update a step of an equation that keeps exp(-H)?"""
+"""Is a claimed update a step of an equation that preserves exp(-H)?"""

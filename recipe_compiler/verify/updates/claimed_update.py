@@ -1,4 +1,4 @@
-"""Is the update that an author claims a step of an equation that keeps exp(-H), in the limit of small steps?
+"""Is the update that an author claims a step of an equation that preserves exp(-H), in the limit of small steps?
 
 f = lim E[dz]/eps and D = lim Cov[dz]/(2 eps) are the limiting equation: where exp(-H) is not stationary for it the
 update is wrong, however small eps is. What the next power of eps does is a matter of finite steps and is said beside
@@ -76,7 +76,7 @@ def claimed_update(subject: Subject) -> Answer:
 def _answer(subject: Subject, claimed: ClaimedStep) -> Answer:
     declared = claimed.declarations.find("eps")
     if not claimed.update.step.uses_eps and declared is not None:
-        return Answer(Undecided(("eps is declared here, so that the update does not hold the step size",)))
+        return Answer(Undecided(("eps is declared as a parameter, so the update has no step size",)))
     found = laws(claimed.update.step, claimed.sizes)
     if found.refuted is not None:
         what, point = found.refuted
@@ -105,7 +105,9 @@ def _limit(subject: Subject, claimed: ClaimedStep, premises: Obligations) -> Ans
     slow = _moved_later(claimed)
     match answer.decision:
         case Proved(_, given) if slow:
-            reason = f"{', '.join(slow)} moves with higher powers of eps only: the limiting equation says nothing of it"
+            reason = (
+                f"{', '.join(slow)} moves with higher powers of eps only, so the limiting equation does not describe it"
+            )
             return Answer(Undecided((reason,), given=given))
         case Proved(_, given) if passing := _through_infinity(claimed, unit):
             return Answer(Undecided((OPEN, *passing), given=given))
@@ -141,7 +143,7 @@ def _moved_later(claimed: ClaimedStep) -> tuple[str, ...]:
 
 
 def _of_another_order(subject: Subject, claimed: ClaimedStep, premises: Obligations, low: Fraction) -> Answer:
-    """Refute a step whose leading part, of another order than eps, does not keep exp(-H)."""
+    """Refute a step whose leading part, of another order than eps, does not preserve exp(-H)."""
     if low < 0:
         return Answer(Undecided((f"the step grows like eps^({low}) as eps becomes small",)))
     what = f"the residual of the part eps^({low}) of the step"
@@ -177,21 +179,21 @@ def _of_fixed_size(subject: Subject, claimed: ClaimedStep, premises: Obligations
     except NotAffineError as reason:
         instance = _with_square_potential(claimed)
         if instance is None:
-            return Answer(Undecided((f"the step does not shrink with eps: {reason}",)))
+            return Answer(Undecided((f"the step does not vanish as eps -> 0: {reason}",)))
         return _of_instance(subject, instance, str(reason))
     answer = _decided(subject, claimed, premises, [identity])
     names = ", ".join(block.name for block in (found.blocks or blocks))
     match answer.decision:
         case Refuted(by):
-            by = f"the step does not shrink with eps and changes the law of {names}: {by}"
+            by = f"the step does not vanish as eps -> 0 and changes the distribution of {names}: {by}"
             return replace(answer, decision=replace(answer.decision, by=by))
         case Proved(by, given) if found.whole:
             given = tuple(sorted({*given, f"exp(-H) is a Gaussian law of {names} given the other blocks"}))
-            return replace(answer, decision=Proved(f"an exact draw that keeps the law of {names}: {by}", given))
-        case Proved():
-            reason = (
-                f"the step at eps = 0 keeps the law of {names}; what the rest of it does in the limit is not decided"
+            return replace(
+                answer, decision=Proved(f"an exact draw that preserves the distribution of {names}: {by}", given)
             )
+        case Proved():
+            reason = f"the step at eps = 0 preserves the distribution of {names}; the limit of the rest is not decided"
             return Answer(Undecided((reason,), given=answer.decision.given))
         case Undecided():
             return answer
@@ -203,11 +205,11 @@ def _of_instance(subject: Subject, instance: tuple[ClaimedStep, str], reason: st
     try:
         _, identity = refresh_identity(claimed.update, claimed.dynamics.H, claimed.where)
     except NotAffineError as other:
-        return Answer(Undecided((f"the step does not shrink with eps: {reason}; for {potential}: {other}",)))
+        return Answer(Undecided((f"the step does not vanish as eps -> 0: {reason}; for {potential}: {other}",)))
     answer = _decided(subject, claimed, claimed.premises, [identity])
     if not isinstance(answer.decision, Refuted):
-        return Answer(Undecided((f"the step does not shrink with eps: {reason}",)))
-    by = f"the step does not shrink with eps and changes the law for {potential}: {answer.decision.by}"
+        return Answer(Undecided((f"the step does not vanish as eps -> 0: {reason}",)))
+    by = f"the step does not vanish as eps -> 0 and changes the distribution for {potential}: {answer.decision.by}"
     point = (*answer.decision.witness, ("potential", potential))
     return replace(answer, decision=replace(answer.decision, by=by, witness=point))
 

@@ -72,7 +72,7 @@ def _limit(claimed: ClaimedStep) -> Remarks:
 def _noiseless(claimed: ClaimedStep) -> Remarks:
     if not is_nothing([x for row in claimed.update.covariance_at(claimed.update.unit) for x in row]):
         return Remarks((), ())
-    return Remarks(("the limiting equation has no noise, so that by itself it mixes nothing",), ())
+    return Remarks(("the limiting equation has no noise, so it is not ergodic by itself",), ())
 
 
 def _between(claimed: ClaimedStep) -> Remarks:
@@ -84,7 +84,7 @@ def _between(claimed: ClaimedStep) -> Remarks:
         left = residual(claimed.energy, claimed.update.mean_at(power), D)
         if not left.is_zero:
             what = f"the eps^({power - ONE}) part of the residual"
-            said.append(f"biased at finite step: {what} does not vanish: {_brief(left)}")
+            said.append(f"biased at finite step size: {what} does not vanish: {_brief(left)}")
             data.append((what, text(left)))
     return Remarks(tuple(said), tuple(data))
 
@@ -94,7 +94,7 @@ def _finite(claimed: ClaimedStep) -> Remarks:
     try:
         whole = _residual(claimed, of_noise=False)
     except NotReadError as reason:
-        return Remarks((f"finite steps are not judged: {reason}",), ())
+        return Remarks((f"the bias at finite step size is not computed: {reason}",), ())
     if whole.is_zero:
         return Remarks((), (("eps^1 part of the residual of the moments", "0"),))
     noise = _residual(claimed, of_noise=True)
@@ -105,7 +105,7 @@ def _finite(claimed: ClaimedStep) -> Remarks:
     if claimed.update.slow and not noise.is_zero:
         source = ", ".join(claimed.update.slow)
         said.append(
-            f"biased at finite step: noise of order eps**2 ({source}) leaves the residual eps*({_brief(noise)})"
+            f"biased at finite step size: noise of order eps**2 ({source}) leaves the residual eps*({_brief(noise)})"
         )
         data.append(("eps^1 part of the residual that noise leaves", text(noise)))
         left = rest
@@ -202,7 +202,7 @@ def _scale(c: Calculus, pairs: list[tuple[Tensor, Tensor]]) -> Fraction:
 
 
 def _unjudged(unit: Fraction, k: Fraction) -> str:
-    return f"{read_as(unit, k)}: finite steps of such a step are not judged"
+    return f"{read_as(unit, k)}: the bias at finite step size is not computed for it"
 
 
 def read_as(unit: Fraction, k: Fraction = ONE) -> str:

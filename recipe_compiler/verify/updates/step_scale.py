@@ -110,13 +110,13 @@ def step_scale(subject: Subject) -> Answer:
     update = subject.dynamics.claims.update or ()
     blocks = {block.name: block for block in subject.dynamics.declarations.blocks}
     if not any(holds_step(formula) for _, formula in update):
-        return Answer(Undecided(("eps does not occur in the update",)), where=where)
+        return Answer(Undecided(("the update does not contain eps",)), where=where)
     unit = unit_of([formula for _, formula in update])
     tried: list[str] = []
     small: list[tuple[str, str]] = []
     for name, formula in update:
         if not holds_step(formula) and any(True for _ in draws_in(formula)):
-            tried.append(f"{name} is drawn anew, not moved by a small step")
+            tried.append(f"{name} is refreshed, not moved by a small step")
             continue
         own = _open(blocks[name], formula, subject, unit)
         failed = _failure(blocks[name], formula, subject) or _too_small(blocks[name], formula, subject, unit)

@@ -10,7 +10,7 @@ from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 
 ROLES: Mapping[str, NoiseRole] = {"A": NoiseRole.DRIFT, "B": NoiseRole.KICK, "O": NoiseRole.DECAY}
 """What the pieces do that follow from Langevin dynamics, by their names."""
-BY = "from one O to the next the word keeps diag(v, 1), in polynomials of eps omega; then theta is as wide as exp(-U)"
+BY = "between two O the word preserves diag(v, 1) (polynomials in eps omega): theta has the covariance of exp(-U)"
 LANGEVIN = "A moves theta by W.T inv(M) r, B moves r by -W grad U, O moves r alone and keeps N(0, M)"
 ON_LINE = "the law of its steps on the line, in rational numbers"
 
@@ -50,14 +50,16 @@ def exactness(word: Word, roles: Mapping[str, NoiseRole], given: tuple[str, ...]
     """
     for place, letter in enumerate(letters(word), 1):
         if letter.share < 0 and roles[letter.piece] is NoiseRole.DECAY:
-            return Undecided((f"letter {place}, {letter_text(letter)}, goes back: of what has noise nothing does",))
+            return Undecided(
+                (f"letter {place}, {letter_text(letter)}, has a negative share, impossible for a piece with noise",)
+            )
     if keeps_configurations(word, roles):
         return Proved(BY, given)
     if not any(roles[letter.piece] is NoiseRole.DECAY for letter in letters(word)):
         return _conservative(word, roles)
     found = counterexample(word, roles)
     if found is None:
-        return Undecided(("it is not so whatever the friction is; no step size was found at which it has another law",))
+        return Undecided(("not for every friction; no step size was found at which the covariance differs",))
     over = "" if found.n == 1 else f"/{found.n}"
     witness = (
         ("eps omega", str(found.h)),
@@ -71,7 +73,7 @@ def exactness(word: Word, roles: Mapping[str, NoiseRole], given: tuple[str, ...]
 def _conservative(word: Word, roles: Mapping[str, NoiseRole]) -> Decision:
     """Return that a word without O has no law of its own: det F = 1, so that it keeps every multiple of one."""
     variance = without_friction(word, roles)
-    says = "no letter is an O: the word keeps volume and forgets nothing, so what it samples depends on its start"
+    says = "no letter is an O: the word preserves volume and is not ergodic: its samples depend on the start"
     if variance is None:
         return Refuted(says, (("det F", "1"), ("expected", "below 1")))
     held = (("eps omega", "1"), ("omega^2 Var theta / Var r", str(variance)), ("expected", "1"))

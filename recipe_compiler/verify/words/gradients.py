@@ -8,7 +8,7 @@ from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
 
 KICK, MOVE, POTENTIAL = "B", "A", "U"
 """The piece that takes the gradient, the one that moves the block it is of, and what the potential is called."""
-BY = "where the word moves the block of the potential between kicks"
+BY = "counting where the word moves the potential's block between kicks"
 
 
 def claimed_gradients(scheme: Scheme) -> Answer:
@@ -26,15 +26,15 @@ def claimed_gradients(scheme: Scheme) -> Answer:
     )
     held = {letter.piece for letter in letters(scheme.split)}
     if MOVE not in held:
-        tried = f"no piece of the word is called {MOVE}: what moves the potential's block?"
+        tried = f"no piece is called {MOVE}: name the piece that moves the potential's block {MOVE}"
         return Answer(Undecided((tried,)), where=where)
     if len(kicks) != 1:
         tried = f"the pieces that hold {POTENTIAL} are {', '.join(kicks) or 'none'}: expected one"
         return Answer(Undecided((tried,)), where=where)
     if kicks[0] not in held:
-        tried = f"no piece of the word is called {kicks[0]}: what takes the gradient?"
+        tried = f"no piece is called {kicks[0]}: name the piece that evaluates the gradient {kicks[0]}"
         return Answer(Undecided((tried,)), where=where)
-    given = (f"{kicks[0]} alone takes the gradient, {MOVE} alone moves what it is of",)
+    given = (f"only {kicks[0]} evaluates the gradient, only {MOVE} moves its argument",)
     return Answer(counted(scheme, kicks, (MOVE,), given), where=where)
 
 
@@ -55,7 +55,7 @@ def counted(scheme: Scheme, kicks: tuple[str, ...], moves: tuple[str, ...], give
     flows = dict(scheme.flows)
     for name in kicks:
         if name in moves:
-            return Undecided((f"{name} takes the gradient and moves what it is of: its flow tells how often",))
+            return Undecided((f"{name} evaluates the gradient and moves its argument: its flow decides how often",))
         if flows.get(name) == GENERALISED:
             return Undecided((f"{name} takes the gradient within the flow {GENERALISED}",))
     count = gradients(scheme.split, kicks, moves)

@@ -79,7 +79,7 @@ def claimed_order(scheme: Scheme, noisy: frozenset[str] | None = None) -> Answer
         return Answer(Refuted(BY, witness, f"{defect} eps**{len(pieces)} {product}"), where=where)
     if scheme.flows and claimed > IMPLICIT:
         names = ", ".join(name for name, _ in scheme.flows)
-        tried = f"the flows stated of {names} are of order {IMPLICIT}: beyond it the letters alone decide nothing"
+        tried = f"the numerical flows of {names} have order {IMPLICIT}: a higher order is not decided"
         return Answer(Undecided((tried,)), where=where)
     if own.order < claimed:
         tried = f"{BY}: order {own.order} at least; products of more than {own.order} generators are too many"
@@ -88,8 +88,13 @@ def claimed_order(scheme: Scheme, noisy: frozenset[str] | None = None) -> Answer
     known = frozenset("O") if noisy is None and not scheme.pieces else noisy
     if known is not None and known & backward.keys():
         names = ", ".join(sorted(known & backward.keys()))
-        return Answer(Undecided((f"{names} has noise and goes back in the word: there is no such step",)), where=where)
+        return Answer(
+            Undecided((f"{names} has noise and a negative share in the word, which is impossible",)), where=where
+        )
     open_ = backward if noisy is None else ()
-    given = (OF_ORDER_2 if scheme.flows else SMOOTH, *(f"{name} has no noise: it goes back" for name in open_))
+    given = (
+        OF_ORDER_2 if scheme.flows else SMOOTH,
+        *(f"{name} has no noise (its share is negative)" for name in open_),
+    )
     data = tuple((f"share of {name}", str(share)) for name, share in shares(scheme.split).items())
     return Answer(Proved(BY, given, data), where=where)

@@ -1,4 +1,4 @@
-"""Steps that are accepted or refused, and keep exp(-H)."""
+"""Steps that are accepted or refused, and preserve exp(-H)."""
 
 import math
 import random
