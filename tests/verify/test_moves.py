@@ -50,8 +50,8 @@ def beside(own, step):
 @pytest.mark.parametrize(
     ("name", "text", "moves", "more", "says"),
     [
-        ("hmc", LEAPFROG, (PARTIAL, Metropolis((3, 3), ("r",))), {}, "run backwards under r -> -r"),
-        ("hmc", "A/2 B A/2", (FULL, Metropolis((1, 1), ("r",))), {}, "run backwards under r -> -r"),
+        ("hmc", LEAPFROG, (PARTIAL, Metropolis((3, 3), ("r",))), {}, "are reversible under r -> -r"),
+        ("hmc", "A/2 B A/2", (FULL, Metropolis((1, 1), ("r",))), {}, "are reversible under r -> -r"),
         ("sghmc", PATH, (Metropolis((4, 4), ("r",)),), {}, "O in detailed balance"),
         ("sghmc", PATH, (Metropolis((4, 4), ("r",)),), {"flows": (("O", "midpoint"),)}, "O in detailed balance"),
         ("generalised_langevin", PATH, (Metropolis((1, 1), ("r",)),), {}, "O in detailed balance"),
@@ -193,7 +193,7 @@ TURNED = Metropolis((1, 1), ("r",))
 def test_minibatches_leave_a_metropolis_move_open(any_build):
     step = of("hmc", LEAPFROG, FULL, TURNED)
     small = replace(any_build, variant="minibatch")
-    expect(metropolis(step, beside(small, step)), "undecided", "H of all data")
+    expect(metropolis(step, beside(small, step)), "undecided", "needs all data")
 
 
 def test_a_boundary_that_a_move_may_cross_leaves_it_open(any_build):

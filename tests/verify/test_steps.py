@@ -73,7 +73,7 @@ def test_pieces_of_shipped_dynamics_keep_this(name, text, expected):
 def test_the_whole_recipe_as_one_piece_keeps_what_it_keeps(numerical):
     """RHMC is its own piece, for an abstract metric; of its volume nothing is said with a generalised leapfrog."""
     of = split("rhmc", "H", **WHOLE, flows=(("H", "generalised"),) if numerical else ())
-    steady = "none; nothing is said of H (generalised)" if numerical else "H"
+    steady = "none; not decided for H (generalised)" if numerical else "H"
     assert [by(claim(of)) for claim in STEADY] == [steady, steady, "H", "H under r -> -r"]
     if not numerical:
         expect(flow(of), "undecided", "exact flow")
@@ -81,7 +81,7 @@ def test_the_whole_recipe_as_one_piece_keeps_what_it_keeps(numerical):
 
 def test_numerical_flows_keep_what_is_shown_of_them_and_no_more():
     of = split("gsgrhmc", HALVES, flows=(("A", "midpoint"), ("O", "midpoint")))
-    assert by(volume(of)) == "B; nothing is said of A (midpoint), O (midpoint)"
+    assert by(volume(of)) == "B; not decided for A (midpoint), O (midpoint)"
     assert by(word_order(of)) == "weak order 2 at least, by its letters and its flows"
 
 
@@ -113,8 +113,8 @@ def test_a_piece_without_a_value_everywhere_is_not_proved(claim):
         (pieces, {"noise": "'(2 + sign(theta[0]))*I'"}, "not shown"),
         (volume, {"noise": "'(2 + sign(theta[0]))*I'"}, "not shown"),
         (word_order, {"energy": "norm2(r)/2 + abs(r[0])"}, "is smooth"),
-        (reversible.reversible, {"energy": "norm2(r)/2 + sum(r)**3/9 + sum(r**4)"}, "no flip"),
-        (reversible.reversible, {"r": "{shape: d, domain: positive}"}, "no flip"),  # F leads into the state space
+        (reversible.reversible, {"energy": "norm2(r)/2 + sum(r)**3/9 + sum(r**4)"}, "no sign flip"),
+        (reversible.reversible, {"r": "{shape: d, domain: positive}"}, "no sign flip"),  # F leads into the state space
     ],
 )
 def test_what_is_not_known_of_a_piece_is_open(claim, changes, says):
@@ -433,7 +433,7 @@ def test_a_law_kept_by_one_piece_is_no_law_of_another():
 
 def test_palindromes_are_read_both_ways(monkeypatch):
     assert by(palindrome(split("sghmc", HALVES))) == "it is a palindrome"
-    assert by(palindrome(split("sghmc", "B A O"))) == "it is not: letter 1 is B, letter 3 is O"
+    assert by(palindrome(split("sghmc", "B A O"))) == "it is not a palindrome: letter 1 is B, letter 3 is O"
     monkeypatch.setattr(order, "first_asymmetry", lambda _: None)
     expect(palindrome(split("sghmc", "B A O")), "undecided", "disagree")
 
@@ -441,7 +441,7 @@ def test_palindromes_are_read_both_ways(monkeypatch):
 def test_pieces_of_which_nothing_is_said_are_named_apart():
     yes, no = Answer(Proved("shown")), Answer(Refuted("a point", (("x", "1"),)))
     unsaid = {"B": "midpoint"}
-    assert by(which_pieces({"A": yes, "O": no}, unsaid=unsaid)) == "A; not O; nothing is said of B (midpoint)"
+    assert by(which_pieces({"A": yes, "O": no}, unsaid=unsaid)) == "A; not O; not decided for B (midpoint)"
     assert by(which_pieces({"A": yes, "B": yes}, " under r -> -r")) == "A, B under r -> -r"
     assert by(which_pieces({"O": no})) == "none"
     expect(which_pieces({"A": yes, "O": Answer(Undecided(("no",)))}), "undecided", "O: no")

@@ -118,7 +118,7 @@ INVERTIBLE, HELD = "is invertible, were nothing held", "what is held, tau, is"
         # a coupling of rank one moves beta along v alone: such a chain is no chain of the law, whatever draws tau
         ("refresh: r, WORD, refresh: r, TAU_1", "-v @ v.T", "undecided", INVERTIBLE),
         ("draw: tau, refresh: r, WORD", "-v @ v.T", "undecided", INVERTIBLE),
-        ("draw: tau, refresh: r, THREE", "-I", "undecided", "trajectories may close"),
+        ("draw: tau, refresh: r, THREE", "-I", "undecided", "trajectories may be periodic"),
         ("draw: tau, {refresh: r, every: 2}, WORD", "-I", "undecided", "less often than the word runs"),
         ("refresh: r, WORD, refresh: r, TURN, draw: tau", "-I", "undecided", HELD),
         ("refresh: r, WORD", "-I", "undecided", f"{HELD} not all drawn"),

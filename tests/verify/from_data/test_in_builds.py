@@ -110,7 +110,7 @@ def test_positions_that_may_be_counted_from_1_are_told(first, from_one):
     """
     rows = [(first + k % 3, k) for k in range(6)]
     own = build(rows, f"{{file: data.csv, g: a, y: y{from_one}}}", target=target, more="")
-    told = any("no datum has position 0 of `g`" in one for one in build_caveats(own))
+    told = any("no row has position 0 of `g`" in one for one in build_caveats(own))
     assert told is (first == 1 and not from_one)
 
 
