@@ -30,7 +30,7 @@ def acceptance(at: Evaluation) -> Acceptance:
     reading = _Comparison(at)
     left, right = at.trace.compared
     if (left in reading.by_chance) == (right in reading.by_chance):
-        raise NotFollowedError("a move is accepted by something else than a comparison of u with what is known")
+        raise NotFollowedError("a move is accepted by something other than a comparison of u with a known value")
     return reading.below(left, right, True) if left in reading.by_chance else reading.below(right, left, False)
 
 
@@ -61,7 +61,7 @@ class _Comparison:
         if one.op == "call" and one.name == "log" and self._is_uniform(one.parts[0]):
             return self._by_logarithm(bound, around, holds)
         if not self._is_uniform(chance) or any(op == "add" for op, _ in around):
-            raise NotFollowedError("a move is not accepted where u, or its logarithm, is below something")
+            raise NotFollowedError("a move is not accepted when u, or log(u), is below a bound")
         ratio = [self.logarithm(bound, whole=not around), *(-self.logarithm(k) for _, k in around)]
         return Acceptance(expanded(sympy.Add(*ratio)), holds)
 
@@ -84,7 +84,7 @@ class _Comparison:
         """Return the part that u stands in, and the other one."""
         a, b = self.operations[place].parts
         if (a in self.by_chance) and (b in self.by_chance):
-            raise NotFollowedError("a move is accepted by a product or a sum in which u stands twice")
+            raise NotFollowedError("u occurs twice in the condition for acceptance")
         return (a, b) if a in self.by_chance else (b, a)
 
     def _is_uniform(self, place: int) -> bool:
@@ -126,7 +126,7 @@ class _Comparison:
             case _:
                 value = self.at.value(place)
                 if not value.is_positive:
-                    raise NotFollowedError("a move is accepted by a ratio that is not seen to be positive")
+                    raise NotFollowedError("the acceptance ratio is not known to be positive")
                 return sympy.log(value)
 
 

@@ -271,7 +271,7 @@ def _with_assumptions(build: Build) -> Build:
 def _no_potential(plan: _Plan, reasons: Sequence[str]) -> tuple[Dynamics, tuple[str, ...], tuple[str, ...]]:
     """Return the dynamics of a build for every U, with why that of its target is not put in."""
     small = sized(_without_defaults(replace(plan.build, sizes=tuple(plan.sizes.items())), plan.named))
-    left = tuple(f"U of {small.target.name} is not put in: {why}" for why in reasons)
+    left = tuple(f"U of {small.target.name} is not substituted: {why}" for why in reasons)
     return _with_data(bind(small), plan), (), left
 
 
@@ -286,19 +286,19 @@ def _not_read(plan: _Plan) -> Iterator[str]:
     """Yield why the target of a build has no U that a step can be judged by."""
     target = plan.build.target
     if target.gradient is not None:
-        yield f"its gradient is code, which tells no U: let the step take grad_{plan.bound.potential}"
+        yield f"its gradient is code, so U is unknown: let the step take grad_{plan.bound.potential}"
     for block in discrete_blocks(target.declarations):
-        yield f"its {block.name} is discrete, and moved by its law alone"
+        yield f"its {block.name} is discrete, and drawn from its law only"
     for block in target.declarations.blocks:
         if block.constraint is not None:
             yield f"its {block.name} is sampled in the variables of a {block.constraint}"
     for condition in target.declarations.assume:
         uses = dependence(condition)
         if uses.data or uses.blocks:
-            yield f"it assumes {text(condition)}, which is not followed"
+            yield f"it assumes {text(condition)}, which cannot be traced"
     for field in target.declarations.data:
         if field.is_index:
-            yield f"its data {field.name} are positions, which are not followed"
+            yield f"its data {field.name} are positions, which cannot be traced"
         elif field.name not in plan.named:
             advice = f"take {field.name} as an argument, or say what holds them: --map NAME={field.name}"
             yield f"the step does not name its data {field.name}: {advice}"
@@ -405,7 +405,7 @@ def _at_values(plan: _Plan, build: Build) -> tuple[Dynamics, tuple[str, ...], tu
     said = (f"{', '.join(fixed)} as the build has {'them' if fixed[1:] else 'it'}",) if fixed else ()
     missing = [name for name in left if name in used]
     at = written(dict(plan.smaller)) if plan.smaller else "sizes of their own"
-    why = f"the value of {', '.join(missing)} is that of the build's sizes, and the step is followed at {at}"
+    why = f"the value of {', '.join(missing)} is that of the build's sizes, but the step is traced at {at}"
     advice = "take it as an argument"
     return dynamics, said, (f"{why}: {advice}",) if missing else ()
 
@@ -445,5 +445,5 @@ def sizes_in(trace: Trace, ask: Binding) -> Iterator[str]:
     for n, name in ask.meant:
         if n in numbers or (n >= LARGE and any(part and part % n == 0 for part in numbers)):
             at = written(dict(ask.smaller)) or "fewer rows"
-            said = f"it computes with the build's {name} = {n} as a number, and is followed at {at}"
+            said = f"it computes with the build's {name} = {n} as a number, but is traced at {at}"
             yield f"{said}: take {name} as an argument"

@@ -1,6 +1,6 @@
 """What a step may be written with so that it depends on its arguments, its draws and its file alone: nothing else is.
 
-A name that is missing here is no fault of a step: what it depends on was not followed, and is said by its name.
+A name that is missing here is no fault of a step: what depends on it was not traced, and the finding names it.
 """
 
 from recipe_compiler.formula.elementwise import FUNCTIONS

@@ -21,7 +21,7 @@ LINEAR: dict[str, Callable[..., Any]] = {
     "inv": linear.inverse, "det": linear.determinant, "solve": linear.solution, "cholesky": linear.factor,
     "norm": linear.norm, "multi_dot": linear.chain,
 }  # fmt: skip
-"""Functions of `numpy.linalg` that can be followed."""
+"""Functions of `numpy.linalg` that can be traced."""
 
 
 OF_TYPES = frozenset({"result_type", "can_cast", "common_type", "min_scalar_type"})
@@ -47,7 +47,7 @@ class Traced(np.ndarray):
         Raises:
             UntraceableError: always.
         """
-        raise UntraceableError(f"the bytes of {DEPENDS}: what is done by them cannot be followed")
+        raise UntraceableError(f"the bytes of {DEPENDS}: what depends on them cannot be traced")
 
     tobytes = tofile = dumps = _bytes
     # NumPy lets `strides` be set, too
@@ -62,7 +62,7 @@ class Traced(np.ndarray):
             return func(*(np.empty(arg.shape) if isinstance(arg, Traced) else arg for arg in args), **kwargs)
         if getattr(func, "__module__", "") == "numpy.linalg":
             if name not in LINEAR:
-                raise UntraceableError(f"np.linalg.{name} of {'an array that is followed'}")
+                raise UntraceableError(f"np.linalg.{name} of {'a traced array'}")
             return wrapped(LINEAR[name](*args, **kwargs))
         return wrapped(func(*(plain(arg) for arg in args), **{key: plain(value) for key, value in kwargs.items()}))
 
@@ -99,7 +99,7 @@ def is_double(dtype: Any) -> bool:
 
 
 def traced(x: Any) -> Any:
-    """Return an array (or what makes one) as an array that is followed, its entries exact.
+    """Return an array (or what makes one) as a traced array, its entries exact.
 
     Raises:
         UntraceableError: an entry is no number.
@@ -125,7 +125,7 @@ def wrapped(x: Any) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """Return an array that is followed as NumPy's own, also inside lists and tuples."""
+    """Return a traced array as NumPy's own, also inside lists and tuples."""
     if isinstance(x, Traced):
         return x.view(np.ndarray)
     if type(x) in (list, tuple):

@@ -78,18 +78,18 @@ def called_often(call: FollowedCall, names: Mapping[str, Any], replaced: frozens
     for k in range(2, calls + 1):
         found = call(closely=k == calls)
         if found != first:
-            why = "it depends on more than its arguments and the draws that are known"
-            raise UntraceableError(f"call {k} did something else than call 1: {why}{_keeps(still)}")
+            why = "it depends on more than its arguments and the known draws"
+            raise UntraceableError(f"call {k} differed from call 1: {why}{_keeps(still)}")
         last, now = now, _kept(names, replaced)
         still = changed(last, now)
         if still and k < calls:
             numbers = numbers_of(names, replaced)
     hidden = unseen(now)
     if hidden:
-        raise UntraceableError(f"{', '.join(hidden)} may keep something between calls that cannot be looked at")
+        raise UntraceableError(f"{', '.join(hidden)} may keep state between calls that cannot be inspected")
     if still and not _does_not_matter(call, first, names, replaced, numbers):
-        what = f"{', '.join(still)} still changes from call to call: a later one may do something else"
-        raise UntraceableError(f"{calls} calls did the same, but {what}")
+        what = f"{', '.join(still)} still changes from call to call: a later call may differ"
+        raise UntraceableError(f"{calls} calls agreed, but {what}")
     return first | {"calls": calls, "changing": list(still)}
 
 

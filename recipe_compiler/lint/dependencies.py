@@ -17,7 +17,7 @@ from recipe_compiler.lint.reached import Reached
 from recipe_compiler.lint.reading import read_part
 from recipe_compiler.lint.source import Source
 
-NOT_FOLLOWED = "what it depends on was not followed"
+NOT_FOLLOWED = "this dependence was not traced"
 ADVICE = "take it out, or make it an argument that the document declares"
 MOST = 5
 """What is told of one step."""
@@ -55,7 +55,7 @@ def _look_at_all(reached: Reached) -> None:
         tell_switches(reached, file)
     for file, name, line in reached.either:
         if (file.path, name) in reached.read:
-            reached.tell(file, line, f"`{name}`, which is another where a module is missing")
+            reached.tell(file, line, f"`{name}`, which differs if a module is missing")
     for file, line, what in reached.asked if reached.swallows else ():
         reached.tell(file, line, f"`{what}`, beside `{reached.swallows[0]}`, whose errors may be taken for an answer")
 
@@ -65,5 +65,5 @@ def _tell_seeds(reached: Reached, given: int) -> None:
     several = given + len(reached.made) + len(reached.shared) > 1
     for file, node, called, again, is_seeded in reached.made.values():
         if (several or again) and is_seeded:
-            why = "with a seed in what runs again" if again else "with a seed, beside another generator"
+            why = "with a seed in code that runs again" if again else "with a seed, beside another generator"
             reached.tell(file, node.lineno, f"`{called}` {why}: both may draw the same numbers")

@@ -60,7 +60,7 @@ class FollowedDraws(LegacyDraws):
         Raises:
             UntraceableError: always.
         """
-        raise UntraceableError(f"the random draw `{name}`: only {KNOWN} can be followed")
+        raise UntraceableError(f"the random draw `{name}`: only {KNOWN} can be traced")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

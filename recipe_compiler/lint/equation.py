@@ -52,7 +52,7 @@ class LimitEquation:
         return (
             f"drift read{at}, lim E[dz]/eps{by}:",
             *(f"    {name}: {text}" for name, text in self.drift),
-            f"diffusion read{at}, lim Cov[dz]/(2 eps), what is zero left out:",
+            f"diffusion read{at}, lim Cov[dz]/(2 eps), zeros omitted:",
             *(f"    {name}: {text}" for name, text in self.diffusion or (("all", "0"),)),
         )
 
@@ -129,10 +129,10 @@ def differences(problem: TracedProblem, part: MomentCoefficient | None, k: Fract
     n = len(problem.z)
     part = part or MomentCoefficient((none,) * n, ((none,) * n,) * n)
     for x, f, own in zip(problem.z, part.mean, second.drift(system), strict=True):
-        yield f"the drift of {x} less that of D and Q", f - scale * own
+        yield f"the drift of {x} minus that of D and Q", f - scale * own
     for i, x in enumerate(problem.z):
         for j, y in enumerate(problem.z):
-            yield f"the diffusion of {x}, {y} less D", part.covariance[i][j] / 2 - scale * system.D[i][j]
+            yield f"the diffusion of {x}, {y} minus D", part.covariance[i][j] / 2 - scale * system.D[i][j]
 
 
 def same_equation(read: Read) -> Seen:

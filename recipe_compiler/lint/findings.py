@@ -38,10 +38,10 @@ def followed(ask: Binding, answer: FileOutcome, sizes: Sequence[Sizes]) -> tuple
         return by
     calls = min(trace.calls for _, trace in traces)
     where = "; ".join(written(at) for at, _ in traces if at)
-    times = f"{calls} calls, one after the other, did the same" + (f" at each of {where}" if where else "")
-    said = f"followed: {ask.source.step}({', '.join(_given(ask))}); {times}"
+    times = f"{calls} calls in a row agreed" + (f" at each of {where}" if where else "")
+    said = f"traced: {ask.source.step}({', '.join(_given(ask))}); {times}"
     runs = sum(trace.runs for _, trace in traces)
-    same = f"run: {runs} calls with plain numbers, scalars those of Python and of NumPy, gave what was followed"
+    same = f"run: {runs} calls with plain numbers, as Python and as NumPy scalars, agreed with the traced step"
     return (*by, said, *((same,) if runs else ()), *unrun(answer), *orders(ask, answer))
 
 
@@ -49,7 +49,7 @@ def unrun(answer: FileOutcome) -> tuple[str, ...]:
     """Return the lines of a step and what it calls that no call ran: what they do is not in a verdict."""
     left = [set(case.left) for case in answer.cases if isinstance(case, Trace)]
     lines = sorted(set.intersection(*left)) if left else []
-    return (f"not followed: line {', '.join(map(str, lines))}, which no call ran",) if lines else ()
+    return (f"not traced: line {', '.join(map(str, lines))}, which no call reached",) if lines else ()
 
 
 def orders(ask: Binding, answer: FileOutcome) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ def orders(ask: Binding, answer: FileOutcome) -> tuple[str, ...]:
     for trace in answer.cases:
         if isinstance(trace, Trace) and list(trace.order) != sorted(trace.order):
             returned = [names[trace.order.index(place)] for place in range(len(names))]
-            found[f"it returns ({', '.join(returned)}), not ({', '.join(names)}): seen by what is left as eps -> 0"] = (
+            found[f"it returns ({', '.join(returned)}), not ({', '.join(names)}): inferred from the limit eps -> 0"] = (
                 None
             )
     return tuple(found)
@@ -95,14 +95,14 @@ def _name(given: BoundName) -> str:
 
 
 STEP = ("lint_update", "in the limit eps -> 0 the step preserves exp(-H)")
-MOVE = ("lint_metropolis", "the step, accepted or refused, preserves exp(-H) at every step size")
-ACCEPTED = "a step that is accepted or refused is judged as it is: it need not have an equation in the limit"
+MOVE = ("lint_metropolis", "the step, accepted or rejected, preserves exp(-H) at every step size")
+ACCEPTED = "a step with acceptance is judged at finite eps, not in the limit"
 EQUATION = ("lint_equation", "the limit of the step is the equation of D and Q")
-OF_SOME_ROWS = "wrong of rows that are any: with rows that the build allows, those of a batch alike, it is not shown"
+OF_SOME_ROWS = "refuted for arbitrary rows, but not for rows that the build allows, with equal rows in a batch"
 TURNS = 2
 """Choices of stated rows with which a step is looked at that is wrong of any."""
-OF_BATCHES = "it is accepted or refused by rows of a minibatch: what it keeps follows from no single batch"
-AT_FIXED_SIZES = "a step is followed at fixed sizes: larger ones are not shown"
+OF_BATCHES = "acceptance depends on a minibatch: no single batch decides which distribution is preserved"
+AT_FIXED_SIZES = "a step is traced at fixed sizes: nothing is shown for larger ones"
 TO_PROVE = f"{AT_FIXED_SIZES}; for a proof write a number for each size, as in `shape: 2`"
 
 
@@ -328,7 +328,7 @@ def _finding(
     tried += [why for why in unlike if why not in tried]
     if failed is not None and not rounded and not unlike:
         holds = "; ".join(written(dict(sizes)) for sizes in held if sizes)
-        by = failed.by + (f" (of the sizes looked at, it holds at {holds} only)" if holds else "")
+        by = failed.by + (f" (of the sizes checked, it holds at {holds} only)" if holds else "")
         decision = Refuted(by, failed.witness, failed.residual, given)
         for_d = failed.sizes or ask.smaller or "all"
     elif tried or ask.dynamics.declarations.sizes or ask.smaller or ask.is_of_batch or not held:
@@ -373,13 +373,13 @@ def _at(seen: Seen) -> str:
 
 
 def _rounded(text: str, line: int, ask: Binding) -> str:
-    advice = "write it as it is meant: 1/3, np.sqrt(2)"
-    return f"{ask.source.place(line)}: the number {text} is rounded, so that nothing exact follows; {advice}"
+    advice = "write the exact value: 1/3, np.sqrt(2)"
+    return f"{ask.source.place(line)}: the number {text} is rounded, so nothing exact follows; {advice}"
 
 
 def _caveats(ask: Binding, read: LimitEquation, *, accepted: bool) -> tuple[str, ...]:
     found = [
-        f"{ask.source.shown} was run, in a child process with {LIMITS}; what it did besides computing is not looked at",
-        f"verdicts are about {'the step as it is' if accepted else 'the limit of small steps'}, in real numbers",
+        f"{ask.source.shown} was run, in a child process with {LIMITS}; side effects are not checked",
+        f"verdicts concern {'the step as it is' if accepted else 'the limit of small steps'}, in exact arithmetic",
     ]
     return (*found, *((read.bias,) if read.bias else ()))

@@ -44,9 +44,8 @@ def finite_steps(read: Read) -> str:
             order = power / unit - 1
             by = "eps" if order == 1 else f"eps^({order})"
             at = f" (read at {written(problem.sizes)})" if problem.sizes else ""
-            return (
-                f"finite steps: their stationary law is off by order {by}, by the residual {_brief(problem, left)}{at}"
-            )
+            by_residual = f"by the residual {_brief(problem, left)}{at}"
+            return f"finite steps: the stationary distribution is off by order {by}, {by_residual}"
     except UNREAD:
         pass
     return ""

@@ -107,7 +107,7 @@ def _log_det(proposal: Proposal, forward: Moved, back: Moved, hidden: Coordinate
         return _of_jacobian(proposal, after)
     there, again = _route(proposal, forward, proposal.z), _route(proposal, back, forward.to)
     if len(there) < 2 or there != again[::-1]:
-        raise NotFollowedError("the way back does not pass where the way there did: the determinant is not known")
+        raise NotFollowedError("the reverse trajectory visits other points: the determinant is not known")
     return _of_trajectory(proposal, forward, there)
 
 
@@ -128,7 +128,7 @@ def _of_trajectory(proposal: Proposal, forward: Moved, route: list[int]) -> Expr
     visited, of = proposal.visited, _of(proposal)
     points = [visited.points[place][1] for place in route]
     if len(set(route)) != len(route):
-        raise NotFollowedError("a trajectory comes by one point twice")
+        raise NotFollowedError("a trajectory visits a point twice")
     others = [x for x in (*proposal.z, *proposal.hidden) if x not in of]
     by = [x for x in others if any(visited.depends(e, frozenset((x,))) for e in points[1])]
     unmoved = [x for x, to in zip(proposal.z, forward.to, strict=True) if x not in of and x not in by and to != x]
@@ -148,10 +148,10 @@ def _of_trajectory(proposal: Proposal, forward: Moved, route: list[int]) -> Expr
             for after, now, before in zip(points[k + 1], points[k], points[k - 1], strict=True)
         ]
         if not all(_is_of_point(visited, e, route[k], own) for e in rest):
-            raise NotFollowedError("a step of a trajectory is no kick at one point between two drifts")
+            raise NotFollowedError("a step of a trajectory is not drift, kick, drift")
         product *= b
     if not visited.same(product**2, sympy.Integer(1)):
-        raise NotFollowedError("a trajectory does not keep volume")
+        raise NotFollowedError("a trajectory does not preserve volume")
     return ZERO
 
 

@@ -25,7 +25,7 @@ from recipe_compiler.verify.updates.expansion import ZERO
 from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError
 from recipe_compiler.verify.updates.step_residual import MomentCoefficient, residual
 
-NOT_LINEAR = "what it does with a batch is not seen to be the equation of D and Q with the gradient of the batch"
+NOT_LINEAR = "not shown: with the gradient of a batch it has the drift and noise of D and Q"
 
 
 def stationary(read: Read) -> Seen:
@@ -133,7 +133,7 @@ def _fixed(read: Read, part: MomentCoefficient) -> Seen:
     by = f"the step does not vanish as eps -> 0 and changes the distribution of {names}: exact witness"
     left = not_zero(law.conditions)
     if left and not law.anew and problem.no_step_size:
-        return Seen(problem.at, reason=f"{problem.no_step_size}; as it is, it changes the law of what it moves")
+        return Seen(problem.at, reason=f"{problem.no_step_size}; as it is, it changes the moved distribution")
     if left:
         unknown = f"{left[0][0]} did not reduce to zero, no witness found"
         return refuted(problem, left, by) or Seen(problem.at, reason=unknown, residual=formula(left[0][1]))

@@ -131,7 +131,7 @@ def _look_at_what_runs(reached: Reached, file: File, node: ast.AST) -> None:
                     read_part(reached, file, part)
                 elif isinstance(part, ast.Name) and _is_needed(reached, file, part.id, ()):
                     reached.tell(
-                        file, part.lineno, f"`{file.aliases[part.id][0]}`, which is given away when it is loaded"
+                        file, part.lineno, f"`{file.aliases[part.id][0]}`, which is passed on when the file loads"
                     )
         case ast.Name(id=name, ctx=ast.Load()) if name in allowed.ELSEWHERE and name not in file.makers:
             reached.tell(file, node.lineno, f"`{name}`, which is called when it is loaded")

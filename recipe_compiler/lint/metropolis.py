@@ -26,8 +26,8 @@ from recipe_compiler.lint.visited import NotFollowedError, expanded
 from recipe_compiler.verify.core.premises import restricts_state
 from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError
 
-HOW = "a move that is its own inverse, accepted by its ratio"
-NONSINGULAR = "covariances that are drawn from are nonsingular"
+HOW = "an involution, accepted by its ratio"
+NONSINGULAR = "covariances of draws are nonsingular"
 OF_THE_REST = (
     "is drawn anew in every step, whatever it was, and the law of the rest is kept; that of all together is kept as "
     "well where an accepted move turns what it leaves of it"
@@ -116,9 +116,9 @@ def _shown(proposal: Proposal) -> None:
         raise NotFollowedError("a move is accepted where the uniform draw is above the ratio, not below")
     _whole_space(proposal)
     if not law_is_kept(proposal):
-        raise NotFollowedError("what is drawn before the move has not the law that exp(-H) gives it")
+        raise NotFollowedError("what is drawn before the move does not have its distribution under exp(-H)")
     if not is_even(proposal):
-        raise NotFollowedError("H changes where signs are turned after the move")
+        raise NotFollowedError("H changes when signs are flipped after the move")
     move = involution(proposal)
     left = expanded(proposal.log_ratio() - _expected(proposal, move))
     if not proposal.visited.same(left, ZERO):

@@ -83,7 +83,7 @@ def _at_points(proposal: Proposal, moved: _Move) -> Iterator[Refutation]:
                 continue
             if found is not None:
                 given = (("eps", str(eps)),) if problem.step_size else ()
-                why = ("what comes to T z of exp(-H) in a step, over exp(-H) there: at least", found)
+                why = ("the density at T z after a step from exp(-H), over exp(-H) there: at least", found)
                 yield "exact witness: exp(-H) changes in a step", (*at.text, *given, why)
 
 
@@ -243,7 +243,7 @@ def _told(proposal: Proposal, at: Point, eps: Fraction, change: arb) -> Refutati
     least = f"{0.99 * float(change.abs_lower()):.3g}"  # three digits, rounded, are still less
     found = f"above {least}" if change > 0 else f"below -{least}"
     return (
-        "exact witness: the law of a Gaussian changes in a step, whose draws are integrated out",
+        "exact witness: a step changes a Gaussian distribution, with its draws integrated out",
         (*sizes, *named, *potential, *given, (words, found)),
     )
 

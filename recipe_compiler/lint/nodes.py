@@ -28,7 +28,7 @@ KNOWN = "standard_normal, normal and multivariate_normal"
 
 
 class UntraceableError(BaseException):
-    """Something that cannot be followed on symbols. No `except Exception` of a user's file may swallow it."""
+    """Something that cannot be traced on symbols. No `except Exception` of a user's file may swallow it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -189,9 +189,9 @@ def is_less(a: Node, b: Node) -> bool:
     if plain is not None:
         refuse_uniform()
     if not a.by_chance and not b.by_chance:
-        raise UntraceableError(f"a comparison of {DEPENDS}: branches on it cannot be followed")
+        raise UntraceableError(f"a comparison of {DEPENDS}: branches on it cannot be traced")
     if tape.compared is not None:
-        raise UntraceableError("a second comparison with a uniform draw: one move is accepted or refused in a step")
+        raise UntraceableError("a second comparison with a uniform draw: a step may accept or reject one move")
     tape.compared = a, b
     return tape.answer
 
@@ -203,7 +203,7 @@ def refuse_uniform() -> NoReturn:
         UntraceableError: always.
     """
     line, name = tape.uniforms[-1]
-    reason = f"the random draw `{name}`: only {KNOWN} can be followed, and one number that a move is accepted by"
+    reason = f"the random draw `{name}`: only {KNOWN} can be traced, and one number that decides acceptance"
     tape.failed = tape.failed or (line, reason)
     raise UntraceableError(reason)
 
@@ -275,7 +275,7 @@ def _of_number(row: Elementwise) -> Callable[[float], float]:
 
 
 FOLLOWED = {row.name: _of_number(row) for row in FUNCTIONS.values() if row.ufunc and row.name != "sqrt"}
-"""What can be followed, and what it is of a number; a root is a power."""
+"""What can be traced, and what it is of a number; a root is a power."""
 
 PARTIAL = frozenset(name for name in FOLLOWED if not FUNCTIONS[name].smooth)
 

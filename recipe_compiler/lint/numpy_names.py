@@ -160,7 +160,7 @@ def _linear(name: str, found: Any) -> Any:
 
 
 MATHEMATICS = {row.emitted.removeprefix("math."): row.name for row in FUNCTIONS.values() if row.ufunc}
-"""Names in Python's `math` of what can be followed."""
+"""Names in Python's `math` of what can be traced."""
 
 
 def _mathematics(name: str, found: Any) -> Any:

@@ -127,7 +127,7 @@ class Proposal:
             return
         old = frozenset((*map(_old, anew.coordinates), *anew.draws))
         if any(self.visited.depends(x, old) for x in found):
-            raise NotFollowedError(f"{anew.coordinates[0]}, or its draw, is read as it was before it was drawn")
+            raise NotFollowedError(f"{anew.coordinates[0]}, or its draw, is used before it is refreshed")
 
 
 def _old(x: Symbol) -> Symbol:
@@ -145,12 +145,12 @@ def proposals(problem: TracedProblem) -> list[Proposal]:
     if rules[0].where_it_holds != rules[1].where_it_holds or not both[0].visited.same(
         *(rule.log_ratio for rule in rules)
     ):
-        raise NotFollowedError("what is compared depends on what follows from it")
+        raise NotFollowedError("the condition for acceptance depends on its own outcome")
     rule = rules[0]
     # what is accepted is what moves the state, whichever way that is: the other leaves it, but for signs and draws
     ways = [(both[0], both[1], rule.where_it_holds), (both[1], both[0], not rule.where_it_holds)]
     found: list[Proposal] = []
-    why = "neither way leaves the state as it was, but for signs, or for a normal draw"
+    why = "no branch returns the old state, up to signs and a normal draw"
     for taken, left, holds in ways:
         try:
             found += _apart(problem, taken, left, rule.log_ratio, holds)
@@ -170,10 +170,10 @@ def both_ways(problem: TracedProblem) -> list[Evaluation]:
     """
     one, other = problem.trace, problem.trace.otherwise
     if other is None:
-        raise NotFollowedError("nothing is accepted or refused")
+        raise NotFollowedError("nothing is accepted or rejected")
     own = meaning(problem)
     if one.order != other.order:
-        raise NotFollowedError("the blocks are returned in one order where a move is accepted, in another where not")
+        raise NotFollowedError("accepted and rejected moves return the blocks in different orders")
     visited = Visited(_parameters(own, problem))
     return [_plainly(trace, own, visited, problem) for trace in (one, other)]
 
@@ -244,7 +244,7 @@ def covariances(at: Evaluation) -> dict[tuple[Symbol, Symbol], Expr]:
         if at.visited.depends(x, foreign) or at.visited.inside(x):
             raise NotFollowedError("the covariance of a draw depends on the state, or on another draw")
         if not at.visited.same(x, found[w, v]):
-            raise NotFollowedError("a covariance that is not seen to be symmetric")
+            raise NotFollowedError("a covariance that is not known to be symmetric")
     return found
 
 
@@ -252,7 +252,7 @@ def _precision(at: Evaluation, hidden: tuple[Symbol, ...]) -> tuple[tuple[Expr, 
     """Return the inverse covariance of hidden draws, which have to be independent of all others."""
     known = covariances(at)
     if any((v in hidden) != (w in hidden) for v, w in known):
-        raise NotFollowedError("a draw that is not seen depends on one that is")
+        raise NotFollowedError("a draw that is not returned depends on one that is")
     n = len(hidden)
     S = sympy.Matrix(n, n, [at.visited.plain(known.get((v, w), ZERO)) for v in hidden for w in hidden])
     P = S if sympy.eye(n) == S else S.inv()
@@ -276,7 +276,7 @@ def _refreshed(
     draws = tuple(w for w in symbols_of(left.trace) if any(left.visited.depends(x, frozenset((w,))) for x in y))
     B = [[sympy.diff(x, w) for w in draws] for x in y]
     if any(left.visited.depends(x, frozenset(draws)) for row in B for x in row):
-        raise NotFollowedError(f"{z[drawn[0]]} is drawn in another way than by normals in an affine form")
+        raise NotFollowedError(f"{z[drawn[0]]} is not an affine function of normal draws")
     none: dict[Symbol, Expr] = dict.fromkeys(draws, ZERO)
     mean = [sympy.expand(replaced(x, none)) for x in y]
     known = covariances(left)

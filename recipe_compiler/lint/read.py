@@ -121,7 +121,7 @@ class Read:
             self._moments = moments_of(self.problem.trace, meaning(self.problem))
             for draws, entries in self.problem.trace.groups:
                 if not is_symmetric(entries, len(draws), self._moments.reading):
-                    raise NoExpansionError("a covariance that is not seen to be symmetric")
+                    raise NoExpansionError("a covariance that is not known to be symmetric")
         return self._moments
 
     @property

@@ -247,7 +247,7 @@ class _Reading(ast.NodeVisitor):
             return
         self._callee(node.func)
         if (self.stops or self.shows or self.aside) and not self._only_answers(node.func, called):
-            self.tell(node, f"`{ast.unparse(node.func)}`, called in what only stops it or is printed")
+            self.tell(node, f"`{ast.unparse(node.func)}`, called in code that only stops it or prints")
         stops = self.stops and called in _PASSES
         of_text = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, (ast.Constant, ast.JoinedStr))
         shows = self.shows and (called in allowed.BUILTINS | allowed.TEXTS or of_text)
@@ -295,7 +295,7 @@ class _Reading(ast.NodeVisitor):
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         """What is named is used again, beyond what only stops the step or is printed."""
         if self.stops or self.shows or self.aside:
-            self.tell(node, "`:=` in what only stops it or is printed")
+            self.tell(node, "`:=` in code that only stops it or prints")
         with self._in():
             self.visit(node.value)
 

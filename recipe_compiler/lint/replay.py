@@ -85,12 +85,12 @@ BITS = 53
 SEED = 20150601
 """Of a generator of NumPy's own."""
 
-ADVICE = "take out what it does by types, by which object one is, or by who calls it: numbers are all it may depend on"
-BY_ROUNDING = "by rounding alone they may be so far apart"
-OF_ROUNDING = "write it so that no digits are lost there: np.expm1, np.log1p, a difference of squares as a product"
+ADVICE = "remove what depends on types, object identity or the caller: it may depend on numbers only"
+BY_ROUNDING = "rounding alone may explain the difference"
+OF_ROUNDING = "avoid cancellation there: np.expm1, np.log1p, a difference of squares as a product"
 """The advice where a step differs in nothing else."""
-FAR_OUT = "far out, where doubles overflow or underflow on the way"
-OF_SINGLE = "given arrays of float32, in which its numbers are others"
+FAR_OUT = "at extreme numbers, where doubles overflow or underflow"
+OF_SINGLE = "given arrays of float32"
 OF_RETURNED = "its own results are no floats or arrays as it was given first: a 0-d array is changed in place, " + (
     "a list or a view is another array to some functions; return floats, and copies of arrays (np.array, float)"
 )
@@ -99,7 +99,7 @@ OF_OVERFLOW = "write it so that nothing does: np.logaddexp, exponents that are s
 """The same of a step that is another one where numbers are large or small."""
 OF_ITS_ARGUMENT = ", where a gradient returns its argument, the same array"
 """What is said of calls whose potential is |z|^2/2."""
-FED_ITSELF = "given what the call before returned, as it is"
+FED_ITSELF = "given the result of the call before"
 LEGACY = ("randn", "rand", "random_sample", "ranf", "sample")
 """What a generator of the older kind has besides."""
 
@@ -235,8 +235,8 @@ def _normals(trace: Trace, random: Random) -> tuple[float, ...]:
 
 def _say_none(found: int) -> NoReturn:
     if found < POINTS:
-        raise NoNumbersError("at none of the numbers that were tried all that it computes has a value")
-    raise NoNumbersError("at none of the numbers that were tried it does both, accept and refuse")
+        raise NoNumbersError("with no numbers that were tried is everything it computes defined")
+    raise NoNumbersError("with no numbers that were tried does it both accept and reject")
 
 
 def _numbers(
@@ -474,7 +474,7 @@ def _compared_fed(ask: Binding, sizes: Sequence[Sizes], calls: Sequence[_Call], 
             found.setdefault(call.case, f"{_where(sizes, call)}, {FED_ITSELF}, {different}; {OF_RETURNED}")
     for call in calls:
         if not _ways(call.at.trace) <= went[call.case]:
-            found.setdefault(call.case, f"{_where(sizes, call)}, {FED_ITSELF}, it was not seen to go all its ways")
+            found.setdefault(call.case, f"{_where(sizes, call)}, {FED_ITSELF}, not all of its branches were reached")
     return found
 
 
@@ -489,7 +489,7 @@ def _others_fed(ask: Binding, call: _Call, answers: Any, went: set[bool]) -> Ite
     """
     trace = call.at.trace
     if trace.otherwise is not None and trace.otherwise.order != trace.order:
-        yield "its blocks are in another order where it is refused"
+        yield "its blocks are in another order when it is rejected"
         return
     for (normal, uniform), one in zip(call.fed, answers, strict=False):
         state = {given.name: own for given, own in zip(ask.outputs, one["given"], strict=True)}
@@ -523,7 +523,7 @@ def _other_draws(call: _Call, one: Any) -> Iterator[str]:
         ("uniform", one["uniforms"], call.trace.uniforms),
     ):
         if drawn != followed:
-            yield f"it draws {drawn} {what} numbers, {followed} when it was followed"
+            yield f"it draws {drawn} {what} numbers, {followed} when it was traced"
     for own, followed in zip(one["covariances"], call.covariances, strict=True):
         yield from _apart(own, followed, lambda k: f"entry {k} of a covariance that it draws from")
 
@@ -571,14 +571,14 @@ def _apart(
 ) -> Iterator[str]:
     """Yield a number that is not the one that was followed."""
     if len(own) != len(followed):
-        yield f"it returns {len(own)} numbers, {len(followed)} when it was followed"
+        yield f"it returns {len(own)} numbers, {len(followed)} when it was traced"
         return
     for k, (x, y) in enumerate(zip(own, followed, strict=True)):
         value = float(y)
         if not _is_comparable(y, within):
-            yield f"{named(k)} is {x:.9g}, {value:.9g} as it was followed: {BY_ROUNDING}"
+            yield f"{named(k)} is {x:.9g}, {value:.9g} when it was traced: {BY_ROUNDING}"
         elif not abs(x - value) <= near * (1 + abs(value)) + _rounding(y):
-            yield f"{named(k)} is {x:.9g}, {value:.9g} as it was followed"
+            yield f"{named(k)} is {x:.9g}, {value:.9g} when it was traced"
 
 
 def _is_near_doubles(y: arb) -> bool:

@@ -72,7 +72,7 @@ def admissible(declarations: Declarations, sizes: Sizes, random: Random) -> Poin
         found = next((at for at in drawn if at is not None), None)
         return found or random.choice([*points(declarations, sizes)])
     except (NoInstanceError, IndexError) as reason:
-        why = f"no numbers are known that are as the document declares them ({reason})"
+        why = f"no numbers are known that satisfy the declarations ({reason})"
         raise NoNumbersError(why) from None
 
 

@@ -138,13 +138,13 @@ class Symbolic(ExactOperators):
     def _compared(self, other: object, decide: Callable[[Node, Node], bool]) -> bool:
         node = None if isinstance(other, np.ndarray) and other.size != 1 else node_of(other)
         if node is None:
-            raise UntraceableError(f"a comparison of {DEPENDS}: branches on it cannot be followed")
+            raise UntraceableError(f"a comparison of {DEPENDS}: branches on it cannot be traced")
         return decide(self.node, node)
 
     def _is_other(self, other: object) -> bool:
         if self._is_above_zero(other):
             return True
-        raise UntraceableError(f"a comparison of {DEPENDS}: branches on it cannot be followed")
+        raise UntraceableError(f"a comparison of {DEPENDS}: branches on it cannot be traced")
 
     def _is_same(self, other: object) -> bool:
         return not self._is_other(other)
@@ -164,7 +164,7 @@ class Symbolic(ExactOperators):
         raise UntraceableError(f"{DEPENDS} made a plain number or a truth value")
 
     def _told(self, *_: object) -> NoReturn:
-        raise UntraceableError(f"{DEPENDS} made a text or a key: what is done by it cannot be followed")
+        raise UntraceableError(f"{DEPENDS} made a text or a key: what depends on it cannot be traced")
 
     __hash__ = __str__ = __format__ = _told
 
@@ -262,13 +262,13 @@ def real(x: Any = 0.0) -> Any:
 
 
 def kind(x: object) -> type:
-    """Return type(x), of an array that is followed that of NumPy's arrays.
+    """Return type(x), of a traced array that of NumPy's arrays.
 
     Raises:
         UntraceableError: of a number that is followed, which may be one of Python or of NumPy.
     """
     if isinstance(x, Symbolic):
-        raise UntraceableError(f"the type of {DEPENDS}: what is done by it cannot be followed")
+        raise UntraceableError(f"the type of {DEPENDS}: what depends on it cannot be traced")
     return float if isinstance(x, Exact) else x.__class__ if isinstance(x, np.ndarray) else type(x)
 
 
@@ -293,7 +293,7 @@ def _alike(x: object, name: str) -> None:
     """
     real = x.__class__
     if type(x) is not real and hasattr(real, name) != hasattr(x, name):
-        raise UntraceableError(f"whether {DEPENDS} has `{name}`: what is done by it cannot be followed")
+        raise UntraceableError(f"whether {DEPENDS} has `{name}`: what depends on it cannot be traced")
 
 
 def _less(a: Node, b: Node) -> Node:

@@ -202,7 +202,7 @@ class Evaluation:
                 return FUNCTIONS[operation.name].scalar(parts[0])
             case "min" | "uniform":
                 raise NotFollowedError(
-                    "the smaller of two values, or a uniform draw, beside what a move is accepted by"
+                    "the smaller of two values, or a uniform draw, outside the condition for acceptance"
                 )
             case _:
                 return self.visited.at(*self._entry(operation, parts))

@@ -139,6 +139,6 @@ def test_what_was_followed_is_said(read: Callable[..., Lint], tmp_path: Path) ->
     said = "followed: step(x, p, eps: the step size, burning at its default); 50 calls"
     assert found.followed[0].startswith(said)
     assert found.followed[1].startswith("run: ")
-    assert found.followed[2] == "not followed: line 3, which no call ran"
+    assert found.followed[2] == "not traced: line 3, which no call reached"
     assert found.report is not None
     assert found.followed[2] in found.report.caveats

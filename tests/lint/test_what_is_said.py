@@ -30,7 +30,7 @@ def test_an_equation_beside_the_recipe_is_said_apart(judged: Callable[..., Repor
     assert same.checked_at == ((("d", 1),), (("d", 2),), (("d", 3),))
     _, other = judged("right.py:sgld", "sgld").findings
     assert isinstance(other.decision, Refuted)
-    assert dict(other.decision.witness).keys() >= {"the drift of theta[0] less that of D and Q"}
+    assert dict(other.decision.witness).keys() >= {"the drift of theta[0] minus that of D and Q"}
 
 
 @pytest.mark.slow
@@ -45,7 +45,7 @@ def test_the_equation_is_shown(read: Callable[..., Lint]) -> None:
         "xi": "r[0]**2/2 + r[1]**2/2 - 1",
     }
     assert dict(found.diffusion) == {"r[0], r[0]": "A", "r[1], r[1]": "A"}
-    assert found.bias.startswith("finite steps: their stationary law is off by order eps, by the residual ")
+    assert found.bias.startswith("finite steps: the stationary distribution is off by order eps, by the residual ")
 
 
 @pytest.mark.slow
@@ -61,7 +61,7 @@ def test_what_is_taken_for_given_is_listed(step_finding: Callable[..., Finding])
 
 @pytest.mark.parametrize(
     ("name", "remark"),
-    [("second_order", ""), ("without_the_middle", "finite steps: their stationary law is off by order eps, ")],
+    [("second_order", ""), ("without_the_middle", "finite steps: the stationary distribution is off by order eps, ")],
 )
 def test_only_a_step_of_order_one_is_said_to_be_off_by_eps(name: str, remark: str, read: Callable[..., Lint]) -> None:
     found = read(f"second_order.py:{name}", "friction")
@@ -100,7 +100,7 @@ def test_a_draw_is_no_formula_of_a_map(asking: Callable[..., Binding]) -> None:
 @pytest.mark.slow
 def test_no_limit_of_small_steps_is_read(read: Callable[..., Lint]) -> None:
     found = read("accepted.py:walk", "sgld_unit")
-    assert found.equation.reason.startswith("a step that is accepted or refused is judged as it is")
+    assert found.equation.reason.startswith("a step with acceptance is judged at finite eps")
     assert found.report is not None
     assert [finding.id for finding in found.report.findings] == ["lint_metropolis"]
     assert any("about the step as it is" in caveat for caveat in found.report.caveats)

@@ -30,7 +30,7 @@ from .state import KeptState, changed, kept
 Json = dict[str, Any]
 LATER = 10**9 + 7
 """What a counter is after many calls."""
-OTHER_DRAWS = "it draws more, or otherwise, than when it was followed"
+OTHER_DRAWS = "its draws differ from those when it was traced"
 
 
 class OtherDrawsError(BaseException):
@@ -243,14 +243,14 @@ def _again(call: Callable[[], Json], names: Json, request: Json) -> Json:
     for k in range(request["again"]):
         if call() != first:
             made = sum(not one["far"] for one in request["calls"])
-            return {"failed": f"call {made + k + 1} gives something else than one before"}
+            return {"failed": f"call {made + k + 1} differs from one before"}
     replaced = request["globals"]
     before, numbers = _kept(names, request), numbers_of(names, replaced)
     call()
     still = changed(before, _kept(names, request))
     unknown = [name for name in still if name not in request["changing"]]
     if unknown:
-        return {"failed": f"it keeps {', '.join(unknown)} from call to call, which it did not when it was followed"}
+        return {"failed": f"it keeps {', '.join(unknown)} from call to call, which it did not when it was traced"}
     for label, number, put in slots(names, replaced):
         if label in numbers and numbers[label] != number:
             put(type(number)(LATER))

@@ -1,4 +1,4 @@
-"""Steps that cannot be followed on symbols, and hostile ones; each says at which line."""
+"""Steps that cannot be traced on symbols, and hostile ones; each says at which line."""
 
 # every step: sgld undecided
 
