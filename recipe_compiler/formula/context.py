@@ -188,7 +188,7 @@ def misfit_hint(found: Shape, expected: Shape) -> str:
     """Say how a shape usually is made to fit."""
     if found == SCALAR and expected.rows is not None and expected.cols is not None:
         square = expected.rows == expected.cols
-        return "a multiple of the identity is written c*I" if square else "only 0 fits any place"
+        return "a multiple of the identity is written c*I" if square else "only 0 fits any shape"
     if found == SCALAR:
         return "a vector with every entry c is written c*ones" + ("" if expected.cols is None else ", a row c*ones.T")
     if expected == SCALAR:

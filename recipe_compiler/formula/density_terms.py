@@ -27,7 +27,7 @@ _NOWHERE = Place("")
 MIXTURE = "mixture"
 PROCESSES = {"gaussian_process": "multi_normal"}
 """Calls that are spelled out as another density (`spellings`), to its name."""
-OF_TARGETS = "densities stand in log_prior, log_likelihood and potential of a target"
+OF_TARGETS = "only log_prior, log_likelihood and potential take densities"
 
 
 def density_called(part: tree.Call) -> Density | None:

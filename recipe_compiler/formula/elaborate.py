@@ -143,7 +143,7 @@ def _infer_one(part: tree.Tree, context: Context) -> Formula | None:
         case tree.Sized():
             return _sized(part)
         case tree.Group():
-            context.fault(part, "found a list, expected a formula", "lists stand in Piecewise, Derivative and Matrix")
+            context.fault(part, "found a list, expected a formula", "only Piecewise, Derivative and Matrix take lists")
             return None
         case _:
             context.fault(part, "a comparison can only be an assumption or the first argument of where()")
@@ -261,7 +261,7 @@ def _comparison(part: tree.Comparison, context: Context) -> Formula | None:
         return None
     shape = context.shape(left)
     if is_matrix(shape) and not is_open(shape.rows):
-        hint = "that a matrix is positive definite is declared: {is: positive definite}"
+        hint = "declare that a matrix is positive definite: {is: positive definite}"
         context.fault(part, "found a comparison of matrices, expected scalars or vectors", hint)
         return None
     return ex.Compare(part.op, left, right, shape)
@@ -273,7 +273,7 @@ def _call(part: tree.Call, context: Context) -> Formula | None:
     if isinstance(declared, Function):
         return _declared_function(part, declared, context)
     if name in JOINTS and declared is None:
-        context.fault(part, f"found a condition, {name}(...), where it has no value", "write where(condition, 1, 0)")
+        context.fault(part, f"found a condition, {name}(...), expected a number", "write where(condition, 1, 0)")
         return None
     known = name in LANGUAGE or (scope.update and name in ex.UPDATE_FUNCTIONS)
     shadowed = not part.language and any(block.name == name for block in scope.noise)
@@ -286,7 +286,7 @@ def _call(part: tree.Call, context: Context) -> Formula | None:
         args = density_arguments(part, density, context)
         return None if args is None else log_density(density, args, scope.declarations)
     if len(part.args) != ARITY[name]:
-        hint = f"write {name}(s, b), b the block by which it is taken" if name in ex.CALCULUS else ""
+        hint = f"write {name}(s, b), b the block it is taken with respect to" if name in ex.CALCULUS else ""
         context.fault(part, f"found {len(part.args)} arguments of {name}(), expected {ARITY[name]}", hint)
         return None
     match name:
@@ -309,7 +309,7 @@ def _call(part: tree.Call, context: Context) -> Formula | None:
 def density_arguments(part: tree.Call, density: Density, context: Context) -> tuple[Formula, ...] | None:
     """Return the typed arguments of a named density, of shapes that go together; None where a fault was noted."""
     if not context.scope.densities:
-        context.fault(part, f"found the density {density.name}() in a formula that is none of a target's", OF_TARGETS)
+        context.fault(part, f"found the density {density.name}() outside the formulas of a target", OF_TARGETS)
         return None
     if len(part.args) != len(density.arguments):
         expected = f"expected {len(density.arguments)}: {density.call}"
@@ -398,7 +398,7 @@ def _settle(context: Context, bare: Set[int]) -> None:
             context.fault(part, f"nothing determines the size of this {written}", "put it beside a declared name")
         elif known == SCALAR and id(part) in bare:
             hint = "leave it out, or declare the scalar that it stands for"
-            context.fault(part, f"found I where a scalar stands: {NO_UNIT}", hint)
+            context.fault(part, f"found I, expected a scalar: {NO_UNIT}", hint)
 
 
 def _resolved(formula: Formula, context: Context) -> Formula:

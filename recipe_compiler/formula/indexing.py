@@ -86,10 +86,10 @@ def _along(
         hint = (
             f"declare {{shape: [{declared.size}, {own}], in: [0, 1]}}, a row for each datum, and write {position} @ A"
         )
-        context.fault(part, f"found the index field {position} where all data stand at once, as in laws", hint)
+        context.fault(part, f"found the index field {position} in a formula of all data at once, such as a law", hint)
         return None
     if isinstance(declared, Block) and len(declared.shape.sizes) == 2:
-        hint = f"write {position} @ A for what stands at all of them; {position} is one row in log_likelihood alone"
+        hint = f"write {position} @ A for all data at once; {position} is one row in log_likelihood alone"
         context.fault(part, f"found the rows of {position} all at once as a position", hint)
         return None
     row = ex.Symbol(position, Shape(None, own), Role.INDEX)

@@ -12,13 +12,13 @@ from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import SCALAR, Shape
 
 CONSTANTS = ("I", "ones", "pi")
-NO_UNIT = "I is the identity matrix; the imaginary unit is not of the language, whose numbers are real"
+NO_UNIT = "I is the identity matrix; there is no imaginary unit: numbers are real"
 LANGUAGE = (
     ex.ELEMENTWISE | ex.ELEMENTWISE_PAIRS | ex.MATRIX_FUNCTIONS | ex.CALCULUS | {"where", "mixture"} | set(DENSITIES)
 )
 """Functions of the language that every formula may use."""
 WRITE_INSTEAD = {
-    "real_root": "write sign(x)*abs(x)**(1/3); cbrt(x) and root(x, n) are of x >= 0",
+    "real_root": "write sign(x)*abs(x)**(1/3); cbrt(x) and root(x, n) need x >= 0",
     "DiracDelta": "a density has no point mass",
     "Sum": "write sum(v), u.T @ v or trace(A); in Python a Sum over a whole axis is read",
     "Integral": "formulas are in closed form",
@@ -80,7 +80,7 @@ def resolve_name(part: tree.Name, context: Context) -> Formula | None:
 def block_named(part: tree.Tree, context: Context) -> ex.Symbol | None:
     """Return the block that an argument names, or note the fault."""
     blocks = tuple(block.name for block in context.scope.declarations.blocks)
-    found, hint = "an expression", "derivatives are by a block, at the state before the step"
+    found, hint = "an expression", "derivatives are with respect to a block, at the state before the step"
     functions = [function.name for function in context.scope.declarations.functions]
     if isinstance(part, tree.Name):
         declared = context.scope.declarations.find(part.name)
@@ -88,7 +88,7 @@ def block_named(part: tree.Tree, context: Context) -> ex.Symbol | None:
             return ex.Symbol(declared.name, declared.shape, Role.BLOCK)
         found, hint = f"'{part.name}'", nearest(part.name, blocks)
         if part.name in functions:
-            hint = f"the function stands first: grad({part.name}, {blocks[0]})"
+            hint = f"the function comes first: grad({part.name}, {blocks[0]})"
     listed = ", ".join(blocks) or "none is declared"
     context.fault(part, f"found {found}, expected the name of a block of the state ({listed})", hint)
     return None
@@ -102,7 +102,7 @@ def no_function(part: tree.Call, context: Context) -> None:
         context.fault(part, f"{name}() is not a function here", "it belongs to claims.update")
     elif name in DENSITIES and name in declared and context.scope.densities:
         problem = f"found a call of '{name}', which is declared here and hides the density {DENSITIES[name].call}"
-        context.fault(part, problem, f"give what is declared another name, or write {name}*(...)")
+        context.fault(part, problem, f"rename the declared name, or write {name}*(...)")
     elif name in declared or name in CONSTANTS:
         context.fault(part, f"'{name}' is no function (is a * missing?)", f"write {name}*(...)")
     else:
@@ -190,7 +190,7 @@ def _undeclared(part: tree.Name, context: Context) -> None:
         hint = f"declare it under parameters, or write {name}(...)"
         context.fault(part, f"'{name}' is a function of the language, expected its arguments", hint)
     elif name == "eps" or name in ex.UPDATE_FUNCTIONS:
-        context.fault(part, f"'{name}' is not declared here", f"{name} has a meaning of its own in claims.update only")
+        context.fault(part, f"'{name}' is not declared here", f"{name} has a meaning in claims.update only")
     else:
         meant = f"did you mean {_MEANT[name]}?" if name in _MEANT else "declare it under state, parameters or functions"
         hint = nearest(name, (*declared_names(context), *CONSTANTS)) or meant

@@ -115,7 +115,7 @@ def factorial(part: Call, context: Context) -> Tree | None:
         return _wrong_number(part, "factorial(n)", context)
     whole = whole_of(part.args[0])
     if whole is not None and whole < 0:
-        context.fault(part, f"found factorial({whole}), which is not a number", "factorials are of n = 0, 1, 2, ...")
+        context.fault(part, f"found factorial({whole}), which is not a number", "factorials need n = 0, 1, 2, ...")
         return None
     if whole is not None and whole <= MOST_WHOLE:
         return number(whole_factorial(whole), part.at)

@@ -122,7 +122,7 @@ class Expression:
         return _comparison(self, "<=", other)
 
     def __bool__(self) -> bool:
-        raise TypeError("a formula has no truth value; conditions stand in where() and in assumptions")
+        raise TypeError("a formula has no truth value; only where() and assumptions take conditions")
 
     def __getitem__(self, at: "int | Expression | tuple[int | Expression, ...]") -> "Expression":
         """Return an entry or a row at positions that are numbers or index fields of the data."""

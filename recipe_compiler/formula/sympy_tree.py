@@ -50,7 +50,7 @@ def sympy_tree(obj: Object, depth: int = 0) -> Tree:
         kind = type(obj)
         hint = "formulas are of real numbers" if obj.has(sympy.I) else WRITE_INSTEAD.get(kind.__name__, "")
         if not means_its_name(kind):
-            hint = "what a class that is not SymPy's own means is not known by its name: write its formula"
+            hint = "only SymPy's own classes can be read: write the formula"
         raise refusal(f"found a SymPy object of class {kind.__name__}, which formulas do not have", hint)
     return found
 

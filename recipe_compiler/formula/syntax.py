@@ -346,9 +346,9 @@ class _Reader:
             return self.error(token, f"found {_shown(token)}, expected an operator (is a * missing?)", hint)
         hint = self.bracket_hint(token)
         if token.text == "~":
-            hint = "in the place of `theta ~ normal(0, 1)` add `normal(theta, 0, 1)`, the logarithm of its density"
+            hint = "instead of `theta ~ normal(0, 1)` add `normal(theta, 0, 1)`, the logarithm of its density"
         if token.text in _COMPARISONS or token.text in ("&", "|"):
-            hint = "comparisons stand in assumptions and as the first argument of where(), there joined by & and |"
+            hint = "only assumptions and the first argument of where() take comparisons, where() also joined by & and |"
         return self.error(token, f"found {_shown(token)}, expected {expected}", hint)
 
     def bracket_hint(self, token: Token) -> str:

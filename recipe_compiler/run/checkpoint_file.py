@@ -57,7 +57,7 @@ def _lock(number: int) -> None:
         except PermissionError as error:  # what it says of a lock that another has
             raise BlockingIOError(*error.args) from error
         return
-    raise OSError(errno.ENOTSUP, "this system has no locks of files: two runs could write into one folder")
+    raise OSError(errno.ENOTSUP, "this system has no file locks: two runs could write into one folder")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -89,6 +89,6 @@ def _call_once(gradient: CodeGradient) -> None:
     returned = call_once(gradient.call, where, lambda: gradient.function(out, theta, *gradient.given, *batch))
     left = np.flatnonzero(out == UNWRITTEN)
     if left.size:
-        hint = ", and returns a value, which nobody takes" if returned is not None else ""
+        hint = ", and returns a value, which is ignored" if returned is not None else ""
         expected = f"expected grad U in `out`, of {gradient.width} entries"
         raise RunError(f"{gradient.call} leaves out[{left[0]}] unwritten{hint}: {expected}")

@@ -415,7 +415,7 @@ def columns_read(file: DataFile) -> tuple[tuple[str, NDArray[np.float64]], ...]:
 def _refuse_shuffle(file: DataFile) -> None:
     if file.shuffle is not None:
         hint = "shuffle the file once and say `shuffled: true`"
-        raise DataError([f"{file.file}: found `shuffle` of data that are mapped, which this version cannot: {hint}"])
+        raise DataError([f"{file.file}: found `shuffle` of mapped data, which is not supported: {hint}"])
 
 
 def _mapped_table(file: DataFile, target: Target) -> Data:

@@ -105,7 +105,7 @@ def _led(move: CalledMove, state: tuple[Array, ...], words: Words) -> tuple[Arra
     _demand_kept(move, read, before)
     if returned is not None:
         names = ", ".join(move.names[k] for k in move.changes)
-        raise RunError(f"{move.call} returns a value, which nobody takes: expected it to change {names} in place")
+        raise RunError(f"{move.call} returns a value, which is ignored: expected it to change {names} in place")
     return made
 
 

@@ -127,7 +127,7 @@ def check_target_fits(page: Page, document: BuildDocument, dynamics: Dynamics, t
     if wanted != found and not open_:
         names = ", ".join(block.name for block in target.declarations.blocks)
         problem = f"found a target of {found} coordinates ({names}), expected {wanted}: the block {blocks[0].name}"
-        hint = "state the sizes of the target under `sizes`: its blocks are added up in numbers"
+        hint = "state the sizes of the target under `sizes`: their sum has to be a number"
         page.fault(("target",), "target", problem, hint)
 
 
@@ -155,7 +155,7 @@ def _other_domain(block: Block, domain: Domain) -> str:
 UNBOUNDED_BY = {
     DomainName.POSITIVE: "`transform: log` beside it",
     DomainName.INTERVAL: "`transform: logit` beside it",
-    DomainName.SIMPLEX: "`constraint: simplex`, which is of all shares, in its place",
+    DomainName.SIMPLEX: "`constraint: simplex`, with all components, in its place",
 }
 """What a target states of a block for it to be sampled in a variable on the whole real line."""
 
@@ -229,7 +229,7 @@ def no_lanes(target: Target, generator: str) -> str:
     if target.gradient is not None:
         return "the gradient is code"
     if target.declarations.data:
-        return "every step reads data, and lanes hold a state alone"
+        return "every step reads data, which lanes do not support"
     return f"the generator {generator} draws for one chain at a time" if generator == "numpy" else ""
 
 
@@ -274,7 +274,7 @@ def _check_rows(page: Page, document: BuildDocument, target: Target) -> None:
     names = ", ".join(state.block.name for state in target.recursion)
     if document.variant == "minibatch":
         problem = f"found minibatch for a target with the recursion of {names}, expected full: {OPEN}"
-        page.fault(("variant",), "variant", problem, "a batch estimates a sum of independent rows, and no other")
+        page.fault(("variant",), "variant", problem, "a minibatch estimates only a sum of independent rows")
     if document.data is not None and document.data.shuffle is not None:
         problem = f"found `shuffle` for a target with the recursion of {names}, expected the rows in their order"
         page.fault(("data", "shuffle"), "data.shuffle", problem, "leave it out")
@@ -285,21 +285,21 @@ def _check_auto(page: Page, document: BuildDocument, scheme: Scheme) -> None:
     run, moves = document.run, any(isinstance(move, Metropolis) for move in scheme.cycle)
     if run.step_size != "auto":
         for name in (name for name in OF_AUTO if getattr(run, name) is not None):
-            page.fault(("run", name), f"run.{name}", "found it, expected none: it is of `step_size: auto`")
+            page.fault(("run", name), f"run.{name}", "found it, expected none without `step_size: auto`")
         return
     if any(isinstance(move, Metropolis) and move.every > 1 for move in scheme.cycle):
-        problem = "found step_size: auto with a move that is accepted in some cycles alone, expected one of each cycle"
+        problem = "found step_size: auto with a Metropolis move in some cycles only, expected it in every cycle"
         hint = "plan the build without `every` of that move, then state the step size that was chosen"
         page.fault(("run", "step_size"), "run.step_size", problem, hint)
     if run.share is not None and moves:
-        problem = "found a share, expected none: what is accepted by H has no bias to share out"
-        page.fault(("run", "share"), "run.share", problem, "state `accept`, the probability that moves shall have")
+        problem = "found a share, expected none: Metropolis moves have no discretisation bias"
+        page.fault(("run", "share"), "run.share", problem, "state `accept`, the acceptance probability to aim at")
     if run.accept is not None and not moves:
-        problem = "found it, expected none: no move of the scheme is accepted or refused"
+        problem = "found it, expected none: the scheme has no Metropolis move"
         page.fault(("run", "accept"), "run.accept", problem, "state `share`, or a cycle with `metropolis`")
     if page.node("gradient_noise") is not None:
         problem = "found `gradient_noise` with step_size: auto, expected none"
         page.fault(("gradient_noise",), "gradient_noise", problem, "the plan chooses what is subtracted; leave it out")
     if document.run.schedule.name != "constant":
         problem = f"found the schedule {document.run.schedule.name} with step_size: auto, expected a step size"
-        page.fault(("run", "schedule"), "run.schedule", problem, "what is chosen is a step size that stays the same")
+        page.fault(("run", "schedule"), "run.schedule", problem, "the plan chooses a constant step size")

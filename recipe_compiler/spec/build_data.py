@@ -79,7 +79,7 @@ def _arrays(
     """Return fields that are files of their own; None where a fault was added."""
     for key in ("file", *_OF_A_TABLE, *(entry.model_extra or {})):
         if page.node("data", key) is not None:
-            problem = f"found `{key}` beside `arrays`, expected none: an array is a field as it is"
+            problem = f"found `{key}` beside `arrays`, expected none: an array is used as stored"
             page.fault(("data", key), f"data.{key}", problem, "make it when the array is written")
     missing = [name for name in fields if name not in entry.arrays]
     for name in missing:

@@ -43,7 +43,7 @@ def read_schedule(page: Page, document: BuildDocument) -> Schedule:
         elif key not in keys:
             page.fault(path, label, f"found `{key}`, expected none for the schedule {entry.name}")
     if given.get("c", 0) > 1:
-        hint = "with c > 1 all steps together cover a finite time: the chain stops short of its law"
+        hint = "with c > 1 the step sizes have a finite sum: the chain stops before it converges"
         page.fault(("run", "schedule", "c"), "run.schedule.c", f"found {float(given['c'])!r}, expected at most 1", hint)
     as_run: dict[str, Any] = {key: value if key == "period" else float(value) for key, value in given.items()}
     return Schedule(entry.name, **as_run)
@@ -82,8 +82,8 @@ def check_estimates(page: Page, document: BuildDocument, target: Target, scheme:
     moves = [move for move in scheme.cycle if isinstance(move, Cir) and control]
     if (control or estimate) and (moves or not _takes_gradients(scheme)):
         what = "control variates" if control else "an estimate of the gradient's noise"
-        beside = f"cir of {moves[0].block}" if moves else "a cycle in which no word takes a gradient"
-        problem = f"found {what} beside {beside}, which would not use them"
+        beside = f"cir of {moves[0].block}" if moves else "a cycle whose words evaluate no gradient"
+        problem = f"found {what} beside {beside}, which does not use them"
         page.fault(path, ".".join(path), problem, "leave it out, or move every block of the target by a word")
     if control and estimate:
         problem = "found an estimate of V beside control variates, whose noise is 0 at the mode, where it is estimated"
@@ -100,7 +100,7 @@ def check_estimates(page: Page, document: BuildDocument, target: Target, scheme:
         problem = f"found control variates of `{in_sets[0].name}`, which is {in_sets[0].constraint}, expected numbers"
         page.fault(path, ".".join(path), problem, "leave them out: gradients at the mode are those of its variables")
     elif (control or estimate) and bounded:
-        problem = f"found the domain of `{bounded[0]}` bounded, expected real: the mode is looked for everywhere"
+        problem = f"found the domain of `{bounded[0]}` bounded, expected real: the mode is searched without bounds"
         page.fault(path, ".".join(path), problem, "sample it in an unbounded variable: `transform` in the target")
 
 

@@ -48,7 +48,7 @@ def check_consistency(page: Page, declarations: Declarations) -> None:
     for number, compare in enumerate(declarations.assume):
         if compare.op == "==" and _is_surface(compare):
             problem = f"found `{text(compare)}`, an equality of the state: exp(-H) has no density on a surface"
-            hint = "write a coordinate by the others in all formulas, or declare the domain `simplex`"
+            hint = "express one coordinate by the others in all formulas, or declare the domain `simplex`"
             page.fault(("assume", number), f"assume[{number}]", problem, hint)
     guilty = _contradiction(_tied([*_facts(declarations)]))
     if not guilty:
@@ -57,7 +57,7 @@ def check_consistency(page: Page, declarations: Declarations) -> None:
     others = sorted(f"`{one.says}`" for one in guilty if one != last)
     beside = f" beside {', '.join(others)}" if others else ""
     problem = f"found `{last.says}`{beside}, which no number satisfies: the domain is empty"
-    page.fault(last.path, last.entry, problem, "mend one of them: of an empty domain everything would be true")
+    page.fault(last.path, last.entry, problem, "correct one of them: on an empty domain every claim holds vacuously")
 
 
 def _is_surface(compare: Compare) -> bool:

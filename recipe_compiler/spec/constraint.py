@@ -62,7 +62,7 @@ def _read(page: Page, given: "TargetBlockEntry", block: Block, declarations: Dec
         return None
     for key, other in (("domain", given.domain if given.domain != "real" else None), ("transform", given.transform)):
         if other is not None:
-            hint = "a constraint says where a block lies, and that it is sampled in unconstrained variables"
+            hint = "a constraint sets the domain and samples in unconstrained variables"
             page.fault((*path[:2], key), f"state.{block.name}.{key}", f"found `{key}` beside `constraint`", hint)
             return None
     match parsed:

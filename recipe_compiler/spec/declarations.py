@@ -77,7 +77,7 @@ def with_defaults(page: Page, declarations: Declarations) -> Declarations:
         if default is not None and (used := dependence(default).names):
             page.fault(path, entry, f"found `{used[0]}` in a default, expected numbers and sizes alone")
         if isinstance(default, Number | Filled) and (problem := kind_problem(((Fraction(default.value),),), parameter)):
-            page.fault(path, entry, problem, "other values may stand in a build, under `parameters`")
+            page.fault(path, entry, problem, "other values go into a build, under `parameters`")
         parameters.append(replace(parameter, default=default))
     return replace(declarations, parameters=tuple(parameters))
 
@@ -162,7 +162,7 @@ def bound_of(page: Page, entry: Entry, part: tree.Tree, declarations: Declaratio
     blocks = () if bound is None else dependence(bound).blocks
     if blocks:
         problem = f"found the block `{blocks[0]}` in a bound, expected numbers and parameters"
-        hint = "a domain whose ends follow the state is not in this version; levels of slices are drawn by a move: "
+        hint = "a domain cannot depend on the state; a move draws the levels of slices: "
         hint += "`{draw: z, slice: log(w)}`"
         page.faults.meaningless_at(entry.scalar.place, entry.name, problem, hint)
     return bound

@@ -27,7 +27,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Involution, Metropolis, Scheme, Steps, Target
 from recipe_compiler.spec.target_densities import of_kind
 
-NO_FLOW = "it has no gradient, so no word moves it, and no acceptance proposes it"
+NO_FLOW = "it has no gradient, so no word and no Metropolis proposal moves it"
 Pair = tuple[str, str]
 VALUES, ZERO = (0, 1), Number(Fraction(0))
 
@@ -150,13 +150,13 @@ def check_rows(page: Page, declarations: Declarations, formulas: Iterable[tuple[
     for place, condition in enumerate(declarations.assume):
         for block in (name for name in dependence(condition).blocks if name in names):
             problem = f"found an assumption about {block}, which has every value of its domain; expected none"
-            hint = "state a place that may not be by its logit, the largest count n by the domain counts(n)"
+            hint = "exclude a category by its logit; the domain counts(n) states the largest count n"
             page.fault(("assume", place), f"assume[{place}]", problem, hint)
     for name, formula in formulas:
         for block in () if formula is None else dependence(formula).blocks:
             if block in rows:
                 problem = f"found {block}, which has a row for each datum, in {name}; expected it in log_likelihood"
-                hint = f"there `{block}` is that of the datum, as the name of a field is; of one_hot {block} @ a is "
+                hint = f"there `{block}` is the row of the datum, like the name of a field; for one_hot {block} @ a is "
                 hint += f"the sum of {block}[k]*a[k]"
                 page.fault((name,), name, problem, hint)
 
@@ -182,7 +182,7 @@ def check_moved(page: Page, scheme: Scheme, target: Target, *, planned: bool) ->
     if discrete and planned and any(isinstance(move, Metropolis) for move in scheme.cycle):
         named = discrete[0].name
         problem = f"found step_size: auto beside `{named}`, which is discrete, expected a step size"
-        hint = f"a plan begins at the mode of U, and {named} has none; state one, and look at the acceptance of a run"
+        hint = f"a plan begins at the mode of U, and {named} has none; state one, and check the acceptance rate"
         page.fault(("run", "step_size"), "run.step_size", problem, hint)
 
 
@@ -194,7 +194,7 @@ def _beside(move: Metropolis | Steps | Involution, scheme: Scheme, target: Targe
     holds = moved is not None and not {*moved.blocks} & discrete
     if isinstance(move, Involution):
         problem = f"found an involution beside `{block.name}`, which is discrete, expected draws: {NO_FLOW}"
-        yield problem, "U is of all blocks together, so one that moves others reads it too: draw each by its law"
+        yield problem, "U depends on all blocks, so an involution of others reads it too: draw each by its law"
     elif not holds:
         problem = (
             f"found a move with a word beside `{block.name}`, which is discrete, expected it to hold that: {NO_FLOW}"
@@ -207,7 +207,7 @@ def _beside(move: Metropolis | Steps | Involution, scheme: Scheme, target: Targe
         )
         yield (
             problem,
-            "what its steps are off by is not known beside draws of such a block: state it under `metropolis`",
+            "its discretisation bias is not known beside draws of such a block: state it under `metropolis`",
         )
 
 

@@ -92,7 +92,7 @@ def _move(value: Raw) -> Raw:
     for key in value:
         if key in _LOOKS_AT_THE_STATE:
             expected = "moves that are all done in every cycle"
-            refuse_said(f"`{key}`: a scan order that looks at the state does not keep the law", expected)
+            refuse_said(f"`{key}`: a scan order that depends on the state does not preserve exp(-H)", expected)
         if key == "of" and isinstance(value[key], list):
             expected = f"these two keys alone, a number, and {MOST_MOVES} moves at most with their repetitions"
             refuse_said("`of` with moves, which `repeat` says how often are done", expected, _REPEATED)
@@ -110,36 +110,32 @@ def _refresh(value: Raw) -> Refresh:
             share = exact(kept) if isinstance(kept, str) else None
             if share is None or not abs(share) < 1 or abs(float(share)) == 1:
                 expected = f"the share c of {_name(block)} that is kept, a number with -1 < c < 1"
-                hint = "one that looks at the state does not keep the law" if share is None else ""
+                hint = "one that depends on the state does not preserve exp(-H)" if share is None else ""
                 return refuse(kept, expected, hint)
             return Refresh(_name(block), share)
         case _:
-            hint = "r, or {r: 0.9}; a refresh of several blocks is one move for each"
+            hint = "r, or {r: 0.9}; write one refresh for each block"
             return refuse(value, "a block, alone or with the share of it that is kept", hint)
 
 
 def _drawn(value: Raw) -> str:
     if not isinstance(value, str):
-        refuse(
-            value, "a block of the target", "a draw keeps nothing of its block; draws of several are one move for each"
-        )
+        refuse(value, "a block of the target", "a draw replaces its whole block; write one move for each block")
     return _name(value)
 
 
 def _diffusing(value: Raw) -> str:
     if not isinstance(value, str):
-        refuse(
-            value, "a block of the target", "how far it moves says the step size; several blocks are one move for each"
-        )
+        refuse(value, "a block of the target", "the step size sets how far it moves; write one move for each block")
     return _name(value)
 
 
 def _flip(value: Raw) -> tuple[str, ...]:
     if not isinstance(value, dict) or not value:
-        refuse(value, "the blocks whose sign is turned where the move is refused", "{r: -r}")
+        refuse(value, "the blocks whose sign flips when the move is rejected", "{r: -r}")
     for block, turned in value.items():
         if not isinstance(turned, str) or "".join(turned.split()) != f"-{_name(block)}":
-            refuse(turned, f"-{block}: a flip turns the sign of a block, and no other flip is offered")
+            refuse(turned, f"-{block}: a flip changes the sign of a block")
     return tuple(value)
 
 
@@ -151,7 +147,7 @@ def _steps(value: Raw) -> tuple[int, int]:
     if least.denominator != 1 or not 1 <= least <= most <= MOST_STEPS:
         expected = f'an integer from 1 to {MOST_STEPS}, or "uniform(1, 20)" with both ends such and in order'
         depends = number is None and drawn is None
-        refuse(value, expected, "a number of steps that depends on the state does not keep the law" if depends else "")
+        refuse(value, expected, "if it depends on the state, exp(-H) is not preserved" if depends else "")
     return int(least), int(most)
 
 
@@ -253,7 +249,7 @@ def name_problem(name: str) -> tuple[str, str] | None:
     if keyword.iskeyword(name):
         return f"found the name `{name}`, a keyword of Python, expected another", f"write `{name}_`"
     if name.lower() in _NO_NUMBERS:
-        return f"found `{name}`, which readers take for no number or an infinite one, expected a name", ""
+        return f"found `{name}`, which readers take for NaN or infinity, expected a name", ""
     return None
 
 

@@ -195,7 +195,7 @@ def read_law(entry: Entry, block: Block, scope: Scope) -> Law:
     family = families[parsed.name]
     if len(parsed.args) != len(family.arguments):
         problem = f"found {len(parsed.args)} parameters of {parsed.name}, expected {_listed({parsed.name: family})}"
-        shares = "K shares with K parameters are `constraint: simplex`; `domain: simplex` leaves the last share out"
+        shares = "for K components use `constraint: simplex`; `domain: simplex` omits the last component"
         raise _fault(entry, problem, shares if parsed.name == "Dirichlet" else "")
     _check_domain(entry, parsed.name, family, block)
     made = (
@@ -224,7 +224,7 @@ def _check_domain(entry: Entry, name: str, family: LawFamily, block: Block) -> N
     domains, domain = family.domains, block.domain
     if block.shape.cols is not None and family.unit is not Unit.ROW:
         problem = f"found the law of a {block.shape}, expected a scalar or a column"
-        raise _fault(entry, problem, "laws of matrices are not in this version: declare a column")
+        raise _fault(entry, problem, "laws of matrices are not supported: declare a column")
     if domain.name not in domains:
         expected = " or ".join(sorted(domains))
         raise _fault(entry, f"found {name} of a block that is {domain.name}, expected one that is {expected}")
@@ -233,9 +233,9 @@ def _check_domain(entry: Entry, name: str, family: LawFamily, block: Block) -> N
     if name == "Poisson" and domain.bounds:
         end = text(domain.bounds[0])
         problem = f"found Poisson of {block.name}, whose counts end at {end}, expected Binomial({end}, p)"
-        raise _fault(entry, problem, "the domain of counts that may be any is `counts`")
+        raise _fault(entry, problem, "the domain of unbounded counts is `counts`")
     if name == "Binomial" and not domain.bounds:
-        problem = f"found Binomial of {block.name}, whose counts have no end, expected Poisson(mean)"
+        problem = f"found Binomial of {block.name}, whose counts are unbounded, expected Poisson(mean)"
         raise _fault(entry, problem, "the domain of counts up to n is `counts(n)`")
 
 

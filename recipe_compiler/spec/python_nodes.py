@@ -148,7 +148,7 @@ class Statement:
         if len(functions) == 1:
             return functions[0].name
         found = shown(obj) if _names(obj) is not None else type(obj).__name__
-        hint = 'write U = function("U", of=theta), use U in H, and potential="U"; formulas of U stand in a Target'
+        hint = 'write U = function("U", of=theta), use U in H, and potential="U"; formulas of U go into a Target'
         self.fault("potential", f"found {found}, expected a declared function or its name", hint)
         return ""
 
@@ -208,7 +208,7 @@ class Statement:
         for item in used:
             if item.name in sizes and not item.is_size():
                 problem = f"found the name `{item.name}` of {item.says()}, which is already a size"
-                hint = f'give it another name; the size as a number is scalar("{item.name}"), of which nothing is said'
+                hint = f'give it another name; the size as a number is scalar("{item.name}") alone'
                 self.fault(f"parameters.{item.name}", problem, hint)
 
     def is_text(self, entry: str, key: object) -> bool:
@@ -239,7 +239,7 @@ class Statement:
         if item.lost:
             what = "symbol" if item.of is None else "function"
             problem = f"found a {what} that is {item.lost}, expected real, positive, nonnegative or nonzero"
-            hint = "say it in assume" if item.lost in ("negative", "nonpositive") else "formulas are of real numbers"
+            hint = "put it in assume" if item.lost in ("negative", "nonpositive") else "formulas are of real numbers"
             self.fault(item.name, problem, hint)
 
     def fault(self, entry: str, problem: str, hint: str = "") -> None:

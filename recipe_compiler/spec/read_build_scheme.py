@@ -34,13 +34,13 @@ def read_build_scheme(
     if entry.name in EULER:
         return _euler(page, entry, dynamics)
     for block in entry.order[:1]:
-        problem = f"found an order ({block}, ...), expected none: a word says what is done when"
+        problem = f"found an order ({block}, ...), expected none: the word fixes the order"
         page.fault(("scheme", "order"), "scheme.order", problem, "leave it out, or use sequential_euler")
     word = read_word(page, ("scheme",), entry, around)
     keep = word.keep if entry.keep is None else place_of_keep(page, ("scheme", "keep"), word.split, entry.keep)
     if keep and document.variant == "minibatch":
         problem = "found draws kept within the word with variant: minibatch, expected them at its end"
-        hint = "what a word gives up for the noise of the gradient is derived for its end; leave `keep` out"
+        hint = "the noise that a word subtracts is derived for its end; leave `keep` out"
         page.fault(("scheme", "keep"), "scheme.keep", problem, hint)
     return replace(word, keep=keep)
 
@@ -53,8 +53,8 @@ def _cycle(
     in_a_move = "a word stands in a move, with its pieces and flows"
     whys = {
         **dict.fromkeys(("name", "use", "split", "pieces", "flows"), in_a_move),
-        "order": "a cycle says what is done when",
-        "keep": "of a cycle draws are kept at its end",
+        "order": "the cycle fixes the order",
+        "keep": "a cycle keeps draws at its end",
     }
     for key, why in whys.items():
         if getattr(entry, key) not in (None, [], {}):

@@ -28,10 +28,10 @@ def read_code_move(page: Page, path: Path, entry: MoveEntry, stated: str, folder
     label = entry_name(path)
     code = read_code(page, (*path, "code"), stated, folder, "my_moves.py:swap")
     if entry.keeps is None:
-        hint = "nobody else knows: `keeps: exp(-H)` is taken on your word, and printed with all that rests on it"
-        page.fault((*path, "code"), label, f"found code {code} that does not say what it keeps, expected `keeps`", hint)
+        hint = "`keeps: exp(-H)` is assumed, not proved, and printed with every verdict that depends on it"
+        page.fault((*path, "code"), label, f"found code {code} without `keeps`, expected what it preserves", hint)
     elif "".join(entry.keeps.split()) != KEPT:
-        problem = f"found `keeps: {shown(entry.keeps)}`, expected `keeps: {KEPT}`: all moves of a cycle keep one law"
+        problem = f"found `keeps: {shown(entry.keeps)}`, expected `keeps: {KEPT}`: moves of a cycle preserve one law"
         page.fault((*path, "keeps"), f"{label}.keeps", problem)
     if not entry.changes:
         hint = "it is given these, and changes them in place: `changes: theta`; what it reads besides is `reads: r`"
@@ -48,7 +48,7 @@ def check_code_move(page: Page, path: Path, move: CodeMove, dynamics: Dynamics, 
         for name in blocks:
             label = f"{entry_name(path)}.{key}"
             if name not in names:
-                whole = f"code takes blocks of the dynamics, in which those of the target stand: {', '.join(names)}"
+                whole = f"code takes blocks of the dynamics, which hold those of the target: {', '.join(names)}"
                 hint = whole if name in parts else nearest(name, names)
                 problem = f"found `{name}`, expected a block of the dynamics ({', '.join(names)})"
                 page.fault((*path, key), label, problem, hint)

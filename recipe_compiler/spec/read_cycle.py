@@ -91,8 +91,8 @@ def _word(page: Page, words: Sequence[tuple[Path, WordEntry]], around: Around, m
     read = [(path, read_word(page, path, entry, around)) for path, entry in words]
     (path, word), *others = read
     if word.keep:
-        problem = f"found a word of which {word.name} keeps draws within, expected one without `keep`"
-        page.fault(path, entry_name(path), problem, "of a cycle draws are kept at its end")
+        problem = f"found {word.name}, which keeps draws within its word, expected a word without `keep`"
+        page.fault(path, entry_name(path), problem, "a cycle keeps draws at its end")
     for path, other in others:
         if (
             word.split
@@ -107,7 +107,7 @@ def _word(page: Page, words: Sequence[tuple[Path, WordEntry]], around: Around, m
     several = sum(isinstance(move, Steps | Metropolis) for move in moves) > 1
     for path, _ in words:
         if several and path[-1] != "metropolis":
-            problem = "found a word that is done as it comes beside another move with it, expected each accepted"
+            problem = "found a word without `metropolis` beside another move with it, expected `metropolis` in each"
             hint = "write `metropolis: {...}` in each, or `steps` for how often one move does it"
             page.fault(path, entry_name(path), problem, hint)
     return word
@@ -117,7 +117,7 @@ def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
     """Add a fault for whatever stands beside the key that says which move it is."""
     kinds = [key for key in KINDS if getattr(entry, key) is not None]
     for key in sorted(entry.model_fields_set & OF_CODE) if not kinds else ():
-        problem = f"found `{key}` without `code`, expected the function that it is said of"
+        problem = f"found `{key}` without `code`, expected the function that it describes"
         hint = "write `{code: my_moves.py:swap, changes: theta, keeps: exp(-H)}`"
         page.fault((*path, key), f"{entry_name(path)}.{key}", problem, hint)
     if not kinds and "slice" in entry.model_fields_set:
@@ -138,7 +138,7 @@ def _check_alone(page: Page, path: Path, entry: MoveEntry) -> None:
         own = beside.get(kind, frozenset[str]())
         for key in sorted(entry.model_fields_set - {kind, "every", "repeat"} - own):
             problem = f"found `{key}` beside `{kind}`, expected `{kind}` alone in its move"
-            hint = "each move is an item of its own, and what is said of a Metropolis move stands under `metropolis`"
+            hint = "each move is an item of its own, and options of a Metropolis move go under `metropolis`"
             page.fault((*path, key), f"{entry_name(path)}.{key}", problem, hint)
 
 
@@ -148,9 +148,7 @@ def _check_schedule(page: Page, moves: Sequence[Move]) -> None:
         problem = f"found a cycle of {len(moves)} moves with their repetitions, expected {MOST_MOVES} at most"
         page.fault(_AT, entry_name(_AT), problem, "`repeat` writes moves out so many times")
     if period(moves) > LONGEST_PERIOD:
-        problem = (
-            f"found moves that begin anew together after {period(moves)} cycles, expected {LONGEST_PERIOD} at most"
-        )
+        problem = f"found moves with a common period of {period(moves)} cycles, expected {LONGEST_PERIOD} at most"
         page.fault(_AT, entry_name(_AT), problem, "the least common multiple of all `every` has to be smaller")
 
 
@@ -182,8 +180,8 @@ def _check_refresh(page: Page, path: Path, name: str, dynamics: Dynamics) -> Non
     if block is None:
         return
     if block in potential_blocks(dynamics):
-        hint = "a refresh draws from a normal law; the block of the potential is moved by a word"
-        problem = f"found a refresh of {name}, the block of the potential, expected another block"
+        hint = "a refresh draws from a normal law; a word moves the potential's block"
+        problem = f"found a refresh of {name}, the potential's block, expected another"
         page.fault(path, entry_name(path), problem, hint)
     elif block.domain.name is not DomainName.REAL:
         problem = f"found a refresh of {name}, whose domain is {domain_text(block.domain)}, expected a real block"
@@ -201,7 +199,7 @@ def _check_by_law(page: Page, path: Path, move: ByLaw, dynamics: Dynamics, targe
         page.fault(path, entry_name(path), problem, _meant(name, blocks, dynamics, target))
         return
     if target.gradient is not None:
-        problem = f"found {what} with a gradient that is code, expected formulas: no law is shown of it"
+        problem = f"found {what} with a gradient that is code, expected formulas: no law of it can be proved"
         page.fault(path, entry_name(path), problem, "state U in the target, or move it by a word")
     elif name not in laws:
         known = f"it claims those of {', '.join(laws)}" if laws else "it claims none"
@@ -210,7 +208,9 @@ def _check_by_law(page: Page, path: Path, move: ByLaw, dynamics: Dynamics, targe
             path, entry_name(path), problem, "`recipe derive` lists the laws that it finds; or move it by a word"
         )
     elif isinstance(move, Cir) and laws[name].name != "Gamma":
-        problem = f"found cir of {name}, whose law is {laws[name].name}, expected Gamma(shape, rate): it keeps no other"
+        problem = (
+            f"found cir of {name}, whose law is {laws[name].name}, expected Gamma(shape, rate), which it preserves"
+        )
         hint = "draw the block (`draw`), or move it by a word"
         hint = "Exponential(rate) is Gamma(1, rate)" if laws[name].name == "Exponential" else hint
         page.fault(path, entry_name(path), problem, hint)
@@ -237,14 +237,14 @@ def _check_batch(page: Page, path: Path, move: ByLaw, target: Target) -> None:
         page.fault(path, entry_name(path), problem, hint)
     elif isinstance(move, Draw) and move.slices is not None and any(map(takes_data, move.slices.formulas)):
         problem = (
-            f"found `slice` of {move.block} of data with variant: minibatch, expected variant: full: levels below "
-            "weights of a batch are those of another law"
+            f"found `slice` of {move.block} of data with variant: minibatch, expected variant: full: weights of a "
+            "batch give levels of another law"
         )
         page.fault(path, entry_name(path), problem, "use `variant: full`, or weights without data")
     elif isinstance(move, Cir) and takes_data(arguments[1]):
         problem = (
-            f"found cir of {move.block} with variant: minibatch, expected a rate without data: with one of a minibatch "
-            "the mean that it keeps is another one"
+            f"found cir of {move.block} with variant: minibatch, expected a rate without data: one of a minibatch "
+            "changes the mean that it preserves"
         )
         page.fault(path, entry_name(path), problem, "use `variant: full`")
 
@@ -256,7 +256,7 @@ def _meant(name: str, blocks: tuple[str, ...], dynamics: Dynamics, target: Targe
         return f"a draw names the block as the target declares it: `draw: {inner[name]}`"
     own = {block.name for block in dynamics.declarations.blocks} - {block.name for block in potential_blocks(dynamics)}
     if name in own:
-        return f"{name} is a block of the dynamics alone: `refresh: {name}` draws it anew"
+        return f"{name} is a block of the dynamics only: write `refresh: {name}`"
     return nearest(name, blocks)
 
 
@@ -277,7 +277,7 @@ def _check_energy(page: Page, path: Path, target: Target, variant: str, what: st
     if variant == "minibatch":
         problem = (
             f"found {what} with variant: minibatch, expected variant: full: the acceptance needs H of all "
-            "data; an estimate of it biases the law by an amount no step size removes"
+            "data; an estimate of it causes a bias at every step size"
         )
         page.fault(path, entry_name(path), problem, "use `variant: full`, or a word without `metropolis`")
     if target.gradient is not None:

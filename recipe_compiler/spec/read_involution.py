@@ -85,7 +85,7 @@ def _auxiliary(
     used = dependence(law.arguments[1]).blocks
     if used:
         problem = f"found `{used[0]}` in the covariance of `{block.name}`, expected parameters and numbers"
-        hint = "what a draw is scaled by may stand in the involution: {theta: theta + s*w, ...}"
+        hint = "scale the draw in the involution instead: {theta: theta + s*w, ...}"
         page.fault(at, label, problem, hint)
         return None
     return Auxiliary(block, law)

@@ -63,14 +63,14 @@ def _formula(page: Page, path: Path, key: str, scope: Scope, block: Block, shape
     entry = page.entry(entry_name(at), *at)
     formula = None if entry is None else page.faults.catch(lambda: _of_a_shape(entry, scope, shapes))
     if formula is not None and block.name in dependence(formula).blocks:
-        problem = f"found `{block.name}` in what its own rows are drawn by, expected the other blocks of the target"
-        hint = "weights that change with the rows make another law of them: the level of a row is drawn at one of them"
+        problem = f"found `{block.name}` in the weights of its own rows, expected the other blocks of the target"
+        hint = "weights that depend on the rows change their law"
         page.fault(at, entry_name(at), problem, hint)
         return None
     entry_at = None if formula is None else next((one for one in nodes(formula) if isinstance(one, Entry)), None)
     if entry_at is not None:
         problem = f"found `{text(entry_at)}`, expected formulas of whole blocks, parameters and data"
-        page.fault(at, entry_name(at), problem, "declare what stands there as a block or parameter of its own")
+        page.fault(at, entry_name(at), problem, "declare that expression as a block or parameter")
         return None
     return formula
 

@@ -62,13 +62,13 @@ def read_target(root: Mapping, file: str, faults: Faults) -> Target | None:
     named, example = document.gradient, "my_gradient.py:grad_U"
     code = None if named is None else read_code(page, ("gradient",), named, Path(file).parent, example)
     if code is not None and any(block.constraint is not None for block in declared):
-        hint = "code is a gradient by what is sampled: declare real blocks, and add the Jacobian in the code"
+        hint = "code is a gradient by the sampled variables: declare real blocks, and add the Jacobian in the code"
         page.fault(
-            ("gradient",), "gradient", "found a gradient that is code, expected formulas: a block has a set", hint
+            ("gradient",), "gradient", "found a gradient that is code, expected formulas: a block is constrained", hint
         )
     for block in discrete_blocks(declarations) if code is not None else ():
         problem = f"found a gradient that is code beside {block.name}, which is discrete; expected formulas"
-        page.fault(("gradient",), "gradient", problem, "no draw is made of a law that is not shown")
+        page.fault(("gradient",), "gradient", problem, "only proved laws are drawn from")
     transforms = read_transforms(page, {n: b.transform for n, b in document.state.items()}, declarations)
     transforms |= {name: (one.via, one.bound) for name, one in sets.items() if one.via}
     check_recursion(page, document, declarations)
@@ -103,7 +103,7 @@ def _refuse_laws(page: Page, document: TargetDocument, sets: dict[str, Constrain
     """Add a fault for each law of a block whose set is that of no family of laws."""
     for name in document.laws:
         if name in sets and (sets[name].bound is not None or not families_of(sets[name].block)):
-            problem = f"found a law of {name}, which has a constraint that no law of `laws` has"
+            problem = f"found a law of {name}, whose constraint no law under `laws` supports"
             page.fault(("laws", name), f"laws.{name}", problem, "leave it out; it is moved by a word")
 
 

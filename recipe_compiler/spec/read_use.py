@@ -222,7 +222,7 @@ def _sizes(
 def _letters_agree(page: Page, path: Path, dynamics: Dynamics, other: Dynamics, sizes: Mapping[str, Size]) -> bool:
     """Whether no size of the dynamics used, nor the name that its U has here, is something else; else with faults."""
     before, own, label = len(page.faults.found), dynamics.declarations, f"{entry_name(path)}.use"
-    hint = "what both have a name for is one thing: rename it in one of the two documents"
+    hint = "a name in both documents means the same object: rename one of the two"
     for size in other.declarations.sizes:
         item = None if size in sizes else own.find(size)
         if item is not None:
@@ -249,7 +249,7 @@ def _names_agree(page: Page, path: Path, dynamics: Dynamics, given: Dynamics) ->
             what = "a size" if here is None else f"a {type(here).__name__.lower()} that is a {here.shape}"
             what += f" of {', '.join(here.of)}" if isinstance(here, Function) else ""
             problem = f"found `{item.name}` of {given.name}, a {item.shape}, which is {what} of {dynamics.name}"
-            hint = "what both have a name for is one thing: rename it in one of the two documents"
+            hint = "a name in both documents means the same object: rename one of the two"
             page.fault((*path, "use"), f"{entry_name(path)}.use", f"{problem}, expected the same", hint)
     return len(page.faults.found) == before
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # what reads targets alone brings them
 SECTION = "recursion"
 POSITIVE = Domain(DomainName.POSITIVE)
 
-OPEN = "the log likelihood of a row reads states that the rows before it make"
+OPEN = "the log likelihood of a row depends on the rows before it"
 """Why a claim about independent rows is not decided of a target with a recursion."""
 
 

@@ -56,7 +56,7 @@ class MetropolisEntry(WordEntry):
     """The word that a Metropolis move repeats, and what becomes of the start where it is refused."""
 
     steps: Annotated[StepsField, Field(description='how often the word is done: 10, or "uniform(1, 20)"')] = (1, 1)
-    flip: Annotated[FlipField, Field(description="signs that are turned where the move is refused: {r: -r}")] = ()
+    flip: Annotated[FlipField, Field(description="signs that flip when the move is rejected: {r: -r}")] = ()
 
     scale: Annotated[ScaleNumber, Field(description="its steps are of the length scale*eps")] = Fraction(1)
 
@@ -96,14 +96,14 @@ class MoveEntry(WordEntry):
     ] = None
     cir: Annotated[
         CirField,
-        Field(description="a block of the target moved by the exact flow that keeps its Gamma law, one of its `laws`"),
+        Field(description="a block of the target moved by an exact flow that preserves its Gamma law under `laws`"),
     ] = None
     metropolis: Annotated[
-        MetropolisEntry | None, MoveField, LeftOut, Field(description="a word that is accepted, or refused, as a whole")
+        MetropolisEntry | None, MoveField, LeftOut, Field(description="a word that is accepted or rejected as a whole")
     ] = None
     involution: Annotated[
         dict[Name, FormulaText] | None,
-        Field(description="blocks and draws to what they become; twice is once nothing: {theta: theta*exp(w), w: -w}"),
+        Field(description="blocks and draws to their new values; twice is the identity: {theta: theta*exp(w), w: -w}"),
     ] = None
     draws: Annotated[
         dict[Name, FormulaText | AuxiliaryEntry],
@@ -125,9 +125,9 @@ class MoveEntry(WordEntry):
         list[Name], OneOrMore, WithJsonSchema({"type": ["string", "array"]}),
         Field(description="of code: other blocks that it takes, and leaves as they are"),
     ] = []  # fmt: skip
-    keeps: Annotated[
-        Text | None, Field(description="of code: exp(-H), the law that its author states that it keeps")
-    ] = None
+    keeps: Annotated[Text | None, Field(description="of code: exp(-H), which its author states that it preserves")] = (
+        None
+    )
     steps: Annotated[StepsNumber, Field(description="how often the word is done")] = 1
     every: Annotated[StepsNumber, Field(description="the move is done in each n-th cycle, the first of a chain on")] = 1
     repeat: Annotated[MovesNumber, Field(description="how often the move is done in a row")] = 1
@@ -223,19 +223,19 @@ class ScheduleEntry(Part):
 class RunEntry(Part):
     """How long to run; warmup counts draws, thin is the steps per kept draw."""
 
-    step_size: Annotated[
-        StepSize | None, Field(description="may be left out where no move takes time: of draws by laws alone")
-    ] = None
+    step_size: Annotated[StepSize | None, Field(description="may be left out if every move is a draw from a law")] = (
+        None
+    )
     share: Annotated[
-        Positive | None, Field(description="of `step_size: auto`: by what part of it a posterior sd may be off (0.02)")
+        Positive | None, Field(description="of `step_size: auto`: the largest relative error of a posterior sd (0.02)")
     ] = None
     accept: Annotated[
         Probability | None,
-        Field(description="of `step_size: auto`: the mean probability that moves shall be accepted with (0.8)"),
+        Field(description="of `step_size: auto`: the mean acceptance probability to aim at (0.8)"),
     ] = None
     warmup_seconds: Annotated[
         Positive | None,
-        Field(description="of `step_size: auto`: the processor seconds that chains may take to choose it (60)"),
+        Field(description="of `step_size: auto`: the most processor seconds to choose it (60)"),
     ] = None
     draws: Count = 1000
     warmup: CountOrZero = 1000

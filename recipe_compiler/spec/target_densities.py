@@ -236,8 +236,8 @@ _INCREASING = (Constraint.ORDERED, Constraint.POSITIVE_ORDERED)
 
 _OF_SETS = {
     Constraint.SIMPLEX: (
-        "expected shares that add up to 1",
-        "declare `{}: {{constraint: simplex}}`, all of the shares; `domain: simplex` leaves the last out",
+        "expected components that add up to 1",
+        "declare `{}: {{constraint: simplex}}`, with all components; `domain: simplex` omits the last",
     ),
     Constraint.CHOLESKY_CORR: (
         "expected a block that is the Cholesky factor of a correlation matrix",

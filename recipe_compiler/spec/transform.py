@@ -45,7 +45,7 @@ def read_transforms(page: Page, wanted: Mapping[str, str | None], declarations: 
         path = ("state", block.name, "transform")
         domain = block.domain.name
         if via not in DOMAINS:
-            hint = "K shares that sum to 1 are `constraint: simplex`"
+            hint = "for K components that sum to 1 use `constraint: simplex`"
             page.fault(path, ".".join(path), f"found the transform `{via}`, which this version does not have", hint)
         elif domain not in DOMAINS[via]:
             expected = "interval(a, b)" if via == "logit" else "positive"

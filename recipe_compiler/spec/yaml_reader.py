@@ -214,7 +214,7 @@ class _Reader:
         if _BLOCK_END in found and (list_ := _LISTS.match(line)) is not None:
             key, rows = list_[1], line[list_.end(1) + 1 :].strip()
             hint = f"put one more pair of brackets around its rows: `{key}: [{rows} ...]`"
-            return where, f"found more behind the list of `{key}`, expected its end", hint
+            return where, f"found more after the list of `{key}`, expected its end", hint
         return where, problem, hint
 
     def bare_key_above(self, line: int) -> Place | None:
@@ -231,7 +231,7 @@ class _Reader:
         if found is None:
             return "write `key: value`"
         is_close = self.lines[where.line - 1][found.end() :].startswith(":")
-        return f"put a {'space behind the colon' if is_close else 'colon behind the key'}: `{found[1]}: ...`"
+        return f"put a {'space after the colon' if is_close else 'colon after the key'}: `{found[1]}: ...`"
 
     def check_key(self, event: ScalarEvent) -> None:
         """Refuse a key that holds the beginning of its value, `theta {shape: d}`: it has no colon of its own."""
@@ -239,13 +239,13 @@ class _Reader:
         found = _NO_COLON.match(event.value) if is_key and event.style is None else None
         if found:
             where = self.place(event)
-            problem = f"found no colon behind `{found[1]}`, expected `key: value`"
-            self.fault(where, problem, f"put a colon behind the key: `{found[1]}: ...`")
+            problem = f"found no colon after `{found[1]}`, expected `key: value`"
+            self.fault(where, problem, f"put a colon after the key: `{found[1]}: ...`")
             self.stop()
         close = _NO_SPACE.match(event.value) if is_key and event.style is None else None
         if close:
-            problem = f"found no space behind the colon of `{close[1]}`, expected `key: value`"
-            self.fault(self.place(event), problem, f"put a space behind the colon: `{close[1]}: ...`")
+            problem = f"found no space after the colon of `{close[1]}`, expected `key: value`"
+            self.fault(self.place(event), problem, f"put a space after the colon: `{close[1]}: ...`")
             self.stop()
 
     def take(self, event: Event) -> None:

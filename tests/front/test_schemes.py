@@ -96,7 +96,7 @@ run: {{step_size: 0.1}}
 
 @pytest.mark.parametrize(
     ("move", "problem"),
-    [({"metropolis": {"split": ["A"], "flip": ["r"]}}, "found a list of 1, expected the blocks whose sign is turned"),
+    [({"metropolis": {"split": ["A"], "flip": ["r"]}}, "found a list of 1, expected the blocks whose sign flips"),
      ({"split": ["A"], "steps": 2.5}, "scheme.cycle.0..steps  found `2.5`, expected an integer"),
      ({"metropolis": {"split": ["A"], "steps": (1, 20)}}, "found a list of 2, expected an integer from 1 to 1000"),
      ({"refresh": {"r": float("nan")}}, "expected"), ({"refresh": 1}, "found the name `1`"),

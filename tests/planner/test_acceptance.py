@@ -283,8 +283,8 @@ def test_where_no_move_is_taken_with_the_hessian_the_first_mass_is_1(
     [("step_size: auto, accept: 1", "a probability, above 0 and below 1"),
      ("step_size: auto, accept: 0", "a probability, above 0 and below 1"),
      ("step_size: auto, accept: often", "number"),
-     ("step_size: 0.1, accept: 0.8", r"run\.accept  found it, expected none: it is of `step_size: auto`"),
-     ("step_size: auto, share: 0.1", "found a share, expected none: what is accepted by H has no bias")],
+     ("step_size: 0.1, accept: 0.8", r"run\.accept  found it, expected none without `step_size: auto`"),
+     ("step_size: auto, share: 0.1", "found a share, expected none: Metropolis moves have no discretisation bias")],
 )  # fmt: skip
 def test_what_cannot_be_asked_is_told(run: str, says: str, folder: Path) -> None:
     with pytest.raises((ModelError, SpecError), match=says):
@@ -297,7 +297,7 @@ def test_acceptance_is_not_asked_where_nothing_is_accepted(folder: Path) -> None
         f"name: never\ndynamics: {SPECS}/dynamics/sghmc.yaml\ntarget: {SPECS}/targets/standard_normal.yaml\n"
         "scheme: {name: baoab}\nvariant: full\nsizes: {d: 2}\nrun: {step_size: auto, accept: 0.8}\n"
     )
-    with pytest.raises((ModelError, SpecError), match="no move of the scheme is accepted or refused"):
+    with pytest.raises((ModelError, SpecError), match="the scheme has no Metropolis move"):
         rc.load(str(path))
 
 
@@ -308,5 +308,5 @@ def test_a_move_of_each_third_cycle_is_not_planned(folder: Path) -> None:
         "scheme: {cycle: [refresh: r, {metropolis: {split: [B/2, A, B/2]}, every: 3}]}\n"
         "variant: full\nsizes: {d: 2}\nrun: {step_size: auto}\n"
     )
-    with pytest.raises((ModelError, SpecError), match="accepted in some cycles alone"):
+    with pytest.raises((ModelError, SpecError), match="Metropolis move in some cycles only"):
         rc.load(str(path))

@@ -223,7 +223,7 @@ def test_a_potential_that_never_rises_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "says"),
-    [("auto}", "0.1, share: 0.1}", r"run\.share  found it, expected none: it is of `step_size: auto`"),
+    [("auto}", "0.1, share: 0.1}", r"run\.share  found it, expected none without `step_size: auto`"),
      ("auto}", "auto, share: 0}", "a number > 0, finite"),
      ("auto}", "automatic}", "a step size > 0, finite, or `auto`"),
      ("auto}", "auto, schedule: {name: power, b: 1, c: 0.5}}", "found the schedule power with step_size: auto"),

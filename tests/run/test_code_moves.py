@@ -197,7 +197,7 @@ CALL = "my_moves.py: mine(theta, r, mu, Sigma, stream)"
         ("theta[1] = np.nan", "gives theta[1] = nan at theta = ["),
         ("theta[2] *= np.inf", "gives theta[2] = "),
         ("theta[0] = np.random.random()", "at the next: expected the same, of the same state and stream"),
-        ("return theta", "returns a value, which nobody takes: expected it to change theta in place"),
+        ("return theta", "returns a value, which is ignored: expected it to change theta in place"),
         ("theta[theta.size] = 1.0", "writes to theta[3]: expected places from 0 to 2 alone"),
         ("theta[-theta.size - 2] = 1.0", "writes to theta[-2]: expected places from 0 to 2 alone"),
         ("r[r.size + 40] = 1.0", "writes to r[43]: expected places from 0 to 2 alone"),

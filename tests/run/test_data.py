@@ -369,7 +369,7 @@ def test_a_conversion_that_fails_leaves_nothing_behind_and_the_cache_takes_other
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     assert load_data(stored(tmp_path, VALUES, memory_map=True), target()).rows == 1000
     assert len(list((tmp_path / "cache/recipe_compiler/data").iterdir())) == 1
-    with pytest.raises(DataError, match="`shuffle` of data that are mapped"):
+    with pytest.raises(DataError, match="`shuffle` of mapped data"):
         load_data(replace(file, shuffle=5), target())
 
 

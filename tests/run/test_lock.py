@@ -44,6 +44,6 @@ def test_one_holds_it(system: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_system_without_locks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fcntl", None)
     monkeypatch.setitem(sys.modules, "msvcrt", None)
-    with pytest.raises(OSError, match="no locks of files") as caught:
+    with pytest.raises(OSError, match="no file locks") as caught:
         held(tmp_path / "lock")
     assert caught.value.filename == str(tmp_path / "lock")

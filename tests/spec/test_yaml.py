@@ -35,7 +35,7 @@ def test_line_ends_and_a_byte_order_mark_change_nothing(ends: str) -> None:
         ("H: x: 1", 1, 5, "H", "`: `"),
         ("H: - gamma", 1, 4, "H", "`- `"),
         ("name: a\nstate\n  x: 1\nH: 1", 2, 1, "document", "no `key: value`"),
-        ("name: a\nstate:\n  x {shape: d}\nH: 1", 3, 3, "state", "no colon behind `x`"),
+        ("name: a\nstate:\n  x {shape: d}\nH: 1", 3, 3, "state", "no colon after `x`"),
         ("D: [[0, 0], [0, c]\nQ: [[0]]", 1, 4, "D", "a list is not closed"),
         ("D: [theta[0], 1]", 1, 10, "D", "`[`"),
         ("a: 1\n\tb: 2", 2, 1, "b", "tab"),

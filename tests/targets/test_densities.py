@@ -391,7 +391,7 @@ def test_gamma_and_beta_are_functions_too() -> None:
 
 def test_a_density_outside_of_a_target_is_refused() -> None:
     where = Place("t")
-    with pytest.raises(DocumentError, match="densities stand in log_prior, log_likelihood and potential of a target"):
+    with pytest.raises(DocumentError, match="only log_prior, log_likelihood and potential take densities"):
         elaborate(parse("-normal(x, 0, 1)", "H", where), Scope(Declarations((Block("x"),))), SCALAR, "H", where)
 
 
