@@ -24,7 +24,7 @@ from recipe_compiler.display import complain, say
 
 EXIT_CODES = (
     "Exit codes: 0 proved; 1 refuted; 2 wrong usage or a faulty document; 3 undecided (0 with --allow-undecided); "
-    "4 a run whose summary is not to be believed; 70 a fault of this compiler; 130 interrupted; 143 terminated."
+    "4 a run whose summary cannot be trusted; 70 an internal error; 130 interrupted; 143 terminated."
 )
 
 FOREIGN_OPTIONS = {
@@ -271,7 +271,8 @@ def run(
     batch_size: Annotated[int | None, typer.Option(callback=FROM_ONE, help="Data in a minibatch.")] = None,
     thin: Annotated[int | None, typer.Option(callback=FROM_ONE, help="Steps per draw.")] = None,
     lanes: Annotated[
-        bool | None, typer.Option("--lanes/--no-lanes", help="64 chains side by side: other draws of the same law.")
+        bool | None,
+        typer.Option("--lanes/--no-lanes", help="64 chains side by side: other draws of the same distribution."),
     ] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Run nothing: print the build with what `step_size: auto` chooses.")
@@ -291,7 +292,7 @@ def run(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier run into DIR ended.")] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the draws of an earlier run, which else are moved aside.")
+        bool, typer.Option("--overwrite", help="Replace the draws of an earlier run, which otherwise are moved aside.")
     ] = False,
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,

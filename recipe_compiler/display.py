@@ -113,7 +113,7 @@ def show_summary(summary: "Summary") -> None:
     for warning in summary.warnings:
         out.print(Text(plain(f"warning: {warning}"), "yellow"), soft_wrap=True)
     for doubt in summary.doubts:
-        out.print(Text(plain(f"not to be believed: {doubt}"), "bold red"), soft_wrap=True)
+        out.print(Text(plain(f"not to be trusted: {doubt}"), "bold red"), soft_wrap=True)
     out.print(Text(plain(summary.trust), "bold"), soft_wrap=True)
 
 
@@ -144,7 +144,7 @@ def show_comparison(comparison: "RunComparison") -> None:
         table.add_row(*named, *worth)
     out.print(table)
     for run in comparison.runs:
-        out.print(Text(plain(f"{run.file}: {run.trust or 'nothing is said of its trust'}")), soft_wrap=True)
+        out.print(Text(plain(f"{run.file}: {run.trust or 'its trust is not known'}")), soft_wrap=True)
     table = _table(("", "of", "in", "first", "there", "sds apart", "|z|"), numbers=True)
     for one in comparison.apart[:SHOWN]:
         values = (f"{one.first:.4g}", f"{one.other:.4g}", f"{one.in_sds:+.3f}", f"{abs(one.z):.2f}")

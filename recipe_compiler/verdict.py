@@ -102,7 +102,7 @@ class Refuted:
     __bool__ = _no_boolean
 
 
-OWN_FAULT = "a fault of recipe_compiler, not of the document"
+OWN_FAULT = "an internal error of recipe_compiler, not of the document"
 """How a reason begins that tells of an exception which nothing here raises on purpose: nothing was tried to its end."""
 
 

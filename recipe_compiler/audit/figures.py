@@ -54,7 +54,7 @@ class Figures:
 
     @property
     def slowest(self) -> float:
-        """The number of steps worth one independent draw of each coordinate and of its square: the largest time."""
+        """The number of steps per effective draw of each coordinate and of its square: the largest time."""
         return float(max(self.times.max(), self.times_of_squares.max()))
 
 
@@ -80,9 +80,7 @@ def covariance(F: Array, Sigma: Array) -> Array:
     if largest > 1.0 + NEUTRAL:
         raise NoLawError("the chain is unstable: the step size is too large")
     if largest >= 1.0 - NEUTRAL:
-        raise NoLawError(
-            "the chain forgets nothing: F has an eigenvalue of modulus 1, so that what it samples depends on its start"
-        )
+        raise NoLawError("the chain is not ergodic: F has an eigenvalue of modulus 1")
     return _summed(F, Sigma[None])[0]
 
 

@@ -32,7 +32,7 @@ from recipe_compiler.verdict import Explanation, Topic
 LISTED = 12
 """Of more coordinates of theta, the extremes alone are said."""
 
-NONE = "U is quadratic; no law of the chain is computed"
+NONE = "U is quadratic; the distribution of the chain is not computed"
 BY = "U is quadratic by index calculus; in double precision, from F and Sigma of the step"
 
 
@@ -73,7 +73,7 @@ def audit(build: Build) -> tuple[Explanation, ...]:
         if rest is not None and is_stable(here.F):
             return (_conservative(found, here.F, rest, eps, stable),)
         return (Explanation(Topic.STEP, f"{NONE} at the step size {eps:g}: {why}", (stable,), BY),)
-    says = f"what a chain samples of exp(-U) at the step size {eps:g}, and how fast"
+    says = f"bias and mixing of a chain for exp(-U) at the step size {eps:g}"
     return (Explanation(Topic.STEP, says, (*_said(found.block, law), stable), BY),)
 
 
@@ -94,8 +94,8 @@ def _thermostat(found: Audited, eps: float) -> Explanation:
     except NoLawError as why:
         return Explanation(Topic.STEP, f"{NONE} at the step size {eps:g}: {why}", (), BY)
     says = (
-        f"what a chain samples of exp(-U) at the step size {eps:g}, and how fast, with {name} held at {x:.5f}, where "
-        "it stays on average: a forecast, which leaves out how it fluctuates"
+        f"bias and mixing of a chain for exp(-U) at the step size {eps:g}, with {name} fixed at its mean {x:.5f}: "
+        "a forecast that ignores its fluctuations"
     )
     return Explanation(Topic.STEP, says, tuple(_said(found.block, law)), BY)
 
@@ -120,10 +120,7 @@ def _beside(derivation: Derivation, found: Audited) -> Array | None:
 def _conservative(found: Audited, F: Array, rest: Array, eps: float, stable: tuple[str, str]) -> Explanation:
     """Return what is said of a step without noise that stays where it is: it forgets nothing, and keeps many laws."""
     others = [block.name for block in found.step.blocks if block.name != found.block]
-    says = (
-        f"the step has no noise and forgets nothing at the step size {eps:g}: it is not ergodic, and what a chain "
-        "samples depends on where it starts"
-    )
+    says = f"the step has no noise at the step size {eps:g}: it is not ergodic, and its chains depend on their start"
     S = kept_with(F, rest, found.theta)
     if S is None:
         return Explanation(Topic.STEP, says, (stable,), BY)
@@ -138,8 +135,8 @@ def _said(block: str, law: Figures) -> Iterator[tuple[str, str]]:
     """Yield what is said of the block of the potential, by what it is of."""
     yield f"sd of {block} over that of exp(-U)", _listed(law.factors, lambda x: f"{x:.5f}")
     yield "effective temperature tr(S Hess U)/d", f"{law.temperature:.5f}"
-    yield f"steps worth one independent draw of {block}", _listed(law.times, lambda x: f"{x:.4g}")
-    yield "steps worth one of its square", _listed(law.times_of_squares, lambda x: f"{x:.4g}")
+    yield f"steps per effective draw of {block}", _listed(law.times, lambda x: f"{x:.4g}")
+    yield "steps per effective draw of its square", _listed(law.times_of_squares, lambda x: f"{x:.4g}")
 
 
 def _listed(values: Array, shown: Callable[[float], str]) -> str:

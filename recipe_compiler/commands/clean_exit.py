@@ -145,7 +145,7 @@ def _show_own_fault(error: BaseException) -> None:
     if os.environ.get("RECIPE_TRACEBACK"):
         traceback.print_exception(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
-    complain(f"a fault of recipe_compiler, not of your document: {type(error).__name__}: {error}")
+    complain(f"an internal error of recipe_compiler, not of your document: {type(error).__name__}: {error}")
     complain(f"    raised at {Path(last.filename).name}:{last.lineno}, in {last.name}")
     complain(
         "    please report it, with the document; RECIPE_TRACEBACK=1 in the environment prints the whole traceback"

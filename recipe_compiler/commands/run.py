@@ -153,7 +153,7 @@ def _say_why_not(report: Report, *, as_json: bool) -> None:
 def _why(report: Report) -> str:
     """Return what keeps a build from being run, and whether that may be waived."""
     guilty = [f for f in report.findings if f.required and f.verdict is report.verdict]
-    waived = "; --allow-undecided runs it all the same" if report.verdict is Verdict.UNDECIDED else ""
+    waived = "; --allow-undecided runs it anyway" if report.verdict is Verdict.UNDECIDED else ""
     return f"{', '.join(f'`{finding.says}`' for finding in guilty)}{waived}"
 
 

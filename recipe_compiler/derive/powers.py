@@ -166,7 +166,7 @@ def raised(c: Calculus, base: TensorSeries, exponent: Fraction) -> TensorSeries:
             found = times(c, found, base)
         return found
     if not base.parts:
-        raise NotReadError("a power of what is not seen to differ from zero")
+        raise NotReadError("a power of what may be zero")
     low = base.low
     first, rest = apart(shifted(base, -low), "a power")
     parts: list[TensorSeries] = []

@@ -81,7 +81,7 @@ class Fit(DataTree):
     def verdict(self) -> RunVerdict:
         """Whether to believe the numbers, by what, and why not."""
         if "trust" not in self.attrs:
-            raise RunError("found draws without a verdict on their run, expected those of a run that came to its end")
+            raise RunError("found draws without a verdict on their run, expected those of a completed run")
         doubts, warnings = (tuple(str(self.attrs.get(key, "")).splitlines()) for key in ("doubts", "warnings"))
         return RunVerdict(str(self.attrs["trust"]), doubts, warnings)
 

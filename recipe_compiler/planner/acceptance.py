@@ -263,7 +263,7 @@ def _aim(pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int)
             return last if longer else eps
     if longer:
         raise RunError(
-            f"step_size: auto: moves are accepted at every step size up to {eps:.2g}, so that none follows; state one"
+            f"step_size: auto: moves are accepted at every step size up to {eps:.2g}, so none can be chosen; state one"
         )
     raise RunError(
         f"step_size: auto: warm-up is stuck where it begins: less than {wanted:g} of the moves are accepted at every "
@@ -358,8 +358,8 @@ def _stuck(found: Moved, thin: int) -> Iterator[str]:
     stuck = [str(k + 1) for k, own in enumerate(least) if own < 1.0 / STUCK]
     if stuck:
         yield (
-            f"stuck in warm-up: chain{'s' if len(stuck) > 1 else ''} {', '.join(stuck)} of {len(found.theta)}, of "
-            f"whose moves not one of {STUCK} in a row was to be expected accepted. Try a higher `accept`, or another "
+            f"stuck in warm-up: chain{'s' if len(stuck) > 1 else ''} {', '.join(stuck)} of {len(found.theta)}, where "
+            f"none of {STUCK} moves in a row was likely to be accepted. Try a higher `accept`, or another "
             f"`init`. {CURE}"
         )
 
@@ -367,9 +367,7 @@ def _stuck(found: Moved, thin: int) -> Iterator[str]:
 def _apart(found: Moved) -> Iterator[str]:
     apart = float(np.max(r_hats(found.theta)))
     if not apart <= AGREE:
-        yield (
-            f"chains of warm-up do not pass from one end of the bulk to the other: R-hat of them is {apart:.3g}. {CURE}"
-        )
+        yield (f"warm-up chains do not mix: their R-hat is {apart:.3g}. {CURE}")
 
 
 def _uneven(
@@ -389,5 +387,5 @@ def _uneven(
     yield (
         f"the curvature of U among draws of warm-up is up to {steepest:.2g} times that of a Gaussian as wide as "
         f"they are, and {typical:.2g} times at the middle one: no one step size and mass serve both, and chains "
-        f"hardly come where U is steepest. {CURE}"
+        f"rarely reach the steepest part of U. {CURE}"
     )

@@ -184,7 +184,7 @@ def _window(slope: Slope, walker: Walker, open_ones: tuple[Open, ...], bulk: Bul
             if measured is not None:
                 return measured
         eps, thin = eps / 2.0, 2 * thin
-    raise RunError(f"pilot chains run off at every step size, at last {2.0 * eps:.2g}")
+    raise RunError(f"pilot chains diverge at every step size, at last {2.0 * eps:.2g}")
 
 
 def _ran_off(found: Array, before: Bulk) -> bool:

@@ -147,7 +147,7 @@ class ExactDraws:
         off = walk.beside(self.moments)
         mean, sd = (int(np.argmax(np.abs(of))) for of in (off.of_means, off.of_sds))
         yield (
-            f"  begun by {len(self.theta)} chains of {self.theta.shape[1]} Hamiltonian moves, accepted or refused: "
+            f"  begun by {len(self.theta)} chains of {self.theta.shape[1]} Hamiltonian moves, accepted or rejected: "
             f"from theirs sds are off by {100.0 * off.of_sds[sd]:+.2g} % +- {100.0 * off.sds_within[sd]:.2g} % at most "
             f"({names[sd]}), means by {off.of_means[mean]:+.2g} +- {off.means_within[mean]:.2g} sd ({names[mean]})"
         )
@@ -180,7 +180,7 @@ def exact_draws(
     cost = CHAINS * MOST_STEPS / 2.0 * (entries + CALL)
     most = min(MOST_DRAWS, int(READ / cost))
     if most < DRAWS:
-        raise RunError("the data are too many for chains of moves that are accepted or refused to look for it")
+        raise RunError("the data are too many for Metropolis chains to look for it")
     values, eps = tuned(moves, (MASS,), None, ACCEPT, 1, budget.say)
     draws = DRAWS
     parts = list[Moved]()
@@ -196,13 +196,12 @@ def exact_draws(
     if not float(np.max(apart)) <= AGREE:
         worst = int(np.argmax(np.nan_to_num(apart, nan=np.inf)))
         raise RunError(
-            f"{CHAINS} chains of {found.shape[1]} moves that are accepted or refused do not agree (R-hat of "
+            f"{CHAINS} chains of {found.shape[1]} Metropolis moves do not agree (R-hat of "
             f"{names[worst]} {apart[worst]:.3g})"
         )
     diverged = float(np.mean(np.concatenate([part.acceptance for part in parts], axis=1) == 0.0))
     if not diverged <= LOST:
         raise RunError(
-            f"of moves that are accepted or refused {100.0 * diverged:.2g} % diverge, so that they do not come into "
-            "all of the bulk"
+            f"of Metropolis moves {100.0 * diverged:.2g} % diverge, so that they do not come into all of the bulk"
         )
     return ExactDraws(found, moments_of(found))

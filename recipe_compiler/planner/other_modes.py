@@ -79,8 +79,8 @@ def _several(mode: Array, other: Array, log_ratio: float, others: tuple[Array, .
     share = 1.0 / (1.0 + math.exp(-log_ratio))
     held = f", which holds about {100.0 * share:.2g} % of exp(-U) beside it" if math.isfinite(log_ratio) else ""
     return NotGaussianError(
-        f"U has several modes: {_shown(mode)}, and {_shown(other)}{held}. Chains that a plan starts around one do not "
-        "tell what the others hold",
+        f"U has several modes: {_shown(mode)}, and {_shown(other)}{held}. Chains started around one do not show "
+        "the mass of the others",
         "state a step size, a value of every parameter, and an `init` from which chains reach all of them: R-hat then "
         "shows whether they pass from one to another. Components that may change places: break the symmetry in the "
         "target, as `mu: {shape: K, constraint: ordered}` keeps means in their order",

@@ -119,8 +119,8 @@ class Pilots:
         lost = next((k for k, chain in enumerate(found) if chain.done < draws), None)
         if lost is not None:
             raise RunError(
-                f"step_size: auto: U is not finite where chain {lost + 1} of warm-up begins, so that no move is taken "
-                "or refused by it; state an `init` where it is"
+                f"step_size: auto: U is not finite where chain {lost + 1} of warm-up begins, so no move can be "
+                "accepted or rejected; state an `init` where it is"
             )
         names = self.module.told
         theta = np.stack([chain.draws[self._place] for chain in found])

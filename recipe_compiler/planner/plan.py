@@ -60,7 +60,7 @@ BENT = 2.0
 """How many times as steep, or as flat, as at its mode U may be around it for a linear step to tell what chains do."""
 
 NECK = (
-    "Moves that are accepted or refused have no bias of a step, and a run of them says whether its chains are stuck: "
+    "Metropolis moves have no discretisation bias, and their runs show whether chains are stuck: "
     "dynamics `hmc` (`recipe run hmc TARGET --save FILE` makes the build; `accept: 0.98` under its `run` asks for "
     "shorter steps), or `rhmc`, whose metric follows theta"
 )
@@ -224,7 +224,7 @@ def _by_draws(
         )
     except RunError as why:
         raise RunError(
-            f"step_size: auto: {what}. Chains that need no mode do not tell either: {why}. {_begun(serves)}"
+            f"step_size: auto: {what}. Chains that need no mode do not help either: {why}. {_begun(serves)}"
         ) from None
     return Bent(what, serves, slope, (), draws)
 
@@ -264,7 +264,7 @@ def _by_pilots(stated: Build, bent: Bent, walker: Walker, names: tuple[str, ...]
             found = measure(walker, open_ones, bulk, stated.share, names)
     except RunError as why:
         raise RunError(
-            f"step_size: auto: {bent.what}. Pilot chains do not either: {why}. {_begun(bent.serves)}"
+            f"step_size: auto: {bent.what}. Pilot chains do not help either: {why}. {_begun(bent.serves)}"
         ) from None
     choice = ChosenEntries(
         stated, open_ones, found.settings.eps, found.settings.thin, found.warmup, walker.build.run.batch_size,
@@ -285,7 +285,7 @@ def _too_slow(steps: float, open_ones: tuple[Open, ...]) -> str:
             "swing alike, and none hands to others what it is given (`bind: {M: I}`)"
         )
     return (
-        f"step_size: auto: with the settings of least work {steps:.2g} steps are worth one independent draw, expected "
+        f"step_size: auto: with the settings of least work one effective draw takes {steps:.2g} steps, expected "
         f"{MOST_STEPS_A_DRAW:.0g} at most; {cure}, or state a step size"
     )
 
@@ -331,7 +331,7 @@ def _says_audited(entries: ChosenEntries, choice: Choice, mode: Mode, K: Array) 
     stable = "" if choice.stable is None else f", stable up to {choice.stable:.2g}"
     yield f"  step_size: {entries.eps:g}{stable}; posterior sds at most {100.0 * (choice.width.off - 1.0):.2g} % off"
     yield from entries.of_batches
-    worth = f"{choice.width.steps:.3g} steps are worth one independent draw"
+    worth = f"one effective draw takes {choice.width.steps:.3g} steps"
     yield f"  thin: {entries.thin}, warmup: {entries.warmup} draws; {worth}"
     if entries.starts_chosen:
         yield f"  init: around the mode, {SPREAD:g} posterior sds wide at most"
@@ -358,7 +358,7 @@ def _says_measured(
         f"of each: posterior sds off by {measured.off} at most, means by {measured.shift}"
     )
     if not measured.is_known:
-        yield "  which seconds tell too little of: measured was twice this step size, taken is half of it"
+        yield "  its bias is too small to measure in seconds: it was measured at twice this step size"
     yield from entries.of_batches
     yield f"  thin: {entries.thin}, warmup: {entries.warmup} draws, by the effective sample sizes of pilot chains"
     if entries.starts_chosen:

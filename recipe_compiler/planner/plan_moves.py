@@ -52,7 +52,7 @@ def plan_of_moves(
     """
     cycle = compiled.program.cycle
     if cycle is None or not cycle.accepted or cycle.rest is None:
-        raise RunError(f"{stated.name}: found no move that is accepted or refused, expected one")
+        raise RunError(f"{stated.name}: found no Metropolis move, expected one")
     steps = sum(move.least + move.most for move in cycle.accepted) / 2.0
     pilots = replace(pilots, steps=steps)
     moves = max(1, math.ceil(TRAJECTORY / steps))
@@ -150,7 +150,7 @@ def _says(
     of = "" if moves == 1 else f" of {moves} moves"
     yield (
         f"plan: by warm-up, {len(pilots.chains)} chains in windows of {windows} draws{of}: log eps by dual averaging, "
-        "then everything stands"
+        "then all is fixed"
     )
     for one in entries.open_ones:
         S = f"the {'covariance' if found.covariance.ndim == 2 else 'variances'} of draws of warm-up"
@@ -158,11 +158,11 @@ def _says(
         yield f"  {one.name}: {entries.matched_to(one, f'the inverse of {S}', S, '1')}{first}"
     several = " of the kind that is least" if len(entries.stated.scheme.accepted) > 1 else ""
     yield (
-        f"  step_size: {entries.eps:g}; moves{several} are accepted with probability {found.acceptance:.3f}, asked "
+        f"  step_size: {entries.eps:g}; moves{several} are accepted with probability {found.acceptance:.3f}, target "
         f"{entries.stated.accept:g}"
     )
     if found.shortened:
-        yield "  shorter than that asks for: of longer steps moves were hardly accepted where U is steepest"
+        yield "  shorter than the target needs: longer moves were rarely accepted where U is steepest"
     yield (
         f"  thin: {entries.thin}, warmup: {entries.warmup} draws; of draws {found.thin} moves apart "
         f"{min(1.0, found.counts):.2g} count"

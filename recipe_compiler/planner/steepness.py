@@ -37,7 +37,7 @@ SINGULAR = 0.1
 """Posterior sds by the Hessian within which chains stay where U is as flat as x^4 at its mode."""
 
 OTHERS = (
-    "use moves that are accepted or refused (the dynamics `hmc`, a cycle with `metropolis`), a scheme with an implicit "
+    "use Metropolis moves (the dynamics `hmc`, a cycle with `metropolis`), a scheme with an implicit "
     "flow (`flows:`), a metric that depends on the state, or another parameterisation"
 )
 

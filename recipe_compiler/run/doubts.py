@@ -69,7 +69,7 @@ def doubts(
     yield from _diverged(draws)
     yield from _infinite(tree, draws)
     if not over.whole and rows:
-        yield f"no chain stands: the summary is over the {over.length} draws of each before the first was lost."
+        yield f"every chain diverged: the summary is over the {over.length} draws of each before the first was lost."
     yield from _outside(draws)
     yield from _stuck(tree, draws)
     yield from _apart(rows, asked=draws.settings.draws >= LEAST_DRAWS and not draws.interrupted)
@@ -91,7 +91,7 @@ def _diverged(draws: Draws) -> Iterator[str]:
         steps = f"between steps {kept * thin + 1} and {(kept + 1) * thin}"
         yield (
             f"chain {k + 1} left the finite numbers {steps}; {last}.{before} "
-            "The summary leaves the chain out where others stand. Try a smaller step size."
+            "The summary omits the chain if others did not diverge. Try a smaller step size."
         )
     if len(lost) > MOST_NAMED:
         yield (
@@ -136,7 +136,7 @@ def _stuck(tree: "DataTree", draws: Draws) -> Iterator[str]:
     if accepted is None or own is None:
         return
     shorter = (
-        "draws of involutions that move less" if draws.acceptance is None else "a smaller step size, fewer steps a move"
+        "smaller draws in the involutions" if draws.acceptance is None else "a smaller step size, fewer steps a move"
     )
     of_draw = draws.involutions() if draws.acceptance is None else draws.moves()
     for k, (rates, kept) in enumerate(zip(accepted, draws.kept, strict=True)):
@@ -180,7 +180,7 @@ def _outside(draws: Draws) -> Iterator[str]:
         unbounded = f", or an unbounded variable: `transform: {via}` in the target, with dynamics of real blocks"
         yield (
             f"{one.block} left its domain, {one.says}, in {one.draws} draws of {one.chains} chains, first in {where}. "
-            "An emitted step knows of no boundary, and what is drawn beyond one is not of the target; all draws are "
+            "Emitted steps do not enforce boundaries; draws beyond one are not from the target, but all draws are "
             f"kept and counted. Try a smaller step size{unbounded if via else ''}."
         )
 
@@ -190,7 +190,7 @@ def _apart(rows: tuple[Row, ...], *, asked: bool) -> Iterator[str]:
         yield f"no chain has {LEAST_DRAWS} finite draws after warmup, from which a summary could be made."
         return
     if not rows:
-        yield "there are too few draws for a summary: 4 of a chain, after warmup, are the least. Try more --draws."
+        yield "there are too few draws for a summary: each chain needs 4 after warmup. Try more --draws."
         return
     wrong = [row for row in rows if not row.value("r_hat") <= MAX_R_HAT]
     if not wrong:
@@ -215,7 +215,7 @@ def _heavy(tails: tuple[Tail, ...]) -> Iterator[str]:
         more = f" (and {len(heavy) - 1} more)" if len(heavy) > 1 else ""
         yield (
             f"the tails of {heavy[0].name} are too heavy for its sd{more}: {heavy[0].says}; "
-            "from 0.5 on there is no sd, from 1 on no mean. Quantiles stand. A prior with lighter tails has both."
+            "from 0.5 on there is no sd, from 1 on no mean. Quantiles are valid. A prior with lighter tails has both."
         )
 
 
@@ -244,7 +244,7 @@ def _contradictions(draws: Draws, over: Standing, forecast: Forecast, *, judged:
         yield (
             f"the draws contradict the forecast: the mean of {forecast.names[far]} is {mean[far]:.4g}, "
             f"{off[far]:.2g} sds from the mode {mode[far]:.4g} that was found from {forecast.around}: the chains have "
-            f"not come there, or there are several modes. {again}"
+            f"not reached it, or there are several modes. {again}"
         )
     if judged or forecast.bends:
         return

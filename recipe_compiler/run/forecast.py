@@ -29,10 +29,8 @@ from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.suggestions import TOO_LARGE, WIDE, Cure, cures_of
 from recipe_compiler.spec.model import Build
 
-BY_MOVES = (
-    "a cycle of moves is not made linear; what its draws are off by is what its moves do not keep (`recipe check`)"
-)
-NO_NOISE = "a step without noise of its own forgets nothing: where its chains go depends on where they start"
+BY_MOVES = "a cycle of moves is not linearised; `recipe check` says what its moves preserve"
+NO_NOISE = "a step without noise of its own is not ergodic: its chains depend on their start"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,11 +106,11 @@ class Forecast:
         )
         stable = "" if self.stable is None else f"; stable up to a step size of {self.stable:.2g}"
         speed = (
-            f"  {width.steps:.3g} steps are worth one independent draw ({self.names[width.slowest]}), "
-            f"{width.draws:.3g} draws of this run{stable}"
+            f"  one effective draw takes {width.steps:.3g} steps ({self.names[width.slowest]}; "
+            f"{width.draws:.3g} draws of this run){stable}"
         )
         order = ("  blocks of data: on average over their orders; that of this file may give more or less",)
-        bends = "; U is far from quadratic one sd away from it, and a chain that comes there does otherwise"
+        bends = "; U is far from quadratic one sd away from it, and chains that get there behave differently"
         around = f"  around the mode found from {self.around}{bends if self.bends else ''}"
         return (first, around, speed, *(order if self.contiguous else ()), *cures)
 

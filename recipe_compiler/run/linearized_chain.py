@@ -167,7 +167,7 @@ class LinearizedChain:
     @property
     def _target(self) -> TargetAtMode:
         if self.target is None:
-            raise CompilerError("a step is made linear around a mode, and none is known")
+            raise CompilerError("a step is linearised at a mode, and none is known")
         return self.target
 
     def linear(self) -> tuple[StepAtMode, LinearStep]:

@@ -93,8 +93,8 @@ class NoModeError(RunError):
 
     def __init__(self, what: str, falling: str) -> None:
         super().__init__(
-            f"the mode: {what}. {falling}State `init` closer to the mode, if there is one; dynamics whose moves are "
-            "accepted or refused (`hmc`) are planned without"
+            f"the mode: {what}. {falling}State `init` closer to the mode, if there is one; dynamics with Metropolis "
+            "moves (`hmc`) are planned without"
         )
         self.what = what
         self.falling = falling

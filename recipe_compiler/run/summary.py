@@ -103,7 +103,7 @@ class Summary:
         rough += f", the sd of {self.tails[0].name} most of all" if self.tails else ""
         chains = f"chains that agree (R-hat at most {max(row.value('r_hat') for row in self.rows):.3f})"
         if not by and (assumed or not kernel):
-            beside = f", and {kernel}{given}" if kernel else f"{given}; nothing else speaks for the numbers"
+            beside = f", and {kernel}{given}" if kernel else f"{given}; nothing else supports the numbers"
             return f"trust: as far as {chains} tell{beside}{rough}"
         return f"trust: yes, by {', '.join(filter(None, (chains, *by, kernel)))}{given}{rough}"
 
@@ -138,15 +138,15 @@ class Summary:
         if self.guarded is None:
             return ()
         moves, unsolved, irreversible = self.guarded
-        refused = f"{unsolved} not solved for, {irreversible} that do not lead back"
-        return (f"refused by guards of implicit steps: {refused}, of {moves} moves",)
+        refused = f"{unsolved} not solved, {irreversible} not reversible"
+        return (f"rejected by guards of implicit steps: {refused}, of {moves} moves",)
 
     @property
     def _too_few(self) -> tuple[str, ...]:
         if self.few is None:
             return ()
         few, cycles = self.few
-        return (f"draws by slices that reach what no place holds: {few}, in {cycles} cycles",)
+        return (f"draws by slices beyond all components: {few}, in {cycles} cycles",)
 
 
 def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = None) -> Summary:
@@ -221,8 +221,9 @@ def _chain_warnings(draws: Draws) -> Iterator[str]:
         yield f"interrupted after {min(draws.kept)} of {total} draws of each chain; what was drawn is kept."
     if sum(draws.clipped):
         yield (
-            f"2D - eps B_hat lost definiteness {sum(draws.clipped)} times (a diagonal one: in as many coordinates) and "
-            "was cut off at zero there: the draws are biased. Try a smaller step size or a larger batch."
+            f"2D - eps B_hat was not positive semidefinite {sum(draws.clipped)} times (counted "
+            "by coordinate if diagonal) and was truncated at zero: the draws are biased. Try a smaller step size or a "
+            "larger batch."
         )
 
 
@@ -231,9 +232,9 @@ def _tail_warnings(tails: Sequence[Tail]) -> Iterator[str]:
     if tails and tails[0].shape <= NO_SD:
         more = f" (and {len(tails) - 1} more)" if len(tails) > 1 else ""
         yield (
-            f"the tails of {tails[0].name} are too heavy to say how well its sd is known{more}: {tails[0].says}; "
+            f"the tails of {tails[0].name} are too heavy to know the error of its sd{more}: {tails[0].says}; "
             "from 0.25 on it has no Monte Carlo error, and comes out too narrow more often than "
-            "too wide, however many draws there are. Quantiles and the mean stand."
+            "too wide, however many draws there are. Quantiles and the mean are valid."
         )
 
 

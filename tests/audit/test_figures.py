@@ -44,7 +44,7 @@ def test_sums_over_lags_are_those_of_the_autocovariances() -> None:
     ("F", "K", "says"),
     [
         ([[1.01]], [[1.0]], "unstable: the step size is too large"),
-        ([[1.0]], [[1.0]], "forgets nothing"),
+        ([[1.0]], [[1.0]], "not ergodic"),
         ([[0.5]], [[-1.0]], "not positive definite"),
     ],
 )

@@ -71,8 +71,8 @@ def test_its_figures_are_those_of_its_law(tmp_path: Path, scheme: str) -> None:
     assert dict(said.formulas) == {
         "sd of theta over that of exp(-U)": ", ".join(f"{x:.5f}" for x in np.sqrt(np.diag(S)[:2] / np.diag(SIGMA))),
         "effective temperature tr(S Hess U)/d": f"{np.trace(S[:2, :2] @ np.linalg.inv(SIGMA)) / 2:.5f}",
-        "steps worth one independent draw of theta": ", ".join(f"{x:.4g}" for x in 2 * rho.sum(0) - 1),
-        "steps worth one of its square": ", ".join(f"{x:.4g}" for x in 2 * (rho**2).sum(0) - 1),
+        "steps per effective draw of theta": ", ".join(f"{x:.4g}" for x in 2 * rho.sum(0) - 1),
+        "steps per effective draw of its square": ", ".join(f"{x:.4g}" for x in 2 * (rho**2).sum(0) - 1),
         "largest stable step size": "1.586",
     }
 

@@ -58,8 +58,8 @@ def test_figures_are_those_of_the_papers_equations(tmp_path: Path) -> None:
     lags = [np.diag(np.linalg.matrix_power(chain.F, k) @ S)[:2] / np.diag(S)[:2] for k in range(1, 400)]
     times = 1.0 + 2.0 * np.sum(lags, axis=0)
     of_squares = 1.0 + 2.0 * np.sum(np.square(lags), axis=0)
-    np.testing.assert_allclose(numbers(said, "steps worth one independent draw of theta"), times, rtol=1e-3)
-    np.testing.assert_allclose(numbers(said, "steps worth one of its square"), of_squares, rtol=1e-3)
+    np.testing.assert_allclose(numbers(said, "steps per effective draw of theta"), times, rtol=1e-3)
+    np.testing.assert_allclose(numbers(said, "steps per effective draw of its square"), of_squares, rtol=1e-3)
     (limit,) = numbers(said, "largest stable step size")
     for step, stable in ((0.999 * limit, True), (1.001 * limit, False)):
         F = euler_step({"theta": 2, "r": 2}, f, np.zeros(4), two_D, step, ("r", "theta")).F
@@ -77,7 +77,7 @@ def test_figures_are_those_of_the_papers_equations(tmp_path: Path) -> None:
 def test_why_there_is_no_law_is_said(build: str, says: str) -> None:
     (said,) = audit(load_build(SPECS / "builds" / f"{build}.yaml"))
     assert said.topic is Topic.STEP
-    assert said.says.startswith(f"U is quadratic; no law of the chain is computed: {says}")
+    assert said.says.startswith(f"U is quadratic; the distribution of the chain is not computed: {says}")
 
 
 @pytest.mark.parametrize("build", ["sghmc_double_well", "sghmc_logistic", "wright_fisher_dirichlet"])
@@ -104,7 +104,7 @@ def leapfrog(folder: Path, step: str, word: str = "{name: leapfrog}") -> Explana
 def test_leapfrog_alone_forgets_nothing_and_keeps_a_shadow(tmp_path: Path, word: str, sign: int) -> None:
     """With r ~ N(0, M) it keeps (K - eps^2 K inv(M) K/4)^-1 of theta, and with drifts outside K^-1 - eps^2 inv(M)/4."""
     said = leapfrog(tmp_path, "0.5", word)
-    assert "forgets nothing at the step size 0.5: it is not ergodic" in said.says
+    assert "no noise at the step size 0.5: it is not ergodic" in said.says
     K, M_inv = np.linalg.inv(SIGMA), np.linalg.inv(MASS)
     omega = np.sqrt(np.linalg.eigvals(M_inv @ K).max())
     assert numbers(said, "largest stable step size") == pytest.approx([2.0 / omega], rel=1e-3)
@@ -139,5 +139,5 @@ def test_the_report_holds_it() -> None:
     build = load_build(SPECS / "builds" / "sgld_gaussian.yaml")
     (said,) = check(build).explanations
     assert said == audit(build)[0]
-    assert said.lines[0].startswith("step: what a chain samples of exp(-U) at the step size 0.05")
+    assert said.lines[0].startswith("step: bias and mixing of a chain for exp(-U) at the step size 0.05")
     assert check(build, advisory=False).explanations == ()

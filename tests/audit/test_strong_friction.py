@@ -42,7 +42,7 @@ def test_figures_do_not_depend_on_how_strong_friction_is(tmp_path: Path, eps: st
     times = 2 * np.diag(np.linalg.solve(np.eye(4) - F, S))[:2] / np.diag(S)[:2] - 1
     assert found["sd of theta over that of exp(-U)"] == "1.00000, 1.00000"
     assert found["effective temperature tr(S Hess U)/d"] == "1.00000"
-    told = [float(x) for x in found["steps worth one independent draw of theta"].split(", ")]
+    told = [float(x) for x in found["steps per effective draw of theta"].split(", ")]
     assert told == pytest.approx(times.tolist(), rel=1e-3)
     assert float(found["largest stable step size"]) == pytest.approx(STABLE, rel=1e-3)
 

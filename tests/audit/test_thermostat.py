@@ -48,7 +48,7 @@ def said(folder: Path, scheme: str = EULER, step: str = "0.2") -> Explanation:
 
 
 def held_at(found: Explanation) -> float:
-    at = re.search(r"with xi held at ([0-9.]+), where it stays on average: a forecast", found.says)
+    at = re.search(r"with xi fixed at its mean ([0-9.]+): a forecast", found.says)
     assert at is not None, found.says
     return float(at[1])
 
@@ -93,7 +93,7 @@ def test_a_word_with_its_noise_outside_is_as_wide_as_obabo(tmp_path: Path) -> No
 
 
 def test_no_friction_is_enough_for_too_large_a_step(tmp_path: Path) -> None:
-    assert "no law of the chain is computed at the step size 2.5" in said(tmp_path, step="2.5").says
+    assert "the distribution of the chain is not computed at the step size 2.5" in said(tmp_path, step="2.5").says
 
 
 def test_what_is_held_is_read_where_it_stood(tmp_path: Path) -> None:

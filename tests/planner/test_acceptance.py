@@ -134,7 +134,7 @@ def test_the_step_is_as_short_as_the_steepest_part_of_the_bulk_asks_for(folder: 
     model = rc.compile(build(folder, target, "step_size: auto, draws: 2000, seed: 4", '"uniform(1, 20)"', name="bent"))
     fit = model.sample(progress=False)
     assert not fit.attrs["doubts"], fit.attrs["doubts"]
-    assert "shorter than that asks for" in fit.attrs["plan"]
+    assert "shorter than the target needs" in fit.attrs["plan"]
     x, y = (fit["posterior"]["theta"].to_numpy()[..., k].ravel() for k in (0, 1))
     assert (np.abs(x) > 2.5).mean() == pytest.approx(0.0124, abs=0.006)
     assert y.std() == pytest.approx(np.sqrt(18.25), rel=0.15)

@@ -57,7 +57,7 @@ def test_a_step_at_which_a_chain_runs_off_is_halved(away: float) -> None:
 
 
 def test_chains_that_run_off_at_every_step_are_refused() -> None:
-    with pytest.raises(RunError, match="pilot chains run off at every step size, at last"):
+    with pytest.raises(RunError, match="pilot chains diverge at every step size, at last"):
         learnt(slope, Walks(limit=0.0, away=1e36), MASS, first_guess(slope, (np.zeros(2),)))
 
 

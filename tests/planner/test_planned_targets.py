@@ -224,7 +224,7 @@ CASES = {
         for name in ("gibbs_removal", "gibbs_dp_mixture", "gibbs_regression", "cir_categories")
     },
     **{
-        name: Case(partial(panel, name), partial(of_panel, name), "Hamiltonian moves, accepted or refused")
+        name: Case(partial(panel, name), partial(of_panel, name), "Hamiltonian moves, accepted or rejected")
         for name in ("varying_slopes", "counties")
     },
 }  # fmt: skip
@@ -292,11 +292,11 @@ NO_MODE = ("no minimum of U was found", "mu + tau*eta", "recipe run hmc TARGET",
 REFUSED: dict[str, tuple[Callable[[Path], rc.Model], Mapping[str, Any] | None, tuple[str, ...]]] = {
     "components that may change places": (
         partial(stated, "gaussian_mixture", sizes={"K": 2}), GROUPS,
-        ("several modes: ", "Pilot chains do not either: 8 chains ", "do not pass", "break the symmetry in the target"),
+        ("several modes: ", "chains do not help either: 8 chains ", "do not pass", "break the symmetry in the target"),
     ),
     "chains that leave the domain": (
         partial(stated, SPARSE, dynamics="sgrld_positive", scheme="euler", sizes={"d": 2}), None,
-        ("bounded domain", "Pilot chains do not either", "`transform: log`"),
+        ("bounded domain", "Pilot chains do not help either", "`transform: log`"),
     ),
     **{name: (partial(panel, name), None, NO_MODE) for name in ("schools_centred", "varying_intercepts")},
 }  # fmt: skip

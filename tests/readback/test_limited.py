@@ -31,7 +31,7 @@ def test_what_does_not_end_is_named() -> None:
 
 
 def test_an_exception_of_a_reading_is_told_as_a_fault_of_the_program_and_not_of_the_text() -> None:
-    said = "the lanes: a fault of recipe_compiler, not of the document: ZeroDivisionError: by nothing"
+    said = "the lanes: an internal error of recipe_compiler, not of the document: ZeroDivisionError: by nothing"
     with pytest.raises(ReadBackError, match=said):
         read_all("well", [Reading("the lanes", fails)])
 

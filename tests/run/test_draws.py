@@ -94,7 +94,7 @@ def test_levels_are_below_as_often_as_the_law_says() -> None:
     expected = np.exp(a) @ np.minimum(1.0, np.exp(-0.5 - a)) / np.exp(a).sum()
     assert abs(draws.too_few[:, 200:].mean() / 6 - expected) < 6 * np.sqrt(0.25 / (4 * 20_000))
     few = int(draws.too_few[:, 200:].sum())
-    says = f"draws by slices that reach what no place holds: {few}, in 240000 cycles"
+    says = f"draws by slices beyond all components: {few}, in 240000 cycles"
     assert says in summarise(stored(build, draws), draws).notes
 
 

@@ -107,7 +107,7 @@ def test_guards_are_counted_by_draws_and_refuse() -> None:
     np.testing.assert_array_equal(four.unsolved, one.unsolved.reshape(2, -1, 4).sum(axis=2))
     tree = to_datatree(four, build, data_of(build), "0" * 64)
     unsolved, irreversible = (int(tree["sample_stats"][name].sum()) for name in ("unsolved", "irreversible"))
-    says = f"refused by guards of implicit steps: {unsolved} not solved for, {irreversible} that do not lead back"
+    says = f"rejected by guards of implicit steps: {unsolved} not solved, {irreversible} not reversible"
     assert f"{says}, of 1600 moves" in summarise(tree, four).notes
 
 
@@ -128,7 +128,9 @@ def test_a_start_where_u_is_no_number_ends_the_chain(tmp_path: Path) -> None:
 WALKED = '[{refresh: r}, {involution: {theta: theta + w, w: -w}, draws: {w: {shape: d, law: "N(0, I/4)"}}}]'
 
 
-@pytest.mark.parametrize(("cycle", "hint"), [("ghmc", "a smaller step size"), (WALKED, "draws of involutions")])
+@pytest.mark.parametrize(
+    ("cycle", "hint"), [("ghmc", "a smaller step size"), (WALKED, "smaller draws in the involutions")]
+)
 def test_a_chain_that_stands_still_for_fifty_moves_is_stuck(cycle: str, hint: str) -> None:
     """A chain of three, though all else of it is as it should be."""
     build = cycle_build("gaussian", cycle, 1 / 2)

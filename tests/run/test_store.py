@@ -131,7 +131,7 @@ def test_chains_that_disagree_or_stand_still_are_doubted(drawn: Draws, moved: Mo
 
 
 DOUBT = "the tails of theta[b] are too heavy for its sd: Pareto's k"
-WARNING = "the tails of theta[b] are too heavy to say how well its sd"
+WARNING = "the tails of theta[b] are too heavy to know the error of its sd"
 
 
 @pytest.mark.parametrize(("dof", "seed", "said"), [(1.0, 4, DOUBT), (1.5, 4, DOUBT), (3.0, 5, WARNING), (30.0, 5, "")])
@@ -194,7 +194,7 @@ def test_diverged_chains_are_flagged_and_left_out_or_cut_where_the_first_was_los
     step = draws.kept[lost] + 1
     said = f"chain {lost + 1} left the finite numbers between steps {step} and {step}; last state kept: theta = ["
     assert summary.doubts[0].startswith(said)
-    cut = f"no chain stands: the summary is over the {least - 5} draws"
+    cut = f"every chain diverged: the summary is over the {least - 5} draws"
     assert any(cut in doubt for doubt in summary.doubts) is (whole == [])
 
 
@@ -216,7 +216,7 @@ def test_an_interrupted_run_is_stored_and_says_so(drawn: Draws, build: Build, da
 
 def test_clipped_covariances_are_warned_of(drawn: Draws, tree: xarray.DataTree) -> None:
     warnings = summarise(tree, replace(drawn, clipped=(0, 3, 0, 0))).warnings
-    assert "lost definiteness 3 times" in warnings[0]
+    assert "not positive semidefinite 3 times" in warnings[0]
 
 
 def half(_: xarray.DataTree, beside: str, engine: str) -> None:
@@ -280,7 +280,7 @@ def told(drawn: Draws, sd: float, away: float = 0.0) -> Diagnostics:
     [
         (10.0, 0.0, 1.0, "the chains have not moved as far as forecast"),
         (0.1, 0.0, 1.0, "the draws contradict the forecast: the sd of theta"),
-        (1.0, 20.0, 1.0, "from the mode .* that was found from zero: the chains have not come there"),
+        (1.0, 20.0, 1.0, "from the mode .* that was found from zero: the chains have not reached it"),
         (1.0, 0.0, 1.2, "20.0 % too wide"),
         (1.0, 0.0, 967.0, "9.7e\\+02 times too wide"),
         (1.0, 0.0, 0.8, "20.0 % too narrow"),

@@ -119,7 +119,7 @@ def test_covariances_that_are_none_are_counted_one_by_one_and_told(case: Case) -
     """Per state, or of a diagonal one per coordinate; the state before the first step of a chain is not kept."""
     build, draws = chain(case)
     summary = summarise(to_datatree(draws, build, data(case.d), "0" * 64), draws)
-    told = f"2D - eps B_hat lost definiteness {sum(draws.clipped)} times"
+    told = f"2D - eps B_hat was not positive semidefinite {sum(draws.clipped)} times"
     assert any(told in warning for warning in summary.warnings)
     for theta, counted in zip(draws.block("theta"), draws.clipped, strict=True):
         values = np.linalg.eigvalsh(covariances(case, theta[:-1]))
