@@ -106,5 +106,5 @@ def _valued(build: Build, parameter: Parameter) -> Parameter:
     else:
         rows = None if parameter.default is None else exact_rows(parameter.default, build)
     if rows is None:
-        raise NoAuditError(f"{parameter.name} has no value that stands in the document")
+        raise NoAuditError(f"{parameter.name} has no value in the document")
     return replace(parameter, value=Entries(rows))

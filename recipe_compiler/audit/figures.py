@@ -137,7 +137,7 @@ def figures(F: Array, S: Array, K: Array, block: slice) -> Figures:
     own = S[block, block]
     variances = np.diag(own)
     if not (variances > 0.0).all():
-        raise NoLawError("a step moves theta by less than double precision tells from where it is")
+        raise NoLawError("a step moves theta by less than double precision resolves")
     expected = np.diag(np.linalg.inv(K))
     resolved = np.linalg.solve(np.eye(len(F)) - F, S)
     columns = S[:, block].T

@@ -292,7 +292,7 @@ def _read(entries: Mapping[str, Any], folder: Path, given: BuildArguments) -> Bu
     faults.found = [_where_stated(fault, file, given.settings, files) for fault in faults.found]
     faults.finish()
     if made is None:
-        raise CompilerError("a build that was made of dynamics and a target is none")
+        raise CompilerError("the build made of dynamics and a target is not one")
     return made
 
 

@@ -48,7 +48,7 @@ def demand_folder(path: Path, option: str, inputs: Sequence[Path]) -> None:
     place = Path(os.path.realpath(path))
     for one in inputs:
         if place in Path(os.path.realpath(one)).parents:
-            _refuse(path, option, f"found {one.name} in it, which is read; expected a folder for results alone")
+            _refuse(path, option, f"found the input {one.name} in it, expected a folder for results only")
     _demand_parents(path, option, make_folders=True)
 
 

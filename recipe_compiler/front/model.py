@@ -457,7 +457,7 @@ def _build(
     if isinstance(first, Build):
         more = [*(["target"] if target is not None else []), *(["name"] if name else []), *stated]
         if more:
-            raise TypeError(f"found a build and {', '.join(more)}, expected the build alone: it says everything itself")
+            raise TypeError(f"found a build and {', '.join(more)}, expected the build alone")
         own = first.document
         return first, None if data is None else data_of(data, own.target, _dtype(own))
     second = load(target) if isinstance(target, (str, PathLike)) else target

@@ -29,8 +29,8 @@ from recipe_compiler.verify.updates.gaussian_invariance import NotAffineError
 HOW = "an involution, accepted by its ratio"
 NONSINGULAR = "covariances of draws are nonsingular"
 OF_THE_REST = (
-    "is drawn anew in every step, whatever it was, and the law of the rest is kept; that of all together is kept as "
-    "well where an accepted move turns what it leaves of it"
+    "is refreshed in every step, and the distribution of the rest is preserved; so is the joint one if an accepted "
+    "move flips the sign of what it leaves"
 )
 OPEN = (*UNREAD, NotFollowedError, NotAffineError)
 

@@ -49,8 +49,8 @@ class Plan:
             return ""
         several = f"{len(self.doubts)} doubts" if len(self.doubts) > 1 else "doubt"
         return (
-            f"nothing is drawn, for the {several} of the plan: no summary of it is to be believed. To draw all the "
-            "same, run the build of the plan (`recipe run --plan`, `Model.plan`)"
+            f"nothing is drawn, for the {several} of the plan: no summary of it could be trusted. To draw "
+            "anyway, run the build of the plan (`recipe run --plan`, `Model.plan`)"
         )
 
 

@@ -218,7 +218,7 @@ def _by_draws(
         if potential is None or slope is None:
             raise RunError("its module has no U of all data")
         if len(names) > MOST_COORDINATES:
-            raise RunError(f"it has {len(names)} coordinates, whose covariances chains of seconds do not tell")
+            raise RunError(f"it has {len(names)} coordinates, too many to estimate covariances in seconds")
         draws = exact_draws(
             potential, slope, starts, max(LEAST_ENTRIES, sum(array.size for array in inputs.data)), names, budget
         )

@@ -94,7 +94,7 @@ def standstill(change: Callable[[Array], Array], z: Array, widths: Array) -> tup
             z = z + share * move
         left = np.linalg.norm(change(z))
     raise ValueError(
-        f"no state was found where the step stands still on average: Newton's method met {reason} (a step moves by "
+        f"no state was found where the mean step is zero: Newton's method met {reason} (a step moves by "
         f"{left:.2g} there)"
     )
 

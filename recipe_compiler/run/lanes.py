@@ -50,7 +50,7 @@ def advance_lanes(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draw
     """
     live = [chain for chain in chains if not chain.diverging]
     if len(chains) > LANES or len({chain.done for chain in live}) > 1:
-        raise ValueError("found chains that do not stand at the same draw, or too many, expected up to 64 that do")
+        raise ValueError("found chains at different draws or too many, expected up to 64 at the same draw")
     size = sum(block.shape[1] for block in chains[0].draws)
     most = 1 if inputs.of_draw else max(1, ROOM // (LANES * size))
     left = draws

@@ -123,7 +123,7 @@ def _cut_off(target: Target, fields: Sequence[StatedDensity]) -> str:
     declared = (target.declared or target).declarations
     others = (formula for entry, formula in target.stated.others if entry == "log_likelihood")
     if state := sorted({name for formula in others for name in dependence(formula).blocks}):
-        beside = f"a summand beside it that depends on {', '.join(state)}, as of a law that is cut off"
+        beside = f"a summand beside it that depends on {', '.join(state)}, as if truncated"
         return f"one of {fields[0].of} and {beside}"
     for one in fields:
         field = declared.find(one.of)
@@ -166,7 +166,7 @@ def _of_blocks(target: Target) -> Sequence[StatedDensity]:
     declared = (target.declared or target).declarations
     own = [one for one in target.stated.densities if one.entry == "log_prior"]
     if target.log_prior is None or "log_prior" in dict(target.stated.others) or not all(o.is_term for o in own):
-        raise RunError("log_prior is no sum of named densities alone")
+        raise RunError("log_prior is not a sum of named densities")
     blocks, bounded = {block.name: block for block in declared.blocks}, with_one_bound(target)
     left = [one for one in own if one.of in blocks]
     names = [one.of for one in left]
@@ -175,7 +175,7 @@ def _of_blocks(target: Target) -> Sequence[StatedDensity]:
     for one in left:
         row = DENSITIES[one.name]
         if not row.proper or not _stays_in(row, blocks[one.of], one_bound=one.of in bounded):
-            raise RunError(f"{one.name} of {one.of} is cut off by its domain, or has no finite integral")
+            raise RunError(f"{one.name} of {one.of} is truncated by its domain, or has no finite integral")
     return _in_order(left)
 
 
@@ -279,7 +279,7 @@ class _Drawer:
         if not isinstance(field, Datum) or field.is_index:  # a draw is a position; `values` are those of its row
             return
         if field.values and not np.isin(drawn, field.values).all():
-            raise RunError(f"{one.name} of {one.of} draws others than the values that `in` allows: its law is cut off")
+            raise RunError(f"{one.name} of {one.of} draws values that `in` excludes: its law is truncated")
 
     def _point(self, blocks: Mapping[str, Array]) -> Point:
         shapes = {block.name: extents(block.shape, self.sizes) for block in self.declared.blocks}
@@ -376,4 +376,4 @@ def _demand_inside(block: Block, value: Array, at: Point, one_sided: Transform |
     elif block.domain.name is DomainName.INTERVAL:
         low, high = (float(evaluate(bound, at)) for bound in block.domain.bounds)
     if not ((value >= low) & (value <= high)).all():
-        raise RunError(f"the prior of {block.name} is cut off by its domain")
+        raise RunError(f"the prior of {block.name} is truncated by its domain")

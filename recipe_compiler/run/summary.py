@@ -104,7 +104,7 @@ class Summary:
         chains = f"chains that agree (R-hat at most {max(row.value('r_hat') for row in self.rows):.3f})"
         if not by and (assumed or not kernel):
             beside = f", and {kernel}{given}" if kernel else f"{given}; nothing else supports the numbers"
-            return f"trust: as far as {chains} tell{beside}{rough}"
+            return f"trust: only by {chains}{beside}{rough}"
         return f"trust: yes, by {', '.join(filter(None, (chains, *by, kernel)))}{given}{rough}"
 
     @property

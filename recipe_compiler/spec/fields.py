@@ -187,7 +187,7 @@ MOST_SCALE = 1000
 _UNIFORM = re.compile(r"\s*uniform\(\s*(?P<least>\d{1,9})\s*,\s*(?P<most>\d{1,9})\s*\)\s*", re.ASCII)
 A_CYCLE = "[{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}}]"
 """What is shown where something else was written."""
-_REPEATED = "{repeat: 4, of: [draw: mu, draw: tau]}; `every` stands in the moves themselves"
+_REPEATED = "{repeat: 4, of: [draw: mu, draw: tau]}; `every` goes into the moves themselves"
 _OFFERED = (
     "`refresh`, `draw`, `cir`, `metropolis`, `involution`, `code`, or a word (`split`, `name`, `use`) with `steps`"
 )

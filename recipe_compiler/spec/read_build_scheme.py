@@ -50,7 +50,7 @@ def _cycle(
     parts: Mapping[int, int],
 ) -> Scheme:  # fmt: skip
     """Return a cycle; a fault is added for each key that says of a word, or of Euler's, what its moves say."""
-    in_a_move = "a word stands in a move, with its pieces and flows"
+    in_a_move = "a word goes into a move, with its pieces and flows"
     whys = {
         **dict.fromkeys(("name", "use", "split", "pieces", "flows"), in_a_move),
         "order": "the cycle fixes the order",

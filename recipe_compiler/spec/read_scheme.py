@@ -23,7 +23,7 @@ def read_scheme(root: Mapping, file: str, faults: Faults) -> Scheme | None:
     before = len(faults.found)
     if (cycle := root.key("cycle")) is not None:
         problem = "found `cycle` in the document of a scheme, expected `split`: a scheme is a word, for any dynamics"
-        hint = "a cycle is of blocks of some dynamics: it stands in a build, `scheme: {cycle: [...]}`"
+        hint = "a cycle names blocks of certain dynamics: it goes into a build, `scheme: {cycle: [...]}`"
         faults.malformed_at(cycle.place, "cycle", problem, hint)
         return None
     document = validate(root, SchemeDocument, faults)

@@ -36,7 +36,9 @@ def read_slices(page: Page, path: Path, entry: MoveEntry, target: Target) -> Sli
     if entry.slice is None:
         if entry.left is not None:
             problem = "found `left` of a draw without `slice`, expected both: levels are counted that are below it"
-            page.fault((*path, LEFT), entry_name((*path, LEFT)), problem, "slice: log w, left: log of what is left")
+            page.fault(
+                (*path, LEFT), entry_name((*path, LEFT)), problem, "slice: log w, left: log of the remaining weight"
+            )
         return None
     block = next((block for block in declared.blocks if block.name == entry.draw), None)
     if block not in one_hot_blocks(declared):

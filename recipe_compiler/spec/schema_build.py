@@ -193,7 +193,7 @@ class DataEntry(BaseModel):
     memory_map: Annotated[Truth, Field(description="map the data, converted once, instead of loading them")] = False
     dtype: Annotated[Literal["float64", "float32"], Field(description="storage; arithmetic is in float64")] = "float64"
     shuffle: Annotated[Seed | None, Field(description="seed of the random order that rows are put in")] = None
-    shuffled: Annotated[Truth, Field(description="the rows of the file stand in random order")] = False
+    shuffled: Annotated[Truth, Field(description="the rows of the file are in random order")] = False
     standardise: Annotated[list[Name], OneOrMore, WithJsonSchema({"type": ["string", "array"]})] = []
     indicator: Annotated[
         list[Name],
@@ -244,7 +244,7 @@ class RunEntry(Part):
     seed: Seed = 0
     batch_size: Count | None = None
     lanes: Annotated[Truth, Field(description="64 chains side by side, with noise of their own")] = False
-    diagnostics: Annotated[Truth, Field(description="the emitted file also tells what a run samples")] = False
+    diagnostics: Annotated[Truth, Field(description="the emitted file also forecasts what a run samples")] = False
     schedule: ScheduleEntry = ScheduleEntry(name="constant")
 
 

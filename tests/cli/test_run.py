@@ -66,7 +66,7 @@ def test_a_summary_that_is_doubted_leaves_with_4(tmp_path: Path, doubt: str) -> 
     code, out, _ = recipe(*MANY, *DOUBTED[doubt], "-o", tmp_path)
     assert code == 4
     assert any(doubt in one for one in found["doubts"])
-    assert "not to be believed: " in out
+    assert "not to be trusted: " in out
 
 
 def test_leapfrog_alone_is_doubted_whatever_its_draws_say(tmp_path: Path) -> None:

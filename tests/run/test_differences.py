@@ -27,7 +27,7 @@ def test_a_standstill_is_found_from_afar() -> None:
     ],
 )
 def test_that_no_state_stands_still_is_said(change, reason: str) -> None:
-    none = "no state was found where the step stands still on average: Newton's method met"
+    none = "no state was found where the mean step is zero: Newton's method met"
     with pytest.raises(ValueError, match=f"{none}{reason}"):
         standstill(change, np.array([0.3, 0.2]), WIDTHS)
 

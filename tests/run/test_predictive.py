@@ -156,7 +156,7 @@ def test_values_that_are_not_allowed_are_not_drawn(tmp_path: Path) -> None:
     states = {"beta": (("chain", "draw", "k"), np.ones((1, 20, 2))), "sigma": (("chain", "draw"), np.ones((1, 20)))}
     tree = xarray.DataTree.from_dict({"posterior": xarray.Dataset(states, coords={"chain": [0]})})
     data = data_of({"x": X, "y": (Y > 0).astype(float)}, build.target)
-    with pytest.raises(RunError, match="poisson_log of y draws others than the values that `in` allows"):
+    with pytest.raises(RunError, match="poisson_log of y draws values that `in` excludes"):
         add_predictive(tree, build, data, build.run, {"N": 30, "k": 2})
 
 
@@ -211,7 +211,7 @@ def test_a_law_of_entries_is_not_drawn_of_a_block_in_a_set(tmp_path: Path, block
     (tmp_path / "t.yaml").write_text(OF_ONE_BLOCK.replace("BLOCK", block).replace("PRIOR", prior))
     found = predictive_of(load_target(tmp_path / "t.yaml"))
     assert not found.blocks
-    assert f"{prior.split('(')[0]} of W is cut off by its domain" in found.why_no_prior
+    assert f"{prior.split('(')[0]} of W is truncated by its domain" in found.why_no_prior
 
 
 @pytest.mark.slow

@@ -307,7 +307,7 @@ def test_a_step_that_is_too_large_is_doubted_and_no_forecast_is_not(drawn: Draws
 
 def test_the_last_line_says_whether_to_believe_and_by_what(drawn: Draws, tree: xarray.DataTree) -> None:
     alone, forecast = summarise(tree, drawn), summarise(tree, drawn, told(drawn, 1.2, 1.0))
-    assert re.fullmatch(r"trust: as far as chains .* \(R-hat at most \d\.\d+\) tell; nothing else .*", alone.trust)
+    assert re.fullmatch(r"trust: only by chains .* \(R-hat at most \d\.\d+\); nothing else .*", alone.trust)
     assert re.search(r"^trust: yes, by chains that agree \(.*\), sds by the forecast within 0\.0 %", forecast.trust)
     known = told(drawn, 1.2, 1.0).forecast
     assert known is not None
