@@ -47,12 +47,12 @@ class LimitEquation:
         """The limit in lines of text, or why there is none."""
         at = f" at {written(dict(self.sizes))}" if self.sizes else ""
         if self.reason:
-            return (f"not read{at}: {self.reason}",)
+            return (f"no limiting equation{at}: {self.reason}",)
         by = f", {self.step_size}" if self.step_size else ""
         return (
-            f"drift read{at}, lim E[dz]/eps{by}:",
+            f"drift{at}, lim E[dz]/eps{by}:",
             *(f"    {name}: {text}" for name, text in self.drift),
-            f"diffusion read{at}, lim Cov[dz]/(2 eps), zeros omitted:",
+            f"diffusion{at}, lim Cov[dz]/(2 eps), zeros omitted:",
             *(f"    {name}: {text}" for name, text in self.diffusion or (("all", "0"),)),
         )
 

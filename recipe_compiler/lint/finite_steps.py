@@ -43,7 +43,7 @@ def finite_steps(read: Read) -> str:
                 return ""
             order = power / unit - 1
             by = "eps" if order == 1 else f"eps^({order})"
-            at = f" (read at {written(problem.sizes)})" if problem.sizes else ""
+            at = f" (at {written(problem.sizes)})" if problem.sizes else ""
             by_residual = f"by the residual {_brief(problem, left)}{at}"
             return f"finite steps: the stationary distribution is off by order {by}, {by_residual}"
     except UNREAD:
