@@ -161,7 +161,7 @@ def _how_planned(build: Build) -> str:
     if build.has_acceptance:
         return f"chains warm up, until {build.accept:g} of their moves are accepted"
     if build.is_exact_at_every_step:
-        return "chains say how many cycles apart draws are to be"
+        return "chains measure how many cycles apart draws have to be"
     return "looking for the modes of U, then for the step of least work"
 
 
@@ -184,7 +184,7 @@ def rerun_file(
         _demand_places(results, build)
         path = _stored(results, build)
         if path.exists() and path.samefile(file):
-            raise RunError(f"{path}: found the run that is to be made again, expected another folder for the result")
+            raise RunError(f"{path}: found the run to repeat, expected another folder for the result")
         demand_no_code(build, "--allow-code", allowed=allow_code)
         stages("checking")
         report = check_once(build, cache)
@@ -198,7 +198,7 @@ def rerun_file(
         if code not in (ExitCode.PROVED, ExitCode.DOUBTFUL):
             return code
         if not same_draws(before, stored(path)):
-            complain(f"{path}: its draws are not those of {file}, though all that is known of both runs is the same")
+            complain(f"{path}: its draws are not those of {file}, though the records of both runs agree")
             return ExitCode.DOUBTFUL
         if not as_json:
             say(f"the draws of {file} again, bit for bit")

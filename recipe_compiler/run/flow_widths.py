@@ -42,7 +42,9 @@ class FlowWidth:
     def says(self) -> tuple[str, ...]:
         """What will come, in lines."""
         if not self.factor >= 1.0:
-            return (f"forecast: cir of {self.block}: its shape takes minibatches and other blocks; not known how wide",)
+            return (
+                f"forecast: cir of {self.block}: its shape takes minibatches and other blocks; its sd is not known",
+            )
         first = (
             f"forecast: cir of {self.block} by minibatches: its mean exact, its sd {self._wide} at most "
             f"({self.block}[{self.entry}]), given all others"
@@ -58,7 +60,7 @@ class FlowWidth:
         cure = "take a smaller step size, a larger batch or `variant: full`."
         if not self.factor >= 1.0:
             found = (
-                f"cir of {self.block} takes its shape from minibatches: its variance is too large, by what is not known"
+                f"cir of {self.block} takes its shape from minibatches: its variance is too large, by an unknown amount"
             )
             return f"{found}; {cure}"
         return (

@@ -85,8 +85,7 @@ class Forecast:
             return (
                 f"forecast: by pilot chains of the plan: posterior sds off by {self.measured.off} at most "
                 f"({self.names[self.measured.worst]}), means by {self.measured.shift}",
-                f"  about {self.width.steps:.3g} steps are worth one independent draw, {self.width.draws:.3g} draws of "
-                "this run",
+                f"  one effective draw takes {self.width.steps:.3g} steps ({self.width.draws:.3g} draws of this run)",
             )
         cures = tuple(
             f"  {_setting(cure)}: {_wide(cure.width.factors[cure.width.worst])} at most; {cure.cost}"
@@ -199,7 +198,7 @@ def linearized_chain_of(compiled: Module, module: Emitted, build: Build, inputs:
         raise NoForecastError(NO_NOISE)
     bounded = [b.name for b in build.dynamics.declarations.blocks if b.domain.name is not DomainName.REAL]
     if bounded:
-        raise NotLinearError(f"`{bounded[0]}` has a bounded domain, on which no step is linear")
+        raise NotLinearError(f"`{bounded[0]}` has a bounded domain, where no step is linear")
     slope = full_gradient(module, inputs)
     if slope is None or inputs.gradient is not None:
         raise NoForecastError("the gradient of the target is code")
@@ -207,14 +206,12 @@ def linearized_chain_of(compiled: Module, module: Emitted, build: Build, inputs:
         raise NoForecastError("the step size falls along the chain, which then has no stationary law")
     if not noise_is_steady(compiled.program, thermostats(compiled.program)):
         # it is balanced by friction that depends on the state alike, of which a linear step has one value alone
-        raise NotLinearError(
-            "the noise of a step depends on the state: what it samples does not follow from a linear step"
-        )
+        raise NotLinearError("the noise of a step depends on the state, so a linear step gives no forecast")
     linearized = LinearizedChain(compiled, module, build, inputs, slope, quadratic_module(compiled, module))
     if linearized.too_long:
         raise LongStateError(linearized.too_long)
     if linearized.has_batches and inputs.rows < 2:
-        raise NoForecastError("one datum alone does not show the noise of a minibatch")
+        raise NoForecastError("one datum does not show the noise of a minibatch")
     return linearized.of_few(ENTRIES)
 
 
