@@ -4,10 +4,11 @@
     python tests/mutation/mutate.py --again           test the stored faults once more and name the kills that are lost
     python tests/mutation/mutate.py --before COMMIT   test the survivors by the tests of a commit: which did it kill?
 
-The first test that fails kills a fault, of its room's tests and of the golden texts and verdicts, cheapest first.
-`kills.json` holds each fault with its seed and the test that killed it; a run that was interrupted goes on where it
-ended. Whether a rewrite of tests loses a kill is shown by `--before` at less cost than by testing all faults twice:
-what the new tests kill is not lost. Takes hours: by hand, not in CI.
+The first test that fails kills a fault, of the tests that enter its function, cheapest first, up to a limit of
+processor time. One run of the tests, half an hour, notes what each enters (`reach.py`). `kills.json` holds each fault
+with its seed and the test that killed it; a run that was interrupted goes on where it ended. Whether a rewrite of tests
+loses a kill is shown by `--before` at less cost than by testing all faults twice: what the new tests kill is not lost.
+Takes hours: by hand, not in CI.
 """
 
 import json
@@ -18,31 +19,25 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from itertools import accumulate
+from operator import itemgetter
 from pathlib import Path
 from queue import SimpleQueue
 from random import Random
 
 from mutations import Mutation, mutated, mutations_of
+from reach import NOTED, PICKED, mark_functions
 
 ROOT = Path(__file__).parents[2]
 STORED = Path(__file__).parent / "kills.json"
-SECONDS = 1800
-"""A fault that keeps one command of tests from ending for so long is killed."""
-
-TEXTS, VERDICTS = ("tests/golden/test_generated.py",), ("tests/golden/test_verdicts.py",)
-DOCUMENTS = ("tests/documents",)
-ROOMS = {
-    "tensor": (("tests/tensor",), TEXTS, VERDICTS),
-    "derive": (("tests/derive",), TEXTS, VERDICTS),
-    "algebra": (("tests/algebra", "tests/soundness"), DOCUMENTS, VERDICTS),
-    "verify": (("tests/verify", "tests/soundness", "tests/mutants"), DOCUMENTS, VERDICTS),
-    "scheme": (("tests/scheme",), TEXTS, VERDICTS),
-    "program": (TEXTS, ("tests/program", "tests/readback")),
-    "readback": (("tests/readback",),),
-    "emit": (TEXTS, ("tests/emit",)),
-}
-"""Each room with the commands of tests that its faults meet, cheapest first: golden verdicts reach no emitted text."""
+ROOMS = ("tensor", "derive", "algebra", "verify", "scheme", "program", "readback", "emit")
+TESTS = (*ROOMS, "golden", "documents", "soundness", "mutants", "splitting", "targets")
+"""The rooms that faults are put into, and the folders of tests that they meet."""
+MOST_SECONDS = 100
+"""Processor time of the tests that a fault meets, as the run without faults took it."""
+CLOCK_SECONDS = 600
+"""A fault that keeps its tests from ending for so long is killed."""
 KINDS = ("operator", "constant", "comparison", "term", "argument", "condition")
 
 
@@ -58,7 +53,46 @@ def drawn(seeds: range) -> dict[int, Mutation]:
     return {seed: Random(seed).choice(every[turn]) for seed, turn in turns.items()}
 
 
-def killer(mutation: Mutation, copy: Path, first: str) -> str | None:
+@dataclass(frozen=True)
+class Noted:
+    """A test, the seconds of its processes and the functions it entered."""
+
+    test: str
+    seconds: float
+    entered: frozenset[str]
+
+
+def noted(commit: str) -> list[Noted]:
+    """Return what each test of a commit enters, cheapest first; runs all of them where no run is kept."""
+    kept = ROOT / ".pytest_cache" / "entered" / f"{commit}.json"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory() as folder:
+            copy, lines = Path(folder, "copy"), Path(folder, "lines")
+            _unpack(commit, copy)
+            names = mark_functions(copy)
+            done = _run_tests([f"tests/{name}" for name in TESTS], copy, {NOTED: str(lines)}, "--tb=short")
+            print(done.stdout[-3000:], flush=True)
+            rows = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
+            text = json.dumps([names, sorted(rows, key=itemgetter(1))])
+        kept.write_text(text, encoding="utf-8")
+    names, rows = json.loads(kept.read_text(encoding="utf-8"))
+    return [Noted(test, seconds, frozenset(names[number] for number in entered)) for test, seconds, entered in rows]
+
+
+def picked(mutation: Mutation, tests: list[Noted]) -> list[str]:
+    """Return the tests that a fault meets: those that enter its function; where none is known, its file or room."""
+    folder, _, _ = mutation.file.rpartition("/")
+    _, room, _ = mutation.file.split("/", 2)
+    starts = (f"{mutation.file}::", f"{folder}/", f"recipe_compiler/{room}/")
+    entering = [row for row in tests if f"{mutation.file}::{mutation.function}" in row.entered]
+    for start in starts:
+        entering = entering or [row for row in tests if any(name.startswith(start) for name in row.entered)]
+    sums = accumulate(row.seconds for row in entering)
+    return [row.test for row, spent in zip(entering, sums, strict=True) if spent < MOST_SECONDS]
+
+
+def killer(mutation: Mutation, copy: Path, tests: list[str]) -> str | None:
     """Return the test that fails with the fault in a copy of the project: "" for none, None where it has no place."""
     path = copy / mutation.file
     source = path.read_text(encoding="utf-8")
@@ -66,52 +100,57 @@ def killer(mutation: Mutation, copy: Path, first: str) -> str | None:
     if changed is None:
         return None
     path.write_text(changed, encoding="utf-8")
-    commands = ROOMS[mutation.file.split("/")[1]]
+    (copy / "picked").write_text("\n".join(tests), encoding="utf-8")
+    files = dict.fromkeys(test.partition("::")[0] for test in tests)
+    there = [file for file in files if (copy / file).exists()]
     try:
-        return next(filter(None, (_failed(tests, copy) for tests in ((first,), *commands) if tests[0])), "")
+        done = _run_tests(there, copy, {PICKED: str(copy / "picked")}, "-x")
+    except subprocess.TimeoutExpired:
+        return "tests did not end"
     finally:
         path.write_text(source, encoding="utf-8")
-
-
-def _failed(tests: tuple[str, ...], copy: Path) -> str:
-    there = [test for test in tests if (copy / test.partition("::")[0]).exists()]
-    if not there:
-        return ""
-    command = [sys.executable, "-m", "pytest", "-xq", "--tb=no", "-rfE", "-p", "no:cacheprovider", *there]
-    command += ["-m", "slow or not slow"] if tests == VERDICTS else []
-    own = {"PYTHONPATH": str(copy), "XDG_CACHE_HOME": str(copy / "cache"), "NUMBA_CACHE_DIR": str(copy / "numba")}
-    try:
-        done = subprocess.run(
-            command, cwd=copy, env=os.environ | own, capture_output=True, text=True, timeout=SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return f"{tests[0]} did not end"
-    if done.returncode in (0, 4, 5):  # passed; no such test
+    if done.returncode in (0, 5):  # passed; none of these tests is there
         return ""
     ended = [line.partition(" ") for line in done.stdout.splitlines()]
     failed = [rest.partition(" - ")[0] for verdict, _, rest in ended if verdict in {"FAILED", "ERROR"}]
-    return failed[0] if failed else f"{tests[0]} ended with {done.returncode}"
+    return failed[0] if failed else f"tests ended with {done.returncode}"
+
+
+def _run_tests(tests: list[str], copy: Path, own: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=no", "-p", "no:cacheprovider", "-p", "reach"]
+    path = f"{copy}{os.pathsep}{Path(__file__).parent}"
+    own |= {"PYTHONPATH": path, "XDG_CACHE_HOME": str(copy / "cache"), "NUMBA_CACHE_DIR": str(copy / "numba")}
+    limit = CLOCK_SECONDS if PICKED in own else None
+    command += [*options, *tests]
+    return subprocess.run(
+        command, cwd=copy, env=os.environ | own, capture_output=True, text=True, timeout=limit, check=False
+    )
+
+
+def _unpack(commit: str, copy: Path) -> None:
+    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=True).stdout
+    copy.mkdir()
+    subprocess.run(["tar", "x"], cwd=copy, input=archive, check=True)
 
 
 def tested(faults: dict[int, Mutation], first: dict[int, str], commit: str) -> Iterator[tuple[int, str | None]]:
     """Yield the killer of each fault as it is found; every processor has a copy of the project at a commit."""
     copies: SimpleQueue[Path] = SimpleQueue()
+    tests = noted(commit)
 
     def test(seed: int) -> tuple[int, str | None]:
         copy = copies.get()
         try:
-            return seed, killer(faults[seed], copy, first.get(seed, ""))
+            before = killer(faults[seed], copy, [first[seed]]) if seed in first else ""
+            return seed, before or killer(faults[seed], copy, picked(faults[seed], tests))
         finally:
             copies.put(copy)
 
-    cores = os.cpu_count() or 1
+    cores = int(os.environ.get("CORES", os.cpu_count() or 1))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(cores) as pool:
-        archive = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=True).stdout
         for number in range(cores):
-            copy = Path(folder, str(number))
-            copy.mkdir()
-            subprocess.run(["tar", "x"], cwd=copy, input=archive, check=True)
-            copies.put(copy)
+            _unpack(commit, Path(folder, str(number)))
+            copies.put(Path(folder, str(number)))
         for done in as_completed([pool.submit(test, seed) for seed in faults]):
             yield done.result()
 
@@ -120,7 +159,9 @@ def draw(count: int, seed: int) -> None:
     """Test the faults of `count` seeds that are not stored, and store each with the test that killed it."""
     stored = _stored()
     faults = drawn(range(seed, seed + count))
-    for number, found in tested({seed: fault for seed, fault in faults.items() if seed not in stored}, {}, "HEAD"):
+    for number, found in tested(
+        {seed: fault for seed, fault in faults.items() if seed not in stored}, {}, _commit("HEAD")
+    ):
         stored[number] = {**asdict(faults[number]), "killed": found}
         text = json.dumps([{"seed": key} | stored[key] for key in sorted(stored)], indent=1)
         STORED.write_text(f"{text}\n", encoding="utf-8")
@@ -133,7 +174,9 @@ def again() -> int:
     stored = _stored()
     faults = {seed: _fault(row) for seed, row in stored.items()}
     lost = gone = 0
-    for number, found in tested(faults, {seed: row["killed"] for seed, row in stored.items()}, "HEAD"):
+    for number, found in tested(
+        faults, {seed: row["killed"] for seed, row in stored.items() if row["killed"]}, _commit("HEAD")
+    ):
         gone += found is None
         if found == "" and stored[number]["killed"]:
             lost += 1
@@ -146,12 +189,18 @@ def before(commit: str) -> int:
     """Test the faults that survive by the tests of a commit; return how many of them it killed."""
     survivors = {seed: _fault(row) for seed, row in _stored().items() if row["killed"] == ""}
     killed = 0
-    for number, found in tested(survivors, {}, commit):
+    for number, found in tested(survivors, {}, _commit(commit)):
         killed += bool(found)
         said = {None: "has no place there", "": "survived"}.get(found, f"killed by {found}")
         print(f"{number}: {survivors[number].file}: {said}", flush=True)
     print(f"{len(survivors)} survivors, {killed} of them killed at {commit}")
     return killed
+
+
+def _commit(name: str) -> str:
+    return subprocess.run(
+        ["git", "rev-parse", name], cwd=ROOT, capture_output=True, check=True, text=True
+    ).stdout.strip()
 
 
 def _fault(row: dict[str, object]) -> Mutation:
