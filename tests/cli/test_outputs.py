@@ -59,7 +59,7 @@ def test_a_checkpoint_is_no_place_for_data(folder: Path) -> None:
     (folder / "build.yaml").write_text(PARTS["build.yaml"].replace("data.csv", str(hidden)), encoding="utf-8")
     outcome = recipe("run", "build.yaml", "--allow-code", folder=folder)
     assert outcome.code == 2
-    assert "found .data.csv in it, which is read" in outcome.err
+    assert "found the input .data.csv in it" in outcome.err
     assert hidden.is_file()
 
 
