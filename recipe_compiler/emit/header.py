@@ -11,7 +11,6 @@ from recipe_compiler.emit.citations import citation
 from recipe_compiler.emit.module import FORMAT
 from recipe_compiler.emit.print_chain import told_by
 from recipe_compiler.emit.sampler import DrawnArray, Keyword, Sampler, shape_text
-from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
 from recipe_compiler.program.lower_cycle import (
@@ -66,6 +65,7 @@ def header(
         allow_undecided: whether it was asked for though a required claim might be undecided.
     """
     build, program = sampler.build, sampler.program
+    own = derivation.dynamics.source if build.named is None and build.scheme.use is None else None  # no other names
     sections = (
         _title(build),
         "\n".join(_usage(sampler)),
@@ -75,10 +75,8 @@ def header(
         _section("State", _state(sampler)),
         _section("Draws, each of shape (chain, draw, ...)", _drawn(sampler)),
         _section("The build", _values(sampler)),
-        _section(
-            "Energy", [f"H = {_written(derivation.dynamics.source, 'H', derivation.dynamics.H)}", *_target(build)]
-        ),
-        _section("Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma", _dynamics(derivation)),
+        _section("Energy", [f"H = {_as_written(own, 'H') or text(derivation.dynamics.H)}", *_target(build)]),
+        _section("Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma", _dynamics(own, derivation)),
         _section("With", _bound(build)),
         _section("Step", _step(build, derivation, program)),
         *_claims(report, allow_undecided=allow_undecided),
@@ -252,16 +250,19 @@ def _values(sampler: Sampler) -> Iterator[str]:
         yield "64 chains are advanced together"
 
 
-def _written(source: Source, entry: str, formula: Formula) -> str:
-    """Return an entry of a document as its author wrote it; a formula as it is read where that is no text."""
-    stated = json.loads(source.document)
-    for part in entry.split("."):
-        stated = stated.get(part) if isinstance(stated, dict) else None
-    return stated if isinstance(stated, str) else text(formula)
+def _as_written(source: Source | None, *path: str | int) -> str:
+    """Return an entry of a document as its author wrote it; empty where it is not a text there."""
+    entry = json.loads(source.document if source else "{}")
+    for part in path:
+        keys = range(len(entry)) if isinstance(entry, list) else entry if isinstance(entry, dict) else ()
+        if part not in keys:
+            return ""
+        entry = entry[part]
+    return entry if isinstance(entry, str) else ""
 
 
 def _bound(build: Build) -> Iterator[str]:
-    yield from (f"{name} = {_written(build.source, f'bind.{name}', formula)}" for name, formula in build.bind)
+    yield from (f"{name} = {_as_written(build.source, 'bind', name) or text(formula)}" for name, formula in build.bind)
 
 
 def _target(build: Build) -> Iterator[str]:
@@ -271,18 +272,19 @@ def _target(build: Build) -> Iterator[str]:
     if target.gradient is not None:
         yield f"grad {potential}: computed by {target.gradient}, an argument of sample()"
     if target.potential is not None:
-        yield f"{potential} = {_written(target.source, 'potential', target.potential)}{det}"
+        yield f"{potential} = {_as_written(target.source, 'potential') or text(target.potential)}{det}"
     if target.log_likelihood is not None:
         yield f"{potential} = -log_prior - sum over the data of log_likelihood{det}"
         what = "a row, from the states before it" if target.recursion else "one datum"
-        yield f"log_likelihood of {what} = {_written(target.source, 'log_likelihood', target.log_likelihood)}"
+        written = _as_written(target.source, "log_likelihood") or text(target.log_likelihood)
+        yield f"log_likelihood of {what} = {written}"
     elif target.log_prior is not None:
         yield f"{potential} = -log_prior{det}"
     for state in target.recursion:
         yield f"{state.block.name} before the first row = {text(state.start)}"
         yield f"{state.block.name} after a row = {text(state.next)}"
     if target.log_prior is not None:
-        yield f"log_prior = {_written(target.source, 'log_prior', target.log_prior)}"
+        yield f"log_prior = {_as_written(target.source, 'log_prior') or text(target.log_prior)}"
     let = json.loads(target.source.document).get("let") or {}
     yield from (f"{name} = {formula}" for name, formula in let.items())
     if det:
@@ -294,13 +296,11 @@ def _theta(build: Build) -> str:
     return potential.of[0] if potential.of else "the state"
 
 
-def _dynamics(derivation: Derivation) -> Iterator[str]:
-    dynamics = derivation.dynamics
-    blocks = [block.name for block in dynamics.declarations.blocks]
-    stated = json.loads(dynamics.source.document)
+def _dynamics(source: Source | None, derivation: Derivation) -> Iterator[str]:
+    blocks = [block.name for block in derivation.dynamics.declarations.blocks]
     for name, matrix in (("D", derivation.D), ("Q", derivation.Q)):
         entries = [
-            f"{name}[{a},{b}] = {_entry(stated.get(name), n, m) or tensor_text(entry)}"
+            f"{name}[{a},{b}] = {_as_written(source, name, n, m) or tensor_text(entry)}"
             for n, (a, row) in enumerate(zip(blocks, matrix, strict=True))
             for m, (b, entry) in enumerate(zip(blocks, row, strict=True))
             if not entry.is_zero
@@ -312,14 +312,6 @@ def _dynamics(derivation: Derivation) -> Iterator[str]:
     yield from [f"Gamma[{name}] = {formula}" for name, formula in rows] or ["Gamma = 0"]
     for n in range(len(blocks)):
         yield from (f"f[{name}] = {formula}" for name, formula in row_texts(derivation, derivation.drift, n))
-
-
-def _entry(matrix: object, row: int, column: int) -> str:
-    """Return an entry of D or Q as its author wrote it; empty where it is not stated block by block."""
-    rows = matrix if isinstance(matrix, list) else []
-    entries = rows[row] if row < len(rows) and isinstance(rows[row], list) else []
-    entry = entries[column] if column < len(entries) else ""
-    return entry if isinstance(entry, str) else ""
 
 
 def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[str]:
