@@ -25,7 +25,7 @@ Q: [[0, -I], [I, 0]]
 TARGET = """
 name: awkward_target
 state: {b: {shape: k}}
-data: {i: {shape: [n, k]}, step: {shape: n}}
+data: {i: {shape: [len, k]}, step: {shape: len}}
 parameters: {total: {is: positive, default: 2}}
 log_prior: -b.T @ b / (2*total)
 log_likelihood: -(step - i @ b)**2 / 2
@@ -88,7 +88,7 @@ def written(tmp_path: Path) -> Callable[..., Build]:
 def test_awkward_names_are_changed_and_the_module_still_reads_back(written: Callable[..., Build]) -> None:
     text = compile_build(written(dynamics=DYNAMICS, target=TARGET, build=BUILD)).file
     compile(text, "awkward", "exec")
-    for old in ("row", "run", "range", "eps", "step", "total"):
+    for old in ("row", "run", "range", "eps", "step", "total", "len"):
         assert f"{old} is called {old}_" in text
     assert "def step(" in text
     assert "def run(" in text
