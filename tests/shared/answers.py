@@ -9,8 +9,11 @@ import re
 import textwrap
 from fractions import Fraction
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from recipe_compiler.report.check import _applicable, _selected
 from recipe_compiler.run.observed import observed
@@ -51,6 +54,13 @@ def _whole(text: str | bytes) -> bytes:
 def document(text: str | Path, **beside: str | bytes) -> Any:
     """Return the document that a text states, or that a path names; of a build, with its data."""
     return observed(load(text if isinstance(text, Path) else written(text, **beside)))
+
+
+def saved(array: Any) -> bytes:
+    """Return the file of an array, as `np.save` writes it."""
+    file = BytesIO()
+    np.save(file, np.array(array))
+    return file.getvalue()
 
 
 def shipped(name: str) -> Any:

@@ -4,7 +4,9 @@ import ast
 from pathlib import Path
 
 import pytest
+from answers import answer, expect
 
+import recipe_compiler as rc
 from recipe_compiler.verdict import Answer, Proved, Refuted, Topic, Undecided
 from recipe_compiler.verify.claims import DYNAMICS, explained
 from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS
@@ -67,3 +69,9 @@ def test_what_an_answer_counts_for_is_said_by_its_row(claim: str, answer: Answer
 
 def test_what_is_proved_first_of_a_repair_is_what_repairs_are_for() -> None:
     assert explained(Topic.REPAIR) | {"periodic"} == {claim.id for claim in DYNAMICS if claim.mended}
+
+
+def test_a_lyapunov_function_is_stated_in_python_too() -> None:
+    x = rc.vector("x", "d")
+    made = rc.Dynamics(name="p", state=[x], H=x.T @ x / 2, D=[[rc.I]], Q=[[0]], claims={"lyapunov": x.T @ x})
+    expect(answer(made.document, "explosion"), "proved", "Lyapunov function x.T @ x, as stated")
