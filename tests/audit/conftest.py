@@ -1,4 +1,4 @@
-"""Lets the tests here import `affine_builds`, which stands beside them."""
+"""Lets the tests here import `letters`, which stands beside them."""
 
 import sys
 from pathlib import Path

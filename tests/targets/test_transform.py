@@ -3,43 +3,31 @@
 import numpy as np
 import pytest
 import sympy as sp
-from loaders import load_target
+from answers import document
 
 from recipe_compiler.algebra.scalars.entries import Setting, rows
-from recipe_compiler.spec.model import Target
-
-GAMMA = "name: t\nstate: {x: {shape: d, domain: positive, transform: log}}\nparameters: {a: {is: positive}}\n"
-BETA = "name: t\nstate: {p: {domain: 'interval(-1, 3)', transform: logit}}\n"
 
 
-def target(tmp_path, text: str) -> Target:
-    (tmp_path / "t.yaml").write_text(text)
-    return load_target(tmp_path / "t.yaml")
+def energy(text: str, sizes: dict[str, int]) -> sp.Expr:
+    target = document(text)
+    return rows(target.potential, Setting(target.declarations, sizes))[0][0]
 
 
-def energy(of: Target, sizes: dict[str, int]) -> sp.Expr:
-    assert of.potential is not None
-    return rows(of.potential, Setting(of.declarations, sizes))[0][0]
-
-
-def test_log_adds_the_sum_of_the_logarithms(tmp_path) -> None:
-    found = target(tmp_path, GAMMA + "potential: sum(x) - a*sum(log(x))\n")
-    u = sp.symbols("log_x[0] log_x[1]", real=True)
-    a = sp.Symbol("a", positive=True)
+def test_log_adds_the_sum_of_the_logarithms() -> None:
+    text = "state: {x: {shape: d, domain: positive, transform: log}}\nparameters: {a: {is: positive}}\n"
+    u, a = sp.symbols("log_x[0] log_x[1]", real=True), sp.Symbol("a", positive=True)
     expected = sum(sp.exp(v) - a * v - v for v in u)
-    assert sp.simplify(energy(found, {"d": 2}) - expected) == 0
+    assert sp.simplify(energy(f"{text}potential: sum(x) - a*sum(log(x))\n", {"d": 2}) - expected) == 0
 
 
-def test_logit_keeps_probabilities(tmp_path) -> None:
+def test_logit_keeps_probabilities() -> None:
     """The integral of exp(-U) over u is that over the interval, up to its constant length."""
-    found = target(tmp_path, BETA + "potential: p**2\n")
-    U = sp.lambdify(sp.Symbol("logit_p", real=True), energy(found, {}), "numpy")
-    u = np.linspace(-40, 40, 400_001)
-    over_u = 4 * np.trapezoid(np.exp(-U(u)), u)  # the length of the interval is the constant left out
-    p = np.linspace(-1, 3, 400_001)
+    found = energy("state: {p: {domain: 'interval(-1, 3)', transform: logit}}\npotential: p**2\n", {})
+    u, p = np.linspace(-40, 40, 400_001), np.linspace(-1, 3, 400_001)
+    over_u = 4 * np.trapezoid(np.exp(-sp.lambdify(sp.Symbol("logit_p", real=True), found, "numpy")(u)), u)
     assert over_u == pytest.approx(np.trapezoid(np.exp(-(p**2)), p), rel=1e-6)
 
 
-def test_the_new_name_meets_no_declared_one(tmp_path) -> None:
-    text = "name: t\nstate: {x: {domain: positive, transform: log}, log_x: {}}\npotential: x + log_x**2\n"
-    assert [b.name for b in target(tmp_path, text).declarations.blocks] == ["log_x_", "log_x"]
+def test_the_new_name_meets_no_declared_one() -> None:
+    text = "state: {x: {domain: positive, transform: log}, log_x: {}}\npotential: x + log_x**2\n"
+    assert [block.name for block in document(text).declarations.blocks] == ["log_x_", "log_x"]
