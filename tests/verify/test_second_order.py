@@ -30,13 +30,10 @@ scheme: {cycle: [MOVES]}
 variant: full
 sizes: {d: 2}
 run: {step_size: 1/2}
-DATA
 """
 GAUSS = "state: {theta: {shape: 2}}\npotential: theta[0]**2 + theta[0]*theta[1]/2 + theta[1]**2\n"
 QUARTIC = "state: {theta: {shape: 2}}\npotential: theta[0]**4/4 + theta[0]**2*theta[1]/3 + theta[1]**2 + theta[1]**4\n"
-FLAT = "state: {theta: {shape: 2}}\ndata: {y: {shape: N}}\nlog_prior: '0'\nlog_likelihood: normal(y, 0, 1)\n"
 PARTS = "state: {a: {}, b: {}}\npotential: a**2 + a*b/2 + b**2\nlaws: {b: 'N(-a/4, 1/2)'}\n"
-COUPLED = FLAT.replace("y, 0", "y, theta[0]*theta[1]")
 OWN = """
 state: {{a: {{}}, b: {{domain: positive, transform: log}}}}
 potential: b*(1 + a**2)/2 - 2*log(b) + a**2/2
@@ -49,9 +46,8 @@ def build(moves, target=GAUSS):
     noisy = "O" in moves
     text = BUILD.replace("DYNAMICS", "sghmc" if noisy else "hmc").replace("MOVES", moves)
     text = text.replace("MORE", ", C: {value: [[1, 1/2], [1/2, 2]]}" if noisy else "")
-    text = text.replace("DATA", "data: {file: y.csv, y: y}" if "data:" in target else "")
     used = (SPECS / "dynamics/hmc.yaml").read_text().replace("name: hmc", "name: used")
-    return document(text, target=target, used=used, **{"y.csv": "y\n1\n2\n"})
+    return document(text, target=target, used=used)
 
 
 def decided(decide, moves, target=GAUSS):
@@ -107,33 +103,10 @@ def test_what_is_drawn_beside_a_word_is_averaged_over(word):
     assert at[f"change of the density of theta[0] {by}, over it"] == f"{value} eps**2 + o(eps**2)"
 
 
-TWO_STEPS = "refresh: {r: 1/2}, {metropolis: {split: [B/2, A, B/2], steps: 2}}"
-
-
-@pytest.mark.parametrize(
-    ("moves", "target", "verdict"),
-    [
-        # words that are their own reverse
-        ("refresh: r, {split: [B/2, A, B/2]}", GAUSS, "proved"),
-        ("refresh: {r: 1/2}, {split: [A/2, B, A/2], steps: 2}", GAUSS, "proved"),
-        ('refresh: r, {metropolis: {split: [B/2, A, B/2], steps: "uniform(1, 2)"}}', GAUSS, "proved"),
-        ("refresh: {r: -1/2}, {metropolis: {split: [B/2, A, B/2], steps: 2, flip: {r: -r}}}", GAUSS, "proved"),
-        ("refresh: r, {split: [B/2, A/2, O, A/2, B/2]}", GAUSS, "proved"),
-        # a point with another U refutes no target that is flat
-        (TWO_STEPS, FLAT, "undecided"),
-        (f"refresh: {{r: 1/2}}, {KICK}", FLAT, "undecided"),
-        (TWO_STEPS, COUPLED, "refuted"),
-        (f"refresh: {{r: 1/2}}, {KICK}", COUPLED, "refuted"),
-    ],
-)
-def test_a_cycle_is_decided(moves, target, verdict):
-    expect(decided(cycles.cycle, moves, target), verdict)
-
-
 def with_mass_of_many_digits(moves):
     """Return a build with a mass as warm-up finds it, of 400 numbers of 17 digits."""
     A = np.random.default_rng(2).standard_normal((20, 40))
-    text = BUILD.replace("DYNAMICS", "hmc").replace("MOVES", moves).replace("MORE", "").replace("DATA", "")
+    text = BUILD.replace("DYNAMICS", "hmc").replace("MOVES", moves).replace("MORE", "")
     text = text.replace("[[2, 1], [1, 3]]", str((A @ A.T / 40).tolist())).replace("{d: 2}", "{d: 20}")
     return stages(document(text, target="state: {theta: {shape: 20}}\npotential: norm2(theta)**2\n"))
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 import sympy
-from answers import SPECS, answer, document, expect, said, shipped, split, stages, vector
+from answers import SPECS, answer, document, expect, shipped, split, stages, vector
 
 from recipe_compiler.algebra.dynamics.system import system
 from recipe_compiler.algebra.scalars.entries import Setting, rows
@@ -71,71 +71,6 @@ def test_energies_are_compared_up_to_what_is_held(more, verdict):
     assert verdict != "refuted" or at
 
 
-# what is reached beside words that hold some blocks
-
-WORD = "{of: {theta: BLOCK}, metropolis: {split: [B/2, A, B/2], steps: STEPS, flip: {r: -r}}}"
-MOVES = {
-    name: WORD.replace("BLOCK", block).replace("STEPS", steps)
-    for name, block, steps in (
-        ("WORD", "beta", "1"), ("LONG", "beta", "5"), ("THREE", "beta", "3"), ("SOME", "beta", '"uniform(1, 4)"'),
-        ("TAU", "tau", '"uniform(1, 4)"'), ("TAU_1", "tau", "1"), ("TAU_5", "tau", "5"),
-    )
-} | {"TURN": "{involution: {theta: -theta}}"}  # fmt: skip
-BOTH = "{of: {theta: [tau, beta]}, metropolis: {split: [B/2, A, B/2], scale: 1/4, flip: {r: -r}}}"
-COUPLED = """
-state: {theta: {shape: d}, r: {shape: d}}
-parameters: {M: {shape: [d, d], is: positive definite}, v: {shape: d}}
-functions: {U: {of: theta, role: potential}}
-H: U(theta) + r.T @ inv(M) @ r/2
-D: [[0, 0], [0, 0]]
-Q: [[0, COUPLING], [OTHER, 0]]
-"""
-BY_DRAWS, IN_A_ROW = "tau after it", "moves with the word reach every beta, tau from every other, r being refreshed"
-NOT_ALL = "no moves in a row, of one step at times and with r drawn anew next to each, move or draw all of beta, tau"
-INVERTIBLE, HELD = "is invertible, were nothing held", "what is held, tau, is"
-
-
-@pytest.mark.parametrize(
-    ("cycle", "coupling", "verdict", "says"),
-    [
-        ("draw: tau, refresh: r, SOME", "-I", "proved", BY_DRAWS),
-        ("{refresh: {r: 9/10}}, SOME, draw: tau", "-I", "proved", BY_DRAWS),
-        ("{draw: tau, every: 2}, refresh: r, SOME", "-I", "proved", BY_DRAWS),
-        ("refresh: r, WORD, refresh: r, TAU", "-I", "proved", IN_A_ROW),
-        ("refresh: {r: 1/2}, TAU, refresh: {r: 9/10}, WORD", "-I", "proved", IN_A_ROW),
-        ("refresh: r, LONG, refresh: r, TAU, refresh: r, WORD", "-I", "proved", IN_A_ROW),
-        (f"refresh: r, {BOTH}, refresh: r, LONG", "-I", "proved", IN_A_ROW),
-        ("refresh: r, WORD, refresh: r, draw: tau, TAU, refresh: r", "-I", "proved", IN_A_ROW),
-        ("refresh: r, WORD, {refresh: r, every: 2}, TAU", "-I", "proved", IN_A_ROW),
-        ("refresh: r, WORD, refresh: r, TURN, refresh: r, TAU", "-I", "proved", IN_A_ROW),
-        ("refresh: r, WORD, TAU_1", "-I", "undecided", "r is refreshed less often than the word runs"),
-        ("refresh: r, WORD, refresh: r, TAU_5", "-I", "undecided", NOT_ALL),
-        (
-            "refresh: r, TAU_5, refresh: r, TAU_5", "-I", "undecided",
-            "5 or more steps: for quadratic U, trajectories may be periodic",
-        ),
-        ("refresh: r, WORD, refresh: r, TURN, refresh: r, TAU_1, refresh: r, TURN", "-I", "undecided", NOT_ALL),
-        # a coupling of rank one moves beta along v alone: such a chain is no chain of the law, whatever draws tau
-        ("refresh: r, WORD, refresh: r, TAU_1", "-v @ v.T", "undecided", INVERTIBLE),
-        ("draw: tau, refresh: r, WORD", "-v @ v.T", "undecided", INVERTIBLE),
-        ("draw: tau, refresh: r, THREE", "-I", "undecided", "trajectories may be periodic"),
-        ("draw: tau, {refresh: r, every: 2}, WORD", "-I", "undecided", "less often than the word runs"),
-        ("refresh: r, WORD, refresh: r, TURN, draw: tau", "-I", "undecided", HELD),
-        ("refresh: r, WORD", "-I", "undecided", f"{HELD} not all drawn"),
-    ],
-)  # fmt: skip
-def test_what_is_held_is_reached_by_draws_or_other_words_or_left_open(cycle, coupling, verdict, says):
-    dynamics = COUPLED.replace("COUPLING", coupling).replace("OTHER", coupling.removeprefix("-"))
-    moves = ", ".join(MOVES.get(move, move) for move in cycle.split(", "))
-    head, _, tail = GIBBS.partition("scheme:")
-    head = head.replace("SPECS/dynamics/hmc.yaml", "coupled.yaml")
-    head = head.replace("value: 400}", "value: 400}\n  v: {value: [1, 2, -1, 1/2, 3]}")
-    own = document(f"{head}scheme: {{cycle: [{moves}]}}\nvariant{tail.partition('variant')[2]}", coupled=dynamics)
-    found = answer(own, "irreducible")
-    expect(found, verdict, says)
-    assert says != BY_DRAWS or "every beta" in said(found)
-
-
 # witnesses
 
 IN_TURN = """
@@ -192,42 +127,3 @@ def test_a_move_is_refuted_at_what_it_moves_alone(place, moved):
     off = min(math.exp(float(now - before)), 1.0) - min(1.0, math.exp(float(now - after)))
     stated = at["(pi K - pi)/pi, pi = exp(-H)"]
     assert float(stated.rpartition("= ")[2]) == pytest.approx(off, rel=1e-3)
-
-
-OTHER = """
-name: other
-state: {theta: {shape: n}, r: {shape: n}}
-parameters: {k: {is: positive}}
-functions: {U: {of: theta, role: potential}}
-H: ENERGY
-D: [[0, 0], [0, 0]]
-Q: [[0, -I], [I, 0]]
-"""
-PAIR = '{format: 1, name: pair, state: {a: {}, b: {}}, potential: a**2 + a*b/2 + b**2, laws: {a: "N(-b/4, 1/2)"}}'
-AT_K = """
-name: at_k
-dynamics: DYNAMICS.yaml
-target: pair.yaml
-parameters: {k: {value: VALUE}}
-scheme: {cycle: [draw: a, refresh: r, {USE of: {theta: b}, metropolis: {split: [B/2, A, B/2], flip: {r: -r}}}]}
-variant: full
-run: {step_size: 1/2}
-"""
-
-
-@pytest.mark.parametrize(
-    ("claim", "energy", "beside", "value", "verdict"),
-    [
-        ("use", "U(theta) + k*r.T @ r/4", "use: other.yaml,", "2", "proved"),
-        ("use", "U(theta) + k*r.T @ r/4", "use: other.yaml,", "1", "refuted"),
-        ("draw", "U(theta)*k/2 + r.T @ r/2", "", "2", "proved"),
-        ("draw", "U(theta)*k/2 + r.T @ r/2", "", "1", "undecided"),
-    ],
-)
-def test_a_cycle_with_held_blocks_is_judged_at_the_values_of_its_build(claim, energy, beside, value, verdict):
-    """At k = 2 alone H is U(theta) + r.T r/2; no witness names another k, or a mask with the entry 2."""
-    text = AT_K.replace("DYNAMICS", "own" if beside else "other").replace("VALUE", value).replace("USE", beside)
-    plain, other = (OTHER.replace("ENERGY", one) for one in ("U(theta) + r.T @ r/2", energy))
-    at = expect(answer(document(text, own=plain, other=other, pair=PAIR), claim), verdict)
-    assert at.get("k", value) == value or verdict == "proved"
-    assert at.get("moved", "[0, 1]") == "[0, 1]" or verdict == "proved"
