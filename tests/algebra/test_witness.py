@@ -138,6 +138,24 @@ def test_rational_values_are_exact(e: sympy.Expr, value: Fraction) -> None:
     assert evaluate(e, AT.__getitem__) == value
 
 
+@pytest.mark.parametrize(
+    "e",
+    [
+        sympy.Max(sqrt(3 * x), x, y + 2),
+        sympy.Min(exp(x), log(7), sqrt(x) * 3),
+        sympy.Piecewise((exp(x), x > y), (log(x), True)),
+        (-y) ** (x + Fraction(1, 3)),
+        y**3 * sympy.sign(y - sqrt(2)) * sympy.Abs(sympy.sin(y)),
+        sympy.polygamma(0, x) + sympy.polygamma(2, x + 1),
+    ],
+    ids=str,
+)
+def test_balls_are_narrow_about_the_value(e: sympy.Expr) -> None:
+    near = sympy.N(e.subs(AT), 60)
+    distance = sympy.Abs(e - sympy.Rational(str(near)), evaluate=False)
+    assert is_certainly(evaluate(distance - sympy.Rational(1, 10**50), AT.__getitem__), -1)
+
+
 def test_other_values_are_enclosed() -> None:
     assert is_certainly(evaluate(exp(x) - 1 - x, AT.__getitem__), 1)
     assert not is_certainly(evaluate(exp(x) ** 2 - exp(2 * x), AT.__getitem__), 0)
