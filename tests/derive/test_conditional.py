@@ -1,35 +1,21 @@
 """Conditional laws in index notation: what is left of U beside a law, and laws that are found."""
 
-from pathlib import Path
-
 import pytest
+from answers import document, shipped
 
 from recipe_compiler.derive.conditional import potential_of, residual
 from recipe_compiler.derive.found_laws import found_laws, laws_latex, laws_text
 from recipe_compiler.spec.laws import of_all_data
-from recipe_compiler.spec.load import load
-from recipe_compiler.spec.model import Target
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Index
 
-SPECS = Path(__file__).parents[2] / "specs/targets"
 
-
-def read(tmp_path: Path, document: str) -> Target:
-    path = tmp_path / "target.yaml"
-    path.write_text(document, encoding="utf-8")
-    found = load(path)
-    assert isinstance(found, Target)
-    return found
-
-
-def test_what_is_left_of_a_wrong_law_is_readable(tmp_path: Path) -> None:
-    target = read(
-        tmp_path,
-        "name: t\nstate: {tau: {domain: positive}}\ndata: {y: {shape: N}}\n"
-        'log_likelihood: log(tau)/2 - tau*y**2/2\nlaws: {tau: "Gamma(1 + N, norm2(y)/2)"}',
+def test_what_is_left_of_a_wrong_law_is_readable() -> None:
+    target = document(
+        "state: {tau: {domain: positive}}\ndata: {y: {shape: N}}\n"
+        'log_likelihood: log(tau)/2 - tau*y**2/2\nlaws: {tau: "Gamma(1 + N, norm2(y)/2)"}'
     )
     ((_, law),) = target.laws
     left = residual(potential_of(target), law, target.declarations.blocks[0], of_all_data(target.declarations))
@@ -39,7 +25,7 @@ def test_what_is_left_of_a_wrong_law_is_readable(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["normal_mean_precision", "regression_precision"])
 def test_what_is_found_is_what_is_claimed(name: str) -> None:
     """P and h of N(inv(P) @ h, inv(P)) against the formulas claimed, shape and rate too."""
-    target = load(SPECS / f"{name}.yaml").declared
+    target = shipped(f"targets/{name}").declared
     declared = of_all_data(target.declarations)
     c = calculus(declared, stated=True)
     claimed, found = dict(target.laws), {law.block.name: law for law in found_laws(target)}
@@ -76,15 +62,15 @@ FOUND = {
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_laws_are_found(tmp_path: Path, name: str) -> None:
-    document, *lines = FOUND[name]
-    head, *found = laws_text(read(tmp_path, f"name: t\n{document}")).splitlines()
-    assert head == "given the other blocks, under exp(-U) of t:"
+def test_laws_are_found(name: str) -> None:
+    stated, *lines = FOUND[name]
+    head, *found = laws_text(document(stated)).splitlines()
+    assert head == "given the other blocks, under exp(-U) of written:"
     assert [line.strip() for line in found] == lines
 
 
 @pytest.mark.parametrize(
-    "document",
+    "stated",
     [
         "state: {x: {shape: d}}\nparameters: {A: {shape: [d, d], is: symmetric}}\npotential: x.T @ A @ x",
         "state: {x: {}}\npotential: x**4 + x**2",
@@ -102,14 +88,14 @@ def test_laws_are_found(tmp_path: Path, name: str) -> None:
         "state: {x: {shape: 2, constraint: unit_vector}}\npotential: norm2(x) - x[0]",
     ],
 )
-def test_what_is_not_shown_is_not_found(tmp_path: Path, document: str) -> None:
-    target = read(tmp_path, f"name: t\n{document}")
+def test_what_is_not_shown_is_not_found(stated: str) -> None:
+    target = document(stated)
     assert found_laws(target) == ()
-    assert laws_text(target).startswith("t: no block has")
+    assert laws_text(target).startswith("written: no block has")
     assert "align" not in laws_latex(target)
 
 
 def test_latex_says_the_same() -> None:
-    found = laws_latex(load(SPECS / "regression_precision.yaml"))
+    found = laws_latex(shipped("targets/regression_precision"))
     assert r"\beta &\sim \mathcal{N}\left(P^{-1} h, P^{-1}\right), \quad P = \tau x^{\top} x + S^{-1}" in found
     assert r"\tau &\sim \mathrm{Gamma}" in found

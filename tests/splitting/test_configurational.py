@@ -5,8 +5,9 @@ from itertools import pairwise, product
 
 import pytest
 import sympy as sp
+from answers import word
 
-from recipe_compiler.spec.words import Letter, Word, read_letter
+from recipe_compiler.spec.words import Letter, Word
 from recipe_compiler.splitting.configurational import counterexample, keeps_configurations, without_friction
 from recipe_compiler.splitting.gradient_noise import NoiseRole
 
@@ -19,12 +20,6 @@ OTHER = {
     "B/2 A/2 O A/2 B/3 B/6 A/4 O A/4": Fraction(0),
 }  # fmt: skip
 """Words, with omega^2 Var theta at eps omega = 1 and exp(-gamma eps/n) = 1/2, by the table of closed forms; 0: any."""
-
-
-def word(text: str) -> Word:
-    found = tuple(map(read_letter, text.split()))
-    assert None not in found
-    return tuple(letter for letter in found if letter is not None)
 
 
 def law_on_planes(written: Word, h: tuple[sp.Rational, sp.Rational], E: sp.Matrix, n: int) -> sp.Matrix:

@@ -1,11 +1,10 @@
-"""Exact flows: each row of the table solves the equation of its piece, and the pieces that have none are named."""
+"""Exact flows: which piece has which, and the pieces that have none are named."""
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 import sympy as sp
-from loaders import load_dynamics
+from answers import shipped
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import ModelError
@@ -19,77 +18,8 @@ from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.pieces import Piece, pieces_of
 from recipe_compiler.tensor.show import text
 
-SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
 HALF = Fraction(1, 2)
-a, b, z, t, D = sp.symbols("a b z t D", nonzero=True)
-
-
-def phi(y: sp.Expr) -> sp.Expr:
-    return (sp.exp(y) - 1) / y
-
-
-@pytest.mark.slow
-def test_the_linear_flow_solves_its_equation() -> None:
-    """z + t phi(-a t) (b - a z) is z at t = 0, and its derivative is b - a of itself."""
-    flow = z + t * phi(-a * t) * (b - a * z)
-    assert sp.limit(flow, t, 0) == z
-    assert sp.simplify(sp.diff(flow, t) - (b - a * flow)) == 0
-    assert sp.limit(flow, a, 0) == z + t * b  # the shift
-
-
-@pytest.mark.slow
-def test_the_variance_of_the_flow_solves_its_equation() -> None:
-    """v = t 2D phi(-2 a t) is 0 at t = 0, and its derivative is 2D - 2 a v; with a = 0 it is 2 D t."""
-    v = t * 2 * D * phi(-2 * a * t)
-    assert sp.limit(v, t, 0) == 0
-    assert sp.simplify(sp.diff(v, t) - (2 * D - 2 * a * v)) == 0
-    assert sp.limit(v, a, 0) == 2 * D * t
-
-
-def test_the_moments_of_the_lognormal_flow_solve_their_equation() -> None:
-    """dx = (kappa x (m - log x) + kappa v x) dt + sqrt(2 kappa v) x dW: u = E[x_t^p] has du/dt = L u, u(0) = x^p.
-
-    log x_t is normal, of mean m + e (log x - m) and variance v (1 - e^2), e = exp(-kappa t), so u is its moment
-    generating function at p.
-    """
-    x, kappa, v, m, p, t = sp.symbols("x kappa v m p t", positive=True)
-    e = sp.exp(-kappa * t)
-    log_u = p * (m + e * (sp.log(x) - m)) + p**2 * v * (1 - e**2) / 2
-    f, D2 = kappa * x * (m - sp.log(x)) + kappa * v * x, kappa * v * x**2
-    slope = sp.diff(log_u, x)  # of u, over u; as below
-    generated = f * slope + D2 * (sp.diff(slope, x) + slope**2)
-    assert sp.simplify(sp.expand(sp.diff(log_u, t) - generated)) == 0
-    assert sp.simplify(log_u.subs(t, 0) - p * sp.log(x)) == 0
-    assert sp.limit(log_u, t, sp.oo) == p * m + p**2 * v / 2  # of the stationary law
-
-
-def test_drift_and_noise_of_a_transform_are_those_of_ito() -> None:
-    """dE phi(T(x))/dt is the generator of T(x) on phi, for any phi and T."""
-    x, f, D2 = sp.symbols("x f D2")
-    T, phi = sp.Function("T")(x), sp.Function("phi")
-    y = sp.Symbol("y")
-    composed = phi(T)
-    generated = f * sp.diff(composed, x) + D2 * sp.diff(composed, x, 2)
-    first, second = sp.diff(phi(y), y).subs(y, T), sp.diff(phi(y), y, 2).subs(y, T)
-    drift, noise = f * sp.diff(T, x) + D2 * sp.diff(T, x, 2), D2 * sp.diff(T, x) ** 2
-    assert sp.expand((generated - drift * first - noise * second).doit()) == 0
-
-
-@pytest.mark.parametrize(
-    ("T", "inverse"),
-    [
-        (lambda x, k=k: x**k, lambda y, k=k: y ** (1 / k))
-        for k in (sp.Rational(1, 2), sp.Rational(-1, 2), sp.Integer(-1), sp.Integer(2))
-    ]
-    + [(lambda x: sp.exp(-2 * x), lambda y: -sp.log(y) / 2), (sp.log, sp.exp)],
-)
-def test_the_flow_of_a_transform_solves_its_equation(T, inverse) -> None:
-    """With y = T(x) > 0 that solves y' = b - a y, x = S(y) solves x' = (b - a T(x))/T'(x); a = 0: x' = r g(x)."""
-    x, y = sp.symbols("x y", positive=True)
-    assert sp.simplify(inverse(T(x)) - x) == 0
-    assert sp.simplify(T(inverse(y)) - y) == 0
-    speed = sp.diff(inverse(y), y) * (b - a * y)
-    assert sp.simplify(speed - ((b - a * T(x)) / sp.diff(T(x), x)).subs(x, inverse(y))) == 0
+a, b, z, t = sp.symbols("a b z t", nonzero=True)
 
 
 @pytest.mark.slow
@@ -119,7 +49,7 @@ def test_the_derivative_of_h_is_that_of_both_its_forms(sign: int, by: type) -> N
 
 
 def made(name: str, selections: dict[str, tuple[Selection, ...]] | None = None) -> tuple[Derivation, dict[str, Piece]]:
-    derivation = derive(load_dynamics(SPECS / f"{name}.yaml"))
+    derivation = derive(shipped(f"dynamics/{name}"))
     pieces = pieces_of(derivation, selections or default_selections(derivation))
     return derivation, {piece.name: piece for piece in pieces}
 

@@ -9,9 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from answers import word
 from scipy.linalg import expm, solve_discrete_lyapunov
 
-from recipe_compiler.spec.words import Letter, Word, letters, read_letter
+from recipe_compiler.spec.words import Letter, Word, letters
 from recipe_compiler.splitting.gradient_noise import NoiseRole, given_up, powers_text
 
 HALF = Fraction(1, 2)
@@ -28,10 +29,6 @@ def spd(shift: float) -> np.ndarray:
 K, M, C, V = spd(0.3), spd(1.0), spd(2.0), 3 * spd(1.0)
 P, ONE, Z = np.linalg.inv(M), np.eye(D), np.zeros((D, D))
 Less = Callable[[Word, float], Mapping[int, np.ndarray]]
-
-
-def word(text: str) -> Word:
-    return tuple(letter for item in text.split() if (letter := read_letter(item)) is not None)
 
 
 def power(o: Fraction, eps: float) -> np.ndarray:

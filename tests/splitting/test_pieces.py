@@ -1,9 +1,7 @@
 """Pieces of the shipped dynamics: by default, stated, and wrong ones."""
 
-from pathlib import Path
-
 import pytest
-from loaders import load_dynamics
+from answers import shipped
 
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import ModelError
@@ -14,13 +12,11 @@ from recipe_compiler.splitting.pieces import Piece, missing, pieces_of
 from recipe_compiler.splitting.select import summands
 from recipe_compiler.tensor.show import text
 
-SPECS = Path(__file__).parents[2] / "specs" / "dynamics"
 THERMOSTAT = ("r", "xi")
 
 
 def derivation_of(name: str) -> Derivation:
-    dynamics = load_dynamics(SPECS / f"{name}.yaml")
-    return derive(dynamics)
+    return derive(shipped(f"dynamics/{name}"))
 
 
 def adds_up(derivation: Derivation, pieces: tuple[Piece, ...]) -> bool:

@@ -3,28 +3,22 @@
 from fractions import Fraction
 
 import pytest
+from answers import word
 
-from recipe_compiler.spec.words import Letter, Repeat, Word, length, letter_text, letters, read_letter, word_text
+from recipe_compiler.spec.words import Letter, Repeat, length, letter_text, letters, read_letter, word_text
 from recipe_compiler.splitting.words import first_asymmetry, is_palindrome, order, series, shares
 
 HALF = Fraction(1, 2)
 
 
-def word(*texts: str) -> Word:
-    found = [read_letter(text) for text in texts]
-    assert None not in found
-    return tuple(letter for letter in found if letter is not None)
-
-
-BAOAB = word("B/2", "A/2", "O", "A/2", "B/2")
 PALINDROMES = {
-    "leapfrog": word("B/2", "A", "B/2"),
-    "baoab": BAOAB,
-    "aboba": word("A/2", "B/2", "O", "B/2", "A/2"),
-    "obabo": word("O/2", "B/2", "A", "B/2", "O/2"),
-    "oabao": word("O/2", "A/2", "B", "A/2", "O/2"),
-    "badodab": word("B/2", "A/2", "xi/2", "O", "xi/2", "A/2", "B/2"),
-    "respa": (*word("S/2"), Repeat(4, word("F/8", "A/4", "F/8")), *word("S/2")),
+    "leapfrog": word("B/2 A B/2"),
+    "baoab": word("B/2 A/2 O A/2 B/2"),
+    "aboba": word("A/2 B/2 O B/2 A/2"),
+    "obabo": word("O/2 B/2 A B/2 O/2"),
+    "oabao": word("O/2 A/2 B A/2 O/2"),
+    "badodab": word("B/2 A/2 xi/2 O xi/2 A/2 B/2"),
+    "respa": (*word("S/2"), Repeat(4, word("F/8 A/4 F/8")), *word("S/2")),
 }
 
 
@@ -61,25 +55,25 @@ def test_palindromes_whose_shares_are_one_have_order_two_and_no_more(name: str) 
 
 
 @pytest.mark.parametrize(
-    ("texts", "expected"),
-    [(("B", "A", "O"), 1), (("B/2", "A/2", "O", "B/2", "A/2"), 1), (("B/2", "A/2", "O", "A/2"), 0), (("A",), 4)],
+    ("text", "expected"),
+    [("B A O", 1), ("B/2 A/2 O B/2 A/2", 1), ("B/2 A/2 O A/2", 0), ("A", 4)],
 )
-def test_other_words_have_the_order_of_their_series(texts: tuple[str, ...], expected: int) -> None:
-    assert order(word(*texts)).order == expected
+def test_other_words_have_the_order_of_their_series(text: str, expected: int) -> None:
+    assert order(word(text)).order == expected
 
 
 def test_a_word_that_is_no_palindrome_may_have_order_two() -> None:
-    found = word("A/6", "B/3", "A/2", "2*B/3", "A/3")
+    found = word("A/6 B/3 A/2 2*B/3 A/3")
     assert first_asymmetry(found) == 0
     assert order(found).order == 2
 
 
 def test_the_first_wrong_products_are_named_with_their_defects() -> None:
-    found = order(word("B", "A"))
+    found = order(word("B A"))
     assert dict(found.wrong) == {("A", "B"): -HALF, ("B", "A"): HALF}
-    assert series(word("B/2", "A", "B/2"), 2)["A", "B"] == HALF
+    assert series(word("B/2 A B/2"), 2)["A", "B"] == HALF
 
 
 def test_a_lost_or_doubled_piece_is_seen_in_the_shares() -> None:
-    assert shares(word("B/2", "A/2", "O", "A/2"))["B"] == HALF
-    assert shares(word("B/2", "A/2", "O", "A/2", "A/2", "B/2"))["A"] == Fraction(3, 2)
+    assert shares(word("B/2 A/2 O A/2"))["B"] == HALF
+    assert shares(word("B/2 A/2 O A/2 A/2 B/2"))["A"] == Fraction(3, 2)
