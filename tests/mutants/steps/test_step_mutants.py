@@ -1,194 +1,171 @@
 """Wrong flows, planted, fail by name; wrong words and pieces do in `tests/documents/mutants/steps.yaml`."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
+from typing import Any
 
 import pytest
-from loaders import load_build
-from reports import only
+from answers import ROOT, SPECS, answer, document, expect, split
 
 from recipe_compiler.derive.recipe import Derivation
-from recipe_compiler.errors import VerificationError
+from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.transforms import Family, Transform
-from recipe_compiler.pipeline import compile_build
-from recipe_compiler.report.check import check
+from recipe_compiler.spec.model import Selection
 from recipe_compiler.spec.read_scheme import named_scheme
-from recipe_compiler.spec.words import Letter
-from recipe_compiler.splitting import transformed
+from recipe_compiler.splitting import riccati, transformed
 from recipe_compiler.splitting.entrywise import Entrywise
 from recipe_compiler.splitting.flow import Change
 from recipe_compiler.splitting.flow_table import flow_of
 from recipe_compiler.splitting.implicit import Midpoint
 from recipe_compiler.splitting.pieces import Piece
+from recipe_compiler.splitting.riccati import Riccati
 from recipe_compiler.splitting.transformed import Transformed
 from recipe_compiler.tensor.calculus import Calculus
-from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Finding, Refuted, Report, Undecided, Verdict
+from recipe_compiler.tensor.terms import Component, Tensor
+from recipe_compiler.verify.steps import flow as claim
 from recipe_compiler.verify.steps import pieces
+from recipe_compiler.verify.steps.split import Split
 
-HERE = Path(__file__).parent
-BAOAB = HERE.parents[2] / "specs/builds/sghmc_double_well_baoab.yaml"
-BADODAB = HERE.parents[2] / "specs/builds/sgnht_gaussian_badodab.yaml"
-FRICTION = HERE.parents[2] / "specs/builds/sghmc_lognormal_friction_gaussian.yaml"
-ROOT = HERE.parents[2] / "specs/builds/sgrhmc_inverse_gaussian_baoab.yaml"
-METRIC = HERE.parents[2] / "specs/builds/gsgrhmc_gaussian_baoab.yaml"
-
-
-def finding(found: Report, claim: str) -> Finding:
-    return next(f for f in found.findings if f.id == claim)
-
-
-def decided(path: Path, claim: str) -> Report:
-    """Return the verdict on one claim about a build, with the fault that a test has planted."""
-    with only(claim):
-        return check(load_build(path))
-
-
-def refuted(found: Report, claim: str) -> Refuted:
-    decision = finding(found, claim).decision
-    assert isinstance(decision, Refuted), decision
-    return decision
+BAOAB, BADODAB, FRICTION, POWER, METRIC = (
+    SPECS / f"builds/{name}.yaml"
+    for name in ("sghmc_double_well_baoab", "sgnht_gaussian_badodab", "sghmc_lognormal_friction_gaussian",
+                 "sgrhmc_inverse_gaussian_baoab", "gsgrhmc_gaussian_baoab")
+)  # fmt: skip
+QUADRATIC = """
+state: {x: {shape: d}, w: {shape: d}}
+parameters: {M: {shape: [d, d], is: positive definite}, p: {shape: d}}
+functions: {U: {of: x, role: potential}}
+H: U(x) + w.T @ inv(M) @ w/2
+D: [[0, 0], [0, 0]]
+Q: [[0, -G], [G.T, 0]]
+"""
+WHOLE = "diag(p - 2*x + 3*x**2)"
+OF_RICCATI = QUADRATIC.replace("G", WHOLE)
+A = Selection(Q=(("x", "w"),), H=("w",))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "claim"), [("missing_half_kick", "pieces"), ("gamma_twice", "pieces"), ("noise_backwards", "flow")]
-)
-def test_no_module_is_made_of_it(name: str, claim: str) -> None:
-    with pytest.raises(VerificationError, match=f"{claim} is refuted"):
-        compile_build(load_build(HERE / f"{name}.yaml"))
+@dataclass(frozen=True)
+class Right:
+    """What the flow of a piece does in a share of the step, and in other shares."""
+
+    changes: Sequence[Change]
+    at: Callable[[Fraction], Sequence[Change]]
+    c: Calculus
+    piece: Piece
+    share: Fraction
+    inner: Piece
+    """The piece in the coordinates that it is affine in."""
+
+    def rate(self, change: Callable[[Tensor], Tensor]) -> list[Change]:
+        """Return it with another rate where there is one."""
+        (found,) = self.changes
+        return [replace(found, rate=tuple(f if f.is_zero else change(f) for f in found.rate))]
+
+    def noise(self, two_D: Sequence[Sequence[Tensor]], k: Fraction | int) -> list[Change]:
+        """Return it with a multiple of another covariance."""
+        scaled = tuple(tuple(self.c.scale(x, k) for x in row) for row in two_D)
+        return [replace(self.changes[0], two_D=scaled)]
+
+    def transform(self, **transforms: Transform) -> list[Change]:
+        return [replace(self.changes[0], transforms=transforms)]
+
+    def second(self, **parts: Any) -> list[Change]:
+        """Return two halves of which the second has other parts."""
+        return [self.changes[0], replace(self.changes[1], **parts)]
 
 
-def without_phi(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
-    """Euler's noise 2 D eps, at an exact decay."""
-    c = derivation.calculus
-    return replace(change, two_D=tuple(tuple(c.scale(x, 2 * share) for x in row) for row in piece.D))
+Wrong = Callable[[Right], Sequence[Change]]
 
 
-def noise_of_half_the_time(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
-    """Variance 2 (1 - c) for 1 - c**2."""
-    flow = Entrywise("", decays(derivation, piece))
-    c, half = derivation.calculus, flow.changes(derivation, piece, share / 2)[0].two_D
-    return replace(change, two_D=tuple(tuple(c.scale(x, 2) for x in row) for row in half))
+def plant(monkeypatch: pytest.MonkeyPatch, flow: type, letter: str, wrong: Wrong) -> None:
+    """Let the flow of a piece be a wrong one; what the wrong one is made of is right."""
+    changes = flow.changes
+
+    def planted(self: Any, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
+        found = changes(self, derivation, piece, share)
+        if piece.name != letter:
+            return found
+        inner = getattr(self, "piece", piece)
+        at = lambda s: changes(self, derivation, piece, s)  # noqa: E731
+        return tuple(wrong(Right(found, at, derivation.calculus, piece, share, inner)))
+
+    monkeypatch.setattr(flow, "changes", planted)
 
 
-def decay_twice(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
-    """z E**2 for z E: the change of twice the time."""
-    return replace(change, rate=Entrywise("", decays(derivation, piece)).changes(derivation, piece, 2 * share)[0].rate)
+def scaled(k: Fraction | int) -> Wrong:
+    """Multiply the rate."""
+    return lambda of: of.rate(lambda f: of.c.scale(f, k))
 
 
-def decays(derivation: Derivation, piece: Piece) -> tuple:
-    found = flow_of(derivation, piece)
-    assert isinstance(found, Entrywise)
-    return found.decay
+def power(n: int) -> Transform:
+    return Transform(Family.POWER, Fraction(1, n))
 
 
-def half_a_kick(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
-    c = derivation.calculus
-    return replace(change, rate=tuple(c.scale(f, Fraction(1, 2)) for f in change.rate)) if piece.name == "B" else change
-
-
-FLOWS: dict[str, tuple[Callable[..., Change], str]] = {
-    "Euler's noise at an exact decay": (without_phi, "d Cov[z']/d eps"),
-    "variance 2 (1 - c)": (noise_of_half_the_time, "d Cov[z']/d eps"),
-    "E twice": (decay_twice, "d E[z']/d eps"),
-    "half a kick": (half_a_kick, "d E[z']/d eps"),
-}
-
-
-@pytest.mark.parametrize("build", [BAOAB, BADODAB], ids=lambda path: path.stem)
-@pytest.mark.parametrize("name", FLOWS)
-def test_a_flow_that_is_none_is_refuted(name: str, build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mutant, fails = FLOWS[name]
-    changes = Entrywise.changes
-
-    def wrong(self: Entrywise, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        (found,) = changes(self, derivation, piece, share)
-        monkeypatch.setattr(Entrywise, "changes", changes)
-        try:
-            return (mutant(found, derivation, piece, share) if piece.is_noisy or mutant is half_a_kick else found,)
-        finally:
-            monkeypatch.setattr(Entrywise, "changes", wrong)
-
-    monkeypatch.setattr(Entrywise, "changes", wrong)
-    found = decided(build, "flow")
-    decision = refuted(found, "flow")
-    assert decision.witness[-1][0].startswith(fails)
-    assert dict(decision.witness)["eps"]
-    assert found.verdict is Verdict.REFUTED
-
-
-def law_of_x(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
-    """The noise 2 D of x for that of log x."""
-    c = derivation.calculus
-    return replace(change, two_D=tuple(tuple(c.scale(x, 2 * share) for x in row) for row in piece.D))
-
-
-def of_logarithm(mutant: Callable[..., Change]) -> Callable[..., Change]:
-    """Return what a mutant of flows of coordinates makes of that of a logarithm."""
-
-    def wrong(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
-        own = flow_of(derivation, piece)
-        assert isinstance(own, Transformed)
-        plain = replace(change, transforms={})
-        return replace(mutant(plain, derivation, own.piece, share), transforms=change.transforms)
-
-    return wrong
-
-
-def decay_of_x(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
-    """E**2 for E in the mean of log x."""
-    own = flow_of(derivation, piece)
-    assert isinstance(own, Transformed)
-    return replace(change, rate=own.flow.changes(derivation, own.piece, 2 * share)[0].rate)
-
-
-def noise_over_half(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
-    """Variance 2 v (1 - e) for v (1 - e**2)."""
-    own = flow_of(derivation, piece)
-    assert isinstance(own, Transformed)
-    c, half = derivation.calculus, own.flow.changes(derivation, own.piece, share / 2)[0].two_D
-    return replace(change, two_D=tuple(tuple(c.scale(x, 2) for x in row) for row in half))
-
-
-def half_a_drift(change: Change, derivation: Derivation, piece: Piece, share: Fraction) -> Change:
-    c = derivation.calculus
-    return replace(change, rate=tuple(c.scale(f, Fraction(1, 2)) for f in change.rate))
-
-
-TRANSFORMED: dict[str, tuple[Callable[..., Change], str]] = {
-    "Euler's noise of the logarithm": (of_logarithm(without_phi), "d Cov[T(z)']/d eps"),
-    "variance 2 v (1 - e)": (noise_over_half, "d Cov[T(z)']/d eps"),
-    "the noise of x": (law_of_x, "d Cov[T(z)']/d eps"),
-    "E twice": (decay_of_x, "d E[T(z)']/d eps"),
-    "half a drift": (half_a_drift, "d E[T(z)']/d eps"),
-    "x for its logarithm": (lambda change, *_: replace(change, transforms={}), "what is not linear in what moves"),
-    "a root for the logarithm": (
-        lambda change, *_: replace(change, transforms={"x": Transform(Family.POWER, Fraction(1, 2))}),
-        "what is not linear in what moves",
+HALF_A_RATE, BACKWARDS = scaled(Fraction(1, 2)), scaled(-1)
+OF_THE_NOISE: dict[str, tuple[Wrong, str]] = {
+    "Euler's noise 2 D eps at an exact decay": (lambda of: of.noise(of.inner.D, 2 * of.share), "Cov"),
+    "variance 2 (1 - c) for 1 - c**2": (lambda of: of.noise(of.at(of.share / 2)[0].two_D, 2), "Cov"),
+    "the change of twice the time": (
+        lambda of: [replace(of.changes[0], rate=of.at(2 * of.share)[0].rate)], "E",
     ),
 }  # fmt: skip
+MEAN = {"x": "d E[z']/d eps", "T": "d E[T(z)']/d eps"}
+NOT_LINEAR = "what is not linear in what moves"
+WRONG: list[tuple[Any, type, str, str, Wrong, str]] = [
+    *((build, Entrywise, "O", fault, wrong, f"d {of}[z']/d eps")
+      for build in (BAOAB, BADODAB) for fault, (wrong, of) in OF_THE_NOISE.items()),
+    *((build, Entrywise, "B", "half a kick", HALF_A_RATE, MEAN["x"]) for build in (BAOAB, BADODAB)),
+    *((FRICTION, Transformed, "X", fault, wrong, f"d {of}[T(z)']/d eps")
+      for fault, (wrong, of) in OF_THE_NOISE.items()),
+    (FRICTION, Transformed, "X", "the noise of x", lambda of: of.noise(of.piece.D, 2 * of.share), "d Cov[T(z)']/d"),
+    (FRICTION, Transformed, "X", "half a drift", HALF_A_RATE, MEAN["T"]),
+    (FRICTION, Transformed, "X", "x for its logarithm", lambda of: of.transform(), NOT_LINEAR),
+    (FRICTION, Transformed, "X", "a root for it", lambda of: of.transform(x=power(2)), NOT_LINEAR),
+    (POWER, Transformed, "A", "half a drift", HALF_A_RATE, MEAN["T"]),
+    (POWER, Transformed, "A", "the other way", BACKWARDS, MEAN["T"]),
+    (POWER, Transformed, "A", "the drift of theta",
+     lambda of: [replace(of.changes[0], rate=tuple(of.c.scale(f, of.share) for f in of.piece.drift))], MEAN["T"]),
+    (POWER, Transformed, "A", "another power", lambda of: of.transform(theta=power(3)), NOT_LINEAR),
+    (POWER, Transformed, "A", "no root", lambda of: of.transform(), MEAN["x"]),
+    (METRIC, Midpoint, "O", "a whole step for a half",
+     lambda of: of.second(rate=tuple(of.c.scale(f, 2) for f in of.changes[1].rate)), "the halves of the drift"),
+    (METRIC, Midpoint, "O", "one half alone", lambda of: of.changes[:1], "the halves of the drift"),
+    (METRIC, Midpoint, "O", "noise twice", lambda of: of.second(two_D=of.changes[0].two_D), "the noise"),
+    (None, Riccati, "A", "half of f", HALF_A_RATE, MEAN["x"]),
+    (None, Riccati, "A", "f the other way", BACKWARDS, MEAN["x"]),
+    (None, Riccati, "A", "f at twice x",
+     lambda of: of.rate(lambda f: of.c.add(f, of.c.multiply(f, of.c.coordinate("x", *f.free)))), MEAN["x"]),
+    (None, Riccati, "A", "something at once",
+     lambda of: of.rate(lambda f: of.c.add(f, of.c.power(of.c.atom(Component("eps")), -1))), "z' - z at eps = 0"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", TRANSFORMED)
-def test_a_lognormal_flow_that_is_none_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    mutant, fails = TRANSFORMED[name]
-    changes = Transformed.changes
+def of_a_piece(text: str = OF_RICCATI, piece: Selection = A) -> Split:
+    return split(document(text), "A/2 A/2", pieces=(("A", (piece,)),))
 
-    def wrong(self: Transformed, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        (found,) = changes(self, derivation, piece, share)
-        monkeypatch.setattr(Transformed, "changes", changes)
-        try:
-            return (mutant(found, derivation, piece, share),)
-        finally:
-            monkeypatch.setattr(Transformed, "changes", wrong)
 
-    monkeypatch.setattr(Transformed, "changes", wrong)
-    decision = refuted(decided(FRICTION, "flow"), "flow")
-    assert decision.witness[-1][0].startswith(fails)
-    assert decision.witness[-1][0].endswith("of X/2")
+def refuted(asked: Any) -> str:
+    """Return the residual that refutes the flow of a build, or of a piece, at a step size of its witness."""
+    found = claim.flow(asked) if isinstance(asked, Split) else answer(document(asked), "flow")
+    witness = expect(found, "refuted")
+    assert witness["eps"]
+    return [*witness][-1]
+
+
+@pytest.mark.parametrize(
+    ("build", "flow", "letter", "wrong", "fails"), [(*row[:3], *row[4:]) for row in WRONG],
+    ids=[f"{getattr(row[0], 'stem', 'quadratic')}, {row[2]}: {row[3]}" for row in WRONG],
+)  # fmt: skip
+def test_a_flow_that_is_none_is_refuted(
+    build: Any, flow: type, letter: str, wrong: Wrong, fails: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = build or of_a_piece()
+    plant(monkeypatch, flow, letter, wrong)
+    label = refuted(asked)
+    assert label.startswith(fails)
+    if flow is not Midpoint:
+        assert label.rpartition(" of ")[2].partition("/")[0] == letter
 
 
 @pytest.mark.parametrize("sign", [0, -1], ids=["lost", "of the other sign"])
@@ -200,88 +177,102 @@ def test_a_wrong_term_of_ito_is_refuted(sign: int, monkeypatch: pytest.MonkeyPat
         return T, first, c.scale(second, sign)
 
     monkeypatch.setattr(transformed, "_slopes", wrong)
-    found = decided(FRICTION, "flow")
-    decision = refuted(found, "flow")
-    assert decision.witness[-1][0] == "d E[T(z)']/d eps - f(E[T(z)']) of X/2"
-    assert found.verdict is Verdict.REFUTED
+    assert refuted(FRICTION) == "d E[T(z)']/d eps - f(E[T(z)']) of X/2"
 
 
-ROOTS: dict[str, tuple[Callable[..., Change], str]] = {
-    "half a drift": (half_a_drift, "d E[T(z)']/d eps"),
-    "the other way": (
-        lambda change, derivation, *_: replace(
-            change, rate=tuple(derivation.calculus.scale(f, -1) for f in change.rate)
-        ),
-        "d E[T(z)']/d eps",
-    ),
-    "the drift of theta": (
-        lambda change, derivation, piece, share: replace(
-            change, rate=tuple(derivation.calculus.scale(f, share) for f in piece.drift)
-        ),
-        "d E[T(z)']/d eps",
-    ),
-    "another power": (
-        lambda change, *_: replace(change, transforms={"theta": Transform(Family.POWER, Fraction(1, 3))}),
-        "what is not linear in what moves",
-    ),
-    "no root": (lambda change, *_: replace(change, transforms={}), "d E[z']/d eps"),
-}  # fmt: skip
+def rho(q: Fraction | int, s: int) -> Callable[..., Tensor]:
+    """Return the factor of Riccati's flow with other multiples of q and s."""
+
+    def wrong(c: Calculus, slope: Tensor, discriminant: Tensor, share: Fraction) -> Tensor:
+        eps = c.atom(Component("eps"))
+        turned = c.applied("sqrtcoth", c.scale(c.multiply(discriminant, eps, eps), share * share * q / 4))
+        return c.applied("reciprocal", c.subtract(turned, c.scale(c.multiply(slope, eps), share * s / 2)))
+
+    return wrong
 
 
-@pytest.mark.parametrize("name", ROOTS)
-def test_a_flow_of_a_root_that_is_none_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    mutant, fails = ROOTS[name]
-    changes = Transformed.changes
-
-    def wrong(self: Transformed, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        (found,) = changes(self, derivation, piece, share)
-        return (mutant(found, derivation, piece, share),)
-
-    monkeypatch.setattr(Transformed, "changes", wrong)
-    decision = refuted(decided(ROOT, "flow"), "flow")
-    assert decision.witness[-1][0].startswith(fails)
-    assert decision.witness[-1][0].endswith("of A/2")
+FACTORS = {
+    **{f"q by {q}, s by {s}": rho(q, s) for q, s in ((4, 1), (-1, 1), (Fraction(1, 4), 1), (1, -1), (1, 2), (1, 0))},
+    "no factor: Euler": lambda c, *_: c.constant(1),
+}
 
 
-def doubled(tensor: Tensor) -> Tensor:
-    return replace(tensor, terms=tuple(replace(term, coefficient=2 * term.coefficient) for term in tensor.terms))
+@pytest.mark.parametrize("name", FACTORS)
+def test_another_factor_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = of_a_piece()
+    monkeypatch.setattr(riccati, "_rho", FACTORS[name])
+    assert refuted(asked) == "d E[z']/d eps - f(E[z']) of A/2"
+
+
+BLOCKS = """
+state: {x: {shape: d}, y: {}, w: {shape: d}, v: {}}
+parameters: {p: {shape: d}}
+functions: {U: {of: x, role: potential}}
+H: U(x) + y**2/2 + w.T @ w/2 + v**2/2
+D: [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+Q: [[0, 0, -diag(p - x**2), 0], [0, 0, 0, -(1 + y + y**2)], [diag(p - x**2), 0, 0, 0], [0, 1 + y + y**2, 0, 0]]
+"""
+"""A vector and a scalar in one piece, Delta of one sign and of the other."""
 
 
 @pytest.mark.parametrize(
-    ("mutant", "fails"),
+    ("text", "piece", "moved"),
     [
-        (lambda own: (own[0], replace(own[1], rate=tuple(map(doubled, own[1].rate)))), "the halves of the drift"),
-        (lambda own: own[:1], "the halves of the drift"),
-        (lambda own: (own[0], replace(own[1], two_D=own[0].two_D)), "the noise"),
+        pytest.param(OF_RICCATI, A, ("x",), marks=pytest.mark.slow),
+        (BLOCKS, Selection(Q=(("x", "w"), ("y", "v")), H=("w", "v")), ("x", "y")),
     ],
-    ids=["a whole step for a half", "one half alone", "noise twice"],
+    ids=["alone", "blocks together"],
 )
-def test_a_midpoint_that_is_none_is_refuted(mutant, fails: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    changes = Midpoint.changes
+def test_the_flow_of_riccati_is_shown_at_three_sizes(text: str, piece: Selection, moved: tuple[str, ...]) -> None:
+    asked = of_a_piece(text, piece)
+    found = claim.flow(asked)
+    expect(found, "proved", "A: Riccati, entry by entry; second engine")
+    assert asked.pieces[0].moved == moved
+    assert [dict(sizes)["d"] for sizes in found.checked_at] == [1, 2, 3]
 
-    def wrong(self: Midpoint, derivation: Derivation, piece: Piece, share: Fraction) -> tuple[Change, ...]:
-        found = changes(self, derivation, piece, share)
-        return mutant(found) if piece.is_noisy else found
 
-    monkeypatch.setattr(Midpoint, "changes", wrong)
-    decision = refuted(decided(METRIC, "flow"), "flow")
-    assert decision.witness[-1][0].startswith(fails)
+NO_FLOW = {
+    "a coefficient that moves": ("diag(x**3)", A, "the drift of x is not a + b x + c x**2 with a, b, c frozen"),
+    "entries that depend on each other": ("diag(x)*sum(x)", A, "entries of x drift by others of x"),
+    "noise": (WHOLE, Selection(D=None, Q=(("x", "w"),), H=("w",)), "Riccati's equation has no noise"),
+    "a coefficient that is moved beside": (WHOLE, Selection(Q=None), "entries of x drift by others of w"),
+}
+
+
+@pytest.mark.parametrize("name", NO_FLOW)
+def test_what_is_not_riccati_has_no_flow_and_is_refuted_where_a_row_takes_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second engine finds what the first one would let pass."""
+    G, piece, why = NO_FLOW[name]
+    text = QUADRATIC.replace("G", G)
+    asked = of_a_piece(text.replace("D: [[0, 0]", "D: [[I, 0]") if name == "noise" else text, piece)
+    with pytest.raises(ModelError) as raised:
+        flow_of(asked.derivation, asked.pieces[0])
+    assert why in raised.value.faults[0].problem
+    assert "Riccati, entry by entry" in raised.value.faults[0].hint
+    if name == "a coefficient that is moved beside":
+        return
+    c = asked.derivation.calculus
+
+    def taken(derivation: Derivation, own: Piece, named: str = "") -> Riccati:
+        slope = c.settled(c.diff(own.drift[0], c.coordinate("x", *own.drift[0].free).terms[0].factors[0][0]))
+        zero = c.zero(*slope.free)
+        return Riccati((slope, zero), (c.multiply(slope, slope), zero))
+
+    monkeypatch.setattr(claim, "flow_of", taken)
+    assert refuted(asked).startswith(NOT_LINEAR if name == "noise" else "d E[z']/d eps - f(E[z'])")
 
 
 def test_a_wrong_share_in_a_named_word_refutes_a_shipped_build(monkeypatch: pytest.MonkeyPatch) -> None:
     scheme = named_scheme("baoab")
     first, *others = scheme.split
-    assert isinstance(first, Letter)
     wrong = replace(scheme, split=(replace(first, share=Fraction(1, 3)), *others))
     monkeypatch.setattr("recipe_compiler.spec.read_word.named_scheme", lambda _: wrong)
-    found = decided(BAOAB, "pieces")
-    assert dict(refuted(found, "pieces").witness)["share of B in the step"] == "5/6"
-    assert found.verdict is Verdict.REFUTED
+    assert expect(answer(document(BAOAB), "pieces"), "refuted")["share of B in the step"] == "5/6"
 
 
 def test_a_fault_in_the_count_of_shares_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "shares", lambda word: dict.fromkeys("ABO", Fraction(1)))
-    found = decided(HERE / "missing_half_kick.yaml", "pieces")
-    open_ = finding(found, "pieces").decision
-    assert isinstance(open_, Undecided)
-    assert "the engines disagree on f[r] less the sum of the pieces" in open_.tried[0]
+    build = document(ROOT / "tests/mutants/steps/missing_half_kick.yaml")
+    expect(answer(build, "pieces"), "undecided", "the engines disagree on f[r] less the sum of the pieces")
