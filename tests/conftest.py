@@ -23,11 +23,9 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["SYMPY_CACHE_SIZE"] = "20000"  # as the command does
 
 import pytest
-from large_pages import LargePages
 from plain_modules import compiled_modules, plain_modules
 from processor_time import noted
 from reports import FOLDER, decided, granted, read_back
-from warm import LIBRARIES, OWN, warm_python
 
 from recipe_compiler import pipeline
 from recipe_compiler.cache import Cache
@@ -40,7 +38,6 @@ from recipe_compiler.report import check as report
 from recipe_compiler.spec.model import Build
 
 Golden = Callable[[Path, str], None]
-PAGES = LargePages()
 T = TypeVar("T")
 
 PLAIN = {"cli", "front", "planner", "run"}
@@ -111,14 +108,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Note what a test takes with its fixtures, where that is asked for, and see to the memory of this process.
+    """Note what a test takes with its fixtures, where that is asked for; not by a fixture, which costs more.
 
-    Forks of it, most of which decide a document, cost the less the more it has grown. A command that ends gives up
-    looking for cycles: this process goes on with it. Not by fixtures, which cost more than that.
+    A command that ends gives up looking for cycles: this process goes on with it.
     """
     file = item.config.getoption("--processor-time")
     with noted(file, item.nodeid) if file else nullcontext():
-        PAGES.follow()
         found = yield
         gc.unfreeze()
         return found
@@ -180,20 +175,6 @@ def _all_tests() -> Iterator[None]:
         _find_once(patch.setattr)
         _demand_canonical_forms(patch.setattr)
         yield
-
-
-@pytest.fixture(scope="session")
-def warm() -> Iterator[list[str]]:
-    """What stands for Python in a command of this compiler whose start is not what is tested (`shared/warm.py`)."""
-    with warm_python(OWN) as python:
-        yield python
-
-
-@pytest.fixture(scope="session")
-def warm_libraries() -> Iterator[list[str]]:
-    """The same for copies of this compiler: only what is of others is imported."""
-    with warm_python(LIBRARIES) as python:
-        yield python
 
 
 @pytest.fixture

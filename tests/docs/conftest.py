@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from copies import copy_compiled
+from started import started
 
 ROOT = Path(__file__).parents[2]
 MADE = re.compile(r"<!-- made by: (?P<source>.+?) -->\n```(?P<language>\w*)\n(?P<body>.*?)```\n", re.S)
@@ -56,13 +57,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, folder: Path, warm: list[str], tmp_path: Path) -> Command:
+def command(monkeypatch: pytest.MonkeyPatch, folder: Path, tmp_path: Path) -> Command:
     """Run a line of the shell and return what it prints; `recipe` alone runs in this process."""
     from recipe_compiler.cli import main
 
     commands = tmp_path / "commands"
     commands.mkdir()
-    (commands / "recipe").write_text(f'#!/bin/sh\nexec {shlex.join(warm)} -m recipe_compiler "$@"\n', encoding="utf-8")
+    (commands / "recipe").write_text(f'#!/bin/sh\nexec {sys.executable} -m recipe_compiler "$@"\n', encoding="utf-8")
     (commands / "recipe").chmod(0o755)
 
     def run(line: str) -> str:
@@ -137,9 +138,8 @@ def with_run_programs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
 class House:
     """A copy of the package with a page's files in a folder, and the commands of it."""
 
-    def __init__(self, at: Path, page: str, copied: tuple[str, ...], python: list[str]) -> None:
+    def __init__(self, at: Path, page: str, copied: tuple[str, ...]) -> None:
         self.at = at
-        self.python = python
         self.added = list(ADDED.finditer(page))
         self.typed = list(TYPED.finditer(page))
         for folder in ("recipe_compiler", "tests/shared", *copied):
@@ -163,10 +163,8 @@ class House:
         """Return what a command prints, errors too."""
         name, *arguments = shlex.split(line)
         commands = {"recipe": ["-m", "recipe_compiler"], "recheck": ["recipe_compiler/recheck.py"]}
-        command = [*self.python, *commands.get(name, ["-m", name]), *arguments]
         own = {"PYTHONPATH": str(self.at), "XDG_CACHE_HOME": str(self.at / "cache"), "COLUMNS": "200"}
-        done = subprocess.run(command, cwd=self.at, env=os.environ | own, capture_output=True, text=True, timeout=300)
-        return done.stdout + done.stderr
+        return started([*commands.get(name, ["-m", name]), *arguments], self.at, os.environ | own)
 
     def prints_what_the_page_says(self) -> None:
         """Run the page's commands in order, each of which prints the lines below it."""
@@ -177,6 +175,6 @@ class House:
 
 
 @pytest.fixture
-def house(tmp_path: Path, request: pytest.FixtureRequest, warm_libraries: list[str]) -> House:
+def house(tmp_path: Path, request: pytest.FixtureRequest) -> House:
     """Return a house with the `PAGE` of a test file, and copies of the folders in its `COPIED`."""
-    return House(tmp_path, request.module.PAGE, request.module.COPIED, warm_libraries)
+    return House(tmp_path, request.module.PAGE, request.module.COPIED)

@@ -138,15 +138,13 @@ print(sum(space["run"].stats.cache_hits.values()), drawn.tobytes().hex())
 """
 
 
-def test_what_is_kept_is_found_by_a_process_without_the_first_module(
-    warm_libraries: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_kept_is_found_without_the_first_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What compiled code calls is of a module that the other process has not imported: its name must mean the same."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
 
     def ran(*paths: Path) -> list[str]:
         text = KEPT.format(paths=[str(path) for path in paths])
-        return subprocess.run([*warm_libraries, "-c", text], capture_output=True, text=True, check=True).stdout.split()
+        return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout.split()
 
     baoab = GENERATED / "sghmc_double_well_baoab.py"
     hits, drawn = ran(GENERATED / "sgld_gaussian.py", baoab)
@@ -176,9 +174,7 @@ print(sum(space["run"].stats.cache_hits.values()), drawn.tobytes().hex())
 """
 
 
-def test_what_is_kept_draws_what_was_compiled(
-    warm_libraries: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_kept_draws_what_was_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gradient that is called stands twice where a chain was compiled, once where it is kept: sums differ by order.
 
     The last bits of a sum are another one's now and then: these data and this seed have such steps.
@@ -187,7 +183,7 @@ def test_what_is_kept_draws_what_was_compiled(
     path = tmp_path / "sgnht_logistic.py"
     path.write_text(shipped_text(path.stem), encoding="utf-8")
     text = DRAWN.format(path=str(path))
-    command = [*warm_libraries, "-c", text]
+    command = [sys.executable, "-c", text]
     compiled, kept = (subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2))
     assert (compiled[:2], kept[:2]) == ("0 ", "1 ")
     assert compiled[2:] == kept[2:]

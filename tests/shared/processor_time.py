@@ -1,8 +1,8 @@
 """Where the time of the tests goes: `python -m pytest --processor-time FILE` writes it, this as a script adds it up.
 
 Every test leaves a line with the processor time of its process and of the children that ended meanwhile: the clock of a
-machine that others use too says little. To the last test of a worker falls what all its warm processes did (`warm`),
-which end with it. `processor_time.py FILE` sums by folder, `FILE 3` by file, `FILE function` by function.
+machine that others use too says little. Commands that are `started` are left out. `processor_time.py FILE` sums
+by folder, `FILE 3` by file, `FILE function` by function.
 """
 
 import json
