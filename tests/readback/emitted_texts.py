@@ -7,6 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from tempfile import mkdtemp
 
+from answers import ROOT, SPECS, written
 from code_moves import HMC, code, coded_build
 from cycles import FLIP, LEAPFROG, OF_MATRICES, SCALED, WALK, Text, cycle_build, texts
 from draws import GIBBS, draws_build
@@ -21,8 +22,6 @@ from recipe_compiler.scheme.discretise import pinned_sizes
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 
-ROOT = Path(__file__).parents[2]
-SPECS = ROOT / "specs"
 FIRST, ITERATION = check_first_values, check_iteration
 """Parts of a reading that are asked alone, of whatever text."""
 
@@ -33,16 +32,16 @@ state: {theta: {shape: d}}
 parameters: {mu: {shape: d}, k: {is: positive}}
 potential: k * sum((theta - mu)**4) / 4
 """
-CHUNKED = f"""
+CHUNKED = """
 format: 1
 name: chunked
-dynamics: {SPECS}/dynamics/DYNAMICS.yaml
+dynamics: SPECS/dynamics/DYNAMICS.yaml
 target: target.yaml
 bind: BIND
-parameters: {{mu: {{value: 1}}, k: {{value: 2}}MORE}}
+parameters: {mu: {value: 1}, k: {value: 2}MORE}
 scheme: SCHEME
 variant: full
-run: {{step_size: 0.05, draws: 10, chains: 1}}
+run: {step_size: 0.05, draws: 10, chains: 1}
 """
 SQUARES = """
 name: squares
@@ -53,33 +52,32 @@ data:
 log_prior: -theta.T @ theta / 2
 log_likelihood: -y*y*(x @ theta)**2/2 - exp(x @ theta)
 """
-OF_SQUARES = f"""
+OF_SQUARES = """
 name: squares
-dynamics: {SPECS}/dynamics/sgld.yaml
+dynamics: SPECS/dynamics/sgld.yaml
 target: target.yaml
-bind: {{D: I}}
-scheme: {{name: euler}}
+bind: {D: I}
+scheme: {name: euler}
 variant: minibatch
 MINIBATCH
-data: {{file: data.csv, x: [a, b], y: y, shuffled: true, dtype: DTYPE}}
-run: {{step_size: 0.01, batch_size: 2}}
+data: {file: data.csv, x: [a, b], y: y, shuffled: true, dtype: DTYPE}
+run: {step_size: 0.01, batch_size: 2}
 """
-METRIC = f"""
-format: 1
+METRIC = """
 name: metric
-dynamics: {SPECS}/dynamics/sgrld.yaml
-target: {SPECS}/targets/TARGET.yaml
-bind: {{G_inverse: "METRIC"}}
+dynamics: SPECS/dynamics/sgrld.yaml
+target: SPECS/targets/TARGET.yaml
+bind: {G_inverse: "METRIC"}
 parameters:
-  s: {{is: positive, value: 1}}
-  A: {{shape: [d, d], is: positive definite, value: [[2, 1/2], [1/2, 1]]}}
-  C: {{shape: [d, d], is: symmetric, value: [[1, 1/2], [1/2, 1]]}}
-  e: {{shape: d, value: [1, 2]}}
-  b: {{shape: d, value: [-1/2, 1/3]}}
-scheme: {{name: euler}}
+  s: {is: positive, value: 1}
+  A: {shape: [d, d], is: positive definite, value: [[2, 1/2], [1/2, 1]]}
+  C: {shape: [d, d], is: symmetric, value: [[1, 1/2], [1/2, 1]]}
+  e: {shape: d, value: [1, 2]}
+  b: {shape: d, value: [-1/2, 1/3]}
+scheme: {name: euler}
 variant: full
-sizes: {{d: 2}}
-run: {{step_size: 0.01}}
+sizes: {d: 2}
+run: {step_size: 0.01}
 """
 DENSE = "2*(1 + norm2(theta))*A - theta @ theta.T"
 """Positive definite where 2 A - I is, which its form does not show."""
@@ -99,26 +97,23 @@ TWO_WORDS = (
 )
 
 
-def written(text: str, target: str = "", **values: str) -> Build:
+def built(text: str, target: str = "", **values: str) -> Build:
     """Return a build by its text, in which words in capitals stand for values, with a target beside it."""
-    folder = Path(mkdtemp())
     for name, value in values.items():
         text = text.replace(name, value)
-    (folder / "target.yaml").write_text(target, encoding="utf-8")
-    (folder / "build.yaml").write_text(text, encoding="utf-8")
-    return load_build(folder / "build.yaml")
+    return load_build(written(text, target=target))
 
 
 def chunked(dynamics: str, bind: str, scheme: str, more: str = "") -> Build:
-    return written(CHUNKED, WELLS, DYNAMICS=dynamics, BIND=bind, SCHEME=scheme, MORE=more)
+    return built(CHUNKED, WELLS, DYNAMICS=dynamics, BIND=bind, SCHEME=scheme, MORE=more)
 
 
 def squares(minibatch: str = "", dtype: str = "float64") -> Build:
-    return written(OF_SQUARES, SQUARES, MINIBATCH=minibatch and f"minibatch: {{{minibatch}}}", DTYPE=dtype)
+    return built(OF_SQUARES, SQUARES, MINIBATCH=minibatch and f"minibatch: {{{minibatch}}}", DTYPE=dtype)
 
 
 def metric(formula: str, target: str = "standard_normal") -> Build:
-    return written(METRIC, METRIC=formula, TARGET=target)
+    return built(METRIC, METRIC=formula, TARGET=target)
 
 
 OWN: Mapping[str, Callable[[], Build]] = {
@@ -147,11 +142,9 @@ OWN: Mapping[str, Callable[[], Build]] = {
     "two words and a walk": lambda: cycle_build(
         "eight_schools", TWO_WORDS.replace("refresh: r, {of: {theta: [", f"{WALK}, {{of: {{theta: [")
     ),
-    "rhmc_logistic in halves": lambda: written(
-        (SPECS / "builds/rhmc_logistic.yaml")
-        .read_text(encoding="utf-8")
-        .replace("../", f"{SPECS}/")
-        .replace("steps:", "scale: 1/2\n        steps:")
+    "rhmc_logistic in halves": lambda: built(
+        (SPECS / "builds/rhmc_logistic.yaml").read_text(encoding="utf-8").replace("../", "SPECS/"),
+        **{"steps:": "scale: 1/2\n        steps:"},
     ),
     "two functions": lambda: coded(f"{code('turn')}, refresh: r, {code('along', 'reads: r')}"),
     "a function of some cycles": lambda: coded(f"refresh: r, {code('along', 'reads: r', 'every: 2')}"),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from cycles import texts
-from emitted_texts import METRIC, SPECS, metric, written
+from emitted_texts import METRIC, built, metric
 
 from recipe_compiler.derive.recipe import derive
 from recipe_compiler.errors import CompilerError, ModelError
@@ -38,31 +38,31 @@ Q: [[0, 0], [0, 0]]
 
 
 def test_blocks_of_symbolic_size_that_are_correlated_through_the_state_are_refused_by_name() -> None:
-    text = METRIC.replace(f"{SPECS}/dynamics/sgrld.yaml", "target.yaml").replace('bind: {G_inverse: "METRIC"}\n', "")
-    build = written(text, BOTH, TARGET="standard_normal")
+    text = METRIC.replace("SPECS/dynamics/sgrld.yaml", "target.yaml").replace('bind: {G_inverse: "METRIC"}\n', "")
+    build = built(text, BOTH, TARGET="standard_normal")
     program = discretise(build, derive(bind(build), stated=True), {})
     with pytest.raises(ModelError, match="correlates the blocks theta, r"):
         lower(program)
 
 
-SUBTRACTED = f"""
+SUBTRACTED = """
 format: 1
 name: subtracted
-dynamics: {SPECS}/dynamics/DYNAMICS.yaml
-target: {SPECS}/targets/logistic_regression.yaml
-bind: {{BOUND}}
+dynamics: SPECS/dynamics/DYNAMICS.yaml
+target: SPECS/targets/logistic_regression.yaml
+bind: {BOUND}
 parameters:
-  A: {{shape: [d, d], is: positive definite, value: [[2, 1/2], [1/2, 1]]}}
-  W: {{shape: [d, d], is: positive semidefinite, value: [[1, 1/4], [1/4, 1/2]]}}
-scheme: {{name: euler}}
+  A: {shape: [d, d], is: positive definite, value: [[2, 1/2], [1/2, 1]]}
+  W: {shape: [d, d], is: positive semidefinite, value: [[1, 1/4], [1/4, 1/2]]}
+scheme: {name: euler}
 variant: minibatch
-gradient_noise: {{V: W}}
-sizes: {{d: 2}}
+gradient_noise: {V: W}
+sizes: {d: 2}
 data:
-  file: {SPECS}/data/breast_cancer.csv
+  file: SPECS/data/breast_cancer.csv
   x: [mean_radius, mean_texture]
   y: diagnosis
-run: {{step_size: 0.01, batch_size: 10}}
+run: {step_size: 0.01, batch_size: 10}
 """
 
 
@@ -78,7 +78,7 @@ run: {{step_size: 0.01, batch_size: 10}}
 def test_noise_of_minibatches_is_subtracted_before_the_factor_is_taken(
     dynamics: str, bound: str, in_every_step: bool
 ) -> None:
-    text = texts(written(SUBTRACTED, DYNAMICS=dynamics, BOUND=bound))["plain"]
+    text = texts(built(SUBTRACTED, DYNAMICS=dynamics, BOUND=bound))["plain"]
     assert ("_noise_root(" in text.module.text) is in_every_step
     text.read()
     wrong = text.module.text.replace("_noise_factor([[two_D_r]], [[B_hat_r]]", "_noise_factor([[two_D_r]], None")
