@@ -104,6 +104,7 @@ LAWS = [
     choice(1000.0, 1001.0, 999.0),
     *map(gamma, (1e-300, 1e-4, 0.05, 0.3, 0.999, 1.0, 1.5, 4.5, 300.0, 1e6, 1e12)),
     *(continuous("_next_gamma", (a,), stats.gamma(a).cdf) for a in (0.3, 2.5)),
+    continuous("_next_beta", (0.4, 2.5), stats.beta(0.4, 2.5).cdf),
     *(
         count("_next_poisson", (mean,), stats.poisson(mean), mean)
         for mean in (0.05, 3.0, 9.999, 10.0, 12.5, 30.0, 300.0, 1e5, 1e9, 1e15, 2.0**52)
@@ -145,6 +146,7 @@ def test_draws_have_a_dirichlet_law(size: int) -> None:
     """The shares of each entry in what those before leave are independent, of beta laws."""
     alpha = np.array([0.1, 1.0, 3.0])
     draws = np.exp(drawn("_fill_log_dirichlet", size, alpha, rows=3))
+    np.testing.assert_allclose(drawn("_fill_dirichlet", size, alpha, rows=3), draws, rtol=1e-12)
     one, other = draws[0], draws[1] / (draws[1] + draws[2])
     for share, law in ((one, stats.beta(0.1, 4.0)), (other, stats.beta(1.0, 3.0))):
         assert p_value(share, law.cdf, law.cdf) > LEAST
